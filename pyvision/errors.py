@@ -1,0 +1,64 @@
+"""Every exception of the package.
+
+PyVisionError
+├── ConfigError          a flag, a file, a key or a question that cannot be used    (exit 2)
+│   ├── ImageError       a file that is no usable picture
+│   ├── PromptError      a prompt file that is missing, or was rendered with the wrong variables
+│   └── MissingExtra     a package of an optional extra is not installed
+├── RunFolderError       the run folder cannot be written, or holds another run     (exit 2)
+├── ModelError           the model endpoint failed                                  (exit 4)
+├── FormatError          a reply does not hold what was looked for in it
+└── LimitReached         a budget of the episode is spent
+
+The sandbox has a tree of its own in `sandbox.errors`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyvision.types import EndReason
+
+
+class PyVisionError(Exception):
+    """The root of the tree. The message is one line: the thing, the value, the way out."""
+
+
+class ConfigError(PyVisionError):
+    """A flag, a file, a key or a question that cannot be used."""
+
+
+class ImageError(ConfigError):
+    """A file that is no usable picture."""
+
+
+class PromptError(ConfigError):
+    """A prompt file that is missing, or was rendered with the wrong variables."""
+
+
+class MissingExtra(ConfigError):  # noqa: N818 - it names what is missing, as ModuleNotFoundError does
+    """A package of an optional extra is not installed."""
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(f"{package} is not installed; pip install 'pyvision[{extra}]' brings it")
+
+
+class RunFolderError(PyVisionError):
+    """The run folder cannot be written, or already holds another run."""
+
+
+class ModelError(PyVisionError):
+    """The model endpoint failed: unreachable, unauthorised, overloaded or talking nonsense."""
+
+
+class FormatError(PyVisionError):
+    """A reply does not hold what was looked for in it; the strategy decides whether to ask again."""
+
+
+class LimitReached(PyVisionError):  # noqa: N818 - it reports a state, not a fault
+    """A budget of the episode is spent."""
+
+    def __init__(self, end_reason: EndReason, message: str) -> None:
+        super().__init__(message)
+        self.end_reason = end_reason

@@ -1,0 +1,30 @@
+"""Every exception of the sandbox. What guest code does is never one of them: that is a CellResult.
+
+SandboxError
+├── IsolationError    this machine cannot isolate the guest: bubblewrap or user namespaces are missing
+├── KernelStartError  the room was built, yet no kernel came up in it within `Policy.start_timeout_s`
+├── ImageError        an image handed to `open` or `define` cannot be read or decoded
+└── SessionClosed     the session or its sandbox was closed before this call
+"""
+
+from __future__ import annotations
+
+
+class SandboxError(Exception):
+    """The root of the tree. The message is one line: the thing, the value, the way out."""
+
+
+class IsolationError(SandboxError):
+    """This machine cannot isolate the guest: bubblewrap or user namespaces are missing."""
+
+
+class KernelStartError(SandboxError):
+    """The room was built, yet no kernel came up in it within `Policy.start_timeout_s`."""
+
+
+class ImageError(SandboxError):
+    """An image handed to `open` or `define` cannot be read or decoded."""
+
+
+class SessionClosed(SandboxError):  # noqa: N818 - it names a state
+    """The session or its sandbox was closed before this call."""

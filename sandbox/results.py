@@ -1,0 +1,84 @@
+"""What a cell did, as plain frozen values: whatever guest code can cause ends up in here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Status: TypeAlias = Literal["ok", "error", "timeout", "died"]
+KernelState: TypeAlias = Literal["kept", "lost"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """Text the cell wrote to one of its streams, or (`result`) the repr of its last expression."""
+
+    name: Literal["stdout", "stderr", "result"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A picture the cell showed, as an encoded file whose header was checked; sizes are pixels."""
+
+    data: bytes
+    mime: Literal["image/png", "image/jpeg"]
+    width: int
+    height: int
+
+    def __repr__(self) -> str:
+        return f"Figure({self.mime}, {self.width}x{self.height}, {len(self.data)} bytes)"
+
+
+@dataclass(frozen=True, slots=True)
+class Omitted:
+    """Output that went over a limit of the Policy and was left out at this place."""
+
+    note: str
+
+
+Output: TypeAlias = Stream | Figure | Omitted
+
+
+@dataclass(frozen=True, slots=True)
+class CellError:
+    """The exception that ended a cell. `line` counts from 1 in the cell; `traceback` is short and colourless."""
+
+    name: str
+    message: str
+    line: int | None = None
+    traceback: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CellResult:
+    """How one cell went. Output and figures up to the end are kept whatever the status.
+
+    status: ok · error (it raised) · timeout (ran past its limit) · died (the kernel process ended).
+    state: what became of the variables. After `lost` the kernel is a new one that holds only the images again.
+    """
+
+    status: Status
+    outputs: tuple[Output, ...] = ()
+    error: CellError | None = None
+    seconds: float = 0.0
+    state: KernelState = "kept"
+
+    @property
+    def text(self) -> str:
+        """Everything the cell wrote, in order, without figures; what was left out is said in place."""
+        return "".join(_text(output) for output in self.outputs)
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        return tuple(output for output in self.outputs if isinstance(output, Figure))
+
+
+def _text(output: Output) -> str:
+    match output:
+        case Stream(text=text):
+            return text
+        case Omitted(note=note):
+            return f"[{note}]\n"
+        case Figure():
+            return ""
