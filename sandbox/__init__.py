@@ -1,4 +1,4 @@
-"""Untrusted Python in a persistent, isolated Jupyter kernel. Stands alone: knows nothing of models or questions."""
+"""Untrusted Python in a persistent, isolated Jupyter kernel. Knows nothing of models or questions."""
 
 from sandbox.errors import ImageError, IsolationError, KernelStartError, SandboxError, SessionClosed
 from sandbox.policy import Policy

@@ -9,7 +9,7 @@ MIB = 2**20
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Limits of every session of one Sandbox; bytes and seconds, per session unless the name says otherwise."""
+    """Limits of every session of one Sandbox, in bytes and seconds."""
 
     cell_timeout_s: float = 30.0
     interrupt_grace_s: float = 1.5  # between the interrupt and the kill

@@ -42,7 +42,7 @@ Output: TypeAlias = Stream | Figure | Omitted
 
 @dataclass(frozen=True, slots=True)
 class CellError:
-    """The exception that ended a cell. `line` counts from 1 in the cell; `traceback` is short and colourless."""
+    """The exception that ended a cell. `line` counts from 1 in it; `traceback` is short and colourless."""
 
     name: str
     message: str
@@ -55,7 +55,7 @@ class CellResult:
     """How one cell went. Output and figures up to the end are kept whatever the status.
 
     status: ok · error (it raised) · timeout (ran past its limit) · died (the kernel process ended).
-    state: what became of the variables. After `lost` the kernel is a new one that holds only the images again.
+    state: what became of the variables. After `lost` the kernel is a new one that holds only the images.
     """
 
     status: Status

@@ -1,0 +1,130 @@
+"""Publish what a cell draws, however it shows it: matplotlib's backend, Pillow's viewer, PNG formatters.
+
+Loaded by matplotlib as its backend, under the name in `BACKEND`.
+"""
+
+# IPython is typed only in part
+# mypy: disable-error-code="no-untyped-call"
+
+from __future__ import annotations
+
+import hashlib
+from io import BytesIO
+from typing import Any, ClassVar
+
+import matplotlib as mpl
+from matplotlib.backend_bases import FigureManagerBase
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from PIL import Image, ImageShow
+
+from .pictures import rgb
+
+BACKEND = f"module://{__name__}"
+OMITTED = "application/x-omitted"
+_SHOWN = "_shown_digest"
+
+
+class FigureManager(FigureManagerBase):
+    """What `fig.show()` and `plt.show()` end in."""
+
+    most_pixels: ClassVar[int] = 16_000_000
+
+    def show(self) -> None:
+        _publish(self.canvas.figure)
+
+    @classmethod
+    def pyplot_show(cls, *, block: bool | None = None) -> None:
+        show_open_figures()
+
+
+class FigureCanvas(FigureCanvasAgg):
+    manager_class = FigureManager
+
+
+class NotebookViewer(ImageShow.Viewer):
+    """What `image.show()` ends in."""
+
+    def show(self, image: Image.Image, **options: Any) -> int:
+        from IPython.display import display
+
+        display(image)
+        return 1
+
+
+def show_open_figures() -> None:
+    """Publish every open figure that was not shown as it is now, and close them all."""
+    from matplotlib import pyplot as plt
+
+    for number in plt.get_fignums():
+        _publish(plt.figure(number))
+    plt.close("all")
+
+
+def install(shell: Any, figure_pixels: int) -> None:
+    """Make `shell` show figures and images through this module, and nothing else than them and text."""
+    from matplotlib import pyplot as plt
+
+    FigureManager.most_pixels = figure_pixels
+    plt.switch_backend(BACKEND)
+    # Code made for a script asks for a file-only backend, with which plt.show() shows nothing.
+    mpl.use = plt.switch_backend = _stay
+    ImageShow.register(NotebookViewer(), order=0)
+    formatter = shell.display_formatter
+    formatter.active_types = ["text/plain", "image/png", "image/jpeg", OMITTED]
+    png = formatter.formatters["image/png"]
+    png.for_type(Figure, figure_png)
+    png.for_type(Image.Image, lambda image: image_png(image, figure_pixels))
+    formatter.formatters["image/jpeg"].for_type(Image.Image, lambda image: None)
+    shell.events.register("post_execute", show_open_figures)
+
+
+def _stay(*arguments: Any, **options: Any) -> None:
+    """Accept a change of backend and keep ours."""
+
+
+def figure_png(figure: Figure) -> bytes:
+    """The figure as a PNG file, at a lower resolution where it would have too many pixels."""
+    width, height = figure.get_size_inches()
+    dpi = min(figure.dpi, (FigureManager.most_pixels / max(width * height, 0.01)) ** 0.5)
+    data = _render(figure, dpi)
+    setattr(figure, _SHOWN, hashlib.sha256(data).digest())
+    return data
+
+
+def _render(figure: Figure, dpi: float) -> bytes:
+    sink = BytesIO()
+    figure.savefig(
+        sink,
+        format="png",
+        dpi=dpi,
+        bbox_inches="tight",
+        facecolor=figure.get_facecolor(),
+        pil_kwargs={"compress_level": 1},
+    )
+    return sink.getvalue()
+
+
+def image_png(image: Image.Image, most_pixels: int) -> bytes | None:
+    if image.width * image.height > most_pixels:
+        size = f"{image.width}x{image.height}"
+        _omit(f"image of {size} pixels not shown: the limit is {most_pixels}; show a smaller one")
+        return None
+    sink = BytesIO()
+    rgb(image).save(sink, format="PNG", compress_level=1)
+    return sink.getvalue()
+
+
+def _publish(figure: Figure) -> None:
+    from IPython.display import display
+
+    before = getattr(figure, _SHOWN, None)
+    data = figure_png(figure)
+    if before != getattr(figure, _SHOWN):
+        display({"image/png": data, "text/plain": repr(figure)}, raw=True)
+
+
+def _omit(note: str) -> None:
+    from IPython.display import display
+
+    display({OMITTED: note}, raw=True)

@@ -1,0 +1,130 @@
+"""Which files become images in the kernel, and how they look there."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from sandbox import ImageError, Sandbox, Session
+from tests.sandbox.conftest import png
+
+
+def encoded(image: Image.Image, kind: str = "PNG", **options: Any) -> bytes:
+    sink = io.BytesIO()
+    image.save(sink, kind, **options)
+    return sink.getvalue()
+
+
+def seen(session: Session, data: bytes, expression: str) -> str:
+    session.define({"picture": data})
+    return session.run(f"print(picture.mode, {expression})").text.strip()
+
+
+def test_a_path_and_bytes_become_the_same_image(session: Session, tmp_path: Path) -> None:
+    path = tmp_path / "a photo.png"
+    path.write_bytes(png())
+    path.chmod(0o600)
+    session.define({"from_path": path, "from_text": str(path), "from_bytes": png()})
+    code = "print(from_path.tobytes() == from_bytes.tobytes() == from_text.tobytes(), type(from_path))"
+    assert session.run(code).text == "True <class 'PIL.Image.Image'>\n"
+
+
+def test_exif_turns_the_image(session: Session) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    assert (
+        seen(session, encoded(Image.new("RGB", (40, 20)), "JPEG", exif=exif), "picture.size")
+        == "RGB (20, 40)"
+    )
+
+
+def test_deep_grey_is_scaled_and_not_clipped(session: Session) -> None:
+    image = Image.new("I;16", (2, 1))
+    image.putpixel((0, 0), 32896)
+    image.putpixel((1, 0), 65535)
+    where = "picture.getpixel((0, 0)), picture.getpixel((1, 0))"
+    assert seen(session, encoded(image), where) == "RGB (128, 128, 128) (255, 255, 255)"
+
+
+@pytest.mark.parametrize("mode", ["RGBA", "LA", "P"])
+def test_transparency_lies_on_white(session: Session, mode: str) -> None:
+    image = Image.new("RGBA", (2, 2), (0, 0, 0, 0)).convert(mode)
+    options: dict[str, Any] = {"transparency": 0} if mode == "P" else {}
+    assert seen(session, encoded(image, **options), "picture.getpixel((1, 1))") == "RGB (255, 255, 255)"
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "CMYK"])
+def test_other_modes_become_rgb(session: Session, mode: str) -> None:
+    data = encoded(Image.new(mode, (3, 2)), "TIFF")
+    assert seen(session, data, "picture.size") == "RGB (3, 2)"
+
+
+def test_the_first_frame_of_an_animation_counts(session: Session) -> None:
+    frames = [Image.new("RGB", (4, 4), colour) for colour in ("red", "blue")]
+    data = encoded(frames[0], "GIF", save_all=True, append_images=frames[1:])
+    assert seen(session, data, "picture.getpixel((0, 0))[0] > 200") == "RGB True"
+
+
+def test_one_pixel_is_an_image(session: Session) -> None:
+    assert seen(session, png((1, 1)), "picture.size") == "RGB (1, 1)"
+
+
+def test_a_hundred_megapixels_fit(session: Session) -> None:
+    data = encoded(Image.new("RGBA", (10_000, 10_000)), compress_level=1)  # the costliest of the usual modes
+    assert seen(session, data, "picture.size") == "RGB (10000, 10000)"
+    session.run("del picture")
+
+
+def test_a_bomb_is_an_error_and_the_session_lives(session: Session) -> None:
+    header = b"IHDR" + struct.pack(">IIBBBBB", 60_000, 60_000, 8, 2, 0, 0, 0)
+    small = png()
+    bomb = small[:12] + header + struct.pack(">I", zlib.crc32(header)) + small[33:]
+    with pytest.raises(ImageError, match="bomb"):
+        session.define({"bomb": bomb})
+    assert session.run("print(image_clue_0.size)").text == "(40, 30)\n"
+
+
+@pytest.mark.parametrize("data", [b"", b"no image at all", png((200, 200), "blue")[:60]])
+def test_what_cannot_be_decoded_is_named(session: Session, data: bytes) -> None:
+    with pytest.raises(ImageError, match="image_clue_7"):
+        session.define({"image_clue_7": data})
+
+
+def test_one_bad_image_leaves_the_others_of_the_call_undefined(session: Session) -> None:
+    with pytest.raises(ImageError, match="bad"):
+        session.define({"fine": png(), "bad": b"nothing"})
+    error = session.run("fine").error
+    assert error is not None
+    assert error.name == "NameError"
+
+
+@pytest.mark.parametrize(
+    "source", ["/nowhere/to/be/found.png", "https://example.org/a.png", "/usr", "/dev/zero"]
+)
+def test_what_is_no_file_is_named(session: Session, source: str) -> None:
+    with pytest.raises(ImageError, match=source):
+        session.define({"image_clue_9": source})
+
+
+@pytest.mark.parametrize("name", ["two words", "", "1st", "__builtins__", "a.b", "x=1;y"])
+def test_a_name_must_be_a_plain_identifier(session: Session, name: str) -> None:
+    with pytest.raises(ImageError, match="cannot name an image"):
+        session.define({name: png()})
+
+
+def test_a_bad_image_at_opening_leaves_no_session(sandbox: Sandbox) -> None:
+    with pytest.raises(ImageError, match="image_clue_0"):
+        sandbox.open({"image_clue_0": b"nothing"})
+
+
+def test_cells_cannot_change_the_files(session: Session) -> None:
+    code = "import os; d = '/opt/room/images'; open(os.path.join(d, os.listdir(d)[0]), 'wb')"
+    error = session.run(code).error
+    assert error is not None
+    assert error.name in {"OSError", "PermissionError"}

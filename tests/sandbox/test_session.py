@@ -1,0 +1,300 @@
+"""Real kernels. Tests that end one open their own session; the others share one."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from sandbox import CellResult, Omitted, Policy, Sandbox, Session, SessionClosed, Stream
+from tests.sandbox.conftest import png
+
+SHORT = Policy(cell_timeout_s=1.0, interrupt_grace_s=0.5)
+
+
+def kinds(result: CellResult) -> list[str]:
+    return [type(output).__name__ for output in result.outputs]
+
+
+def test_a_cell_prints_and_draws(session: Session) -> None:
+    result = session.run("print(image_clue_0.size); plt.imshow(image_clue_0); plt.show()")
+    assert (result.status, result.text, result.state) == ("ok", "(40, 30)\n", "kept")
+    assert len(result.figures) == 1
+
+
+def test_variables_stay_from_cell_to_cell(session: Session) -> None:
+    session.run("kept = 41")
+    assert session.run("kept + 1").outputs == (Stream("result", "42\n"),)
+
+
+def test_the_usual_names_are_there(session: Session) -> None:
+    assert session.run("np.zeros(1), plt.figure, Image.new, display and None").status == "ok"
+
+
+def test_an_error_keeps_what_was_said_and_drawn_before(session: Session) -> None:
+    result = session.run("print('before')\nplt.plot([1]); plt.show()\nprint('after')\n1 / 0")
+    assert kinds(result) == ["Stream", "Figure", "Stream"]
+    assert result.error is not None
+    assert (result.status, result.error.name, result.error.line) == ("error", "ZeroDivisionError", 4)
+    assert "1 / 0" in result.error.traceback
+
+
+def test_the_traceback_shows_only_the_cells_and_the_line_is_of_this_one(session: Session) -> None:
+    session.run("def earlier():\n    return np.zeros(3).reshape(2)")
+    error = session.run("x = 1\nearlier()").error
+    assert error is not None
+    assert error.line == 2
+    assert "reshape(2)" in error.traceback
+    assert "site-packages" not in error.traceback
+    assert "\x1b" not in error.traceback
+
+
+def test_a_syntax_error_has_its_line(session: Session) -> None:
+    error = session.run("x = 1\ny = = 2").error
+    assert error is not None
+    assert (error.name, error.line) == ("SyntaxError", 2)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "for k in range(2):\n    plt.plot([k]); plt.show()",
+        "def draw(k):\n    plt.plot([k]); plt.show(block=False)\ndraw(1); draw(2)",
+        "import matplotlib.pyplot\nfor k in range(2):\n    plt.plot([k]); matplotlib.pyplot.show()",
+        "for k in range(2):\n    fig, ax = plt.subplots(); ax.plot([k]); fig.show()",
+        "for k in range(2):\n    plt.figure(); plt.plot([k])",
+        "fig, ax = plt.subplots(); ax.plot([1]); display(fig)\nimage_clue_0",
+        "display(image_clue_0); image_clue_0.show()",
+        "import matplotlib as m; m.use('Agg')\n%matplotlib inline\nplt.plot([1]); plt.show(); image_clue_0",
+        "plt.figure(); plt.plot([1]); plt.figure(); plt.plot([2]); 1 / 0",
+    ],
+)
+def test_two_figures_are_two_however_they_are_shown(session: Session, code: str) -> None:
+    assert len(session.run(code).figures) == 2
+
+
+def test_a_figure_that_is_drawn_on_after_it_was_shown_is_shown_again(session: Session) -> None:
+    result = session.run("fig, ax = plt.subplots(); fig.show(); ax.plot([1]); plt.show()")
+    assert len(result.figures) == 2
+
+
+def test_figures_and_text_keep_their_order(session: Session) -> None:
+    result = session.run("print(1); display(image_clue_0); print(2); plt.plot([1]); plt.show(); print(3)")
+    assert kinds(result) == ["Stream", "Figure", "Stream", "Figure", "Stream"]
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGBA", "CMYK", "YCbCr", "I", "F", "I;16"])
+def test_an_image_of_any_mode_is_a_figure(session: Session, mode: str) -> None:
+    (figure,) = session.run(f"Image.new({mode!r}, (6, 5))").figures
+    assert (figure.mime, figure.width, figure.height) == ("image/png", 6, 5)
+
+
+def test_an_image_that_is_too_large_to_show_leaves_a_note(session: Session) -> None:
+    result = session.run("Image.new('L', (5000, 5000))")
+    assert isinstance(result.outputs[0], Omitted)
+    assert "5000x5000" in result.outputs[0].note
+
+
+def test_input_is_an_error_and_no_hang(session: Session) -> None:
+    assert session.run("input('name?')").status == "error"
+
+
+@pytest.mark.parametrize("code", ["import sys; sys.exit(3)", "exit()", "quit()", "raise SystemExit"])
+def test_leaving_ends_the_cell_and_not_the_kernel(session: Session, code: str) -> None:
+    session.run("still = 'here'")
+    result = session.run(code)
+    assert (result.status, result.state) == ("error", "kept")
+    assert session.run("print(still)").text == "here\n"
+
+
+def test_the_output_of_a_child_process_is_the_cells(session: Session) -> None:
+    assert "from a child" in session.run("import os; os.system('echo from a child') and None").text
+
+
+@pytest.mark.parametrize("code", ["sys.stdout.close()", "sys.stdout = None", "sys.stdout = None; 1 / 0"])
+def test_a_cell_that_loses_its_output_does_not_silence_the_next(session: Session, code: str) -> None:
+    session.run(f"import sys; {code}")
+    assert session.run("print('heard')").text == "heard\n"
+
+
+def test_the_list_of_fonts_is_ready(session: Session) -> None:
+    listed = "import os, matplotlib; print(os.listdir(matplotlib.get_cachedir()))"
+    assert "fontlist" in session.run(listed).text
+
+
+def test_a_message_that_is_too_large_costs_its_own_cell_only(session: Session) -> None:
+    result = session.run("display({'image/png': 'A' * 80_000_000}, raw=True)")
+    assert isinstance(result.outputs[-1], Omitted)
+    assert session.run("print('next')").text == "next\n"
+
+
+def test_a_thread_of_an_earlier_cell_cannot_speak_in_a_later_one(session: Session) -> None:
+    session.run(
+        "import threading, time\n"
+        "def late():\n    for _ in range(40): time.sleep(0.02); print('LATE')\n"
+        "thread = threading.Thread(target=late); thread.start()"
+    )
+    assert session.run("time.sleep(0.3); print('mine')").text == "mine\n"
+    assert session.run("thread.join()").text == ""
+
+
+def test_text_written_in_one_huge_piece_is_cut_and_not_lost(session: Session) -> None:
+    text = session.run("print('a' * 30_000_000 + 'END')").text
+    assert text.startswith("aaa")
+    assert text.endswith("END\n")
+    assert "characters left out" in text
+
+
+def test_an_interrupt_ends_the_cell_and_keeps_the_variables(session: Session) -> None:
+    session.run("x = 7")
+    timer = threading.Timer(0.5, session.interrupt)
+    timer.start()
+    result = session.run("print('begun', flush=True)\nwhile True:\n    pass")
+    timer.join()
+    assert (result.status, result.text, result.state) == ("error", "begun\n", "kept")
+    assert result.error is not None
+    assert result.error.name == "KeyboardInterrupt"
+    assert result.error.line in {2, 3}
+    assert session.run("print(x)").text == "7\n"
+
+
+def test_an_interrupt_between_cells_does_nothing(session: Session) -> None:
+    session.interrupt()
+    assert session.run("import time; time.sleep(0.2); print('whole')").text == "whole\n"
+
+
+def test_a_timeout_that_the_interrupt_ends_keeps_the_variables() -> None:
+    with Sandbox(SHORT) as sandbox, sandbox.open({}) as session:
+        session.run("x = 7")
+        result = session.run("print('so far')\nplt.plot([1]); plt.show()\nwhile True:\n    pass")
+        assert (result.status, result.state, kinds(result)) == ("timeout", "kept", ["Stream", "Figure"])
+        assert result.error is not None
+        assert result.error.name == "TimeoutError"
+        assert result.error.line in {3, 4}
+        assert "1 s" in result.error.message
+        assert session.run("print(x)").text == "7\n"
+
+
+def test_a_cell_after_a_timeout_gets_its_own_output() -> None:
+    stubborn = (
+        "import time\nprint('FIRST', flush=True)\n"
+        "while True:\n    try:\n        time.sleep(9)\n"
+        "    except BaseException:\n        print('AGAIN', flush=True)"
+    )
+    with Sandbox(SHORT) as sandbox, sandbox.open({"image_clue_0": png()}) as session:
+        session.define({"image_clue_1": png((7, 5))})
+        result = session.run(stubborn)
+        assert (result.status, result.state) == ("timeout", "lost")
+        assert result.text.startswith("FIRST\n")
+        again = session.run("print(image_clue_0.size, image_clue_1.size)")
+        assert (again.status, again.text, again.state) == ("ok", "(40, 30) (7, 5)\n", "kept")
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["import os; os._exit(0)", "import os; os.kill(os.getpid(), 9)", "import ctypes; ctypes.string_at(0)"],
+)
+def test_a_kernel_that_dies_is_noticed_at_once(sandbox: Sandbox, code: str) -> None:
+    with sandbox.open({}) as session:
+        begun = time.monotonic()
+        result = session.run(f"import time; print('last words', flush=True); time.sleep(0.3)\n{code}")
+        assert time.monotonic() - begun < 3
+        assert (result.status, result.text, result.state) == ("died", "last words\n", "lost")
+
+
+def test_a_kernel_that_died_is_replaced_with_its_images(sandbox: Sandbox) -> None:
+    with sandbox.open({"image_clue_0": png()}) as session:
+        assert session.run("import os; os._exit(0)").state == "lost"
+        assert session.run("print(image_clue_0.size)").text == "(40, 30)\n"
+
+
+def test_a_kernel_that_dies_between_cells_is_told_with_the_next_one(sandbox: Sandbox) -> None:
+    with sandbox.open({}) as session:
+        session.run("import os, threading; threading.Timer(0.2, os._exit, (0,)).start()")
+        time.sleep(1)
+        result = session.run("print('not run')")
+        assert (result.status, result.text, result.state) == ("died", "", "lost")
+
+
+def test_images_for_a_kernel_that_died_go_to_its_successor_and_the_death_is_told(sandbox: Sandbox) -> None:
+    with sandbox.open({}) as session:
+        session.run("import os, threading; threading.Timer(0.2, os._exit, (0,)).start()")
+        time.sleep(1)
+        session.define({"image_clue_0": png()})
+        assert (session.run("1").status, session.run("print(image_clue_0.size)").text) == (
+            "died",
+            "(40, 30)\n",
+        )
+
+
+def test_ctrl_c_on_the_host_passes_and_closing_works() -> None:
+    with Sandbox() as sandbox:
+        session = sandbox.open({})
+        main = threading.get_ident()
+        timer = threading.Timer(0.5, signal.pthread_kill, (main, signal.SIGINT))
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            session.run("while True:\n    pass")
+        timer.join()
+        assert session.run("print('alive')").text == "alive\n"
+        session.close()
+
+
+def test_many_threads_use_one_sandbox(sandbox: Sandbox) -> None:
+    def ask(number: int) -> str:
+        with sandbox.open({"image_clue_0": png((number, 1))}) as session:
+            return session.run("print(image_clue_0.size[0])").text
+
+    with ThreadPoolExecutor(3) as pool:
+        assert list(pool.map(ask, [1, 2, 3])) == ["1\n", "2\n", "3\n"]
+
+
+def test_a_session_outlives_the_thread_that_opened_it(sandbox: Sandbox) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        session = pool.submit(sandbox.open, {}).result()
+    assert session.run("print('alive')").text == "alive\n"
+    session.close()
+
+
+def test_closing_from_another_thread_ends_a_cell(sandbox: Sandbox) -> None:
+    session = sandbox.open({})
+    timer = threading.Timer(0.3, session.close)
+    timer.start()
+    assert session.run("while True:\n    pass").status == "died"
+    timer.join()
+    with pytest.raises(SessionClosed):
+        session.run("1")
+
+
+def test_a_closed_sandbox_opens_nothing() -> None:
+    sandbox = Sandbox()
+    sandbox.close()
+    sandbox.close()
+    with pytest.raises(SessionClosed):
+        sandbox.open({})
+
+
+def children() -> set[int]:
+    mine = Path(f"/proc/{os.getpid()}/task").glob("*/children")
+    return {int(pid) for task in mine for pid in task.read_text().split()}
+
+
+def test_after_a_sandbox_no_process_directory_or_descriptor_is_left(
+    short_temp: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(short_temp))
+    before = children(), len(list(Path("/proc/self/fd").iterdir()))
+    with Sandbox(SHORT) as sandbox:
+        first = sandbox.open({"image_clue_0": png()})
+        first.run("import subprocess; subprocess.Popen(['sleep', '60']); import os; os._exit(1)")
+        first.run("1")
+        sandbox.open({}).run("import subprocess; subprocess.Popen(['sleep', '60'], start_new_session=True)")
+        assert len(children()) > len(before[0])
+        assert len(list(short_temp.iterdir())) == 2
+    assert (children(), len(list(Path("/proc/self/fd").iterdir()))) == before
+    assert list(short_temp.iterdir()) == []
