@@ -49,7 +49,15 @@ class RunFolderError(PyVisionError):
 
 
 class ModelError(PyVisionError):
-    """The model endpoint failed: unreachable, unauthorised, overloaded or talking nonsense."""
+    """The model endpoint failed: unreachable, unauthorised, overloaded or talking nonsense.
+
+    retry: whether the same request may succeed later. retry_after_s: how long the endpoint asked to wait.
+    """
+
+    def __init__(self, message: str, *, retry: bool = False, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.retry = retry
+        self.retry_after_s = retry_after_s
 
 
 class FormatError(PyVisionError):
