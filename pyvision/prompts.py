@@ -20,6 +20,8 @@ def load(name: str) -> str:
 def render(name: str, /, **variables: object) -> str:
     """The prompt with each `$variable` replaced (`$$` is a dollar). Exactly its variables must be given."""
     template = Template(load(name))
+    if not template.is_valid():
+        raise PromptError(f"prompt {name!r}: a $ begins no variable; write $$ for a dollar")
     known = set(template.get_identifiers())
     if known != variables.keys():
         missing, unknown = sorted(known - variables.keys()), sorted(variables.keys() - known)

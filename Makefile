@@ -1,0 +1,41 @@
+# make run                          answer a question about a picture in examples/, with no key and no network
+# make run IMAGE=photo.jpg QUESTION="What colour is the car?" [MODEL=openai]
+# make test   (or: make check)      format, lint, types and tests; ARGS="-k images" goes to pytest
+# make bench SAMPLES=samples.jsonl  a table of right answers by category; ARGS goes to the benchmark
+# make clean                        remove what was built and cached; .venv and runs/ stay
+#
+# Each of them sets up .venv and the system packages first, where they are missing.
+# IMAGE is one file, whatever its name; when there is no such file, several divided by spaces: IMAGE="a.png b.png".
+# QUESTION reaches the program as it stands: quotes and dollars need no more care than your shell asks for.
+
+SHELL := bash
+
+IMAGE ?= examples/circles.png
+QUESTION ?= How many circles are in the image?
+
+.PHONY: help run test check bench clean
+
+help:
+	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
+
+# `value` takes the text as it was given, and the environment carries it past the quoting of make and shell.
+run: export RUN_IMAGE := $(value IMAGE)
+run: export RUN_QUESTION := $(value QUESTION)
+run: export RUN_MODEL := $(value MODEL)
+run:
+	@scripts/setup run
+	@if [[ -f $$RUN_IMAGE ]]; then images=("$$RUN_IMAGE"); else read -ra images <<< "$$RUN_IMAGE"; fi; \
+	set -- --question "$$RUN_QUESTION" $${RUN_MODEL:+--model "$$RUN_MODEL"}; \
+	for image in "$${images[@]}"; do set -- "$$@" --image "$$image"; done; \
+	exec .venv/bin/python -m pyvision run "$$@"
+
+test check:
+	@scripts/check $(ARGS)
+
+bench:
+	@scripts/setup run
+	@.venv/bin/python -m benchmarks.blind $(or $(SAMPLES),$(error say which samples: make bench SAMPLES=samples.jsonl)) $(ARGS)
+
+clean:
+	rm -rf build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name .venv -prune -o -name __pycache__ -exec rm -rf {} +

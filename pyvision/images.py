@@ -1,0 +1,364 @@
+"""Decode, orient, measure, fit and encode pictures: Pillow stays in here.
+
+Covered: files that are damaged, cut short, huge, tiny, rotated, animated, transparent or no picture at all.
+Not covered: colour profiles are ignored, and only the first frame of an animation or document is read.
+"""
+
+from __future__ import annotations
+
+import re
+import stat
+import warnings
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Literal, cast
+
+from pyvision.errors import ImageError
+from pyvision.types import Picture
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+MAX_FILE_BYTES = 256 * 2**20
+MAX_PIXELS = 200_000_000  # the largest cameras of telephones; four bytes each while decoding
+NAME_CHARS = 300  # of a file name in an error message
+
+# Only decoders that work inside this process: EPS and PDF, for two, would start other programs.
+_FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF", "PPM")  # MPO comes with JPEG
+_STARTS = (b"\x89PNG", b"\xff\xd8\xff", b"RIFF", b"GIF8", b"BM", b"II*\0", b"MM\0*")  # of those formats
+_LOOKS_LIKE = (
+    (rb"%PDF", "a PDF document"),
+    (rb"%!PS", "a PostScript document"),
+    (rb"PK\x03\x04", "a ZIP archive or an office document"),
+    (rb"\x1f\x8b", "a gzip archive"),
+    (rb".{4}ftyp(heic|heix|mif1|msf1)", "a HEIC photo"),
+    (rb".{4}ftypavi[fs]", "an AVIF picture"),
+    (rb".{4}ftyp", "a video"),
+    (rb"\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)?(<!DOCTYPE svg[^>]*>\s*)?<svg", "an SVG drawing"),
+    (rb"\s*<(!doctype html|html)", "a web page"),
+)
+_URL = re.compile(r"(https?|ftp|s3|gs|file|data):", re.IGNORECASE)
+_DECODING = Lock()
+_REMEMBERED = 64  # fitted pictures, each within FitLimits.file_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class FitLimits:
+    """What a picture must keep to so that every endpoint takes it."""
+
+    side_px: int = 2048  # longest side
+    least_px: int = 28  # shortest side: one patch of the common vision encoders; 1x1 crashes some servers
+    aspect: int = 100  # longest to shortest side; some processors refuse 200
+    file_bytes: int = 3_750_000  # 5 MB once it is base64
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """A picture as it is sent. Coordinates count from the top left: original = sent / scale on each axis.
+
+    What was padded lies at the right and at the bottom, so the origin never moves.
+    """
+
+    picture: Picture
+    scale_x: float
+    scale_y: float
+
+    def to_original(self, x: float, y: float) -> tuple[float, float]:
+        """Where a point of the sent picture lies in the original; padding lies outside of it."""
+        return x / self.scale_x, y / self.scale_y
+
+
+_FITTED: OrderedDict[tuple[str, FitLimits], Fitted] = OrderedDict()
+_FITTED_LOCK = Lock()
+
+
+def read(source: str | Path) -> Picture:
+    """The picture in a file, upright, RGB or grey, every pixel kept. Raises ImageError."""
+    name = shown_name(str(source))
+    if _URL.match(str(source)):
+        raise ImageError(f"image {name}: a URL is not fetched; download it first and give the file")
+    if not str(source):
+        raise ImageError("image '': the path is empty; give the path of a picture")
+    return decode(_file_bytes(Path(source), name), str(source))
+
+
+def decode(data: bytes, name: str) -> Picture:
+    """The picture in these bytes; `name` is for messages only. Raises ImageError.
+
+    A PNG or JPEG that is upright, opaque and of 8 bits keeps its own bytes; all else becomes a PNG.
+    """
+    name = shown_name(name)
+    if not data:
+        raise ImageError(f"image {name}: the file is empty; give a picture")
+    if len(data) > MAX_FILE_BYTES:
+        raise ImageError(f"image {name}: larger than {MAX_FILE_BYTES:,} bytes; scale it down first")
+    with _decoding(data, name) as image:
+        _check_size(image, name)
+        image.load()
+        if _is_plain(image, data):
+            mime: Literal["image/png", "image/jpeg"] = "image/png" if image.format == "PNG" else "image/jpeg"
+            return Picture(data, mime, image.width, image.height)
+        upright = _as_rgb(_upright(image))
+        return Picture(_png(upright, 1), "image/png", upright.width, upright.height)
+
+
+def fit(picture: Picture, limits: FitLimits = FitLimits()) -> Fitted:
+    """The picture within the limits, with its scale to the original; its own bytes where they already are.
+
+    Larger ones are scaled down, tiny ones up by a whole factor, thin ones padded with white, and what has
+    too many bytes becomes a JPEG. The work is done once for one content. Raises ImageError.
+    """
+    if _fits(picture, limits):
+        return Fitted(picture, 1.0, 1.0)
+    key = (file_hash(picture), limits)
+    with _FITTED_LOCK:
+        if key in _FITTED:
+            _FITTED.move_to_end(key)
+            return _FITTED[key]
+    fitted = _refit(picture, limits)
+    with _FITTED_LOCK:
+        _FITTED[key] = fitted
+        while len(_FITTED) > _REMEMBERED:
+            _FITTED.popitem(last=False)
+    return fitted
+
+
+def file_hash(picture: Picture) -> str:
+    """The SHA-256 of the encoded file, in hexadecimal: the name under which it is stored."""
+    from hashlib import sha256
+
+    return sha256(picture.data).hexdigest()
+
+
+def suffix(picture: Picture) -> Literal[".png", ".jpg"]:
+    """The ending of the name of its file."""
+    return ".png" if picture.mime == "image/png" else ".jpg"
+
+
+def shown_name(name: str) -> str:
+    """A file name quoted for a message: one line whatever it holds, long ones cut in the middle."""
+    if len(name) > NAME_CHARS:
+        name = f"{name[: NAME_CHARS // 2]}…{name[-NAME_CHARS // 2 :]}"
+    return repr(name)
+
+
+def _file_bytes(path: Path, name: str) -> bytes:
+    try:
+        status = path.stat()
+        if stat.S_ISDIR(status.st_mode):
+            raise ImageError(f"image {name}: is a folder; give the pictures in it one by one")
+        if not stat.S_ISREG(status.st_mode):  # reading a pipe or a device might never end
+            raise ImageError(f"image {name}: is not a regular file; save it to one first")
+        if status.st_size > MAX_FILE_BYTES:
+            raise ImageError(f"image {name}: larger than {MAX_FILE_BYTES:,} bytes; scale it down first")
+        return path.read_bytes()
+    except FileNotFoundError as error:
+        raise ImageError(f"image {name}: there is no such file; check the path") from error
+    except PermissionError as error:
+        raise ImageError(f"image {name}: may not be read; allow it with chmod +r") from error
+    except OSError as error:
+        raise ImageError(f"image {name}: cannot be read ({error.strerror}); check the path") from error
+    except ValueError as error:  # a NUL in the name
+        raise ImageError(f"image {name}: no file can have this name; check the path") from error
+
+
+@contextmanager
+def _decoding(data: bytes, name: str) -> Iterator[Image]:
+    """An opened image. Whatever a broken file leads Pillow into, in here, becomes an ImageError."""
+    try:
+        with _own_limits(), _opened(data, _FORMATS) as image:
+            yield image
+    except ImageError:
+        raise
+    except MemoryError as error:
+        raise ImageError(
+            f"image {name}: there is no memory left to decode it; scale it down first"
+        ) from error
+    except Exception as error:  # the decoders raise anything at all on hostile files
+        raise ImageError(f"image {name}: {_complaint(data, error)}") from error
+
+
+@contextmanager
+def _own_limits() -> Iterator[None]:
+    """Pillow warns at 89 megapixels, fails at 178 and warns of bad metadata: MAX_PIXELS decides instead.
+
+    Both switches belong to the whole process, so one picture is decoded at a time, and they are put back.
+    """
+    from PIL import Image
+
+    with _DECODING, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        before, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
+        try:
+            yield
+        finally:
+            Image.MAX_IMAGE_PIXELS = before
+
+
+def _opened(data: bytes, formats: tuple[str, ...]) -> Image:
+    from io import BytesIO
+
+    from PIL import Image
+
+    return Image.open(BytesIO(data), formats=formats)
+
+
+def _check_size(image: Image, name: str) -> None:
+    """Stands between the header and the pixels: a decompression bomb gets no further."""
+    width, height = image.size
+    if width < 1 or height < 1:
+        raise ImageError(f"image {name}: is {width}x{height} pixels; give a picture with pixels in it")
+    if width * height > MAX_PIXELS:
+        raise ImageError(
+            f"image {name}: is {width}x{height} pixels, more than {MAX_PIXELS:,}; scale it down first"
+        )
+
+
+def _complaint(data: bytes, error: Exception) -> str:
+    from PIL import UnidentifiedImageError
+
+    if not isinstance(error, UnidentifiedImageError):
+        return f"is damaged or cut short ({' '.join(str(error).split())}); get a whole copy"
+    if data.startswith(_STARTS):
+        return "is damaged or cut short; get a whole copy"
+    return f"is no picture, it looks like {_looks_like(data[:4096])}; give a PNG or a JPEG"
+
+
+def _looks_like(start: bytes) -> str:
+    for pattern, what in _LOOKS_LIKE:
+        if re.match(pattern, start, re.IGNORECASE | re.DOTALL):
+            return what
+    is_text = not re.search(rb"[\x00-\x08\x0e-\x1a]", start)
+    return "text" if is_text else "data of another kind"
+
+
+def _is_plain(image: Image, data: bytes) -> bool:
+    """Whether every reader sees in these bytes what we see."""
+    if image.mode not in ("RGB", "L") or image.has_transparency_data or _orientation(image) != 1:
+        return False
+    if image.format == "PNG":  # its 25th byte is the bit depth
+        return data[24] == 8 and data.endswith(b"IEND\xaeB`\x82") and getattr(image, "n_frames", 1) == 1
+    return image.format == "JPEG" and data.endswith(b"\xff\xd9")
+
+
+def _orientation(image: Image) -> int:
+    from PIL.ExifTags import Base
+
+    turn = image.getexif().get(Base.Orientation, 1)
+    return turn if turn in range(1, 9) else 1
+
+
+def _upright(image: Image) -> Image:
+    from PIL import ImageOps
+
+    return ImageOps.exif_transpose(image) if _orientation(image) != 1 else image
+
+
+def _as_rgb(image: Image) -> Image:
+    from PIL import Image as PillowImage
+
+    if image.mode == "F" or image.mode.startswith("I"):
+        return _eight_bits(image).convert("RGB")
+    if image.has_transparency_data:
+        opaque = PillowImage.new("RGB", image.size, "white")
+        see_through = image.convert("RGBA")
+        opaque.paste(see_through, mask=see_through)
+        return opaque
+    return image.convert("RGB")
+
+
+def _eight_bits(image: Image) -> Image:
+    """Deep grey scaled to 8 bits: 16 bits by 257, all else so that it spans from black to white."""
+    image.info.pop("transparency", None)  # one of 65,536 greys, which means nothing among 256
+    low, high = cast("tuple[float, float]", image.getextrema())
+    if image.mode != "F" and low >= 0 and high <= 65535:
+        low, high = 0, 65535
+    scale = 255 / ((high - low) or 1)
+    return image.point(lambda value: value * scale + (0.5 - low * scale)).convert("L")
+
+
+def _png(image: Image, effort: int) -> bytes:
+    from io import BytesIO
+
+    file = BytesIO()
+    image.save(file, "PNG", compress_level=effort)
+    return file.getvalue()
+
+
+def _jpeg(image: Image, quality: int) -> bytes:
+    from io import BytesIO
+
+    file = BytesIO()
+    image.save(file, "JPEG", quality=quality)
+    return file.getvalue()
+
+
+def _fits(picture: Picture, limits: FitLimits) -> bool:
+    short, long = sorted((picture.width, picture.height))
+    return (
+        long <= limits.side_px
+        and short >= limits.least_px
+        and long <= short * limits.aspect
+        and len(picture.data) <= limits.file_bytes
+    )
+
+
+def _refit(picture: Picture, limits: FitLimits) -> Fitted:
+    side_px = limits.side_px
+    while True:
+        image = _resized(picture, _sent_size(picture, side_px, limits.least_px))
+        scale_x, scale_y = image.width / picture.width, image.height / picture.height
+        sent = _encoded(_padded(image, limits), picture.mime, limits.file_bytes)
+        if len(sent.data) <= limits.file_bytes or side_px <= limits.least_px:
+            return Fitted(sent, scale_x, scale_y)
+        side_px //= 2
+
+
+def _sent_size(picture: Picture, side_px: int, least_px: int) -> tuple[int, int]:
+    """The size without padding. Small ones grow by a whole factor, so that their pixels stay sharp."""
+    width, height = picture.width, picture.height
+    short, long = sorted((width, height))
+    if long > side_px:
+        return max(1, round(width * side_px / long)), max(1, round(height * side_px / long))
+    factor = max(1, min(-(-least_px // short), side_px // long))
+    return width * factor, height * factor
+
+
+def _resized(picture: Picture, size: tuple[int, int]) -> Image:
+    from PIL.Image import Resampling
+
+    with _decoding(picture.data, "to send") as image:
+        image.draft(image.mode, size)  # a large JPEG is decoded at a fraction of its size
+        image.load()
+        plain = image if image.mode == "L" and not image.has_transparency_data else _as_rgb(image)
+        if size == (picture.width, picture.height):
+            return plain.copy()
+        grows = size[0] > picture.width
+        return plain.resize(size, Resampling.NEAREST if grows else Resampling.LANCZOS)
+
+
+def _padded(image: Image, limits: FitLimits) -> Image:
+    from PIL import Image as PillowImage
+
+    least = max(limits.least_px, -(-max(image.size) // limits.aspect))
+    size = max(image.width, least), max(image.height, least)
+    if size == image.size:
+        return image
+    padded = PillowImage.new(image.mode, size, "white")
+    padded.paste(image, (0, 0))
+    return padded
+
+
+def _encoded(image: Image, mime: str, file_bytes: int) -> Picture:
+    """As a PNG when it was one and stays small, else as the best JPEG that does; at worst it is too large."""
+    if mime == "image/png" and len(data := _png(image, 6)) <= file_bytes:
+        return Picture(data, "image/png", image.width, image.height)
+    for quality in (92, 80, 60):
+        data = _jpeg(image, quality)
+        if len(data) <= file_bytes:
+            break
+    return Picture(data, "image/jpeg", image.width, image.height)

@@ -1,0 +1,148 @@
+"""What a cell printed, made fit to show to a model.
+
+Dumps of data become a note that says so, long text keeps its head and tail, and whatever only we or the
+chat template may write (`<interpreter>`, `<image_clue_1>`, `<|im_start|>`, …) has its brackets replaced by
+‹ and ›, whatever its case, spacing, width or invisible characters.
+Not covered: letters of other scripts that merely look the same, and text that persuades without any tag.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+SHOWN_CHARS = 8_000
+DUMP_CHARS = 200  # of base64 or hexadecimal in a row
+NUMBERS_CHARS = 1_500  # of numbers in a row
+_NUMBERS_HEAD, _NUMBERS_TAIL = 600, 300
+
+_ESCAPE = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*+[ -/]*+[@-~]"  # colours and cursor movements
+    r"|\x1b[\]PX^_][^\x07\x1b\x9c]*+(?:\x07|\x1b\\|\x9c)"  # window titles, links, device strings
+    r"|\x1b[ -/]*+[0-~]"
+)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+# C0 but tab and newline, DEL, C1, and the marks that turn the direction of the text around.
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_LINE_BREAK = re.compile("\r\n|[\u2028\u2029]")
+
+_LINE_END = r"(?:\\n|\n[ \t]*|['\"][ \t]*\n[ \t]*b?['\"])"  # of wrapped base64, as text or inside a repr
+_DUMP = re.compile(
+    r"(?:data:[\w/+.;=-]{1,80},)?"
+    rf"[\w+/=-]{{40,}}+(?:{_LINE_END}[\w+/=-]{{40,}}+)*+(?:{_LINE_END}[\w+/]*+={{1,2}})?",
+    re.ASCII,
+)
+_NUMBERS = re.compile(r"(?:[-+0-9eE.,:;()\[\]{}\s]++|np\.u?(?:int|float)\d+|array|nan|inf)++")
+
+_OURS = r"interpreter|image_clue|code|answer|question|think"
+_TEMPLATE = (
+    r"thinking|system|user|assistant|human|tool|tool_call|tool_calls|tool_response|function_calls"
+    r"|s|bos|eos|pad|unk|image|img|video|start_of_turn|end_of_turn|start_of_image|end_of_image"
+)
+_TAG = re.compile(
+    rf"<[\s/\\]*+(?:{_OURS})(?:[^<>]{{0,200}}>)?"
+    rf"|<[\s/\\]*+(?:{_TEMPLATE})[\s/]*+>"
+    r"|<[\s/\\]*+\|[^<>]{0,100}>?|\|\s*+>"
+    r"|\[[\s/]*+(?:inst|img|img_break|img_end|system_prompt|available_tools|tool_calls|tool_results)\s*+\]"
+    r"|<<[\s/]*+sys\s*+>>"
+)
+_HARMLESS = {"<": "‹", "[": "‹", ">": "›", "]": "›"}
+
+
+def shown(text: str, limit: int = SHOWN_CHARS) -> str:
+    """The text as a model may see it, at most `limit` characters long; ordinary output is left as it is."""
+    text = _DUMP.sub(_without_dump, printable(text))
+    text = _NUMBERS.sub(_without_numbers, text)
+    return _neutral(_cut(text, limit))
+
+
+def printable(text: str) -> str:
+    """The text without control characters, as a terminal would leave it on the screen."""
+    text = _LINE_BREAK.sub("\n", _SURROGATE.sub("\ufffd", text))
+    text = _ESCAPE.sub("", text)
+    if "\r" in text:
+        text = "\n".join(_overwritten(line) for line in text.split("\n"))
+    return _CONTROL.sub("", text)
+
+
+def _overwritten(line: str) -> str:
+    """What is left of a line that carriage returns went back over: the last state of a progress bar."""
+    first, *later = line.split("\r")
+    screen = list(first)
+    for part in later:
+        screen[: len(part)] = part
+    return "".join(screen)
+
+
+def _without_dump(match: re.Match[str]) -> str:
+    run = match[0]
+    if len(run) < DUMP_CHARS or not _is_dump(run):
+        return run
+    return f"[base64 data, {len(run):,} characters left out]"
+
+
+def _is_dump(run: str) -> bool:
+    """Whether this is encoded data, not a rule of dashes, a path, a long name or a long number."""
+    separators = sum(map(run.count, "-_/+="))
+    has_digit = re.search(r"\d", run) is not None
+    has_lower, has_upper = re.search(r"[a-z]", run) is not None, re.search(r"[A-Z]", run) is not None
+    if re.fullmatch(r"(?:[0-9a-fA-F]|\\n|\s)+", run):
+        return has_digit and (has_lower or has_upper)
+    return has_digit and has_lower and has_upper and separators * 10 < len(run)
+
+
+def _without_numbers(match: re.Match[str]) -> str:
+    run = match[0]
+    if len(run) < NUMBERS_CHARS or sum(map(run.count, "0123456789")) * 5 < len(run):
+        return run
+    head = run[: _last_gap(run[:_NUMBERS_HEAD])]
+    tail = run[-_last_gap(run[: -_NUMBERS_TAIL - 1 : -1]) :]
+    left_out = len(run) - len(head) - len(tail)
+    return f"{head}[… {left_out:,} characters of numbers left out …]{tail}"
+
+
+def _last_gap(run: str) -> int:
+    """The length up to the last space or comma, so that no number is shown in part."""
+    return max(run.rfind(gap) for gap in " ,\n\t") + 1 or len(run)
+
+
+def _cut(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    room = limit - len(_left_out(len(text)))
+    if room < 2:
+        return text[: max(limit, 0)]
+    tail = room * 2 // 5
+    return text[: room - tail] + _left_out(len(text) - room) + text[len(text) - tail :]
+
+
+def _left_out(count: int) -> str:
+    return f"\n[… {count:,} characters left out …]\n"
+
+
+def _neutral(text: str) -> str:
+    """The text with the brackets of every tag replaced, one character by one."""
+    folded, places = _folded(text)
+    characters = list(text)
+    for match in _TAG.finditer(folded):
+        for at in range(match.start(), match.end()):
+            if folded[at] in _HARMLESS:
+                characters[places[at]] = _HARMLESS[folded[at]]
+    return "".join(characters)
+
+
+def _folded(text: str) -> tuple[str, list[int]]:
+    """Plain lower-case text without invisible characters, and where each of its characters stood."""
+    folded: list[str] = []
+    places: list[int] = []
+    for place, character in enumerate(text):
+        plain = character.lower() if character.isascii() else _plain(character)
+        folded.extend(plain)
+        places.extend([place] * len(plain))
+    return "".join(folded), places
+
+
+def _plain(character: str) -> str:
+    if unicodedata.category(character) in ("Cf", "Mn", "Me"):
+        return ""
+    return unicodedata.normalize("NFKC", character).lower()

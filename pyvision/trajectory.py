@@ -1,0 +1,326 @@
+"""Write and read the folder of one run: its events as JSON lines, with pictures by hash beside them.
+
+events.jsonl   a header line, then one event a line, in order. A message of a talk is written once, as a
+               line of its own with an `id`, and `asked` events refer to those: the file grows with the talk.
+images/        every picture once, named by the SHA-256 of its bytes. No line holds bytes or base64.
+config.json    what the run was given.        summary.json   what came of it, present once it has ended.
+
+Every line is on the disk before the run goes on: one that is killed loses at most the line being written.
+`Noted.data` comes back as JSON gives it: lists for tuples, strings as keys. Text loses lone surrogates.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import cache
+from io import FileIO
+from math import isfinite
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NoReturn, Self
+
+from pyvision.errors import RunFolderError
+from pyvision.events import Asked, Began, Ended, Event
+from pyvision.types import Message, Picture
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+FORMAT = "pyvision-trajectory"
+VERSION = 1
+EVENTS, CONFIG, SUMMARY, IMAGES = "events.jsonl", "config.json", "summary.json", "images"
+
+_ENDINGS = {"image/png": ".png", "image/jpeg": ".jpg"}
+_IMAGE_FILE = re.compile(r"images/([0-9a-f]{64})\.(png|jpg|bin)")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectory:
+    """The events of a run. `note` says what was dropped from the end of a run that was killed."""
+
+    events: tuple[Event, ...]
+    note: str | None = None
+
+
+class TrajectoryWriter:
+    """Writes one run into a folder of its own; close it, or use it in a `with`.
+
+    Every method raises RunFolderError when the disk does not take what it is given; the lines before stay
+    whole. summary.json is written with `Ended`. `secrets` are blotted out wherever they turn up in a text.
+    """
+
+    def __init__(self, folder: Path, config: Mapping[str, Any], *, secrets: tuple[str, ...] = ()) -> None:
+        self.folder = folder
+        self._secrets = tuple(secret for secret in secrets if secret)
+        self._messages: dict[Message, int] = {}
+        self._images: set[str] = set()
+        self._began: Began | None = None
+        self._ended: Ended | None = None
+        with _explained(folder):
+            (folder / IMAGES).mkdir(parents=True, exist_ok=True)
+            self._lines = _created(folder)
+        try:
+            self._write_line({"format": FORMAT, "version": VERSION})
+            self._write_json(CONFIG, config)
+        except RunFolderError:
+            self.close()
+            raise
+
+    def write(self, event: Event) -> None:
+        """Add one event, and before it the pictures and messages that are new in it."""
+        match event:
+            case Asked():
+                self._write_asked(event)
+            case Began():
+                self._began = event
+                self._write_event(event)
+            case Ended():
+                self._ended = event
+                self._write_event(event)
+                self._write_json(SUMMARY, self.summary())
+            case _:
+                self._write_event(event)
+
+    def summary(self) -> dict[str, Any]:
+        """What came of the run, for a reader of one object. Raises ValueError before `Ended` was written."""
+        began, ended = self._began, self._ended
+        if ended is None:
+            raise ValueError(f"{str(self.folder)!r}: the run has not ended yet")
+        return {
+            "answer": ended.outcome.answer,
+            "end_reason": ended.outcome.end_reason,
+            "error": ended.outcome.error,
+            "strategy": began.strategy if began else None,
+            "model": ", ".join(sorted(set(began.models.values()))) if began else None,
+            "turns": ended.turns,
+            "cells": ended.cells,
+            "seconds": round(ended.seconds, 3),
+            "usage": {"input_tokens": ended.usage.input_tokens, "output_tokens": ended.usage.output_tokens},
+            "run_dir": str(self.folder),
+        }
+
+    def close(self) -> None:
+        self._lines.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _write_event(self, event: Event) -> None:
+        self._write_line(self._plain(_event().dump_python(event)))
+
+    def _write_asked(self, event: Asked) -> None:
+        ids = [self._message_id(message) for message in event.messages]
+        line = self._plain(_event().dump_python(replace(event, messages=())))
+        self._write_line({**line, "messages": ids})
+
+    def _message_id(self, message: Message) -> int:
+        if message not in self._messages:
+            number = len(self._messages)
+            plain = self._plain(_message().dump_python(message))
+            self._write_line({"kind": "message", "id": number, "message": plain})
+            self._messages[message] = number
+        return self._messages[message]
+
+    def _write_line(self, line: Mapping[str, Any]) -> None:
+        with _explained(self.folder):
+            start = self._lines.tell()
+            try:
+                _write_all(self._lines.fileno(), _json(line).encode() + b"\n")
+            except OSError:
+                with suppress(OSError):  # the half line may stay then: a reader drops it
+                    self._lines.truncate(start)
+                    self._lines.seek(start)
+                raise
+
+    def _write_json(self, name: str, content: Mapping[str, Any]) -> None:
+        text = json.dumps(self._plain(content), ensure_ascii=False, indent=2, allow_nan=False)
+        with _explained(self.folder):
+            _replace(self.folder / name, text.encode() + b"\n")
+
+    def _stored(self, data: bytes, ending: str) -> dict[str, str]:
+        """The bytes as a line holds them: the name of the file that they now lie in."""
+        name = _file_of(data, ending)
+        if name not in self._images:
+            with _explained(self.folder):
+                _replace(self.folder / name, data)
+            self._images.add(name)
+        return {"file": name}
+
+    def _plain(self, value: Any) -> Any:
+        """The value as JSON holds it: pictures in files, nothing secret, no float that JSON lacks."""
+        match value:
+            case {"data": bytes(data), "mime": "image/png" | "image/jpeg" as mime}:
+                rest = {key: item for key, item in value.items() if key != "data"}
+                return {"data": self._stored(data, _ENDINGS[mime]), **self._plain(rest)}
+            case bytes():
+                return self._stored(value, ".bin")
+            case str():
+                return self._clean(value)
+            case float() if not isfinite(value):
+                return str(value)  # the fields that are floats read it back as one
+            case Mapping():
+                return {self._clean(str(key)): self._plain(item) for key, item in value.items()}
+            case list() | tuple() | set() | frozenset():
+                return [self._plain(item) for item in value]
+            case _:
+                return value
+
+    def _clean(self, text: str) -> str:
+        for secret in self._secrets:
+            text = text.replace(secret, "[secret]")
+        return _SURROGATE.sub("\ufffd", text)
+
+
+def picture_file(picture: Picture) -> str:
+    """Where the picture lies, relative to the folder of every run that it occurs in."""
+    return _file_of(picture.data, _ENDINGS[picture.mime])
+
+
+def read_trajectory(folder: Path) -> Trajectory:
+    """The events of a run folder, as they were written. Raises RunFolderError, naming folder and line.
+
+    A last line that was cut short is dropped, and the note says so.
+    """
+    path = folder / EVENTS
+    try:
+        whole, newline, torn = path.read_bytes().rpartition(b"\n")
+    except OSError as error:
+        raise RunFolderError(f"{str(path)!r}: {error.strerror}; is this the folder of a run?") from error
+    lines = whole.split(b"\n") if newline else []
+    _check_header(path, lines[0] if lines else b"")
+    reading = _Reading(folder)
+    for number, line in enumerate(lines[1:], start=2):
+        reading.take(number, line)
+    note = f"the last line was cut short and is left out ({len(torn)} bytes)" if torn else None
+    return Trajectory(tuple(reading.events), note)
+
+
+class _Reading:
+    """The events read so far, and the messages that the next ones may refer to."""
+
+    def __init__(self, folder: Path) -> None:
+        self.events: list[Event] = []
+        self._messages: list[Message] = []
+        self._folder = folder
+        self._images: dict[str, bytes] = {}
+
+    def take(self, number: int, line: bytes) -> None:
+        try:
+            content = json.loads(line, object_hook=self._with_image)
+            match content["kind"]:
+                case "message":
+                    self._messages.append(_message().validate_python(content["message"]))
+                case "asked":
+                    talk = tuple(self._messages[at] for at in content["messages"])
+                    self.events.append(_event().validate_python({**content, "messages": talk}))
+                case _:
+                    self.events.append(_event().validate_python(content))
+        except (ValueError, KeyError, IndexError, TypeError) as error:
+            self._refuse(number, error)
+
+    def _with_image(self, found: dict[str, Any]) -> dict[str, Any] | bytes:
+        """The bytes that a `{"file": …}` stands for; anything else as it is."""
+        name = found.get("file")
+        if len(found) != 1 or not isinstance(name, str) or not _IMAGE_FILE.fullmatch(name):
+            return found
+        if name not in self._images:
+            try:
+                self._images[name] = (self._folder / name).read_bytes()
+            except OSError as error:
+                raise RunFolderError(f"{str(self._folder / name)!r}: {error.strerror}") from error
+        return self._images[name]
+
+    def _refuse(self, number: int, error: Exception) -> NoReturn:
+        why = " ".join(str(error).split())[:200]
+        raise RunFolderError(
+            f"{str(self._folder / EVENTS)!r}, line {number}: no event of ours: {why}"
+        ) from error
+
+
+def _check_header(path: Path, line: bytes) -> None:
+    try:
+        header = json.loads(line)
+        written = header["format"], header["version"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise RunFolderError(f"{str(path)!r}: does not begin as a trajectory does") from error
+    if written != (FORMAT, VERSION):
+        raise RunFolderError(
+            f"{str(path)!r}: is {written[0]} version {written[1]}; this release reads {FORMAT} {VERSION}"
+        )
+
+
+@cache
+def _event() -> TypeAdapter[Event]:
+    from typing import Annotated
+
+    from pydantic import Field, TypeAdapter
+
+    return TypeAdapter(Annotated[Event, Field(discriminator="kind")])
+
+
+@cache
+def _message() -> TypeAdapter[Message]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Message)
+
+
+def _json(line: Mapping[str, Any]) -> str:
+    return json.dumps(line, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def _file_of(data: bytes, ending: str) -> str:
+    from hashlib import sha256
+
+    return f"{IMAGES}/{sha256(data).hexdigest()}{ending}"
+
+
+def _created(folder: Path) -> FileIO:
+    try:
+        return (folder / EVENTS).open("xb", buffering=0)
+    except FileExistsError as error:
+        raise RunFolderError(f"{str(folder)!r}: already holds a run; choose another --out") from error
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+    os.fsync(descriptor)
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Put the file there whole: a crash leaves the old one or the new one, never a part."""
+    part = path.with_name(f"{path.name}.part")
+    try:
+        with part.open("wb", buffering=0) as file:
+            _write_all(file.fileno(), data)
+        part.replace(path)
+    except OSError:
+        with suppress(OSError):  # it may never have come into being
+            part.unlink()
+        raise
+
+
+@contextmanager
+def _explained(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        what = error.strerror or "cannot be written"
+        raise RunFolderError(f"{str(folder)!r}: {what}; choose another --out, or make room there") from error
+    except ValueError as error:  # a NUL in the name
+        raise RunFolderError(
+            f"{str(folder)!r}: no folder can have this name; choose another --out"
+        ) from error

@@ -1,0 +1,371 @@
+"""The run folder holds every event once, in order, and gives it back as it was."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import partial
+from math import inf
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pyvision.errors import RunFolderError
+from pyvision.events import Asked, Began, Defined, Ended, Event, Noted, Ran
+from pyvision.trajectory import TrajectoryWriter, picture_file, read_trajectory
+from pyvision.types import Message, Outcome, Picture, Question, Reply, Text, Usage
+from sandbox.results import CellError, CellResult, Figure, Omitted, Stream
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 4
+JPEG = b"\xff\xd8\xff\xe0" + bytes(range(255, -1, -1)) * 4
+PICTURE = Picture(PNG, "image/png", 16, 16)
+PHOTO = Picture(JPEG, "image/jpeg", 32, 8)
+
+USER = Message("user", (Text("<image_clue_0>"), PICTURE, Text("</image_clue_0>\nHow many?")))
+RESULT = CellResult(
+    "error",
+    (
+        Stream("stdout", "3\n"),
+        Figure(PNG, "image/png", 16, 16),
+        Omitted("9 characters"),
+        Stream("result", "x"),
+    ),
+    CellError("KeyError", "'x'", 2, "Traceback …"),
+    1.25,
+    "lost",
+)
+EVENTS: tuple[Event, ...] = (
+    Began(Question("How many?", (PICTURE, PHOTO, PICTURE)), "code_loop", {"solver": "offline"}),
+    Asked(
+        "solver",
+        "offline",
+        (Message("system", (Text("Думай. 思考。"),)), USER),
+        Reply("<code>", Usage(9, 2), "stop"),
+        0.5,
+    ),
+    Ran("print(3)", RESULT),
+    Ran("while True: pass", CellResult("timeout", seconds=inf)),
+    Defined("image_clue_1", PHOTO),
+    Noted("repair", {"why": "no code", "turns": [1, 2], "deep": {"nothing": None, "yes": True, "half": 0.5}}),
+    Ended(Outcome(None, "turn_limit", "no answer in 20 turns"), Usage(100, 20), 20, 3, 61.5),
+)
+
+
+def written(folder: Path, events: tuple[Event, ...] = EVENTS) -> Path:
+    with TrajectoryWriter(folder, {"strategy": "code_loop"}) as writer:
+        for event in events:
+            writer.write(event)
+    return folder
+
+
+def lines_of(folder: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in (folder / "events.jsonl").read_text("utf-8").splitlines()]
+
+
+def refusal(action: Callable[[], object]) -> str:
+    with pytest.raises(RunFolderError) as caught:
+        action()
+    message = str(caught.value)
+    assert message.isprintable()
+    return message
+
+
+def talk(turns: int) -> tuple[Event, ...]:
+    """A talk in which every turn asks with all the turns before it."""
+    messages: tuple[Message, ...] = (USER,)
+    events: list[Event] = []
+    for turn in range(turns):
+        events.append(Asked("solver", "offline", messages, Reply(f"look {turn}"), 0.5))
+        reply = Message("assistant", (Text(f"look {turn}" * 20),))
+        messages = (*messages, reply, Message("user", (Text(f"saw {turn}" * 20), PHOTO)))
+    return tuple(events)
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.kind)
+def test_an_event_comes_back_as_it_was(tmp_path: Path, event: Event) -> None:
+    read = read_trajectory(written(tmp_path / "run", (event,)))
+    assert read.events == (event,)
+    assert read.note is None
+
+
+def test_events_come_back_in_their_order(tmp_path: Path) -> None:
+    assert read_trajectory(written(tmp_path / "run")).events == EVENTS
+
+
+def test_outputs_come_back_in_their_own_classes(tmp_path: Path) -> None:
+    (event,) = read_trajectory(written(tmp_path / "run", (Ran("x", RESULT),))).events
+    assert isinstance(event, Ran)
+    assert [type(output) for output in event.result.outputs] == [Stream, Figure, Omitted, Stream]
+
+
+def test_the_first_line_names_format_and_version(tmp_path: Path) -> None:
+    assert lines_of(written(tmp_path / "run"))[0] == {"format": "pyvision-trajectory", "version": 1}
+
+
+def test_every_line_is_an_object_with_its_kind(tmp_path: Path) -> None:
+    kinds = [line["kind"] for line in lines_of(written(tmp_path / "run"))[1:]]
+    assert kinds == ["began", "message", "message", "asked", "ran", "ran", "defined", "noted", "ended"]
+
+
+def test_a_picture_is_stored_once_under_its_hash(tmp_path: Path) -> None:
+    files = sorted((written(tmp_path / "run") / "images").iterdir())
+    assert sorted(file.suffix for file in files) == [".jpg", ".png"]
+    assert {file.read_bytes() for file in files} == {PNG, JPEG}
+
+
+def test_no_text_holds_a_picture_or_a_secret(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    secret = "sk-0123456789abcdef"
+    with TrajectoryWriter(folder, {"model": {"name": "m", "note": secret}}, secrets=(secret, "")) as writer:
+        for event in EVENTS:
+            writer.write(event)
+        writer.write(Noted("failure", {secret: f"key {secret} is refused", "parts": (secret, PNG)}))
+        writer.write(Ended(Outcome(None, "model_error", f"bad key {secret}"), Usage(), 1, 0, 0.1))
+    texts = [path.read_text("utf-8") for path in folder.iterdir() if path.is_file()]
+    assert len(texts) == 3
+    for text in texts:
+        assert secret not in text
+        assert "[secret]" in text
+        for data in (PNG, JPEG):
+            assert base64.b64encode(data).decode()[:40] not in text
+            assert base64.b64encode(data).decode()[-40:] not in text
+
+
+def test_the_file_grows_with_the_talk_and_not_with_its_square(tmp_path: Path) -> None:
+    sizes = []
+    for turns in (20, 40):
+        folder = written(tmp_path / str(turns), talk(turns))
+        sizes.append((folder / "events.jsonl").stat().st_size)
+        assert read_trajectory(folder).events == talk(turns)
+    assert sizes[1] < 2.3 * sizes[0]
+    assert sum(line.get("kind") == "message" for line in lines_of(tmp_path / "20")) == 39
+
+
+def test_a_line_is_on_the_disk_as_soon_as_it_is_written(tmp_path: Path) -> None:
+    with TrajectoryWriter(tmp_path / "run", {}) as writer:
+        writer.write(EVENTS[2])
+        assert read_trajectory(tmp_path / "run").events == (EVENTS[2],)
+
+
+def test_the_configuration_is_a_file_of_its_own(tmp_path: Path) -> None:
+    config = {"strategy": "direct", "limits": {"turns": 3}, "images": ["四.png"]}
+    TrajectoryWriter(tmp_path / "run", config).close()
+    assert json.loads((tmp_path / "run/config.json").read_text("utf-8")) == config
+
+
+def test_the_end_of_a_run_is_summed_up_in_a_file(tmp_path: Path) -> None:
+    with TrajectoryWriter(tmp_path / "run", {}) as writer:
+        writer.write(EVENTS[0])
+        assert not (tmp_path / "run/summary.json").exists()
+        writer.write(Ended(Outcome("四", "answered"), Usage(100, 20), 2, 1, 61.50049))
+        summary = writer.summary()
+    assert json.loads((tmp_path / "run/summary.json").read_text("utf-8")) == summary
+    assert summary == {
+        "answer": "四",
+        "end_reason": "answered",
+        "error": None,
+        "strategy": "code_loop",
+        "model": "offline",
+        "turns": 2,
+        "cells": 1,
+        "seconds": 61.5,
+        "usage": {"input_tokens": 100, "output_tokens": 20},
+        "run_dir": str(tmp_path / "run"),
+    }
+
+
+def test_a_run_that_goes_on_has_no_summary(tmp_path: Path) -> None:
+    with TrajectoryWriter(tmp_path / "run", {}) as writer, pytest.raises(ValueError, match="not ended yet"):
+        writer.summary()
+
+
+def test_no_half_written_file_is_left(tmp_path: Path) -> None:
+    assert not list(written(tmp_path / "run").rglob("*.part"))
+
+
+def test_the_file_of_a_picture_is_known_without_the_folder(tmp_path: Path) -> None:
+    folder = written(tmp_path / "run")
+    assert (folder / picture_file(PICTURE)).read_bytes() == PNG
+    assert (folder / picture_file(PHOTO)).read_bytes() == JPEG
+
+
+def test_a_folder_that_holds_a_run_is_refused_and_kept(tmp_path: Path) -> None:
+    folder = written(tmp_path / "run")
+    assert "already holds a run; choose another --out" in refusal(lambda: TrajectoryWriter(folder, {}))
+    assert read_trajectory(folder).events == EVENTS
+
+
+def test_an_empty_folder_is_taken(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    assert read_trajectory(written(tmp_path / "run")).events == EVENTS
+
+
+def test_a_file_in_place_of_the_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for folder in (tmp_path / "file", tmp_path / "file" / "run"):
+        assert "choose another --out" in refusal(partial(TrajectoryWriter, folder, {}))
+
+
+@pytest.mark.parametrize("folder", ["/proc/pyvision-run", "/dev/null/run", "/tmp/a\0b", "/tmp/" + "x" * 300])
+def test_a_folder_that_cannot_be_made_is_refused(folder: str) -> None:
+    assert "choose another --out" in refusal(lambda: TrajectoryWriter(Path(folder), {}))
+
+
+def test_a_folder_without_permission_is_refused(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    user = os.geteuid()
+    os.seteuid(user or 65534)  # root may write everywhere, so meanwhile it is nobody
+    try:
+        message = refusal(lambda: TrajectoryWriter(tmp_path / "run", {}))
+    finally:
+        os.seteuid(user)
+    assert "Permission denied; choose another --out" in message
+
+
+def test_a_last_line_cut_short_is_dropped_and_said(tmp_path: Path) -> None:
+    path = written(tmp_path / "run") / "events.jsonl"
+    path.write_bytes(path.read_bytes()[:-10])
+    read = read_trajectory(tmp_path / "run")
+    assert read.events == EVENTS[:-1]
+    assert read.note is not None
+    assert "cut short" in read.note
+
+
+def test_nothing_is_lost_before_a_cut_wherever_it_is(tmp_path: Path) -> None:
+    path = written(tmp_path / "run") / "events.jsonl"
+    whole = path.read_bytes()
+    for length in range(whole.index(b"\n") + 1, len(whole), 7):
+        path.write_bytes(whole[:length] + b"\0" * (length % 3))
+        events = read_trajectory(tmp_path / "run").events
+        assert events == EVENTS[: len(events)]
+
+
+def test_a_damaged_line_in_the_middle_is_named(tmp_path: Path) -> None:
+    path = written(tmp_path / "run") / "events.jsonl"
+    lines = path.read_bytes().split(b"\n")
+    lines[5] = lines[5][:30]
+    path.write_bytes(b"\n".join(lines))
+    assert "line 6" in refusal(lambda: read_trajectory(tmp_path / "run"))
+
+
+@pytest.mark.parametrize(
+    "line", ['{"kind":"dreamt"}', '{"kind":"ended"}', "[]", "3", '{"kind":"asked","messages":[7]}']
+)
+def test_a_line_that_is_no_event_is_named(tmp_path: Path, line: str) -> None:
+    with (written(tmp_path / "run") / "events.jsonl").open("a") as file:
+        file.write(f"{line}\n")
+    assert "line 11: no event of ours" in refusal(lambda: read_trajectory(tmp_path / "run"))
+
+
+def test_another_version_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path / "run") / "events.jsonl"
+    path.write_text(path.read_text("utf-8").replace('"version":1', '"version":7', 1), "utf-8")
+    assert "version 7; this release reads pyvision-trajectory 1" in refusal(
+        lambda: read_trajectory(tmp_path / "run")
+    )
+
+
+@pytest.mark.parametrize("content", ["", "\n", "hello\n", "{}\n", "[]\n"])
+def test_a_file_of_another_kind_is_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / "events.jsonl").write_text(content)
+    assert "does not begin as a trajectory" in refusal(lambda: read_trajectory(tmp_path))
+
+
+def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
+    assert "is this the folder of a run?" in refusal(lambda: read_trajectory(tmp_path))
+
+
+def test_a_missing_picture_is_named(tmp_path: Path) -> None:
+    for file in (written(tmp_path / "run") / "images").iterdir():
+        file.unlink()
+    assert "images/" in refusal(lambda: read_trajectory(tmp_path / "run"))
+
+
+def test_no_line_leads_to_a_file_outside_the_images(tmp_path: Path) -> None:
+    (tmp_path / "key.png").write_bytes(b"secret")
+    event = Noted("look", {"picture": {"file": "images/../../key.png"}, "other": {"file": "/etc/passwd"}})
+    assert read_trajectory(written(tmp_path / "run", (event,))).events == (event,)
+
+
+def test_a_lone_surrogate_is_replaced(tmp_path: Path) -> None:
+    event = Asked("solver", "m", (Message("user", (Text("a\ud800b"),)),), Reply("\udfff"), 0.1)
+    (read,) = read_trajectory(written(tmp_path / "run", (event,))).events
+    assert isinstance(read, Asked)
+    assert (read.messages[0].text, read.reply.text) == ("a\ufffdb", "\ufffd")
+
+
+@settings(deadline=None, derandomize=True, max_examples=30)
+@given(texts=st.lists(st.text(st.characters(codec="utf-8")), max_size=5))
+def test_any_text_comes_back(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
+    folder = tmp_path_factory.mktemp("any") / "run"
+    events = tuple(
+        Asked("solver", "m", (Message("user", (Text(text),)),), Reply(text), 0.0) for text in texts
+    )
+    assert read_trajectory(written(folder, events)).events == events
+
+
+FILLING = dedent("""
+    import sys
+    from pathlib import Path
+    from pyvision.errors import RunFolderError
+    from pyvision.events import Ran
+    from pyvision.trajectory import TrajectoryWriter, read_trajectory
+    from sandbox.results import CellResult, Figure
+
+    folder = Path(sys.argv[1]) / "run"
+    figures = [Figure(bytes([n]) * 9_000, "image/png", 1, 1) for n in range(99)]
+    ran = [Ran("x" * 3_000, CellResult("ok", (figure,))) for figure in figures]
+    done = 0
+    with TrajectoryWriter(folder, {}) as writer:
+        try:
+            for event in ran:
+                writer.write(event)
+                done += 1
+        except RunFolderError as error:
+            print(error)
+        read = read_trajectory(folder)
+        assert 0 < done < 99, done
+        assert (read.events, read.note) == (tuple(ran[:done]), None)
+        assert not list(folder.rglob("*.part"))
+        make_room()
+        writer.write(ran[-1])
+    assert read_trajectory(folder).events == (*ran[:done], ran[-1])
+""")
+LIMITED = dedent("""
+    import resource
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, resource.RLIM_INFINITY))
+    def make_room():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+""")
+FULL = dedent("""
+    def make_room():
+        (folder.parent / "ballast").unlink()
+    import sys
+    from pathlib import Path
+    (Path(sys.argv[1]) / "ballast").write_bytes(bytes(100_000))
+""")
+
+
+def test_a_file_that_may_not_grow_keeps_its_whole_lines(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", LIMITED + FILLING, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"'{tmp_path}/run': File too large; choose another --out, or make room there\n"
+
+
+def test_a_full_disk_keeps_whole_lines_and_takes_more_once_there_is_room(tmp_path: Path) -> None:
+    small_disk = ["bwrap", "--dev-bind", "/", "/", "--size", "300000", "--tmpfs", str(tmp_path)]
+    command = [*small_disk, sys.executable, "-c", FULL + FILLING, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (
+        done.stdout
+        == f"'{tmp_path}/run': No space left on device; choose another --out, or make room there\n"
+    )
