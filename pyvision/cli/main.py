@@ -1,0 +1,70 @@
+"""Read the command line, call the command, turn what went wrong into one line and an exit code."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from types import FrameType
+from typing import NoReturn
+
+from pyvision.cli import run
+from pyvision.errors import ModelError, PyVisionError
+
+EXIT_CODES = """\
+exit codes:
+  0  answered              3  no answer: a limit was reached, or nothing to say
+  1  a bug                 4  the model endpoint failed
+  2  wrong usage           5  no isolation available         130  interrupted"""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """One line instead of argparse's usage dump."""
+        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    options = _parser().parse_args(arguments)
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        return int(options.call(options))
+    except KeyboardInterrupt:
+        return _fail("interrupted", 130)
+    except BrokenPipeError:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - the reader has gone
+        return 0
+    except ModelError as error:
+        return _fail(str(error), 4)
+    except PyVisionError as error:
+        return _fail(str(error), 2)
+    except Exception as error:
+        if os.environ.get("PYVISION_DEBUG"):
+            raise
+        why = f"{type(error).__name__}: {error}".replace("\n", " ")
+        return _fail(f"a bug in pyvision: {why} (PYVISION_DEBUG=1 shows where)", 1)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="pyvision",
+        description="Answers questions about images by writing Python and running it in an isolated kernel.",
+        epilog=EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    run.add_command(commands)
+    return parser
+
+
+def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
+    """Let SIGTERM end a run as Ctrl-C does: the kernel closed, the trajectory complete."""
+    raise KeyboardInterrupt
+
+
+def _fail(message: str, code: int) -> int:
+    print(f"pyvision: {message}", file=sys.stderr)  # noqa: T201 - the one place where errors meet a person
+    return code

@@ -1,0 +1,132 @@
+"""Show a run on standard error while it happens: thought, code, output, figures; plain when not a terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from pyvision.errors import FormatError
+from pyvision.events import Asked, Began, Defined, Ended, Event, Noted, Ran
+from pyvision.outputs import printable
+from pyvision.replies import find_code, thought
+from pyvision.trajectory import picture_file
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+# What is shown of long output and long code: so many lines from the start and the end. The run folder holds all.
+_OUTPUT_LINES = (16, 8)
+_CODE_LINES = (8, 32)
+
+
+class Progress:
+    """Prints events as they come, and what is being waited for while nothing comes."""
+
+    def __init__(self, folder: Path, console: Console | None = None) -> None:
+        from rich.console import Console as RichConsole
+
+        self._folder = folder
+        self._console = console or RichConsole(stderr=True, highlight=False)
+        self._status = self._console.status("")
+        self._turns = 0
+
+    def __enter__(self) -> Self:
+        if self._console.is_terminal:
+            self._status.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._status.stop()
+
+    def show(self, event: Event) -> None:
+        """Print one event and say what comes next."""
+        match event:
+            case Began():
+                self._began(event)
+            case Asked():
+                self._asked(event)
+            case Ran():
+                self._ran(event)
+            case Defined(name=name, picture=picture):
+                file = self._folder / picture_file(picture)
+                self._line(f"{name}  {picture.width} x {picture.height}  {file}", "magenta")
+            case Noted(label=label, data=data):
+                self._line(f"{label}: {', '.join(f'{key} {value}' for key, value in data.items())}", "yellow")
+            case Ended():
+                self._ended(event)
+
+    def _began(self, event: Began) -> None:
+        models = ", ".join(sorted(set(event.models.values())))
+        self._line(f"{event.strategy} · {models}", "bold")
+        for number, picture in enumerate(event.question.images):
+            self._line(f"image_clue_{number}  {picture.width} x {picture.height}", "magenta")
+        if "offline" in event.models.values():
+            self._line(
+                "offline is a rule-based reasoner for simple drawings, not a language model; "
+                "--model openai, --model vllm or --config FILE asks one",
+                "yellow",
+            )
+        self._wait(f"asking {models}")
+
+    def _asked(self, event: Asked) -> None:
+        self._turns += 1
+        self._line(f"\nturn {self._turns} · {event.seconds:.1f} s", "bold cyan")
+        if said := thought(event.reply.text):
+            self._line(said)
+        if code := _code(event.reply.text):
+            self._code(code)
+            self._wait("running the cell")
+
+    def _ran(self, event: Ran) -> None:
+        result = event.result
+        for line in _shortened(result.text.rstrip(), _OUTPUT_LINES):
+            self._line(f"│ {line}", "green")
+        if result.error:
+            self._line(f"│ {result.error.traceback or result.error.message}".replace("\n", "\n│ "), "red")
+        state = ", the kernel was started anew" if result.state == "lost" else ""
+        self._line(f"{result.status} · {result.seconds:.1f} s{state}", "dim")
+        self._wait("asking the model")
+
+    def _ended(self, event: Ended) -> None:
+        self._status.stop()
+        tokens = f" · {event.usage.total:,} tokens" if event.usage.total else ""
+        counts = f"{event.turns} turns, {event.cells} cells, {event.seconds:.1f} s{tokens}"
+        self._line(f"\n{event.outcome.end_reason} · {counts} · {self._folder}", "bold")
+        if event.outcome.answer is None and event.outcome.error:
+            self._line(event.outcome.error, "red")
+
+    def _code(self, code: str) -> None:
+        lines = _shortened(code, _CODE_LINES)
+        if not self._console.is_terminal:
+            self._line("\n".join(f"    {line}" for line in lines))
+            return
+        from rich.syntax import Syntax
+
+        self._console.print(Syntax("\n".join(lines), "python", word_wrap=True, background_color="default"))
+
+    def _line(self, text: str, style: str = "") -> None:
+        """Text as text: no markup, no terminal escapes, whoever wrote it."""
+        from rich.text import Text
+
+        self._console.print(Text(printable(text), style=style), soft_wrap=True)
+
+    def _wait(self, what: str) -> None:
+        self._status.update(f"{what} …")
+
+
+def _shortened(text: str, head_and_tail: tuple[int, int]) -> list[str]:
+    head, tail = head_and_tail
+    lines = printable(text).splitlines()
+    left_out = len(lines) - head - tail
+    return lines if left_out <= 1 else [*lines[:head], f"# … {left_out} lines more …", *lines[-tail:]]
+
+
+def _code(reply: str) -> str | None:
+    """The cell of a reply, if it has one; a malformed reply is noted by the strategy."""
+    try:
+        return find_code(reply)
+    except FormatError:
+        return None

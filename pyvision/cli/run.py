@@ -1,0 +1,132 @@
+"""`pyvision run`: answer one question; the answer goes to standard output, progress to standard error."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import secrets
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyvision.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pyvision.events import Event
+    from pyvision.solve import Task
+
+_EXIT = {"answered": 0, "model_error": 4, "sandbox_error": 5, "interrupted": 130, "error": 1}
+_NO_ANSWER = 3
+
+
+def add_command(commands: argparse._SubParsersAction[Any]) -> None:
+    """Declare the command and its flags."""
+    parser = commands.add_parser(
+        "run",
+        help="answer one question about one or several images",
+        description="Answer one question about images. The answer alone is printed on standard output.",
+    )
+    add = parser.add_argument
+    add("--image", action="append", required=True, metavar="FILE", help="a picture; repeat it for more")
+    add("--question", required=True, metavar="TEXT", help="what to find out")
+    add("--strategy", default="code_loop", metavar="NAME", help="code_loop (default) or direct")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
+        "--model", metavar="NAME", help="offline, openai, vllm … or NAME:MODEL-ID; see api_configs/"
+    )
+    which.add_argument("--config", type=Path, metavar="FILE", help="a model configuration file (JSON)")
+    add(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="an option of the strategy; repeatable",
+    )
+    add("--prompt-file", metavar="FILE", help="an upstream PyVision prompt JSON to use as it is")
+    add("--prompt", metavar="KEY", help="which prompt of that file")
+    add("--max-turns", type=_count, default=20, metavar="N", help="replies asked of the model (default 20)")
+    add("--max-tokens", type=_count, default=2_000_000, metavar="N", help="tokens in all (default 2,000,000)")
+    add("--max-seconds", type=_seconds, default=1800.0, metavar="S", help="time in all (default 1800)")
+    add("--cell-timeout", type=_seconds, default=30.0, metavar="S", help="time for one cell (default 30)")
+    add("--out", type=Path, metavar="DIR", help="the folder of this run (default: a new one in runs/)")
+    add("--json", action="store_true", help="print one JSON object instead of the bare answer")
+    parser.set_defaults(call=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Answer the question of the command line; returns the exit code."""
+    from pyvision.cli.progress import Progress
+    from pyvision.solve import solve
+    from pyvision.trajectory import TrajectoryWriter
+
+    task = _task(options)
+    folder = options.out or _new_folder()
+    with (
+        TrajectoryWriter(folder, task.setup, secrets=task.secrets) as trajectory,
+        Progress(folder) as progress,
+    ):
+
+        def watch(event: Event) -> None:
+            trajectory.write(event)
+            progress.show(event)
+
+        outcome = solve(task, watch)
+        summary = trajectory.summary()
+    if options.json:
+        _print(json.dumps(summary, ensure_ascii=False))
+    elif outcome.answer is not None:
+        _print(outcome.answer)
+    return _EXIT.get(outcome.end_reason, _NO_ANSWER)
+
+
+def _task(options: argparse.Namespace) -> Task:
+    from pyvision.episode import Limits
+    from pyvision.solve import prepare
+    from sandbox import Policy
+
+    chosen = dict(_pair(text) for text in options.set)
+    chosen |= {key: value for key in ("prompt_file", "prompt") if (value := getattr(options, key))}
+    return prepare(
+        options.question,
+        options.image,
+        strategy=options.strategy,
+        model=options.model,
+        config=options.config,
+        options=chosen,
+        limits=Limits(options.max_turns, options.max_tokens, options.max_seconds),
+        policy=Policy(cell_timeout_s=options.cell_timeout),
+    )
+
+
+def _pair(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise ConfigError(f"--set {text!r} is not KEY=VALUE, as in --set repairs=2")
+    return key.strip(), value
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0")
+    return value
+
+
+def _new_folder() -> Path:
+    return Path("runs") / f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
+
+
+def _print(text: str) -> None:
+    """An answer is the model's text: encoded whatever the terminal speaks, never an error."""
+    sys.stdout.buffer.write((text + "\n").encode(sys.stdout.encoding or "utf-8", "backslashreplace"))
+    sys.stdout.buffer.flush()

@@ -1,0 +1,162 @@
+"""Answer one question: open an episode, let the strategy work, say how it ended."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, cast
+
+from pyvision import images as pictures
+from pyvision.config import load_model_config, with_options, without_secrets
+from pyvision.episode import DEFAULT_ROLE, Episode, Limits
+from pyvision.episode import Sandbox as AnySandbox
+from pyvision.errors import ConfigError, LimitReached, ModelError
+from pyvision.events import Began, Ended, Event
+from pyvision.models.build import build
+from pyvision.strategies.code_loop import CodeLoop
+from pyvision.strategies.direct import Direct
+from pyvision.trajectory import TrajectoryWriter
+from pyvision.types import Answer, Model, Outcome, Question, Strategy
+from sandbox import Policy, Sandbox, SandboxError
+
+STRATEGIES: Mapping[str, Callable[[], Strategy]] = {"code_loop": CodeLoop, "direct": Direct}
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """All that is needed to answer one question, checked and built."""
+
+    question: Question
+    strategy: Strategy
+    models: Mapping[str, Model]  # role -> model; `default` plays every role that is not named
+    limits: Limits = field(default_factory=Limits)
+    policy: Policy = field(default_factory=Policy)
+    setup: Mapping[str, Any] = field(default_factory=dict)  # how it was configured, without secrets
+    secrets: tuple[str, ...] = field(default=(), repr=False)  # what no file of the run may hold
+
+    @property
+    def strategy_name(self) -> str:
+        return str(self.setup.get("strategy", type(self.strategy).__name__))
+
+
+def prepare(  # noqa: PLR0913 - each is one thing that a person may choose
+    text: str,
+    images: Sequence[str | Path] = (),
+    *,
+    strategy: str = "code_loop",
+    model: str | Model | None = None,
+    config: str | Path | None = None,
+    options: Mapping[str, str] | None = None,
+    limits: Limits | None = None,
+    policy: Policy | None = None,
+) -> Task:
+    """A Task from what a person gives. Raises ConfigError or ImageError: one line that names the way out.
+
+    model: a Model, or a name as `--model` takes it; None is chosen by the environment, else `offline`.
+    config: a configuration file in place of a name. options: the strategy's fields, as `--set` takes them.
+    """
+    if not text.strip():
+        raise ConfigError("the question is empty; ask something: --question TEXT")
+    if strategy not in STRATEGIES:
+        raise ConfigError(f"unknown strategy {strategy!r}; known strategies are {', '.join(STRATEGIES)}")
+    chosen = with_options(STRATEGIES[strategy](), options or {})
+    built, described, secrets = _model(model, config)
+    limits, policy = limits or Limits(), policy or Policy()
+    setup = {
+        "strategy": strategy,
+        "options": asdict(cast("Any", chosen)),  # every strategy is a dataclass
+        "model": described,
+        "limits": asdict(limits),
+        "policy": asdict(policy),
+        "images": [str(image) for image in images],
+    }
+    question = Question(text.strip(), tuple(pictures.read(image) for image in images))
+    return Task(question, chosen, {DEFAULT_ROLE: built}, limits, policy, setup, secrets)
+
+
+def solve(task: Task, watch: Callable[[Event], None], sandbox: AnySandbox | None = None) -> Outcome:
+    """Answer the task; every event goes to `watch` as it happens, `Ended` last.
+
+    What the model, the guest or the endpoint does ends in the Outcome. A bug, or a failing `watch`, raises. With
+    a `sandbox`, the kernel comes out of it and it stays open; without one, a private one is used and closed.
+    """
+    if sandbox is not None:
+        return _drive(task, _episode(task, watch, sandbox), watch)
+    with Sandbox(task.policy) as own:
+        return _drive(task, _episode(task, watch, own), watch)
+
+
+def answer(
+    text: str, images: Sequence[str | Path] = (), *, out: str | Path | None = None, **settings: Any
+) -> Outcome:
+    """Answer a question about images; the settings are those of `prepare`. `out` keeps the run in a folder."""
+    task = prepare(text, images, **settings)
+    if out is None:
+        return solve(task, lambda event: None)
+    with TrajectoryWriter(Path(out), task.setup, secrets=task.secrets) as trajectory:
+        return solve(task, trajectory.write)
+
+
+def stream(text: str, images: Sequence[str | Path] = (), **settings: Any) -> Iterator[Event]:
+    """The events of answering a question, as they happen. Closing the iterator ends the run and its kernel."""
+    task = prepare(text, images, **settings)
+    events: SimpleQueue[Event | None] = SimpleQueue()
+    with Sandbox(task.policy) as sandbox, ThreadPoolExecutor(1) as thread:
+        episode = _episode(task, events.put, sandbox)
+        running = thread.submit(_drive, task, episode, events.put)
+        running.add_done_callback(lambda _: events.put(None))
+        try:
+            while (event := events.get()) is not None:
+                yield event
+        finally:
+            episode.stop()
+        running.result()
+
+
+def _model(
+    model: str | Model | None, config: str | Path | None
+) -> tuple[Model, dict[str, Any], tuple[str, ...]]:
+    """The model, what may be written down of its configuration, and what may not."""
+    if model is None or isinstance(model, str):
+        settings = load_model_config(model, Path(config) if config else None, os.environ)
+        return build(settings), without_secrets(settings), (settings.api_key,) if settings.api_key else ()
+    return model, {"name": model.name}, ()
+
+
+def _episode(task: Task, watch: Callable[[Event], None], sandbox: AnySandbox) -> Episode:
+    return Episode(task.question, task.models, task.limits, sandbox, watch)
+
+
+def _drive(task: Task, episode: Episode, watch: Callable[[Event], None]) -> Outcome:
+    watch(Began(task.question, task.strategy_name, {role: m.name for role, m in task.models.items()}))
+    with closing(episode):
+        try:
+            outcome = _outcome(task.strategy.solve(task.question, episode))
+        except LimitReached as limit:
+            outcome = Outcome(None, limit.end_reason, str(limit))
+        except ModelError as error:
+            outcome = Outcome(None, "model_error", str(error))
+        except SandboxError as error:
+            outcome = Outcome(None, "interrupted" if episode.is_stopped else "sandbox_error", str(error))
+        except KeyboardInterrupt:
+            watch(_ended(Outcome(None, "interrupted", "interrupted"), episode))
+            raise
+        except Exception:  # a bug is recorded with the run it spoilt, then goes on its way
+            watch(_ended(Outcome(None, "error", traceback.format_exc()), episode))
+            raise
+        watch(_ended(outcome, episode))
+    return outcome
+
+
+def _outcome(answer: Answer) -> Outcome:
+    return Outcome(answer.text, answer.end_reason, answer.remark)
+
+
+def _ended(outcome: Outcome, episode: Episode) -> Ended:
+    return Ended(outcome, episode.usage, episode.turns, episode.cells, episode.seconds)

@@ -1,0 +1,31 @@
+"""One question, one reply, no tools: the baseline arm of every comparison."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyvision.episode import Episode
+from pyvision.errors import FormatError
+from pyvision.prompts import render
+from pyvision.replies import find_answer
+from pyvision.types import Answer, Message, Question, Text
+
+
+@dataclass(frozen=True, slots=True)
+class Direct:
+    """Ask once with the bare images; the answer is the box, or the whole reply where there is none."""
+
+    def solve(self, question: Question, episode: Episode) -> Answer:
+        prompt = render("direct/question.md", question=question.text)
+        reply = episode.ask("solver", (Message("user", (*question.images, Text(prompt))),))
+        if reply.finish == "refusal":
+            return Answer(None, "refused", remark=reply.text)
+        try:
+            found = find_answer(reply.text)
+        except FormatError as error:
+            episode.note("malformed", why=str(error))
+            found = None
+        if found is None and reply.finish == "length":
+            return Answer(None, "token_limit", remark="the reply was cut before its answer; raise max_tokens")
+        text = found or reply.text.strip()
+        return Answer(text) if text else Answer(None, "no_answer", remark="the reply was empty")

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+from rich.console import Console
+
+from pyvision.cli.progress import Progress
+from pyvision.events import Asked, Began, Defined, Ended, Event, Noted, Ran
+from pyvision.types import Outcome, Question, Reply, Usage
+from sandbox import CellError, CellResult, Stream
+from tests.doubles import picture, printed
+
+
+def shown(*events: Event, terminal: bool = False, width: int = 80) -> str:
+    file = io.StringIO()
+    console = Console(file=file, force_terminal=terminal, width=width, highlight=False)
+    with Progress(Path("runs/x"), console) as progress:
+        for event in events:
+            progress.show(event)
+    return file.getvalue()
+
+
+def asked(text: str) -> Asked:
+    return Asked("solver", "model", (), Reply(text), 1.25)
+
+
+def test_a_turn_shows_its_thought_and_its_code_in_full_lines() -> None:
+    text = shown(asked("I crop the sign.\n<code>\n```python\nx = 1\nprint(x)\n```\n"))
+    assert "turn 1 · 1.2 s\nI crop the sign.\n    x = 1\n    print(x)\n" in text
+    assert "<code>" not in text
+
+
+def test_a_terminal_gets_highlighted_code() -> None:
+    assert "\x1b[" in shown(asked("<code>\n```python\nx = 1\n```\n"), terminal=True)
+
+
+def test_markup_and_terminal_escapes_of_guest_and_model_are_only_text() -> None:
+    evil = "[red]not red[/red] \x1b]0;title\x07\x1b[2J"
+    text = shown(
+        asked(evil),
+        Ran("1", printed(evil)),
+        Ran("1", CellResult("error", error=CellError("E", evil))),
+        Noted("n", {"why": evil}),
+    )
+    assert text.count("[red]not red[/red]") == 4
+    assert "\x1b" not in text
+    assert "\x07" not in text
+
+
+def test_long_output_and_long_code_are_shortened_with_what_was_left_out() -> None:
+    lines = "\n".join(f"line{n}()" for n in range(300))
+    for text in (shown(Ran("1", printed(lines))), shown(asked(f"<code>\n```python\n{lines}\n```\n"))):
+        assert "line0()" in text
+        assert "line299()" in text
+        assert "line150()" not in text
+        assert "lines more" in text
+
+
+def test_errors_and_lost_kernels_are_told() -> None:
+    result = CellResult("timeout", (Stream("stdout", "half"),), CellError("T", "too long"), 30.0, "lost")
+    text = shown(Ran("1", result))
+    assert "│ half" in text
+    assert "│ too long" in text
+    assert "timeout · 30.0 s, the kernel was started anew" in text
+
+
+def test_figures_are_named_with_the_file_they_lie_in() -> None:
+    text = shown(Defined("image_clue_1", picture(40, 30)))
+    assert text.startswith("image_clue_1  40 x 30  runs/x/images/")
+    assert text.endswith(".png\n")
+
+
+def test_the_end_says_why_and_where_the_run_lies() -> None:
+    ended = Ended(Outcome(None, "turn_limit", "20 turns are spent"), Usage(900, 100), 20, 3, 12.34)
+    text = shown(ended)
+    assert "turn_limit · 20 turns, 3 cells, 12.3 s · 1,000 tokens · runs/x" in text
+    assert "20 turns are spent" in text
+
+
+def test_offline_says_that_it_is_a_rule_based_reasoner() -> None:
+    question = Question("?", (picture(),))
+    assert "rule-based reasoner" in shown(Began(question, "code_loop", {"default": "offline"}), width=300)
+    assert "rule-based" not in shown(Began(question, "code_loop", {"default": "gpt"}), width=300)

@@ -1,0 +1,241 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from pyvision.cli import main
+from tests.doubles import png
+from tests.servers.chat import ChatServer
+
+
+@pytest.fixture
+def photo(tmp_path: Path) -> Path:
+    path = tmp_path / "photo.png"
+    path.write_bytes(png(64, 48, "navy"))
+    return path
+
+
+def scripted(tmp_path: Path, *replies: str) -> str:
+    file = tmp_path / "scripted.json"
+    file.write_text(json.dumps({"wire": "scripted", "replies": list(replies)}), encoding="utf-8")
+    return str(file)
+
+
+def pyvision(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "pyvision", *arguments],
+        cwd=cwd,
+        env={key: os.environ[key] for key in ("PATH", "HOME") if key in os.environ} | environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+CODE = "print('width', image_clue_0.width)\nplt.imshow(image_clue_0); plt.show()"
+CELL = f"I measure it.\n<code>\n```python\n{CODE}\n```\n"
+ANSWER = "<answer>\n\\boxed{64}\n</answer>"
+
+
+def test_the_answer_alone_is_on_standard_output(tmp_path: Path, photo: Path) -> None:
+    config = scripted(tmp_path, CELL, ANSWER)
+    done = pyvision("run", "--image", str(photo), "--question", "How wide?", "--config", config, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "64\n")
+    assert "I measure it." in done.stderr
+    assert "print('width', image_clue_0.width)" in done.stderr
+    assert "width 64" in done.stderr
+    assert "\x1b" not in done.stderr
+
+
+def test_each_figure_is_saved_where_the_progress_says(tmp_path: Path, photo: Path) -> None:
+    config = scripted(tmp_path, CELL, ANSWER)
+    done = pyvision(
+        "run", "--image", str(photo), "--question", "?", "--config", config, "--out", "here", cwd=tmp_path
+    )
+    (line,) = (line for line in done.stderr.splitlines() if line.startswith("image_clue_1"))
+    assert (tmp_path / line.split()[-1]).read_bytes().startswith(b"\x89PNG")
+
+
+def test_json_is_one_object_with_the_promised_keys(
+    tmp_path: Path, photo: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = scripted(tmp_path, ANSWER)
+    assert main(["run", "--image", str(photo), "--question", "?", "--config", config, "--json"]) == 0
+    summary = json.loads(capfd.readouterr().out)
+    promised = {"answer", "end_reason", "strategy", "model", "turns", "cells", "seconds", "usage", "run_dir"}
+    assert summary.keys() >= promised
+    assert (summary["answer"], summary["end_reason"], summary["strategy"]) == ("64", "answered", "code_loop")
+    assert Path(summary["run_dir"], "events.jsonl").is_file()
+
+
+def test_a_run_without_an_answer_exits_with_3_and_prints_nothing(tmp_path: Path, photo: Path) -> None:
+    config = scripted(tmp_path, *["Hm."] * 9)
+    done = pyvision("run", "--image", str(photo), "--question", "?", "--config", config, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (3, "")
+
+
+def test_a_failing_endpoint_exits_with_4(tmp_path: Path, photo: Path) -> None:
+    config = scripted(tmp_path)
+    done = pyvision("run", "--image", str(photo), "--question", "?", "--config", config, cwd=tmp_path)
+    assert done.returncode == 4
+
+
+def test_no_bubblewrap_exits_with_5_and_says_how_to_get_it(tmp_path: Path, photo: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    config = scripted(tmp_path, CELL, ANSWER)
+    done = pyvision(
+        "run", "--image", str(photo), "--question", "?", "--config", config, cwd=tmp_path, PATH=str(empty)
+    )
+    assert done.returncode == 5
+    assert "apt" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+BAD = {
+    "missing image": (["--image", "nowhere.png", "--question", "?"], "nowhere.png"),
+    "a directory": (["--image", ".", "--question", "?"], "folder"),
+    "a URL": (["--image", "https://example.org/a.png", "--question", "?"], "download"),
+    "no image": (["--question", "?"], "--image"),
+    "an empty question": (["--image", "photo.png", "--question", " "], "--question"),
+    "an unknown strategy": (["--image", "photo.png", "--question", "?", "--strategy", "magic"], "code_loop"),
+    "an unknown model": (["--image", "photo.png", "--question", "?", "--model", "nonesuch"], "offline"),
+    "an unknown option": (["--image", "photo.png", "--question", "?", "--set", "depth=3"], "repairs"),
+    "an option without a value": (
+        ["--image", "photo.png", "--question", "?", "--set", "repairs"],
+        "KEY=VALUE",
+    ),
+    "an unknown flag": (["--image", "photo.png", "--question", "?", "--fast"], "--fast"),
+    "no turns": (["--image", "photo.png", "--question", "?", "--max-turns", "0"], "--max-turns"),
+    "a missing config": (
+        ["--image", "photo.png", "--question", "?", "--config", "nowhere.json"],
+        "nowhere.json",
+    ),
+    "a config that is not JSON": (
+        ["--image", "photo.png", "--question", "?", "--config", "bad.json"],
+        "bad.json",
+    ),
+    "an unknown config key": (["--image", "photo.png", "--question", "?", "--config", "odd.json"], "colour"),
+    "a file as --out": (["--image", "photo.png", "--question", "?", "--out", "photo.png"], "photo.png"),
+    "a used --out": (["--image", "photo.png", "--question", "?", "--out", "used"], "--out"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_one_clear_line_and_exit_2(
+    case: str, tmp_path: Path, photo: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    arguments, told = BAD[case]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bad.json").write_text("{", encoding="utf-8")
+    (tmp_path / "odd.json").write_text('{"wire": "offline", "colour": 1}', encoding="utf-8")
+    (tmp_path / "used").mkdir()
+    (tmp_path / "used" / "events.jsonl").write_text("{}\n", encoding="utf-8")
+    try:
+        code = main(["run", *arguments])
+    except SystemExit as stopped:
+        code = int(stopped.code or 0)
+    out, err = capfd.readouterr()
+    assert (code, out) == (2, "")
+    assert told in err
+    assert len(err.strip().splitlines()) == 1
+
+
+def test_ctrl_c_in_mid_cell_ends_the_kernel_and_completes_the_trajectory(tmp_path: Path, photo: Path) -> None:
+    marker = f"import time\nprint('started', flush=True)\ntime.sleep(600)  # {os.urandom(8).hex()}"
+    config = scripted(tmp_path, f"<code>\n```python\n{marker}\n```\n", ANSWER)
+    command = [
+        sys.executable,
+        "-m",
+        "pyvision",
+        "run",
+        "--image",
+        str(photo),
+        "--question",
+        "?",
+        "--config",
+        config,
+    ]
+    run = subprocess.Popen(
+        [*command, "--out", "out", "--cell-timeout", "60"], cwd=tmp_path, stderr=subprocess.PIPE
+    )
+    assert run.stderr
+    try:
+        children = wait_for_the_kernel_of(run.pid)
+        time.sleep(1)
+        run.send_signal(signal.SIGINT)
+        _, err = run.communicate(timeout=20)
+    finally:
+        run.kill()
+    assert run.returncode == 130
+    assert b"Traceback" not in err
+    assert gone_within(2, children)
+    events = [
+        json.loads(line) for line in (tmp_path / "out" / "events.jsonl").read_text("utf-8").splitlines()
+    ]
+    assert events[-1]["kind"] == "ended"
+    assert json.loads((tmp_path / "out" / "summary.json").read_text("utf-8"))["end_reason"] == "interrupted"
+
+
+def gone_within(seconds: float, pids: set[int]) -> bool:
+    deadline = time.monotonic() + seconds
+    while any(Path(f"/proc/{pid}").exists() for pid in pids):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def wait_for_the_kernel_of(pid: int) -> set[int]:
+    """The processes below this one, once a kernel is among them."""
+    for _ in range(300):
+        below = descendants(pid)
+        if any("guest.__main__" in command_line(child) for child in below):
+            return below
+        time.sleep(0.1)
+    raise AssertionError("no kernel came up")
+
+
+def descendants(pid: int) -> set[int]:
+    found: set[int] = set()
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in map(int, task.read_text().split()):
+            found |= {child} | descendants(child)
+    return found
+
+
+def command_line(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text(errors="replace")
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
+def test_a_key_is_nowhere_in_what_a_run_leaves_behind(tmp_path: Path, photo: Path) -> None:
+    key = "sk-" + os.urandom(12).hex()
+    with ChatServer([CELL, ANSWER]) as server:
+        done = pyvision(
+            "run", "--image", str(photo), "--question", "?", "--model", "openai:some-model", "--out", "out",
+            cwd=tmp_path, OPENAI_API_KEY=key, OPENAI_BASE_URL=server.base_url,
+        )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "64\n")
+    left = b"".join(path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file())
+    assert key.encode() not in left + done.stderr.encode()
+
+
+def test_help_answers_without_loading_anything_heavy() -> None:
+    code = "import sys, pyvision.cli as c\ntry: c.main(['--help'])\nexcept SystemExit: print(sorted(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=30
+    )
+    for heavy in ("numpy", "PIL", "openai", "pydantic", "rich", "matplotlib", "jupyter_client", "zmq"):
+        assert f"'{heavy}'" not in done.stdout

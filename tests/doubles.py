@@ -1,0 +1,85 @@
+"""Small real doubles for tests: a sandbox with canned results, and pictures drawn on the spot."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+
+from PIL import Image
+
+from pyvision.episode import Episode, Limits
+from pyvision.events import Event
+from pyvision.models.scripted import Scripted
+from pyvision.types import Answer, Picture, Question, Reply, Strategy
+from sandbox import CellResult, Figure, Stream
+
+
+def png(width: int = 40, height: int = 30, colour: str = "white") -> bytes:
+    """A one-coloured PNG file."""
+    file = io.BytesIO()
+    Image.new("RGB", (width, height), colour).save(file, "PNG")
+    return file.getvalue()
+
+
+def picture(width: int = 40, height: int = 30, colour: str = "white") -> Picture:
+    return Picture(png(width, height, colour), "image/png", width, height)
+
+
+def figure(width: int = 40, height: int = 30, colour: str = "red") -> Figure:
+    return Figure(png(width, height, colour), "image/png", width, height)
+
+
+def printed(text: str) -> CellResult:
+    return CellResult("ok", (Stream("stdout", text),))
+
+
+class CannedSandbox:
+    """A sandbox, and its one session, that gives canned results in turn and keeps what it was asked."""
+
+    def __init__(self, results: Sequence[CellResult] = ()) -> None:
+        self.cells: list[str] = []
+        self.images: dict[str, bytes] = {}
+        self.opened = self.closed = 0
+        self._results = list(results)
+
+    def open(self, images: Mapping[str, bytes]) -> CannedSandbox:
+        self.opened += 1
+        self.images |= images
+        return self
+
+    def run(self, code: str) -> CellResult:
+        self.cells.append(code)
+        return self._results.pop(0) if len(self._results) > 1 else self._results[0]
+
+    def define(self, images: Mapping[str, bytes]) -> None:
+        self.images |= images
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+class Rehearsal:
+    """A strategy driven by scripted replies and canned cells; keeps everything that happened."""
+
+    def __init__(
+        self,
+        replies: Sequence[str | Reply],
+        results: Sequence[CellResult] = (CellResult("ok"),),
+        *,
+        question: Question | None = None,
+        limits: Limits | None = None,
+    ) -> None:
+        self.model = Scripted(replies)
+        self.sandbox = CannedSandbox(results)
+        self.events: list[Event] = []
+        self.question = question or Question("How many?", (picture(),))
+        self.episode = Episode(
+            self.question, {"default": self.model}, limits or Limits(), self.sandbox, self.events.append
+        )
+
+    def solve(self, strategy: Strategy) -> Answer:
+        return strategy.solve(self.question, self.episode)
+
+    def heard(self, turn: int) -> str:
+        """The text of the last message of the model's request number `turn`, counted from 0."""
+        return self.model.requests[turn][-1].text

@@ -1,0 +1,172 @@
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+
+import pytest
+
+import pyvision
+from pyvision.episode import Limits
+from pyvision.errors import ConfigError, ImageError, ModelError
+from pyvision.events import Asked, Began, Ended, Event, Ran
+from pyvision.models.scripted import Scripted
+from pyvision.solve import Task, prepare, solve
+from pyvision.strategies.code_loop import CodeLoop
+from pyvision.types import Answer, EndReason, Model, Question, Strategy
+from sandbox import CellResult, IsolationError
+from tests.doubles import CannedSandbox, picture, png
+
+ANSWER = "<answer>\\boxed{7}</answer>"
+
+
+def a_task(replies: list[str | Exception], strategy: Strategy | None = None, max_turns: int = 20) -> Task:
+    models: dict[str, Model] = {"default": Scripted(replies)}
+    return Task(
+        Question("How many?", (picture(),)), strategy or CodeLoop(), models, Limits(max_turns=max_turns)
+    )
+
+
+@pytest.fixture
+def photo(tmp_path: Path) -> Path:
+    path = tmp_path / "photo.png"
+    path.write_bytes(png())
+    return path
+
+
+def test_a_run_begins_with_began_and_ends_with_ended() -> None:
+    events: list[Event] = []
+    outcome = solve(a_task([ANSWER]), events.append, CannedSandbox())
+    assert outcome.answer == "7"
+    assert [type(event) for event in events] == [Began, Asked, Ended]
+    assert isinstance(events[-1], Ended)
+    assert events[-1].outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("replies", "max_turns", "reason"),
+    [
+        (["<code>\n```python\n1\n```\n"], 1, "turn_limit"),
+        ([ModelError("no route to the endpoint")], 20, "model_error"),
+        (["Hm."] * 9, 20, "no_answer"),
+    ],
+)
+def test_what_keeps_a_model_from_answering_is_the_end_reason(
+    replies: list[str | Exception], max_turns: int, reason: EndReason
+) -> None:
+    outcome = solve(
+        a_task(replies, max_turns=max_turns), lambda event: None, CannedSandbox([CellResult("ok")])
+    )
+    assert (outcome.answer, outcome.end_reason) == (None, reason)
+    assert outcome.error
+
+
+class NoRoom:
+    """A sandbox on a machine without isolation."""
+
+    def open(self, images: object) -> CannedSandbox:
+        raise IsolationError("bubblewrap is missing; apt install bubblewrap")
+
+
+def test_a_machine_without_isolation_ends_as_sandbox_error() -> None:
+    outcome = solve(a_task(["<code>\n```python\n1\n```\n"]), lambda event: None, NoRoom())
+    assert outcome.end_reason == "sandbox_error"
+    assert outcome.error == "bubblewrap is missing; apt install bubblewrap"
+
+
+class Broken:
+    """A strategy with a bug."""
+
+    def __init__(self, error: type[BaseException]) -> None:
+        self.error = error
+
+    def solve(self, question: Question, episode: object) -> Answer:
+        raise self.error("broken")
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"), [(ZeroDivisionError, "error"), (KeyboardInterrupt, "interrupted")]
+)
+def test_a_bug_or_an_interrupt_is_recorded_and_goes_on_its_way(
+    error: type[BaseException], reason: str
+) -> None:
+    events: list[Event] = []
+    with pytest.raises(error):
+        solve(a_task([], Broken(error)), events.append, CannedSandbox())
+    assert isinstance(events[-1], Ended)
+    assert events[-1].outcome.end_reason == reason
+
+
+def test_the_kernel_is_closed_however_the_question_ends() -> None:
+    sandbox = CannedSandbox([CellResult("ok")])
+    solve(a_task(["<code>\n```python\n1\n```\n", ANSWER]), lambda event: None, sandbox)
+    assert (sandbox.opened, sandbox.closed) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({"text": "  "}, "--question"),
+        ({"text": "?", "strategy": "magic"}, "code_loop, direct"),
+        ({"text": "?", "options": {"depth": "3"}}, "repairs"),
+        ({"text": "?", "options": {"repairs": "many"}}, "repairs"),
+        ({"text": "?", "model": "nonesuch"}, "offline"),
+    ],
+)
+def test_what_cannot_be_used_is_one_line_that_names_the_way_out(arguments: dict[str, str], told: str) -> None:
+    with pytest.raises(ConfigError, match=told) as caught:
+        prepare(**arguments)  # type: ignore[arg-type]  # the table holds texts and one dictionary
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_image_is_refused_before_a_model_is_asked(tmp_path: Path) -> None:
+    with pytest.raises(ImageError, match=r"nowhere\.png"):
+        prepare("?", [tmp_path / "nowhere.png"], model="offline")
+
+
+def test_answer_gives_the_outcome_and_keeps_the_run_in_a_folder(photo: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    outcome = pyvision.answer("How many?", [photo], model=Scripted([ANSWER]), out=out)
+    assert outcome.answer == "7"
+    assert json.loads((out / "summary.json").read_text(encoding="utf-8"))["answer"] == "7"
+
+
+def test_answer_without_a_folder_writes_nothing(
+    photo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    assert pyvision.answer("How many?", [photo], model=Scripted([ANSWER])).answer == "7"
+    assert list(here.iterdir()) == []
+
+
+def test_stream_gives_the_events_of_a_run(photo: Path) -> None:
+    events = list(pyvision.stream("How many?", [photo], model=Scripted([ANSWER])))
+    assert [type(event) for event in events] == [Began, Asked, Ended]
+
+
+def test_closing_a_stream_ends_the_running_cell(photo: Path) -> None:
+    endless = Scripted(["<code>\n```python\nwhile True: pass\n```\n"])
+    events = pyvision.stream("How many?", [photo], model=endless)
+    for event in events:
+        if isinstance(event, Asked):
+            break
+    events.close()  # type: ignore[attr-defined]  # a generator, promised as an Iterator
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("ThreadPoolExecutor")]
+
+
+def test_a_bug_in_a_stream_reaches_the_reader(photo: Path) -> None:
+    class Rude(Scripted):
+        def complete(self, messages: object, sampling: object) -> object:  # type: ignore[override]
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        list(pyvision.stream("How many?", [photo], model=Rude([])))
+
+
+def test_a_scripted_run_in_a_real_kernel_reads_the_picture(photo: Path) -> None:
+    look = "<code>\n```python\nprint(image_clue_0.size)\n```\n"
+    events = list(pyvision.stream("How wide?", [photo], model=Scripted([look, ANSWER])))
+    (ran,) = (event for event in events if isinstance(event, Ran))
+    assert ran.result.text == "(40, 30)\n"
