@@ -1,0 +1,61 @@
+"""Answer a talk by rules: choose a family by the wording, ask for cells, read what they print.
+
+Covered: the questions of `families/`, about drawings more than about photographs. Not covered: everything
+that needs to know what things are. It reads text only and holds no state: the talk says how far it has come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pyvision import prompts
+from pyvision.models.offline.choice import FAMILIES, plan_for
+from pyvision.models.offline.findings import finding_in
+from pyvision.models.offline.plans import Cell, Found, Undecided, next_step
+from pyvision.models.offline.talk import Talk, read_talk
+from pyvision.models.offline.wording import read_question
+from pyvision.models.stops import cut_at_stop
+from pyvision.types import Message, Reply, Sampling
+
+
+@dataclass(frozen=True, slots=True)
+class Offline:
+    """The Model that needs no key and no network; what it cannot do it declines (`finish` is `refusal`)."""
+
+    @property
+    def name(self) -> str:
+        return "offline"
+
+    def complete(self, messages: Sequence[Message], sampling: Sampling) -> Reply:
+        """One reply to the whole talk; never fails."""
+        talk = read_talk(messages)
+        match _next(talk):
+            case Cell(thought=thought, code=code):
+                return cut_at_stop(
+                    Reply(f"{thought}\n<code>\n```python\n{code}\n```\n</code>"), sampling.stop
+                )
+            case Found(sentence, answer):
+                return cut_at_stop(
+                    Reply(f"{sentence}\n<answer>\n\\boxed{{{answer}}}\n</answer>"), sampling.stop
+                )
+            case Undecided(reason):
+                return _refusal(reason)
+
+
+def _next(talk: Talk) -> Cell | Found | Undecided:
+    asked = read_question(talk.question, talk.images)
+    if not talk.can_run:
+        return Undecided("it can look at a picture only by running code, and this way of asking runs none")
+    if not talk.images:
+        return Undecided("there is no image to look at")
+    plan = plan_for(asked)
+    if plan is None:
+        unclear = " or does not say which image it means" if asked.images > 1 else ""
+        return Undecided(f"the question fits none of its rules{unclear}")
+    return next_step(plan, [finding_in(output) for output in talk.outputs], last_turn=talk.last_turn)
+
+
+def _refusal(reason: str) -> Reply:
+    families = ", ".join(family.about for family in FAMILIES)
+    return Reply(prompts.render("offline/declined.md", reason=reason, families=families), finish="refusal")
