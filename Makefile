@@ -1,7 +1,7 @@
 # make run                          answer a question about a picture in examples/, with no key and no network
 # make run IMAGE=photo.jpg QUESTION="What colour is the car?" [MODEL=openai]
 # make test   (or: make check)      format, lint, types and tests; ARGS="-k images" goes to pytest
-# make bench SAMPLES=samples.jsonl  a table of right answers by category; ARGS goes to the benchmark
+# make bench [SAMPLES=rows.jsonl]   a table of right answers by category; ARGS="--model openai" goes to the benchmark
 # make clean                        remove what was built and cached; .venv and runs/ stay
 #
 # Each of them sets up .venv and the system packages first, where they are missing.
@@ -12,6 +12,7 @@ SHELL := bash
 
 IMAGE ?= examples/circles.png
 QUESTION ?= How many circles are in the image?
+SAMPLES ?= benchmarks/data/vlms-are-blind/samples.jsonl
 
 .PHONY: help run test check bench clean
 
@@ -34,7 +35,7 @@ test check:
 
 bench:
 	@scripts/setup run
-	@.venv/bin/python -m benchmarks.blind $(or $(SAMPLES),$(error say which samples: make bench SAMPLES=samples.jsonl)) $(ARGS)
+	@.venv/bin/python -m benchmarks.blind "$(SAMPLES)" $(ARGS)
 
 clean:
 	rm -rf build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -26,13 +26,14 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _LINE_BREAK = re.compile("\r\n|[\u2028\u2029]")
 
+# No group is repeated possessively: Python before 3.11.5 then leaves the match at the wrong place.
 _LINE_END = r"(?:\\n|\n[ \t]*|['\"][ \t]*\n[ \t]*b?['\"])"  # of wrapped base64, as text or inside a repr
 _DUMP = re.compile(
     r"(?:data:[\w/+.;=-]{1,80},)?"
-    rf"[\w+/=-]{{40,}}+(?:{_LINE_END}[\w+/=-]{{40,}}+)*+(?:{_LINE_END}[\w+/]*+={{1,2}})?",
+    rf"[\w+/=-]{{40,}}+(?:{_LINE_END}[\w+/=-]{{40,}}+)*(?:{_LINE_END}[\w+/]*+={{1,2}})?",
     re.ASCII,
 )
-_NUMBERS = re.compile(r"(?:[-+0-9eE.,:;()\[\]{}\s]++|np\.u?(?:int|float)\d+|array|nan|inf)++")
+_NUMBERS = re.compile(r"(?:[-+0-9eE.,:;()\[\]{}\s]++|np\.u?(?:int|float)\d+|array|nan|inf)+")
 
 _OURS = r"interpreter|image_clue|code|answer|question|think"
 _TEMPLATE = (

@@ -2,7 +2,7 @@
 
 events.jsonl   a header line, then one event a line, in order. A message of a talk is written once, as a
                line of its own with an `id`, and `asked` events refer to those: the file grows with the talk.
-images/        every picture once, named by the SHA-256 of its bytes. No line holds bytes or base64.
+images/        every picture once, named by the first half of the SHA-256 of its bytes. No line holds bytes or base64.
 config.json    what the run was given.        summary.json   what came of it, present once it has ended.
 
 Every line is on the disk before the run goes on: one that is killed loses at most the line being written.
@@ -36,7 +36,7 @@ VERSION = 1
 EVENTS, CONFIG, SUMMARY, IMAGES = "events.jsonl", "config.json", "summary.json", "images"
 
 _ENDINGS = {"image/png": ".png", "image/jpeg": ".jpg"}
-_IMAGE_FILE = re.compile(r"images/([0-9a-f]{64})\.(png|jpg|bin)")
+_IMAGE_FILE = re.compile(r"images/([0-9a-f]{32})\.(png|jpg|bin)")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -283,7 +283,7 @@ def _json(line: Mapping[str, Any]) -> str:
 def _file_of(data: bytes, ending: str) -> str:
     from hashlib import sha256
 
-    return f"{IMAGES}/{sha256(data).hexdigest()}{ending}"
+    return f"{IMAGES}/{sha256(data).hexdigest()[:32]}{ending}"  # 128 bits, and a path that a person can read
 
 
 def _created(folder: Path) -> FileIO:

@@ -65,10 +65,9 @@ class Progress:
             self._line(f"image_clue_{number}  {picture.width} x {picture.height}", "magenta")
         if "offline" in event.models.values():
             self._line(
-                "offline is a rule-based reasoner for simple drawings, not a language model; "
-                "--model openai, --model vllm or --config FILE asks one",
-                "yellow",
+                "offline is a rule-based reasoner for simple drawings, not a language model;", "yellow"
             )
+            self._line("to ask one: --model openai, --model vllm or --config FILE", "yellow")
         self._wait(f"asking {models}")
 
     def _asked(self, event: Asked) -> None:
