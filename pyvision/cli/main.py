@@ -42,9 +42,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(options.call(options))
     except KeyboardInterrupt:
         return _fail("interrupted", 130)
-    except BrokenPipeError:
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - the reader has gone
-        return 0
     except ModelError as error:
         return _fail(str(error), 4)
     except PyVisionError as error:

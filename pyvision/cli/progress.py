@@ -24,10 +24,8 @@ class Progress:
     """Prints events as they come, and what is being waited for while nothing comes."""
 
     def __init__(self, folder: Path, console: Console | None = None) -> None:
-        from rich.console import Console as RichConsole
-
         self._folder = folder
-        self._console = console or RichConsole(stderr=True, highlight=False)
+        self._console = console or _standard_error()
         self._status = self._console.status("")
         self._turns = 0
 
@@ -42,7 +40,16 @@ class Progress:
         self._status.stop()
 
     def show(self, event: Event) -> None:
-        """Print one event and say what comes next."""
+        """Print one event and say what comes next; a run goes on where nobody can listen any more."""
+        try:
+            self._show(event)
+        except (
+            OSError,
+            SystemExit,
+        ):  # a full disk, a closed terminal; rich makes a SystemExit of a broken pipe
+            self._console.quiet = True
+
+    def _show(self, event: Event) -> None:
         match event:
             case Began():
                 self._began(event)
@@ -114,6 +121,17 @@ class Progress:
 
     def _wait(self, what: str) -> None:
         self._status.update(f"{what} …")
+
+
+def _standard_error() -> Console:
+    from rich.console import Console as RichConsole
+
+    class StandardError(RichConsole):
+        def on_broken_pipe(self) -> None:
+            """Be silent from now on; rich would close standard output, where the answer goes, and exit."""
+            self.quiet = True
+
+    return StandardError(stderr=True, highlight=False)
 
 
 def _shortened(text: str, head_and_tail: tuple[int, int]) -> list[str]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import json
-import secrets
+import os
 import sys
 import time
 from pathlib import Path
@@ -56,6 +55,8 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Answer the question of the command line; returns the exit code."""
+    import json
+
     from pyvision.cli.progress import Progress
     from pyvision.solve import solve
     from pyvision.trajectory import TrajectoryWriter
@@ -74,9 +75,9 @@ def run(options: argparse.Namespace) -> int:
         outcome = solve(task, watch)
         summary = trajectory.summary()
     if options.json:
-        _print(json.dumps(summary, ensure_ascii=False))
+        _print(json.dumps(summary, ensure_ascii=False), folder)
     elif outcome.answer is not None:
-        _print(outcome.answer)
+        _print(outcome.answer, folder)
     return _EXIT.get(outcome.end_reason, _NO_ANSWER)
 
 
@@ -123,10 +124,14 @@ def _seconds(text: str) -> float:
 
 
 def _new_folder() -> Path:
-    return Path("runs") / f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
+    return Path("runs") / f"{time.strftime('%Y%m%d-%H%M%S')}-{os.urandom(3).hex()}"
 
 
-def _print(text: str) -> None:
-    """An answer is the model's text: encoded whatever the terminal speaks, never an error."""
-    sys.stdout.buffer.write((text + "\n").encode(sys.stdout.encoding or "utf-8", "backslashreplace"))
-    sys.stdout.buffer.flush()
+def _print(text: str, folder: Path) -> None:
+    """An answer is the model's text: encoded whatever the terminal speaks."""
+    try:
+        sys.stdout.buffer.write((text + "\n").encode(sys.stdout.encoding or "utf-8", "backslashreplace"))
+        sys.stdout.buffer.flush()
+    except OSError as error:
+        why = f"standard output takes no answer ({error.strerror})"
+        raise ConfigError(f"{why}; it stands in {str(folder / 'summary.json')!r}") from error

@@ -77,6 +77,47 @@ def test_json_is_one_object_with_the_promised_keys(
     assert Path(summary["run_dir"], "events.jsonl").is_file()
 
 
+def test_the_same_file_twice_is_two_images(tmp_path: Path, photo: Path) -> None:
+    config = scripted(tmp_path, "<code>\n```python\nprint(image_clue_0 == image_clue_1)\n```\n", ANSWER)
+    twice = ["--image", str(photo), "--image", str(photo)]
+    done = pyvision("run", *twice, "--question", "?", "--config", config, "--out", "out", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "│ True" in done.stderr
+    assert len(list((tmp_path / "out" / "images").iterdir())) == 1
+
+
+def test_a_run_whose_progress_nobody_reads_still_answers(tmp_path: Path, photo: Path) -> None:
+    config = scripted(tmp_path, CELL, ANSWER)
+    command = [sys.executable, "-m", "pyvision", "run", "--image", str(photo), "--question", "?"]
+    read, write = os.pipe()
+    os.close(read)
+    with Path("/dev/full").open("w") as full, os.fdopen(write, "w") as broken:
+        for stderr in (full, broken):
+            done = subprocess.run(
+                [*command, "--config", config],
+                cwd=tmp_path,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                check=False,
+            )
+            assert (done.returncode, done.stdout) == (0, b"64\n")
+
+
+def test_an_answer_that_standard_output_does_not_take_is_said_to_be_in_the_folder(
+    tmp_path: Path, photo: Path
+) -> None:
+    config = scripted(tmp_path, ANSWER)
+    command = [sys.executable, "-m", "pyvision", "run", "--image", str(photo), "--question", "?"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*command, "--config", config, "--out", "out"],
+            cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode == 2
+    assert "'out/summary.json'" in done.stderr.splitlines()[-1]
+    assert json.loads((tmp_path / "out" / "summary.json").read_text("utf-8"))["answer"] == "64"
+
+
 def test_a_run_without_an_answer_exits_with_3_and_prints_nothing(tmp_path: Path, photo: Path) -> None:
     config = scripted(tmp_path, *["Hm."] * 9)
     done = pyvision("run", "--image", str(photo), "--question", "?", "--config", config, cwd=tmp_path)
@@ -126,6 +167,7 @@ BAD = {
     ),
     "an unknown config key": (["--image", "photo.png", "--question", "?", "--config", "odd.json"], "colour"),
     "a file as --out": (["--image", "photo.png", "--question", "?", "--out", "photo.png"], "photo.png"),
+    "an unwritable --out": (["--image", "photo.png", "--question", "?", "--out", "/proc/nowhere"], "--out"),
     "a used --out": (["--image", "photo.png", "--question", "?", "--out", "used"], "--out"),
 }
 
