@@ -145,7 +145,7 @@ def _drive(task: Task, episode: Episode, watch: Callable[[Event], None]) -> Outc
         except SandboxError as error:
             outcome = Outcome(None, "interrupted" if episode.is_stopped else "sandbox_error", str(error))
         except KeyboardInterrupt:
-            watch(_ended(Outcome(None, "interrupted", "interrupted"), episode))
+            watch(_ended(Outcome(None, "interrupted", "stopped by the caller"), episode))
             raise
         except Exception:  # a bug is recorded with the run it spoilt, then goes on its way
             watch(_ended(Outcome(None, "error", traceback.format_exc()), episode))

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from io import FileIO
 from math import isfinite
-from pathlib import Path
+from pathlib import Path, PurePath
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
@@ -165,8 +165,8 @@ class TrajectoryWriter:
                 return {"data": self._stored(data, _ENDINGS[mime]), **self._plain(rest)}
             case bytes():
                 return self._stored(value, ".bin")
-            case str():
-                return self._clean(value)
+            case str() | PurePath():
+                return self._clean(str(value))
             case float() if not isfinite(value):
                 return str(value)  # the fields that are floats read it back as one
             case Mapping():

@@ -77,6 +77,20 @@ def test_json_is_one_object_with_the_promised_keys(
     assert Path(summary["run_dir"], "events.jsonl").is_file()
 
 
+def test_an_upstream_prompt_file_is_used_and_written_down(tmp_path: Path, photo: Path) -> None:
+    prompts = tmp_path / "prompts.json"
+    prompts.write_text('{"theirs": "Size {width} x {height}. {query}"}', encoding="utf-8")
+    with ChatServer([ANSWER]) as server:
+        done = pyvision(
+            "run", "--image", str(photo), "--question", "How wide?", "--model", "vllm", "--out", "out",
+            "--prompt-file", "prompts.json", "--prompt", "theirs", cwd=tmp_path, PYVISION_BASE_URL=server.base_url,
+        )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "64\n")
+    assert server.requests[0]["messages"][0]["content"][-1]["text"] == "Size 64 x 48. How wide?"
+    config = json.loads((tmp_path / "out" / "config.json").read_text("utf-8"))
+    assert config["options"]["prompt_file"] == "prompts.json"
+
+
 def test_the_same_file_twice_is_two_images(tmp_path: Path, photo: Path) -> None:
     config = scripted(tmp_path, "<code>\n```python\nprint(image_clue_0 == image_clue_1)\n```\n", ANSWER)
     twice = ["--image", str(photo), "--image", str(photo)]
