@@ -37,7 +37,7 @@ class _Version(argparse.Action):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     options = _parser().parse_args(arguments)
-    signal.signal(signal.SIGTERM, _interrupt)
+    interrupts = _Interrupts()
     try:
         return int(options.call(options))
     except KeyboardInterrupt:
@@ -46,7 +46,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail(str(error), 4)
     except PyVisionError as error:
         return _fail(str(error), 2)
-    except Exception as error:
+    except Exception as error:  # the boundary: a person gets one line, never a traceback
+        if interrupts.seen:  # in the middle of an import, C code makes another error of it
+            return _fail("interrupted", 130)
         if os.environ.get("PYVISION_DEBUG"):
             raise
         why = f"{type(error).__name__}: {error}".replace("\n", " ")
@@ -66,9 +68,18 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
-    """Let SIGTERM end a run as Ctrl-C does: the kernel closed, the trajectory complete."""
-    raise KeyboardInterrupt
+class _Interrupts:
+    """Lets SIGTERM end a run as Ctrl-C does: the kernel closed, the trajectory complete. Knows if one came."""
+
+    def __init__(self) -> None:
+        self.seen = False
+        signal.signal(signal.SIGTERM, self._take)
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where a shell ignores it
+            signal.signal(signal.SIGINT, self._take)
+
+    def _take(self, number: int, frame: FrameType | None) -> NoReturn:
+        self.seen = True
+        raise KeyboardInterrupt
 
 
 def _fail(message: str, code: int) -> int:

@@ -242,6 +242,23 @@ def test_ctrl_c_in_mid_cell_ends_the_kernel_and_completes_the_trajectory(tmp_pat
     assert json.loads((tmp_path / "out" / "summary.json").read_text("utf-8"))["end_reason"] == "interrupted"
 
 
+def test_a_run_stopped_while_it_starts_says_so_and_nothing_else(tmp_path: Path, photo: Path) -> None:
+    config = scripted(tmp_path, ANSWER)
+    command = [sys.executable, "-m", "pyvision", "run", "--image", str(photo), "--question", "?"]
+    for delay_s in (0.12, 0.16, 0.2, 0.3):
+        run = subprocess.Popen(
+            [*command, "--config", config], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        time.sleep(delay_s)
+        run.send_signal(signal.SIGTERM)
+        _, err = run.communicate(timeout=20)
+        # Before our handler is there, the signal itself ends the process; after the answer it comes too late; and
+        # Python ends by SIGINT, which a shell shows as 130, when the interrupt passed through an import.
+        assert run.returncode in (130, -signal.SIGINT, -signal.SIGTERM, 0)
+        assert b"Traceback" not in err
+        assert b"a bug" not in err
+
+
 def gone_within(seconds: float, pids: set[int]) -> bool:
     deadline = time.monotonic() + seconds
     while any(Path(f"/proc/{pid}").exists() for pid in pids):
