@@ -6,7 +6,7 @@ import os
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from queue import SimpleQueue
@@ -97,19 +97,24 @@ def answer(
 ) -> Outcome:
     """Answer a question about images; the settings are those of `prepare`. `out` keeps the run in a folder."""
     task = prepare(text, images, **settings)
-    if out is None:
-        return solve(task, lambda event: None)
-    with TrajectoryWriter(Path(out), task.setup, secrets=task.secrets) as trajectory:
-        return solve(task, trajectory.write)
+    with _kept(task, out) as keep:
+        return solve(task, keep)
 
 
-def stream(text: str, images: Sequence[str | Path] = (), **settings: Any) -> Iterator[Event]:
-    """The events of answering a question, as they happen. Closing the iterator ends the run and its kernel."""
+def stream(
+    text: str, images: Sequence[str | Path] = (), *, out: str | Path | None = None, **settings: Any
+) -> Iterator[Event]:
+    """As `answer`, but the events as they happen. Closing the iterator ends the run and its kernel."""
     task = prepare(text, images, **settings)
     events: SimpleQueue[Event | None] = SimpleQueue()
-    with Sandbox(task.policy) as sandbox, ThreadPoolExecutor(1) as thread:
-        episode = _episode(task, events.put, sandbox)
-        running = thread.submit(_drive, task, episode, events.put)
+    with _kept(task, out) as keep, Sandbox(task.policy) as sandbox, ThreadPoolExecutor(1) as thread:
+
+        def watch(event: Event) -> None:
+            keep(event)
+            events.put(event)
+
+        episode = _episode(task, watch, sandbox)
+        running = thread.submit(_drive, task, episode, watch)
         running.add_done_callback(lambda _: events.put(None))
         try:
             while (event := events.get()) is not None:
@@ -117,6 +122,16 @@ def stream(text: str, images: Sequence[str | Path] = (), **settings: Any) -> Ite
         finally:
             episode.stop()
         running.result()
+
+
+@contextmanager
+def _kept(task: Task, out: str | Path | None) -> Iterator[Callable[[Event], None]]:
+    """Where events are kept: in the folder `out`, or nowhere."""
+    if out is None:
+        yield lambda event: None
+        return
+    with TrajectoryWriter(Path(out), task.setup, secrets=task.secrets) as trajectory:
+        yield trajectory.write
 
 
 def _model(

@@ -13,6 +13,7 @@ from pyvision.events import Asked, Began, Ended, Event, Ran
 from pyvision.models.scripted import Scripted
 from pyvision.solve import Task, prepare, solve
 from pyvision.strategies.code_loop import CodeLoop
+from pyvision.trajectory import read_trajectory
 from pyvision.types import Answer, EndReason, Model, Question, Strategy
 from sandbox import CellResult, IsolationError
 from tests.doubles import CannedSandbox, picture, png
@@ -144,6 +145,11 @@ def test_answer_without_a_folder_writes_nothing(
 def test_stream_gives_the_events_of_a_run(photo: Path) -> None:
     events = list(pyvision.stream("How many?", [photo], model=Scripted([ANSWER])))
     assert [type(event) for event in events] == [Began, Asked, Ended]
+
+
+def test_a_stream_can_be_kept_in_a_folder(photo: Path, tmp_path: Path) -> None:
+    events = tuple(pyvision.stream("How many?", [photo], model=Scripted([ANSWER]), out=tmp_path / "run"))
+    assert read_trajectory(tmp_path / "run").events == events
 
 
 def test_closing_a_stream_ends_the_running_cell(photo: Path) -> None:
