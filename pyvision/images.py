@@ -42,6 +42,8 @@ _LOOKS_LIKE = (
     (rb"\s*<(!doctype html|html)", "a web page"),
 )
 _URL = re.compile(r"(https?|ftp|s3|gs|file|data):", re.IGNORECASE)
+_START_OF_SCAN = 0xDA
+_METADATA = {0xE1, *range(0xE3, 0xEE), 0xEF, 0xFE}  # APP1, APP3 to APP13, APP15, COM
 _DECODING = Lock()
 _REMEMBERED = 64  # fitted pictures, each within FitLimits.file_bytes
 
@@ -89,7 +91,8 @@ def read(source: str | Path) -> Picture:
 def decode(data: bytes, name: str) -> Picture:
     """The picture in these bytes; `name` is for messages only. Raises ImageError.
 
-    A PNG or JPEG that is upright, opaque and of 8 bits keeps its own bytes; all else becomes a PNG.
+    A PNG or JPEG that is upright, opaque and of 8 bits keeps its own bytes but for metadata: where a photo was
+    taken is not for a model. A JPEG that has to be turned or converted stays one, all else becomes a PNG.
     """
     name = shown_name(name)
     if not data:
@@ -101,8 +104,12 @@ def decode(data: bytes, name: str) -> Picture:
         image.load()
         if _is_plain(image, data):
             mime: Literal["image/png", "image/jpeg"] = "image/png" if image.format == "PNG" else "image/jpeg"
-            return Picture(data, mime, image.width, image.height)
+            own = data if mime == "image/png" else _without_metadata(data)
+            return Picture(own, mime, image.width, image.height)
         upright = _as_rgb(_upright(image))
+        if image.format in ("JPEG", "MPO"):  # as a PNG a photo would be six times as large
+            own = _without_metadata(_jpeg(upright, 95, "4:4:4"))
+            return Picture(own, "image/jpeg", upright.width, upright.height)
         return Picture(_png(upright, 1), "image/png", upright.width, upright.height)
 
 
@@ -241,8 +248,23 @@ def _is_plain(image: Image, data: bytes) -> bool:
     if image.mode not in ("RGB", "L") or image.has_transparency_data or _orientation(image) != 1:
         return False
     if image.format == "PNG":  # its 25th byte is the bit depth
-        return data[24] == 8 and data.endswith(b"IEND\xaeB`\x82") and getattr(image, "n_frames", 1) == 1
+        return (
+            not image.getexif()
+            and data[24] == 8
+            and data.endswith(b"IEND\xaeB`\x82")
+            and getattr(image, "n_frames", 1) == 1
+        )
     return image.format == "JPEG" and data.endswith(b"\xff\xd9")
+
+
+def _without_metadata(jpeg: bytes) -> bytes:
+    """The same JPEG without EXIF, comments and the like; what decides its colours (JFIF, ICC, Adobe) stays."""
+    kept, at = [jpeg[:2]], 2
+    while at + 4 <= len(jpeg) and jpeg[at] == 0xFF and jpeg[at + 1] != _START_OF_SCAN:
+        end = at + 2 + int.from_bytes(jpeg[at + 2 : at + 4], "big")
+        kept += [jpeg[at:end]] if jpeg[at + 1] not in _METADATA else []
+        at = end
+    return b"".join([*kept, jpeg[at:]])
 
 
 def _orientation(image: Image) -> int:
@@ -289,11 +311,11 @@ def _png(image: Image, effort: int) -> bytes:
     return file.getvalue()
 
 
-def _jpeg(image: Image, quality: int) -> bytes:
+def _jpeg(image: Image, quality: int, subsampling: str = "4:2:0") -> bytes:
     from io import BytesIO
 
     file = BytesIO()
-    image.save(file, "JPEG", quality=quality)
+    image.save(file, "JPEG", quality=quality, subsampling=subsampling)
     return file.getvalue()
 
 
