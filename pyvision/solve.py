@@ -16,7 +16,7 @@ from pyvision import images as pictures
 from pyvision.config import load_model_config, with_options, without_secrets
 from pyvision.episode import DEFAULT_ROLE, Episode, Limits
 from pyvision.episode import Sandbox as AnySandbox
-from pyvision.errors import ConfigError, LimitReached, ModelError
+from pyvision.errors import ConfigError, LimitReached, ModelError, PyVisionError
 from pyvision.events import Began, Ended, Event
 from pyvision.models.build import build
 from pyvision.strategies.code_loop import CodeLoop
@@ -161,6 +161,9 @@ def _drive(task: Task, episode: Episode, watch: Callable[[Event], None]) -> Outc
             outcome = Outcome(None, "interrupted" if episode.is_stopped else "sandbox_error", str(error))
         except KeyboardInterrupt:
             watch(_ended(Outcome(None, "interrupted", "stopped by the caller"), episode))
+            raise
+        except PyVisionError as error:  # the caller's to mend: a prompt file, a full disk
+            watch(_ended(Outcome(None, "error", str(error)), episode))
             raise
         except Exception:  # a bug is recorded with the run it spoilt, then goes on its way
             watch(_ended(Outcome(None, "error", traceback.format_exc()), episode))

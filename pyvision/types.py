@@ -21,7 +21,7 @@ EndReason: TypeAlias = Literal[
     "model_error",  # the endpoint failed: not the model's fault, never to be scored
     "sandbox_error",  # no isolation, or the kernel could not be started: likewise
     "interrupted",  # the caller stopped it
-    "error",  # a bug of ours
+    "error",  # a bug of ours, or a setting that turned out unusable: raised as well
 ]
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 # What is shown of long output and long code: so many lines from the start and the end. The run folder holds all.
 _OUTPUT_LINES = (16, 8)
 _CODE_LINES = (8, 32)
+_RAISED = ("error", "interrupted")  # these reach the caller as an exception, and `main` says them in one line
 
 
 class Progress:
@@ -101,7 +102,7 @@ class Progress:
         tokens = f" · {event.usage.total:,} tokens" if event.usage.total else ""
         counts = f"{event.turns} turns, {event.cells} cells, {event.seconds:.1f} s{tokens}"
         self._line(f"\n{event.outcome.end_reason} · {counts} · {self._folder}", "bold")
-        if event.outcome.answer is None and event.outcome.error:
+        if event.outcome.answer is None and event.outcome.error and event.outcome.end_reason not in _RAISED:
             self._line(event.outcome.error, "red")
 
     def _code(self, code: str) -> None:

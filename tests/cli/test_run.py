@@ -91,6 +91,47 @@ def test_an_upstream_prompt_file_is_used_and_written_down(tmp_path: Path, photo:
     assert config["options"]["prompt_file"] == "prompts.json"
 
 
+def test_a_prompt_file_that_cannot_be_read_is_one_line_and_no_traceback(tmp_path: Path, photo: Path) -> None:
+    config = scripted(tmp_path, ANSWER)
+    asked = ["--image", str(photo), "--question", "?", "--config", config, "--out", "out"]
+    done = pyvision("run", *asked, "--prompt-file", "nowhere.json", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines()[-1].startswith("pyvision: nowhere.json: the prompt file cannot be read")
+    assert "Traceback" not in done.stderr
+    assert "Traceback" not in (tmp_path / "out" / "summary.json").read_text("utf-8")
+
+
+def test_a_disk_that_fills_up_in_mid_run_is_one_line_and_keeps_the_lines_before(
+    tmp_path: Path, photo: Path
+) -> None:
+    (tmp_path / "replies.json").write_text(json.dumps(["too much " * 10_000, ANSWER]), encoding="utf-8")
+    config = str(tmp_path / "scripted.json")
+    Path(config).write_text('{"wire": "scripted", "file": "replies.json"}', encoding="utf-8")
+    run = [
+        sys.executable,
+        "-m",
+        "pyvision",
+        "run",
+        "--image",
+        str(photo),
+        "--question",
+        "?",
+        "--config",
+        config,
+    ]
+    done = subprocess.run(
+        ["prlimit", "--fsize=20000", *run, "--out", "out"],
+        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines()[-1].startswith("pyvision: 'out': ")
+    assert "Traceback" not in done.stderr
+    lines = (tmp_path / "out" / "events.jsonl").read_text("utf-8").splitlines()
+    kinds = [json.loads(line).get("kind") for line in lines]
+    assert kinds[:4] == [None, "began", "message", "message"]
+    assert "asked" not in kinds
+
+
 def test_the_same_file_twice_is_two_images(tmp_path: Path, photo: Path) -> None:
     config = scripted(tmp_path, "<code>\n```python\nprint(image_clue_0 == image_clue_1)\n```\n", ANSWER)
     twice = ["--image", str(photo), "--image", str(photo)]
