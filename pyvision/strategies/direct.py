@@ -26,6 +26,6 @@ class Direct:
             episode.note("malformed", why=str(error))
             found = None
         if found is None and reply.finish == "length":
-            return Answer(None, "token_limit", remark="the reply was cut before its answer; raise max_tokens")
+            return Answer(None, "truncated", remark="the reply was cut before its answer; raise max_tokens")
         text = found or reply.text.strip()
         return Answer(text) if text else Answer(None, "no_answer", remark="the reply was empty")
