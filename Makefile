@@ -2,6 +2,8 @@
 # make run IMAGE=photo.jpg QUESTION="What colour is the car?" [MODEL=openai]
 # make test   (or: make check)      format, lint, types and tests; ARGS="-k images" goes to pytest
 # make bench [SAMPLES=rows.jsonl]   a table of right answers by category; ARGS="--model openai" goes to the benchmark
+# make bench-sandbox                the speed and size of the sandbox beside plain Jupyter; ARGS="--quick --json"
+# make soak [SESSIONS=2000]         that many sessions, some hostile: every result right, nothing left behind
 # make clean                        remove what was built and cached; .venv and runs/ stay
 #
 # Each of them sets up .venv and the system packages first, where they are missing.
@@ -13,8 +15,9 @@ SHELL := bash
 IMAGE ?= examples/circles.png
 QUESTION ?= How many circles are in the image?
 SAMPLES ?= benchmarks/data/vlms-are-blind/samples.jsonl
+SESSIONS ?= 2000
 
-.PHONY: help run test check bench clean
+.PHONY: help run test check bench bench-sandbox soak clean
 
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
@@ -36,6 +39,14 @@ test check:
 bench:
 	@scripts/setup run
 	@.venv/bin/python -m benchmarks.blind "$(SAMPLES)" $(ARGS)
+
+bench-sandbox:
+	@scripts/setup run
+	@.venv/bin/python -m benchmarks.sandbox $(ARGS)
+
+soak:
+	@scripts/setup run
+	@.venv/bin/python -m benchmarks.soak --sessions "$(SESSIONS)" $(ARGS)
 
 clean:
 	rm -rf build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis

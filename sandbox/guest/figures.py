@@ -79,6 +79,16 @@ def install(shell: Any, figure_pixels: int) -> None:
     shell.events.register("post_execute", show_open_figures)
 
 
+def warm() -> None:
+    """Draw one figure to nowhere: the first one takes ten times as long as the next."""
+    figure = Figure()
+    axes = figure.add_subplot()
+    axes.plot([0, 1], label="a")
+    axes.legend()
+    FigureCanvasAgg(figure)
+    _render(figure, 50)
+
+
 def _stay(*arguments: Any, **options: Any) -> None:
     """Accept a change of backend and keep ours."""
 

@@ -5,19 +5,42 @@
 
 from __future__ import annotations
 
+import faulthandler
+import importlib
+import json
 import os
+import signal
 import sys
 import warnings
+from pathlib import Path
 from typing import Any
 
 import zmq
+from ipykernel.heartbeat import Heartbeat as IpykernelHeartbeat
+from ipykernel.iostream import IOPubThread
 from ipykernel.ipkernel import IPythonKernel
 from ipykernel.kernelapp import IPKernelApp
 from ipykernel.zmqshell import ZMQInteractiveShell
 from IPython.core.compilerop import CachingCompiler
 from IPython.core.history import HistoryManager
+from IPython.core.inputtransformer2 import leading_empty_lines
+from jupyter_client.session import Session, new_id
 
 from . import figures, pictures, streams, tracebacks
+from .batches import Limits as TraceLimits
+from .host import Host
+from .trace import Tracer
+
+_STREAM_CLASS = f"{streams.__name__}.{streams.CellStream.__name__}"
+# what a kernel would else import while it starts, or with its first cell
+_USED_LATE = (
+    "ipykernel.debugger",
+    "numpy.random",
+    "tornado.gen",
+    "tornado.locks",
+    "tornado.platform.asyncio",
+    "tornado.queues",
+)
 
 
 class CellCompiler(CachingCompiler):
@@ -34,10 +57,31 @@ class CellShell(ZMQInteractiveShell):
     """Ends with the room only, draws through our backend whatever a cell asks for, keeps tracebacks short."""
 
     compile: Any
+    history_manager: Any
+    tracer: Tracer | None = None
     restore_streams: Any = staticmethod(lambda: None)
+
+    def init_profile_dir(self, profile_dir: Any) -> None:
+        """There is none: it would be read from, and written to, the home of whoever runs this."""
+
+    def init_history(self) -> None:
+        self.history_manager = HistoryManager(shell=self, parent=self, hist_file=":memory:")
 
     def init_environment(self) -> None:
         os.environ.update(TERM="dumb", NO_COLOR="1", PAGER="cat")  # output is read as plain text
+
+    def watch_cells(self) -> None:
+        """Trace the cells for which that was asked."""
+        self.events.register("pre_execute", self._start_trace)
+        self.events.register("post_execute", self._stop_trace)
+
+    def _start_trace(self) -> None:
+        if self.tracer is not None:
+            self.tracer.start()
+
+    def _stop_trace(self) -> None:
+        if self.tracer is not None:
+            self.tracer.stop()
 
     def ask_exit(self) -> None:
         raise SystemExit  # `exit()` ends the cell; the kernel must outlive it
@@ -67,12 +111,36 @@ class CellKernel(IPythonKernel):
 
     shell: Any
     session: Any
+    iopub_socket: Any
+    stdin_socket: Any
+    trace_limits: TraceLimits
     shell_class = CellShell
     compiler_class: Any = CellCompiler
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
+        self.shell.kernel = self  # it was made before any kernel was
         self.shell_handlers["define_request"] = self.define_request
+
+    async def execute_request(self, stream: Any, ident: Any, parent: dict[str, Any]) -> None:
+        """With two keys of our own: `trace`, a boolean, and `functions`, names of functions of the host."""
+        content = parent["content"]
+        self.shell.user_ns["host"] = Host(content.get("functions") or (), self._ask_host, self._hear_host)
+        self.shell.tracer = Tracer(self._tell_trace, self.trace_limits) if content.get("trace") else None
+        await super().execute_request(stream, ident, parent)
+
+    def _tell_trace(self, content: dict[str, Any]) -> None:
+        self.session.send(self.iopub_socket, "trace", content, self.get_parent("shell"))
+
+    def _ask_host(self, content: dict[str, Any], buffers: list[bytes]) -> None:
+        sys.stdout.flush()  # what was said before the call comes before what is said about it
+        parent, ident = self.get_parent("shell"), self._get_shell_context_var(self._shell_parent_ident)
+        self.session.send(self.stdin_socket, "host_call", content, parent, ident, buffers=buffers)
+
+    def _hear_host(self) -> tuple[dict[str, Any], list[bytes]]:
+        self.stdin_socket.poll()  # ends with a KeyboardInterrupt too
+        _, message = self.session.recv(self.stdin_socket)
+        return message["content"], [bytes(buffer) for buffer in message["buffers"]]
 
     def define_request(self, stream: Any, ident: Any, parent: dict[str, Any]) -> None:
         loaded, failed = {}, {}
@@ -89,29 +157,45 @@ class CellKernel(IPythonKernel):
 class CellApp(IPKernelApp):
     """Adopts the sockets on which the host already listens, so that no folder is shared for them."""
 
-    sockets: dict[str, int]
+    session: Any
+    listening: dict[str, int]
+    rich: bool  # for a notebook rather than for a model
 
-    def init_connection_file(self) -> None:
-        """There is none: everything it would say came with the setup."""
+    capture_fd_output = False  # streams.ChildOutput does it, cell by cell
 
-    def write_connection_file(self, **options: Any) -> None:
-        """There is none."""
+    def prepare(self) -> None:
+        """The part of a start that needs neither socket nor thread, and so can come before a fork.
+
+        `initialize` of ipykernel, which this and `connect` stand for, would also read a profile, extensions
+        and start-up files, which a guest could have written.
+        """
+        self.profile_dir = None
+        self.configure_tornado_logger()
+        self.session = Session()
+
+    def connect(self) -> None:
+        """The rest of it."""
+        self.init_sockets()
+        self.init_heartbeat()
+        self.init_io()
+        self.init_signal()
+        self.init_kernel()
+        self.init_shell()
+        sys.stdout.flush()
+        sys.stderr.flush()
 
     def init_heartbeat(self) -> None:
-        """Not needed: the host watches the process itself."""
-
-    def init_crash_handler(self) -> None:
-        """Python's own is good enough: what it says on standard error goes into the KernelStartError."""
+        """Only for a Jupyter client: our host watches the process itself."""
+        if "hb" in self.listening:
+            self.heartbeat = Heartbeat(zmq.Context(), ("ipc", "", 1))
+            self.heartbeat.descriptor = self.listening["hb"]
+            self.heartbeat.start()
 
     def _bind_socket(self, s: Any, port: int) -> int:
-        for channel, kind in (("shell", zmq.ROUTER), ("control", zmq.ROUTER), ("iopub", zmq.XPUB)):
-            if s is getattr(self, f"{channel}_socket") and s.type == kind:
-                if kind == zmq.XPUB:  # a welcome for each subscriber, also while another one is leaving
-                    s.setsockopt(zmq.XPUB_VERBOSE, 1)
-                s.setsockopt(zmq.USE_FD, self.sockets[channel])
-                s.bind(f"ipc:///tmp/.{channel}")  # the name is not used: the socket is bound already
-                return 1
-        s.bind("ipc:///tmp/.stdin")  # nobody connects: input() is an error
+        channel = next(name for name in self.listening if s is getattr(self, f"{name}_socket", None))
+        if channel == "iopub":  # a welcome for each subscriber, also while another one is leaving
+            s.setsockopt(zmq.XPUB_VERBOSE, 1)
+        _adopt(s, self.listening[channel])
         return 1
 
     def init_control(self, context: Any) -> None:
@@ -119,31 +203,84 @@ class CellApp(IPKernelApp):
         # It would try to reach the shell socket under a path that does not exist in here, ten times a second.
         self.debug_shell_socket.disconnect(self.shell_socket.getsockopt(zmq.LAST_ENDPOINT))
 
+    def init_iopub(self, context: Any) -> None:
+        self.iopub_socket = context.socket(zmq.XPUB)
+        self.iopub_socket.linger = 1000
+        self.iopub_port = self._bind_socket(self.iopub_socket, 0)
+        # No pipe: it would be a TCP port, and forked processes write to their descriptors (see streams).
+        self.iopub_thread = IOPubThread(self.iopub_socket, pipe=False, session=self.session)
+        self.iopub_thread.start()
+        self.iopub_socket = self.iopub_thread.background_socket
+
     def init_io(self) -> None:
-        # ipykernel echoes what it captures to the original streams, and would hang once their pipe is full.
         sink = os.open(os.devnull, os.O_RDWR)
         for standard in (0, 1, 2):
             os.dup2(sink, standard)
+        os.close(sink)
         super().init_io()
 
-    def init_gui_pylab(self) -> None:
-        """Figures are shown by `figures`, not by the inline backend."""
+
+class Heartbeat(IpykernelHeartbeat):
+    """Echoes on a socket that it adopts."""
+
+    descriptor: int
+
+    def _try_bind_socket(self) -> None:
+        _adopt(self.socket, self.descriptor)
 
 
-def serve(setup: dict[str, Any]) -> None:
-    """Run the kernel until it is killed."""
+def warm(setup: dict[str, Any]) -> None:
+    """Import and draw once what every kernel needs, and make the shell that each fork goes on with."""
+    warnings.filterwarnings("ignore", message="To exit: use")
+    warnings.filterwarnings("ignore", message="This process .* is multi-threaded")
     HistoryManager.enabled = False  # type: ignore[assignment]  # a trait
     sys.modules["debugpy"] = None  # type: ignore[assignment]  # a debugger that nobody attaches costs 150 ms
     os.environ["MPLBACKEND"] = figures.BACKEND
-    warnings.filterwarnings("ignore", message="To exit: use")
-    stream_class = f"{streams.__name__}.{streams.CellStream.__name__}"
-    app: Any = CellApp.instance(kernel_class=CellKernel, outstream_class=stream_class, log_level=50)
-    app.sockets = setup["sockets"]
-    app.session.key = setup["key"].encode()
-    app.initialize([])
-    figures.install(app.shell, setup["figure_pixels"])
+    shell: Any = CellShell.instance(user_ns={}, compiler_class=CellCompiler)
+    # Empty lines left out at the beginning of a cell would be missing in the numbers of its lines.
+    shell.input_transformer_manager.cleanup_transforms.remove(leading_empty_lines)
+    figures.install(shell, setup["figure_pixels"])
+    figures.warm()
+    pictures.lift_limits()
+    for name in (*_USED_LATE, *setup["preload"]):
+        importlib.import_module(name)
+    app: Any = CellApp.instance(kernel_class=CellKernel, outstream_class=_STREAM_CLASS, log_level=50)
+    app.prepare()
+
+
+def serve(descriptors: list[int]) -> None:
+    """Be the kernel of a session until the room ends. The first descriptor tells how, and that it may begin."""
+    with os.fdopen(descriptors[0], "rb") as told:
+        setup = json.load(told)
+    faulthandler.register(
+        signal.SIGUSR1, file=descriptors[1], all_threads=False
+    )  # says where a cell is stuck
+    sys.path.append(str(Path.cwd()))
+    _forget_the_template()
+    app: Any = CellApp.instance()
+    app.listening = dict(zip(setup["channels"], descriptors[2:], strict=True))
+    app.session.key, app.session.session, app.session.pid = setup["key"].encode(), new_id(), os.getpid()
+    app.connect()
     app.shell.user_ns.update(pictures.names())
     app.shell.restore_streams = streams.keeper()
+    app.kernel.trace_limits = TraceLimits(**setup["trace"])
+    app.shell.watch_cells()
+    streams.watch_children(app.shell.events)
     app.shell.events.register("post_execute", app.shell.restore_streams)
     streams.give_threads_their_cell()
     app.start()
+
+
+def _adopt(socket: Any, descriptor: int) -> None:
+    socket.setsockopt(zmq.USE_FD, descriptor)
+    socket.bind(f"ipc:///tmp/.{descriptor}")  # the name is not used: the socket is bound already
+
+
+def _forget_the_template() -> None:
+    """What forks must not have in common."""
+    import random
+
+    import numpy as np
+
+    random.seed()
+    np.random.seed()  # the global state, which every fork has got
