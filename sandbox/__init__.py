@@ -1,5 +1,6 @@
 """Untrusted Python in a persistent, isolated Jupyter kernel. Knows nothing of models or questions."""
 
+from sandbox.check.command import check as check_machine
 from sandbox.errors import (
     ImageError,
     InterpreterError,
@@ -9,6 +10,7 @@ from sandbox.errors import (
     SandboxError,
     SessionClosed,
 )
+from sandbox.layers import Layer
 from sandbox.policy import Policy
 from sandbox.results import (
     CellError,
@@ -33,6 +35,7 @@ __all__ = [
     "InterpreterError",
     "IsolationError",
     "KernelStartError",
+    "Layer",
     "Omitted",
     "Output",
     "Policy",
@@ -44,4 +47,5 @@ __all__ = [
     "Stream",
     "Trace",
     "TraceEvent",
+    "check_machine",
 ]

@@ -18,10 +18,11 @@ from pathlib import Path
 from sandbox.policy import Policy
 
 _ROOT = Path("/sys/fs/cgroup")
-_PREFIX = "sandbox-"
+_PREFIX = "pyvision-sandbox-"
 _CONTROLLERS = ("memory", "pids", "cpu")
 _NEEDED = ("memory", "pids")
 _PERIOD_US = 100_000
+_TCP_BYTES = 64 * 2**20
 _GONE_S = 1.0  # how long Linux may take to forget processes that were killed
 
 
@@ -172,8 +173,12 @@ def _places_2() -> dict[str, Path]:
 def _limits_1(controller: str, policy: Policy) -> dict[str, str]:
     memory = str(policy.memory_bytes)
     match controller:
-        case "memory":  # the second one is memory and swap together
-            return {"memory.limit_in_bytes": memory, "memory.memsw.limit_in_bytes": memory}
+        case "memory":  # the second one is memory and swap together; the third is not part of the first
+            return {
+                "memory.limit_in_bytes": memory,
+                "memory.memsw.limit_in_bytes": memory,
+                "memory.kmem.tcp.limit_in_bytes": str(_TCP_BYTES),
+            }
         case "pids":
             return {"pids.max": str(policy.processes)}
         case "cpu" if policy.cpus is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import shutil
 import threading
 import warnings
 from pathlib import Path
@@ -13,9 +12,10 @@ from sandbox.cgroup import find_control_groups
 from sandbox.errors import KernelStartError
 from sandbox.folder import PrivateFolder, sweep
 from sandbox.jail import Jail, find_jail
-from sandbox.kernel import Kernel, Place
+from sandbox.kernel import Kernel
 from sandbox.policy import Policy
 from sandbox.template import Template
+from sandbox.tenancy import Place, Tenancy, begin, guest_setup
 from sandbox.user_id import UserId
 from sandbox.warden import Warden
 
@@ -37,12 +37,23 @@ class Engine:
         self._folder = PrivateFolder()
         self._sessions = self._folder.path / "sessions"
         _make_readable(self._sessions)
+        self._nothing = self.images_folder()
         self._user = UserId() if self.jail.setpriv else None
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self._context.set(zmq.MAX_SOCKETS, 65_536)
         self._groups, self.groups_told = find_control_groups()
         self._warden = Warden(self._folder.path, self._groups.folders if self._groups else ())
         self._template = self._new_template()
+
+    @property
+    def uid(self) -> int:
+        """The user that cells are, on this machine."""
+        return self._user.number if self._user else os.getuid()
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether the limits on memory and processes hold for a session as a whole."""
+        return self._groups is not None
 
     def images_folder(self) -> Path:
         """A new one, which the room of one session can show."""
@@ -56,9 +67,22 @@ class Engine:
         try:
             return Kernel.start(self._living_template(), place, self._policy)
         except BaseException:
-            shutil.rmtree(place.sockets, ignore_errors=True)
-            if place.group is not None:
-                place.group.remove()
+            place.clear()
+            raise
+
+    def client_folder(self) -> Path:
+        """A new one, private, for sockets to which Jupyter clients connect."""
+        folder = self._folder.path / f"c{next(self._numbers)}"
+        folder.mkdir()
+        return folder
+
+    def start_for_client(self, paths: dict[str, Path], key: str) -> Tenancy:
+        """A new kernel which a Jupyter client talks to over these sockets. Raises KernelStartError."""
+        place = self._new_place(self._nothing)
+        try:
+            return begin(self._living_template(), place, paths, guest_setup(key, self._policy, rich=True))
+        except BaseException:
+            place.clear()
             raise
 
     def close(self) -> None:
@@ -102,8 +126,7 @@ class Engine:
             return self._template
 
     def _new_template(self) -> Template:
-        uid = self._user.number if self._user else os.getuid()
-        return Template(self.jail, self._sessions, uid, self._warden.watch)
+        return Template(self.jail, self._sessions, self.uid, self._warden.watch)
 
 
 def _make_readable(folder: Path) -> None:

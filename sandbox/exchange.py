@@ -34,10 +34,11 @@ class Line:
     muted: str | None = None  # the cell whose output became too much
     strays: list[str] = field(default_factory=list)
 
-    def clear(self) -> None:
-        """Make the output channel hold nothing of earlier cells any more."""
+    def clear(self) -> bool:
+        """Make the output channel hold nothing of earlier cells any more; False if none can be had."""
         if self.wire.is_mute or not self._drained():
-            self.wire.renew_output()
+            return self.wire.renew_output()
+        return True
 
     def keep_stray(self, message: Received | None) -> None:
         """Text of a cell that is over, up to a limit; not of one that had said too much already."""

@@ -37,6 +37,7 @@ _FONTS_FOLDER = "/tmp/.matplotlib"  # its list is read-only, the rest of it is n
 _USER = "1000"  # inside the room; `uid` says which user that is outside
 _SYSTEM_LINKS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _ETC = ("alternatives", "fonts", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "timezone")
+_SIGNALS = 1024
 _OLDEST = (0, 8)  # sized tmpfs and --disable-userns
 # Not by the name of a folder on sys.path: `trace.py` there would be what `import trace` finds.
 _BOOT = """
@@ -125,6 +126,8 @@ class Jail:
         yield from ("--new-session", "--cap-drop", "ALL", "--clearenv", "--hostname", "room")
         yield from ("--uid", _USER, "--gid", _USER, *_system())
         yield from ("--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev")
+        # Terminals are few, and shared by all of a machine.
+        yield from ("--size", "4096", "--tmpfs", "/dev/pts", "--remount-ro", "/dev/pts")
         yield from ("--size", shared, "--tmpfs", "/dev/shm", "--remount-ro", "/dev")
         yield from ("--size", str(self.policy.disk_bytes), "--tmpfs", "/tmp", "--dir", WORK_FOLDER)
         yield from _binds(Mount(Path(mount.target), mount.target) for mount in self._mounts())
@@ -166,6 +169,7 @@ def limits(policy: Policy) -> dict[str, int]:
         "RLIMIT_NPROC": policy.processes,
         "RLIMIT_FSIZE": policy.file_bytes,
         "RLIMIT_NOFILE": policy.open_files,
+        "RLIMIT_SIGPENDING": _SIGNALS,  # timers count as well, and are shared by all of a user
         "RLIMIT_CORE": 0,
     }
 

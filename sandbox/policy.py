@@ -26,7 +26,7 @@ class Policy:
     memory_bytes: int = 2048 * MIB  # of each process; of a session too where there are control groups
     processes: int = 128  # processes and threads of a session
     cpus: float | None = None  # processors that a session may keep busy, where there are control groups
-    open_files: int = 1024  # descriptors of each process
+    open_files: int = 512  # descriptors of each process; fewer than the host's own, which it shares in part
     file_bytes: int = 256 * MIB  # largest file a cell may write
     disk_bytes: int = 512 * MIB  # /tmp and the working directory together (tmpfs)
     output_chars: int = 1_000_000  # text kept per cell

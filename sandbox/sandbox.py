@@ -10,6 +10,7 @@ from typing import Self
 from sandbox.engine import Engine
 from sandbox.errors import SessionClosed
 from sandbox.images import ImageSource
+from sandbox.layers import Layer, layers
 from sandbox.places import Places
 from sandbox.policy import Policy
 from sandbox.session import Session
@@ -62,6 +63,10 @@ class Sandbox:
     def warm_up(self) -> None:
         """Start what every session needs, without waiting for it: the first `open` has less to do then."""
         self._running_engine()
+
+    def layers(self) -> tuple[Layer, ...]:
+        """What stands between a cell and this machine. Raises IsolationError."""
+        return layers(self._running_engine())
 
     def close(self) -> None:
         """End every session. Twice is once."""

@@ -31,6 +31,12 @@ _NEW_NAMESPACES = (
 )
 _TERMINAL_INPUT = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX: they type for whoever uses the terminal
 _TYPE, _LOW_32_BITS = 0xF, 0xFFFFFFFF
+_INTERNET = (
+    (socket.SOCK_STREAM, 0),
+    (socket.SOCK_STREAM, socket.IPPROTO_TCP),
+    (socket.SOCK_DGRAM, 0),
+    (socket.SOCK_DGRAM, socket.IPPROTO_UDP),
+)
 _NETLINK_ROUTE = 0  # libzmq asks for the interfaces, and aborts where it cannot
 _ALLOW = 0x7FFF0000  # SECCOMP_RET_ALLOW
 _WHO_AM_I = 0xFFFFFFFF  # personality() without a change
@@ -58,9 +64,15 @@ def _allowed_calls(seccomp: Any) -> Any:
     _add(rules, seccomp.ALLOW, "socketpair", seccomp.Arg(0, seccomp.EQ, socket.AF_UNIX))
     _add(rules, seccomp.ALLOW, "socket", seccomp.Arg(0, seccomp.EQ, socket.AF_UNIX))
     for family in (socket.AF_INET, socket.AF_INET6):
-        for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
-            is_kind = seccomp.Arg(1, seccomp.MASKED_EQ, _TYPE, kind)
-            _add(rules, seccomp.ALLOW, "socket", seccomp.Arg(0, seccomp.EQ, family), is_kind)
+        for kind, protocol in _INTERNET:
+            _add(
+                rules,
+                seccomp.ALLOW,
+                "socket",
+                seccomp.Arg(0, seccomp.EQ, family),
+                seccomp.Arg(1, seccomp.MASKED_EQ, _TYPE, kind),
+                seccomp.Arg(2, seccomp.EQ, protocol),
+            )
     route = seccomp.Arg(2, seccomp.EQ, _NETLINK_ROUTE)
     _add(rules, seccomp.ALLOW, "socket", seccomp.Arg(0, seccomp.EQ, socket.AF_NETLINK), route)
     return rules

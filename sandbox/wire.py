@@ -7,6 +7,8 @@ output channel can be made anew at any time.
 from __future__ import annotations
 
 import contextlib
+import hmac
+import json
 import os
 import socket
 import time
@@ -25,7 +27,9 @@ if TYPE_CHECKING:
     Context: TypeAlias = zmq.Context[Channel]
 
 CHANNELS = ("shell", "control", "iopub", "stdin")
+_DELIMITER = b"<IDS|MSG>"  # between the route of a message and the message
 _WELCOME_S = 2.0
+_MOST_PARTS = 1_200_000  # more than a piece of text can have (guest/streams.py)
 _QUEUED = 2  # messages the host holds unread; the kernel drops or queues the others in its own memory
 
 
@@ -115,37 +119,41 @@ class Wire:
 
         frames = channel.recv_multipart(zmq.NOBLOCK)
         size = sum(len(frame) for frame in frames)
+        if _has_too_many_parts(frames):
+            return None, size
         try:
-            _, parts = self._session.feed_identities(frames)
-            message = self._session.deserialize(parts)
-            kind, content, parent = (
-                message["header"]["msg_type"],
-                message["content"],
-                message["parent_header"],
-            )
-            identity = parent.get("msg_id")
-            buffers = [bytes(buffer) for buffer in message["buffers"]]
+            return self._read(frames), size
         except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError):
             return None, size  # made by a cell, not by ipykernel
-        if not isinstance(kind, str) or not isinstance(content, dict):
-            return None, size
-        return Received(kind, identity if isinstance(identity, str) else None, content, buffers), size
 
-    def wait_for_welcome(self) -> None:
+    def _read(self, frames: Sequence[bytes]) -> Received | None:
+        """Raises nearly anything. Jupyter's own reading would also make dates of texts, and warn of odd ones."""
+        at = list(frames).index(_DELIMITER)
+        signature, signed, buffers = frames[at + 1], list(frames[at + 2 : at + 6]), frames[at + 6 :]
+        if not hmac.compare_digest(self._session.sign(signed), signature):
+            return None
+        header, parent, _, content = (json.loads(each) for each in signed)
+        kind, identity = header["msg_type"], parent.get("msg_id")
+        if not isinstance(kind, str) or not isinstance(content, dict):
+            return None
+        return Received(kind, identity if isinstance(identity, str) else None, content, buffers)
+
+    def wait_for_welcome(self) -> bool:
         """Until the kernel knows that its output is wanted: what it says from then on is not lost."""
         end = time.monotonic() + _WELCOME_S
         while self.output.poll(max(0, int((end - time.monotonic()) * 1000))):
             if any(b"iopub_welcome" in frame[:4096] for frame in self.output.recv_multipart()):
-                return
+                return True
+        return False
 
-    def renew_output(self) -> None:
-        """Forget what the output channel holds and may still bring, and connect it anew."""
+    def renew_output(self) -> bool:
+        """Forget what the output channel holds and may still bring, and connect it anew, if the kernel still does."""
         import zmq
 
         self.output.close(linger=0)
         self.output = self._connect(zmq.SUB, "iopub")
         self.is_mute = False
-        self.wait_for_welcome()
+        return self.wait_for_welcome()
 
     def mute(self) -> None:
         """Take no more output: the kernel drops it at its own cost, until `renew_output`."""
@@ -176,3 +184,11 @@ class Wire:
             connected.setsockopt(zmq.IDENTITY, self._identity)
         connected.connect(self._addresses[channel])
         return connected
+
+
+def _has_too_many_parts(frames: Sequence[bytes]) -> bool:
+    """A few megabytes of `{},{},…` would become a gigabyte of objects."""
+    return any(
+        len(frame) > MIB and sum(frame.count(mark) for mark in (b",", b"{", b"[")) > _MOST_PARTS
+        for frame in frames
+    )

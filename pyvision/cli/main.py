@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from types import FrameType
 from typing import NoReturn
 
-from pyvision.cli import run
+from pyvision.cli import run, sandbox
 from pyvision.errors import ModelError, PyVisionError
 
 EXIT_CODES = """\
@@ -65,6 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     run.add_command(commands)
+    sandbox.add_command(commands)
     return parser
 
 

@@ -79,6 +79,11 @@ def install(shell: Any, figure_pixels: int) -> None:
     shell.events.register("post_execute", show_open_figures)
 
 
+def allow_every_type(shell: Any) -> None:
+    """For a notebook, which shows more than text and pictures."""
+    shell.display_formatter.active_types = shell.display_formatter.format_types
+
+
 def warm() -> None:
     """Draw one figure to nowhere: the first one takes ten times as long as the next."""
     figure = Figure()
@@ -137,4 +142,4 @@ def _publish(figure: Figure) -> None:
 def _omit(note: str) -> None:
     from IPython.display import display
 
-    display({OMITTED: note}, raw=True)
+    display({OMITTED: note, "text/plain": note}, raw=True)

@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+import atexit
+import contextvars
 import faulthandler
 import importlib
 import json
 import os
 import signal
+import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -24,7 +27,9 @@ from ipykernel.zmqshell import ZMQInteractiveShell
 from IPython.core.compilerop import CachingCompiler
 from IPython.core.history import HistoryManager
 from IPython.core.inputtransformer2 import leading_empty_lines
+from jupyter_client.jsonutil import json_clean, json_default
 from jupyter_client.session import Session, new_id
+from zmq.eventloop.zmqstream import ZMQStream
 
 from . import figures, pictures, streams, tracebacks
 from .batches import Limits as TraceLimits
@@ -84,16 +89,23 @@ class CellShell(ZMQInteractiveShell):
             self.tracer.stop()
 
     def ask_exit(self) -> None:
-        raise SystemExit  # `exit()` ends the cell; the kernel must outlive it
+        if CellApp.instance().rich:
+            super().ask_exit()
+        else:
+            raise SystemExit  # `exit()` ends the cell; the kernel must outlive it
 
     def enable_matplotlib(self, gui: str | None = None) -> tuple[str, str]:
         return "inline", figures.BACKEND  # `%matplotlib …` would put another backend in the place of ours
+
+    def system(self, cmd: str) -> None:
+        """`!cmd`: IPython's own needs a terminal, of which a machine has but a few."""
+        self.user_ns["_exit_code"] = subprocess.call(self.var_expand(cmd, depth=1), shell=True)
 
     def showtraceback(self, exc_tuple: Any = None, *arguments: Any, **options: Any) -> None:
         self.restore_streams()
         # IPython's own inspects and colours every frame, which takes up to seconds.
         etype, error, _ = self._get_exc_info(exc_tuple)
-        shown = error.msg if isinstance(error, SyntaxError) else error  # without "(<cell 3>, line 2)"
+        shown = tracebacks.message(error)  # of a syntax error, without "(<cell 3>, line 2)"
         self._showtraceback(etype, shown, tracebacks.lines(etype, error, self.compile.current))
 
     def _format_exception_for_storage(self, *arguments: Any, **options: Any) -> dict[str, Any]:
@@ -122,12 +134,25 @@ class CellKernel(IPythonKernel):
         self.shell.kernel = self  # it was made before any kernel was
         self.shell_handlers["define_request"] = self.define_request
 
+    def take_over(self, out: Any, err: Any) -> None:
+        """After the fork: everything that `__init__` took from the process as it was then."""
+        self._stdout, self._stderr = out, err
+        self._shell_context = contextvars.copy_context()
+        self.shell.displayhook.pub_socket = self.shell.display_pub.pub_socket = self.iopub_socket
+
     async def execute_request(self, stream: Any, ident: Any, parent: dict[str, Any]) -> None:
         """With two keys of our own: `trace`, a boolean, and `functions`, names of functions of the host."""
         content = parent["content"]
-        self.shell.user_ns["host"] = Host(content.get("functions") or (), self._ask_host, self._hear_host)
+        if "functions" in content:
+            self.shell.user_ns["host"] = Host(content["functions"], self._ask_host, self._hear_host)
         self.shell.tracer = Tracer(self._tell_trace, self.trace_limits) if content.get("trace") else None
         await super().execute_request(stream, ident, parent)
+
+    async def do_execute(self, *arguments: Any, **options: Any) -> dict[str, Any]:
+        reply: dict[str, Any] = await super().do_execute(*arguments, **options)
+        if "evalue" in reply:  # whole, where the `error` message has it cut
+            reply["evalue"] = reply["evalue"][: tracebacks.MESSAGE_CHARS]
+        return reply
 
     def _tell_trace(self, content: dict[str, Any]) -> None:
         self.session.send(self.iopub_socket, "trace", content, self.get_parent("shell"))
@@ -159,7 +184,7 @@ class CellApp(IPKernelApp):
 
     session: Any
     listening: dict[str, int]
-    rich: bool  # for a notebook rather than for a model
+    rich = False  # for a notebook rather than for a model
 
     capture_fd_output = False  # streams.ChildOutput does it, cell by cell
 
@@ -171,7 +196,8 @@ class CellApp(IPKernelApp):
         """
         self.profile_dir = None
         self.configure_tornado_logger()
-        self.session = Session()
+        self.session = Session(pack=_packed)
+        self.kernel = CellKernel.instance(parent=self, session=self.session, log=self.log, user_ns={})
 
     def connect(self) -> None:
         """The rest of it."""
@@ -181,8 +207,21 @@ class CellApp(IPKernelApp):
         self.init_signal()
         self.init_kernel()
         self.init_shell()
-        sys.stdout.flush()
-        sys.stderr.flush()
+
+    def init_kernel(self) -> None:
+        """Give the kernel, which `prepare` has made, what `__init__` of ipykernel would have got and passed on."""
+        control, shell_channel = self.control_thread, self.shell_channel_thread
+        shell_channel.shell_stream = ZMQStream(self.shell_socket, shell_channel.io_loop)
+        control.start()
+        shell_channel.start()
+        kernel = self.kernel
+        kernel.control_thread, kernel.shell_channel_thread = control, shell_channel
+        kernel.control_stream = ZMQStream(self.control_socket, control.io_loop)
+        kernel.shell_stream = shell_channel.shell_stream
+        kernel.iopub_thread, kernel.iopub_socket = self.iopub_thread, self.iopub_socket
+        kernel.stdin_socket, kernel.debug_shell_socket = self.stdin_socket, self.debug_shell_socket
+        kernel.take_over(sys.stdout, sys.stderr)
+        self.displayhook.get_execution_count = lambda: kernel.execution_count
 
     def init_heartbeat(self) -> None:
         """Only for a Jupyter client: our host watches the process itself."""
@@ -211,6 +250,13 @@ class CellApp(IPKernelApp):
         self.iopub_thread = IOPubThread(self.iopub_socket, pipe=False, session=self.session)
         self.iopub_thread.start()
         self.iopub_socket = self.iopub_thread.background_socket
+
+    def close(self) -> None:
+        """Send what is left. The control thread ends first: it may be waiting for the output thread."""
+        sys.stdout.flush()
+        self.control_thread.stop()
+        self.control_thread.join()
+        super().close()
 
     def init_io(self) -> None:
         sink = os.open(os.devnull, os.O_RDWR)
@@ -258,9 +304,12 @@ def serve(descriptors: list[int]) -> None:
     sys.path.append(str(Path.cwd()))
     _forget_the_template()
     app: Any = CellApp.instance()
+    app.rich = setup["rich"]
     app.listening = dict(zip(setup["channels"], descriptors[2:], strict=True))
     app.session.key, app.session.session, app.session.pid = setup["key"].encode(), new_id(), os.getpid()
     app.connect()
+    if app.rich:
+        figures.allow_every_type(app.shell)
     app.shell.user_ns.update(pictures.names())
     app.shell.restore_streams = streams.keeper()
     app.kernel.trace_limits = TraceLimits(**setup["trace"])
@@ -268,7 +317,18 @@ def serve(descriptors: list[int]) -> None:
     streams.watch_children(app.shell.events)
     app.shell.events.register("post_execute", app.shell.restore_streams)
     streams.give_threads_their_cell()
+    atexit._clear()  # `close` of ipykernel is among them, and must come last
     app.start()
+    atexit._run_exitfuncs()  # a Jupyter client has asked the kernel to end
+    app.close()
+
+
+def _packed(content: Any) -> bytes:
+    """As JSON in ASCII: text with half of a surrogate pair could not be encoded otherwise."""
+    try:
+        return json.dumps(content, default=json_default, allow_nan=False).encode()
+    except (TypeError, ValueError):  # numbers that JSON lacks, dictionaries with other keys than text
+        return json.dumps(json_clean(content), default=json_default, allow_nan=False).encode()
 
 
 def _adopt(socket: Any, descriptor: int) -> None:

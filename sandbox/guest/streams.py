@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextvars
+import fcntl
 import os
 import select
 import sys
@@ -48,6 +49,7 @@ class CellStream(OutStream):
             if self._unsent >= _PIECE or is_old:
                 self._unsent = 0
                 self.flush()
+                self.flush()  # the first one is over before the socket has the text, the second one is not
                 self._flushed = time.monotonic()
         return len(text)
 
@@ -80,7 +82,7 @@ class ChildOutput:
                     continue
 
     def _pipe(self, at: int, stream: CellStream, context: contextvars.Context) -> int:
-        read, write = os.pipe()
+        read, write = map(_high, os.pipe())  # a cell may have closed 1 and 2, which are given out anew then
         os.set_blocking(read, False)
         os.dup2(write, at)
         os.close(write)
@@ -144,6 +146,12 @@ def give_threads_their_cell() -> None:
         start(thread)
 
     threading.Thread.start = start_in_context  # type: ignore[method-assign, assignment]
+
+
+def _high(descriptor: int) -> int:
+    moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 10)
+    os.close(descriptor)
+    return moved
 
 
 def _write_all(descriptor: int, text: str) -> int:

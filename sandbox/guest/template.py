@@ -10,6 +10,7 @@ import base64
 import gc
 import json
 import os
+import resource
 import select
 import signal
 import socket
@@ -89,6 +90,8 @@ class Template:
 def serve(control: socket.socket, setup: dict[str, Any]) -> None:
     """Become the template of a Sandbox, until its end."""
     wall.adopt_orphans()  # a kernel's own parent ends at once
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # else guests could use up what may be in flight
     kernel.warm(setup)
     setup["limits"]["RLIMIT_AS"] += _address_space()  # what is mapped before a cell runs is not the cell's
     gc.collect()

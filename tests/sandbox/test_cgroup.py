@@ -134,11 +134,14 @@ def test_no_group_is_left_after_a_session_and_after_a_sandbox() -> None:
 def test_groups_of_a_host_that_is_gone_are_swept_and_others_are_not(tmp_path: Path) -> None:
     gone = subprocess.Popen(["true"])
     gone.wait()
-    (tmp_path / f"sandbox-{gone.pid}-aa" / "k1").mkdir(parents=True)
-    (tmp_path / f"sandbox-{os.getpid()}-bb").mkdir()
+    (tmp_path / f"pyvision-sandbox-{gone.pid}-aa" / "k1").mkdir(parents=True)
+    (tmp_path / f"pyvision-sandbox-{os.getpid()}-bb").mkdir()
     (tmp_path / "user.slice").mkdir()
     sweep([tmp_path])
-    assert sorted(path.name for path in tmp_path.iterdir()) == [f"sandbox-{os.getpid()}-bb", "user.slice"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        f"pyvision-sandbox-{os.getpid()}-bb",
+        "user.slice",
+    ]
 
 
 class UnifiedTree:

@@ -35,6 +35,7 @@ class CodeLoop:
 
     def solve(self, question: Question, episode: Episode) -> Answer:
         talk, turn = open_talk(question, self.prompt_file, self.prompt)
+        episode.expect_code()
         failures: Counter[tuple[str, str]] = Counter()
         malformed = 0
         while True:
