@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -29,6 +30,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         add_arguments(added)
         added.set_defaults(call=call)
     options = parser.parse_args(arguments)
+    signal.signal(
+        signal.SIGTERM, signal.default_int_handler
+    )  # so that what was started and planted goes away
     try:
         return int(options.call(options))
     except KeyboardInterrupt:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -28,7 +29,8 @@ class Interpreter:
     def current(cls) -> Interpreter:
         """The one that runs this."""
         homes = (sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix)
-        return cls._made(sys.executable, homes, [_folder_of(name) for name in _NEEDED])
+        executable = os.path.abspath(sys.executable)  # noqa: PTH100 - following links would leave its environment
+        return cls._made(executable, homes, [_folder_of(name) for name in _NEEDED])
 
     @classmethod
     def of(cls, python: str) -> Interpreter:

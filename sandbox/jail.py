@@ -37,6 +37,8 @@ _FONTS_FOLDER = "/tmp/.matplotlib"  # its list is read-only, the rest of it is n
 _USER = "1000"  # inside the room; `uid` says which user that is outside
 _SYSTEM_LINKS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _ETC = ("alternatives", "fonts", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "timezone")
+# What tells of keyrings of the host's user, who is the guest's too, and of the machine.
+_TELLING = ("/proc/keys", "/proc/key-users", "/proc/config.gz", "/proc/cmdline", "/proc/kallsyms")
 _SIGNALS = 1024
 _OLDEST = (0, 8)  # sized tmpfs and --disable-userns
 # Not by the name of a folder on sys.path: `trace.py` there would be what `import trace` finds.
@@ -126,6 +128,8 @@ class Jail:
         yield from ("--new-session", "--cap-drop", "ALL", "--clearenv", "--hostname", "room")
         yield from ("--uid", _USER, "--gid", _USER, *_system())
         yield from ("--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev")
+        for name in _TELLING:
+            yield from ("--ro-bind", "/dev/null", name) if Path(name).exists() else ()
         # Terminals are few, and shared by all of a machine.
         yield from ("--size", "4096", "--tmpfs", "/dev/pts", "--remount-ro", "/dev/pts")
         yield from ("--size", shared, "--tmpfs", "/dev/shm", "--remount-ro", "/dev")

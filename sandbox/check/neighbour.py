@@ -90,8 +90,10 @@ class Neighbour:
 
     def close(self) -> None:
         """End it; its file goes first, which without isolation is one of the host's."""
-        self._session.run(_LEAVE)
-        self._session.close()
+        try:
+            self._session.run(_LEAVE)
+        finally:
+            self._session.close()
 
 
 def _resident_bytes() -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self, TypeAlias
@@ -66,11 +66,12 @@ class Runner:
 
     def close(self) -> None:
         """End every session and remove the canaries."""
-        for session in self._shared.values():
-            session.close()
-        for neighbour in self._neighbours.values():
-            neighbour.close()
-        self._canaries.close()
+        with ExitStack() as closing:  # each of them, whatever becomes of the others
+            closing.callback(self._canaries.close)
+            for session in self._shared.values():
+                closing.callback(session.close)
+            for neighbour in self._neighbours.values():
+                closing.callback(neighbour.close)
 
     def _once(self, attack: Attack, marker: str, neighbour: Neighbour) -> tuple[CellResult, str | None]:
         """The result of the program, and what got out, if anything did."""

@@ -38,7 +38,7 @@ class Victims:
 
 def _sleep(environment: dict[str, str]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        ["/bin/sleep", "86400"],
+        ["/bin/sleep", "3600"],
         env=environment,
         cwd="/",
         stdin=subprocess.DEVNULL,

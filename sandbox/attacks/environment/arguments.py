@@ -7,7 +7,6 @@ plain: skipped, arguments are told to everybody there
 import glob
 
 for path in glob.glob("/proc/[0-9]*/cmdline"):
-    told = open(path, "rb").read()
-    if TARGET["outside"].encode() in told or b"/root/" in told or b"/home/" in told:
+    if TARGET["outside"].rpartition("-")[0].encode() in open(path, "rb").read():
         print(MARKER)
         break

@@ -6,6 +6,7 @@ import contextlib
 import io
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -136,3 +137,17 @@ def test_a_shared_session_that_was_spoiled_is_replaced() -> None:
         assert len(opened) == 2
         assert runner.run(trying("print(MARKER)")).contained is False
     assert len(opened) == 3
+
+
+def test_canaries_are_removed_though_a_session_cannot_be_closed(tmp_path: Path) -> None:
+    class Stuck(Open):
+        def close(self) -> None:
+            raise KernelStartError("no kernel came up")
+
+    runner = Runner(lambda timeout_s: Stuck(), 0.5)
+    told = tmp_path / "told"
+    runner.run(trying(f"import pathlib; pathlib.Path({str(told)!r}).write_text(TARGET['outside'])"))
+    assert Path(told.read_text()).exists()
+    with pytest.raises(KernelStartError):
+        runner.close()
+    assert not Path(told.read_text()).exists()
