@@ -6,6 +6,8 @@
 # make bench [SAMPLES=rows.jsonl]   a table of right answers by category; ARGS="--model openai" goes to the benchmark
 # make bench-requests               what building a request costs, and how soon a cell starts
 # make bench-faults                 200 questions to an endpoint that fails three times in ten
+# make bench-sandbox                the speed and size of the sandbox beside plain Jupyter; ARGS="--quick --json"
+# make soak [SESSIONS=2000]         that many sessions, some hostile: every result right, nothing left behind
 # make clean                        remove what was built and cached; .venv, .venv-real and runs/ stay
 #
 # Each of them sets up .venv and the system packages first, where they are missing.
@@ -17,8 +19,9 @@ SHELL := bash
 IMAGE ?= examples/circles.png
 QUESTION ?= How many circles are in the image?
 SAMPLES ?= benchmarks/data/vlms-are-blind/samples.jsonl
+SESSIONS ?= 2000
 
-.PHONY: help run test check test-real doctor bench bench-requests bench-faults clean
+.PHONY: help run test check test-real doctor bench bench-requests bench-faults bench-sandbox soak clean
 
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
@@ -57,6 +60,14 @@ bench-requests:
 bench-faults:
 	@scripts/setup test
 	@.venv/bin/python -m benchmarks.endpoint_faults $(ARGS)
+
+bench-sandbox:
+	@scripts/setup run
+	@.venv/bin/python -m benchmarks.sandbox $(ARGS)
+
+soak:
+	@scripts/setup run
+	@.venv/bin/python -m benchmarks.soak --sessions "$(SESSIONS)" $(ARGS)
 
 clean:
 	rm -rf build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis

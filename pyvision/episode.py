@@ -35,6 +35,8 @@ class Session(Protocol):
 class Sandbox(Protocol):
     """Where sessions come from; `sandbox.Sandbox` is one."""
 
+    def warm_up(self) -> None: ...
+
     def open(self, images: Mapping[str, bytes]) -> Session: ...
 
 
@@ -115,6 +117,13 @@ class Episode:
         seconds = time.monotonic() - began
         self._watch(Asked(role, model.name, request.messages, reply, seconds, request.sent))
         return reply
+
+    def expect_code(self) -> None:
+        """Say that cells will follow: what they need starts while the model thinks.
+
+        Raises sandbox.SandboxError where nothing can run, before the model was paid for.
+        """
+        self._sandbox.warm_up()
 
     def run(self, code: str) -> CellResult:
         """Run one cell in the question's kernel, which holds its images. What the code does is data.

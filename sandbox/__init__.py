@@ -1,23 +1,51 @@
 """Untrusted Python in a persistent, isolated Jupyter kernel. Knows nothing of models or questions."""
 
-from sandbox.errors import ImageError, IsolationError, KernelStartError, SandboxError, SessionClosed
+from sandbox.check.command import check as check_machine
+from sandbox.errors import (
+    ImageError,
+    InterpreterError,
+    IsolationError,
+    KernelStartError,
+    SandboxBusy,
+    SandboxError,
+    SessionClosed,
+)
+from sandbox.layers import Layer
 from sandbox.policy import Policy
-from sandbox.results import CellError, CellResult, Figure, Omitted, Output, Stream
-from sandbox.session import Sandbox, Session
+from sandbox.results import (
+    CellError,
+    CellResult,
+    Change,
+    Figure,
+    Omitted,
+    Output,
+    Stream,
+    Trace,
+    TraceEvent,
+)
+from sandbox.sandbox import Sandbox
+from sandbox.session import Session
 
 __all__ = [
     "CellError",
     "CellResult",
+    "Change",
     "Figure",
     "ImageError",
+    "InterpreterError",
     "IsolationError",
     "KernelStartError",
+    "Layer",
     "Omitted",
     "Output",
     "Policy",
     "Sandbox",
+    "SandboxBusy",
     "SandboxError",
     "Session",
     "SessionClosed",
     "Stream",
+    "Trace",
+    "TraceEvent",
+    "check_machine",
 ]

@@ -80,6 +80,7 @@ class Collector:
             self._add_text("result", text + "\n")
 
     def _add_text(self, name: Literal["stdout", "stderr", "result"], text: str) -> None:
+        text = _encodable(text)
         head, rest = text[: self._head_room], text[self._head_room :]
         self._head_room -= len(head)
         if head:
@@ -135,7 +136,7 @@ def cell_error(content: Mapping[str, Any]) -> CellError:
     """The exception that an `error` message or a failed reply tells of."""
     stack = content.get("traceback")
     lines = [line for line in stack if isinstance(line, str)] if isinstance(stack, list) else []
-    shown = _COLOUR.sub("", "\n".join(lines))
+    shown = _encodable(_COLOUR.sub("", "\n".join(lines)))
     found = _LINE.findall(shown)
     return CellError(
         name=_text(content.get("ename"), "Error"),
@@ -146,7 +147,12 @@ def cell_error(content: Mapping[str, Any]) -> CellError:
 
 
 def _text(value: object, default: str) -> str:
-    return _COLOUR.sub("", value) if isinstance(value, str) else default
+    return _encodable(_COLOUR.sub("", value)) if isinstance(value, str) else default
+
+
+def _encodable(text: str) -> str:
+    """Without halves of surrogate pairs, which no file and no endpoint takes."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def _middle_cut(text: str, most: int) -> str:

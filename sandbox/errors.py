@@ -2,7 +2,9 @@
 
 SandboxError
 ├── IsolationError    this machine cannot isolate the guest: bubblewrap or user namespaces are missing
+├── InterpreterError  `Policy.python` is no interpreter, or lacks what a kernel needs
 ├── KernelStartError  the room was built, yet no kernel came up in it within `Policy.start_timeout_s`
+├── SandboxBusy       no session became free within `Sandbox(wait_s=…)`
 ├── ImageError        an image handed to `open` or `define` cannot be read or decoded
 └── SessionClosed     the session or its sandbox was closed before this call
 """
@@ -18,8 +20,16 @@ class IsolationError(SandboxError):
     """This machine cannot isolate the guest: bubblewrap or user namespaces are missing."""
 
 
+class InterpreterError(SandboxError):
+    """`Policy.python` is no interpreter, or lacks what a kernel needs."""
+
+
 class KernelStartError(SandboxError):
     """The room was built, yet no kernel came up in it within `Policy.start_timeout_s`."""
+
+
+class SandboxBusy(SandboxError):  # noqa: N818 - it names a state
+    """No session became free within `Sandbox(wait_s=…)`."""
 
 
 class ImageError(SandboxError):

@@ -10,7 +10,8 @@ import time
 import weakref
 from pathlib import Path
 
-_PREFIX = "sandbox-"
+_PREFIX = "pyvision-sandbox-"
+_MARK = ".of-a-sandbox"
 _LONGEST = 60  # the path of a Unix socket has 107 bytes at most
 _NEW_S = 60.0  # a folder this young may be one that its host is about to lock
 
@@ -20,6 +21,7 @@ class PrivateFolder:
 
     def __init__(self) -> None:
         self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=_parent()))
+        (self.path / _MARK).touch()
         lock = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         fcntl.flock(lock, fcntl.LOCK_EX)
         self._finalizer = weakref.finalize(self, _remove, self.path, lock)
@@ -34,6 +36,8 @@ def sweep() -> None:
     for path in _parent().glob(f"{_PREFIX}*"):
         try:
             status = path.lstat()
+            if not (path / _MARK).exists():
+                continue  # somebody's own folder, which happens to have this name
             if status.st_uid != os.getuid() or time.time() - status.st_mtime < _NEW_S:
                 continue
             lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)

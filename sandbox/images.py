@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TypeAlias
 
 from sandbox.errors import ImageError
-from sandbox.jail import IMAGES_FOLDER
 
 ImageSource: TypeAlias = str | Path | bytes
 
@@ -15,8 +14,9 @@ ImageSource: TypeAlias = str | Path | bytes
 class ImageFolder:
     """The images of one session, by the name that cells use. A name given again gets the new image."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, seen_as: str) -> None:
         self.folder = folder
+        self._seen_as = seen_as  # where the kernel finds the same folder
         self._count = 0
         self._files: dict[str, str] = {}  # name -> path in the room
 
@@ -43,7 +43,7 @@ class ImageFolder:
                 f"{name}: cannot be copied to {path}: {error.strerror}; make room there"
             ) from error
         path.chmod(0o644)  # the folder above is private; the user inside the room is another one
-        return f"{IMAGES_FOLDER}/{path.name}"
+        return f"{self._seen_as}/{path.name}"
 
 
 def _checked(name: str) -> str:

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+import os
+import subprocess
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from sandbox.errors import InterpreterError
 
 _NEEDED = ("ipykernel", "IPython", "zmq", "traitlets", "matplotlib", "numpy", "PIL")
 
 
 @dataclass(frozen=True, slots=True)
 class Interpreter:
-    """The host's own Python with its environment, to be mounted read-only at the same paths."""
+    """A Python with its environment, to be mounted read-only at the same paths."""
 
     executable: str
     folders: tuple[str, ...]  # outside of /usr, which every room has
@@ -20,11 +27,55 @@ class Interpreter:
 
     @classmethod
     def current(cls) -> Interpreter:
-        packages = tuple(sorted({folder for name in _NEEDED if (folder := _folder_of(name))}))
-        homes = (sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix, *packages)
+        """The one that runs this."""
+        homes = (sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix)
+        executable = os.path.abspath(sys.executable)  # noqa: PTH100 - following links would leave its environment
+        return cls._made(executable, homes, [_folder_of(name) for name in _NEEDED])
+
+    @classmethod
+    def of(cls, python: str) -> Interpreter:
+        """Another one, which is asked. Raises InterpreterError."""
+        told = _ask(python)
+        missing = [name for name, folder in zip(_NEEDED, told["packages"], strict=True) if folder is None]
+        if missing:
+            raise InterpreterError(
+                f"Policy.python: {python} lacks {', '.join(missing)}; install them: "
+                f"{python} -m pip install ipykernel matplotlib numpy pillow"
+            )
+        return cls._made(told["executable"], told["homes"], told["packages"])
+
+    @classmethod
+    def _made(cls, executable: str, homes: Iterable[str], found: Iterable[str | None]) -> Interpreter:
+        packages = tuple(sorted({folder for folder in found if folder}))
+        places = {*homes, *packages}
         return cls(
-            sys.executable, _outermost({*homes, *(str(Path(home).resolve()) for home in homes)}), packages
+            executable, _outermost(places | {str(Path(place).resolve()) for place in places}), packages
         )
+
+
+_ASK = """
+import importlib.util, json, pathlib, sys
+found = [importlib.util.find_spec(name) for name in sys.argv[1:]]
+print(json.dumps({
+    "executable": sys.executable,
+    "homes": [sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix],
+    "packages": [str(pathlib.Path(one.origin).parent.parent) if one and one.origin else None for one in found],
+}))
+"""
+
+
+def _ask(python: str) -> dict[str, Any]:
+    command = [python, "-I", "-c", _ASK, *_NEEDED]
+    try:
+        answer = subprocess.run(
+            command, env={}, capture_output=True, text=True, timeout=60, check=True
+        ).stdout
+        told: dict[str, Any] = json.loads(answer)
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        raise InterpreterError(
+            f"Policy.python: {python} cannot be used ({error}); give the path of a Python interpreter"
+        ) from error
+    return told
 
 
 def _folder_of(package: str) -> str | None:

@@ -1,9 +1,14 @@
-"""Turn a Policy into a bubblewrap command, and say in one line what a machine lacks that cannot run it.
+"""Turn a Policy into bubblewrap commands, and say in one line what a machine lacks that cannot run them.
 
-Covered: no network, own process, mount, user, IPC and host-name spaces, no capabilities, empty environment,
-a read-only system reduced to what Python needs, sized temporary file systems, an unprivileged user even when
-the host is root. Not covered: the attack surface of Linux itself (there is no system-call filter yet), the
-memory of all processes of a session together (`Policy.memory_bytes` holds for each), the number of its files.
+Two walls. The *outer* one stands around the template process of a Sandbox: a view of the file system with
+nothing but the interpreter and the images, read-only; as root it is left at once for an unprivileged user.
+Inside of it bubblewrap builds a *room* for each session.
+
+Covered in a room: no network, own process, mount, user, IPC and host-name spaces, no capabilities, a filter of
+system calls, empty environment, a read-only system reduced to what Python needs, sized temporary file systems,
+an unprivileged user even when the host is root. Not covered: faults of Linux itself in the calls that the
+filter lets through; forks of one template share the layout of their memory and the seed of their hashes; time
+that a guest spends on the processor is bounded only where control groups are.
 """
 
 from __future__ import annotations
@@ -13,57 +18,41 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sandbox.errors import IsolationError
+from sandbox.fonts import font_lists
 from sandbox.interpreter import Interpreter
 from sandbox.policy import MIB, Policy
 
-GUEST_FOLDER = "/opt/room/guest"
+GUEST = Path(__file__).parent / "guest"
 IMAGES_FOLDER = "/opt/room/images"
-FONTS_FOLDER = "/tmp/.matplotlib"  # its list is read-only, the rest of it is not
 WORK_FOLDER = "/tmp/work"
+_GUEST_FOLDER = "/opt/room/guest"
+_SESSIONS_FOLDER = "/opt/room/sessions"
+_FONTS_FOLDER = "/tmp/.matplotlib"  # its list is read-only, the rest of it is not
 _USER = "1000"  # inside the room; `uid` says which user that is outside
 _SYSTEM_LINKS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _ETC = ("alternatives", "fonts", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "timezone")
-# A room must not outlive its host, however that ends. The parent-death signal alone does not do: it is sent
-# when the *thread* ends that started the process, and the outer room, root without capabilities, may not send
-# it to the inner one. So a shell waits for the end of its standard input, which the host holds open, and ends
-# its process group then.
-_WATCH = 'exec 9<&0; { read -r _ <&9; kill -9 0; } >/dev/null 2>&1 & "$@" </dev/null 9<&-; exit $?'
-_LIFELINE = ("/bin/sh", "-c", _WATCH, "room")
+# What tells of keyrings of the host's user, who is the guest's too, and of the machine.
+_TELLING = ("/proc/keys", "/proc/key-users", "/proc/config.gz", "/proc/cmdline", "/proc/kallsyms")
+_SIGNALS = 1024
 _OLDEST = (0, 8)  # sized tmpfs and --disable-userns
-_ENVIRONMENT = {
-    "PATH": "/usr/bin:/bin",
-    "HOME": WORK_FOLDER,
-    "USER": "guest",
-    "LANG": "C.UTF-8",
-    "TMPDIR": "/tmp",  # the room's own tmpfs
-    "MPLCONFIGDIR": FONTS_FOLDER,
-    "IPYTHONDIR": "/tmp/.ipython",
-    "JUPYTER_RUNTIME_DIR": "/tmp/.jupyter",
-    # Every thread costs address space and counts as a process: leave the limits to the cell.
-    "OMP_NUM_THREADS": "2",
-    "OPENBLAS_NUM_THREADS": "2",
-    "MKL_NUM_THREADS": "2",
-    "MALLOC_ARENA_MAX": "2",
-    "PYDEVD_DISABLE_FILE_VALIDATION": "1",
-}
-
-
-def high(descriptor: int) -> int:
-    """The descriptor, moved to where it can be passed on: a shell on the way uses those below 10."""
-    moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 10)
-    os.close(descriptor)
-    return moved
+# Not by the name of a folder on sys.path: `trace.py` there would be what `import trace` finds.
+_BOOT = """
+import importlib.util, sys
+spec = importlib.util.spec_from_file_location("guest", sys.argv[2] + "/__init__.py")
+sys.modules["guest"] = importlib.util.module_from_spec(spec)
+import guest.__main__
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """A read-only bind: `source` on the host appears as `target` in the room."""
+    """A read-only bind: `source` on the host appears as `target`."""
 
     source: Path
     target: str
@@ -71,70 +60,137 @@ class Mount:
 
 @dataclass(frozen=True, slots=True)
 class Jail:
-    """How to build rooms on this machine. `setpriv` is None when the caller is an ordinary user already."""
+    """How to isolate on this machine. `setpriv` is None when the caller is an ordinary user already.
+
+    fonts: matplotlib's ready list, which is else made anew in every room.
+    """
 
     bwrap: str
     setpriv: str | None
     policy: Policy
     interpreter: Interpreter
+    fonts: tuple[Path, ...] = ()
 
-    def command(self, mounts: tuple[Mount, ...], uid: int, info_fd: int, *payload: str) -> list[str]:
-        """The whole argv; the room ends when its standard input does.
+    def template_command(self, sessions: Path, uid: int, control: int) -> list[str]:
+        """The argv of the template behind the outer wall; its forks get their images from below `sessions`.
 
-        `uid` counts only when the caller is root; `info_fd` gets the room's first pid.
+        `uid` counts only when the caller is root. `control` is the descriptor of its socket.
         """
-        outside = (*self.interpreter_mounts(), *mounts)
-        if self.setpriv is None:
-            return [*_LIFELINE, *self._room(outside, info_fd), "--", *payload]
-        inside = tuple(Mount(Path(mount.target), mount.target) for mount in outside)
-        outer = self._drop_root(self.setpriv, outside, uid)
-        return [*outer, *_LIFELINE, *self._room(inside, info_fd), "--", *payload]
+        python = (self.interpreter.executable, "-I", "-c", _BOOT)
+        if self.policy.isolation == "none":
+            return [*python, str(control), str(GUEST)]
+        mounts = (*self._mounts(), Mount(GUEST, _GUEST_FOLDER), Mount(sessions, _SESSIONS_FOLDER))
+        return [*self._outer_wall(mounts, uid), *python, str(control), _GUEST_FOLDER]
 
-    def interpreter_mounts(self) -> tuple[Mount, ...]:
-        return tuple(Mount(Path(folder), folder) for folder in self.interpreter.folders)
+    def trial_command(self) -> list[str]:
+        """The argv that runs nothing in a room behind the outer wall."""
+        room = (self.bwrap, *self._room_before(), *self._room_after(), "--", "/bin/true")
+        return [*self._outer_wall(self._mounts(), 65534), *room]
 
-    def _drop_root(self, setpriv: str, mounts: tuple[Mount, ...], uid: int) -> list[str]:
-        """An outer room without a user namespace, left at once as `uid`.
+    def setup(self) -> dict[str, Any] | None:
+        """What the template needs to build rooms: the arguments before and after the mounts of each session."""
+        if self.policy.isolation == "none":
+            return None
+        return {
+            "bwrap": self.bwrap,
+            "before": list(self._room_before()),
+            "after": list(self._room_after()),
+            "limits": limits(self.policy),
+            "timeout_s": self.policy.start_timeout_s,
+        }
 
-        It shows all that the inner one mounts, at the same path, so that an interpreter below a private home
-        can be read after root is given up. The host's /proc is bound, because a new one would have masked
-        entries, with which Linux refuses the inner room its own.
-        """
-        argv = [self.bwrap, "--new-session", "--clearenv", *_system()]
-        argv += ["--bind", "/proc", "/proc", "--dev-bind", "/dev", "/dev"]
-        argv += ["--perms", "0755", "--dir", "/tmp"]  # where the inner bubblewrap builds its root
+    def images_folder(self, images: Path) -> str:
+        """Where a session finds the folder `images`, which lies below `sessions`."""
+        return str(images) if self.policy.isolation == "none" else IMAGES_FOLDER
+
+    def session_mounts(self, images: Path) -> list[str]:
+        """The arguments that make the room of a session show it there."""
+        return ["--ro-bind", f"{_SESSIONS_FOLDER}/{images.name}", IMAGES_FOLDER]
+
+    def _outer_wall(self, mounts: Iterable[Mount], uid: int) -> list[str]:
+        """The host's /proc is bound, because a new one would have masked entries, with which Linux refuses the
+        rooms their own."""
+        argv = [self.bwrap, *(() if self.setpriv else ("--unshare-user",)), "--new-session", "--clearenv"]
+        argv += [*_system(), "--bind", "/proc", "/proc", "--dev-bind", "/dev", "/dev"]
+        argv += ["--perms", "1777", "--size", str(64 * MIB), "--tmpfs", "/tmp"]
         for folder in sorted({str(parent) for mount in mounts for parent in Path(mount.target).parents}):
-            argv += ["--perms", "0755", "--dir", folder] if folder != "/" else []
-        for mount in mounts:
-            argv += ["--ro-bind", str(mount.source), mount.target]
-        argv += ["--", setpriv, "--reuid", str(uid), "--regid", str(uid), "--clear-groups", "--inh-caps=-all"]
-        return [*argv, "--no-new-privs", "--"]
+            mode = "1777" if folder.startswith("/tmp/") else "0755"  # matplotlib writes beside its list
+            argv += ["--perms", mode, "--dir", folder] if folder not in ("/", "/tmp") else []
+        argv += [*_binds(mounts), "--remount-ro", "/", *_setenv(self.environment())]
+        if self.setpriv is None:
+            return [*argv, "--"]
+        drop = ("--reuid", str(uid), "--regid", str(uid), "--clear-groups", "--inh-caps=-all")
+        return [*argv, "--", self.setpriv, *drop, "--no-new-privs", "--"]
 
-    def _room(self, mounts: tuple[Mount, ...], info_fd: int) -> list[str]:
-        policy = self.policy
-        argv = [self.bwrap, "--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent"]
-        argv += ["--new-session", "--cap-drop", "ALL", "--clearenv", "--hostname", "room"]
-        argv += ["--uid", _USER, "--gid", _USER, "--info-fd", str(info_fd), *_system()]
-        argv += ["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev"]
-        argv += [
-            "--size",
-            str(min(policy.disk_bytes, 64 * MIB)),
-            "--tmpfs",
-            "/dev/shm",
-            "--remount-ro",
-            "/dev",
-        ]
-        argv += ["--size", str(policy.disk_bytes), "--tmpfs", "/tmp", "--dir", WORK_FOLDER]
-        for mount in mounts:
-            argv += ["--ro-bind", str(mount.source), mount.target]
-        argv += ["--remount-ro", "/", "--chdir", WORK_FOLDER]
-        for name, value in _ENVIRONMENT.items():
-            argv += ["--setenv", name, value]
-        return argv
+    def _room_before(self) -> Iterator[str]:
+        shared = str(min(self.policy.disk_bytes, 64 * MIB))
+        yield from ("--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent")
+        yield from ("--new-session", "--cap-drop", "ALL", "--clearenv", "--hostname", "room")
+        yield from ("--uid", _USER, "--gid", _USER, *_system())
+        yield from ("--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev")
+        for name in _TELLING:
+            yield from ("--ro-bind", "/dev/null", name) if Path(name).exists() else ()
+        # Terminals are few, and shared by all of a machine.
+        yield from ("--size", "4096", "--tmpfs", "/dev/pts", "--remount-ro", "/dev/pts")
+        yield from ("--size", shared, "--tmpfs", "/dev/shm", "--remount-ro", "/dev")
+        yield from ("--size", str(self.policy.disk_bytes), "--tmpfs", "/tmp", "--dir", WORK_FOLDER)
+        yield from _binds(Mount(Path(mount.target), mount.target) for mount in self._mounts())
+
+    def _room_after(self) -> Iterator[str]:
+        yield from ("--remount-ro", "/", "--chdir", WORK_FOLDER)
+
+    def _mounts(self) -> tuple[Mount, ...]:
+        """What template and rooms both see, at the same places."""
+        folders = tuple(Mount(Path(folder), folder) for folder in self.interpreter.folders)
+        return (*folders, *(Mount(path, f"{_FONTS_FOLDER}/{path.name}") for path in self.fonts))
+
+    def environment(self) -> dict[str, str]:
+        """All the variables that template and guest have."""
+        is_room = self.policy.isolation == "room"
+        fonts = _FONTS_FOLDER if is_room or not self.fonts else str(self.fonts[0].parent)
+        return {
+            "PATH": "/usr/bin:/bin",
+            "HOME": WORK_FOLDER if is_room else "/nonexistent",
+            "USER": "guest",
+            "LANG": "C.UTF-8",
+            "TMPDIR": "/tmp",  # the room's own tmpfs
+            "MPLCONFIGDIR": fonts,
+            "IPYTHONDIR": "/tmp/.ipython",
+            "JUPYTER_RUNTIME_DIR": "/tmp/.jupyter",
+            # Every thread costs address space and counts as a process: leave the limits to the cell.
+            "OMP_NUM_THREADS": "2",
+            "OPENBLAS_NUM_THREADS": "2",
+            "MKL_NUM_THREADS": "2",
+            "MALLOC_ARENA_MAX": "2",
+            "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+        }
+
+
+def limits(policy: Policy) -> dict[str, int]:
+    """Resource limits of every process in a room, by their name."""
+    return {
+        "RLIMIT_AS": policy.memory_bytes,
+        "RLIMIT_NPROC": policy.processes,
+        "RLIMIT_FSIZE": policy.file_bytes,
+        "RLIMIT_NOFILE": policy.open_files,
+        "RLIMIT_SIGPENDING": _SIGNALS,  # timers count as well, and are shared by all of a user
+        "RLIMIT_CORE": 0,
+    }
+
+
+def high(descriptor: int) -> int:
+    """The descriptor, moved above those that a shell on the way uses."""
+    moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 10)
+    os.close(descriptor)
+    return moved
 
 
 def find_jail(policy: Policy) -> Jail:
     """The way to isolate on this machine, tried out once. Raises IsolationError."""
+    interpreter = Interpreter.of(policy.python) if policy.python else Interpreter.current()
+    fonts = font_lists(interpreter)
+    if policy.isolation == "none":
+        return Jail("", None, policy, interpreter, fonts)
     bwrap = shutil.which("bwrap")
     if bwrap is None:
         raise IsolationError(
@@ -144,7 +200,7 @@ def find_jail(policy: Policy) -> Jail:
     setpriv = shutil.which("setpriv") if os.getuid() == 0 else None
     if os.getuid() == 0 and setpriv is None:
         raise IsolationError("no isolation: root needs setpriv to give up its rights; apt install util-linux")
-    jail = Jail(bwrap, setpriv, policy, Interpreter.current())
+    jail = Jail(bwrap, setpriv, policy, interpreter, fonts)
     _try_out(jail)
     return jail
 
@@ -157,16 +213,16 @@ def _check_version(bwrap: str) -> None:
 
 
 def _try_out(jail: Jail) -> None:
-    """Run nothing in a room."""
-    lifeline, held = os.pipe()
-    sink = high(os.open(os.devnull, os.O_WRONLY))
-    command = jail.command((), 65534, sink, jail.interpreter.executable, "-I", "-S", "-c", "")
-    options: dict[str, Any] = {"stdin": lifeline, "env": {}, "pass_fds": (sink,), "cwd": "/", "text": True}
-    try:
-        tried = subprocess.run(command, capture_output=True, check=False, start_new_session=True, **options)
-    finally:
-        for descriptor in (lifeline, held, sink):
-            os.close(descriptor)
+    """Run nothing in a room behind the outer wall."""
+    tried = subprocess.run(
+        jail.trial_command(),
+        env={},
+        cwd="/",
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if tried.returncode != 0:
         said = (tried.stderr.strip().splitlines() or [f"exit status {tried.returncode}"])[-1]
         raise IsolationError(f"no isolation: {said}; {_way_out()}")
@@ -185,12 +241,23 @@ def _way_out() -> str:
     )
 
 
+def _binds(mounts: Iterable[Mount]) -> Iterator[str]:
+    for mount in mounts:
+        yield from ("--ro-bind", str(mount.source), mount.target)
+
+
+def _setenv(variables: Mapping[str, str]) -> Iterator[str]:
+    for name, value in variables.items():
+        yield from ("--setenv", name, value)
+
+
 def _sysctl(name: str) -> str | None:
     path = Path("/proc/sys", name)
     return path.read_text().strip() if path.exists() else None
 
 
 def _system() -> Iterator[str]:
+    """What Python needs of the system, and nobody's own files."""
     yield from ("--ro-bind", "/usr", "/usr")
     for link in map(Path, _SYSTEM_LINKS):
         if link.is_symlink():

@@ -3,22 +3,42 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 MIB = 2**20
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Limits of every session of one Sandbox, in bytes and seconds."""
+    """Limits of every session of one Sandbox, in bytes and seconds.
 
+    isolation: `room` is what this package is for. `none` runs a cell with all that the caller may do, and warns.
+    python: another interpreter for the cells, with ipykernel, matplotlib, numpy and pillow in its environment.
+    preload: modules to import once for all sessions, so that cells which import them need not wait.
+    """
+
+    isolation: Literal["room", "none"] = "room"
+    python: str | None = None
+    preload: tuple[str, ...] = ()
     cell_timeout_s: float = 30.0
     interrupt_grace_s: float = 1.5  # between the interrupt and the kill
     start_timeout_s: float = 60.0
-    memory_bytes: int = 2048 * MIB  # address space of each process
-    processes: int = 128  # processes and threads of the session's user
+    memory_bytes: int = 2048 * MIB  # of each process; of a session too where there are control groups
+    processes: int = 128  # processes and threads of a session
+    cpus: float | None = None  # processors that a session may keep busy, where there are control groups
+    open_files: int = 512  # descriptors of each process; fewer than the host's own, which it shares in part
     file_bytes: int = 256 * MIB  # largest file a cell may write
     disk_bytes: int = 512 * MIB  # /tmp and the working directory together (tmpfs)
     output_chars: int = 1_000_000  # text kept per cell
+    output_bytes: int = 64 * MIB  # taken in per cell, as messages; what comes after is not even received
+    messages: int = 20_000  # likewise
     figures: int = 32  # figures kept per cell
     figure_pixels: int = 16_000_000
     figure_bytes: int = 16 * MIB
+    trace_events: int = 2_000  # kept of a traced cell, from its beginning and its end; likewise the next
+    trace_chars: int = 200_000
+    trace_value_chars: int = 200  # of one variable
+    trace_steps: int = 50_000  # events after which the rest of a cell runs untraced: a second or more
+    host_calls: int = 1_000  # of host functions, by one cell
+    host_bytes: int = 256 * MIB  # to and from host functions, by one cell
+    host_call_timeout_s: float = 120.0

@@ -51,6 +51,54 @@ class CellError:
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """A variable that is not what it was at the event before: its abbreviated `repr`.
+
+    how: `starting` variables were there before the call or the cell, `new` ones were not.
+    """
+
+    name: str
+    value: str
+    how: Literal["starting", "new", "modified"]
+
+
+@dataclass(frozen=True, slots=True)
+class TraceEvent:
+    """One step of a traced cell. The changes are those since the event before it in the same call.
+
+    function: `<module>` is the cell itself, which is told as one call.
+    cell: the number of the cell that defines the function; an earlier one's has a lower number.
+    line: counts from 1 in that cell, and `source` is that line, indentation included; it has not run yet.
+    depth: 0 for the cell itself, 1 for a function that it calls, and so on.
+    value: what a call returned or yielded; the exception; None for a call that an exception ended.
+    """
+
+    kind: Literal["call", "line", "return", "exception"]
+    function: str
+    cell: int
+    line: int
+    depth: int
+    source: str
+    changes: tuple[Change, ...] = ()
+    value: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What a cell did line by line.
+
+    omitted: events left out after the first `head`, because a limit of the Policy was reached.
+    stopped: whether the cell went on untraced after the last event: after `Policy.trace_steps` of them, an endless
+        recursion, or a call of `sys.settrace`.
+    """
+
+    events: tuple[TraceEvent, ...] = ()
+    head: int = 0
+    omitted: int = 0
+    stopped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class CellResult:
     """How one cell went. Output and figures up to the end are kept whatever the status.
 
@@ -63,6 +111,8 @@ class CellResult:
     error: CellError | None = None
     seconds: float = 0.0
     state: KernelState = "kept"
+    trace: Trace | None = None
+    stragglers: str = ""  # what threads and processes of earlier cells wrote since the result before
 
     @property
     def text(self) -> str:

@@ -1,26 +1,23 @@
-"""The public face: a Sandbox opens Sessions, a Session runs cells and survives whatever they do."""
+"""A Session runs cells in one kernel after the other, and survives whatever they do."""
 
 from __future__ import annotations
 
 import os
-import tempfile
+import shutil
 import threading
 import time
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Self
 
-from sandbox.cell import run_cell
+from sandbox.bridge import HostFunction
+from sandbox.cell import Cell, run_cell
+from sandbox.engine import Engine
 from sandbox.errors import ImageError, SessionClosed
-from sandbox.folder import PrivateFolder, sweep
-from sandbox.fonts import font_lists
 from sandbox.images import ImageFolder, ImageSource
-from sandbox.jail import FONTS_FOLDER, IMAGES_FOLDER, Jail, Mount, find_jail
-from sandbox.kernel import Kernel, Place
+from sandbox.kernel import Kernel
 from sandbox.policy import Policy
 from sandbox.results import CellError, CellResult
-from sandbox.user_id import UserId
 
 _DIED_BETWEEN = (
     "the kernel had ended after the previous cell, and this one did not run; "
@@ -28,82 +25,34 @@ _DIED_BETWEEN = (
 )
 
 
-class Sandbox:
-    """Opens isolated sessions under one Policy. Cheap to make, thread-safe; `close` ends every session."""
-
-    def __init__(self, policy: Policy | None = None) -> None:
-        self.policy = policy or Policy()
-        self._lock = threading.Lock()
-        self._jail: Jail | None = None
-        self._fonts: tuple[Mount, ...] = ()
-        self._sessions: set[Session] = set()
-        self._closed = False
-
-    def open(self, images: Mapping[str, ImageSource] | None = None) -> Session:
-        """A new kernel that holds `images` under their names. The caller closes it.
-
-        Raises IsolationError, KernelStartError, ImageError or SessionClosed.
-        """
-        with self._lock:
-            if self._closed:
-                raise SessionClosed("this sandbox is closed; make another one")
-            jail = self._find_jail()
-            session = Session(jail, self._fonts)
-            self._sessions = {known for known in self._sessions if not known.closed} | {session}
-        try:
-            session.define(images or {})
-        except BaseException:  # also on Ctrl-C: the caller has nothing yet that could be closed
-            session.close()
-            raise
-        return session
-
-    def close(self) -> None:
-        """End every session. Twice is once."""
-        with self._lock:
-            self._closed = True
-            sessions, self._sessions = self._sessions, set()
-        for session in sessions:
-            session.close()
-
-    def _find_jail(self) -> Jail:
-        if self._jail is None:
-            self._jail = find_jail(self.policy)
-            sweep()
-            lists = font_lists(self._jail.interpreter)
-            self._fonts = tuple(Mount(path, f"{FONTS_FOLDER}/{path.name}") for path in lists)
-        return self._jail
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None
-    ) -> None:
-        self.close()
-
-
 class Session:
     """One kernel and its images. Thread-safe: `run` and `define` wait for each other, the rest does not."""
 
-    def __init__(self, jail: Jail, fonts: tuple[Mount, ...]) -> None:
-        self._policy = jail.policy
+    def __init__(
+        self, engine: Engine, policy: Policy, kernel: Kernel, on_close: Callable[[Session], None]
+    ) -> None:
+        self._engine = engine
+        self._policy = policy
+        self._kernel: Kernel | None = kernel
+        self._on_close = on_close
         self._lock = threading.Lock()
         self._closing = threading.Lock()
-        self._folder = PrivateFolder()
-        folder = self._folder.path / "images"
-        folder.mkdir()
-        folder.chmod(0o755)  # whatever the umask: the user inside the room is another one
-        self._images = ImageFolder(folder)
-        self._user = UserId() if jail.setpriv else None
-        uid = self._user.number if self._user else os.getuid()
-        self._place = Place(jail, (Mount(folder, IMAGES_FOLDER), *fonts), uid)
+        folder = kernel.place.images
+        self._images = ImageFolder(folder, engine.jail.images_folder(folder))
         self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
-        self._kernel: Kernel | None = None
         self._untold = False  # a kernel was lost and no result has said so yet
         self.closed = False
 
-    def run(self, code: str) -> CellResult:
-        """Run one cell. Never raises for what it does; SessionClosed, or KernelStartError in a restore."""
+    def run(
+        self, code: str, *, trace: bool = False, functions: Mapping[str, HostFunction] | None = None
+    ) -> CellResult:
+        """Run one cell. Never raises for what it does; SessionClosed, or KernelStartError in a restore.
+
+        trace: tell in `result.trace` which lines ran and what they changed. functions: what the cell can call
+        as `host.NAME(…)`, with pictures among the arguments; each runs on the host, in a thread of its own, with
+        all the host's rights. The time that they take is not the cell's.
+        """
+        cell = Cell(code, trace, functions or {})
         with self._lock:
             self._notice_death()
             if self._untold:
@@ -112,7 +61,7 @@ class Session:
             kernel = self._living_kernel()
             self._clear_wake()
             try:
-                result = run_cell(kernel, code, self._policy, self._wake)
+                result = run_cell(kernel, cell, self._policy, self._wake)
             except BaseException:  # Ctrl-C: a cell that runs on would keep the next one waiting
                 self._drop_kernel()
                 raise
@@ -146,9 +95,8 @@ class Session:
             with self._lock:
                 self._drop_kernel()
                 os.close(self._wake)
-                self._folder.close()
-                if self._user is not None:
-                    self._user.close()
+                shutil.rmtree(self._images.folder, ignore_errors=True)
+        self._on_close(self)
 
     def _notice_death(self) -> None:
         if self._kernel is not None and not self._kernel.is_alive():
@@ -160,8 +108,7 @@ class Session:
         if self.closed:
             raise SessionClosed("this session is closed; open another one")
         if self._kernel is None:
-            folder = Path(tempfile.mkdtemp(prefix="k", dir=self._folder.path))
-            self._kernel = Kernel.start(self._place, folder)
+            self._kernel = self._engine.start(self._images.folder)
             try:
                 self._load(self._kernel, self._images.kept)
             except BaseException:  # also on Ctrl-C: a kernel without its images must not be used

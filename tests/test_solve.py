@@ -72,13 +72,18 @@ def test_what_keeps_a_model_from_answering_is_the_end_reason(
 class NoRoom:
     """A sandbox on a machine without isolation."""
 
-    def open(self, images: object) -> CannedSandbox:
+    def warm_up(self) -> None:
         raise IsolationError("bubblewrap is missing; apt install bubblewrap")
 
+    def open(self, images: object) -> CannedSandbox:
+        raise AssertionError("it was told before")
 
-def test_a_machine_without_isolation_ends_as_sandbox_error() -> None:
-    outcome = solve(a_task(["<code>\n```python\n1\n```\n"]), lambda event: None, NoRoom())
+
+def test_a_machine_without_isolation_ends_as_sandbox_error_before_a_model_is_asked() -> None:
+    events: list[Event] = []
+    outcome = solve(a_task(["<code>\n```python\n1\n```\n"]), events.append, NoRoom())
     assert outcome.end_reason == "sandbox_error"
+    assert not [event for event in events if isinstance(event, Asked)]
     assert outcome.error == "bubblewrap is missing; apt install bubblewrap"
 
 

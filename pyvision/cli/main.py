@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from types import FrameType
 from typing import NoReturn
 
-from pyvision.cli import doctor, run
+from pyvision.cli import doctor, run, sandbox
 from pyvision.errors import ModelError, PyVisionError
 
 EXIT_CODES = """\
@@ -66,6 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     run.add_command(commands)
     doctor.add_command(commands)
+    sandbox.add_command(commands)
     return parser
 
 

@@ -1,24 +1,22 @@
-"""Lower the limits of this process, then become the kernel: the first thing that runs in a room."""
+"""The first thing that runs of the guest: find the packages, then become the template of a Sandbox."""
 
 from __future__ import annotations
 
 import json
-import os
-import resource
+import socket
 import sys
-from pathlib import Path
-from typing import Any
+
+_PACKET = 1_000_000
 
 
 def main() -> None:
-    """Read one JSON object from the descriptor that is the argument, and serve cells until killed."""
-    setup: dict[str, Any] = json.load(os.fdopen(int(sys.argv[1]), "rb"))
-    for name, value in setup["limits"].items():
-        resource.setrlimit(getattr(resource, name), (value, value))
-    sys.path += [folder for folder in (*setup["packages"], str(Path.cwd())) if folder not in sys.path]
-    from .kernel import serve
+    """The argument is the descriptor of a socket, from which the setup comes as one packet."""
+    control = socket.socket(fileno=int(sys.argv[1]))
+    setup = json.loads(control.recv(_PACKET))
+    sys.path += [folder for folder in setup["packages"] if folder not in sys.path]
+    from .template import serve
 
-    serve(setup)
+    serve(control, setup)
 
 
 main()

@@ -79,6 +79,21 @@ def install(shell: Any, figure_pixels: int) -> None:
     shell.events.register("post_execute", show_open_figures)
 
 
+def allow_every_type(shell: Any) -> None:
+    """For a notebook, which shows more than text and pictures."""
+    shell.display_formatter.active_types = shell.display_formatter.format_types
+
+
+def warm() -> None:
+    """Draw one figure to nowhere: the first one takes ten times as long as the next."""
+    figure = Figure()
+    axes = figure.add_subplot()
+    axes.plot([0, 1], label="a")
+    axes.legend()
+    FigureCanvasAgg(figure)
+    _render(figure, 50)
+
+
 def _stay(*arguments: Any, **options: Any) -> None:
     """Accept a change of backend and keep ours."""
 
@@ -127,4 +142,4 @@ def _publish(figure: Figure) -> None:
 def _omit(note: str) -> None:
     from IPython.display import display
 
-    display({OMITTED: note}, raw=True)
+    display({OMITTED: note, "text/plain": note}, raw=True)

@@ -8,6 +8,14 @@ from types import TracebackType
 
 _FRAMES = 8  # an endless recursion has thousands that say the same
 _LINE_CHARS = 300
+MESSAGE_CHARS = 20_000
+
+
+def message(error: BaseException) -> str:
+    """What it says, cut in the middle: some libraries put all of their data into it."""
+    text = error.msg if isinstance(error, SyntaxError) else str(error)
+    half = MESSAGE_CHARS // 2
+    return text if len(text) <= MESSAGE_CHARS else f"{text[:half]} … {text[-half:]}"
 
 
 def cell_name(number: int) -> str:
@@ -59,7 +67,11 @@ def _frame(label: str, line: int, function: str, source: str) -> str:
 
 
 def _summary(etype: type[BaseException], error: BaseException) -> list[str]:
-    message = error.msg if isinstance(error, SyntaxError) else str(error)
-    summary = f"{etype.__name__}: {message}" if message else etype.__name__
+    said = message(error)
+    summary = f"{etype.__name__}: {said}" if said else etype.__name__
     cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-    return [summary] if cause is None else [summary, f"  (while handling {type(cause).__name__}: {cause})"]
+    return (
+        [summary]
+        if cause is None
+        else [summary, f"  (while handling {type(cause).__name__}: {message(cause)})"]
+    )

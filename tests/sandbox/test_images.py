@@ -31,8 +31,8 @@ def test_a_path_and_bytes_become_the_same_image(session: Session, tmp_path: Path
     path.write_bytes(png())
     path.chmod(0o600)
     session.define({"from_path": path, "from_text": str(path), "from_bytes": png()})
-    code = "print(from_path.tobytes() == from_bytes.tobytes() == from_text.tobytes(), type(from_path))"
-    assert session.run(code).text == "True <class 'PIL.Image.Image'>\n"
+    code = "print(from_path.tobytes() == from_bytes.tobytes() == from_text.tobytes(), from_path.mode)"
+    assert session.run(code).text == "True RGB\n"
 
 
 def test_exif_turns_the_image(session: Session) -> None:
@@ -128,3 +128,16 @@ def test_cells_cannot_change_the_files(session: Session) -> None:
     error = session.run(code).error
     assert error is not None
     assert error.name in {"OSError", "PermissionError"}
+
+
+def test_threads_of_a_cell_may_be_the_first_to_use_an_image(session: Session) -> None:
+    sink = io.BytesIO()
+    Image.effect_noise((800, 600), 50).convert("RGB").save(sink, "JPEG")
+    session.define({"shared": sink.getvalue()})
+    code = (
+        "from concurrent.futures import ThreadPoolExecutor\n"
+        "with ThreadPoolExecutor(8) as pool:\n"
+        "    sums = list(pool.map(lambda i: hash(shared.crop((i, 0, 700, 600)).tobytes()), [0] * 8))\n"
+        "print(len(set(sums)))"
+    )
+    assert session.run(code).text == "1\n"

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -116,7 +114,7 @@ def _command(process: Path) -> bytes:
         "/usr/x",
         "/etc/x",
         "/x",
-        "/opt/room/guest/x",
+        "/opt/x",
         "/opt/room/images/x",
         "/dev/x",
         f"{sys.prefix}/x",
@@ -214,30 +212,3 @@ def test_live_rooms_have_different_user_ids() -> None:
     assert len({user.number for user in ids}) == 50
     for user in ids:
         user.close()
-
-
-def test_a_killed_host_leaves_no_process(short_temp: Path) -> None:
-    script = (
-        "import sys, time\nfrom sandbox import Sandbox\n"
-        "session = Sandbox().open({})\n"
-        "session.run(\"import subprocess; subprocess.Popen(['sleep', '77.125'])\")\n"
-        "print('ready', flush=True)\nsession.run('while True: pass')"
-    )
-    environment = {**os.environ, "TMPDIR": str(short_temp)}
-    host = subprocess.Popen(
-        [sys.executable, "-c", script], stdout=subprocess.PIPE, cwd=Path(__file__).parents[2], env=environment
-    )
-    assert host.stdout is not None
-    with host, host.stdout:
-        assert host.stdout.readline() == b"ready\n"
-        assert _sleepers()
-        host.send_signal(signal.SIGKILL)
-        host.wait()
-        end = time.monotonic() + 2
-        while _sleepers() and time.monotonic() < end:
-            time.sleep(0.05)
-    assert not _sleepers()
-
-
-def _sleepers() -> list[Path]:
-    return [path for path in Path("/proc").glob("[0-9]*") if _command(path) == b"sleep\x0077.125\x00"]

@@ -7,48 +7,66 @@ import pytest
 
 from sandbox import IsolationError, Policy, Sandbox
 from sandbox.interpreter import Interpreter
-from sandbox.jail import Jail, Mount
+from sandbox.jail import Jail
 
 INTERPRETER = Interpreter("/home/me/venv/bin/python", ("/home/me/venv",), ())
-MOUNT = Mount(Path("/private/images"), "/opt/room/images")
+SESSIONS = Path("/private/sessions")
 
 
-def command(*, setpriv: str | None = None, policy: Policy | None = None) -> list[str]:
-    return Jail("/usr/bin/bwrap", setpriv, policy or Policy(), INTERPRETER).command(
-        (MOUNT,), 1234, 9, "python", "-I"
+def jail(*, setpriv: str | None = None, policy: Policy | None = None) -> Jail:
+    return Jail(
+        "/usr/bin/bwrap", setpriv, policy or Policy(), INTERPRETER, (Path("/cache/fontlist-v3.json"),)
     )
+
+
+def room(policy: Policy | None = None) -> list[str]:
+    setup = jail(policy=policy).setup()
+    assert setup is not None
+    return [*setup["before"], *setup["after"]]
 
 
 def has(argv: list[str], *expected: str) -> bool:
     return any(tuple(argv[at : at + len(expected)]) == expected for at in range(len(argv)))
 
 
-def test_an_ordinary_user_gets_one_room_with_nothing_shared() -> None:
-    argv = command()
-    assert argv.count("/usr/bin/bwrap") == 1
+def test_a_room_shares_nothing() -> None:
     for flag in ("--unshare-all", "--disable-userns", "--die-with-parent", "--new-session", "--clearenv"):
-        assert flag in argv
-    assert has(argv, "--cap-drop", "ALL")
-    assert argv[-3:] == ["--", "python", "-I"]
+        assert flag in room()
+    assert has(room(), "--cap-drop", "ALL")
 
 
-def test_root_gives_up_its_rights_between_an_outer_and_an_inner_room() -> None:
-    argv = command(setpriv="/usr/bin/setpriv")
-    outer, inner = (at for at, word in enumerate(argv) if word == "/usr/bin/bwrap")
-    drop = argv.index("/usr/bin/setpriv")
-    assert outer < drop < inner
-    assert has(argv[drop:inner], "--reuid", "1234", "--regid", "1234", "--clear-groups")
-    assert "--no-new-privs" in argv[drop:inner]
-    assert "--unshare-all" not in argv[outer:inner]
-
-
-def test_only_the_temporary_file_systems_are_writable() -> None:
-    argv = command(policy=Policy(disk_bytes=12_345))
+def test_only_the_temporary_file_systems_of_a_room_are_writable() -> None:
+    argv = room(Policy(disk_bytes=12_345))
     assert has(argv, "--size", "12345", "--tmpfs", "/tmp")
-    assert has(argv, "--ro-bind", "/private/images", "/opt/room/images")
     assert has(argv, "--ro-bind", "/home/me/venv", "/home/me/venv")
     assert has(argv, "--remount-ro", "/")
     assert "--bind" not in argv
+
+
+def test_a_room_shows_the_images_of_its_own_session_alone() -> None:
+    mounts = jail().session_mounts(SESSIONS / "7")
+    assert mounts == ["--ro-bind", "/opt/room/sessions/7", "/opt/room/images"]
+    assert not has(room(), "/opt/room/sessions")
+
+
+def test_the_template_of_an_ordinary_user_stands_behind_a_wall_too() -> None:
+    argv = jail().template_command(SESSIONS, 1234, 9)
+    assert argv[:2] == ["/usr/bin/bwrap", "--unshare-user"]
+    assert has(argv, "--ro-bind", str(SESSIONS), "/opt/room/sessions")
+    assert "--reuid" not in argv
+
+
+def test_root_gives_up_its_rights_before_the_template_starts() -> None:
+    argv = jail(setpriv="/usr/bin/setpriv").template_command(SESSIONS, 1234, 9)
+    drop, python = argv.index("/usr/bin/setpriv"), argv.index(INTERPRETER.executable)
+    assert has(argv[drop:python], "--reuid", "1234", "--regid", "1234", "--clear-groups")
+    assert "--no-new-privs" in argv[drop:python]
+    assert "--unshare-user" not in argv  # in it, root would still be root
+
+
+def test_without_isolation_nothing_stands_around_the_template() -> None:
+    argv = jail(policy=Policy(isolation="none")).template_command(SESSIONS, 1234, 9)
+    assert argv[0] == INTERPRETER.executable
 
 
 def test_the_interpreter_brings_no_folder_twice_and_none_below_usr() -> None:

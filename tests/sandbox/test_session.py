@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
-from sandbox import CellResult, Omitted, Policy, Sandbox, Session, SessionClosed, Stream
+from sandbox import CellResult, Figure, Omitted, Policy, Sandbox, Session, SessionClosed, Stream
 from tests.sandbox.conftest import png
 
 SHORT = Policy(cell_timeout_s=1.0, interrupt_grace_s=0.5)
@@ -279,22 +277,111 @@ def test_a_closed_sandbox_opens_nothing() -> None:
         sandbox.open({})
 
 
-def children() -> set[int]:
-    mine = Path(f"/proc/{os.getpid()}/task").glob("*/children")
-    return {int(pid) for task in mine for pid in task.read_text().split()}
+def test_empty_lines_before_the_code_count(session: Session) -> None:
+    error = session.run("\n\n\n1 / 0").error
+    assert error is not None
+    assert error.line == 4
 
 
-def test_after_a_sandbox_no_process_directory_or_descriptor_is_left(
-    short_temp: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(short_temp))
-    before = children(), len(list(Path("/proc/self/fd").iterdir()))
-    with Sandbox(SHORT) as sandbox:
-        first = sandbox.open({"image_clue_0": png()})
-        first.run("import subprocess; subprocess.Popen(['sleep', '60']); import os; os._exit(1)")
-        first.run("1")
-        sandbox.open({}).run("import subprocess; subprocess.Popen(['sleep', '60'], start_new_session=True)")
-        assert len(children()) > len(before[0])
-        assert len(list(short_temp.iterdir())) == 2
-    assert (children(), len(list(Path("/proc/self/fd").iterdir()))) == before
-    assert list(short_temp.iterdir()) == []
+def test_a_kernel_that_closes_its_sockets_keeps_nobody_waiting() -> None:
+    code = "import os\nos.closerange(3, 300)\nwhile True: pass"
+    with Sandbox(SHORT) as sandbox, sandbox.open({}) as session:
+        for _ in range(3):
+            assert session.run(code).state == "lost"
+            assert session.run("print(6 * 7)").text == "42\n"
+
+
+def test_text_of_a_thread_of_an_earlier_cell_is_kept_apart(session: Session) -> None:
+    session.run(
+        "import threading, time\n"
+        "threading.Thread(target=lambda: (time.sleep(0.3), print('late words'))).start()"
+    )
+    time.sleep(0.6)
+    result = session.run("print('own words')")
+    assert (result.text, result.stragglers) == ("own words\n", "late words\n")
+
+
+def test_text_of_a_process_of_an_earlier_cell_is_kept_apart(session: Session) -> None:
+    session.run("import subprocess; child = subprocess.Popen(['sh', '-c', 'sleep 0.3; echo late words'])")
+    time.sleep(0.6)
+    result = session.run("print('own words')")
+    assert (result.text, result.stragglers) == ("own words\n", "late words\n")
+
+
+def test_what_a_process_says_stands_where_it_said_it(session: Session) -> None:
+    code = "import os\nprint('one')\nos.system('echo two')\nprint('three')\nNone"
+    assert session.run(code).text == "one\ntwo\nthree\n"
+
+
+def test_the_line_that_holds_the_interpreter_is_named() -> None:
+    with Sandbox(SHORT) as sandbox, sandbox.open({}) as session:
+        result = session.run("import re\nprint('before')\nre.match(r'(a+)+$', 'a' * 40 + 'b')")
+        assert (result.status, result.state, result.text) == ("timeout", "lost", "before\n")
+        assert result.error is not None
+        assert result.error.line == 3
+
+
+def test_more_output_than_the_policy_allows_is_not_even_received() -> None:
+    policy = Policy(cell_timeout_s=20, output_bytes=2_000_000)
+    with Sandbox(policy) as sandbox, sandbox.open({}) as session:
+        result = session.run("for _ in range(20): print('y' * 1_000_000)")
+        assert (result.status, result.state) == ("ok", "kept")
+        assert isinstance(result.outputs[-1], Omitted)
+        assert session.run("print(6 * 7)").text == "42\n"
+
+
+def test_a_traced_cell_tells_its_lines_and_what_they_changed(session: Session) -> None:
+    trace = session.run("total = 0\nfor step in range(2):\n    total += step", trace=True).trace
+    assert trace is not None
+    assert [event.line for event in trace.events if event.kind == "line"] == [1, 2, 3, 2, 3, 2]
+    assert ("total", "1", "modified") in [
+        (change.name, change.value, change.how) for event in trace.events for change in event.changes
+    ]
+    assert session.run("1").trace is None
+
+
+def test_a_traced_cell_that_is_killed_keeps_its_trace_up_to_there() -> None:
+    with Sandbox(SHORT) as sandbox, sandbox.open({}) as session:
+        result = session.run("import os, time\nwaited = 1\ntime.sleep(0.3)\nos._exit(1)", trace=True)
+        assert result.status == "died"
+        assert result.trace is not None
+        assert [event.line for event in result.trace.events if event.kind == "line"][:3] == [1, 2, 3]
+
+
+def test_a_cell_calls_functions_of_the_host_with_pictures(session: Session) -> None:
+    def turned(figure: Figure, times: int = 1) -> dict[str, object]:
+        return {"size": [figure.height, figure.width], "times": times, "same": figure}
+
+    code = "got = host.turned(image_clue_0, times=3); print(got['size'], got['times'], got['same'].size)"
+    assert session.run(code, functions={"turned": turned}).text == "[30, 40] 3 (40, 30)\n"
+
+
+def test_a_function_of_the_host_that_fails_can_be_caught(session: Session) -> None:
+    def failing() -> None:
+        raise ValueError("the service is away")
+
+    code = "try:\n    host.failing()\nexcept Exception as error:\n    print(type(error).__name__, error)"
+    expected = "HostError failing failed: ValueError: the service is away\n"
+    assert session.run(code, functions={"failing": failing}).text == expected
+    assert session.run("host.failing()").status == "error"  # this cell was given none
+
+
+def test_the_time_of_a_host_function_is_not_the_cells_and_has_its_own_limit() -> None:
+    policy = Policy(cell_timeout_s=1.0, host_call_timeout_s=1.5)
+    with Sandbox(policy) as sandbox, sandbox.open({}) as session:
+        result = session.run("host.wait(1.3); print('on time')", functions={"wait": time.sleep})
+        assert (result.status, result.text) == ("ok", "on time\n")
+        result = session.run("host.wait(2.5)", functions={"wait": time.sleep})
+        assert result.error is not None
+        assert "took longer than 1.5 s" in result.error.message
+        assert session.run("print(host.add(1, 2))", functions={"add": lambda a, b: a + b}).text == "3\n"
+
+
+def test_a_cell_that_waits_for_the_host_can_be_interrupted(session: Session) -> None:
+    timer = threading.Timer(0.3, session.interrupt)
+    timer.start()
+    result = session.run("host.wait(5)", functions={"wait": time.sleep})
+    timer.join()
+    assert result.error is not None
+    assert (result.error.name, result.state) == ("KeyboardInterrupt", "kept")
+    assert session.run("print(host.add(1, 2))", functions={"add": lambda a, b: a + b}).text == "3\n"

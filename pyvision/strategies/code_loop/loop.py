@@ -34,6 +34,7 @@ class CodeLoop:
 
     def solve(self, question: Question, episode: Episode) -> Answer:
         talk, turn = open_talk(question, self.prompt_file, self.prompt)
+        episode.expect_code()
         course = _Course(self, episode)
         while True:
             last = episode.last_call()

@@ -1,0 +1,88 @@
+"""Measure the sandbox beside plain jupyter_client and ipykernel, and print a table.
+
+python -m benchmarks.sandbox [--quick] [--json] [--sessions 1,16,64,200] [--only WORD]
+
+Goals are printed and not judged: they hold for 2 cores with nothing else to do. `--quick` shows that it works
+and gives rough figures. Not covered: what a cell costs inside its kernel, which both have alike.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from benchmarks.sandbox import cells, crowds, floods, pictures, starts
+from benchmarks.sandbox.measure import Measure
+from benchmarks.sandbox.setting import FULL, QUICK, TRIVIAL, Effort, Setting, checked, make_sandbox
+from benchmarks.sandbox.table import as_json, as_text, machine
+
+ROWS: tuple[Callable[[Setting], list[Measure]], ...] = (
+    starts.first_start,
+    starts.start_and_close,
+    starts.spare_room,
+    starts.rate,
+    cells.trivial_cell,
+    cells.much_text,
+    cells.ten_figures,
+    cells.host_call,
+    cells.traced_cell,
+    pictures.define,
+    pictures.crop_and_show,
+    floods.flood,
+    floods.floods_at_once,
+    crowds.idle_memory,
+    crowds.curve,
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the chosen rows one after another and print what they measured."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.sandbox", description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="few rounds and small numbers")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--sessions", type=_counts, metavar="N,N,…", help="the points of the curve")
+    parser.add_argument("--only", default="", metavar="WORD", help="rows with this word in their name")
+    options = parser.parse_args(arguments)
+    effort = QUICK if options.quick else FULL
+    chosen = [row for row in ROWS if options.only in row.__name__]
+    if not chosen:
+        parser.error(f"no row has {options.only!r} in its name: {', '.join(row.__name__ for row in ROWS)}")
+    facts = machine()
+    measures = measure(chosen, replace(effort, alive=options.sessions or effort.alive))
+    print(as_json(facts, measures) if options.json else as_text(facts, measures))
+
+
+def measure(rows: Sequence[Callable[[Setting], list[Measure]]], effort: Effort) -> list[Measure]:
+    """What the rows say, in one warm sandbox; which row it is at, on standard error."""
+    _allow_descriptors()
+    measures: list[Measure] = []
+    with (
+        tempfile.TemporaryDirectory(prefix="bench-") as folder,
+        make_sandbox(spare=0, most_sessions=1024) as sandbox,
+    ):
+        setting = Setting(sandbox, effort, pictures.make_picture(Path(folder)))
+        with sandbox.open() as session:
+            checked(session.run(TRIVIAL))
+        for row in rows:
+            print(f"{row.__name__} …", file=sys.stderr)
+            measures += row(setting)
+    return measures
+
+
+def _counts(text: str) -> tuple[int, ...]:
+    return tuple(sorted({int(part) for part in text.split(",")}))
+
+
+def _allow_descriptors() -> None:
+    """As many as the system lets us have: 200 sessions need more than the usual 1024."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+if __name__ == "__main__":
+    main()

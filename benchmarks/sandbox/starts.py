@@ -1,0 +1,105 @@
+"""Sessions from their start to their end: how long each takes, and how many a second."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from statistics import median
+
+from benchmarks.sandbox.measure import Measure, in_turns, medians, milliseconds, percentile_95
+from benchmarks.sandbox.plain import PlainKernel
+from benchmarks.sandbox.setting import TRIVIAL, Setting, checked, has, make_sandbox
+from sandbox import Sandbox
+
+_CLIENTS = (1, 2, 4)
+_REFILL_S = 0.5  # a spare room that was taken is made again meanwhile
+_EACH = 2  # plain kernels that a client starts
+
+
+def first_start(setting: Setting) -> list[Measure]:
+    """The first session of a new sandbox, its template included, once."""
+    with make_sandbox(spare=0) as sandbox:
+        ours = _life(sandbox)[0]
+    return [Measure("first session of a sandbox, to its first reply", "ms", ours)]
+
+
+def start_and_close(setting: Setting) -> list[Measure]:
+    """From `open` to the result of a trivial cell, and then `close`; the template is warm."""
+    effort = setting.effort
+    each = -(-effort.starts // effort.rounds)
+    ours, plain = in_turns(
+        effort.rounds,
+        lambda: [_life(setting.sandbox) for _ in range(each)],
+        lambda: [_plain_life()],
+    )
+    replies, closes = zip(*(life for lives in ours for life in lives), strict=True)
+    plain_replies, plain_closes = zip(*(life for lives in plain for life in lives), strict=True)
+    return [
+        Measure("start to first reply, median", "ms", median(replies), median(plain_replies), "< 45"),
+        Measure(
+            "start to first reply, 95 % within",
+            "ms",
+            percentile_95(replies),
+            percentile_95(plain_replies),
+            "< 100",
+        ),
+        Measure("close", "ms", median(closes), median(plain_closes), "< 5"),
+    ]
+
+
+def spare_room(setting: Setting) -> list[Measure]:
+    """The same start where a room was kept ready."""
+    name, goal = "first reply from a spare room", "< 10"
+    if not has("spare", Sandbox):
+        return [Measure(name, "ms", None, goal=goal, note="this version keeps no spare rooms")]
+    replies = []
+    with make_sandbox(spare=1) as sandbox:
+        for _ in range(setting.effort.rounds + 1):
+            replies.append(_life(sandbox)[0])
+            time.sleep(_REFILL_S)
+    return [Measure(name, "ms", median(replies[1:]), goal=goal)]  # the first found none ready
+
+
+def rate(setting: Setting) -> list[Measure]:
+    """Whole lives a second: open, one trivial cell, close, by several client threads."""
+    return [_rate(setting, clients) for clients in _CLIENTS]
+
+
+def _rate(setting: Setting, clients: int) -> Measure:
+    each = -(-setting.effort.starts // max(_CLIENTS))
+    ours, plain = medians(
+        in_turns(
+            2,
+            lambda: _per_second(clients, each, lambda: _life(setting.sandbox)),
+            lambda: _per_second(clients, _EACH, _plain_life),
+        )
+    )
+    goal = ">= 35" if clients == max(_CLIENTS) else ""
+    return Measure(f"sessions per second, {clients} client threads", "1/s", ours, plain, goal)
+
+
+def _life(sandbox: Sandbox) -> tuple[float, float]:
+    """Milliseconds to the first reply, and of the close."""
+    started = time.perf_counter()
+    with sandbox.open() as session:
+        checked(session.run(TRIVIAL))
+        replied = (time.perf_counter() - started) * 1000
+        return replied, milliseconds(session.close)
+
+
+def _plain_life() -> tuple[float, float]:
+    started = time.perf_counter()
+    with PlainKernel() as kernel:
+        kernel.run(TRIVIAL)
+        replied = (time.perf_counter() - started) * 1000
+        return replied, milliseconds(kernel.close)
+
+
+def _per_second(clients: int, each: int, life: Callable[[], object]) -> float:
+    """`clients` threads that live `each` lives, one after another."""
+    started = time.perf_counter()
+    with ThreadPoolExecutor(clients) as pool:
+        for done in [pool.submit(life) for _ in range(clients * each)]:
+            done.result()
+    return clients * each / (time.perf_counter() - started)

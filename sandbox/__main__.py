@@ -1,0 +1,44 @@
+"""`python -m sandbox COMMAND`."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """One line instead of argparse's usage dump."""
+        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    from sandbox import kernelspec
+    from sandbox.check import command
+
+    parser = _Parser(prog="python -m sandbox", description="Isolated Jupyter kernels for untrusted Python.")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for name, told, add_arguments, call in (
+        ("check", "try to break out, on this machine", command.add_arguments, command.check),
+        ("install", "add a Jupyter kernel that runs in rooms", kernelspec.add_arguments, kernelspec.install),
+    ):
+        added = commands.add_parser(name, help=told, description=f"{told[0].upper()}{told[1:]}.")
+        add_arguments(added)
+        added.set_defaults(call=call)
+    options = parser.parse_args(arguments)
+    signal.signal(
+        signal.SIGTERM, signal.default_int_handler
+    )  # so that what was started and planted goes away
+    try:
+        return int(options.call(options))
+    except KeyboardInterrupt:
+        print("sandbox: interrupted", file=sys.stderr)  # noqa: T201
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

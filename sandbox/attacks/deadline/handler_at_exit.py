@@ -1,0 +1,15 @@
+"""Hang in a handler at the end of the process.
+
+layer: deadline
+plain: skipped, it needs a deadline
+session: own
+proof: deadline
+timeout: 2
+"""
+
+import atexit
+import sys
+import time
+
+atexit.register(time.sleep, 3600)
+sys.exit(0)

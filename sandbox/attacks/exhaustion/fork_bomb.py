@@ -1,0 +1,21 @@
+"""Fork in every child, up to 2,000 processes.
+
+layer: limits
+plain: skipped, it would start 2,000 processes
+session: own
+proof: neighbour
+timeout: 4
+"""
+
+import os
+import time
+
+end = time.monotonic() + 2
+for _ in range(11):
+    try:
+        os.fork()
+    except OSError:
+        pass
+    if time.monotonic() > end:
+        break
+time.sleep(1)

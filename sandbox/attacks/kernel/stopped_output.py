@@ -1,0 +1,10 @@
+"""End the thread that sends output, for the cells to come.
+
+layer: messages
+plain: succeeds
+session: own
+after: print("own words")
+expect: own words
+"""
+
+get_ipython().kernel.iopub_thread.stop()

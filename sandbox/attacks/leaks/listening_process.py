@@ -1,0 +1,27 @@
+"""Reach a port that a process of an earlier session still listens on.
+
+layer: network
+plain: succeeds
+sessions: 2
+"""
+
+import os
+import signal
+import socket
+
+port = 20_000 + int(MARKER[:4], 16) % 10_000
+try:
+    with socket.create_connection(("127.0.0.1", port), timeout=1) as client:
+        told = client.recv(100).decode()
+except OSError:
+    told = None
+if told == MARKER:
+    print(MARKER)
+elif told is None and os.fork() == 0:
+    os.setsid()
+    signal.alarm(6)
+    if os.fork() == 0:
+        signal.alarm(6)
+        with socket.create_server(("127.0.0.1", port)) as server:
+            server.accept()[0].sendall(MARKER.encode())
+    os._exit(0)

@@ -1,0 +1,70 @@
+"""The way into a room for a process that already runs: its namespaces, then everything that it may not do.
+
+Only what no library offers is called directly: `setns`, `capset` and `prctl`. Nothing here can be undone.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+from collections.abc import Iterable, Mapping
+from functools import cache
+
+# linux/sched.h: every kind of namespace that a room has of its own
+_USER, _MOUNT, _PID, _NETWORK = 0x10000000, 0x00020000, 0x20000000, 0x40000000
+_IPC, _HOST_NAME, _CGROUP = 0x08000000, 0x04000000, 0x02000000
+_NAMESPACES = _USER | _MOUNT | _PID | _NETWORK | _IPC | _HOST_NAME | _CGROUP
+# linux/prctl.h
+_SET_SECCOMP, _DROP_BOUNDING, _NO_NEW_PRIVILEGES, _AMBIENT, _BECOME_SUBREAPER = 22, 24, 38, 47, 36
+_CLEAR_ALL, _FILTER = 4, 2
+_CAPABILITY_VERSION = 0x20080522
+_INSTRUCTION_BYTES = 8  # struct sock_filter
+
+
+class _Program(ctypes.Structure):
+    """struct sock_fprog of linux/filter.h"""
+
+    _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_void_p))
+
+
+def enter(room: int) -> None:
+    """Join the namespaces of the process behind a pidfd; that of processes takes effect with the next fork."""
+    _call("setns", room, _NAMESPACES)
+
+
+def adopt_orphans() -> None:
+    """Become the parent of descendants whose own parent has ended."""
+    _call("prctl", _BECOME_SUBREAPER, 1, 0, 0, 0)
+
+
+def limit(limits: Mapping[str, int], pid: int = 0) -> None:
+    """Set resource limits by their name, `RLIMIT_…`, soft and hard alike."""
+    for name, value in limits.items():
+        resource.prlimit(pid, getattr(resource, name), (value, value))
+
+
+def give_up_rights(filters: Iterable[bytes]) -> None:
+    """Drop every capability, forbid new privileges, and let only the system calls of the filters through."""
+    for capability in range(64):
+        if _libc().prctl(_DROP_BOUNDING, capability, 0, 0, 0) != 0:
+            break  # this one and those above do not exist
+    _call("prctl", _AMBIENT, _CLEAR_ALL, 0, 0, 0)
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
+    _call("capset", header, (ctypes.c_uint32 * 6)())
+    _call("prctl", _NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+    for program in filters:
+        code = ctypes.create_string_buffer(program, len(program))
+        loaded = _Program(len(program) // _INSTRUCTION_BYTES, ctypes.addressof(code))
+        _call("prctl", _SET_SECCOMP, _FILTER, ctypes.byref(loaded), 0, 0)
+
+
+def _call(function: str, *arguments: object) -> None:
+    if getattr(_libc(), function)(*arguments) != 0:
+        code = ctypes.get_errno()
+        raise OSError(code, f"{function}: {os.strerror(code)}")
+
+
+@cache
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)

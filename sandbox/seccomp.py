@@ -1,0 +1,120 @@
+"""The filter of system calls in every room: what Python and its libraries need, and nothing of the rest.
+
+An allow-list, so that a call which a newer Linux brings is refused until somebody adds it here. What is refused
+fails as if this kernel did not have it (ENOSYS), with which libraries find another way. Calls of another
+architecture (32 bits, x32) end the process.
+
+Covered: tracing and reading other processes, keyrings, bpf, io_uring, userfaultfd, perf, every mount call, new
+namespaces, modules, kexec, clocks, swap, raw and unusual sockets, typing into a terminal (TIOCSTI). Not covered:
+faults of Linux in the calls that are allowed; open, ioctl, prctl and the network calls are large.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from sandbox.errors import IsolationError
+
+_ALLOWED_CALLS = Path(__file__).parent / "system_calls.txt"
+_NEW_NAMESPACES = (
+    0x00020000,  # CLONE_NEWNS
+    0x02000000,  # CLONE_NEWCGROUP
+    0x04000000,  # CLONE_NEWUTS
+    0x08000000,  # CLONE_NEWIPC
+    0x10000000,  # CLONE_NEWUSER
+    0x20000000,  # CLONE_NEWPID
+    0x40000000,  # CLONE_NEWNET
+)
+_TERMINAL_INPUT = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX: they type for whoever uses the terminal
+_TYPE, _LOW_32_BITS = 0xF, 0xFFFFFFFF
+_INTERNET = (
+    (socket.SOCK_STREAM, 0),
+    (socket.SOCK_STREAM, socket.IPPROTO_TCP),
+    (socket.SOCK_DGRAM, 0),
+    (socket.SOCK_DGRAM, socket.IPPROTO_UDP),
+)
+_NETLINK_ROUTE = 0  # libzmq asks for the interfaces, and aborts where it cannot
+_ALLOW = 0x7FFF0000  # SECCOMP_RET_ALLOW
+_WHO_AM_I = 0xFFFFFFFF  # personality() without a change
+
+
+@cache
+def filter_programs() -> tuple[bytes, ...]:
+    """The classic BPF programs for this machine, all of which are to be loaded. Raises IsolationError.
+
+    Two, because a list of what is allowed cannot say "all but": the second one refuses arguments.
+    """
+    seccomp = _library()
+    return _compiled(_allowed_calls(seccomp)), _compiled(_refused_arguments(seccomp))
+
+
+def _allowed_calls(seccomp: Any) -> Any:
+    import errno
+
+    rules = seccomp.SyscallFilter(seccomp.ERRNO(errno.ENOSYS))
+    lines = _ALLOWED_CALLS.read_text(encoding="utf-8").splitlines()
+    for call in " ".join(line for line in lines if not line.startswith("#")).split():
+        _add(rules, seccomp.ALLOW, call)
+    for value in (0, _WHO_AM_I):
+        _add(rules, seccomp.ALLOW, "personality", seccomp.Arg(0, seccomp.EQ, value))
+    _add(rules, seccomp.ALLOW, "socketpair", seccomp.Arg(0, seccomp.EQ, socket.AF_UNIX))
+    _add(rules, seccomp.ALLOW, "socket", seccomp.Arg(0, seccomp.EQ, socket.AF_UNIX))
+    for family in (socket.AF_INET, socket.AF_INET6):
+        for kind, protocol in _INTERNET:
+            _add(
+                rules,
+                seccomp.ALLOW,
+                "socket",
+                seccomp.Arg(0, seccomp.EQ, family),
+                seccomp.Arg(1, seccomp.MASKED_EQ, _TYPE, kind),
+                seccomp.Arg(2, seccomp.EQ, protocol),
+            )
+    route = seccomp.Arg(2, seccomp.EQ, _NETLINK_ROUTE)
+    _add(rules, seccomp.ALLOW, "socket", seccomp.Arg(0, seccomp.EQ, socket.AF_NETLINK), route)
+    return rules
+
+
+def _refused_arguments(seccomp: Any) -> Any:
+    """By their low bits alone, as Linux looks at them (CVE-2019-10063)."""
+    import errno
+
+    rules = seccomp.SyscallFilter(seccomp.ALLOW)
+    refused = seccomp.ERRNO(errno.EPERM)
+    for flag in _NEW_NAMESPACES:
+        _add(rules, refused, "clone", seccomp.Arg(0, seccomp.MASKED_EQ, flag, flag))
+    for request in _TERMINAL_INPUT:
+        _add(rules, refused, "ioctl", seccomp.Arg(1, seccomp.MASKED_EQ, _LOW_32_BITS, request))
+    return rules
+
+
+def _add(rules: Any, action: int, call: str, *arguments: Any) -> None:
+    """Nothing for a call that this libseccomp or this architecture does not know: then it stays refused."""
+    try:
+        rules.add_rule(action, call, *arguments)
+    except (ValueError, OSError) as error:
+        if action == _ALLOW:
+            return
+        raise IsolationError(f"no isolation: the filter cannot refuse {call} ({error})") from error
+
+
+def _compiled(rules: Any) -> bytes:
+    file = os.memfd_create("filter")
+    with os.fdopen(file, "w+b") as program:
+        rules.export_bpf(program)
+        program.seek(0)
+        return program.read()
+
+
+def _library() -> Any:
+    try:
+        import pyseccomp
+    except (ImportError, RuntimeError) as error:
+        raise IsolationError(
+            f"no isolation: the filter of system calls cannot be made ({error}); "
+            "install it: apt install libseccomp2, pip install pyseccomp"
+        ) from error
+    return pyseccomp

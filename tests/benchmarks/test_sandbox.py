@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from benchmarks.processes import descendants, pss_mb
+from benchmarks.sandbox.__main__ import main
+from benchmarks.sandbox.measure import Measure, in_turns, medians, percentile_95
+from benchmarks.sandbox.plain import PlainKernel
+from benchmarks.sandbox.setting import checked
+from benchmarks.sandbox.table import as_json, as_text, line
+from sandbox import CellResult
+
+
+def test_the_ratio_is_ours_by_plain() -> None:
+    assert Measure("cell", "ms", 30, 40).ratio == 0.75
+
+
+@pytest.mark.parametrize(
+    "measure", [Measure("a", "ms", 3), Measure("a", "ms", None, 4), Measure("a", "ms", 3, 0)]
+)
+def test_without_both_values_there_is_no_ratio(measure: Measure) -> None:
+    assert measure.ratio is None
+
+
+def test_of_twenty_values_nineteen_lie_within_the_95th_percentile() -> None:
+    assert percentile_95(list(range(20, 0, -1))) == 19
+    assert percentile_95([7]) == 7
+
+
+def test_what_is_compared_takes_turns() -> None:
+    order: list[str] = []
+
+    def taker(name: str) -> float:
+        order.append(name)
+        return float(len(order))
+
+    ours, plain = in_turns(3, lambda: taker("ours"), lambda: taker("plain"))
+    assert order == ["ours", "plain"] * 3
+    assert medians([ours, plain]) == (3, 4)
+
+
+def test_a_line_shows_the_values_their_ratio_and_the_goal() -> None:
+    assert line(Measure("close", "ms", 2.5, 100, "< 5")).split() == [
+        "close",
+        "ms",
+        "2.5",
+        "100",
+        "0.03",
+        "<",
+        "5",
+    ]
+
+
+def test_a_line_without_values_says_why() -> None:
+    shown = line(Measure("call", "ms", None, note="no bridge")).split()
+    assert shown == ["call", "ms", "–", "–", "–", "no", "bridge"]
+
+
+def test_text_and_json_tell_the_same_measures() -> None:
+    measures = [Measure("close", "ms", 2, 100), Measure("call", "ms", None)]
+    facts = {"processor": "2 cores"}
+    assert "2 cores" in as_text(facts, measures)
+    told = json.loads(as_json(facts, measures))
+    assert told["machine"] == facts
+    assert [(row["name"], row["ours"], row["ratio"]) for row in told["measures"]] == [
+        ("close", 2, 0.02),
+        ("call", None, None),
+    ]
+
+
+def test_a_cell_that_failed_is_not_timed() -> None:
+    with pytest.raises(RuntimeError, match="'died'"):
+        checked(CellResult("died"))
+
+
+def test_an_unknown_row_is_refused_with_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--only", "no_such_row"])
+    assert "trivial_cell" in capsys.readouterr().err
+
+
+def test_a_plain_kernel_keeps_state_and_text_and_is_gone_after_close() -> None:
+    before = descendants()
+    with PlainKernel() as kernel:
+        kernel.run("number = 41")
+        assert kernel.run("print(number + 1)").text == "42\n"
+        assert kernel.run("1 / 0").status == "error"
+        assert pss_mb(descendants() - before) > 1
+    assert descendants() <= before
+
+
+def test_a_row_is_measured_on_both_sides(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["--quick", "--json", "--only", "trivial_cell"])
+    told = json.loads(capsys.readouterr().out)
+    (row,) = told["measures"]
+    assert row["ours"] > 0
+    assert row["plain"] > 0
+    assert row["ratio"] == pytest.approx(row["ours"] / row["plain"])
+    assert {"processor", "system", "user", "packages"} <= set(told["machine"])

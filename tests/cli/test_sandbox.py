@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pyvision.cli import main
+
+
+def test_the_sandbox_is_checked_as_by_its_own_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sandbox", "check", "--topic", "environment", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["escaped"] == []
+    assert {each["topic"] for each in told["attacks"]} == {"environment"}
+
+
+def test_a_machine_without_isolation_is_exit_code_5(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert main(["sandbox", "check", "--topic", "environment"]) == 5
+    assert "bubblewrap" in capsys.readouterr().err

@@ -1,0 +1,1 @@
+"""The attacks of `sandbox/attacks`, against plain Jupyter and against the sandbox."""

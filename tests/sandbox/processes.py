@@ -1,0 +1,51 @@
+"""What runs on this machine, as far as these tests want to know it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+
+def descendants(pid: int) -> dict[int, str]:
+    """The pids below this process with their start times, by which a pid that is used again can be told."""
+    family: dict[int, list[int]] = {}
+    started: dict[int, str] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(") ")[2].split()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        child = int(path.parent.name)
+        family.setdefault(int(fields[1]), []).append(child)
+        started[child] = fields[19]
+    found: dict[int, str] = {}
+    waiting = [pid]
+    while waiting:
+        for child in family.get(waiting.pop(), []):
+            found[child] = started[child]
+            waiting.append(child)
+    return found
+
+
+def alive(processes: dict[int, str]) -> list[int]:
+    """Those of them that still run; one that has ended and was not yet reaped does not."""
+    return [pid for pid, started in processes.items() if _state(pid, started) not in ("", "Z", "X")]
+
+
+def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
+    """Whether it became true in time."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def _state(pid: int, started: str) -> str:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+    return fields[0] if fields[19] == started else ""

@@ -1,0 +1,193 @@
+"""What starts with a Sandbox ends with it, however it or its host ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from sandbox import Policy, Sandbox, SandboxBusy, Session
+from tests.sandbox.conftest import png
+from tests.sandbox.processes import alive, descendants, wait_until
+
+SHORT = Policy(cell_timeout_s=1.0, interrupt_grace_s=0.5)
+_HOST = """
+import sys, time
+from sandbox import Policy, Sandbox
+print("began", flush=True)
+sandbox = Sandbox(spare=1)
+session = sandbox.open({"image_clue_0": sys.argv[1]})
+session.run("import subprocess; subprocess.Popen(['sleep', '60'], start_new_session=True)")
+print("ready", flush=True)
+session.run("import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\\nwhile True: pass")
+"""
+
+
+def test_after_a_sandbox_no_process_file_or_descriptor_is_left(
+    short_temp: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(short_temp))
+    before = descendants(os.getpid()), len(list(Path("/proc/self/fd").iterdir()))
+    with Sandbox(SHORT, spare=1) as sandbox:
+        first = sandbox.open({"image_clue_0": png()})
+        first.run("import subprocess; subprocess.Popen(['sleep', '60']); import os; os._exit(1)")
+        first.run("1")
+        sandbox.open({}).run("import subprocess; subprocess.Popen(['sleep', '60'], start_new_session=True)")
+        assert len(descendants(os.getpid())) > len(before[0])
+        assert len(list(short_temp.iterdir())) == 1
+    assert (descendants(os.getpid()), len(list(Path("/proc/self/fd").iterdir()))) == before
+    assert list(short_temp.iterdir()) == []
+
+
+def test_a_closed_session_leaves_nothing_while_the_sandbox_goes_on(
+    short_temp: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(short_temp))
+    with Sandbox(SHORT) as sandbox:
+        sandbox.open({}).close()
+        before = set(descendants(os.getpid())), sorted(short_temp.rglob("*"))
+        session = sandbox.open({"image_clue_0": png()})
+        session.run("import subprocess; subprocess.Popen(['sleep', '60'], start_new_session=True)")
+        session.close()
+        assert wait_until(lambda: set(descendants(os.getpid())) <= before[0], 2)
+        assert sorted(short_temp.rglob("*")) == before[1]
+
+
+@pytest.mark.parametrize("moment_s", [0.0, 0.05, 0.1, 0.2, 0.4, 0.8, 1.2, None])
+def test_a_host_that_is_killed_leaves_no_process_and_no_file(
+    short_temp: Path, moment_s: float | None
+) -> None:
+    """At any moment of the start, and (None) in the middle of a cell that ignores its interruption."""
+    image = short_temp / "photo.png"
+    image.write_bytes(png())
+    left = short_temp / "temp"
+    left.mkdir()
+    host = subprocess.Popen(
+        [sys.executable, "-c", _HOST, str(image)],
+        stdout=subprocess.PIPE,
+        cwd=Path(__file__).parents[2],
+        env={**os.environ, "TMPDIR": str(left)},
+    )
+    with host:
+        assert host.stdout is not None
+        assert host.stdout.readline() == b"began\n"
+        if moment_s is None:
+            assert host.stdout.readline() == b"ready\n"
+        time.sleep(moment_s or 0.1)
+        family = descendants(host.pid)
+        host.send_signal(signal.SIGKILL)
+        host.wait()
+        assert wait_until(lambda: not alive(family), 2), family
+        assert wait_until(lambda: not list(left.iterdir()), 2), list(left.rglob("*"))
+
+
+def test_a_template_that_was_killed_is_replaced_and_its_kernels_are_told_dead() -> None:
+    with Sandbox(SHORT) as sandbox:
+        session = sandbox.open({"image_clue_0": png()})
+        assert session.run("x = 1").status == "ok"
+        kill_template(sandbox)
+        assert session.run("x").status == "died"
+        assert session.run("image_clue_0.size").text == "(40, 30)\n"
+        with sandbox.open({}) as other:
+            assert other.run("print(6 * 7)").text == "42\n"
+
+
+def kill_template(sandbox: Sandbox) -> None:
+    engine = sandbox._engine
+    assert engine is not None
+    template = engine._template
+    signal.pidfd_send_signal(template._pidfd, signal.SIGKILL)
+    assert wait_until(lambda: not template.is_alive, 2)
+
+
+def test_a_spare_kernel_that_died_is_not_handed_out() -> None:
+    with Sandbox(SHORT, spare=1) as sandbox:
+        sandbox.open({}).close()
+        spares = sandbox._spares
+        assert spares is not None
+        assert wait_until(lambda: len(spares._ready) == 1, 10)
+        spares._ready[0].kill()
+        assert wait_until(lambda: not spares._ready[0].is_alive(), 2)
+        with sandbox.open({}) as session:
+            assert session.run("print(6 * 7)").text == "42\n"
+
+
+def test_who_waits_first_is_served_first() -> None:
+    served: list[int] = []
+    with Sandbox(SHORT, most_sessions=1) as sandbox:
+        held = sandbox.open({})
+
+        def visit(number: int) -> None:
+            session = sandbox.open({})
+            served.append(number)
+            session.close()
+
+        threads = [threading.Thread(target=visit, args=(number,)) for number in range(4)]
+        for count, thread in enumerate(threads, start=1):
+            thread.start()
+            waiting = count
+            assert wait_until(lambda: len(sandbox._places._waiting) == waiting, 5)  # noqa: B023 - at once
+        held.close()
+        for thread in threads:
+            thread.join()
+    assert served == [0, 1, 2, 3]
+
+
+def test_no_session_becoming_free_in_time_is_told() -> None:
+    with (
+        Sandbox(SHORT, most_sessions=1, wait_s=0.2) as sandbox,
+        sandbox.open({}),
+        pytest.raises(SandboxBusy, match="most_sessions"),
+    ):
+        sandbox.open({})
+
+
+def test_a_failed_open_gives_its_place_back() -> None:
+    from sandbox import ImageError
+
+    with Sandbox(SHORT, most_sessions=1, wait_s=0.2) as sandbox:
+        for _ in range(2):
+            with pytest.raises(ImageError):
+                sandbox.open({"image_clue_0": b"no picture"})
+        sandbox.open({}).close()
+
+
+def run_in(session: Session, code: str) -> str:
+    result = session.run(code)
+    assert result.status == "ok", result
+    return result.text
+
+
+def opened_with_a_warning(sandbox: Sandbox) -> Session:
+    with pytest.warns(UserWarning, match="without isolation"):
+        return sandbox.open({"image_clue_0": png()})
+
+
+def test_without_isolation_a_warning_is_given_and_cells_run_as_the_caller() -> None:
+    with Sandbox(Policy(isolation="none")) as sandbox, opened_with_a_warning(sandbox) as session:
+        assert run_in(session, "import os; print(os.getuid())") == f"{os.getuid()}\n"
+        assert run_in(session, "print(image_clue_0.size)") == "(40, 30)\n"
+        assert session.run("import time; time.sleep(0.1); os._exit(1)").status == "died"
+
+
+def test_without_isolation_the_group_of_a_kernel_ends_with_it() -> None:
+    before = descendants(os.getpid())
+    with Sandbox(Policy(isolation="none")) as sandbox:
+        opened_with_a_warning(sandbox).run("import subprocess; subprocess.Popen(['sleep', '60'])")
+    assert wait_until(lambda: descendants(os.getpid()) == before, 2)
+
+
+def test_another_interpreter_runs_the_cells() -> None:
+    with Sandbox(Policy(python=sys.executable)) as sandbox, sandbox.open({}) as session:
+        assert run_in(session, "import sys; print(sys.executable)") == f"{sys.executable}\n"
+
+
+def test_modules_can_be_imported_once_for_all() -> None:
+    with Sandbox(Policy(preload=("colorsys",))) as sandbox, sandbox.open({}) as session:
+        assert run_in(session, "import sys; print('colorsys' in sys.modules)") == "True\n"
