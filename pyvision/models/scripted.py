@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pyvision.errors import ModelError
 from pyvision.models.stops import cut_at_stop
 from pyvision.models.streams import in_one_piece
-from pyvision.types import Message, Reply, Sampling
+from pyvision.types import Message, Reply, Restart, Sampling
 
 
 class Scripted:
@@ -46,7 +46,7 @@ class Scripted:
             case reply:
                 return reply
 
-    def stream(self, messages: Sequence[Message], sampling: Sampling) -> Iterator[str | Reply]:
+    def stream(self, messages: Sequence[Message], sampling: Sampling) -> Iterator[str | Restart | Reply]:
         """The next reply, its text in one piece."""
         yield from in_one_piece(self.complete(messages, sampling))
 

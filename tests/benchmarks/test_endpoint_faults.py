@@ -23,7 +23,7 @@ def test_a_few_questions_survive_a_few_faults(capsys: pytest.CaptureFixture[str]
 )
 def test_a_question_is_lost_without_a_reason_or_an_end(
     result: Result,
-    lost: bool,  # noqa: FBT001 - a row of the table above
+    lost: bool,
 ) -> None:
     assert is_lost(result) == lost
 
