@@ -13,6 +13,7 @@ from pyvision.errors import ImageError, LimitReached, ModelError
 from pyvision.events import Asked, Defined, Event, Noted, Ran, Restarted, Spoke
 from pyvision.images import decode
 from pyvision.limits import EndpointLimits
+from pyvision.models.streams import stream_of
 from pyvision.prices import Price
 from pyvision.sending import Outbox, Request
 from pyvision.types import EndReason, Message, Model, Picture, Question, Reply, Restart, Sampling, Usage
@@ -231,7 +232,4 @@ def _pieces(
     model: Model, messages: Sequence[Message], sampling: Sampling
 ) -> Generator[str | Restart | Reply, None, None]:
     """The model's stream as something that can be closed; closing it closes the connection."""
-    if hasattr(model, "stream"):
-        yield from model.stream(messages, sampling)
-    else:  # a model of the caller's that knows whole replies only
-        yield model.complete(messages, sampling)
+    yield from stream_of(model, messages, sampling)

@@ -14,14 +14,14 @@ from typing import Any, cast
 
 from pyvision import images as pictures
 from pyvision.budget import Limits
-from pyvision.config import load_model_config, with_options, without_secrets
+from pyvision.config import with_options
 from pyvision.episode import DEFAULT_ROLE, Episode
 from pyvision.episode import Sandbox as AnySandbox
 from pyvision.errors import ConfigError, LimitReached, ModelError, PyVisionError
 from pyvision.events import Began, Ended, Event
-from pyvision.limits import EndpointLimits, limits_for
-from pyvision.models.build import build
+from pyvision.limits import EndpointLimits
 from pyvision.models.wrappers import close_model
+from pyvision.players import Player, find_player
 from pyvision.prices import Price, load_prices, prices_of
 from pyvision.strategies.code_loop import CodeLoop
 from pyvision.strategies.direct import Direct
@@ -69,6 +69,7 @@ def prepare(  # noqa: PLR0913 - each is one thing that a person may choose
     strategy: str = "code_loop",
     model: str | Model | None = None,
     config: str | Path | None = None,
+    roles: Mapping[str, str | Model] | None = None,
     options: Mapping[str, str] | None = None,
     limits: Limits | None = None,
     policy: Policy | None = None,
@@ -77,20 +78,22 @@ def prepare(  # noqa: PLR0913 - each is one thing that a person may choose
     """A Task from what a person gives. Raises ConfigError or ImageError: one line that names the way out.
 
     model: a Model, which stays the caller's to close, or a name as `--model` takes it; None is chosen by the
-    environment, else `offline`. config: a configuration file in place of a name. options: the strategy's fields, as
-    `--set` takes them. prices: a price table (`pyvision.prices`); PYVISION_PRICES names one too.
+    environment, else `offline`. config: a configuration file in place of a name. roles: a role of the strategy -> the
+    model that plays it in place of the common one. options: the strategy's fields, as `--set` takes them. prices: a
+    price table (`pyvision.prices`); PYVISION_PRICES names one too.
     """
     if not text.strip():
         raise ConfigError("the question is empty; ask something: --question TEXT")
     if strategy not in STRATEGIES:
         raise ConfigError(f"unknown strategy {strategy!r}; known strategies are {', '.join(STRATEGIES)}")
     chosen = with_options(STRATEGIES[strategy](), options or {})
-    player = _player(model, config)
+    players = _players(chosen.roles, find_player(model, config), roles or {})
     limits, policy = limits or Limits(), policy or Policy()
     setup = {
         "strategy": strategy,
         "options": asdict(cast("Any", chosen)),  # every strategy is a dataclass
-        "model": player.described,
+        "model": players[DEFAULT_ROLE].described,
+        "roles": {role: player.described for role, player in players.items() if role != DEFAULT_ROLE},
         "limits": asdict(limits),
         "policy": asdict(policy),
         "images": [str(image) for image in images],
@@ -99,14 +102,16 @@ def prepare(  # noqa: PLR0913 - each is one thing that a person may choose
     return Task(
         question,
         chosen,
-        {DEFAULT_ROLE: player.model},
+        {role: player.model for role, player in players.items()},
         limits,
         policy,
         setup,
-        secrets=player.secrets,
-        accepts={DEFAULT_ROLE: player.accepts},
-        prices=_prices([player.model.name], prices or os.environ.get("PYVISION_PRICES")),
-        owned=(player.model,) if player.is_ours else (),
+        secrets=tuple(dict.fromkeys(secret for player in players.values() for secret in player.secrets)),
+        accepts={role: player.accepts for role, player in players.items()},
+        prices=_prices(
+            [player.model.name for player in players.values()], prices or os.environ.get("PYVISION_PRICES")
+        ),
+        owned=tuple(player.model for player in players.values() if player.is_ours),
     )
 
 
@@ -164,23 +169,12 @@ def _kept(task: Task, out: str | Path | None) -> Iterator[Callable[[Event], None
         yield trajectory.write
 
 
-@dataclass(frozen=True, slots=True)
-class _Player:
-    """A model with what is known of it; `is_ours` when it was built here."""
-
-    model: Model
-    described: Mapping[str, Any]
-    secrets: tuple[str, ...] = ()
-    accepts: EndpointLimits = field(default_factory=EndpointLimits)
-    is_ours: bool = False
-
-
-def _player(model: str | Model | None, config: str | Path | None) -> _Player:
-    if model is not None and not isinstance(model, str):
-        return _Player(model, {"name": model.name})
-    settings = load_model_config(model, Path(config) if config else None, os.environ)
-    secrets = (settings.api_key,) if settings.api_key else ()
-    return _Player(build(settings), without_secrets(settings), secrets, limits_for(settings), is_ours=True)
+def _players(known: Sequence[str], default: Player, roles: Mapping[str, str | Model]) -> Mapping[str, Player]:
+    """role -> player. Raises ConfigError for a role that the strategy does not have."""
+    for role in roles:
+        if role not in known:
+            raise ConfigError(f"unknown role {role!r}; the roles of this strategy are {', '.join(known)}")
+    return {DEFAULT_ROLE: default} | {role: find_player(model) for role, model in roles.items()}
 
 
 def _prices(models: Sequence[str], file: str | Path | None) -> Mapping[str, Price]:

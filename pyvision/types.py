@@ -178,6 +178,12 @@ class Outcome:
 
 
 class Strategy(Protocol):
-    """A way of reasoning: a frozen dataclass whose fields are its options. Holds nothing between questions."""
+    """A way of reasoning: a frozen dataclass whose fields are its options. Holds nothing between questions.
+
+    roles: the names under which it asks models.
+    """
+
+    @property
+    def roles(self) -> tuple[str, ...]: ...
 
     def solve(self, question: Question, episode: Episode) -> Answer: ...

@@ -25,6 +25,7 @@ FLOORS = {
     "limits": 1,
     "models": 1,
     "outputs": 1,
+    "players": 1,
     "profiles": 1,
     "prices": 1,
     "prompts": 1,
@@ -50,6 +51,7 @@ DRAW = ("pyvision.images", "pyvision.doctor.pictures")  # the only ones that kno
 HEAVY = {
     "anthropic",
     "gradio",
+    "httpx2",
     "IPython",
     "ipykernel",
     "jupyter_client",
@@ -62,7 +64,10 @@ HEAVY = {
     "zmq",
 }
 PROGRAMS = ROOT / "sandbox" / "attacks"  # data
-LOADED_BY_ITS_USER = ("sandbox.provisioner",)  # a class of jupyter_client's, which loads it
+LOADED_BY_ITS_USER = (  # when it is used: they extend a class of the library
+    "sandbox.provisioner",
+    "pyvision.models.deadlines",
+)
 
 
 @dataclass(frozen=True, slots=True)

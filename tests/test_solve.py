@@ -90,6 +90,8 @@ def test_a_machine_without_isolation_ends_as_sandbox_error_before_a_model_is_ask
 class Broken:
     """A strategy with a bug."""
 
+    roles = ()
+
     def __init__(self, error: type[BaseException]) -> None:
         self.error = error
 
@@ -124,9 +126,13 @@ def test_the_kernel_is_closed_however_the_question_ends() -> None:
         ({"text": "?", "options": {"depth": "3"}}, "repairs"),
         ({"text": "?", "options": {"repairs": "many"}}, "repairs"),
         ({"text": "?", "model": "nonesuch"}, "offline"),
+        ({"text": "?", "roles": {"critic": "offline"}}, "unknown role 'critic'.*solver"),
+        ({"text": "?", "roles": {"solver": "nonesuch"}}, "offline"),
     ],
 )
-def test_what_cannot_be_used_is_one_line_that_names_the_way_out(arguments: dict[str, str], told: str) -> None:
+def test_what_cannot_be_used_is_one_line_that_names_the_way_out(
+    arguments: dict[str, object], told: str
+) -> None:
     with pytest.raises(ConfigError, match=told) as caught:
         prepare(**arguments)  # type: ignore[arg-type]  # the table holds texts and one dictionary
     assert "\n" not in str(caught.value)
@@ -158,13 +164,22 @@ def test_a_model_of_the_callers_stays_open(photo: Path) -> None:
 
 
 def test_prepare_owns_what_it_builds_and_knows_what_the_endpoint_takes(
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # no profile of the doctor's is there
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     task = prepare("?", model="openai")
     assert task.owned == (task.models["default"],)
     assert task.accepts["default"].pictures == 500
     assert prepare("?", model="offline").accepts["default"] == EndpointLimits()
+
+
+def test_a_role_is_played_by_a_model_of_its_own(photo: Path) -> None:
+    common, own = Scripted([]), Scripted([ANSWER], name="own")
+    task = prepare("How many?", [photo], model=common, roles={"solver": own}, strategy="direct")
+    assert solve(task, lambda event: None, CannedSandbox()).answer == "7"
+    assert (len(common.requests), len(own.requests)) == (0, 1)
+    assert task.setup["roles"] == {"solver": {"name": "own"}}
 
 
 PRICES = json.dumps({"script*": {"input": 1.0, "cached": 0.1, "output": 4.0}})

@@ -41,6 +41,13 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     )
     which.add_argument("--config", type=Path, metavar="FILE", help="a model configuration file (JSON)")
     add(
+        "--role",
+        action="append",
+        default=[],
+        metavar="ROLE=NAME",
+        help="another model for one role of the strategy; repeatable",
+    )
+    add(
         "--set",
         action="append",
         default=[],
@@ -95,7 +102,7 @@ def _task(options: argparse.Namespace) -> Task:
     from pyvision.solve import prepare
     from sandbox import Policy
 
-    chosen = dict(_pair(text) for text in options.set)
+    chosen = dict(_pair("--set", text, "repairs=2") for text in options.set)
     chosen |= {key: value for key in ("prompt_file", "prompt") if (value := getattr(options, key))}
     return prepare(
         options.question,
@@ -103,6 +110,7 @@ def _task(options: argparse.Namespace) -> Task:
         strategy=options.strategy,
         model=options.model,
         config=options.config,
+        roles=dict(_pair("--role", text, "solver=openai:gpt-4.1") for text in options.role),
         options=chosen,
         limits=Limits(**{budget.name: getattr(options, budget.name) for budget in fields(Limits)}),
         policy=Policy(cell_timeout_s=options.cell_timeout),
@@ -110,10 +118,10 @@ def _task(options: argparse.Namespace) -> Task:
     )
 
 
-def _pair(text: str) -> tuple[str, str]:
+def _pair(flag: str, text: str, example: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not equals or not key:
-        raise ConfigError(f"--set {text!r} is not KEY=VALUE, as in --set repairs=2")
+        raise ConfigError(f"{flag} {text!r} is not KEY=VALUE, as in {flag} {example}")
     return key.strip(), value
 
 

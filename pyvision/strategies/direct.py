@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from pyvision.episode import Episode
 from pyvision.errors import FormatError
@@ -14,6 +15,8 @@ from pyvision.types import Answer, Message, Question, Text
 @dataclass(frozen=True, slots=True)
 class Direct:
     """Ask once with the bare images; the answer is the box, or the whole reply where there is none."""
+
+    roles: ClassVar[tuple[str, ...]] = ("solver",)
 
     def solve(self, question: Question, episode: Episode) -> Answer:
         prompt = render("direct/question.md", question=question.text)

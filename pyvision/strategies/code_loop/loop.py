@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from pyvision.episode import Episode
 from pyvision.errors import FormatError
@@ -27,6 +28,7 @@ class CodeLoop:
     output_chars: how much text of one cell is shown to the model; head and tail are kept.
     """
 
+    roles: ClassVar[tuple[str, ...]] = ("solver",)
     repairs: int = 3
     output_chars: int = 8000
     prompt_file: Path | None = None
