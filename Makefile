@@ -1,10 +1,14 @@
 # make run                          answer a question about a picture in examples/, with no key and no network
 # make run IMAGE=photo.jpg QUESTION="What colour is the car?" [MODEL=openai]
 # make test   (or: make check)      format, lint, types and tests; ARGS="-k images" goes to pytest
+# make test-real                    the same wires against real model servers, which it installs into .venv-real
+# make doctor [MODEL=openai]        what a model endpoint accepts and sees, and whether this machine can run cells
 # make bench [SAMPLES=rows.jsonl]   a table of right answers by category; ARGS="--model openai" goes to the benchmark
+# make bench-requests               what building a request costs, and how soon a cell starts
+# make bench-faults                 200 questions to an endpoint that fails three times in ten
 # make bench-sandbox                the speed and size of the sandbox beside plain Jupyter; ARGS="--quick --json"
 # make soak [SESSIONS=2000]         that many sessions, some hostile: every result right, nothing left behind
-# make clean                        remove what was built and cached; .venv and runs/ stay
+# make clean                        remove what was built and cached; .venv, .venv-real and runs/ stay
 #
 # Each of them sets up .venv and the system packages first, where they are missing.
 # IMAGE is one file, whatever its name; when there is no such file, several divided by spaces: IMAGE="a.png b.png".
@@ -17,7 +21,7 @@ QUESTION ?= How many circles are in the image?
 SAMPLES ?= benchmarks/data/vlms-are-blind/samples.jsonl
 SESSIONS ?= 2000
 
-.PHONY: help run test check bench bench-sandbox soak clean
+.PHONY: help run test check test-real doctor bench bench-requests bench-faults bench-sandbox soak clean
 
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
@@ -36,9 +40,26 @@ run:
 test check:
 	@scripts/check $(ARGS)
 
+test-real:
+	@scripts/setup real
+	@.venv-real/bin/python -m pytest -m real tests/real $(ARGS)
+
+doctor: export RUN_MODEL := $(value MODEL)
+doctor:
+	@scripts/setup run
+	@exec .venv/bin/python -m pyvision doctor $${RUN_MODEL:+--model "$$RUN_MODEL"}
+
 bench:
 	@scripts/setup run
 	@.venv/bin/python -m benchmarks.blind "$(SAMPLES)" $(ARGS)
+
+bench-requests:
+	@scripts/setup test
+	@.venv/bin/python -m benchmarks.requests $(ARGS)
+
+bench-faults:
+	@scripts/setup test
+	@.venv/bin/python -m benchmarks.endpoint_faults $(ARGS)
 
 bench-sandbox:
 	@scripts/setup run
@@ -50,4 +71,4 @@ soak:
 
 clean:
 	rm -rf build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
-	find . -name .venv -prune -o -name __pycache__ -exec rm -rf {} +
+	find . -name '.venv*' -prune -o -name __pycache__ -exec rm -rf {} +

@@ -3,15 +3,20 @@
 A flag goes before the environment, the environment before the file. A variable that is empty is not set.
 
 PYVISION_MODEL        what --model takes, for when neither --model nor --config is given
-PYVISION_BASE_URL     base_url        (OPENAI_BASE_URL too, for files that name no base_url)
-PYVISION_API_KEY      api_key         (before the variable that the file names as api_key_env)
+PYVISION_MODEL_ID     model           (for a file that names none, or another)
+PYVISION_BASE_URL     base_url        (OPENAI_BASE_URL or ANTHROPIC_BASE_URL too, for files that name no base_url)
+PYVISION_API_KEY      api_key         (before every key of the file, and the variable that it names as api_key_env)
 PYVISION_TEMPERATURE  temperature
 PYVISION_MAX_TOKENS   max_tokens
 PYVISION_TIMEOUT_S    timeout_s
+PYVISION_TOTAL_S      total_s
 PYVISION_RETRY_S      retry_s
 
-All but the first concern endpoints only (wire `openai`). With neither flag nor PYVISION_MODEL, `openai` is
-chosen when OPENAI_API_KEY is set, else `offline`.
+All but the first concern endpoints only. With neither flag nor PYVISION_MODEL, `openai` is chosen when
+OPENAI_API_KEY is set, `anthropic` when ANTHROPIC_API_KEY is, else `offline`.
+
+The configurations of upstream PyVision are taken as they are: `{"api_key": […], "base_url": …}` (OpenAI, vLLM) and
+`{"azure_openai_api_key": […], "azure_openai_endpoint": …}`.
 """
 
 from __future__ import annotations
@@ -25,7 +30,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, overload
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from pyvision.errors import ConfigError
 from pyvision.resources import data_folder
@@ -33,14 +38,33 @@ from pyvision.resources import data_folder
 Options = TypeVar("Options")
 
 OPENAI_URL = "https://api.openai.com/v1"
-_ABOVE_ZERO = ("max_tokens", "timeout_s", "retry_s")
-_NEEDED = {"openai": ("model",), "replayed": ("file",)}
+ANTHROPIC_URL = "https://api.anthropic.com"
+ENDPOINTS = ("openai", "responses", "anthropic")  # the wires that lead to one
+TABLES = ("families", "limits")  # files of api_configs that hold no configuration
+_UPSTREAM_MODEL = "gpt-4.1"  # what upstream asks where its configuration names no model
+_AZURE_VERSION = "2024-10-21"
+_ABOVE_ZERO = (
+    "max_tokens",
+    "timeout_s",
+    "total_s",
+    "retry_s",
+    "requests_per_minute",
+    "tokens_per_minute",
+    "max_concurrent",
+)
+_NEEDED = {**dict.fromkeys(ENDPOINTS, ("model",)), "replayed": ("file",)}
+_URL_VARIABLES = {
+    "openai": "OPENAI_BASE_URL",
+    "responses": "OPENAI_BASE_URL",
+    "anthropic": "ANTHROPIC_BASE_URL",
+}
 _VARIABLES: Mapping[str, tuple[str, type]] = {
+    "PYVISION_MODEL_ID": ("model", str),
     "PYVISION_BASE_URL": ("base_url", str),
-    "PYVISION_API_KEY": ("api_key", str),
     "PYVISION_TEMPERATURE": ("temperature", float),
     "PYVISION_MAX_TOKENS": ("max_tokens", int),
     "PYVISION_TIMEOUT_S": ("timeout_s", float),
+    "PYVISION_TOTAL_S": ("total_s", float),
     "PYVISION_RETRY_S": ("retry_s", float),
 }
 
@@ -49,11 +73,16 @@ _VARIABLES: Mapping[str, tuple[str, type]] = {
 class ModelConfig:
     """One model behind one wire; the keys of a configuration file are exactly these fields.
 
-    timeout_s: longest silence of the endpoint. retry_s: how long failures worth it are retried, in all.
-    extra_body: merged into every request. file: recorded replies, or a script, relative to the configuration.
+    base_url_env: a variable that holds base_url. api_version: of Azure OpenAI, whose resource base_url is then.
+    api_keys: several, used in turn (`api_key` may be a list in a file). api_key_file: a key on each line; this and
+    file (recorded replies, or a script) are relative to the configuration. max_concurrent: calls at once.
+
+    timeout_s: longest silence of the endpoint. total_s: longest reply. retry_s: how long failures worth it are
+    retried, in all. stream, stop: whether the endpoint is asked to. refused: parameters, by their names on the wire,
+    that are never sent. extra_body: merged into every request. limits: a row of `limits.json`.
     """
 
-    wire: Literal["openai", "offline", "scripted", "replayed"]
+    wire: Literal["openai", "responses", "anthropic", "offline", "scripted", "replayed"]
     model: str | None = None
     base_url: str | None = None
     api_key: str | None = field(default=None, repr=False)
@@ -65,6 +94,28 @@ class ModelConfig:
     extra_body: dict[str, Any] = field(default_factory=dict)
     replies: tuple[str, ...] | None = None
     file: Path | None = None
+    api_keys: tuple[str, ...] = field(default=(), repr=False)
+    api_key_file: Path | None = None
+    base_url_env: str | None = None
+    api_version: str | None = None
+    total_s: float = 1800.0
+    stream: bool = True
+    stop: bool = True
+    refused: tuple[str, ...] = ()
+    limits: str | None = None
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    max_concurrent: int | None = None
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Every key, each once."""
+        return tuple(dict.fromkeys(key for key in (self.api_key, *self.api_keys) if key))
+
+    @property
+    def address(self) -> str:
+        """Where the endpoint is: base_url, or the default of the wire."""
+        return self.base_url or (ANTHROPIC_URL if self.wire == "anthropic" else OPENAI_URL)
 
 
 def load_model_config(name: str | None, file: Path | None, environ: Mapping[str, str]) -> ModelConfig:
@@ -74,20 +125,36 @@ def load_model_config(name: str | None, file: Path | None, environ: Mapping[str,
     """
     environ = {key: value.strip() for key, value in environ.items() if value.strip()}
     if name is None and file is None:
-        name = environ.get("PYVISION_MODEL") or ("openai" if "OPENAI_API_KEY" in environ else "offline")
+        name = environ.get("PYVISION_MODEL") or _by_key(environ)
     config = _read(file) if file is not None else _shipped(name or "")
-    if config.wire == "openai":
-        config = _with_key(_with_environment(config, environ), environ)
+    if config.wire in ENDPOINTS:
+        config = _with_keys(_with_environment(config, environ), environ)
     return _checked(config, str(file or name))
 
 
 def without_secrets(config: ModelConfig) -> dict[str, Any]:
-    """What may be written to disk: no key, no password in the URL, only the fields that are set."""
-    base_url = config.base_url and _without_credentials(config.base_url)
-    told = asdict(replace(config, api_key=None, base_url=base_url, extra_body={}))
+    """What may be written to disk: no key, no password in the URL, only what differs from the default."""
+    base_url = config.base_url and without_credentials(config.base_url)
+    told = asdict(replace(config, api_key=None, api_keys=(), base_url=base_url, extra_body={}))
     told["extra_body"] = {key: _told(key, value) for key, value in config.extra_body.items()}
-    told["file"] = str(config.file) if config.file else None
-    return {key: value for key, value in told.items() if value not in (None, {}, ())}
+    for key in ("file", "api_key_file"):
+        told[key] = str(told[key]) if told[key] else None
+    usual = {option.name: option.default for option in fields(ModelConfig)}
+    always = ("timeout_s", "retry_s")
+    return {
+        key: value
+        for key, value in told.items()
+        if value not in (None, {}, ()) and (key in always or value != usual[key])
+    }
+
+
+def secrets(config: ModelConfig) -> tuple[str, ...]:
+    """Every text of the configuration that no file, log or message may hold."""
+    parts = urlsplit(config.base_url or "")
+    queried = [value for key, value in parse_qsl(parts.query) if _is_secret(key)]
+    hidden = [str(value) for key, value in config.extra_body.items() if _is_secret(key)]
+    found = (*config.keys, parts.password, *queried, *hidden)
+    return tuple(dict.fromkeys(text for text in found if text))
 
 
 def is_local(base_url: str | None) -> bool:
@@ -116,9 +183,23 @@ def with_options(strategy: Any, options: Mapping[str, str]) -> Any:
     return strategy(**values) if isinstance(strategy, type) else replace(strategy, **values)
 
 
+def without_credentials(url: str) -> str:
+    """The address without the name, the password and the query that may stand in it."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return url.rpartition("@")[2]
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def _by_key(environ: Mapping[str, str]) -> str:
+    keyed = (name for name in ("openai", "anthropic") if f"{name.upper()}_API_KEY" in environ)
+    return next(keyed, "offline")
+
+
 def _shipped(name: str) -> ModelConfig:
     folder = data_folder("api_configs")
-    known = sorted(path.stem for path in folder.glob("*.json"))
+    known = sorted(path.stem for path in folder.glob("*.json") if path.stem not in TABLES)
     stem, colon, model = name.partition(":")
     if stem not in known or (colon and not model):
         raise ConfigError(
@@ -126,19 +207,35 @@ def _shipped(name: str) -> ModelConfig:
             "(openai:gpt-4.1); --config FILE takes a file"
         )
     config = _read(folder / f"{stem}.json")
-    if colon and config.wire != "openai":
+    if colon and config.wire not in ENDPOINTS:
         raise ConfigError(f"model {name!r}: {stem} takes no model id; say {stem!r}")
     return replace(config, model=model) if model else config
 
 
 def _read(path: Path) -> ModelConfig:
-    text = _text(path)
+    content = _translated(_object(path, _text(path)))
     known = [option.name for option in fields(ModelConfig)]
-    for key in _object(path, text):
+    for key in content:
         if key not in known:
             raise ConfigError(f"{path}: unknown key {key!r}; known keys are {', '.join(known)}")
-    config = _validated(path, text)
-    return replace(config, file=path.parent / config.file) if config.file else config
+    config = _validated(path, json.dumps(content))
+    file = config.file and path.parent / config.file
+    key_file = config.api_key_file and path.parent / config.api_key_file
+    return replace(config, file=file, api_key_file=key_file)
+
+
+def _translated(content: dict[str, Any]) -> dict[str, Any]:
+    """Upstream's spellings in ours; several keys under `api_key` are `api_keys`."""
+    ours = dict(content)
+    if "azure_openai_endpoint" in content:
+        ours["base_url"] = ours.pop("azure_openai_endpoint")
+        ours["api_key"] = ours.pop("azure_openai_api_key", None)
+        ours.setdefault("api_version", _AZURE_VERSION)
+    if isinstance(ours.get("api_key"), list):
+        ours["api_keys"] = [*ours.pop("api_key"), *ours.get("api_keys", ())]
+        if "wire" not in ours:
+            ours |= {"wire": "openai", "model": ours.get("model", _UPSTREAM_MODEL)}
+    return ours
 
 
 def _text(path: Path) -> str:
@@ -178,8 +275,11 @@ def _validated(path: Path, text: str) -> ModelConfig:
 
 
 def _with_environment(config: ModelConfig, environ: Mapping[str, str]) -> ModelConfig:
-    if config.base_url is None and "OPENAI_BASE_URL" in environ:
-        config = replace(config, base_url=environ["OPENAI_BASE_URL"])
+    if config.base_url is None:
+        variables = (config.base_url_env or "", _URL_VARIABLES[config.wire])
+        config = replace(
+            config, base_url=next((environ[name] for name in variables if name in environ), None)
+        )
     for variable, (key, kind) in _VARIABLES.items():
         if variable in environ:
             config = replace(config, **{key: _number(variable, environ[variable], kind)})
@@ -193,18 +293,30 @@ def _number(variable: str, text: str, kind: type) -> Any:
         raise ConfigError(f"{variable} is {text!r}, not a number; unset it or give one") from None
 
 
-def _with_key(config: ModelConfig, environ: Mapping[str, str]) -> ModelConfig:
-    key = config.api_key or environ.get(config.api_key_env or "")
-    if not key and config.api_key_env and not is_local(config.base_url):
-        where = _without_credentials(config.base_url or OPENAI_URL)
+def _with_keys(config: ModelConfig, environ: Mapping[str, str]) -> ModelConfig:
+    """Those of the environment, else those that the file holds or points to."""
+    own = config.keys + (_keys_in(config.api_key_file) if config.api_key_file else ())
+    forced, named = environ.get("PYVISION_API_KEY"), environ.get(config.api_key_env or "")
+    keys = (forced,) if forced else own or ((named,) if named else ())
+    if not keys and config.api_key_env and not is_local(config.address):
+        where = without_credentials(config.address)
         raise ConfigError(f"no key for {where}; set {config.api_key_env}, or use --model offline without one")
-    return replace(config, api_key=key or None)
+    return replace(config, api_key=keys[0] if keys else None, api_keys=keys[1:])
+
+
+def _keys_in(path: Path) -> tuple[str, ...]:
+    lines = (line.strip() for line in _text(path).splitlines())
+    return tuple(line for line in lines if line and not line.startswith("#"))
 
 
 def _checked(config: ModelConfig, source: str) -> ModelConfig:
     for key in _NEEDED.get(config.wire, ()):
         if not getattr(config, key):
             raise ConfigError(f"{source}: wire {config.wire!r} needs {key!r}; add it")
+    if config.base_url_env and not config.base_url:
+        raise ConfigError(f"{source}: there is no address; set {config.base_url_env}")
+    if config.api_version and not config.base_url:
+        raise ConfigError(f"{source}: api_version is Azure's, and needs the resource as base_url; add it")
     for key in _ABOVE_ZERO:
         value = getattr(config, key)
         if value is not None and not 0 < value < math.inf:
@@ -212,7 +324,7 @@ def _checked(config: ModelConfig, source: str) -> ModelConfig:
     if config.temperature is not None and not 0 <= config.temperature < math.inf:
         raise ConfigError(f"{source}: temperature is {config.temperature}; it must be 0 or more")
     if config.base_url is not None and not _is_web_address(config.base_url):
-        told = _without_credentials(config.base_url)
+        told = without_credentials(config.base_url)
         raise ConfigError(f"{source}: base_url {told!r} is no address such as http://127.0.0.1:8000/v1")
     return config
 
@@ -225,17 +337,12 @@ def _is_web_address(url: str) -> bool:
         return False
 
 
-def _without_credentials(url: str) -> str:
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return url.rpartition("@")[2]
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
-
-
 def _told(key: str, value: Any) -> Any:
-    secret = any(word in key.lower() for word in ("key", "secret", "password", "authorization", "auth_token"))
-    return "(withheld)" if secret else value
+    return "(withheld)" if _is_secret(key) else value
+
+
+def _is_secret(key: str) -> bool:
+    return any(word in key.lower() for word in ("key", "secret", "password", "authorization", "token"))
 
 
 def _converted(owner: str, key: str, text: str, known: Mapping[str, Any]) -> Any:

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
 from typing import Any, Protocol
 
-from pyvision.errors import ImageError, LimitReached
-from pyvision.events import Asked, Defined, Event, Noted, Ran
-from pyvision.images import decode, fit
-from pyvision.types import EndReason, Message, Model, Picture, Question, Reply, Sampling, Usage
+from pyvision.budget import Budget, Limits
+from pyvision.errors import ImageError, LimitReached, ModelError
+from pyvision.events import Asked, Defined, Event, Noted, Ran, Restarted, Spoke
+from pyvision.images import decode
+from pyvision.limits import EndpointLimits
+from pyvision.models.streams import stream_of
+from pyvision.prices import Price
+from pyvision.sending import Outbox, Request
+from pyvision.types import EndReason, Message, Model, Picture, Question, Reply, Restart, Sampling, Usage
 from sandbox import CellResult, Figure
 
+__all__ = ["DEFAULT_ROLE", "Episode", "Limits", "Sandbox", "Session"]
 DEFAULT_ROLE = "default"
-_NEARLY = 0.9  # the share of a token or time budget after which the next reply has to be the last
 
 
 class Session(Protocol):
@@ -36,18 +41,6 @@ class Sandbox(Protocol):
     def open(self, images: Mapping[str, bytes]) -> Session: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Budgets of one question. Tokens count input and output of every reply; None means no limit.
-
-    A budget is looked at before each verb, so it can be overshot by the one call that was under way.
-    """
-
-    max_turns: int = 20
-    max_tokens: int | None = 2_000_000
-    max_seconds: float | None = 1800.0
-
-
 class Episode:
     """The verbs of a strategy: ask a model, run a cell, name a figure, note a remark.
 
@@ -55,52 +48,75 @@ class Episode:
     thread at a time, but for `stop`.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is one thing that a question is answered with
         self,
         question: Question,
         models: Mapping[str, Model],
         limits: Limits,
         sandbox: Sandbox,
         watch: Callable[[Event], None],
+        *,
+        accepts: Mapping[str, EndpointLimits] | None = None,
+        prices: Mapping[str, Price] | None = None,
     ) -> None:
+        """accepts: role -> what its endpoint takes, as `models` names roles. prices: model name -> price."""
         self.question = question
-        self.limits = limits
-        self.usage = Usage()
-        self.turns = 0
         self.cells = 0
+        self._budget = Budget(limits)
         self._models = models
+        self._accepts = accepts or {}
+        self._prices = prices or {}
+        self._outboxes: dict[str, Outbox] = {}
         self._sandbox = sandbox
         self._watch = watch
         self._session: Session | None = None
         self._names = len(question.images)
         self._stopped = threading.Event()
-        self._began = time.monotonic()
 
     @property
     def is_stopped(self) -> bool:
         return self._stopped.is_set()
 
     @property
+    def limits(self) -> Limits:
+        return self._budget.limits
+
+    @property
+    def usage(self) -> Usage:
+        return self._budget.usage
+
+    @property
+    def cost(self) -> float | None:
+        return self._budget.cost
+
+    @property
     def seconds(self) -> float:
-        return time.monotonic() - self._began
+        return self._budget.seconds
+
+    @property
+    def turns(self) -> int:
+        return self._budget.turns
 
     @property
     def turns_left(self) -> int:
-        return self.limits.max_turns - self.turns
+        return self._budget.turns_left
 
-    def ask(self, role: str, messages: Sequence[Message], *, stop: tuple[str, ...] = ()) -> Reply:
-        """One reply of the model that plays this role; pictures go out fitted to what endpoints accept.
+    def ask(
+        self, role: str, messages: Sequence[Message], *, stop: tuple[str, ...] = (), logprobs: bool = False
+    ) -> Reply:
+        """One reply of the model that plays this role, to the talk as its endpoint can take it (`sending`).
 
-        Raises LimitReached when a budget is spent, ModelError when the endpoint fails.
+        Raises LimitReached when a budget is spent or the talk is too long, ModelError when the endpoint fails.
         """
-        self._check_budget()
+        self._check_stopped()
+        self._budget.check()
         model = self._models.get(role) or self._models[DEFAULT_ROLE]
-        sent = tuple(_fitted(message) for message in messages)
+        sampling = Sampling(stop=stop, logprobs=logprobs, seconds=self._budget.seconds_left)
         began = time.monotonic()
-        reply = model.complete(sent, Sampling(stop=stop))
-        self.turns += 1
-        self.usage += reply.usage
-        self._watch(Asked(role, model.name, sent, reply, time.monotonic() - began))
+        request, reply = self._reply(role, model, messages, sampling)
+        self._budget.receive(reply.usage, self._prices.get(model.name))
+        seconds = time.monotonic() - began
+        self._watch(Asked(role, model.name, request.messages, reply, seconds, request.sent))
         return reply
 
     def expect_code(self) -> None:
@@ -148,13 +164,7 @@ class Episode:
 
     def last_call(self) -> EndReason | None:
         """The budget that allows only one more reply, or None while there is room for more."""
-        if self.turns_left <= 1:
-            return "turn_limit"
-        if self.limits.max_tokens is not None and self.usage.total >= _NEARLY * self.limits.max_tokens:
-            return "token_limit"
-        if self.limits.max_seconds is not None and self.seconds >= _NEARLY * self.limits.max_seconds:
-            return "time_limit"
-        return None
+        return self._budget.nearly_spent()
 
     def stop(self) -> None:
         """End the episode from another thread: its kernel goes, also in mid-cell, and the next verb raises."""
@@ -172,27 +182,54 @@ class Episode:
             self._session = self._sandbox.open({f"image_clue_{i}": p.data for i, p in enumerate(pictures)})
         return self._session
 
-    def _check_budget(self) -> None:
-        if self.turns_left <= 0:
-            raise LimitReached(
-                "turn_limit", f"{self.limits.max_turns} turns are spent; allow more: --max-turns"
-            )
-        if self.limits.max_tokens is not None and self.usage.total >= self.limits.max_tokens:
-            spent = f"{self.usage.total:,} of {self.limits.max_tokens:,} tokens are spent"
-            raise LimitReached("token_limit", f"{spent}; allow more with --max-tokens")
-        self._check_time()
+    def _reply(
+        self, role: str, model: Model, talk: Sequence[Message], sampling: Sampling, *, again: bool = True
+    ) -> tuple[Request, Reply]:
+        """What was sent and what came back; once more where the endpoint said that it was too much."""
+        request = self._packed(role, talk)
+        try:
+            return request, self._listen(role, model, request.messages, sampling)
+        except ModelError as error:
+            if again and self._outbox(role).give_way(error, talk):
+                return self._reply(role, model, talk, sampling, again=False)
+            self._check_time()  # what the endpoint could not do in the time that was left is no fault of it
+            if error.kind == "context":
+                raise LimitReached("context_overflow", str(error)) from error
+            raise
 
-    def _check_time(self) -> None:
+    def _packed(self, role: str, talk: Sequence[Message]) -> Request:
+        request = self._outbox(role).pack(talk)
+        if request.left_out:
+            self.note("left_out", role=role, pictures=list(request.left_out))
+        self._budget.send(request)
+        return request
+
+    def _outbox(self, role: str) -> Outbox:
+        if role not in self._outboxes:
+            accepts = self._accepts.get(role if role in self._models else DEFAULT_ROLE, EndpointLimits())
+            self._outboxes[role] = Outbox(accepts, len(self.question.images))
+        return self._outboxes[role]
+
+    def _listen(self, role: str, model: Model, messages: Sequence[Message], sampling: Sampling) -> Reply:
+        with closing(_pieces(model, messages, sampling)) as pieces:
+            for piece in pieces:
+                if isinstance(piece, Reply):
+                    return piece
+                self._check_time()
+                self._watch(Restarted(role) if isinstance(piece, Restart) else Spoke(role, piece))
+        raise ModelError(f"{model.name}: the stream ended without a reply", retry=True)
+
+    def _check_stopped(self) -> None:
         if self.is_stopped:
             raise LimitReached("interrupted", "stopped by the caller")
-        if self.limits.max_seconds is not None and self.seconds >= self.limits.max_seconds:
-            raise LimitReached(
-                "time_limit", f"{self.limits.max_seconds:g} seconds are spent; allow more with --max-seconds"
-            )
+
+    def _check_time(self) -> None:
+        self._check_stopped()
+        self._budget.check_time()
 
 
-def _fitted(message: Message) -> Message:
-    if not any(isinstance(part, Picture) for part in message.parts):
-        return message
-    parts = tuple(fit(part).picture if isinstance(part, Picture) else part for part in message.parts)
-    return replace(message, parts=parts)
+def _pieces(
+    model: Model, messages: Sequence[Message], sampling: Sampling
+) -> Generator[str | Restart | Reply, None, None]:
+    """The model's stream as something that can be closed; closing it closes the connection."""
+    yield from stream_of(model, messages, sampling)

@@ -15,10 +15,12 @@ The sandbox has a tree of its own in `sandbox.errors`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from pyvision.types import EndReason
+
+ErrorKind: TypeAlias = Literal["context", "auth", "quota", "rate", "unknown_model", "too_large", "other"]
 
 
 class PyVisionError(Exception):
@@ -52,12 +54,21 @@ class ModelError(PyVisionError):
     """The model endpoint failed: unreachable, unauthorised, overloaded or talking nonsense.
 
     retry: whether the same request may succeed later. retry_after_s: how long the endpoint asked to wait.
+    kind: what a caller can answer; `context` is a talk longer than the model can read.
     """
 
-    def __init__(self, message: str, *, retry: bool = False, retry_after_s: float | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        retry: bool = False,
+        retry_after_s: float | None = None,
+        kind: ErrorKind = "other",
+    ) -> None:
         super().__init__(message)
         self.retry = retry
         self.retry_after_s = retry_after_s
+        self.kind = kind
 
 
 class FormatError(PyVisionError):

@@ -20,14 +20,51 @@ class Began:
 
 
 @dataclass(frozen=True, slots=True)
+class Sent:
+    """A picture as one request held it. Coordinates count from the top left: original = sent / scale on each axis.
+
+    name: its handle in the talk and in the kernel, if it has one. sha256: of the file that was sent.
+    """
+
+    name: str | None
+    sha256: str
+    width: int
+    height: int
+    scale_x: float = 1.0
+    scale_y: float = 1.0
+
+    def to_original(self, x: float, y: float) -> tuple[float, float]:
+        """Where a point of the sent picture lies in the original, in its pixels; padding lies outside of it."""
+        return x / self.scale_x, y / self.scale_y
+
+
+@dataclass(frozen=True, slots=True)
+class Spoke:
+    """A piece of a reply that is on its way. Passes by and is never recorded: `Asked` holds the whole reply."""
+
+    role: str
+    text: str
+    kind: Literal["spoke"] = "spoke"
+
+
+@dataclass(frozen=True, slots=True)
+class Restarted:
+    """The reply begins again after a fault: what was spoken of it is void. Passes by as `Spoke` does."""
+
+    role: str
+    kind: Literal["restarted"] = "restarted"
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
-    """A model was asked in a role and replied."""
+    """A model was asked in a role and replied. `messages` are what was sent, `sent` the pictures in them."""
 
     role: str
     model: str
     messages: tuple[Message, ...]
     reply: Reply
     seconds: float
+    sent: tuple[Sent, ...] = ()
     kind: Literal["asked"] = "asked"
 
 
@@ -60,14 +97,15 @@ class Noted:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The last event of every run."""
+    """The last event of every run. cost: by the user's price table, None without one."""
 
     outcome: Outcome
     usage: Usage
     turns: int
     cells: int
     seconds: float
+    cost: float | None = None
     kind: Literal["ended"] = "ended"
 
 
-Event: TypeAlias = Began | Asked | Ran | Defined | Noted | Ended
+Event: TypeAlias = Began | Spoke | Restarted | Asked | Ran | Defined | Noted | Ended

@@ -23,6 +23,9 @@ Rules for answers (`find_answer`)
 * Wrapping is taken off: `$…$`, `\(…\)`, quotes, and `\text{…}` and its like around the whole content.
 * Without a box, the last `<answer>…</answer>` that no prose follows on its line.
 
+Only the kernel writes `<interpreter>` turns. One that a reply starts a line with is made up: outside the code block
+it is taken out, up to its `</interpreter>` or to the end, and no box in it counts.
+
 Thinking (`<think>…</think>`, `<thinking>`, or all before a `</think>` that nobody opened) is taken out before
 anything is looked for. A `<think>` that is never closed hides the rest of the reply.
 """
@@ -57,6 +60,7 @@ _BOX = re.compile(r"\\boxed\s*(?:(?P<brace>\{)|(?P<word>[-+]?\d[\d.,/:%]*|[A-Z]\
 _ANSWER = re.compile(
     r"(?<![`'\"])<answer>((?:(?!<answer>).)*?)</answer>[ \t]*(?=\n|\Z|<)", _FLAGS | re.DOTALL
 )
+_MADE_UP = re.compile(r"^[ \t]*<interpreter>.*?(?:</interpreter>|\Z)", _FLAGS | re.DOTALL)
 _BRACES = re.compile(r"\\.|[{}]", re.DOTALL)
 _MACRO = re.compile(
     r"\\(?:text(?:bf|it|rm|tt|sf|normal)?|math(?:rm|bf|it|tt|sf)|mbox|emph|operatorname)\s*(?=\{)"
@@ -113,6 +117,18 @@ def code_is_cut(text: str) -> bool:
     return block is not None and not block.closed
 
 
+def would_close(text: str) -> bool:
+    """Whether a `</code>` right behind this text ends the reply: not inside a string, a thought or quotes."""
+    if any(found.end() == len(text) and not _ended(found) for found in _THINKING.finditer(text)):
+        return False
+    text = _visible(text)
+    block = _first_block(text)
+    if block is None:
+        return not _is_quoted(text, len(text)) and _OPEN.search(text) is None
+    starts_line = not text.rstrip(" \t") or text.rstrip(" \t").endswith(("\n", "```", "~~~"))
+    return block.error is not None or starts_line or _parsed(block.code) is not None
+
+
 def find_answer(text: str) -> str | None:
     """The final answer, unwrapped, or None. Raises FormatError when the box was cut in the middle."""
     outside = _without_code(_visible(text))
@@ -123,6 +139,11 @@ def find_answer(text: str) -> str | None:
             return content
     tagged = [_unwrapped(content) for content in _ANSWER.findall(outside) if r"\boxed" not in content]
     return next((content for content in reversed(tagged) if content), None)
+
+
+def makes_up_output(text: str) -> bool:
+    """Whether the reply holds an interpreter turn of its own making, outside its code block."""
+    return _MADE_UP.search(_around_code(_visible(text))) is not None
 
 
 def thought(text: str) -> str:
@@ -139,12 +160,12 @@ def said(text: str) -> str:
     text = _visible(text)
     block = _first_block(text)
     if block is None or block.error is not None:
-        return text.strip()
-    kept = text[: block.end].rstrip()
+        return _MADE_UP.sub("", text).strip()
+    before, kept = _MADE_UP.sub("", text[: block.start]), text[block.start : block.end].rstrip()
     if not _OPEN.match(text, block.start) or re.search(rf"{_CLOSE}\Z", kept, _FLAGS):
-        return kept
+        return before + kept
     fence = "" if kept.endswith(block.marks) else f"\n{block.marks}"
-    return f"{kept}{fence}\n</code>"
+    return f"{before}{kept}{fence}\n</code>"
 
 
 def without_thinking(text: str) -> str:
@@ -154,11 +175,19 @@ def without_thinking(text: str) -> str:
     return text[ends[-1] :] if ends else text
 
 
+def _ended(thinking: re.Match[str]) -> bool:
+    return thinking[0].lower().endswith(f"</{thinking[1].lower()}>")
+
+
 def _visible(text: str) -> str:
     return without_thinking(text.replace("\r\n", "\n"))
 
 
 def _without_code(text: str) -> str:
+    return _MADE_UP.sub("", _around_code(text))
+
+
+def _around_code(text: str) -> str:
     block = _first_block(text)
     return text if block is None else f"{text[: block.start]}\n{text[block.end :]}"
 

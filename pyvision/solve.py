@@ -13,12 +13,16 @@ from queue import SimpleQueue
 from typing import Any, cast
 
 from pyvision import images as pictures
-from pyvision.config import load_model_config, with_options, without_secrets
-from pyvision.episode import DEFAULT_ROLE, Episode, Limits
+from pyvision.budget import Limits
+from pyvision.config import with_options
+from pyvision.episode import DEFAULT_ROLE, Episode
 from pyvision.episode import Sandbox as AnySandbox
 from pyvision.errors import ConfigError, LimitReached, ModelError, PyVisionError
 from pyvision.events import Began, Ended, Event
-from pyvision.models.build import build
+from pyvision.limits import EndpointLimits
+from pyvision.models.wrappers import close_model
+from pyvision.players import Player, find_player
+from pyvision.prices import Price, load_prices, prices_of
 from pyvision.strategies.code_loop import CodeLoop
 from pyvision.strategies.direct import Direct
 from pyvision.trajectory import TrajectoryWriter
@@ -30,7 +34,11 @@ STRATEGIES: Mapping[str, Callable[[], Strategy]] = {"code_loop": CodeLoop, "dire
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """All that is needed to answer one question, checked and built."""
+    """All that is needed to answer one question, checked and built.
+
+    owned: the models that were built for it, which `solve` closes. prices: model name -> price; with a limit on the
+    cost, every model has one.
+    """
 
     question: Question
     strategy: Strategy
@@ -39,6 +47,15 @@ class Task:
     policy: Policy = field(default_factory=Policy)
     setup: Mapping[str, Any] = field(default_factory=dict)  # how it was configured, without secrets
     secrets: tuple[str, ...] = field(default=(), repr=False)  # what no file of the run may hold
+    accepts: Mapping[str, EndpointLimits] = field(default_factory=dict)  # role -> what its endpoint takes
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    owned: tuple[Model, ...] = ()
+
+    def __post_init__(self) -> None:
+        without = [model.name for model in self.models.values() if model.name not in self.prices]
+        if self.limits.max_cost is not None and without:
+            way = "give a table that has one: --prices FILE, or PYVISION_PRICES"
+            raise ConfigError(f"a limit on the cost needs the price of {without[0]!r}; {way}")
 
     @property
     def strategy_name(self) -> str:
@@ -52,32 +69,50 @@ def prepare(  # noqa: PLR0913 - each is one thing that a person may choose
     strategy: str = "code_loop",
     model: str | Model | None = None,
     config: str | Path | None = None,
+    roles: Mapping[str, str | Model] | None = None,
     options: Mapping[str, str] | None = None,
     limits: Limits | None = None,
     policy: Policy | None = None,
+    prices: str | Path | None = None,
 ) -> Task:
     """A Task from what a person gives. Raises ConfigError or ImageError: one line that names the way out.
 
-    model: a Model, or a name as `--model` takes it; None is chosen by the environment, else `offline`.
-    config: a configuration file in place of a name. options: the strategy's fields, as `--set` takes them.
+    model: a Model, which stays the caller's to close, or a name as `--model` takes it; None is chosen by the
+    environment, else `offline`. config: a configuration file in place of a name. roles: a role of the strategy -> the
+    model that plays it in place of the common one. options: the strategy's fields, as `--set` takes them. prices: a
+    price table (`pyvision.prices`); PYVISION_PRICES names one too.
     """
     if not text.strip():
         raise ConfigError("the question is empty; ask something: --question TEXT")
     if strategy not in STRATEGIES:
         raise ConfigError(f"unknown strategy {strategy!r}; known strategies are {', '.join(STRATEGIES)}")
     chosen = with_options(STRATEGIES[strategy](), options or {})
-    built, described, secrets = _model(model, config)
+    players = _players(chosen.roles, find_player(model, config), roles or {})
     limits, policy = limits or Limits(), policy or Policy()
     setup = {
         "strategy": strategy,
         "options": asdict(cast("Any", chosen)),  # every strategy is a dataclass
-        "model": described,
+        "model": players[DEFAULT_ROLE].described,
+        "roles": {role: player.described for role, player in players.items() if role != DEFAULT_ROLE},
         "limits": asdict(limits),
         "policy": asdict(policy),
         "images": [str(image) for image in images],
     }
     question = Question(text.strip(), tuple(pictures.read(image) for image in images))
-    return Task(question, chosen, {DEFAULT_ROLE: built}, limits, policy, setup, secrets)
+    return Task(
+        question,
+        chosen,
+        {role: player.model for role, player in players.items()},
+        limits,
+        policy,
+        setup,
+        secrets=tuple(dict.fromkeys(secret for player in players.values() for secret in player.secrets)),
+        accepts={role: player.accepts for role, player in players.items()},
+        prices=_prices(
+            [player.model.name for player in players.values()], prices or os.environ.get("PYVISION_PRICES")
+        ),
+        owned=tuple(player.model for player in players.values() if player.is_ours),
+    )
 
 
 def solve(task: Task, watch: Callable[[Event], None], sandbox: AnySandbox | None = None) -> Outcome:
@@ -134,23 +169,27 @@ def _kept(task: Task, out: str | Path | None) -> Iterator[Callable[[Event], None
         yield trajectory.write
 
 
-def _model(
-    model: str | Model | None, config: str | Path | None
-) -> tuple[Model, dict[str, Any], tuple[str, ...]]:
-    """The model, what may be written down of its configuration, and what may not."""
-    if model is None or isinstance(model, str):
-        settings = load_model_config(model, Path(config) if config else None, os.environ)
-        return build(settings), without_secrets(settings), (settings.api_key,) if settings.api_key else ()
-    return model, {"name": model.name}, ()
+def _players(known: Sequence[str], default: Player, roles: Mapping[str, str | Model]) -> Mapping[str, Player]:
+    """role -> player. Raises ConfigError for a role that the strategy does not have."""
+    for role in roles:
+        if role not in known:
+            raise ConfigError(f"unknown role {role!r}; the roles of this strategy are {', '.join(known)}")
+    return {DEFAULT_ROLE: default} | {role: find_player(model) for role, model in roles.items()}
+
+
+def _prices(models: Sequence[str], file: str | Path | None) -> Mapping[str, Price]:
+    return prices_of(models, load_prices(Path(file))) if file else {}
 
 
 def _episode(task: Task, watch: Callable[[Event], None], sandbox: AnySandbox) -> Episode:
-    return Episode(task.question, task.models, task.limits, sandbox, watch)
+    return Episode(
+        task.question, task.models, task.limits, sandbox, watch, accepts=task.accepts, prices=task.prices
+    )
 
 
 def _drive(task: Task, episode: Episode, watch: Callable[[Event], None]) -> Outcome:
     watch(Began(task.question, task.strategy_name, {role: m.name for role, m in task.models.items()}))
-    with closing(episode):
+    with closing(episode), _closing(task.owned):
         try:
             outcome = _outcome(task.strategy.solve(task.question, episode))
         except LimitReached as limit:
@@ -172,9 +211,18 @@ def _drive(task: Task, episode: Episode, watch: Callable[[Event], None]) -> Outc
     return outcome
 
 
+@contextmanager
+def _closing(models: Sequence[Model]) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        for model in models:
+            close_model(model)
+
+
 def _outcome(answer: Answer) -> Outcome:
     return Outcome(answer.text, answer.end_reason, answer.remark)
 
 
 def _ended(outcome: Outcome, episode: Episode) -> Ended:
-    return Ended(outcome, episode.usage, episode.turns, episode.cells, episode.seconds)
+    return Ended(outcome, episode.usage, episode.turns, episode.cells, episode.seconds, episode.cost)

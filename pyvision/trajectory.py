@@ -5,7 +5,9 @@ events.jsonl   a header line, then one event a line, in order. A message of a ta
 images/        every picture once, named by the first half of the SHA-256 of its bytes. No line holds bytes or base64.
 config.json    what the run was given.        summary.json   what came of it, present once it has ended.
 
-Every line is on the disk before the run goes on: one that is killed loses at most the line being written.
+Every line is written before the run goes on: one that is killed loses at most the line being written. A reply is
+forced to the disk with the event after it, not before its cell starts, so a machine that loses its power may lose
+the last reply; all else is on the disk. `Spoke` and `Restarted` pass by and are not written.
 `Noted.data` comes back as JSON gives it: lists for tuples, strings as keys. Text loses lone surrogates.
 """
 
@@ -16,7 +18,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from io import FileIO
 from math import isfinite
@@ -25,7 +27,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from pyvision.errors import RunFolderError
-from pyvision.events import Asked, Began, Ended, Event
+from pyvision.events import Asked, Began, Ended, Event, Restarted, Spoke
 from pyvision.types import Message, Picture
 
 if TYPE_CHECKING:
@@ -75,6 +77,8 @@ class TrajectoryWriter:
     def write(self, event: Event) -> None:
         """Add one event, and before it the pictures and messages that are new in it."""
         match event:
+            case Spoke() | Restarted():
+                pass
             case Asked():
                 self._write_asked(event)
             case Began():
@@ -101,7 +105,8 @@ class TrajectoryWriter:
             "turns": ended.turns,
             "cells": ended.cells,
             "seconds": round(ended.seconds, 3),
-            "usage": {"input_tokens": ended.usage.input_tokens, "output_tokens": ended.usage.output_tokens},
+            "usage": asdict(ended.usage),
+            "cost": ended.cost,
             "run_dir": str(self.folder),
         }
 
@@ -122,21 +127,24 @@ class TrajectoryWriter:
     def _write_asked(self, event: Asked) -> None:
         ids = [self._message_id(message) for message in event.messages]
         line = self._plain(_event().dump_python(replace(event, messages=())))
-        self._write_line({**line, "messages": ids})
+        self._write_line({**line, "messages": ids}, at_once=False)
 
     def _message_id(self, message: Message) -> int:
         if message not in self._messages:
             number = len(self._messages)
             plain = self._plain(_message().dump_python(message))
-            self._write_line({"kind": "message", "id": number, "message": plain})
+            self._write_line({"kind": "message", "id": number, "message": plain}, at_once=False)
             self._messages[message] = number
         return self._messages[message]
 
-    def _write_line(self, line: Mapping[str, Any]) -> None:
+    def _write_line(self, line: Mapping[str, Any], *, at_once: bool = True) -> None:
+        """at_once: force it to the disk, and with it every line before it."""
         with _explained(self.folder):
             start = self._lines.tell()
             try:
                 _write_all(self._lines.fileno(), _json(line).encode() + b"\n")
+                if at_once:
+                    os.fsync(self._lines.fileno())
             except OSError:
                 with suppress(OSError):  # the half line may stay then: a reader drops it
                     self._lines.truncate(start)
@@ -297,7 +305,6 @@ def _write_all(descriptor: int, data: bytes) -> None:
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
-    os.fsync(descriptor)
 
 
 def _replace(path: Path, data: bytes) -> None:
@@ -306,6 +313,7 @@ def _replace(path: Path, data: bytes) -> None:
     try:
         with part.open("wb", buffering=0) as file:
             _write_all(file.fileno(), data)
+            os.fsync(file.fileno())
         part.replace(path)
     except OSError:
         with suppress(OSError):  # it may never have come into being

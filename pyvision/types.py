@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
@@ -15,9 +15,15 @@ EndReason: TypeAlias = Literal[
     "answered",
     "no_answer",  # the model ended without an answer, and said nothing that could be repaired into one
     "refused",  # the model declined, or a content filter did
+    "truncated",  # the reply was cut at its length limit, again after it was asked for once more
+    "loop",  # the same cell failed in the same way again, after the model was told
     "turn_limit",
     "token_limit",
     "time_limit",
+    "picture_limit",
+    "byte_limit",
+    "cost_limit",
+    "context_overflow",  # the talk is longer than the model can read
     "model_error",  # the endpoint failed: not the model's fault, never to be scored
     "sandbox_error",  # no isolation, or the kernel could not be started: likewise
     "interrupted",  # the caller stopped it
@@ -63,22 +69,35 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How to sample one reply. None and empty mean: do not send the parameter."""
+    """How to sample one reply. None and empty mean: do not send the parameter.
+
+    seconds: how long this reply may take in all, waits between attempts included; never sent.
+    """
 
     temperature: float | None = None
     max_tokens: int | None = None
     stop: tuple[str, ...] = ()
+    logprobs: bool = False  # ask for the log probability of each token of the reply
+    seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens as the endpoint counted them; zero where it counted nothing."""
+    """Tokens as the endpoint counted them; zero where it counted nothing.
+
+    cached_tokens: how many of the input tokens came out of the endpoint's prompt cache.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
+    cached_tokens: int = 0
 
     def __add__(self, other: Usage) -> Usage:
-        return Usage(self.input_tokens + other.input_tokens, self.output_tokens + other.output_tokens)
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cached_tokens + other.cached_tokens,
+        )
 
     @property
     def total(self) -> int:
@@ -86,12 +105,31 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class TokenLogprob:
+    """One token of a reply with its natural log probability, and the likeliest tokens at its place."""
+
+    token: str
+    logprob: float
+    top: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model said. `text` never holds the stop string; `finish` says why it stopped."""
+    """What a model said. `text` never holds the stop string; `finish` says why it stopped.
+
+    reasoning: what the endpoint told of its thoughts, apart from the text. logprobs: empty unless asked for.
+    """
 
     text: str
     usage: Usage = Usage()
     finish: Finish = "end"
+    reasoning: str = ""
+    logprobs: tuple[TokenLogprob, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """In a stream: the reply begins again after a fault, and what came of it so far is void."""
 
 
 class Model(Protocol):
@@ -102,6 +140,14 @@ class Model(Protocol):
 
     def complete(self, messages: Sequence[Message], sampling: Sampling) -> Reply:
         """One reply to the whole talk. Raises ModelError when the endpoint fails."""
+        ...
+
+    def stream(self, messages: Sequence[Message], sampling: Sampling) -> Iterator[str | Restart | Reply]:
+        """The same reply: its text in pieces as they come, then the whole Reply, last.
+
+        Ends at the first stop string, whatever the endpoint does with it; closing the iterator closes the
+        connection. Raises ModelError.
+        """
         ...
 
 
@@ -132,6 +178,12 @@ class Outcome:
 
 
 class Strategy(Protocol):
-    """A way of reasoning: a frozen dataclass whose fields are its options. Holds nothing between questions."""
+    """A way of reasoning: a frozen dataclass whose fields are its options. Holds nothing between questions.
+
+    roles: the names under which it asks models.
+    """
+
+    @property
+    def roles(self) -> tuple[str, ...]: ...
 
     def solve(self, question: Question, episode: Episode) -> Answer: ...

@@ -12,6 +12,7 @@ from sandbox.calls import Calls
 from sandbox.errors import KernelStartError
 from sandbox.exchange import Ending, Exchange, Line, OnOutput
 from sandbox.policy import Policy
+from sandbox.signals import send_signal
 from sandbox.tenancy import Place, Tenancy, begin, guest_setup
 from sandbox.wire import CHANNELS, Wire
 
@@ -92,7 +93,7 @@ class Kernel:
         """The line of the cell that runs now, also where it holds the interpreter; None if it cannot be told."""
         if not self.is_alive():
             return None
-        signal.pidfd_send_signal(self._room.kernel, signal.SIGUSR1)
+        send_signal(self._room.kernel, signal.SIGUSR1)
         said, end = b"", time.monotonic() + _DUMP_S
         while (left := end - time.monotonic()) > 0:
             said += self._tenancy.words(left)  # comes in pieces

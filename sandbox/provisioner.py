@@ -13,7 +13,6 @@ from __future__ import annotations
 import asyncio
 import atexit
 import shutil
-import signal
 import threading
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from traitlets import Dict
 from sandbox.engine import Engine
 from sandbox.kernelspec import policy_from
 from sandbox.policy import Policy
+from sandbox.signals import send_signal
 from sandbox.tenancy import Tenancy
 
 _CHANNELS = ("shell", "control", "iopub", "stdin", "hb")
@@ -80,7 +80,7 @@ class SandboxProvisioner(KernelProvisionerBase):
     async def send_signal(self, signum: int) -> None:
         """To the kernel alone: `kill` is what ends the others in its room."""
         if self._tenancy is not None and self._tenancy.room.is_alive():
-            signal.pidfd_send_signal(self._tenancy.room.kernel, signum)
+            send_signal(self._tenancy.room.kernel, signum)
 
     async def kill(self, restart: bool = False) -> None:  # noqa: FBT001, FBT002 - jupyter_client's
         if self._tenancy is not None:

@@ -7,6 +7,8 @@ import select
 import signal
 import threading
 
+from sandbox.signals import send_signal
+
 
 class Room:
     """Two pidfds: `kernel` is readable once the kernel has ended, `room` once everything in the room has.
@@ -29,7 +31,7 @@ class Room:
         """Send the signal that ends every process in the room, and do not wait. From any thread."""
         with self._lock:
             if self._room >= 0 and not _ended(self._room, 0):
-                signal.pidfd_send_signal(self._room, signal.SIGKILL)
+                send_signal(self._room, signal.SIGKILL)
             if self._room >= 0 and not self._is_real:
                 _end_group(self.pid)
 

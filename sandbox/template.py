@@ -22,6 +22,7 @@ from sandbox.errors import KernelStartError
 from sandbox.jail import Jail, limits
 from sandbox.room import Room
 from sandbox.seccomp import filter_programs
+from sandbox.signals import send_signal
 
 _PACKET = 65_536
 
@@ -127,7 +128,7 @@ class Template:
 
     def _kill(self) -> None:
         if self._pidfd >= 0:
-            signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+            send_signal(self._pidfd, signal.SIGKILL)
         self._process.kill()
         self._process.wait()
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from PIL import Image
 
-from pyvision.episode import Episode, Limits
-from pyvision.events import Event
+from pyvision.budget import Limits
+from pyvision.episode import Episode
+from pyvision.events import Event, Restarted, Spoke
+from pyvision.limits import EndpointLimits
 from pyvision.models.scripted import Scripted
 from pyvision.types import Answer, Picture, Question, Reply, Strategy
 from sandbox import CellResult, Figure, Stream
@@ -62,23 +64,42 @@ class CannedSandbox:
 
 
 class Rehearsal:
-    """A strategy driven by scripted replies and canned cells; keeps everything that happened."""
+    """A strategy driven by scripted replies and canned cells; keeps everything that happened.
+
+    `events` are those that a trajectory would hold, `passing` the others; `on_piece` is called with each of those.
+    """
 
     def __init__(
         self,
-        replies: Sequence[str | Reply],
+        replies: Sequence[str | Reply | Exception],
         results: Sequence[CellResult] = (CellResult("ok"),),
         *,
         question: Question | None = None,
         limits: Limits | None = None,
+        accepts: EndpointLimits | None = None,
+        model: Scripted | None = None,
     ) -> None:
-        self.model = Scripted(replies)
+        self.model = model or Scripted(replies)
         self.sandbox = CannedSandbox(results)
         self.events: list[Event] = []
+        self.passing: list[Event] = []
+        self.on_piece: Callable[[], None] = lambda: None
         self.question = question or Question("How many?", (picture(),))
         self.episode = Episode(
-            self.question, {"default": self.model}, limits or Limits(), self.sandbox, self.events.append
+            self.question,
+            {"default": self.model},
+            limits or Limits(),
+            self.sandbox,
+            self._watch,
+            accepts={"default": accepts or EndpointLimits()},
         )
+
+    def _watch(self, event: Event) -> None:
+        if isinstance(event, Spoke | Restarted):
+            self.passing.append(event)
+            self.on_piece()
+        else:
+            self.events.append(event)
 
     def solve(self, strategy: Strategy) -> Answer:
         return strategy.solve(self.question, self.episode)

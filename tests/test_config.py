@@ -4,19 +4,34 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
 import pytest
 
-from pyvision.config import ModelConfig, is_local, load_model_config, with_options, without_secrets
+from pyvision.config import (
+    TABLES,
+    ModelConfig,
+    is_local,
+    load_model_config,
+    secrets,
+    with_options,
+    without_secrets,
+)
 from pyvision.errors import ConfigError
 from pyvision.resources import data_folder
 
 KEY = "sk-very-secret-0123456789"
 KEYED = {"OPENAI_API_KEY": KEY}
+EVERY_KEY = {
+    "OPENAI_API_KEY": KEY,
+    "OPENROUTER_API_KEY": KEY,
+    "ANTHROPIC_API_KEY": KEY,
+    "AZURE_OPENAI_API_KEY": KEY,
+    "AZURE_OPENAI_ENDPOINT": "https://resource.openai.azure.com",
+}
 
 
 def written(folder: Path, **content: Any) -> Path:
@@ -38,12 +53,26 @@ def refused(
 # --- which model
 
 
-@pytest.mark.parametrize(
-    "path", sorted(data_folder("api_configs").glob("*.json")), ids=lambda path: path.stem
-)
-def test_every_shipped_configuration_loads(path: Path) -> None:
-    config = load_model_config(path.stem, None, {"OPENAI_API_KEY": KEY, "OPENROUTER_API_KEY": KEY})
-    assert config.wire == ("offline" if path.stem == "offline" else "openai")
+SHIPPED = sorted({path.stem for path in data_folder("api_configs").glob("*.json")} - {*TABLES})
+WIRES = {"offline": "offline", "anthropic": "anthropic", "responses": "responses"}
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_every_shipped_configuration_loads(name: str) -> None:
+    config = load_model_config(name, None, EVERY_KEY)
+    assert config.wire == WIRES.get(name, "openai")
+    assert config.wire == "offline" or config.model
+
+
+def test_the_rows_that_people_ask_for_are_there() -> None:
+    named = {"openai", "responses", "azure", "anthropic", "vllm", "ollama", "llamacpp", "sglang", "litellm"}
+    assert named | {"openrouter", "offline"} == set(SHIPPED)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_table_beside_the_configurations_is_none_of_them(table: str) -> None:
+    assert (data_folder("api_configs") / f"{table}.json").is_file()
+    assert "unknown model" in refused(table)
 
 
 def test_without_anything_the_model_is_offline() -> None:
@@ -82,7 +111,7 @@ def test_a_model_id_follows_the_first_colon(name: str, model: str) -> None:
 @pytest.mark.parametrize("name", ["gpt-4.1", "openai:", "", "../api_configs/openai", "x" * 300])
 def test_an_unknown_name_lists_the_known_ones(name: str) -> None:
     message = refused(name)
-    assert "ollama, openai, openrouter, vllm" in message
+    assert "ollama, openai, openrouter, responses, sglang, vllm" in message
     assert "NAME:MODEL-ID" in message
 
 
@@ -188,6 +217,86 @@ def test_only_this_machine_is_local(url: str | None, local: object) -> None:
     assert is_local(url) is local
 
 
+# --- several keys, keys in files, and who goes before whom
+
+
+def test_keys_in_a_list_are_all_used(tmp_path: Path) -> None:
+    file = written(tmp_path, wire="openai", model="m", api_key=["one", "two", "one"])
+    assert load_model_config(None, file, {}).keys == ("one", "two")
+
+
+def test_keys_come_from_a_file_beside_the_configuration(tmp_path: Path) -> None:
+    (tmp_path / "keys").write_text("# of the lab\none\n\n two \n")
+    file = written(tmp_path, wire="anthropic", model="m", api_key_file="keys", api_key_env="A_KEY")
+    assert load_model_config(None, file, {"A_KEY": "three"}).keys == ("one", "two")
+    assert load_model_config(None, file, {"PYVISION_API_KEY": "four"}).keys == ("four",)
+
+
+def test_a_key_file_that_is_missing_is_named(tmp_path: Path) -> None:
+    file = written(tmp_path, wire="openai", model="m", api_key_file="keys")
+    assert "keys: cannot be read" in refused(file=file)
+
+
+def test_every_key_is_a_secret_and_in_no_representation() -> None:
+    config = ModelConfig(
+        "openai",
+        "m",
+        "https://ann:hunter22@example.org/v1?token=abcdefgh&page=1",
+        "key-one",
+        api_keys=("key-two",),
+        extra_body={"provider_key": "key-three", "seed": 1},
+    )
+    assert secrets(config) == ("key-one", "key-two", "hunter22", "abcdefgh", "key-three")
+    told = repr(replace(config, base_url=None, extra_body={})) + json.dumps(without_secrets(config))
+    assert [secret for secret in secrets(config) if secret in told] == []
+
+
+def test_the_anthropic_key_alone_chooses_anthropic() -> None:
+    assert load_model_config(None, None, {"ANTHROPIC_API_KEY": KEY}).wire == "anthropic"
+    assert load_model_config(None, None, EVERY_KEY).wire == "openai"
+
+
+def test_the_anthropic_address_is_used_where_the_file_names_none() -> None:
+    environ = {"ANTHROPIC_BASE_URL": "http://127.0.0.1:9", "OPENAI_BASE_URL": "http://127.0.0.1:8/v1"}
+    assert load_model_config("anthropic", None, environ).base_url == "http://127.0.0.1:9"
+    assert load_model_config("responses", None, environ).base_url == "http://127.0.0.1:8/v1"
+
+
+def test_azure_is_found_in_its_own_variables() -> None:
+    config = load_model_config("azure:my-deployment", None, EVERY_KEY)
+    assert (config.model, config.address) == ("my-deployment", "https://resource.openai.azure.com")
+    assert config.api_version
+
+
+# --- the configurations of upstream PyVision, as they are
+
+
+@pytest.mark.parametrize("base_url", ["https://api.openai.com/v1", "http://127.0.0.1:8000/v1"])
+def test_upstreams_openai_and_vllm_files_are_taken_as_they_are(tmp_path: Path, base_url: str) -> None:
+    config = load_model_config(None, written(tmp_path, api_key=["one", "two"], base_url=base_url), {})
+    assert (config.wire, config.model, config.base_url) == ("openai", "gpt-4.1", base_url)
+    assert (config.keys, config.api_version) == (("one", "two"), None)
+
+
+def test_upstreams_azure_file_is_taken_as_it_is(tmp_path: Path) -> None:
+    file = written(
+        tmp_path, azure_openai_api_key=["one"], azure_openai_endpoint="https://resource.openai.azure.com"
+    )
+    config = load_model_config(None, file, {})
+    assert (config.wire, config.base_url, config.keys) == (
+        "openai",
+        "https://resource.openai.azure.com",
+        ("one",),
+    )
+    assert config.api_version
+
+
+def test_an_upstream_file_gets_its_model_from_the_environment(tmp_path: Path) -> None:
+    file = written(tmp_path, api_key=["none"], base_url="http://127.0.0.1:8000/v1")
+    config = load_model_config(None, file, {"PYVISION_MODEL_ID": "Qwen/Qwen2.5-VL-7B-Instruct"})
+    assert config.model == "Qwen/Qwen2.5-VL-7B-Instruct"
+
+
 # --- files that cannot be used
 
 
@@ -200,7 +309,7 @@ def test_only_this_machine_is_local(url: str | None, local: object) -> None:
         ("3", "holds a int, not an object"),
         ('{"wire": "openai", "modle": "m"}', "unknown key 'modle'; known keys are wire, model, base_url"),
         ('{"model": "m"}', "wire: field required"),
-        ('{"wire": "telegraph", "model": "m"}', "wire: input should be 'openai', 'offline'"),
+        ('{"wire": "telegraph", "model": "m"}', "wire: input should be 'openai', 'responses'"),
         ('{"wire": "openai", "model": 3}', "model: input should be a valid string"),
         (
             '{"wire": "openai", "model": "m", "temperature": "hot"}',
@@ -219,9 +328,19 @@ def test_only_this_machine_is_local(url: str | None, local: object) -> None:
         ('{"wire": "openai"}', "wire 'openai' needs 'model'"),
         ('{"wire": "replayed"}', "wire 'replayed' needs 'file'"),
         (
-            f'{{"wire": "openai", "model": "m", "api_key": ["{KEY}"]}}',
+            f'{{"wire": "openai", "model": "m", "api_key": {{"{KEY}": 1}}}}',
             "api_key: input should be a valid string",
         ),
+        (
+            f'{{"wire": "openai", "model": "m", "api_key": ["{KEY}", 3]}}',
+            "api_keys.1: input should be a valid string",
+        ),
+        (
+            '{"wire": "openai", "model": "m", "requests_per_minute": 0}',
+            "requests_per_minute is 0.0; it must be above 0",
+        ),
+        ('{"wire": "openai", "model": "m", "api_version": "1"}', "needs the resource as base_url"),
+        ('{"wire": "openai", "model": "m", "base_url_env": "NO_URL"}', "no address; set NO_URL"),
         ("[" * 100_000, "nested too deeply"),
     ],
 )

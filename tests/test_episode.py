@@ -1,14 +1,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Sequence
 
 import pytest
 
-from pyvision.episode import Limits
+from pyvision.budget import Limits
 from pyvision.errors import LimitReached, ModelError
-from pyvision.events import Asked, Defined, Noted
+from pyvision.events import Asked, Defined, Noted, Restarted, Spoke
+from pyvision.limits import EndpointLimits
 from pyvision.models.scripted import Scripted
-from pyvision.types import Message, Reply, Text, Usage
+from pyvision.types import Message, Reply, Restart, Sampling, Text, Usage
 from sandbox import Figure
 from tests.doubles import CannedSandbox, Rehearsal, figure, picture
 
@@ -82,6 +84,14 @@ def test_pictures_are_recorded_as_they_were_sent() -> None:
     assert event.messages == rehearsal.model.requests[0]
 
 
+def test_each_picture_is_recorded_with_the_pixels_that_were_sent() -> None:
+    rehearsal = Rehearsal(["ok"])
+    rehearsal.episode.ask("solver", (Message("user", (picture(4096, 1024),)),))
+    (event,) = (event for event in rehearsal.events if isinstance(event, Asked))
+    (sent,) = event.sent
+    assert (sent.width, sent.height, sent.scale_x, sent.scale_y) == (2048, 512, 0.5, 0.5)
+
+
 def test_a_defined_figure_stands_in_the_kernel_under_the_next_name() -> None:
     rehearsal = Rehearsal([])
     ((name, shown),) = rehearsal.episode.define([figure()])
@@ -99,6 +109,104 @@ def test_a_figure_that_is_no_picture_is_noted_and_takes_no_number() -> None:
 def test_a_failing_endpoint_is_the_callers_to_handle() -> None:
     with pytest.raises(ModelError):
         Rehearsal([]).episode.ask("solver", HELLO)
+
+
+class Talker(Scripted):
+    """Says these pieces, then the whole reply; keeps whether its stream was closed."""
+
+    def __init__(self, *pieces: str | Restart) -> None:
+        super().__init__([])
+        self.pieces = pieces
+        self.closed = False
+
+    def stream(self, messages: Sequence[Message], sampling: Sampling) -> Iterator[str | Restart | Reply]:
+        try:
+            yield from self.pieces
+            yield Reply("whole")
+        finally:
+            self.closed = True
+
+
+def test_a_reply_is_heard_in_pieces_while_it_comes() -> None:
+    rehearsal = Rehearsal([], model=Talker("who", Restart(), "whole"))
+    assert rehearsal.episode.ask("solver", HELLO).text == "whole"
+    assert rehearsal.passing == [Spoke("solver", "who"), Restarted("solver"), Spoke("solver", "whole")]
+
+
+def test_a_reply_is_closed_when_the_caller_stops_in_the_middle_of_it() -> None:
+    talker = Talker("a", "b")
+    rehearsal = Rehearsal([], model=talker)
+    rehearsal.on_piece = rehearsal.episode.stop
+    with pytest.raises(LimitReached) as caught:
+        rehearsal.episode.ask("solver", HELLO)
+    assert caught.value.end_reason == "interrupted"
+    assert (talker.closed, len(rehearsal.passing)) == (True, 1)
+
+
+def test_a_reply_that_takes_longer_than_the_question_may_is_broken_off() -> None:
+    rehearsal = Rehearsal([], model=Talker("a", "b"), limits=Limits(max_seconds=0.2))
+    rehearsal.on_piece = lambda: time.sleep(0.3)
+    with pytest.raises(LimitReached) as caught:
+        rehearsal.episode.ask("solver", HELLO)
+    assert caught.value.end_reason == "time_limit"
+
+
+def test_a_model_is_told_how_much_time_is_left() -> None:
+    rehearsal = Rehearsal(["a"], limits=Limits(max_seconds=60))
+    rehearsal.episode.ask("solver", HELLO)
+    (sampling,) = rehearsal.model.samplings
+    assert 0 < (sampling.seconds or 0) <= 60
+
+
+def too_long() -> ModelError:
+    return ModelError("the talk is too long for the model", kind="context")
+
+
+TAGGED = (
+    Message("user", (Text("<image_clue_0>\n"), picture(), Text("\n</image_clue_0>\n"))),
+    Message("user", (Text("<image_clue_1>\n"), picture(41), Text("\n</image_clue_1>\n"))),
+    Message("user", (Text("go on"),)),
+)
+
+
+def test_a_talk_too_long_for_the_model_is_sent_once_more_without_old_figures() -> None:
+    rehearsal = Rehearsal([too_long(), "well"])
+    assert rehearsal.episode.ask("solver", TAGGED).text == "well"
+    (event,) = (event for event in rehearsal.events if isinstance(event, Asked))
+    assert [sent.name for sent in event.sent] == ["image_clue_0"]
+    assert "image_clue_1" in rehearsal.model.requests[1][1].text
+
+
+def test_a_talk_that_is_still_too_long_ends_as_context_overflow() -> None:
+    with pytest.raises(LimitReached, match="too long") as caught:
+        Rehearsal([too_long(), too_long()]).episode.ask("solver", TAGGED)
+    assert caught.value.end_reason == "context_overflow"
+
+
+def test_a_server_that_says_how_many_pictures_it_takes_is_obeyed() -> None:
+    refusal = ModelError("the request was refused (400): At most 1 image(s) may be provided in one prompt.")
+    rehearsal = Rehearsal([refusal, "well", "well"])
+    for _ in range(2):
+        assert rehearsal.episode.ask("solver", TAGGED).text == "well"
+    assert len(rehearsal.model.requests) == 3
+
+
+def test_what_is_left_out_is_noted() -> None:
+    rehearsal = Rehearsal(["well"], accepts=EndpointLimits(pictures=1))
+    rehearsal.episode.ask("solver", TAGGED)
+    (noted,) = (event for event in rehearsal.events if isinstance(event, Noted))
+    assert (noted.label, noted.data) == ("left_out", {"role": "solver", "pictures": ["image_clue_1"]})
+
+
+@pytest.mark.parametrize(
+    ("limits", "reason"), [(Limits(max_pictures=1), "picture_limit"), (Limits(max_bytes=300), "byte_limit")]
+)
+def test_a_request_that_would_overshoot_a_budget_is_not_sent(limits: Limits, reason: str) -> None:
+    rehearsal = Rehearsal(["a"], limits=limits)
+    with pytest.raises(LimitReached) as caught:
+        rehearsal.episode.ask("solver", TAGGED)
+    assert caught.value.end_reason == reason
+    assert rehearsal.model.requests == []
 
 
 def test_stop_ends_the_kernel_and_every_verb() -> None:

@@ -10,7 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyvision.errors import FormatError
-from pyvision.replies import code_is_cut, find_answer, find_code, said, thought, without_thinking
+from pyvision.replies import (
+    code_is_cut,
+    find_answer,
+    find_code,
+    makes_up_output,
+    said,
+    thought,
+    without_thinking,
+)
 
 PROPERTY = settings(derandomize=True, deadline=None, max_examples=150, database=None)
 
@@ -456,3 +464,37 @@ def test_code_comes_back_exactly_from_every_wrapper(code: str, wrapper: str) -> 
 @given(st.text(alphabet="ab三 7.,", min_size=1).map(str.strip).filter(lambda text: text.strip(".") != ""))
 def test_an_answer_comes_back_exactly_from_its_box(answer: str) -> None:
     assert find_answer(f"So.\n<answer>\n\\boxed{{'{answer}'}}\n</answer>") == answer
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("I run it.\n<interpreter>\n9\n</interpreter>\nSo it is 9.", "I run it.\n\nSo it is 9."),
+        ("I run it.\n<interpreter>\n9", "I run it."),
+        (
+            "<interpreter>\n9\n</interpreter>\n<code>\n```python\nf()\n```\n</code>",
+            "\n<code>\n```python\nf()\n```\n</code>",
+        ),
+    ],
+    ids=["closed", "open", "before the code"],
+)
+def test_an_interpreter_turn_of_the_models_own_is_no_part_of_what_it_said(text: str, kept: str) -> None:
+    assert makes_up_output(text)
+    assert said(text) == kept
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Between the <interpreter> tags stands 7.",
+        "<code>\n```python\nprint('<interpreter>')\n```\n</code>",
+    ],
+    ids=["mentioned", "inside the code"],
+)
+def test_an_interpreter_tag_that_is_only_mentioned_is_kept(text: str) -> None:
+    assert not makes_up_output(text)
+    assert said(text) == text
+
+
+def test_a_box_in_output_of_the_models_own_is_no_answer() -> None:
+    assert find_answer("<interpreter>\n\\boxed{9}\n</interpreter>") is None

@@ -2,19 +2,21 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 import pyvision
-from pyvision.episode import Limits
+from pyvision.budget import Limits
 from pyvision.errors import ConfigError, ImageError, ModelError
-from pyvision.events import Asked, Began, Ended, Event, Ran
+from pyvision.events import Asked, Began, Ended, Event, Ran, Restarted, Spoke
+from pyvision.limits import EndpointLimits
 from pyvision.models.scripted import Scripted
 from pyvision.solve import Task, prepare, solve
 from pyvision.strategies.code_loop import CodeLoop
 from pyvision.trajectory import read_trajectory
-from pyvision.types import Answer, EndReason, Model, Question, Strategy
+from pyvision.types import Answer, EndReason, Model, Question, Reply, Strategy, Usage
 from sandbox import CellResult, IsolationError
 from tests.doubles import CannedSandbox, picture, png
 
@@ -28,6 +30,11 @@ def a_task(replies: list[str | Exception], strategy: Strategy | None = None, max
     )
 
 
+def recorded(events: Iterable[Event]) -> tuple[Event, ...]:
+    """Without those that only pass by."""
+    return tuple(event for event in events if not isinstance(event, Spoke | Restarted))
+
+
 @pytest.fixture
 def photo(tmp_path: Path) -> Path:
     path = tmp_path / "photo.png"
@@ -39,7 +46,7 @@ def test_a_run_begins_with_began_and_ends_with_ended() -> None:
     events: list[Event] = []
     outcome = solve(a_task([ANSWER]), events.append, CannedSandbox())
     assert outcome.answer == "7"
-    assert [type(event) for event in events] == [Began, Asked, Ended]
+    assert [type(event) for event in recorded(events)] == [Began, Asked, Ended]
     assert isinstance(events[-1], Ended)
     assert events[-1].outcome == outcome
 
@@ -83,6 +90,8 @@ def test_a_machine_without_isolation_ends_as_sandbox_error_before_a_model_is_ask
 class Broken:
     """A strategy with a bug."""
 
+    roles = ()
+
     def __init__(self, error: type[BaseException]) -> None:
         self.error = error
 
@@ -117,12 +126,91 @@ def test_the_kernel_is_closed_however_the_question_ends() -> None:
         ({"text": "?", "options": {"depth": "3"}}, "repairs"),
         ({"text": "?", "options": {"repairs": "many"}}, "repairs"),
         ({"text": "?", "model": "nonesuch"}, "offline"),
+        ({"text": "?", "roles": {"critic": "offline"}}, "unknown role 'critic'.*solver"),
+        ({"text": "?", "roles": {"solver": "nonesuch"}}, "offline"),
     ],
 )
-def test_what_cannot_be_used_is_one_line_that_names_the_way_out(arguments: dict[str, str], told: str) -> None:
+def test_what_cannot_be_used_is_one_line_that_names_the_way_out(
+    arguments: dict[str, object], told: str
+) -> None:
     with pytest.raises(ConfigError, match=told) as caught:
         prepare(**arguments)  # type: ignore[arg-type]  # the table holds texts and one dictionary
     assert "\n" not in str(caught.value)
+
+
+class Closing(Scripted):
+    """Counts how often it was closed."""
+
+    closed = 0
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+@pytest.mark.parametrize("replies", [[ANSWER], [ModelError("no route")]])
+def test_models_that_were_built_for_the_task_are_closed_however_it_ends(
+    replies: list[str | Exception],
+) -> None:
+    model = Closing(replies)
+    task = Task(Question("?", (picture(),)), CodeLoop(), {"default": model}, owned=(model,))
+    solve(task, lambda event: None, CannedSandbox())
+    assert model.closed == 1
+
+
+def test_a_model_of_the_callers_stays_open(photo: Path) -> None:
+    model = Closing([ANSWER])
+    pyvision.answer("How many?", [photo], model=model)
+    assert model.closed == 0
+
+
+def test_prepare_owns_what_it_builds_and_knows_what_the_endpoint_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # no profile of the doctor's is there
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    task = prepare("?", model="openai")
+    assert task.owned == (task.models["default"],)
+    assert task.accepts["default"].pictures == 500
+    assert prepare("?", model="offline").accepts["default"] == EndpointLimits()
+
+
+def test_a_role_is_played_by_a_model_of_its_own(photo: Path) -> None:
+    common, own = Scripted([]), Scripted([ANSWER], name="own")
+    task = prepare("How many?", [photo], model=common, roles={"solver": own}, strategy="direct")
+    assert solve(task, lambda event: None, CannedSandbox()).answer == "7"
+    assert (len(common.requests), len(own.requests)) == (0, 1)
+    assert task.setup["roles"] == {"solver": {"name": "own"}}
+
+
+PRICES = json.dumps({"script*": {"input": 1.0, "cached": 0.1, "output": 4.0}})
+
+
+def test_the_cost_of_a_run_is_told_and_limited_by_the_users_prices(photo: Path, tmp_path: Path) -> None:
+    (tmp_path / "prices.json").write_text(PRICES, encoding="utf-8")
+    dear = Reply("<code>\n```python\n1\n```\n", Usage(1_000_000, 100_000, 500_000))
+    task = prepare(
+        "?",
+        [photo],
+        model=Scripted([dear] * 9),
+        prices=tmp_path / "prices.json",
+        limits=Limits(max_tokens=None, max_cost=1.5),
+    )
+    events: list[Event] = []
+    outcome = solve(task, events.append, CannedSandbox([CellResult("ok")]))
+    assert (outcome.answer, outcome.end_reason) == (None, "cost_limit")
+    assert isinstance(events[-1], Ended)
+    assert events[-1].cost == pytest.approx(2 * 0.95)
+
+
+def test_the_environment_names_a_price_table_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "prices.json").write_text(PRICES, encoding="utf-8")
+    monkeypatch.setenv("PYVISION_PRICES", str(tmp_path / "prices.json"))
+    assert prepare("?", model=Scripted([])).prices["scripted"].output == 4.0
+
+
+def test_a_limit_on_the_cost_needs_the_price_of_the_model() -> None:
+    with pytest.raises(ConfigError, match=r"price of 'scripted'.*--prices"):
+        prepare("?", model=Scripted([]), limits=Limits(max_cost=1.0))
 
 
 def test_a_missing_image_is_refused_before_a_model_is_asked(tmp_path: Path) -> None:
@@ -148,13 +236,13 @@ def test_answer_without_a_folder_writes_nothing(
 
 
 def test_stream_gives_the_events_of_a_run(photo: Path) -> None:
-    events = list(pyvision.stream("How many?", [photo], model=Scripted([ANSWER])))
-    assert [type(event) for event in events] == [Began, Asked, Ended]
+    events = pyvision.stream("How many?", [photo], model=Scripted([ANSWER]))
+    assert [type(event) for event in recorded(events)] == [Began, Asked, Ended]
 
 
 def test_a_stream_can_be_kept_in_a_folder(photo: Path, tmp_path: Path) -> None:
     events = tuple(pyvision.stream("How many?", [photo], model=Scripted([ANSWER]), out=tmp_path / "run"))
-    assert read_trajectory(tmp_path / "run").events == events
+    assert read_trajectory(tmp_path / "run").events == recorded(events)
 
 
 def test_closing_a_stream_ends_the_running_cell(photo: Path) -> None:

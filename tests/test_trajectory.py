@@ -18,9 +18,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyvision.errors import RunFolderError
-from pyvision.events import Asked, Began, Defined, Ended, Event, Noted, Ran
+from pyvision.events import Asked, Began, Defined, Ended, Event, Noted, Ran, Restarted, Sent, Spoke
 from pyvision.trajectory import TrajectoryWriter, picture_file, read_trajectory
-from pyvision.types import Message, Outcome, Picture, Question, Reply, Text, Usage
+from pyvision.types import Message, Outcome, Picture, Question, Reply, Text, TokenLogprob, Usage
 from sandbox.results import CellError, CellResult, Figure, Omitted, Stream
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 4
@@ -47,8 +47,9 @@ EVENTS: tuple[Event, ...] = (
         "solver",
         "offline",
         (Message("system", (Text("Думай. 思考。"),)), USER),
-        Reply("<code>", Usage(9, 2), "stop"),
+        Reply("<code>", Usage(9, 2, 4), "stop", "Hm.", (TokenLogprob("<code>", -0.5, (("<", -1.5),)),)),
         0.5,
+        (Sent("image_clue_0", "5f" * 32, 16, 16, 0.5, 0.25),),
     ),
     Ran("print(3)", RESULT),
     Ran("while True: pass", CellResult("timeout", seconds=inf)),
@@ -114,6 +115,43 @@ def test_every_line_is_an_object_with_its_kind(tmp_path: Path) -> None:
     assert kinds == ["began", "message", "message", "asked", "ran", "ran", "defined", "noted", "ended"]
 
 
+def test_what_only_passes_by_is_not_written(tmp_path: Path) -> None:
+    passing: tuple[Event, ...] = (Spoke("solver", "secret"), Restarted("solver"))
+    assert read_trajectory(written(tmp_path / "run", (*passing, EVENTS[0]))).events == (EVENTS[0],)
+
+
+def test_a_run_of_an_earlier_release_is_read_with_what_it_knew(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    usage = {"input_tokens": 9, "output_tokens": 2}
+    lines = [
+        {"format": "pyvision-trajectory", "version": 1},
+        {"kind": "message", "id": 0, "message": {"role": "user", "parts": [{"text": "?"}]}},
+        {
+            "kind": "asked",
+            "role": "solver",
+            "model": "m",
+            "messages": [0],
+            "reply": {"text": "7", "usage": usage, "finish": "stop"},
+            "seconds": 0.5,
+            "unheard_of": {"later": "releases"},
+        },
+        {
+            "kind": "ended",
+            "outcome": {"answer": "7", "end_reason": "answered", "error": None},
+            "usage": usage,
+            "turns": 1,
+            "cells": 0,
+            "seconds": 1.0,
+        },
+    ]
+    (folder / "events.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    assert read_trajectory(folder).events == (
+        Asked("solver", "m", (Message("user", (Text("?"),)),), Reply("7", Usage(9, 2), "stop"), 0.5),
+        Ended(Outcome("7", "answered"), Usage(9, 2), 1, 0, 1.0),
+    )
+
+
 def test_a_picture_is_stored_once_under_its_hash(tmp_path: Path) -> None:
     files = sorted((written(tmp_path / "run") / "images").iterdir())
     assert sorted(file.suffix for file in files) == [".jpg", ".png"]
@@ -164,7 +202,7 @@ def test_the_end_of_a_run_is_summed_up_in_a_file(tmp_path: Path) -> None:
     with TrajectoryWriter(tmp_path / "run", {}) as writer:
         writer.write(EVENTS[0])
         assert not (tmp_path / "run/summary.json").exists()
-        writer.write(Ended(Outcome("四", "answered"), Usage(100, 20), 2, 1, 61.50049))
+        writer.write(Ended(Outcome("四", "answered"), Usage(100, 20, 60), 2, 1, 61.50049, 0.25))
         summary = writer.summary()
     assert json.loads((tmp_path / "run/summary.json").read_text("utf-8")) == summary
     assert summary == {
@@ -176,7 +214,8 @@ def test_the_end_of_a_run_is_summed_up_in_a_file(tmp_path: Path) -> None:
         "turns": 2,
         "cells": 1,
         "seconds": 61.5,
-        "usage": {"input_tokens": 100, "output_tokens": 20},
+        "usage": {"input_tokens": 100, "output_tokens": 20, "cached_tokens": 60},
+        "cost": 0.25,
         "run_dir": str(tmp_path / "run"),
     }
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import sys
 from collections.abc import Sequence
-from types import FrameType
 from typing import NoReturn
 
-from pyvision.cli import run, sandbox
+from pyvision.cli import doctor, run, sandbox
+from pyvision.cli.interrupts import Interrupts
 from pyvision.errors import ModelError, PyVisionError
 
 EXIT_CODES = """\
@@ -37,7 +36,7 @@ class _Version(argparse.Action):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     options = _parser().parse_args(arguments)
-    interrupts = _Interrupts()
+    interrupts = Interrupts()
     try:
         return int(options.call(options))
     except KeyboardInterrupt:
@@ -65,22 +64,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     run.add_command(commands)
+    doctor.add_command(commands)
     sandbox.add_command(commands)
     return parser
-
-
-class _Interrupts:
-    """Lets SIGTERM end a run as Ctrl-C does: the kernel closed, the trajectory complete. Knows if one came."""
-
-    def __init__(self) -> None:
-        self.seen = False
-        signal.signal(signal.SIGTERM, self._take)
-        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where a shell ignores it
-            signal.signal(signal.SIGINT, self._take)
-
-    def _take(self, number: int, frame: FrameType | None) -> NoReturn:
-        self.seen = True
-        raise KeyboardInterrupt
 
 
 def _fail(message: str, code: int) -> int:

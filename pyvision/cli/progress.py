@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from pyvision.errors import FormatError
-from pyvision.events import Asked, Began, Defined, Ended, Event, Noted, Ran
+from pyvision.events import Asked, Began, Defined, Ended, Event, Noted, Ran, Restarted, Spoke
 from pyvision.outputs import printable
 from pyvision.replies import find_code, thought
 from pyvision.trajectory import picture_file
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 # What is shown of long output and long code: so many lines from the start and the end. The run folder holds all.
 _OUTPUT_LINES = (16, 8)
 _CODE_LINES = (8, 32)
+_MARKUP = ("<", "```", "~~~")  # a line that starts so is no prose; code is shown when it is whole
 _RAISED = ("error", "interrupted")  # these reach the caller as an exception, and `main` says them in one line
 
 
@@ -29,6 +30,8 @@ class Progress:
         self._console = console or _standard_error()
         self._status = self._console.status("")
         self._turns = 0
+        self._heard = ""  # of a reply that is on its way
+        self._said = 0  # how much of it stands on the screen
 
     def __enter__(self) -> Self:
         if self._console.is_terminal:
@@ -54,6 +57,10 @@ class Progress:
         match event:
             case Began():
                 self._began(event)
+            case Spoke():
+                self._spoke(event)
+            case Restarted():
+                self._restarted()
             case Asked():
                 self._asked(event)
             case Ran():
@@ -78,14 +85,45 @@ class Progress:
             self._line("to ask one: --model openai, --model vllm or --config FILE", "yellow")
         self._wait(f"asking {models}")
 
+    def _spoke(self, event: Spoke) -> None:
+        """On a terminal the prose of a reply is shown line by line as it comes."""
+        self._heard += event.text
+        if not self._console.is_terminal:
+            return
+        while (end := self._heard.find("\n", self._said)) >= 0:
+            line = self._heard[self._said : end]
+            if line.lstrip().startswith(_MARKUP):
+                self._wait(f"writing, {len(self._heard):,} characters")
+                return
+            self._say(line)
+
+    def _say(self, line: str) -> None:
+        if not self._said:
+            self._line(f"\nturn {self._turns + 1}", "bold cyan")
+        self._line(line)
+        self._said += len(line) + 1
+
+    def _restarted(self) -> None:
+        self._heard, self._said = "", 0
+        self._line("the endpoint broke off; asking again", "yellow")
+
     def _asked(self, event: Asked) -> None:
         self._turns += 1
-        self._line(f"\nturn {self._turns} · {event.seconds:.1f} s", "bold cyan")
-        if said := thought(event.reply.text):
-            self._line(said)
+        said, on_screen = thought(event.reply.text), self._heard[: self._said].strip()
+        if on_screen and said.startswith(on_screen):
+            self._prose(said[len(on_screen) :].strip("\n"))
+            self._line(f"{event.seconds:.1f} s", "dim")
+        else:
+            self._line(f"\nturn {self._turns} · {event.seconds:.1f} s", "bold cyan")
+            self._prose(said)
+        self._heard, self._said = "", 0
         if code := _code(event.reply.text):
             self._code(code)
             self._wait("running the cell")
+
+    def _prose(self, text: str) -> None:
+        if text:
+            self._line(text)
 
     def _ran(self, event: Ran) -> None:
         result = event.result
@@ -99,8 +137,7 @@ class Progress:
 
     def _ended(self, event: Ended) -> None:
         self._status.stop()
-        tokens = f" · {event.usage.total:,} tokens" if event.usage.total else ""
-        counts = f"{event.turns} turns, {event.cells} cells, {event.seconds:.1f} s{tokens}"
+        counts = f"{event.turns} turns, {event.cells} cells, {event.seconds:.1f} s{_spent(event)}"
         self._line(f"\n{event.outcome.end_reason} · {counts} · {self._folder}", "bold")
         if event.outcome.answer is None and event.outcome.error and event.outcome.end_reason not in _RAISED:
             self._line(event.outcome.error, "red")
@@ -133,6 +170,15 @@ def _standard_error() -> Console:
             self.quiet = True
 
     return StandardError(stderr=True, highlight=False)
+
+
+def _spent(event: Ended) -> str:
+    """Tokens, the share of the input that came out of the endpoint's cache, and money, where they are known."""
+    usage = event.usage
+    tokens = f" · {usage.total:,} tokens" if usage.total else ""
+    share = usage.cached_tokens / usage.input_tokens if usage.input_tokens else 0.0
+    cached = f", {share:.0%} of the input cached" if usage.cached_tokens else ""
+    return tokens + cached + (f" · cost {event.cost:.4g}" if event.cost is not None else "")
 
 
 def _shortened(text: str, head_and_tail: tuple[int, int]) -> list[str]:

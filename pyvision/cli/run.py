@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 import time
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 
 _EXIT = {"answered": 0, "model_error": 4, "sandbox_error": 5, "interrupted": 130, "error": 1}
 _NO_ANSWER = 3
+_PRICES_HELP = (
+    'a price table, money for a million tokens: {"gpt-4.1*": {"input": 2, "cached": 0.5, "output": 8}} '
+    "(default: PYVISION_PRICES)"
+)
 
 
 def add_command(commands: argparse._SubParsersAction[Any]) -> None:
@@ -36,6 +41,13 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     )
     which.add_argument("--config", type=Path, metavar="FILE", help="a model configuration file (JSON)")
     add(
+        "--role",
+        action="append",
+        default=[],
+        metavar="ROLE=NAME",
+        help="another model for one role of the strategy; repeatable",
+    )
+    add(
         "--set",
         action="append",
         default=[],
@@ -46,7 +58,11 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     add("--prompt", metavar="KEY", help="which prompt of that file")
     add("--max-turns", type=_count, default=20, metavar="N", help="replies asked of the model (default 20)")
     add("--max-tokens", type=_count, default=2_000_000, metavar="N", help="tokens in all (default 2,000,000)")
+    add("--max-pictures", type=_count, metavar="N", help="different pictures shown to the model")
+    add("--max-bytes", type=_count, metavar="N", help="bytes sent to the model in all")
     add("--max-seconds", type=_seconds, default=1800.0, metavar="S", help="time in all (default 1800)")
+    add("--max-cost", type=_money, metavar="X", help="money in all, by the price table")
+    add("--prices", type=Path, metavar="FILE", help=_PRICES_HELP)
     add("--cell-timeout", type=_seconds, default=30.0, metavar="S", help="time for one cell (default 30)")
     add("--out", type=Path, metavar="DIR", help="the folder of this run (default: a new one in runs/)")
     add("--json", action="store_true", help="print one JSON object instead of the bare answer")
@@ -82,11 +98,11 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _task(options: argparse.Namespace) -> Task:
-    from pyvision.episode import Limits
+    from pyvision.budget import Limits
     from pyvision.solve import prepare
     from sandbox import Policy
 
-    chosen = dict(_pair(text) for text in options.set)
+    chosen = dict(_pair("--set", text, "repairs=2") for text in options.set)
     chosen |= {key: value for key in ("prompt_file", "prompt") if (value := getattr(options, key))}
     return prepare(
         options.question,
@@ -94,16 +110,18 @@ def _task(options: argparse.Namespace) -> Task:
         strategy=options.strategy,
         model=options.model,
         config=options.config,
+        roles=dict(_pair("--role", text, "solver=openai:gpt-4.1") for text in options.role),
         options=chosen,
-        limits=Limits(options.max_turns, options.max_tokens, options.max_seconds),
+        limits=Limits(**{budget.name: getattr(options, budget.name) for budget in fields(Limits)}),
         policy=Policy(cell_timeout_s=options.cell_timeout),
+        prices=options.prices,
     )
 
 
-def _pair(text: str) -> tuple[str, str]:
+def _pair(flag: str, text: str, example: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not equals or not key:
-        raise ConfigError(f"--set {text!r} is not KEY=VALUE, as in --set repairs=2")
+        raise ConfigError(f"{flag} {text!r} is not KEY=VALUE, as in {flag} {example}")
     return key.strip(), value
 
 
@@ -114,12 +132,20 @@ def _count(text: str) -> int:
 
 
 def _seconds(text: str) -> float:
+    return _number(text, "a number of seconds")
+
+
+def _money(text: str) -> float:
+    return _number(text, "an amount of money")
+
+
+def _number(text: str, what: str) -> float:
     try:
         value = float(text)
     except ValueError:
         value = 0.0
     if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0")
+        raise argparse.ArgumentTypeError(f"{text!r} is not {what} above 0")
     return value
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from pyvision.errors import ModelError
 from pyvision.models.stops import cut_at_stop
-from pyvision.types import Message, Reply, Sampling
+from pyvision.models.streams import in_one_piece
+from pyvision.types import Message, Reply, Restart, Sampling
 
 
 class Scripted:
@@ -44,3 +45,10 @@ class Scripted:
                 return cut_at_stop(Reply(text), sampling.stop)
             case reply:
                 return reply
+
+    def stream(self, messages: Sequence[Message], sampling: Sampling) -> Iterator[str | Restart | Reply]:
+        """The next reply, its text in one piece."""
+        yield from in_one_piece(self.complete(messages, sampling))
+
+    def close(self) -> None:
+        """Nothing is open."""

@@ -8,13 +8,25 @@ import random
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from pyvision.errors import ConfigError, ModelError
-from pyvision.types import Message, Model, Part, Picture, Reply, Sampling, Text, Usage
+from pyvision.models.streams import in_one_piece, stream_of
+from pyvision.types import (
+    Message,
+    Model,
+    Part,
+    Picture,
+    Reply,
+    Restart,
+    Sampling,
+    Text,
+    TokenLogprob,
+    Usage,
+)
 
 _FIRST_WAIT_S = 1.0
 _LONGEST_WAIT_S = 60.0
@@ -23,7 +35,8 @@ _LONGEST_WAIT_S = 60.0
 class Retried:
     """Repeats calls whose ModelError is worth it, with growing waits, until `budget_s` would be exceeded.
 
-    The endpoint's own wish (`retry_after_s`) goes before ours; one that is too long ends it at once.
+    `Sampling.seconds` is a budget as well. The endpoint's own wish (`retry_after_s`) goes before ours; one that is too
+    long ends it at once, so that nobody sleeps for hours.
     """
 
     def __init__(
@@ -47,27 +60,77 @@ class Retried:
 
     def complete(self, messages: Sequence[Message], sampling: Sampling) -> Reply:
         """The reply of the first call that does not fail. Raises the last ModelError, with their count."""
-        started, attempts = self._clock(), 0
+        attempts = self._attempts(sampling)
         while True:
             try:
-                return self._model.complete(messages, sampling)
+                return self._model.complete(messages, attempts.sampling())
             except ModelError as error:
-                attempts += 1
-                spent_s = self._clock() - started
-                wait_s = self._wait(error, attempts)
-                if not error.retry:
-                    raise
-                if spent_s + wait_s > self._budget_s:
-                    raise _gave_up(error, attempts, spent_s) from None
-                self._sleep(wait_s)
+                self._sleep(attempts.wait(error))
+
+    def stream(self, messages: Sequence[Message], sampling: Sampling) -> Iterator[str | Restart | Reply]:
+        """As `complete`, in pieces; a Restart makes void what came of a call that failed in the midst."""
+        attempts = self._attempts(sampling)
+        while True:
+            has_spoken = False
+            try:
+                for piece in stream_of(self._model, messages, attempts.sampling()):
+                    has_spoken = True
+                    yield piece
+                return
+            except ModelError as error:
+                wait_s = attempts.wait(error)
+            if has_spoken:
+                yield Restart()
+            self._sleep(wait_s)
 
     def close(self) -> None:
         """Close the wrapped model, where there is something to close."""
         close_model(self._model)
 
-    def _wait(self, error: ModelError, attempts: int) -> float:
+    def _attempts(self, sampling: Sampling) -> _Attempts:
+        budget_s = self._budget_s if sampling.seconds is None else min(self._budget_s, sampling.seconds)
+        return _Attempts(sampling, budget_s, self._clock, self._jitter)
+
+
+class _Attempts:
+    """The failed calls of one reply."""
+
+    def __init__(
+        self,
+        sampling: Sampling,
+        budget_s: float,
+        clock: Callable[[], float],
+        jitter: Callable[[], float],
+    ) -> None:
+        self._sampling = sampling
+        self._budget_s = budget_s
+        self._clock = clock
+        self._jitter = jitter
+        self._began = clock()
+        self._failed = 0
+
+    def sampling(self) -> Sampling:
+        """That of the next call: with the time that is left."""
+        if self._sampling.seconds is None or self._failed == 0:
+            return self._sampling
+        return replace(self._sampling, seconds=max(0.0, self._sampling.seconds - self._spent_s()))
+
+    def wait(self, error: ModelError) -> float:
+        """How long to wait after this failure. Raises it where no further call is worth it."""
+        self._failed += 1
+        spent_s, wait_s = self._spent_s(), self._wait_s(error)
+        if not error.retry:
+            raise error
+        if spent_s + wait_s > self._budget_s:
+            raise _gave_up(error, self._failed, spent_s) from None
+        return wait_s
+
+    def _spent_s(self) -> float:
+        return self._clock() - self._began
+
+    def _wait_s(self, error: ModelError) -> float:
         """Part of it is chance, so that many that failed together do not come back together."""
-        grown_s = min(_FIRST_WAIT_S * 2.0 ** min(attempts - 1, 10), _LONGEST_WAIT_S)
+        grown_s = min(_FIRST_WAIT_S * 2.0 ** min(self._failed - 1, 10), _LONGEST_WAIT_S)
         if error.retry_after_s is not None:
             return error.retry_after_s * (1 + 0.25 * self._jitter())
         return grown_s * (0.5 + 0.5 * self._jitter())
@@ -88,14 +151,24 @@ class Recorded:
     def complete(self, messages: Sequence[Message], sampling: Sampling) -> Reply:
         """The wrapped model's reply, once it is written down."""
         reply = self._model.complete(messages, sampling)
-        line = json.dumps({"key": request_key(messages, sampling), "reply": asdict(reply)})
-        with self._lock, self._path.open("a", encoding="utf-8") as file:
-            file.write(line + "\n")
+        self._write(messages, sampling, reply)
         return reply
+
+    def stream(self, messages: Sequence[Message], sampling: Sampling) -> Iterator[str | Restart | Reply]:
+        """The wrapped model's stream; only the whole reply is written down, before it is passed on."""
+        for piece in stream_of(self._model, messages, sampling):
+            if isinstance(piece, Reply):
+                self._write(messages, sampling, piece)
+            yield piece
 
     def close(self) -> None:
         """Close the wrapped model, where there is something to close."""
         close_model(self._model)
+
+    def _write(self, messages: Sequence[Message], sampling: Sampling, reply: Reply) -> None:
+        line = json.dumps({"key": request_key(messages, sampling), "reply": asdict(reply)})
+        with self._lock, self._path.open("a", encoding="utf-8") as file:
+            file.write(line + "\n")
 
 
 class Replayed:
@@ -121,11 +194,22 @@ class Replayed:
                 raise ModelError(f"{self._path}: holds no reply to request {key[:12]}…; record it again")
             return replies.popleft() if len(replies) > 1 else replies[0]
 
+    def stream(self, messages: Sequence[Message], sampling: Sampling) -> Iterator[str | Reply]:
+        """The recorded reply, its text in one piece."""
+        return in_one_piece(self.complete(messages, sampling))
+
+    def close(self) -> None:
+        """Nothing is open."""
+
 
 def request_key(messages: Sequence[Message], sampling: Sampling) -> str:
     """The same for the same roles, texts, pictures (by their bytes) and sampling, on every machine."""
     talk = [[message.role, [_part(part) for part in message.parts]] for message in messages]
-    canonical = json.dumps([talk, asdict(sampling)], sort_keys=True)
+    sampled = asdict(sampling)
+    del sampled["seconds"]  # a reply is the same, however long it may take
+    if not sampling.logprobs:
+        del sampled["logprobs"]  # so that records from before they could be asked for are still found
+    canonical = json.dumps([talk, sampled], sort_keys=True)
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
@@ -138,7 +222,7 @@ def close_model(model: Model) -> None:
 
 def _gave_up(error: ModelError, attempts: int, spent_s: float) -> ModelError:
     told = f"{error} (gave up after {attempts} attempts in {spent_s:.0f} s)" if attempts > 1 else str(error)
-    return ModelError(told, retry=True, retry_after_s=error.retry_after_s)
+    return ModelError(told, retry=True, retry_after_s=error.retry_after_s, kind=error.kind)
 
 
 def _part(part: Part) -> list[str]:
@@ -165,4 +249,9 @@ def _recorded(path: Path) -> dict[str, deque[Reply]]:
 
 
 def _reply(entry: dict[str, Any]) -> Reply:
-    return Reply(str(entry["text"]), Usage(**entry["usage"]), entry["finish"])
+    reply = Reply(str(entry["text"]), Usage(**entry["usage"]), entry["finish"])
+    logprobs = [
+        TokenLogprob(each["token"], each["logprob"], tuple((token, value) for token, value in each["top"]))
+        for each in entry.get("logprobs", ())
+    ]
+    return replace(reply, reasoning=str(entry.get("reasoning", "")), logprobs=tuple(logprobs))

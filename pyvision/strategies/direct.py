@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from pyvision.episode import Episode
 from pyvision.errors import FormatError
@@ -15,6 +16,8 @@ from pyvision.types import Answer, Message, Question, Text
 class Direct:
     """Ask once with the bare images; the answer is the box, or the whole reply where there is none."""
 
+    roles: ClassVar[tuple[str, ...]] = ("solver",)
+
     def solve(self, question: Question, episode: Episode) -> Answer:
         prompt = render("direct/question.md", question=question.text)
         reply = episode.ask("solver", (Message("user", (*question.images, Text(prompt))),))
@@ -26,6 +29,6 @@ class Direct:
             episode.note("malformed", why=str(error))
             found = None
         if found is None and reply.finish == "length":
-            return Answer(None, "token_limit", remark="the reply was cut before its answer; raise max_tokens")
+            return Answer(None, "truncated", remark="the reply was cut before its answer; raise max_tokens")
         text = found or reply.text.strip()
         return Answer(text) if text else Answer(None, "no_answer", remark="the reply was empty")

@@ -14,6 +14,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 import warnings
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,8 @@ _USED_LATE = (
     "tornado.platform.asyncio",
     "tornado.queues",
 )
+
+_HOST_COMES_S = 0.0005  # between two looks whether the host has connected; it is about to
 
 
 class CellCompiler(CachingCompiler):
@@ -160,7 +163,17 @@ class CellKernel(IPythonKernel):
     def _ask_host(self, content: dict[str, Any], buffers: list[bytes]) -> None:
         sys.stdout.flush()  # what was said before the call comes before what is said about it
         parent, ident = self.get_parent("shell"), self._get_shell_context_var(self._shell_parent_ident)
-        self.session.send(self.stdin_socket, "host_call", content, parent, ident, buffers=buffers)
+        self.stdin_socket.setsockopt(
+            zmq.ROUTER_MANDATORY, 1
+        )  # else what comes too early is dropped in silence
+        while True:
+            try:
+                self.session.send(self.stdin_socket, "host_call", content, parent, ident, buffers=buffers)
+                return
+            except zmq.ZMQError as error:
+                if error.errno != zmq.EHOSTUNREACH:
+                    raise
+            time.sleep(_HOST_COMES_S)
 
     def _hear_host(self) -> tuple[dict[str, Any], list[bytes]]:
         self.stdin_socket.poll()  # ends with a KeyboardInterrupt too

@@ -6,7 +6,7 @@ from pathlib import Path
 from rich.console import Console
 
 from pyvision.cli.progress import Progress
-from pyvision.events import Asked, Began, Defined, Ended, Event, Noted, Ran
+from pyvision.events import Asked, Began, Defined, Ended, Event, Noted, Ran, Restarted, Spoke
 from pyvision.types import Outcome, Question, Reply, Usage
 from sandbox import CellError, CellResult, Stream
 from tests.doubles import picture, printed
@@ -76,6 +76,42 @@ def test_the_end_says_why_and_where_the_run_lies() -> None:
     text = shown(ended)
     assert "turn_limit · 20 turns, 3 cells, 12.3 s · 1,000 tokens · runs/x" in text
     assert "20 turns are spent" in text
+
+
+def test_the_end_tells_the_cached_share_and_the_cost_where_they_are_known() -> None:
+    text = shown(Ended(Outcome("7", "answered"), Usage(900, 100, 450), 2, 1, 3.0, 0.0123))
+    assert "1,000 tokens, 50% of the input cached · cost 0.0123 ·" in text
+
+
+def spoken(*pieces: str) -> tuple[Event, ...]:
+    return tuple(Spoke("solver", piece) for piece in pieces)
+
+
+REPLY = "I crop the sign.\nThen I read it.\n<code>\n```python\nprint(1)\n```\n"
+
+
+def test_on_a_terminal_prose_is_shown_while_it_comes() -> None:
+    text = shown(*spoken("I crop", " the sign.\nThen", " I"), terminal=True)
+    assert "I crop the sign." in text
+    assert "Then" not in text
+
+
+def test_what_was_shown_while_it_came_is_not_shown_again() -> None:
+    text = shown(*spoken(*REPLY), asked(REPLY), terminal=True)
+    assert [text.count(line) for line in ("turn 1", "I crop the sign.", "Then I read it.")] == [1, 1, 1]
+    assert "<code>" not in text
+    assert "print" in text
+
+
+def test_a_reply_that_begins_again_is_shown_whole() -> None:
+    text = shown(*spoken("I see\na boat"), Restarted("solver"), *spoken(REPLY), asked(REPLY), terminal=True)
+    assert "asking again" in text
+    assert text.count("I crop the sign.") == 1
+
+
+def test_without_a_terminal_a_reply_is_shown_when_it_is_whole() -> None:
+    assert shown(*spoken("I crop the sign.\n")) == ""
+    assert shown(*spoken(REPLY), asked(REPLY)) == shown(asked(REPLY))
 
 
 def test_offline_says_that_it_is_a_rule_based_reasoner() -> None:

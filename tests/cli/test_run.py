@@ -74,6 +74,7 @@ def test_json_is_one_object_with_the_promised_keys(
     promised = {"answer", "end_reason", "strategy", "model", "turns", "cells", "seconds", "usage", "run_dir"}
     assert summary.keys() >= promised
     assert (summary["answer"], summary["end_reason"], summary["strategy"]) == ("64", "answered", "code_loop")
+    assert summary["usage"] == {"input_tokens": 0, "output_tokens": 0, "cached_tokens": 0}
     assert Path(summary["run_dir"], "events.jsonl").is_file()
 
 
@@ -179,6 +180,18 @@ def test_a_run_without_an_answer_exits_with_3_and_prints_nothing(tmp_path: Path,
     assert (done.returncode, done.stdout) == (3, "")
 
 
+@pytest.mark.parametrize("flag", ["--max-turns", "--max-pictures", "--max-bytes"])
+def test_a_budget_of_the_command_line_is_kept(
+    flag: str, tmp_path: Path, photo: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = scripted(tmp_path, *["Hm."] * 9)
+    asked = ["--image", str(photo), "--image", str(photo), "--question", "?", "--config", config, "--json"]
+    assert main(["run", *asked, flag, "1"]) == 3
+    reasons = {"--max-turns": "turn_limit", "--max-pictures": "picture_limit", "--max-bytes": "byte_limit"}
+    assert json.loads(capfd.readouterr().out)["end_reason"] == reasons[flag]
+
+
 def test_a_failing_endpoint_exits_with_4(tmp_path: Path, photo: Path) -> None:
     config = scripted(tmp_path)
     done = pyvision("run", "--image", str(photo), "--question", "?", "--config", config, cwd=tmp_path)
@@ -212,6 +225,9 @@ BAD = {
     ),
     "an unknown flag": (["--image", "photo.png", "--question", "?", "--fast"], "--fast"),
     "no turns": (["--image", "photo.png", "--question", "?", "--max-turns", "0"], "--max-turns"),
+    "no pictures": (["--image", "photo.png", "--question", "?", "--max-pictures", "0"], "--max-pictures"),
+    "a cost without prices": (["--image", "photo.png", "--question", "?", "--max-cost", "1"], "--prices"),
+    "a missing price table": (["--image", "photo.png", "--question", "?", "--prices", "nowhere"], "nowhere"),
     "a missing config": (
         ["--image", "photo.png", "--question", "?", "--config", "nowhere.json"],
         "nowhere.json",

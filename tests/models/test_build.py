@@ -1,17 +1,21 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
 from pyvision.config import ModelConfig
-from pyvision.errors import ConfigError, ModelError
+from pyvision.errors import ConfigError, MissingExtra, ModelError
 from pyvision.models.build import build
 from pyvision.models.scripted import Scripted
 from pyvision.models.wrappers import Recorded, Retried, close_model
 from pyvision.types import Message, Sampling, Text
 from tests.servers.chat import ChatServer, failure
+from tests.servers.faults import Plan
+from tests.servers.server import ModelServer
+from tests.servers.wires import WIRES, configured
 
 HELLO = (Message("user", (Text("hello"),)),)
 
@@ -30,6 +34,49 @@ def test_the_retry_budget_of_the_configuration_is_kept() -> None:
         with pytest.raises(ModelError, match="503"):
             model.complete(HELLO, Sampling())
         close_model(model)
+
+
+@pytest.mark.parametrize("wire", ["openai", "responses", "anthropic", "offline", "scripted"])
+def test_whoever_builds_a_model_can_close_it(wire: str) -> None:
+    model = build(ModelConfig(wire, model="m"))  # type: ignore[arg-type]
+    model.close()
+    model.close()
+
+
+@pytest.mark.parametrize("wire", list(WIRES))
+def test_every_wire_is_built_with_retries_around_it(wire: str) -> None:
+    with ModelServer(["hi"], weather=Plan(["429 retry-after"])) as server:
+        model = build(configured(wire, server))
+        assert model.complete(HELLO, Sampling()).text == "hi"
+        model.close()
+
+
+def test_the_limits_of_the_configuration_are_kept() -> None:
+    with ModelServer(["one", "two"]) as server:
+        model = build(configured("completions", server, requests_per_minute=1.0, retry_s=0.001))
+        assert model.complete(HELLO, Sampling()).text == "one"
+        with pytest.raises(ModelError, match="no time is left to wait for room"):
+            model.complete(HELLO, Sampling(seconds=0.05))
+        model.close()
+
+
+def test_azure_is_asked_in_its_own_way() -> None:
+    with ChatServer(["unused"]) as server:
+        root = server.base_url.removesuffix("/v1")
+        config = ModelConfig(
+            "openai", "deployed", root, "azure-key-1", api_version="2024-10-21", retry_s=0.001
+        )
+        model = build(config)
+        with pytest.raises(ModelError, match="no such path /openai/deployments/deployed/chat/completions"):
+            model.complete(HELLO, Sampling())
+        assert server.headers[0]["api-key"] == "azure-key-1"
+        model.close()
+
+
+def test_a_missing_sdk_is_one_line_that_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "anthropic", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'pyvision\[anthropic\]'"):
+        build(ModelConfig("anthropic", model="m"))
 
 
 def test_a_script_comes_from_the_configuration() -> None:

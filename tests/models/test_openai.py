@@ -14,7 +14,8 @@ from PIL import Image, ImageDraw
 
 from pyvision.config import ModelConfig
 from pyvision.errors import ModelError
-from pyvision.models.openai import OpenAIChat
+from pyvision.models.endpoint import Endpoint
+from pyvision.models.openai import openai_chat
 from pyvision.types import Message, Picture, Reply, Sampling, Text, Usage
 from tests.doubles import picture
 from tests.servers.chat import Answer, ChatServer, completion, failure
@@ -25,14 +26,14 @@ STOP = Sampling(stop=("</code>",))
 
 
 @contextmanager
-def chat(server: ChatServer, **settings: Any) -> Iterator[OpenAIChat]:
+def chat(server: ChatServer, **settings: Any) -> Iterator[Endpoint]:
     known: dict[str, Any] = {
         "model": "some-model",
         "base_url": server.base_url,
         "api_key": KEY,
         "timeout_s": 5.0,
     }
-    model = OpenAIChat(ModelConfig("openai", **(known | settings)))
+    model = openai_chat(ModelConfig("openai", **(known | settings)))
     try:
         yield model
     finally:
@@ -63,7 +64,12 @@ def test_nothing_is_sent_that_was_not_set() -> None:
     with ChatServer(["hi"]) as server, chat(server) as model:
         model.complete(HELLO, Sampling())
         assert server.requests == [
-            {"model": "some-model", "messages": [{"role": "user", "content": "hello"}]}
+            {
+                "model": "some-model",
+                "messages": [{"role": "user", "content": "hello"}],
+                "stream": True,
+                "stream_options": {"include_usage": True},
+            }
         ]
 
 
@@ -235,9 +241,9 @@ def test_a_value_out_of_range_is_the_callers_mistake_and_kept() -> None:
         (Answer({"error": {"message": "upstream is down"}}), True, "upstream is down"),
         (Answer({"error": f"bad key {KEY}"}), True, "bad key (key)"),
         (Answer({"choices": []}), True, "no choices"),
-        (Answer({"choices": None}), True, "no choices"),
-        (Answer({"choices": [{}]}), True, "no choices"),
-        (Answer({"choices": [None]}), True, "no choices"),
+        (Answer({"choices": None}), True, "else than a reply"),
+        (Answer({"choices": [{}]}), True, "else than a reply"),
+        (Answer({"choices": [None]}), True, "else than a reply"),
         (completion(None), True, "empty"),
         (completion(""), True, "empty"),
         (completion(None, reasoning_content="I think"), True, "empty"),

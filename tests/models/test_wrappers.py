@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from pyvision.errors import ConfigError, ModelError
 from pyvision.models.scripted import Scripted
 from pyvision.models.wrappers import Recorded, Replayed, Retried, request_key
-from pyvision.types import Message, Reply, Sampling, Text, Usage
+from pyvision.types import Message, Reply, Restart, Sampling, Text, TokenLogprob, Usage
 from tests.doubles import picture
 
 HELLO = (Message("user", (Text("hello"), picture())),)
@@ -80,6 +81,60 @@ def test_the_budget_ends_the_retries_and_the_error_counts_them() -> None:
         retried(Scripted([BUSY] * 99), clock, budget_s=10.0).complete(HELLO, Sampling())
 
 
+def test_the_time_of_the_question_is_a_budget_too_and_shrinks_with_each_call() -> None:
+    clock, model = Clock(), Scripted([BUSY] * 9)
+    with pytest.raises(ModelError, match="gave up after 3 attempts in 3 s"):
+        retried(model, clock).complete(HELLO, Sampling(seconds=5.0))
+    assert [sampling.seconds for sampling in model.samplings] == [5.0, 4.0, 2.0]
+
+
+def test_the_kind_of_the_last_failure_is_kept() -> None:
+    wish = ModelError("busy", retry=True, retry_after_s=3600.0, kind="rate")
+    with pytest.raises(ModelError) as caught:
+        retried(Scripted([wish]), Clock()).complete(HELLO, Sampling())
+    assert caught.value.kind == "rate"
+
+
+class Broken:
+    """A model whose first streams break off in the middle."""
+
+    name = "broken"
+
+    def __init__(self, breaks: int) -> None:
+        self.breaks = breaks
+
+    def complete(self, messages: Sequence[Message], sampling: Sampling) -> Reply:
+        raise NotImplementedError
+
+    def stream(self, messages: Sequence[Message], sampling: Sampling) -> Iterator[str | Restart | Reply]:
+        yield "one "
+        self.breaks -= 1
+        if self.breaks >= 0:
+            raise BUSY
+        yield "two"
+        yield Reply("one two")
+
+
+def test_a_stream_that_breaks_off_restarts() -> None:
+    clock = Clock()
+    model = Retried(Broken(2), clock=lambda: clock.now, sleep=clock.sleep, jitter=lambda: 1.0)
+    pieces = list(model.stream(HELLO, Sampling()))
+    assert pieces == ["one ", Restart(), "one ", Restart(), "one ", "two", Reply("one two")]
+    assert clock.sleeps == [1.0, 2.0]
+
+
+def test_a_stream_that_never_began_needs_no_restart() -> None:
+    clock = Clock()
+    assert list(retried(Scripted([BUSY, "hi"]), clock).stream(HELLO, Sampling())) == ["hi", Reply("hi")]
+    assert clock.sleeps == [1.0]
+
+
+def test_a_stream_that_will_not_go_on_raises() -> None:
+    pieces = retried(Scripted([ModelError("the key was refused")]), Clock()).stream(HELLO, Sampling())
+    with pytest.raises(ModelError, match="refused"):
+        next(pieces)
+
+
 def test_other_exceptions_pass_through() -> None:
     with pytest.raises(KeyError):
         retried(Scripted([KeyError("bug")]), Clock()).complete(HELLO, Sampling())
@@ -95,6 +150,25 @@ def test_a_recorded_talk_is_played_back(tmp_path: Path) -> None:
     replayed = Replayed(file)
     assert [replayed.complete(talk, Sampling()) for talk in (again, HELLO)] == replies[::-1]
     assert recorded.name == "m"
+
+
+def test_a_recorded_stream_is_played_back_with_its_reasoning_and_log_probabilities(tmp_path: Path) -> None:
+    token = TokenLogprob("hi", -0.5, (("hi", -0.5), ("ho", -2.0)))
+    reply = Reply("hi", Usage(1, 2, 1), "end", "hm", (token,))
+    sampling = Sampling(logprobs=True)
+    assert list(Recorded(Scripted([reply]), tmp_path / "talk.jsonl").stream(HELLO, sampling)) == ["hi", reply]
+    assert list(Replayed(tmp_path / "talk.jsonl").stream(HELLO, sampling)) == ["hi", reply]
+
+
+def test_a_record_from_before_there_was_reasoning_is_still_played(tmp_path: Path) -> None:
+    usage = {"input_tokens": 1, "output_tokens": 2}
+    entry = {"key": request_key(HELLO, Sampling()), "reply": {"text": "hi", "usage": usage, "finish": "end"}}
+    (tmp_path / "talk.jsonl").write_text(json.dumps(entry))
+    assert Replayed(tmp_path / "talk.jsonl").complete(HELLO, Sampling()) == Reply("hi", Usage(1, 2))
+
+
+def test_the_time_that_a_reply_may_take_is_no_part_of_its_key() -> None:
+    assert request_key(HELLO, Sampling(seconds=1.0)) == request_key(HELLO, Sampling())
 
 
 def test_a_request_recorded_twice_gets_its_replies_in_turn(tmp_path: Path) -> None:
@@ -133,6 +207,7 @@ def test_role_text_picture_and_sampling_all_make_the_key() -> None:
     talks = [
         (HELLO, Sampling()),
         (HELLO, Sampling(temperature=0.5)),
+        (HELLO, Sampling(logprobs=True)),
         ((Message("assistant", HELLO[0].parts),), Sampling()),
         ((Message("user", (Text("hallo"), picture())),), Sampling()),
         ((Message("user", (Text("hello"), picture(colour="red"))),), Sampling()),

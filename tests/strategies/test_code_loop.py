@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyvision.episode import Limits
+from pyvision.budget import Limits
 from pyvision.events import Asked, Defined, Noted, Ran
 from pyvision.strategies.code_loop import CodeLoop
 from pyvision.types import Picture, Question, Reply, Usage
@@ -145,39 +145,10 @@ def test_an_empty_reply_is_repaired_not_sent_back_empty() -> None:
     assert all(message.text for message in rehearsal.model.requests[1])
 
 
-def test_code_cut_at_the_length_limit_is_not_run() -> None:
-    cut = Reply("<code>\n```python\nimport shutil\nshutil.rm", finish="length")
-    rehearsal = Rehearsal([cut, ANSWER])
-    assert rehearsal.solve(CodeLoop()).text == "7"
-    assert rehearsal.sandbox.cells == []
-    assert "length limit" in rehearsal.heard(1)
-
-
 def test_code_comes_before_an_answer_in_the_same_reply() -> None:
     rehearsal = Rehearsal([cell("look()") + "</code>\n\\boxed{a guess}", ANSWER])
     assert rehearsal.solve(CodeLoop()).text == "7"
     assert rehearsal.sandbox.cells == ["look()"]
-
-
-def test_output_imagined_by_the_model_is_not_kept_in_the_talk() -> None:
-    rehearsal = Rehearsal(
-        [cell("look()") + "</code>\n<interpreter>\n99\n</interpreter>", ANSWER], [printed("7\n")]
-    )
-    rehearsal.solve(CodeLoop())
-    assert "99" not in "".join(message.text for message in rehearsal.model.requests[1])
-
-
-def test_a_refusal_ends_the_question_as_refused() -> None:
-    answer = Rehearsal([Reply("I will not.", finish="refusal")]).solve(CodeLoop())
-    assert (answer.text, answer.end_reason, answer.remark) == (None, "refused", "I will not.")
-
-
-def test_the_same_failing_cell_three_times_over_is_pointed_out() -> None:
-    failure = CellResult("error", error=CellError("NameError", "name 'x' is not defined", 1, "NameError"))
-    rehearsal = Rehearsal([cell("x")] * 4 + [ANSWER], [failure])
-    rehearsal.solve(CodeLoop())
-    assert "same cell" not in rehearsal.heard(2)
-    assert "failed 3 times" in rehearsal.heard(3)
 
 
 def test_different_failures_are_not_pointed_out() -> None:

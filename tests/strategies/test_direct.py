@@ -32,7 +32,7 @@ def test_code_in_the_reply_is_not_run() -> None:
     ("reply", "reason"),
     [
         (Reply("No.", finish="refusal"), "refused"),
-        (Reply("Let me think about", finish="length"), "token_limit"),
+        (Reply("Let me think about", finish="length"), "truncated"),
         (Reply(" "), "no_answer"),
     ],
 )

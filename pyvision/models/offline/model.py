@@ -6,7 +6,7 @@ that needs to know what things are. It reads text only and holds no state: the t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pyvision import prompts
@@ -16,6 +16,7 @@ from pyvision.models.offline.plans import Cell, Found, Undecided, next_step
 from pyvision.models.offline.talk import Talk, read_talk
 from pyvision.models.offline.wording import read_question
 from pyvision.models.stops import cut_at_stop
+from pyvision.models.streams import in_one_piece
 from pyvision.types import Message, Reply, Sampling
 
 
@@ -41,6 +42,13 @@ class Offline:
                 )
             case Undecided(reason):
                 return _refusal(reason)
+
+    def stream(self, messages: Sequence[Message], sampling: Sampling) -> Iterator[str | Reply]:
+        """The same reply, its text in one piece."""
+        yield from in_one_piece(self.complete(messages, sampling))
+
+    def close(self) -> None:
+        """Nothing is open."""
 
 
 def _next(talk: Talk) -> Cell | Found | Undecided:

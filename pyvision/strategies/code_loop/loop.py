@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from pyvision.episode import Episode
 from pyvision.errors import FormatError
 from pyvision.prompts import render
-from pyvision.replies import code_is_cut, find_answer, find_code, said
+from pyvision.replies import code_is_cut, find_answer, find_code, makes_up_output, said
 from pyvision.strategies.code_loop.observation import observe
 from pyvision.strategies.code_loop.opening import open_talk
-from pyvision.types import Answer, Message, Part, Question, Reply, Text
-from sandbox import CellResult
+from pyvision.types import Answer, EndReason, Message, Part, Question, Reply, Text
 
 STOP = "</code>"
-_SAME_FAILURE = 3  # times that one cell may fail in one way before the model is told
+_SAME_FAILURE = 3  # times that one cell may fail in one way before the model is told; once more ends it
 _FEW_TURNS = 3  # turns left at which the model is told how many
 
 
@@ -28,6 +28,7 @@ class CodeLoop:
     output_chars: how much text of one cell is shown to the model; head and tail are kept.
     """
 
+    roles: ClassVar[tuple[str, ...]] = ("solver",)
     repairs: int = 3
     output_chars: int = 8000
     prompt_file: Path | None = None
@@ -36,58 +37,85 @@ class CodeLoop:
     def solve(self, question: Question, episode: Episode) -> Answer:
         talk, turn = open_talk(question, self.prompt_file, self.prompt)
         episode.expect_code()
-        failures: Counter[tuple[str, str]] = Counter()
-        malformed = 0
+        course = _Course(self, episode)
         while True:
             last = episode.last_call()
             talk = (*talk, Message("user", (*turn, *_notice(episode))))
             reply = episode.ask("solver", talk, stop=() if last else (STOP,))
-            if reply.finish == "refusal":
-                return Answer(None, "refused", remark=reply.text)
             talk = (*talk, Message("assistant", (Text(said(reply.text) or "(empty)"),)))
-            code, answer, fault = _read(reply)
-            if answer is not None and (code is None or last):
-                return Answer(answer)
-            if last:
-                return Answer(None, last, remark="the last reply held no answer")
-            if code is not None:
-                malformed = 0
-                result = episode.run(code)
-                turn = observe(result, episode, self.output_chars) + _repetition(code, result, failures)
-                continue
-            malformed += 1
-            episode.note("malformed", why=fault)
-            if malformed > self.repairs:
-                return Answer(
-                    None, "no_answer", remark=f"{malformed} malformed replies in a row; last: {fault}"
-                )
-            turn = (Text(render("code_loop/repair.md", fault=fault)),)
+            follows = course.after(reply, last)
+            if isinstance(follows, Answer):
+                return follows
+            turn = follows
+
+
+class _Course:
+    """What one question has come to: from each reply follows the answer, or the next user turn."""
+
+    def __init__(self, options: CodeLoop, episode: Episode) -> None:
+        self._options = options
+        self._episode = episode
+        self._failures: Counter[tuple[str, str]] = Counter()
+        self._malformed = 0
+        self._is_cut = False
+
+    def after(self, reply: Reply, last: EndReason | None) -> Answer | tuple[Part, ...]:
+        """last: the budget that allows no further reply, if there is one."""
+        if reply.finish == "refusal":
+            return Answer(None, "refused", remark=reply.text)
+        if makes_up_output(reply.text):
+            self._episode.note("made_up_output", why="the reply held an interpreter turn, which is left out")
+        code, answer, fault = _read(reply)
+        if answer is not None and (code is None or last):
+            return Answer(answer)
+        if reply.finish == "length" and code is None:
+            return self._cut(reply, last)
+        self._is_cut = False
+        if last:
+            return Answer(None, last, remark="the last reply held no answer")
+        return self._repair(fault) if code is None else self._run(code)
+
+    def _run(self, code: str) -> Answer | tuple[Part, ...]:
+        self._malformed = 0
+        result = self._episode.run(code)
+        turn = observe(result, self._episode, self._options.output_chars)
+        if result.status == "ok":
+            return turn
+        failure = (code.strip(), result.error.message if result.error else result.status)
+        self._failures[failure] += 1
+        times = self._failures[failure]
+        if times > _SAME_FAILURE:
+            return Answer(None, "loop", remark=f"the same cell failed {times} times with: {failure[1][:200]}")
+        told = (Text("\n" + render("code_loop/repeated.md", times=times)),) if times == _SAME_FAILURE else ()
+        return (*turn, *told)
+
+    def _repair(self, fault: str) -> Answer | tuple[Part, ...]:
+        self._malformed += 1
+        self._episode.note("malformed", why=fault)
+        if self._malformed > self._options.repairs:
+            remark = f"{self._malformed} malformed replies in a row; last: {fault}"
+            return Answer(None, "no_answer", remark=remark)
+        return (Text(render("code_loop/repair.md", fault=fault)),)
+
+    def _cut(self, reply: Reply, last: EndReason | None) -> Answer | tuple[Part, ...]:
+        """A reply that met its length limit is asked for once more; half a cell is never run."""
+        if self._is_cut or last:
+            return Answer(None, "truncated", remark="the reply was cut at its length limit; raise max_tokens")
+        self._is_cut = True
+        where = "code" if code_is_cut(reply.text) else "prose"
+        self._episode.note("cut", where=where)
+        return (Text(render(f"code_loop/cut_{where}.md")),)
 
 
 def _read(reply: Reply) -> tuple[str | None, str | None, str]:
     """The code and the answer of a reply, and what is wrong when it has neither."""
     if reply.finish == "length" and code_is_cut(reply.text):
-        return (
-            None,
-            None,
-            "the reply was cut at its length limit in the middle of the code; write a shorter cell",
-        )
+        return None, None, "the reply was cut in the middle of its code"
     try:
         code, answer = find_code(reply.text), find_answer(reply.text)
     except FormatError as error:
         return None, None, str(error)
     return code, answer, "the reply holds neither code nor an answer"
-
-
-def _repetition(code: str, result: CellResult, failures: Counter[tuple[str, str]]) -> tuple[Part, ...]:
-    """A word to the model when the same cell has failed in the same way for the third time."""
-    if result.status == "ok":
-        return ()
-    failure = (code.strip(), result.error.message if result.error else result.status)
-    failures[failure] += 1
-    if failures[failure] < _SAME_FAILURE:
-        return ()
-    return (Text("\n" + render("code_loop/repeated.md", times=failures[failure])),)
 
 
 def _notice(episode: Episode) -> tuple[Part, ...]:

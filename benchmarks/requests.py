@@ -1,0 +1,275 @@
+"""What a request costs and how soon a cell starts: three tables, each against the plain way in the same run.
+
+python -m benchmarks.requests [--figures 30] [--conversations 64] [--repeats 5]
+
+1. Building the request of turn 30 with 30 figures of 12 megapixels: CPU of the asking thread, against a loop that
+   decodes, scales, encodes and base64s every picture for every request (goal: 20 times less).
+2. From the last token a cell needs, as the server sends it, to the start of that cell in the kernel, while the server
+   has two more seconds of text to send (goal: a median under 20 ms), against waiting for the whole reply.
+3. Conversations at once in one process, against one alone: replies per second.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import io
+import json
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from typing import Any
+
+from benchmarks.serving import Steady, served
+from pyvision.config import ModelConfig
+from pyvision.episode import Episode, Limits
+from pyvision.images import decode
+from pyvision.models.build import build
+from pyvision.types import Message, Part, Picture, Question, Reply, Sampling, Text
+from sandbox import CellResult, Sandbox
+from tests.servers.capabilities import Capabilities
+from tests.servers.server import ModelServer
+from tests.servers.talk import Request
+
+_SIDE = (4000, 3000)
+_THINK_S = 0.25
+_TURNS = 8
+_AFTER_S = 2.0
+_NEEDED = "I look.\n<code>\n```python\nimport time; print(repr(time.time()))\n```\n</code>"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.requests")
+    parser.add_argument("--figures", type=int, default=30, help="turns, with one figure each (default 30)")
+    parser.add_argument("--conversations", type=int, default=64, help="at once (default 64)")
+    parser.add_argument("--repeats", type=int, default=5, help="medians of so many (default 5)")
+    options = parser.parse_args(arguments)
+    print(building(options.figures, options.repeats), end="\n\n")
+    print(starting(options.repeats), end="\n\n")
+    print(together(options.conversations))
+
+
+# --- 1. the request of a late turn
+
+
+def building(figures: int, repeats: int) -> str:
+    """CPU and bytes of one late request, ours and the plain way."""
+    pictures = [_photo(seed) for seed in range(figures)]
+    talk = _talk(pictures)
+    with served(Steady(["more"])) as base_url:
+        first, later, sent_bytes = _asked(base_url, talk, repeats)
+        plain = [_cpu(lambda: _post_plainly(base_url, talk)) for _ in range(2)]
+    ours, theirs = statistics.median(later), min(plain)
+    return "\n".join(
+        [
+            f"request of turn {figures} with {figures} figures of 12 megapixels",
+            f"{'':28}{'CPU s':>10}{'MB sent':>10}",
+            f"{'first turn that sees them':28}{first:10.3f}{'':>10}",
+            f"{'every later turn':28}{ours:10.3f}{sent_bytes / 1e6:10.1f}",
+            f"{'encoding anew, each turn':28}{theirs:10.3f}",
+            f"{theirs / ours:.0f} times less CPU (goal 20)",
+        ]
+    )
+
+
+def _asked(base_url: str, talk: tuple[Message, ...], repeats: int) -> tuple[float, list[float], int]:
+    """CPU seconds of the first request with these pictures and of the same talk a turn later; bytes of a request."""
+    config = ModelConfig("openai", model="m", base_url=base_url)
+    with closing(build(config)) as model, Sandbox() as sandbox:
+        episode = Episode(
+            Question("?"), {"default": model}, Limits(max_turns=1000), _any(sandbox), lambda event: None
+        )
+        episode.ask("solver", talk[:1])  # the client is made
+        first = _cpu(lambda: episode.ask("solver", talk))
+        later = [_cpu(lambda: episode.ask("solver", talk)) for _ in range(repeats)]
+    return first, later, sum(_sent_bytes(part) for message in talk for part in message.parts)
+
+
+def _sent_bytes(part: Part) -> int:
+    from pyvision.images import fit
+
+    return len(part.text) if isinstance(part, Text) else -(-len(fit(part).picture.data) // 3) * 4
+
+
+def _post_plainly(base_url: str, talk: Sequence[Message]) -> None:
+    """What a loop without memory does: from pixels to JPEG and base64, for every picture, for every request."""
+    import openai
+
+    messages: list[Any] = [
+        {"role": message.role, "content": [_encoded_anew(part) for part in message.parts]} for message in talk
+    ]
+    with openai.OpenAI(base_url=base_url, api_key="none", max_retries=0) as client:
+        client.chat.completions.create(model="m", messages=messages)
+
+
+def _encoded_anew(part: Part) -> dict[str, Any]:
+    from PIL import Image
+
+    if isinstance(part, Text):
+        return {"type": "text", "text": part.text}
+    with Image.open(io.BytesIO(part.data)) as image:
+        image.thumbnail((2048, 2048))
+        file = io.BytesIO()
+        image.save(file, "JPEG", quality=90)
+    url = f"data:image/jpeg;base64,{base64.b64encode(file.getvalue()).decode()}"
+    return {"type": "image_url", "image_url": {"url": url}}
+
+
+def _talk(pictures: Sequence[Picture]) -> tuple[Message, ...]:
+    """One figure for each turn, as the code loop lays them out."""
+    turns: list[Message] = []
+    for number, picture in enumerate(pictures):
+        tag = f"image_clue_{number}"
+        turns.append(Message("user", (Text(f"<{tag}>\n"), picture, Text(f"\n</{tag}>\n"))))
+        turns.append(Message("assistant", (Text("<code>\nplt.show()\n</code>"),)))
+    return tuple(turns[:-1])
+
+
+def _photo(seed: int) -> Picture:
+    """Like a photo to an encoder: coarse noise, smoothed, with some fine noise on it."""
+    import numpy as np
+    from PIL import Image
+
+    random = np.random.default_rng(seed)
+    coarse = Image.fromarray(random.integers(0, 256, (60, 80, 3), np.uint8)).resize(
+        _SIDE, Image.Resampling.BICUBIC
+    )
+    fine = random.integers(-6, 7, (_SIDE[1], _SIDE[0], 1), np.int16)
+    file = io.BytesIO()
+    Image.fromarray(np.clip(np.asarray(coarse, np.int16) + fine, 0, 255).astype(np.uint8)).save(
+        file, "JPEG", quality=90
+    )
+    return decode(file.getvalue(), "photo")
+
+
+def _cpu(work: Callable[[], object]) -> float:
+    """CPU seconds of this thread: the server is another process."""
+    began = time.thread_time()
+    work()
+    return time.thread_time() - began
+
+
+# --- 2. from the last needed token to the cell
+
+
+class _Chatty:
+    """A Brain whose server goes on for a while after the text a cell needs; knows when that was sent."""
+
+    def __init__(self) -> None:
+        self.sent_at = 0.0
+        self._seen = b""
+
+    def __call__(self, request: Request) -> str:
+        self._seen = b""
+        return _NEEDED + " and so on" * 40
+
+    def sent(self, piece: bytes) -> None:
+        """Called by the server after each piece; the text of a token stands in its JSON."""
+        found = json.loads(piece[6:])["choices"] if piece.startswith(b"data: {") else []
+        said = "".join(choice["delta"].get("content") or "" for choice in found)
+        before = b"</code>" in self._seen
+        self._seen += said.encode()
+        if b"</code>" in self._seen and not before:
+            self.sent_at = time.time()
+        elif before and said:
+            time.sleep(_AFTER_S / 100)
+
+
+def starting(repeats: int) -> str:
+    """The wait between the end of a cell on the wire and its start in the kernel."""
+    streamed = _starts(repeats * 2, stream=True)
+    whole = _starts(2, stream=False)
+    return "\n".join(
+        [
+            f"from the last token that a cell needs to its start in the kernel ({_AFTER_S:g} s of text follow)",
+            f"{'':28}{'median ms':>10}{'worst ms':>10}",
+            f"{'stream, cut at </code>':28}{statistics.median(streamed) * 1e3:10.1f}{max(streamed) * 1e3:10.1f}",
+            f"{'the whole reply':28}{statistics.median(whole) * 1e3:10.1f}{max(whole) * 1e3:10.1f}",
+            "goal: a median under 20 ms",
+        ]
+    )
+
+
+def _starts(count: int, *, stream: bool) -> list[float]:
+    from pyvision.replies import find_code
+
+    brain, waits = _Chatty(), []
+    deaf = Capabilities(honours_stop=False)
+    with (
+        ModelServer(brain, can=deaf, sent=brain.sent) as server,
+        Sandbox() as sandbox,
+        sandbox.open() as session,
+    ):
+        config = ModelConfig("openai", model="m", base_url=server.base_url)
+        with closing(build(config)) as model:
+            for _ in range(count + 1):
+                reply = _reply(model, stream=stream)
+                result: CellResult = session.run(find_code(reply.text) or "")
+                waits.append(float(result.text) - brain.sent_at)
+    return waits[1:]  # the first opens the connection and warms the kernel
+
+
+def _reply(model: Any, *, stream: bool) -> Reply:
+    hello = (Message("user", (Text("?"),)),)
+    sampling = Sampling(stop=("</code>",) if stream else ())
+    *_, reply = model.stream(hello, sampling)
+    assert isinstance(reply, Reply)
+    return reply
+
+
+# --- 3. many at once
+
+
+def together(conversations: int) -> str:
+    """Replies per second of one conversation and of many; each reply takes the endpoint a quarter second."""
+    with served(Steady(["more"], _THINK_S)) as base_url:
+        config = ModelConfig("openai", model="m", base_url=base_url)
+        with closing(build(config)) as model:
+            _converse(model)
+            alone = _rate(model, 1)
+            many = _rate(model, conversations)
+    return "\n".join(
+        [
+            f"conversations of {_TURNS} turns with a picture each, {_THINK_S:g} s for a reply at the endpoint",
+            f"{'at once':28}{'replies/s':>10}{'each':>10}",
+            f"{1:<28}{alone:10.1f}{alone:10.2f}",
+            f"{conversations:<28}{many:10.1f}{many / conversations:10.2f}",
+            f"{many / alone:.0f} times the replies of one; {1 / _THINK_S * conversations:.0f} would be no wait at all",
+        ]
+    )
+
+
+def _rate(model: Any, conversations: int) -> float:
+    began = time.monotonic()
+    with ThreadPoolExecutor(conversations) as threads:
+        for done in [threads.submit(_converse, model) for _ in range(conversations)]:
+            done.result()
+    return conversations * _TURNS / (time.monotonic() - began)
+
+
+def _converse(model: Any) -> None:
+    shown = _small_picture()
+    talk: tuple[Message, ...] = ()
+    for _ in range(_TURNS):
+        talk = (*talk, Message("user", (Text("<interpreter>\n"), shown, Text("\n</interpreter>"))))
+        reply = model.complete(talk, Sampling(stop=("</code>",)))
+        talk = (*talk, Message("assistant", (Text(reply.text),)))
+
+
+def _small_picture() -> Picture:
+    from PIL import Image
+
+    file = io.BytesIO()
+    Image.effect_noise((200, 150), 60).convert("RGB").save(file, "PNG")
+    return decode(file.getvalue(), "figure")
+
+
+def _any(value: object) -> Any:
+    """A value whose protocol is wider than what its maker promises."""
+    return value
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,37 @@
+"""Let SIGTERM and Ctrl-C end a command in the same way, and let neither be lost."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from types import FrameType
+from typing import NoReturn
+
+
+class Interrupts:
+    """Lets SIGTERM end a run as Ctrl-C does: the kernel closed, the trajectory complete. Knows if one came.
+
+    Python swallows what is raised in a callback of its own, as those of the garbage collector and the importer are:
+    an interrupt that came to such an end is sent again.
+    """
+
+    def __init__(self) -> None:
+        self.seen = False
+        self._unraisable = sys.unraisablehook
+        sys.unraisablehook = self._send_again
+        signal.signal(signal.SIGTERM, self._take)
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where a shell ignores it
+            signal.signal(signal.SIGINT, self._take)
+
+    def _take(self, number: int, frame: FrameType | None) -> NoReturn:
+        self.seen = True
+        raise KeyboardInterrupt
+
+    def _send_again(self, swallowed: sys.UnraisableHookArgs) -> None:
+        if not issubclass(swallowed.exc_type, KeyboardInterrupt):
+            self._unraisable(swallowed)
+            return
+        again = threading.Timer(0.01, signal.raise_signal, [signal.SIGTERM])  # not from within the callback
+        again.daemon = True
+        again.start()

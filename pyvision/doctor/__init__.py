@@ -1,0 +1,5 @@
+"""Find out what an endpoint accepts and sees, and whether this machine can run cells."""
+
+from pyvision.doctor.examination import Examination, examine
+
+__all__ = ["Examination", "examine"]

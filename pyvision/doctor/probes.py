@@ -1,0 +1,162 @@
+"""What an endpoint is asked, and what its replies mean: one function for each thing to find out.
+
+A probe is given the patient and returns its findings; a ModelError it does not answer itself goes to the
+examination. What is judged is what came back, never what a documentation promises.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from pyvision.doctor import pictures
+from pyvision.doctor.boxes import convention
+from pyvision.doctor.findings import Finding, Subject, Verdict
+from pyvision.doctor.parameters import parameters
+from pyvision.doctor.patient import Patient, complaint, quoted, turn
+from pyvision.errors import FormatError, ModelError
+from pyvision.prompts import render
+from pyvision.replies import find_code
+from pyvision.strategies.code_loop.opening import open_talk
+from pyvision.types import Message, Part, Question, Text
+
+_MANY = (24, 8, 3, 2)  # pictures to try in one request; more than 20 is a limit of its own at one provider
+_AT_MOST = re.compile(r"at most (\d+) image|(?:maximum|limit)\D{0,40}?(\d+) images?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What is found out, and by whom: `subjects` are the lines of the table that it fills."""
+
+    subjects: tuple[Subject, ...]
+    look: Callable[[Patient], Iterator[Finding]]
+
+
+def reach(patient: Patient) -> Iterator[Finding]:
+    heard = patient.ask(turn(Text(render("doctor/count.md", last=40))))
+    yield Finding("reachable", "yes", f"answered with {len(heard.text)} characters")
+    if heard.pieces > 1:
+        yield Finding("streams", "yes", f"the reply came in {heard.pieces} pieces")
+    else:
+        yield Finding("streams", "no", "the reply came in one piece")
+
+
+def two_turns(patient: Patient) -> Iterator[Finding]:
+    """A picture in the first user turn and one in the second, as figures come."""
+    first, second = (pictures.numeral(number) for number in pictures.numbers(2, "turns"))
+    talk = (
+        *turn(first.picture, Text(render("doctor/numbers.md"))),
+        Message("assistant", (Text(first.numbers[0]),)),  # told, so that only the second is in doubt
+        Message("user", (second.picture, Text(render("doctor/later_turn.md")))),
+    )
+    read = _numbers_in(patient.ask(talk).text)
+    yield _seen("sees later pictures", second.numbers[0] in read)
+
+
+def several(patient: Patient) -> Iterator[Finding]:
+    """Many pictures in one request; fewer where an endpoint refuses so many."""
+    counts, told = list(_MANY), ""
+    while counts and patient.calls_left > 0:
+        count = counts.pop(0)
+        try:
+            read = _read_many(patient, count)
+        except ModelError as error:
+            if error.retry:
+                raise
+            told = complaint(error)
+            counts = [number for number in (_allowed(told),) if number and number < count] or counts
+        else:
+            yield _judged(count, read, told)
+            return
+    yield Finding("sees many at once", "refused", told, value=1 if not counts else None)
+
+
+def smallest(patient: Patient) -> Iterator[Finding]:
+    """The eye chart: how low a numeral may be, down to which every row was read."""
+    chart = pictures.eye_chart()
+    read = _numbers_in(patient.ask(turn(chart.picture, Text(render("doctor/numbers.md")))).text)
+    heights = []
+    for number, height_px in zip(chart.numbers, pictures.CHART_HEIGHTS_PX, strict=True):
+        if number not in read:
+            break
+        heights.append(height_px)
+    width = pictures.CHART_SIZE[0]
+    yield _seen("sees a picture", bool(read & set(chart.numbers)))
+    if heights:
+        told = f"{heights[-1]} px high in a picture {width} px wide"
+        yield Finding("smallest numeral", "yes", told, value=heights[-1])
+    else:
+        yield Finding("smallest numeral", "no", f"none of {pictures.CHART_HEIGHTS_PX[0]} px or less was read")
+
+
+def boxes(patient: Patient) -> Iterator[Finding]:
+    heard = patient.ask(turn(pictures.red_rectangle(), Text(render("doctor/box.md"))))
+    found = convention(heard.text, pictures.BOX, pictures.BOXED_SIZE)
+    if found is None:
+        yield Finding("box coordinates", "unclear", f"fits no convention: {quoted(heard.text)}")
+    else:
+        yield Finding("box coordinates", "yes", found.told, value=found.name)
+
+
+def protocol(patient: Patient) -> Iterator[Finding]:
+    """The question as the code loop asks it: does the first reply hold a cell?"""
+    question = Question(render("doctor/protocol.md"), (pictures.circles(),))
+    before, parts = open_talk(question, None, None)
+    heard = patient.ask((*before, Message("user", parts)))
+    try:
+        code = find_code(heard.text)
+    except FormatError as error:
+        yield Finding("writes <code> cells", "no", str(error))
+        return
+    if code is None:
+        yield Finding("writes <code> cells", "no", f"no cell in the reply: {quoted(heard.text)}")
+    else:
+        yield Finding("writes <code> cells", "yes", "the first reply holds a cell")
+
+
+PROTOCOL = Probe(("writes <code> cells",), protocol)
+PROBES = (
+    Probe(("reachable", "streams"), reach),
+    Probe(("stop", "temperature", "token limit", "log probabilities"), parameters),
+    Probe(("sees a picture", "smallest numeral"), smallest),
+    Probe(("sees later pictures",), two_turns),
+    Probe(("sees many at once",), several),
+    Probe(("box coordinates",), boxes),
+    PROTOCOL,
+)
+
+
+def _seen(what: Subject, seen: bool) -> Finding:  # noqa: FBT001 - it is the finding itself
+    return Finding(what, "yes", "read") if seen else Finding(what, "no", "the number in it was not read")
+
+
+def _read_many(patient: Patient, count: int) -> int:
+    """How many of the first pictures were read, without a gap."""
+    shown = [pictures.numeral(number) for number in pictures.numbers(count, f"{count} pictures")]
+    parts: list[Part] = [each.picture for each in shown]
+    read = _numbers_in(patient.ask(turn(*parts, Text(render("doctor/numbers.md")))).text)
+    seen = [each.numbers[0] in read for each in shown]
+    return seen.index(False) if False in seen else count
+
+
+def _allowed(told: str) -> int | None:
+    """How many pictures an endpoint says it takes."""
+    named = _AT_MOST.search(told)
+    return int(named[1] or named[2]) if named else None
+
+
+def _judged(count: int, read: int, told: str) -> Finding:
+    """What `read` of `count` pictures in one request means; `told`: why more of them were refused."""
+    refused = f"; more are refused: {told}" if told else ""
+    if read == count:
+        verdict: Verdict = "yes" if count > 1 else "no"
+        limit = count if told else None
+        return Finding("sees many at once", verdict, f"{count} in one request, all read{refused}", limit)
+    if read > count // 2:
+        return Finding("sees many at once", "unclear", f"{read} of {count} read without a gap{refused}")
+    return Finding("sees many at once", "no", f"only {read} of {count} read{refused}", read or None)
+
+
+def _numbers_in(text: str) -> set[str]:
+    return set(re.findall(r"(?<!\d)\d{4}(?!\d)", text))

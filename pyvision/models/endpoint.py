@@ -1,0 +1,274 @@
+"""A model behind an endpoint, over any wire: the one place that posts a request and listens to what comes.
+
+A wire says how a request is worded and what an event means; everything else is the same for all of them and stands
+here: keys in turn, parameters that the endpoint refuses, time limits, faults, the cut at a stop string.
+
+A request is streamed. An endpoint that answers in one piece is understood too; one whose 400 names `stream`, or
+whose configuration says `"stream": false`, is asked for one piece from then on.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from pyvision.config import ModelConfig, is_local
+from pyvision.models.faults import Faults, complaint, decoded
+from pyvision.models.heard import Heard, reply_of
+from pyvision.models.keys import Keys
+from pyvision.models.refusals import Refusals, refusals_of, refused_in
+from pyvision.models.sse import DONE, events
+from pyvision.models.stops import Cut
+from pyvision.models.streams import whole
+from pyvision.models.thoughts import Thoughts
+from pyvision.types import Message, Reply, Sampling
+
+if TYPE_CHECKING:
+    import httpx2
+
+_CONNECT_S = 10.0
+_LOG = logging.getLogger("pyvision.models")
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One request before it is worded. sampling: with what the configuration fills in."""
+
+    messages: tuple[Message, ...]
+    sampling: Sampling
+    refusals: Refusals
+    thoughts: Thoughts
+    stream: bool
+
+    def accepted(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Those that are set, and that the endpoint is not known to refuse."""
+        return {
+            name: value
+            for name, value in parameters.items()
+            if value is not None and value != [] and name not in self.refusals
+        }
+
+
+class Wire(Protocol):
+    """How one protocol words requests and replies."""
+
+    @property
+    def sdk(self) -> Any:
+        """The SDK's module, imported at the first use."""
+        ...
+
+    def client(self, key: str | None, http_client: httpx2.Client) -> Any:
+        """A client of the SDK that never retries."""
+        ...
+
+    def post(self, client: Any, body: dict[str, Any], timeout: httpx2.Timeout) -> AbstractContextManager[Any]:
+        """The answer under way, as the SDK's raw response, closed with the context."""
+        ...
+
+    def body(self, ask: Ask) -> dict[str, Any]: ...
+
+    def droppable(self, body: Mapping[str, Any]) -> Mapping[str, str]:
+        """What of this body may be left out -> the pattern that a complaint names it by."""
+        ...
+
+    def hear(self, data: dict[str, Any], heard: Heard) -> str:
+        """Take in an event, or an answer in one piece; returns the text in it. Nonsense may raise anything usual."""
+        ...
+
+
+class Endpoint:
+    """One model behind one endpoint. Thread-safe; nothing is opened before the first call, and a closed one reopens."""
+
+    def __init__(self, config: ModelConfig, wire: Wire) -> None:
+        self._config = config
+        self._wire = wire
+        self._keys = Keys(config.keys)
+        self._refusals = refusals_of(config)
+        self._thoughts = Thoughts()
+        self._reached = not is_local(config.address)
+        self._http_client: httpx2.Client | None = None
+        self._clients: dict[str | None, Any] = {}
+        self._lock = threading.Lock()
+        self._misses_logprobs = False
+
+    @property
+    def name(self) -> str:
+        return self._config.model or ""
+
+    def complete(self, messages: Sequence[Message], sampling: Sampling) -> Reply:
+        """One reply. What `sampling` leaves open is taken from the configuration. Raises ModelError."""
+        return whole(self.stream(messages, sampling))
+
+    def stream(self, messages: Sequence[Message], sampling: Sampling) -> Iterator[str | Reply]:
+        """As `Model.stream` says. Ending or closing it closes the connection."""
+        faults = Faults(self._config, self._wire.sdk)
+        cut, heard = Cut(sampling.stop), Heard()
+        with ExitStack() as answer:
+            for data in self._events(tuple(messages), sampling, faults, heard, answer):
+                if piece := cut.feed(self._text(data, heard, faults)):
+                    yield piece
+                if cut.is_cut:
+                    break
+        rest = cut.rest()
+        reply = reply_of(heard, cut, messages, sampling, faults)
+        if rest:
+            yield rest
+        self._remember(messages, sampling, reply, heard)
+        yield reply
+
+    def close(self) -> None:
+        """Close the connections; the next call opens new ones."""
+        with self._lock:
+            http_client, self._http_client, self._clients = self._http_client, None, {}
+        if http_client is not None:
+            http_client.close()
+
+    def _events(
+        self,
+        messages: tuple[Message, ...],
+        sampling: Sampling,
+        faults: Faults,
+        heard: Heard,
+        answer: ExitStack,
+    ) -> Iterator[dict[str, Any]]:
+        """The objects of the answer, which `answer` closes."""
+        import httpx2
+
+        time_left = _TimeLeft(self._config, sampling)
+        response = self._opened(messages, sampling, faults, time_left, answer)
+        try:
+            yield from _objects(response, faults, heard)
+        except httpx2.HTTPError as error:
+            if not heard.has_ended:
+                raise faults.translated(error, reached=True, too_slow=time_left.told()) from None
+
+    def _opened(
+        self,
+        messages: tuple[Message, ...],
+        sampling: Sampling,
+        faults: Faults,
+        time_left: _TimeLeft,
+        answer: ExitStack,
+    ) -> httpx2.Response:
+        """The answer to the request, once the endpoint takes one: with fewer parameters, or with another key."""
+        import httpx2
+
+        from pyvision.models.deadlines import deadline
+
+        while True:
+            key, body = self._keys.next(), self._body(messages, sampling)
+            try:
+                with deadline(time_left.until):
+                    sent = body | self._config.extra_body
+                    post = self._wire.post(self._client(key), sent, time_left.timeout())
+                    response: httpx2.Response = answer.enter_context(post).http_response
+            except (self._wire.sdk.APIError, httpx2.HTTPError) as error:
+                is_answer = isinstance(error, self._wire.sdk.APIStatusError)
+                self._reached = self._reached or is_answer
+                if is_answer and self._drops(error, body):
+                    continue
+                fault = faults.translated(error, reached=self._reached, too_slow=time_left.told())
+                if fault.kind in {"auth", "quota"} and self._keys.set_aside(key):
+                    continue
+                raise fault from None
+            self._reached = True
+            return response
+
+    def _body(self, messages: tuple[Message, ...], sampling: Sampling) -> dict[str, Any]:
+        config = self._config
+        filled = replace(
+            sampling,
+            temperature=config.temperature if sampling.temperature is None else sampling.temperature,
+            max_tokens=sampling.max_tokens or config.max_tokens,
+            stop=sampling.stop if config.stop else (),
+        )
+        streams = config.stream and "stream" not in self._refusals
+        return self._wire.body(Ask(messages, filled, self._refusals, self._thoughts, streams))
+
+    def _drops(self, error: Any, body: Mapping[str, Any]) -> bool:
+        """Whether the endpoint refuses a parameter that can be left out; it is, from now on."""
+        if error.status_code not in {400, 422}:
+            return False
+        name = refused_in(*complaint(error), self._wire.droppable(body))
+        if name is not None:
+            self._refusals.add(name)
+        return name is not None
+
+    def _text(self, data: dict[str, Any], heard: Heard, faults: Faults) -> str:
+        try:
+            text = self._wire.hear(data, heard)
+        except (TypeError, KeyError, AttributeError, ValueError):  # its fields are not what they should be
+            raise faults.error("answered with something else than a reply") from None
+        if heard.failure is not None:
+            raise faults.of_body(heard.failure)
+        return text
+
+    def _remember(self, messages: Sequence[Message], sampling: Sampling, reply: Reply, heard: Heard) -> None:
+        if heard.items:
+            self._thoughts.keep(messages, reply.text, heard.items)
+        if sampling.logprobs and not reply.logprobs and reply.finish != "refusal":
+            self._refusals.add("logprobs")
+            if not self._misses_logprobs:
+                self._misses_logprobs = True
+                _LOG.warning("%s gives no log probabilities; replies come without", self.name)
+
+    def _client(self, key: str | None) -> Any:
+        """Clients of all keys share one pool of connections."""
+        with self._lock:
+            if self._http_client is None:
+                self._http_client = _http_client(self._wire.sdk.DefaultHttpxClient, self._config)
+            if key not in self._clients:
+                self._clients[key] = self._wire.client(key, self._http_client)
+            return self._clients[key]
+
+
+class _TimeLeft:
+    """How long an answer may be silent, and when it has to be there as a whole."""
+
+    def __init__(self, config: ModelConfig, sampling: Sampling) -> None:
+        self._silence_s = config.timeout_s
+        self._total_s = min(config.total_s, config.total_s if sampling.seconds is None else sampling.seconds)
+        self.until = time.monotonic() + self._total_s
+
+    def timeout(self) -> httpx2.Timeout:
+        import httpx2
+
+        silence_s = max(0.001, min(self._silence_s, self.until - time.monotonic()))
+        return httpx2.Timeout(silence_s, connect=min(_CONNECT_S, silence_s))
+
+    def told(self) -> str:
+        """What to say of an answer that did not come in time."""
+        if time.monotonic() >= self.until - 0.001:
+            return f"no whole reply within {self._total_s:g} s"
+        return f"no answer within {self._silence_s:g} s"
+
+
+def _http_client(kind: Callable[..., httpx2.Client], config: ModelConfig) -> httpx2.Client:
+    from pyvision.models.deadlines import bound
+
+    return kind(trust_env=not is_local(config.address), event_hooks={"response": [bound]})
+
+
+def _objects(response: httpx2.Response, faults: Faults, heard: Heard) -> Iterator[dict[str, Any]]:
+    """The JSON objects of an answer, be it a stream or one piece. Raises ModelError for an error in them."""
+    if "text/event-stream" in response.headers.get("content-type", ""):
+        yield from _streamed(response.iter_bytes(), faults, heard)
+        return
+    body = response.read()
+    if body.lstrip().startswith((b"data:", b"event:")):  # a stream without its content type
+        yield from _streamed([body], faults, heard)
+        return
+    yield decoded(body.decode("utf-8", "replace"), faults)
+
+
+def _streamed(pieces: Any, faults: Faults, heard: Heard) -> Iterator[dict[str, Any]]:
+    for data in events(pieces):
+        if data.startswith(DONE):
+            heard.has_ended = True
+            return
+        yield decoded(data, faults)

@@ -1,0 +1,88 @@
+"""`pyvision doctor`, from the command line: what it prints, what it keeps, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.servers.capabilities import Capabilities
+from tests.servers.eyes import Sighted
+from tests.servers.server import ModelServer
+
+KEY = "sk-very-secret-0123456789"
+
+
+def doctor(cwd: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    known = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "XDG_CACHE_HOME": str(cwd / "cache")}
+    return subprocess.run(
+        [sys.executable, "-m", "pyvision", "doctor", *arguments],
+        cwd=cwd,
+        env=known | {"PYTHONPATH": str(Path.cwd())} | environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    return tmp_path / "model.json"
+
+
+def test_without_a_key_the_machine_and_the_offline_model_are_looked_at(tmp_path: Path) -> None:
+    done = doctor(tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = {
+        line.split("  ")[1]: line
+        for line in done.stdout.splitlines()
+        if line.startswith("  ") and line[2] != " "
+    }
+    assert " yes " in rows["isolation"]
+    assert " yes " in rows["writes <code> cells"]
+    assert " not applicable" in rows["box coordinates"]
+    assert max(len(line) for line in done.stdout.splitlines()) <= 80
+
+
+def test_an_endpoint_is_examined_and_its_profile_is_kept(tmp_path: Path, config: Path) -> None:
+    can = Capabilities(pictures=5)
+    with ModelServer(Sighted(can), can=can) as server:
+        config.write_text(
+            json.dumps({"wire": "openai", "model": "m", "base_url": server.base_url, "api_key": KEY})
+        )
+        done = doctor(tmp_path, "--config", str(config), "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    told = json.loads(done.stdout)
+    assert told["profile"]["pictures"] == 5
+    assert json.loads(Path(told["profile_file"]).read_text())["pictures"] == 5
+    assert KEY not in done.stdout + Path(told["profile_file"]).read_text()
+
+
+def test_a_refused_key_is_exit_code_4_and_is_not_repeated(tmp_path: Path, config: Path) -> None:
+    with ModelServer(Sighted(), can=Capabilities(keys=frozenset({"another"}))) as server:
+        config.write_text(
+            json.dumps({"wire": "openai", "model": "m", "base_url": server.base_url, "api_key": KEY})
+        )
+        done = doctor(tmp_path, "--config", str(config))
+    assert done.returncode == 4
+    assert "the key was refused (401)" in " ".join(done.stdout.split())
+    assert KEY not in done.stdout + done.stderr
+    assert not list((tmp_path / "cache" / "pyvision").glob("**/*.json"))
+
+
+def test_a_machine_without_isolation_is_exit_code_5(tmp_path: Path) -> None:
+    done = doctor(tmp_path, "--model", "offline", PATH="/nonexistent")
+    assert done.returncode == 5
+    assert "bubblewrap" in done.stdout
+    assert "Traceback" not in done.stderr
+
+
+def test_a_wrong_configuration_is_exit_code_2(tmp_path: Path) -> None:
+    done = doctor(tmp_path, "--model", "nobody")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("pyvision: unknown model 'nobody'")

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+SWALLOWED = """
+import signal, time, weakref
+from pyvision.cli.interrupts import Interrupts
+
+class Thing: pass
+
+interrupts = Interrupts()
+thing = Thing()
+watched = weakref.ref(thing, lambda _: signal.raise_signal(signal.SIGTERM))
+try:
+    del thing  # its callback is interrupted, and Python swallows what comes out of a callback
+    time.sleep(20)
+except KeyboardInterrupt:
+    print("interrupted", interrupts.seen)
+"""
+
+
+def test_an_interrupt_that_a_callback_swallowed_comes_again() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SWALLOWED], capture_output=True, text=True, timeout=30, check=False
+    )
+    assert (done.stdout, done.stderr) == ("interrupted True\n", "")
+
+
+def test_other_errors_of_callbacks_are_told_as_ever() -> None:
+    fails = SWALLOWED.replace("signal.raise_signal(signal.SIGTERM)", "1 / 0").replace("20", "0")
+    done = subprocess.run(
+        [sys.executable, "-c", fails], capture_output=True, text=True, timeout=30, check=False
+    )
+    assert "ZeroDivisionError" in done.stderr

@@ -1,0 +1,24 @@
+"""The table: aligned, and never wider than a terminal."""
+
+from __future__ import annotations
+
+from pyvision.doctor.findings import Finding, table
+
+LONG = "m at http://127.0.0.1:8000/v1: the request was refused (400): " + "at most five images " * 12
+
+
+def test_no_line_is_wider_than_80_columns() -> None:
+    sections = [
+        ("a title " * 30, [Finding("log probabilities", "not applicable", LONG), Finding("disk", "yes")])
+    ]
+    assert max(len(line) for line in table(sections).splitlines()) <= 80
+
+
+def test_a_detail_goes_on_below_itself() -> None:
+    first, second = table([("model", [Finding("box coordinates", "no", "word " * 12)])]).splitlines()[1:3]
+    assert first.index("word") == second.index("word")
+
+
+def test_sections_stand_apart() -> None:
+    lines = table([("one", [Finding("disk", "yes")]), ("two", [Finding("stop", "no")])]).splitlines()
+    assert lines == ["one", "  disk                    yes", "", "two", "  stop                    no"]

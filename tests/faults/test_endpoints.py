@@ -1,0 +1,190 @@
+"""Every fault of an endpoint, on every wire: the stated outcome, no hang, and no key in what is said about it."""
+
+from __future__ import annotations
+
+import logging
+import time
+import traceback
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from pyvision.errors import ModelError
+from pyvision.models.build import build
+from pyvision.models.wrappers import Retried
+from pyvision.types import Message, Reply, Sampling, Text
+from tests.servers.capabilities import Capabilities
+from tests.servers.faults import FAULTS, PASSING, Fault, Plan
+from tests.servers.server import ModelServer
+from tests.servers.talk import Said
+from tests.servers.wires import WIRES, configured
+
+KEY = "sk-very-secret-0123456789"
+HELLO = (Message("user", (Text("hello"),)),)
+STOP = Sampling(stop=("</code>",))
+EVERY_WIRE = pytest.mark.parametrize("wire", list(WIRES))
+LASTING = ("401", "403", "quota", "model not found", "413", "context overflow", "400", "only a tool call")
+SILENT = ("slow first byte", "stalled")
+ODD = ("429 huge retry-after", "trickle", "408", "409")
+
+
+@dataclass(slots=True)
+class Call:
+    """One reply asked for with retries whose waits take no time: what came of it, and what it cost."""
+
+    reply: Reply | None = None
+    error: ModelError | None = None
+    waits: list[float] = field(default_factory=list)
+    requests: int = 0
+    seconds: float = 0.0
+
+
+def call(
+    wire: str,
+    faults: Sequence[str | Fault | None],
+    *,
+    after: str | None = None,
+    said: Sequence[str | Said] = ("all is well",),
+    sampling: Sampling = STOP,
+    budget_s: float = 600.0,
+    **settings: Any,
+) -> Call:
+    done = Call()
+    with ModelServer(said, weather=Plan(faults, after)) as server:
+        config = configured(
+            wire, server, **({"api_key": KEY, "timeout_s": 5.0, "total_s": 20.0, "retry_s": 0.001} | settings)
+        )
+        clock = iter(range(10**6))
+        model = Retried(build(config), budget_s, sleep=done.waits.append, clock=lambda: float(next(clock)))
+        began = time.monotonic()
+        with closing(model):
+            try:
+                done.reply = model.complete(HELLO, sampling)
+            except ModelError as error:
+                done.error = error
+        done.seconds = time.monotonic() - began
+        done.requests = len(server.requests)
+    return done
+
+
+def test_every_fault_is_in_one_class_at_least() -> None:
+    assert set(FAULTS) == {*PASSING, *LASTING, *SILENT, *ODD}
+
+
+@EVERY_WIRE
+@pytest.mark.parametrize("fault", [*PASSING, *SILENT, "408", "409"])
+def test_a_passing_fault_is_tried_again_and_costs_nothing_else(wire: str, fault: str) -> None:
+    done = call(wire, [fault, fault], timeout_s=1.0 if fault in SILENT else 5.0)
+    assert done.reply is not None
+    assert done.reply.text == "all is well"
+    assert done.requests == 3
+    assert len(done.waits) == 2
+
+
+@EVERY_WIRE
+@pytest.mark.parametrize("fault", LASTING)
+def test_a_lasting_fault_is_told_at_once(wire: str, fault: str) -> None:
+    done = call(wire, [], after=fault)
+    assert done.error is not None
+    assert (done.requests, done.waits, done.error.retry) == (1, [], False)
+
+
+@EVERY_WIRE
+@pytest.mark.parametrize("fault", [name for name in FAULTS if name != "trickle"])
+def test_what_is_said_of_a_fault_is_one_line_without_the_key(
+    wire: str, fault: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    error = call(wire, [], after=fault, budget_s=0.0, timeout_s=0.5 if fault in SILENT else 5.0).error
+    assert error is not None
+    assert "\n" not in str(error)
+    assert "127.0.0.1" in str(error)
+    assert KEY not in "".join(traceback.format_exception(error))
+    assert KEY not in caplog.text
+
+
+@EVERY_WIRE
+def test_the_endpoint_is_waited_for_as_long_as_it_asks(wire: str) -> None:
+    (wait_s,) = call(wire, ["429 retry-after"]).waits
+    assert 0.02 <= wait_s <= 0.02 * 1.25
+
+
+@EVERY_WIRE
+def test_nobody_sleeps_for_a_day_because_an_endpoint_says_so(wire: str) -> None:
+    done = call(wire, [], after="429 huge retry-after")
+    assert done.error is not None
+    assert (done.waits, done.requests) == ([], 1)
+
+
+@EVERY_WIRE
+def test_waits_grow_until_the_budget_is_spent(wire: str) -> None:
+    done = call(wire, [], after="503", budget_s=60.0)
+    assert done.error is not None
+    assert done.requests > 3
+    assert done.waits[-1] > done.waits[0]
+    assert f"gave up after {done.requests} attempts" in str(done.error)
+
+
+@EVERY_WIRE
+@pytest.mark.parametrize("fault", SILENT)
+def test_silence_ends_at_the_time_limit(wire: str, fault: str) -> None:
+    done = call(wire, [], after=fault, budget_s=0.0, timeout_s=0.4)
+    assert done.error is not None
+    assert done.error.retry
+    assert done.seconds < 3.0
+
+
+@EVERY_WIRE
+def test_an_endpoint_that_trickles_for_ever_is_cut_off(wire: str) -> None:
+    done = call(wire, [], after="trickle", said=["long " * 200] * 3, budget_s=0.0, total_s=0.5)
+    assert done.error is not None
+    assert done.seconds < 5.0
+
+
+@EVERY_WIRE
+def test_an_endpoint_that_refuses_the_key_does_not_get_it_repeated(wire: str) -> None:
+    with ModelServer(["x"], can=Capabilities(keys=frozenset({"another"}))) as server:
+        config = configured(wire, server, api_key=KEY, retry_s=0.001)
+        with closing(build(config)) as model, pytest.raises(ModelError, match="401") as caught:
+            model.complete(HELLO, STOP)
+        assert server.requests[0].key == KEY
+    assert KEY not in "".join(traceback.format_exception(caught.value))
+
+
+@EVERY_WIRE
+def test_a_reply_cut_at_its_length_says_so(wire: str) -> None:
+    done = call(wire, [], said=[Said("and then", "length")])
+    assert done.reply is not None
+    assert (done.reply.text, done.reply.finish) == ("and then", "length")
+
+
+@EVERY_WIRE
+def test_a_refusal_is_a_reply_and_no_reason_to_ask_again(wire: str) -> None:
+    done = call(wire, [], said=[Said("I will not.", "refusal")])
+    assert done.reply is not None
+    assert (done.reply.finish, done.requests) == ("refusal", 1)
+
+
+@EVERY_WIRE
+def test_a_huge_reply_comes_whole(wire: str) -> None:
+    done = call(wire, [], said=["0123456789" * 10_000], timeout_s=20.0, total_s=60.0, max_tokens=50_000)
+    assert done.reply is not None
+    assert len(done.reply.text) == 100_000
+
+
+@EVERY_WIRE
+@pytest.mark.parametrize(
+    "can", [Capabilities(), Capabilities(honours_stop=False), Capabilities(keeps_stop=True)]
+)
+def test_a_stop_string_ends_the_reply_whatever_the_endpoint_does_with_it(
+    wire: str, can: Capabilities
+) -> None:
+    with (
+        ModelServer(["I look.\n<code>\nprint(1)\n</code>\nand on"], can=can) as server,
+        closing(build(configured(wire, server))) as model,
+    ):
+        reply = model.complete(HELLO, STOP)
+    assert reply.text == "I look.\n<code>\nprint(1)\n"

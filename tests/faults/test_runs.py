@@ -1,0 +1,113 @@
+"""Whole runs against an endpoint that fails: each ends with a name, none is lost, and none leaves a key behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import pyvision
+from pyvision.events import Asked, Began, Ended, Event
+from pyvision.trajectory import read_trajectory
+from tests.doubles import png
+from tests.servers.capabilities import Capabilities
+from tests.servers.faults import FAULTS, Plan
+from tests.servers.server import ModelServer
+from tests.servers.wires import WIRES
+
+KEY = "sk-very-secret-0123456789"
+CELL = "I look.\n<code>\n```python\nprint(image_clue_0.size)\n```\n</code>\n"
+ANSWER = "<answer>\\boxed{40}</answer>"
+
+SPOILT = [
+    ("completions", fault) for fault in FAULTS if fault != "trickle"
+]  # the other wires differ in errors alone
+SPOILT += [
+    (wire, fault) for wire in ("responses", "messages") for fault in ("401", "context overflow", "cut")
+]
+
+
+@pytest.fixture
+def photo(tmp_path: Path) -> Path:
+    path = tmp_path / "photo.png"
+    path.write_bytes(png())
+    return path
+
+
+def written(folder: Path, wire: str, server: ModelServer, **settings: object) -> Path:
+    """A configuration file that leads to the server."""
+    address = server.root_url if wire == "messages" else server.base_url
+    known = {
+        "wire": WIRES[wire],
+        "model": "m",
+        "base_url": address,
+        "api_key": KEY,
+        "timeout_s": 0.4,
+        "retry_s": 0.01,
+    }
+    path = folder / "model.json"
+    path.write_text(json.dumps(known | settings))
+    return path
+
+
+@pytest.mark.parametrize(("wire", "fault"), SPOILT)
+def test_a_run_that_an_endpoint_spoils_ends_with_a_name_and_every_event(
+    wire: str, fault: str, tmp_path: Path, photo: Path
+) -> None:
+    with ModelServer([], weather=Plan([], after=fault)) as server:
+        config = written(tmp_path, wire, server)
+        outcome = pyvision.answer("?", [photo], strategy="direct", config=config, out=tmp_path / "run")
+    assert outcome.answer is None
+    assert outcome.end_reason == ("context_overflow" if fault == "context overflow" else "model_error")
+    events = read_trajectory(tmp_path / "run").events
+    assert isinstance(events[0], Began)
+    assert isinstance(events[-1], Ended)
+    assert events[-1].outcome == outcome
+    assert KEY not in everything_in(tmp_path / "run")
+
+
+def test_a_fault_between_two_cells_loses_no_turn(tmp_path: Path, photo: Path) -> None:
+    weather = Plan(["503", None, "cut", "200 broken json", None, "reset", None])
+    events: list[Event] = []
+    with ModelServer([CELL, CELL, ANSWER], weather=weather) as server:
+        config = written(tmp_path, "completions", server, retry_s=30.0)
+        events += pyvision.stream("How wide?", [photo], config=config)
+        assert len(server.requests) == 7
+    ended = events[-1]
+    assert isinstance(ended, Ended)
+    assert (ended.outcome.answer, ended.turns, ended.cells) == ("40", 3, 2)
+    replies = [event.reply.text for event in events if isinstance(event, Asked)]
+    assert [text.count("I look.") for text in replies] == [1, 1, 0]
+
+
+@pytest.mark.parametrize("wire", list(WIRES))
+def test_a_failing_run_leaves_no_key_behind(wire: str, tmp_path: Path, photo: Path) -> None:
+    """The endpoint repeats the key in its complaint; everything on disk and on both streams is searched."""
+    with ModelServer([], can=Capabilities(keys=frozenset({"another"}))) as server:
+        config = written(tmp_path, wire, server)
+        home = tmp_path / "home"
+        done = subprocess.run(
+            [sys.executable, "-X", "dev", "-W", "ignore", "-m", "pyvision", "run", "--image", str(photo),
+             "--question", "?", "--config", str(config), "--out", str(tmp_path / "run")],
+            cwd=Path.cwd(),
+            env={"PATH": os.environ["PATH"], "HOME": str(home), "PYVISION_DEBUG": "1", "OPENAI_LOG": "debug",
+                 "ANTHROPIC_LOG": "debug"},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )  # fmt: skip
+        assert server.requests[0].key == KEY
+    assert done.returncode == 4
+    left = done.stdout + done.stderr + everything_in(tmp_path / "run") + everything_in(home)
+    assert "401" in left
+    assert KEY not in left
+
+
+def everything_in(folder: Path) -> str:
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return "".join(path.read_bytes().decode("utf-8", "replace") + str(path) for path in files)

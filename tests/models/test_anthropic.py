@@ -1,0 +1,198 @@
+"""The messages wire against a server on loopback: what is sent, and what comes of what it answers."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from PIL import Image, ImageDraw
+
+from pyvision.config import ModelConfig
+from pyvision.errors import ModelError
+from pyvision.models.anthropic import anthropic_messages
+from pyvision.models.endpoint import Endpoint
+from pyvision.replies import said
+from pyvision.types import Message, Picture, Sampling, Text
+from tests.doubles import picture
+from tests.servers.faults import Fault, Plan
+from tests.servers.server import ModelServer
+from tests.servers.talk import Said
+from tests.servers.wires import configured
+
+HELLO = (Message("system", (Text("be brief"),)), Message("user", (Text("hello"),)))
+STOP = Sampling(stop=("</code>",))
+CELL = "I look.\n<code>\n```python\nprint(1)\n```\n</code>"
+POINT = {"type": "ephemeral"}
+
+
+@contextmanager
+def asked(
+    says: Sequence[str | Said], faults: Sequence[Fault | None] = (), **settings: Any
+) -> Iterator[tuple[Endpoint, ModelServer]]:
+    with (
+        ModelServer(says, weather=Plan(faults)) as server,
+        closing(anthropic_messages(configured("messages", server, timeout_s=5.0, **settings))) as model,
+    ):
+        yield model, server
+
+
+def answer(body: dict[str, Any], status: int = 200) -> Fault:
+    """An answer of our own in place of the server's."""
+    return Fault(body=json.dumps(body).encode(), status=status, headers={"content-type": "application/json"})
+
+
+def text(*parts: str | Picture, role: Any = "user") -> Message:
+    return Message(role, tuple(Text(part) if isinstance(part, str) else part for part in parts))
+
+
+def test_nothing_is_sent_that_was_not_set_but_the_limit_that_the_api_needs() -> None:
+    with asked(["hi"]) as (model, server):
+        model.complete(HELLO, Sampling())
+        assert server.requests[0].body == {
+            "model": "m",
+            "max_tokens": 8192,
+            "system": [{"type": "text", "text": "be brief", "cache_control": POINT}],
+            "messages": [
+                {"role": "user", "content": [{"type": "text", "text": "hello", "cache_control": POINT}]}
+            ],
+            "stream": True,
+        }
+
+
+def test_no_temperature_is_sent_whatever_is_configured() -> None:
+    with asked(["hi"], temperature=0.5, max_tokens=70) as (model, server):
+        model.complete(HELLO, STOP)
+        body = server.requests[0].body
+    assert (body["max_tokens"], body["stop_sequences"]) == (70, ["</code>"])
+    assert "temperature" not in body
+
+
+def test_an_address_with_or_without_its_version_leads_to_the_same_place() -> None:
+    with ModelServer(["one", "two"]) as server:
+        for address in (server.root_url, server.base_url):
+            with closing(anthropic_messages(ModelConfig("anthropic", "m", address))) as model:
+                model.complete(HELLO, Sampling())
+        assert {request.path.partition("?")[0] for request in server.requests} == {"/v1/messages"}
+
+
+def test_a_number_that_stands_only_in_the_second_turns_picture_reaches_the_server() -> None:
+    number = str(random.randrange(10_000, 100_000))
+    canvas = Image.new("L", (120, 30), "white")
+    ImageDraw.Draw(canvas).text((5, 5), number, fill="black")
+    file = io.BytesIO()
+    canvas.save(file, "PNG")
+    drawn = Picture(file.getvalue(), "image/png", 120, 30)
+    with asked([CELL, f"\\boxed{{{number}}}"]) as (model, server):
+        first = model.complete(HELLO, STOP)
+        figure = text("<image_clue_1>", drawn, "</image_clue_1>")
+        model.complete((*HELLO, text(said(first.text), role="assistant"), figure), STOP)
+        assert server.requests[0].pictures == ()
+        (received,) = server.requests[1].pictures
+        assert number not in str(server.requests[1].body)
+        assert [turn.role for turn in server.requests[1].turns] == ["system", "user", "assistant", "user"]
+    assert Image.open(io.BytesIO(received)).tobytes() == canvas.tobytes()
+
+
+def test_the_growing_talk_is_the_same_to_the_byte_but_for_its_cache_points() -> None:
+    turns = [*HELLO]
+    with asked([CELL] * 4) as (model, server):
+        for number in range(4):
+            reply = model.complete(turns, STOP)
+            shown = text(f"<image_clue_{number}>", picture(), "ok")
+            turns += [text(said(reply.text), role="assistant"), shown]
+        bodies = [request.body for request in server.requests]
+    for earlier, later in pairwise(bodies):
+        start = bare(earlier)["messages"]
+        assert bare(later)["messages"][: len(start)] == start
+    points = [
+        (index, turn["content"].index(block))
+        for index, turn in enumerate(bodies[-1]["messages"])
+        for block in turn["content"]
+        if "cache_control" in block
+    ]
+    assert points == [(4, 2), (6, 2)]
+    assert bodies[-2]["messages"][4]["content"][-1]["cache_control"] == POINT
+
+
+def test_cached_tokens_are_part_of_the_input() -> None:
+    with asked(["one", "two"]) as (model, _):
+        first, second = model.complete(HELLO, STOP).usage, model.complete(HELLO, STOP).usage
+    assert first.cached_tokens == 0
+    assert second.cached_tokens == second.input_tokens == first.input_tokens > 0
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_thinking_goes_back_signed_before_the_text_of_its_turn(*, stream: bool) -> None:
+    with asked([Said(CELL, reasoning="hm"), "fine"], stream=stream) as (model, server):
+        first = model.complete(HELLO, STOP)
+        model.complete((*HELLO, text(said(first.text), role="assistant"), text("go on")), STOP)
+        content = server.requests[1].body["messages"][1]["content"]
+    assert (first.reasoning, first.text) == ("hm", CELL.removesuffix("</code>"))
+    assert content[0] == {"type": "thinking", "thinking": "hm", "signature": "sealed"}
+    assert content[1]["type"] == "text"
+
+
+def test_blank_text_which_the_api_refuses_is_left_out() -> None:
+    with asked(["hi"]) as (model, server):
+        model.complete((*HELLO, text(" \n", role="assistant"), text("\n", picture(), " ")), STOP)
+        turns = server.requests[0].body["messages"]
+    assert [[block["type"] for block in turn["content"]] for turn in turns] == [["text"], ["image"]]
+
+
+@pytest.mark.parametrize(
+    ("reason", "finish"),
+    [
+        ("end_turn", "end"),
+        ("stop_sequence", "stop"),
+        ("max_tokens", "length"),
+        ("model_context_window_exceeded", "length"),
+        ("pause_turn", "length"),
+        ("refusal", "refusal"),
+    ],
+)
+def test_every_stop_reason_has_its_meaning(reason: str, finish: str) -> None:
+    message = {"type": "message", "content": [{"type": "text", "text": "so"}], "stop_reason": reason}
+    with asked([], [answer(message)]) as (model, _):
+        reply = model.complete(HELLO, Sampling())
+    assert (reply.text, reply.finish) == ("so", finish)
+
+
+def test_a_context_that_is_full_before_the_first_word_is_told_by_its_kind() -> None:
+    message = {"type": "message", "content": [], "stop_reason": "model_context_window_exceeded"}
+    with asked([], [answer(message)]) as (model, _), pytest.raises(ModelError) as caught:
+        model.complete(HELLO, Sampling())
+    assert (caught.value.kind, caught.value.retry) == ("context", False)
+
+
+def test_an_overloaded_endpoint_says_so_in_mid_stream_and_is_worth_another_try() -> None:
+    error = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
+    with asked([], [answer(error)]) as (model, _), pytest.raises(ModelError, match="Overloaded") as caught:
+        model.complete(HELLO, Sampling())
+    assert caught.value.retry
+
+
+def test_thinking_that_the_endpoint_does_not_take_back_is_left_out_from_then_on() -> None:
+    told = {"type": "invalid_request_error", "message": "Invalid `signature` in `thinking` block"}
+    refusal = answer({"type": "error", "error": told}, 400)
+    with asked([Said(CELL, reasoning="hm"), "one", "two"], [None, refusal]) as (model, server):
+        first = model.complete(HELLO, STOP)
+        talk = (*HELLO, text(said(first.text), role="assistant"), text("go on"))
+        assert [model.complete(talk, STOP).text for _ in range(2)] == ["one", "two"]
+        kinds = [
+            [block["type"] for block in request.body["messages"][1]["content"]]
+            for request in server.requests[1:]
+        ]
+    assert kinds == [["thinking", "text"], ["text"], ["text"]]
+
+
+def bare(body: Any) -> Any:
+    """The body without its cache points."""
+    if isinstance(body, dict):
+        return {key: bare(value) for key, value in body.items() if key != "cache_control"}
+    return [bare(each) for each in body] if isinstance(body, list) else body

@@ -1,0 +1,359 @@
+"""What is the same for every wire: streaming, the cut, time limits, keys in turn, refused parameters, what is kept."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from typing import Any
+
+import pytest
+
+from pyvision.errors import ModelError
+from pyvision.models.anthropic import anthropic_messages
+from pyvision.models.endpoint import Endpoint
+from pyvision.models.openai import openai_chat
+from pyvision.models.responses import openai_responses
+from pyvision.types import Message, Reply, Sampling, Text, TokenLogprob
+from tests.servers.capabilities import CLEAN, Capabilities
+from tests.servers.chat import Answer, ChatServer, completion, failure
+from tests.servers.faults import Fault, Plan
+from tests.servers.server import ModelServer
+from tests.servers.talk import Brain, Said
+from tests.servers.wires import configured
+
+HELLO = (Message("user", (Text("hello"),)),)
+STOP = Sampling(stop=("</code>",))
+CELL = "I look.\n<code>\n```python\nprint('</code>')\n```\n</code>"
+MAKE = {"completions": openai_chat, "responses": openai_responses, "messages": anthropic_messages}
+EVERY_WIRE = pytest.mark.parametrize("wire", list(MAKE))
+
+
+@contextmanager
+def asked(
+    wire: str,
+    says: Brain | Sequence[str | Said],
+    can: Capabilities = CLEAN,
+    faults: Sequence[str | Fault | None] = (),
+    **settings: Any,
+) -> Iterator[tuple[Endpoint, ModelServer]]:
+    with ModelServer(says, can=can, weather=Plan(faults)) as server:
+        config = configured(wire, server, **({"timeout_s": 5.0} | settings))
+        with closing(MAKE[wire](config)) as model:
+            yield model, server
+
+
+def texts(pieces: Sequence[object]) -> list[str]:
+    return [piece for piece in pieces if isinstance(piece, str)]
+
+
+# --- streams
+
+
+@EVERY_WIRE
+def test_the_text_comes_in_pieces_and_the_reply_last(wire: str) -> None:
+    with asked(wire, ["one two three four"]) as (model, _):
+        *pieces, reply = model.stream(HELLO, Sampling())
+    assert isinstance(reply, Reply)
+    assert len(pieces) > 2
+    assert "".join(texts(pieces)) == reply.text == "one two three four"
+    assert reply.usage.input_tokens > 0
+    assert reply.usage.output_tokens > 0
+
+
+@EVERY_WIRE
+@pytest.mark.parametrize("can", [CLEAN, Capabilities(streams=False)])
+def test_an_endpoint_that_answers_in_one_piece_is_understood(wire: str, can: Capabilities) -> None:
+    said = Said("fine", reasoning="hm", input_tokens=7)
+    with asked(wire, [said, said], can, stream=can.streams) as (model, _):
+        streamed, at_once = model.complete(HELLO, Sampling()), model.complete(HELLO, Sampling())
+    for reply in (streamed, at_once):
+        assert (reply.text, reply.reasoning, reply.finish) == ("fine", "hm", "end")
+
+
+@EVERY_WIRE
+def test_an_endpoint_whose_400_names_stream_is_asked_for_one_piece_from_then_on(wire: str) -> None:
+    can = Capabilities(refuses=frozenset({"stream"})) if wire != "responses" else CLEAN
+    faults = [] if wire != "responses" else [refusal("stream")]
+    with asked(wire, ["one", "two"], can, faults) as (model, server):
+        assert [model.complete(HELLO, Sampling()).text for _ in range(2)] == ["one", "two"]
+        assert [request.streams for request in server.requests] == [True, False, False]
+
+
+@EVERY_WIRE
+def test_a_stream_that_is_closed_closes_its_connection(wire: str) -> None:
+    slow = Fault(trickle_s=0.001)
+    with asked(wire, ["long " * 500], faults=[slow]) as (model, server):
+        pieces = model.stream(HELLO, Sampling())
+        next(pieces)
+        pieces.close()  # type: ignore[attr-defined]
+        assert until(lambda: server.cut_short == 1)
+
+
+@EVERY_WIRE
+def test_what_follows_the_stop_string_is_never_read(wire: str) -> None:
+    can = Capabilities(honours_stop=False)
+    with asked(wire, [CELL + " and so on" * 2000], can, [Fault(trickle_s=0.0002)]) as (model, server):
+        pieces = list(model.stream(HELLO, STOP))
+        assert until(lambda: server.cut_short == 1)
+    reply = pieces[-1]
+    assert isinstance(reply, Reply)
+    assert (reply.text, reply.finish) == (CELL.removesuffix("</code>"), "stop")
+    assert "".join(texts(pieces)) == reply.text
+
+
+@EVERY_WIRE
+@pytest.mark.parametrize(
+    "can",
+    [CLEAN, Capabilities(honours_stop=False), Capabilities(keeps_stop=True), Capabilities(streams=False)],
+)
+def test_a_stop_string_makes_the_same_reply_whatever_the_endpoint_does_with_it(
+    wire: str, can: Capabilities
+) -> None:
+    said = "I look.\n<code>\n```python\nprint(1)\n```\n</code>\nand on"
+    with asked(wire, [said], can) as (model, _):
+        reply = model.complete(HELLO, STOP)
+    assert (reply.text, reply.finish) == ("I look.\n<code>\n```python\nprint(1)\n```\n", "stop")
+
+
+@EVERY_WIRE
+def test_a_reply_that_was_cut_here_still_counts_its_tokens(wire: str) -> None:
+    with asked(wire, [CELL + " on" * 400], Capabilities(honours_stop=False)) as (model, _):
+        usage = model.complete(HELLO, STOP).usage
+    assert usage.input_tokens > 0
+    assert 5 < usage.output_tokens < 100
+
+
+@EVERY_WIRE
+def test_a_configuration_that_sends_no_stop_cuts_outside_strings_only(wire: str) -> None:
+    with asked(wire, [CELL + " on"], stop=False) as (model, server):
+        assert model.complete(HELLO, STOP).text == CELL.removesuffix("</code>")
+        assert not {"stop", "stop_sequences"} & server.requests[0].body.keys()
+
+
+# --- time limits
+
+
+@EVERY_WIRE
+def test_the_time_of_a_question_bounds_the_reply(wire: str) -> None:
+    began = time.monotonic()
+    with (
+        asked(wire, ["long " * 200], faults=[Fault(trickle_s=0.02)]) as (model, _),
+        pytest.raises(ModelError, match=r"no whole reply within 0\.3 s"),
+    ):
+        model.complete(HELLO, Sampling(seconds=0.3))
+    assert time.monotonic() - began < 5.0
+
+
+@EVERY_WIRE
+def test_an_error_that_trickles_is_cut_off_too(wire: str) -> None:
+    fault = Fault(body=b"<html>" + b"x" * 5000, status=502, trickle_s=0.02)
+    began = time.monotonic()
+    with asked(wire, ["x"], faults=[fault], total_s=0.3) as (model, _), pytest.raises(ModelError) as caught:
+        model.complete(HELLO, Sampling())
+    assert caught.value.retry
+    assert time.monotonic() - began < 5.0
+
+
+# --- parameters that are refused
+
+
+def refusal(name: str) -> Fault:
+    body = {"error": {"message": f"Unsupported parameter: '{name}'", "param": name, "code": "unsupported"}}
+    return Fault(body=json.dumps(body).encode(), status=400, headers={"content-type": "application/json"})
+
+
+@EVERY_WIRE
+def test_what_was_refused_once_is_not_sent_by_the_next_model_object_either(wire: str) -> None:
+    can = Capabilities(refuses=frozenset({"temperature", "stop", "stop_sequences"}))
+    with ModelServer([CELL] * 2, can=can) as server:
+        for _ in range(2):
+            with closing(MAKE[wire](configured(wire, server, temperature=0.5, model="shared"))) as model:
+                assert model.complete(HELLO, STOP).finish == "stop"
+        sent = [request.body.keys() & can.refuses for request in server.requests]
+    assert sent[-2:] == [set(), set()]
+    assert len(sent) == {"completions": 4, "responses": 3, "messages": 3}[wire]
+
+
+def test_a_parameter_that_the_configuration_insists_on_is_not_dropped() -> None:
+    can = Capabilities(refuses=frozenset({"seed"}))
+    with asked("completions", ["x"], can, extra_body={"seed": 1}) as (model, server):
+        with pytest.raises(ModelError, match="'seed' is not supported"):
+            model.complete(HELLO, Sampling())
+        assert len(server.requests) == 1
+
+
+# --- log probabilities
+
+
+@pytest.mark.parametrize("wire", ["completions", "responses"])
+@pytest.mark.parametrize("streams", [True, False])
+def test_log_probabilities_come_for_the_tokens_of_the_text(wire: str, *, streams: bool) -> None:
+    with asked(wire, [CELL + "on" * 50], Capabilities(honours_stop=False), stream=streams) as (model, _):
+        reply = model.complete(HELLO, Sampling(stop=("</code>",), logprobs=True))
+    assert reply.logprobs[0] == TokenLogprob("I lo", -0.25, (("I lo", -0.25), ("?", -2.0)))
+    told = "".join(each.token for each in reply.logprobs)
+    assert told.startswith(reply.text)
+    assert len(told) < len(reply.text) + 8
+
+
+@EVERY_WIRE
+@pytest.mark.parametrize("refused", [frozenset(), frozenset({"logprobs", "top_logprobs", "include"})])
+def test_an_endpoint_without_log_probabilities_says_so_once(
+    wire: str, refused: frozenset[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    can = Capabilities(gives_logprobs=False, refuses=refused)
+    with asked(wire, ["one", "two"], can, model="plain") as (model, server):
+        with caplog.at_level(logging.WARNING, "pyvision.models"):
+            replies = [model.complete(HELLO, Sampling(logprobs=True)) for _ in range(2)]
+        assert not server.requests[-1].wants_logprobs
+    assert [(reply.text, reply.logprobs) for reply in replies] == [("one", ()), ("two", ())]
+    assert [record.getMessage() for record in caplog.records] == [
+        "plain gives no log probabilities; replies come without"
+    ]
+
+
+# --- keys
+
+
+@EVERY_WIRE
+def test_a_key_that_is_refused_is_set_aside_and_the_others_go_on(wire: str) -> None:
+    can = Capabilities(keys=frozenset({"good-one", "good-two"}))
+    with asked(wire, ["x"] * 4, can, api_keys=("good-one", "bad", "good-two")) as (model, server):
+        for _ in range(4):
+            assert model.complete(HELLO, Sampling()).text == "x"
+        keys = [request.key for request in server.requests]
+    assert keys.count("bad") <= 1
+    assert set(keys) >= {"good-one", "good-two"}
+
+
+@EVERY_WIRE
+def test_when_every_key_is_refused_the_error_says_so_and_holds_none(wire: str) -> None:
+    can = Capabilities(keys=frozenset())
+    with asked(wire, [], can, api_keys=("first-key-1", "second-key-2")) as (model, server):
+        with pytest.raises(ModelError, match="401") as caught:
+            model.complete(HELLO, Sampling())
+        assert {request.key for request in server.requests} == {"first-key-1", "second-key-2"}
+    assert (caught.value.kind, caught.value.retry) == ("auth", False)
+    assert not {"first-key-1", "second-key-2"} & set(str(caught.value).split())
+
+
+# --- kinds of faults
+
+
+@EVERY_WIRE
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        ("context overflow", "context"),
+        ("401", "auth"),
+        ("403", "auth"),
+        ("quota", "quota"),
+        ("429", "rate"),
+        ("model not found", "unknown_model"),
+        ("413", "too_large"),
+        ("503", "other"),
+        ("200 html", "other"),
+    ],
+)
+def test_a_fault_has_the_kind_that_a_caller_can_answer(wire: str, fault: str, kind: str) -> None:
+    with asked(wire, [], faults=[fault]) as (model, _), pytest.raises(ModelError) as caught:
+        model.complete(HELLO, Sampling())
+    assert caught.value.kind == kind
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "the request exceeds the available context size",
+        "The decoder prompt (length 9000) is longer than the maximum model length of 8192.",
+        "This model's maximum context length is 8192 tokens.",
+        "prompt is too long: 210000 tokens > 200000 maximum",
+        "Please reduce the length of the messages.",
+    ],
+)
+def test_every_server_words_a_full_context_in_its_own_way(said: str) -> None:
+    with (
+        ChatServer([failure(400, said)]) as server,
+        chat(server) as model,
+        pytest.raises(ModelError) as caught,
+    ):
+        model.complete(HELLO, Sampling())
+    assert (caught.value.kind, caught.value.retry) == ("context", False)
+
+
+# --- answers that are odd
+
+
+@contextmanager
+def chat(server: ChatServer) -> Iterator[Endpoint]:
+    from pyvision.config import ModelConfig
+
+    with closing(openai_chat(ModelConfig("openai", "m", server.base_url, timeout_s=5.0))) as model:
+        yield model
+
+
+def heard(body: str, content_type: str = "text/event-stream") -> Reply:
+    answer = Answer(body, headers={"content-type": content_type})
+    with ChatServer([answer]) as server, chat(server) as model:
+        return model.complete(HELLO, Sampling())
+
+
+def chunk(text: str | None = None, finish: str | None = None, **more: object) -> str:
+    choice = {"index": 0, "delta": {"content": text} if text else {}, "finish_reason": finish}
+    return f"data: {json.dumps({'object': 'chat.completion.chunk', 'choices': [choice], **more})}\n\n"
+
+
+def test_a_stream_without_its_content_type_is_one_all_the_same() -> None:
+    assert heard(chunk("hi") + chunk(finish="stop"), "text/plain").text == "hi"
+
+
+def test_a_stream_that_ends_before_the_reply_does_is_a_passing_fault() -> None:
+    with pytest.raises(ModelError, match="in the middle of the reply") as caught:
+        heard(chunk("hi"))
+    assert caught.value.retry
+
+
+def test_the_end_mark_is_an_end_without_a_reason_too() -> None:
+    assert heard(chunk("hi") + "data: [DONE]\n\n").finish == "end"
+
+
+def test_an_error_in_mid_stream_is_told() -> None:
+    error = json.dumps({"error": {"code": 502, "message": "the provider is down"}})
+    with pytest.raises(ModelError, match="the provider is down") as caught:
+        heard(chunk("hi") + f"data: {error}\n\n")
+    assert caught.value.retry
+
+
+def test_usage_that_comes_with_every_chunk_is_right_where_the_reply_is_cut() -> None:
+    stream = "".join(
+        chunk(text, usage={"prompt_tokens": 50, "completion_tokens": count})
+        for count, text in enumerate(["<code>\n", "print(1)\n", "</code>", " on"], start=20)
+    )
+    answer = Answer(stream, headers={"content-type": "text/event-stream"})
+    with ChatServer([answer]) as server, chat(server) as model:
+        usage = model.complete(HELLO, STOP).usage
+    assert (usage.input_tokens, usage.output_tokens) == (50, 22)
+
+
+def test_azures_first_chunk_without_a_choice_does_no_harm() -> None:
+    first = json.dumps({"object": "chat.completion.chunk", "choices": [], "prompt_filter_results": []})
+    assert heard(f"data: {first}\n\n" + chunk("hi") + chunk(finish="stop")).text == "hi"
+
+
+def test_cached_tokens_are_counted() -> None:
+    answer = completion("hi")
+    assert isinstance(answer.body, dict)
+    answer.body["usage"]["prompt_tokens_details"] = {"cached_tokens": 64}
+    with ChatServer([answer]) as server, chat(server) as model:
+        assert model.complete(HELLO, Sampling()).usage.cached_tokens == 64
+
+
+def until(holds: Any) -> bool:
+    """Whether it comes true within seconds."""
+    end = time.monotonic() + 5.0
+    while not holds() and time.monotonic() < end:
+        time.sleep(0.01)
+    return bool(holds())

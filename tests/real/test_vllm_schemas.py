@@ -1,0 +1,83 @@
+"""Every request we build is one that vLLM's own protocol takes, without a field that it does not know."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pyvision.models.build import build
+from pyvision.types import Message, Picture, Sampling, Text
+from tests.doubles import picture
+from tests.servers.server import ModelServer
+from tests.servers.wires import WIRES, configured
+
+pytestmark = pytest.mark.real
+
+SCHEMAS = json.loads(Path(__file__).with_name("vllm_schemas.json").read_text(encoding="utf-8"))
+SHOWN: Picture = picture()
+TALKS = {
+    "a text": (Message("user", (Text("hello"),)),),
+    "system, picture and text": (
+        Message("system", (Text("be brief"),)),
+        Message("user", (Text("<image_clue_0>\n"), SHOWN, Text("\n</image_clue_0>\nHow many?"))),
+    ),
+    "a figure in the second turn": (
+        Message("user", (SHOWN, Text("How many?"))),
+        Message("assistant", (Text("<code>\nprint(1)\n</code>"),)),
+        Message("user", (Text("<interpreter>\n"), SHOWN, SHOWN, Text("1\n</interpreter>"))),
+    ),
+}
+SAMPLINGS = {
+    "nothing": Sampling(),
+    "everything": Sampling(temperature=0.5, max_tokens=50, stop=("</code>",), logprobs=True),
+}
+EXTRAS: dict[str, dict[str, Any]] = {
+    "completions": {"include_stop_str_in_output": True, "mm_processor_kwargs": {"max_pixels": 1_000_000},
+                    "chat_template_kwargs": {"enable_thinking": False}},
+    "responses": {"mm_processor_kwargs": {"max_pixels": 1_000_000}},
+    "messages": {"chat_template_kwargs": {"enable_thinking": False}},
+}  # fmt: skip
+
+
+def sent(wire: str, talk: tuple[Message, ...], sampling: Sampling, **settings: Any) -> dict[str, Any]:
+    with (
+        ModelServer(["fine"]) as server,
+        closing(build(configured(wire, server, **settings))) as model,
+    ):
+        model.complete(talk, sampling)
+        return server.requests[0].body
+
+
+@pytest.mark.parametrize("wire", list(WIRES))
+@pytest.mark.parametrize("talk", TALKS)
+@pytest.mark.parametrize("sampling", SAMPLINGS)
+def test_vllm_takes_the_request(wire: str, talk: str, sampling: str) -> None:
+    check(wire, sent(wire, TALKS[talk], SAMPLINGS[sampling]))
+
+
+@pytest.mark.parametrize("wire", list(WIRES))
+def test_vllm_takes_what_a_configuration_adds(wire: str) -> None:
+    body = sent(wire, TALKS["a text"], Sampling(), extra_body=EXTRAS[wire], temperature=0.0, max_tokens=5)
+    assert EXTRAS[wire].items() <= body.items()
+    check(wire, body)
+
+
+def test_a_wrong_request_does_not_pass() -> None:
+    from jsonschema import ValidationError
+
+    body = sent("completions", TALKS["a text"], Sampling())
+    with pytest.raises(ValidationError):
+        check("completions", body | {"messages": "hello"})
+    with pytest.raises(AssertionError):
+        check("completions", body | {"guided_regex": "a*"})
+
+
+def check(wire: str, body: dict[str, Any]) -> None:
+    from jsonschema import Draft202012Validator
+
+    Draft202012Validator(SCHEMAS[wire]).validate(body)
+    assert body.keys() <= SCHEMAS[wire]["properties"].keys()

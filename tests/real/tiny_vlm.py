@@ -1,0 +1,168 @@
+"""Build a vision language model of half a million weights that has learnt a few talks by heart.
+
+python -m tests.real.tiny_vlm TALKS.json FOLDER
+
+A LLaVA (CLIP and Llama, from scratch) with a tokenizer of its own, trained on the very requests that the product
+sends. TALKS.json is a list of talks; a talk is a list of [role, parts]; a part is {"text": …} or {"image": PATH};
+the last turn is what the model has to say. Nothing is downloaded.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+_SPECIAL = ["<pad>", "<s>", "</s>", "<|im_start|>", "<|im_end|>", "<image>"]
+_TEMPLATE = (
+    "{% for m in messages %}<|im_start|>{{ m['role'] }}\n"
+    "{% if m['content'] is string %}{{ m['content'] }}{% else %}{% for c in m['content'] %}"
+    "{% if c['type'] == 'image' %}<image>{% elif c['type'] == 'text' %}{{ c['text'] }}{% endif %}"
+    "{% endfor %}{% endif %}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+_SIDE_PX, _PATCH_PX = 56, 14
+_STEPS = 600
+_LEARNT = 0.003  # a mean loss at which every token of every talk is the likeliest
+
+
+def build(talks: Sequence[Any], folder: Path) -> None:
+    """Train a model on the talks and save it with its processor. Raises RuntimeError where it does not learn."""
+    import torch
+
+    torch.manual_seed(0)
+    talks = [_messages(talk) for talk in talks]
+    tokenizer = _tokenizer(talks)
+    processor = _processor(tokenizer)
+    model = _model(tokenizer)
+    _train(model, [_example(processor, talk) for talk in talks])
+    _set_generation(model, tokenizer)
+    model.save_pretrained(folder)
+    processor.save_pretrained(folder)
+
+
+def _messages(talk: Sequence[Any]) -> list[dict[str, Any]]:
+    return [{"role": role, "content": [_part(part) for part in parts]} for role, parts in talk]
+
+
+def _part(part: Mapping[str, str]) -> dict[str, Any]:
+    from PIL import Image
+
+    if "text" in part:
+        return {"type": "text", "text": part["text"]}
+    return {"type": "image", "image": Image.open(part["image"]).convert("RGB")}
+
+
+def _tokenizer(talks: Sequence[Any]) -> Any:
+    """Byte-level BPE over the texts of the talks."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    corpus = [part["text"] for talk in talks for turn in talk for part in turn["content"] if "text" in part]
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(vocab_size=600, special_tokens=_SPECIAL, initial_alphabet=alphabet)
+    tokenizer.train_from_iterator([*corpus, "system user assistant\n"], trainer)
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        bos_token="<s>",
+        eos_token="<|im_end|>",
+        pad_token="<pad>",
+        extra_special_tokens={"image_token": "<image>"},
+    )
+
+
+def _processor(tokenizer: Any) -> Any:
+    from transformers import CLIPImageProcessor, LlavaProcessor
+
+    pixels = CLIPImageProcessor(
+        size={"shortest_edge": _SIDE_PX}, crop_size={"height": _SIDE_PX, "width": _SIDE_PX}
+    )
+    return LlavaProcessor(
+        image_processor=pixels,
+        tokenizer=tokenizer,
+        patch_size=_PATCH_PX,
+        vision_feature_select_strategy="default",
+        chat_template=_TEMPLATE,
+        image_token="<image>",
+        num_additional_image_tokens=1,
+    )
+
+
+def _model(tokenizer: Any) -> Any:
+    from transformers import CLIPVisionConfig, LlamaConfig, LlavaConfig, LlavaForConditionalGeneration
+
+    eyes = CLIPVisionConfig(
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        image_size=_SIDE_PX,
+        patch_size=_PATCH_PX,
+        projection_dim=32,
+    )
+    words = LlamaConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=128,
+        intermediate_size=256,
+        num_hidden_layers=3,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        max_position_embeddings=8192,
+        pad_token_id=tokenizer.pad_token_id,
+        bos_token_id=tokenizer.bos_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+    )
+    image_token = tokenizer.convert_tokens_to_ids("<image>")
+    return LlavaForConditionalGeneration(
+        LlavaConfig(
+            vision_config=eyes, text_config=words, image_token_index=image_token, vision_feature_layer=-1
+        )
+    )
+
+
+def _example(processor: Any, talk: Sequence[Any]) -> Any:
+    """Token ids and pixels of a talk; only its last turn is to be learnt."""
+    options = {"tokenize": True, "return_dict": True, "return_tensors": "pt"}
+    whole = processor.apply_chat_template(talk, add_generation_prompt=False, **options)
+    given = processor.apply_chat_template(talk[:-1], add_generation_prompt=True, **options)
+    labels = whole["input_ids"].clone()
+    labels[:, : given["input_ids"].shape[1]] = -100
+    return {**whole, "labels": labels}
+
+
+def _train(model: Any, examples: Sequence[Any]) -> None:
+    import torch
+
+    model.train()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3)
+    for _ in range(_STEPS):
+        loss = sum(model(**example).loss for example in examples) / len(examples)
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        if loss.item() < _LEARNT:
+            return
+    raise RuntimeError(f"after {_STEPS} steps the loss is {loss.item():.4f}, not below {_LEARNT}")
+
+
+def _set_generation(model: Any, tokenizer: Any) -> None:
+    from transformers import GenerationConfig
+
+    model.eval()
+    model.generation_config = GenerationConfig(
+        max_new_tokens=300,
+        do_sample=False,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+        bos_token_id=tokenizer.bos_token_id,
+    )
+
+
+if __name__ == "__main__":
+    build(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")), Path(sys.argv[2]))

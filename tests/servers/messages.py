@@ -1,0 +1,123 @@
+"""The messages API of Anthropic."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tests.servers.talk import Failure, Oddity, Said, Turn
+
+_FINISH = {"end": "end_turn", "stop": "stop_sequence", "length": "max_tokens", "refusal": "refusal"}
+_ERRORS = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    529: "overloaded_error",
+}
+
+
+class Messages:
+    """POST /v1/messages."""
+
+    path = "/messages"
+
+    def read(self, body: dict[str, Any]) -> Mapping[str, Any]:
+        system = (_turn({"role": "system", "content": body["system"]}),) if body.get("system") else ()
+        return {
+            "turns": (*system, *(_turn(message) for message in body["messages"])),
+            "stop": tuple(body.get("stop_sequences") or ()),
+            "limit": body.get("max_tokens"),
+        }
+
+    def whole(self, said: Said) -> dict[str, Any]:
+        return _answer(_blocks(said), said)
+
+    def events(self, said: Said, body: dict[str, Any]) -> Iterator[str]:
+        for data in _events(said):
+            yield f"event: {data['type']}\ndata: {json.dumps(data)}\n\n"
+
+    def error(self, failure: Failure) -> dict[str, Any]:
+        told = {"type": _ERRORS.get(failure.status, "api_error"), "message": failure.message}
+        return {"type": "error", "error": told, "request_id": "req"}
+
+    def odd(self, oddity: Oddity) -> dict[str, Any]:
+        empty = {"type": "text", "text": ""}
+        call = {"type": "tool_use", "id": "t", "name": "look", "input": {}}
+        bodies: Mapping[Oddity, dict[str, Any]] = {
+            "no choices": _answer([], Said("")),
+            "null content": _answer([empty], Said("")),
+            "only a tool call": _answer([call], Said("")) | {"stop_reason": "tool_use"},
+            "wrong types": {"id": 7, "type": "message", "content": "hello", "usage": "many"},
+        }
+        return bodies[oddity]
+
+
+def _events(said: Said) -> Iterator[dict[str, Any]]:
+    start = _answer([], said) | {"stop_reason": None, "stop_sequence": None}
+    yield {"type": "message_start", "message": start}
+    yield {"type": "ping"}
+    for index, block in enumerate(_blocks(said)):
+        is_text = block["type"] == "text"
+        opened = (
+            {"type": "text", "text": ""} if is_text else {"type": "thinking", "thinking": "", "signature": ""}
+        )
+        yield {"type": "content_block_start", "index": index, "content_block": opened}
+        for delta in _text_deltas(said) if is_text else _thinking_deltas(block):
+            yield {"type": "content_block_delta", "index": index, "delta": delta}
+        yield {"type": "content_block_stop", "index": index}
+    ending = {"stop_reason": _FINISH[said.finish], "stop_sequence": said.stopped_by}
+    yield {"type": "message_delta", "delta": ending, "usage": {"output_tokens": len(said.tokens)}}
+    yield {"type": "message_stop"}
+
+
+def _text_deltas(said: Said) -> Iterator[dict[str, Any]]:
+    return ({"type": "text_delta", "text": token} for token in said.tokens)
+
+
+def _thinking_deltas(block: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield {"type": "thinking_delta", "thinking": block["thinking"]}
+    yield {"type": "signature_delta", "signature": block["signature"]}
+
+
+def _blocks(said: Said) -> list[dict[str, Any]]:
+    thought = {"type": "thinking", "thinking": said.reasoning, "signature": "sealed"}
+    return [*([thought] if said.reasoning else []), {"type": "text", "text": said.text}]
+
+
+def _answer(content: list[dict[str, Any]], said: Said) -> dict[str, Any]:
+    return {
+        "id": "msg",
+        "type": "message",
+        "role": "assistant",
+        "model": "m",
+        "content": content,
+        "stop_reason": _FINISH[said.finish],
+        "stop_sequence": said.stopped_by,
+        "usage": {
+            "input_tokens": said.input_tokens - said.cached_tokens,
+            "cache_read_input_tokens": said.cached_tokens,
+            "cache_creation_input_tokens": 0,
+            "output_tokens": len(said.tokens),
+        },
+    }
+
+
+def _turn(message: dict[str, Any]) -> Turn:
+    content = message["content"]
+    blocks: list[dict[str, Any]] = (
+        [{"type": "text", "text": content}] if isinstance(content, str) else content
+    )
+    return Turn(
+        message["role"], tuple(_part(block) for block in blocks if block["type"] in {"text", "image"})
+    )
+
+
+def _part(block: dict[str, Any]) -> str | bytes:
+    if block["type"] == "text":
+        return str(block["text"])
+    return base64.b64decode(block["source"]["data"], validate=True)

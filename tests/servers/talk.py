@@ -1,0 +1,151 @@
+"""What a request says and what a model says back, in the same words for every wire."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Protocol, TypeAlias
+
+WireName: TypeAlias = Literal["completions", "responses", "messages"]
+Oddity: TypeAlias = Literal["no choices", "null content", "only a tool call", "wrong types"]
+
+_TOKEN_CHARS = 4
+_PICTURE_TOKENS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message of a request: texts and decoded picture files, in the order in which they were sent."""
+
+    role: str
+    parts: tuple[str | bytes, ...]
+
+    @property
+    def text(self) -> str:
+        return "".join(part for part in self.parts if isinstance(part, str))
+
+    @property
+    def pictures(self) -> tuple[bytes, ...]:
+        return tuple(part for part in self.parts if isinstance(part, bytes))
+
+    @property
+    def tokens(self) -> int:
+        return len(tokens_of(self.text)) + _PICTURE_TOKENS * len(self.pictures)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One POST as it came in; header names are in lower case, `size` is the bytes of its body."""
+
+    wire: WireName
+    path: str
+    headers: Mapping[str, str]
+    body: dict[str, Any]
+    size: int
+    turns: tuple[Turn, ...]
+    stop: tuple[str, ...] = ()
+    limit: int | None = None
+
+    @property
+    def streams(self) -> bool:
+        return self.body.get("stream") is True
+
+    @property
+    def wants_logprobs(self) -> bool:
+        return bool(
+            self.body.get("logprobs") or "message.output_text.logprobs" in self.body.get("include", ())
+        )
+
+    @property
+    def pictures(self) -> tuple[bytes, ...]:
+        return tuple(picture for turn in self.turns for picture in turn.pictures)
+
+    @property
+    def key(self) -> str:
+        """The key it was sent with, whichever header holds it."""
+        bearer = self.headers.get("authorization", "").removeprefix("Bearer ")
+        return bearer or self.headers.get("x-api-key", "") or self.headers.get("api-key", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What the model behind the server says, before a wire words it."""
+
+    text: str
+    finish: Literal["end", "stop", "length", "refusal"] = "end"
+    stopped_by: str | None = None
+    reasoning: str = ""
+    logprobs: bool = False
+    input_tokens: int = 0
+    cached_tokens: int = 0
+
+    @property
+    def tokens(self) -> list[str]:
+        return tokens_of(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An error before a wire words it."""
+
+    status: int
+    message: str
+    code: str = ""
+    param: str | None = None
+
+
+class Wire(Protocol):
+    """How one protocol words requests, replies and errors."""
+
+    @property
+    def path(self) -> str: ...
+
+    def read(self, body: dict[str, Any]) -> Mapping[str, Any]:
+        """The fields of a Request that only this wire knows how to find."""
+        ...
+
+    def whole(self, said: Said) -> dict[str, Any]: ...
+
+    def events(self, said: Said, body: dict[str, Any]) -> Iterator[str]:
+        """The lines of a stream, event by event."""
+        ...
+
+    def error(self, failure: Failure) -> dict[str, Any]: ...
+
+    def odd(self, oddity: Oddity) -> dict[str, Any]:
+        """A 200 that holds no reply."""
+        ...
+
+
+Brain: TypeAlias = Callable[[Request], str | Said]
+
+
+def tokens_of(text: str) -> list[str]:
+    """The text in pieces of the size of a usual token."""
+    return re.findall(rf"[\s\S]{{1,{_TOKEN_CHARS}}}", text)
+
+
+@dataclass(slots=True)
+class Script:
+    """A Brain that says its texts in turn; a request past the last one gets `rest`, or a complaint."""
+
+    texts: list[str | Said]
+    rest: str = "(the script is used up)"
+    asked: int = field(default=0)
+
+    def __call__(self, request: Request) -> str | Said:
+        self.asked += 1
+        return self.texts[self.asked - 1] if self.asked <= len(self.texts) else self.rest
+
+
+def ended(said: Said, request: Request, *, stops: bool, keeps_stop: bool, limits: bool) -> Said:
+    """What is said, cut as the request wishes: at the first stop string and at the token limit."""
+    found = [(said.text.find(stop), stop) for stop in request.stop if stop in said.text] if stops else []
+    if found:
+        start, stop = min(found)
+        text = said.text[: start + len(stop) * keeps_stop]
+        said = replace(said, text=text, finish="stop", stopped_by=stop)
+    if limits and request.limit is not None and len(said.tokens) > request.limit:
+        said = replace(said, text="".join(said.tokens[: request.limit]), finish="length", stopped_by=None)
+    return replace(said, logprobs=request.wants_logprobs)
