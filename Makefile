@@ -2,13 +2,18 @@
 # make run IMAGE=photo.jpg QUESTION="What colour is the car?" [MODEL=openai]
 # make test   (or: make check)      format, lint, types and tests; ARGS="-k images" goes to pytest
 # make test-real                    the same wires against real model servers, which it installs into .venv-real
+# make test-vision                  the perception of local networks, on tiny ones, in .venv-vision, which it sets up
+# make test-train                   the trainings of VDebugger on tiny models, in .venv-train, which it sets up
+# make vdebugger-world              errors injected, a critic and a refiner trained and measured; ARGS=--quick
+# make test-ray                     benchmarks over a cluster of two nodes; installs ray into .venv-ray
 # make doctor [MODEL=openai]        what a model endpoint accepts and sees, and whether this machine can run cells
+# make demo [MODEL=openai] [PORT=7860]   a chat in the browser
 # make bench [SAMPLES=rows.jsonl]   a table of right answers by category; ARGS="--model openai" goes to the benchmark
 # make bench-requests               what building a request costs, and how soon a cell starts
 # make bench-faults                 200 questions to an endpoint that fails three times in ten
 # make bench-sandbox                the speed and size of the sandbox beside plain Jupyter; ARGS="--quick --json"
 # make soak [SESSIONS=2000]         that many sessions, some hostile: every result right, nothing left behind
-# make clean                        remove what was built and cached; .venv, .venv-real and runs/ stay
+# make clean                        remove what was built and cached; .venv* and runs/ stay
 #
 # Each of them sets up .venv and the system packages first, where they are missing.
 # IMAGE is one file, whatever its name; when there is no such file, several divided by spaces: IMAGE="a.png b.png".
@@ -21,7 +26,9 @@ QUESTION ?= How many circles are in the image?
 SAMPLES ?= benchmarks/data/vlms-are-blind/samples.jsonl
 SESSIONS ?= 2000
 
-.PHONY: help run test check test-real doctor bench bench-requests bench-faults bench-sandbox soak clean
+PORT ?= 7860
+
+.PHONY: help run demo test check test-real test-vision test-train test-ray vdebugger-world doctor bench bench-requests bench-faults bench-sandbox soak clean
 
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
@@ -44,10 +51,31 @@ test-real:
 	@scripts/setup real
 	@.venv-real/bin/python -m pytest -m real tests/real $(ARGS)
 
+test-vision:
+	@scripts/setup vision
+	@.venv-vision/bin/python -m pytest -m vision tests/tools/perception $(ARGS)
+
+test-train:
+	@scripts/setup train
+	@.venv-train/bin/python -m pytest -m train tests/training tests/benchmarks $(ARGS)
+
+vdebugger-world:
+	@scripts/setup train
+	@.venv-train/bin/python -m benchmarks.vdebugger_world $(ARGS)
+
+test-ray:
+	@scripts/setup ray
+	@.venv-ray/bin/python -m pytest tests/bench/test_ray.py $(ARGS)
+
 doctor: export RUN_MODEL := $(value MODEL)
 doctor:
 	@scripts/setup run
 	@exec .venv/bin/python -m pyvision doctor $${RUN_MODEL:+--model "$$RUN_MODEL"}
+
+demo: export RUN_MODEL := $(value MODEL)
+demo:
+	@scripts/setup demo
+	@exec .venv/bin/python app.py --port $(PORT) $${RUN_MODEL:+--model "$$RUN_MODEL"}
 
 bench:
 	@scripts/setup run

@@ -17,9 +17,10 @@ _NEARLY = 0.9  # the share of a budget after which the next reply has to be the 
 class Limits:
     """Budgets of one question; None means no limit.
 
-    Tokens count input and output of every reply. A picture counts once, however often the talk that holds it
-    is sent; bytes count every time, pictures as base64. Cost is in the currency of the price table. Pictures and
-    bytes are known beforehand and never overshot, the others by no more than the one call under way.
+    Turns are replies to the strategy; what its tools ask of models is no turn, but counts otherwise. Tokens count input
+    and output of every reply. A picture counts once, however often the talk that holds it is sent; bytes count every
+    time, pictures as base64. Cost is in the currency of the price table. Pictures, bytes and uses of tools are known
+    beforehand and never overshot, the others by no more than the one call under way.
     """
 
     max_turns: int = 20
@@ -28,6 +29,7 @@ class Limits:
     max_pictures: int | None = None
     max_bytes: int | None = None
     max_cost: float | None = None
+    max_uses: int | None = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,7 @@ class Budget:
         self.limits = limits
         self.usage = Usage()
         self.turns = 0
+        self.uses = 0
         self.bytes = 0
         self.cost: float | None = None
         self._pictures: set[str] = set()
@@ -79,10 +82,16 @@ class Budget:
     def turns_left(self) -> int:
         return self.limits.max_turns - self.turns
 
-    def check(self) -> None:
-        """Raises LimitReached when nothing is left to ask a model with."""
-        for meter in (*self._spent_by_replies(), self._time()):
+    def check(self, *, for_tool: bool = False) -> None:
+        """Raises LimitReached when nothing is left to ask a model with; a tool asks also after the last turn."""
+        turns, *others = self._spent_by_replies()
+        for meter in (*(() if for_tool else (turns,)), *others, self._time()):
             meter.check()
+
+    def use(self) -> None:
+        """Count the use of a tool. Raises LimitReached when no more are left."""
+        _Meter("tool_limit", "uses of tools", self.uses, self.limits.max_uses, "--max-uses").check()
+        self.uses += 1
 
     def check_time(self) -> None:
         """Raises LimitReached when the time is spent."""
@@ -98,9 +107,9 @@ class Budget:
         self.bytes += request.size_bytes
         self._request_bytes = request.size_bytes
 
-    def receive(self, usage: Usage, price: Price | None) -> None:
+    def receive(self, usage: Usage, price: Price | None, *, for_tool: bool = False) -> None:
         """Count a reply."""
-        self.turns += 1
+        self.turns += not for_tool
         self.usage += usage
         if price is not None:
             self.cost = (self.cost or 0.0) + price.of(usage)

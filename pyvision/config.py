@@ -123,9 +123,9 @@ def load_model_config(name: str | None, file: Path | None, environ: Mapping[str,
 
     Raises ConfigError: one line that names the file or variable, what is wrong with it, and the way out.
     """
-    environ = {key: value.strip() for key, value in environ.items() if value.strip()}
     if name is None and file is None:
-        name = environ.get("PYVISION_MODEL") or _by_key(environ)
+        name = default_model(environ)
+    environ = _set(environ)
     config = _read(file) if file is not None else _shipped(name or "")
     if config.wire in ENDPOINTS:
         config = _with_keys(_with_environment(config, environ), environ)
@@ -192,9 +192,16 @@ def without_credentials(url: str) -> str:
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
-def _by_key(environ: Mapping[str, str]) -> str:
+def default_model(environ: Mapping[str, str]) -> str:
+    """The name that the environment chooses where nobody else does."""
+    environ = _set(environ)
     keyed = (name for name in ("openai", "anthropic") if f"{name.upper()}_API_KEY" in environ)
-    return next(keyed, "offline")
+    return environ.get("PYVISION_MODEL") or next(keyed, "offline")
+
+
+def _set(environ: Mapping[str, str]) -> dict[str, str]:
+    """The variables that are set: an empty one is not."""
+    return {key: value.strip() for key, value in environ.items() if value.strip()}
 
 
 def _shipped(name: str) -> ModelConfig:

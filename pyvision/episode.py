@@ -6,18 +6,32 @@ import threading
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from typing import Any, Protocol
 
 from pyvision.budget import Budget, Limits
-from pyvision.errors import ImageError, LimitReached, ModelError
-from pyvision.events import Asked, Defined, Event, Noted, Ran, Restarted, Spoke
+from pyvision.errors import ConfigError, ImageError, LimitReached, ModelError, ToolError
+from pyvision.events import Asked, Defined, Event, Noted, Ran, Restarted, Spoke, Used
 from pyvision.images import decode
 from pyvision.limits import EndpointLimits
 from pyvision.models.streams import stream_of
 from pyvision.prices import Price
 from pyvision.sending import Outbox, Request
-from pyvision.types import EndReason, Message, Model, Picture, Question, Reply, Restart, Sampling, Usage
-from sandbox import CellResult, Figure
+from pyvision.types import (
+    EndReason,
+    Message,
+    Model,
+    Observation,
+    Picture,
+    Question,
+    Reply,
+    Restart,
+    Sampling,
+    Tool,
+    ToolRequest,
+    Usage,
+)
+from sandbox import CellResult, Figure, HostFunction
 
 __all__ = ["DEFAULT_ROLE", "Episode", "Limits", "Sandbox", "Session"]
 DEFAULT_ROLE = "default"
@@ -26,9 +40,13 @@ DEFAULT_ROLE = "default"
 class Session(Protocol):
     """One kernel with the images of one question in it; `sandbox.Session` is one."""
 
-    def run(self, code: str) -> CellResult: ...
+    def run(
+        self, code: str, *, trace: bool = False, functions: Mapping[str, HostFunction] | None = None
+    ) -> CellResult: ...
 
     def define(self, images: Mapping[str, bytes]) -> None: ...
+
+    def interrupt(self) -> None: ...
 
     def close(self) -> None: ...
 
@@ -42,10 +60,10 @@ class Sandbox(Protocol):
 
 
 class Episode:
-    """The verbs of a strategy: ask a model, run a cell, name a figure, note a remark.
+    """The verbs of a strategy: ask a model, run a cell, use a tool, name a figure, note a remark.
 
     Opens the kernel on the first `run` and holds it until `close`. Every verb becomes an event. Used by one
-    thread at a time, but for `stop`.
+    thread at a time, but for `stop`, and for what the functions of a cell do while `run` waits for it.
     """
 
     def __init__(  # noqa: PLR0913 - each is one thing that a question is answered with
@@ -58,6 +76,7 @@ class Episode:
         *,
         accepts: Mapping[str, EndpointLimits] | None = None,
         prices: Mapping[str, Price] | None = None,
+        tools: Mapping[str, Tool] | None = None,
     ) -> None:
         """accepts: role -> what its endpoint takes, as `models` names roles. prices: model name -> price."""
         self.question = question
@@ -66,11 +85,12 @@ class Episode:
         self._models = models
         self._accepts = accepts or {}
         self._prices = prices or {}
+        self._tools = tools or {}
         self._outboxes: dict[str, Outbox] = {}
         self._sandbox = sandbox
         self._watch = watch
         self._session: Session | None = None
-        self._names = len(question.images)
+        self._names = question.earlier.named + len(question.images)
         self._stopped = threading.Event()
 
     @property
@@ -108,13 +128,18 @@ class Episode:
 
         Raises LimitReached when a budget is spent or the talk is too long, ModelError when the endpoint fails.
         """
+        return self._ask(role, messages, Sampling(stop=stop, logprobs=logprobs))
+
+    def _ask(
+        self, role: str, messages: Sequence[Message], sampling: Sampling, *, for_tool: bool = False
+    ) -> Reply:
         self._check_stopped()
-        self._budget.check()
+        self._budget.check(for_tool=for_tool)
         model = self._models.get(role) or self._models[DEFAULT_ROLE]
-        sampling = Sampling(stop=stop, logprobs=logprobs, seconds=self._budget.seconds_left)
         began = time.monotonic()
-        request, reply = self._reply(role, model, messages, sampling)
-        self._budget.receive(reply.usage, self._prices.get(model.name))
+        timed = replace(sampling, seconds=self._budget.seconds_left)
+        request, reply = self._reply(role, model, messages, timed)
+        self._budget.receive(reply.usage, self._prices.get(model.name), for_tool=for_tool)
         seconds = time.monotonic() - began
         self._watch(Asked(role, model.name, request.messages, reply, seconds, request.sent))
         return reply
@@ -126,18 +151,49 @@ class Episode:
         """
         self._sandbox.warm_up()
 
-    def run(self, code: str) -> CellResult:
+    def run(
+        self, code: str, *, trace: bool = False, functions: Mapping[str, HostFunction] | None = None
+    ) -> CellResult:
         """Run one cell in the question's kernel, which holds its images. What the code does is data.
 
+        trace: tell which lines ran, and what they changed. functions: what the cell may call as `host.NAME(…)`;
+        they run while it waits, may `use` and `ask`, and what they raise is raised in the cell.
         Raises LimitReached when time is spent, sandbox.SandboxError when no kernel can be had.
         """
         self._check_time()
         session = self._open_session()
         self._check_time()  # opening took a while
-        result = session.run(code)
+        result = session.run(code, trace=trace, functions=functions)
         self.cells += 1
         self._watch(Ran(code, result))
         return result
+
+    @property
+    def tools(self) -> Mapping[str, Tool]:
+        """The tools that `use` knows, by name."""
+        return self._tools
+
+    def use(self, tool: str, request: ToolRequest) -> Observation:
+        """What a tool makes of a request; when it cannot do it, the observation says why.
+
+        Raises LimitReached when time or uses are spent or a model that it asks has no budget left, ModelError when that
+        model's endpoint fails, and ConfigError for a tool that is not there or that the user has to mend.
+        """
+        self._check_time()
+        known = self._tools.get(tool)
+        if known is None:
+            raise ConfigError(f"no tool {tool!r} is set up; there are: {', '.join(self._tools) or 'none'}")
+        self._budget.use()
+        began = time.monotonic()
+        try:
+            observation = known(request, self._ask_for_tool)
+        except ToolError as error:
+            observation = Observation(error=str(error))
+        self._watch(Used(tool, request, observation, time.monotonic() - began))
+        return observation
+
+    def _ask_for_tool(self, role: str, messages: Sequence[Message]) -> Reply:
+        return self._ask(role, messages, Sampling(), for_tool=True)
 
     def define(self, figures: Sequence[Figure]) -> tuple[tuple[str, Picture], ...]:
         """Give figures the next free names `image_clue_k`, as variables in the kernel too.
@@ -178,8 +234,8 @@ class Episode:
 
     def _open_session(self) -> Session:
         if self._session is None:
-            pictures = self.question.images
-            self._session = self._sandbox.open({f"image_clue_{i}": p.data for i, p in enumerate(pictures)})
+            named = self.question.named_images
+            self._session = self._sandbox.open({name: picture.data for name, picture in named})
         return self._session
 
     def _reply(
@@ -207,7 +263,7 @@ class Episode:
     def _outbox(self, role: str) -> Outbox:
         if role not in self._outboxes:
             accepts = self._accepts.get(role if role in self._models else DEFAULT_ROLE, EndpointLimits())
-            self._outboxes[role] = Outbox(accepts, len(self.question.images))
+            self._outboxes[role] = Outbox(accepts, self.question.originals)
         return self._outboxes[role]
 
     def _listen(self, role: str, model: Model, messages: Sequence[Message], sampling: Sampling) -> Reply:

@@ -8,6 +8,7 @@ PyVisionError
 ├── RunFolderError       the run folder cannot be written, or holds another run     (exit 2)
 ├── ModelError           the model endpoint failed                                  (exit 4)
 ├── FormatError          a reply does not hold what was looked for in it
+├── ToolError            a tool cannot do what it was asked
 └── LimitReached         a budget of the episode is spent
 
 The sandbox has a tree of its own in `sandbox.errors`.
@@ -73,6 +74,10 @@ class ModelError(PyVisionError):
 
 class FormatError(PyVisionError):
     """A reply does not hold what was looked for in it; the strategy decides whether to ask again."""
+
+
+class ToolError(PyVisionError):
+    """A tool cannot do what it was asked: a service is down, a file is broken. The message holds no secret."""
 
 
 class LimitReached(PyVisionError):  # noqa: N818 - it reports a state, not a fault

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from pyvision.types import Message, Outcome, Picture, Question, Reply, Usage
+from pyvision.types import Message, Observation, Outcome, Picture, Question, Reply, ToolRequest, Usage
 from sandbox.results import CellResult
 
 
@@ -78,6 +78,17 @@ class Ran:
 
 
 @dataclass(frozen=True, slots=True)
+class Used:
+    """A tool was used, by the strategy or from inside a cell; a cell's calls come before its `Ran`."""
+
+    tool: str
+    request: ToolRequest
+    observation: Observation
+    seconds: float
+    kind: Literal["used"] = "used"
+
+
+@dataclass(frozen=True, slots=True)
 class Defined:
     """A figure was given a name, under which it now stands in the kernel and in the talk."""
 
@@ -108,4 +119,4 @@ class Ended:
     kind: Literal["ended"] = "ended"
 
 
-Event: TypeAlias = Began | Spoke | Restarted | Asked | Ran | Defined | Noted | Ended
+Event: TypeAlias = Began | Spoke | Restarted | Asked | Ran | Used | Defined | Noted | Ended

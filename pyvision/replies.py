@@ -35,13 +35,12 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
-import threading
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
 from pyvision.errors import FormatError
+from pyvision.syntax import parsed
 
 _PYTHON = {"", "python", "python3", "py", "py3", "ipython", "ipython3"}
 _FLAGS = re.IGNORECASE | re.MULTILINE
@@ -76,7 +75,6 @@ _PAIRS = (
     ("‘", "’"),
 )
 _MOST_ENDS = 32  # each is parsed once; a reply of nothing but fences must not take minutes
-_WARNINGS = threading.Lock()  # warnings.catch_warnings is not safe between threads
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,12 +350,10 @@ def _is_deed(node: ast.AST, code: str, *, closed: bool) -> bool:
 
 
 def _parsed(code: str) -> ast.Module | None:
-    with _WARNINGS, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # an invalid escape in the model's code is for the kernel to report
-        try:
-            return ast.parse(code)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):  # NUL bytes, surrogates, deep nesting
-            return None
+    try:
+        return parsed(code)
+    except SyntaxError:
+        return None
 
 
 def _boxes(text: str) -> Iterator[str | None]:

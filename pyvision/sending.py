@@ -9,7 +9,7 @@ the question last of all. What was left out stays out; the model gets it back by
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pyvision.errors import LimitReached, ModelError
@@ -54,10 +54,10 @@ class _Place:
 class Outbox:
     """Packs the talks of one role for the endpoint of its model; every picture is fitted and hashed once.
 
-    originals: how many images the question has; they are the first `image_clue_k`.
+    originals: the k of each `image_clue_k` that a person gave.
     """
 
-    def __init__(self, accepts: EndpointLimits, originals: int) -> None:
+    def __init__(self, accepts: EndpointLimits, originals: Collection[int]) -> None:
         self._accepts = accepts
         self._originals = originals
         self._fitted: dict[Picture, tuple[Fitted, str]] = {}
@@ -110,7 +110,7 @@ class Outbox:
 
     def _rank(self, place: _Place, talk: Sequence[Message]) -> int:
         """What goes first: figures of earlier turns (0), those of the last turn (1), images of the question (2)."""
-        if place.number is not None and place.number < self._originals:
+        if place.number in self._originals:
             return 2
         return 1 if place.turn == len(talk) - 1 else 0
 

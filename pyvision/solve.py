@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, cast
@@ -23,13 +23,23 @@ from pyvision.limits import EndpointLimits
 from pyvision.models.wrappers import close_model
 from pyvision.players import Player, find_player
 from pyvision.prices import Price, load_prices, prices_of
+from pyvision.strategies.avis import Avis
+from pyvision.strategies.bdog import Bdog
 from pyvision.strategies.code_loop import CodeLoop
 from pyvision.strategies.direct import Direct
+from pyvision.strategies.vdebugger import VDebugger
+from pyvision.tools.table import build_tools, described
 from pyvision.trajectory import TrajectoryWriter
-from pyvision.types import Answer, Model, Outcome, Question, Strategy
+from pyvision.types import Answer, Model, Outcome, Question, Strategy, Tool
 from sandbox import Policy, Sandbox, SandboxError
 
-STRATEGIES: Mapping[str, Callable[[], Strategy]] = {"code_loop": CodeLoop, "direct": Direct}
+STRATEGIES: Mapping[str, Callable[[], Strategy]] = {
+    "code_loop": CodeLoop,
+    "direct": Direct,
+    "bdog": Bdog,
+    "avis": Avis,
+    "vdebugger": VDebugger,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +58,7 @@ class Task:
     setup: Mapping[str, Any] = field(default_factory=dict)  # how it was configured, without secrets
     secrets: tuple[str, ...] = field(default=(), repr=False)  # what no file of the run may hold
     accepts: Mapping[str, EndpointLimits] = field(default_factory=dict)  # role -> what its endpoint takes
+    tools: Mapping[str, Tool] = field(default_factory=dict)  # those of the strategy, by name
     prices: Mapping[str, Price] = field(default_factory=dict)
     owned: tuple[Model, ...] = ()
 
@@ -61,6 +72,18 @@ class Task:
     def strategy_name(self) -> str:
         return str(self.setup.get("strategy", type(self.strategy).__name__))
 
+    def about(self, question: Question, images: Sequence[str] = ()) -> Task:
+        """The same about another question; the models stay with this task, whose owner closes them.
+
+        images: the names under which the new question's images are written down.
+        """
+        return replace(self, question=question, setup={**self.setup, "images": list(images)}, owned=())
+
+    def close(self) -> None:
+        """Close the models that were built for it; `solve` does so with the task that it is given."""
+        for model in self.owned:
+            close_model(model)
+
 
 def prepare(  # noqa: PLR0913 - each is one thing that a person may choose
     text: str,
@@ -70,6 +93,7 @@ def prepare(  # noqa: PLR0913 - each is one thing that a person may choose
     model: str | Model | None = None,
     config: str | Path | None = None,
     roles: Mapping[str, str | Model] | None = None,
+    tools: Mapping[str, str | Tool] | None = None,
     options: Mapping[str, str] | None = None,
     limits: Limits | None = None,
     policy: Policy | None = None,
@@ -79,7 +103,8 @@ def prepare(  # noqa: PLR0913 - each is one thing that a person may choose
 
     model: a Model, which stays the caller's to close, or a name as `--model` takes it; None is chosen by the
     environment, else `offline`. config: a configuration file in place of a name. roles: a role of the strategy -> the
-    model that plays it in place of the common one. options: the strategy's fields, as `--set` takes them. prices: a
+    model that plays it in place of the common one. tools: a tool of the strategy -> who provides it, as `--tool`
+    takes it (`pyvision.tools.table`). options: the strategy's fields, as `--set` takes them. prices: a
     price table (`pyvision.prices`); PYVISION_PRICES names one too.
     """
     if not text.strip():
@@ -88,16 +113,19 @@ def prepare(  # noqa: PLR0913 - each is one thing that a person may choose
         raise ConfigError(f"unknown strategy {strategy!r}; known strategies are {', '.join(STRATEGIES)}")
     chosen = with_options(STRATEGIES[strategy](), options or {})
     players = _players(chosen.roles, find_player(model, config), roles or {})
+    is_offline = players[DEFAULT_ROLE].model.name == "offline"
     limits, policy = limits or Limits(), policy or Policy()
     setup = {
         "strategy": strategy,
         "options": asdict(cast("Any", chosen)),  # every strategy is a dataclass
         "model": players[DEFAULT_ROLE].described,
         "roles": {role: player.described for role, player in players.items() if role != DEFAULT_ROLE},
+        "tools": described(chosen.tools, tools or {}, is_offline=is_offline),
         "limits": asdict(limits),
         "policy": asdict(policy),
         "images": [str(image) for image in images],
     }
+    built = build_tools(chosen.tools, tools or {}, is_offline=is_offline)
     question = Question(text.strip(), tuple(pictures.read(image) for image in images))
     return Task(
         question,
@@ -106,8 +134,9 @@ def prepare(  # noqa: PLR0913 - each is one thing that a person may choose
         limits,
         policy,
         setup,
-        secrets=tuple(dict.fromkeys(secret for player in players.values() for secret in player.secrets)),
+        secrets=_secrets(*players.values(), *built.values()),
         accepts={role: player.accepts for role, player in players.items()},
+        tools=built,
         prices=_prices(
             [player.model.name for player in players.values()], prices or os.environ.get("PYVISION_PRICES")
         ),
@@ -115,16 +144,26 @@ def prepare(  # noqa: PLR0913 - each is one thing that a person may choose
     )
 
 
-def solve(task: Task, watch: Callable[[Event], None], sandbox: AnySandbox | None = None) -> Outcome:
+def solve(
+    task: Task,
+    watch: Callable[[Event], None],
+    sandbox: AnySandbox | None = None,
+    *,
+    hold: Callable[[Episode], None] = lambda episode: None,
+) -> Outcome:
     """Answer the task; every event goes to `watch` as it happens, `Ended` last.
+
+    `hold` is given the episode before it begins, so that another thread may stop it.
 
     What the model, the guest or the endpoint does ends in the Outcome. A bug, or a failing `watch`, raises. With
     a `sandbox`, the kernel comes out of it and it stays open; without one, a private one is used and closed.
     """
-    if sandbox is not None:
-        return _drive(task, _episode(task, watch, sandbox), watch)
-    with Sandbox(task.policy) as own:
-        return _drive(task, _episode(task, watch, own), watch)
+    if sandbox is None:
+        with Sandbox(task.policy) as own:
+            return solve(task, watch, own, hold=hold)
+    episode = _episode(task, watch, sandbox)
+    hold(episode)
+    return _drive(task, episode, watch)
 
 
 def answer(
@@ -132,7 +171,7 @@ def answer(
 ) -> Outcome:
     """Answer a question about images; the settings are those of `prepare`. `out` keeps the run in a folder."""
     task = prepare(text, images, **settings)
-    with _kept(task, out) as keep:
+    with kept(task, out) as keep:
         return solve(task, keep)
 
 
@@ -142,7 +181,7 @@ def stream(
     """As `answer`, but the events as they happen. Closing the iterator ends the run and its kernel."""
     task = prepare(text, images, **settings)
     events: SimpleQueue[Event | None] = SimpleQueue()
-    with _kept(task, out) as keep, Sandbox(task.policy) as sandbox, ThreadPoolExecutor(1) as thread:
+    with kept(task, out) as keep, Sandbox(task.policy) as sandbox, ThreadPoolExecutor(1) as thread:
 
         def watch(event: Event) -> None:
             keep(event)
@@ -160,7 +199,7 @@ def stream(
 
 
 @contextmanager
-def _kept(task: Task, out: str | Path | None) -> Iterator[Callable[[Event], None]]:
+def kept(task: Task, out: str | Path | None) -> Iterator[Callable[[Event], None]]:
     """Where events are kept: in the folder `out`, or nowhere."""
     if out is None:
         yield lambda event: None
@@ -177,13 +216,25 @@ def _players(known: Sequence[str], default: Player, roles: Mapping[str, str | Mo
     return {DEFAULT_ROLE: default} | {role: find_player(model) for role, model in roles.items()}
 
 
+def _secrets(*holders: Player | Tool) -> tuple[str, ...]:
+    """The keys of models and of tools that have any."""
+    return tuple(dict.fromkeys(key for holder in holders for key in getattr(holder, "secrets", ())))
+
+
 def _prices(models: Sequence[str], file: str | Path | None) -> Mapping[str, Price]:
     return prices_of(models, load_prices(Path(file))) if file else {}
 
 
 def _episode(task: Task, watch: Callable[[Event], None], sandbox: AnySandbox) -> Episode:
     return Episode(
-        task.question, task.models, task.limits, sandbox, watch, accepts=task.accepts, prices=task.prices
+        task.question,
+        task.models,
+        task.limits,
+        sandbox,
+        watch,
+        accepts=task.accepts,
+        prices=task.prices,
+        tools=task.tools,
     )
 
 

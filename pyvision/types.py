@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     from pyvision.episode import Episode
@@ -18,6 +18,7 @@ EndReason: TypeAlias = Literal[
     "truncated",  # the reply was cut at its length limit, again after it was asked for once more
     "loop",  # the same cell failed in the same way again, after the model was told
     "turn_limit",
+    "tool_limit",
     "token_limit",
     "time_limit",
     "picture_limit",
@@ -118,6 +119,8 @@ class Reply:
     """What a model said. `text` never holds the stop string; `finish` says why it stopped.
 
     reasoning: what the endpoint told of its thoughts, apart from the text. logprobs: empty unless asked for.
+    prompt_ids, token_ids: the tokens of the request, and of all that was said, also where the text was cut; empty
+    where the endpoint does not tell them.
     """
 
     text: str
@@ -125,6 +128,8 @@ class Reply:
     finish: Finish = "end"
     reasoning: str = ""
     logprobs: tuple[TokenLogprob, ...] = ()
+    prompt_ids: tuple[int, ...] = ()
+    token_ids: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,11 +157,49 @@ class Model(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Earlier:
+    """What a question goes on from, in the same kernel: the talk so far, and the names that are taken in it.
+
+    named: image_clue_0 … image_clue_{named-1} exist; originals: those of them that a person gave. is_open: the talk
+    ends with a reply that nobody has followed up yet: its cell is the first to run.
+    """
+
+    talk: tuple[Message, ...] = ()
+    named: int = 0
+    originals: frozenset[int] = frozenset()
+    is_open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
-    """What a person asks: a text about images, in the order in which they are numbered."""
+    """What a person asks: a text about images, in the order in which they are numbered.
+
+    choices: the answers to choose from, without their letters. context: what to know before the question is read.
+    """
 
     text: str
     images: tuple[Picture, ...] = ()
+    choices: tuple[str, ...] = ()
+    context: str = ""
+    earlier: Earlier = Earlier()
+
+    @property
+    def named_images(self) -> tuple[tuple[str, Picture], ...]:
+        """The images under the names that they have in the kernel and in the talk."""
+        first = self.earlier.named
+        return tuple((f"image_clue_{number}", image) for number, image in enumerate(self.images, first))
+
+    @property
+    def originals(self) -> frozenset[int]:
+        """The numbers of the images that a person gave, now or earlier."""
+        first = self.earlier.named
+        return self.earlier.originals | frozenset(range(first, first + len(self.images)))
+
+    @property
+    def full_text(self) -> str:
+        """The text as a whole: the context before it, the choices after it, lettered from A, one a line."""
+        options = "\n".join(f"{chr(ord('A') + i)}. {choice}" for i, choice in enumerate(self.choices))
+        return "\n".join(part for part in (self.context, self.text, options) if part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,13 +220,72 @@ class Outcome:
     error: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ToolRequest:
+    """What a tool is asked: a text, a picture, or both, and whatever else it takes, as plain values."""
+
+    text: str = ""
+    picture: Picture | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a piece of knowledge comes from: its title, and its address, path or id."""
+
+    title: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What a tool gave back. text: as a model reads it. data: the same as plain values, for programs.
+
+    error: why there is nothing; then text and data are empty. What it found is never to be obeyed.
+    """
+
+    text: str = ""
+    data: Any = None
+    sources: tuple[Source, ...] = ()
+    error: str | None = None
+
+
+class Ask(Protocol):
+    """How a tool asks a model in a role; an Episode gives it, so that its budget counts."""
+
+    def __call__(self, role: str, messages: Sequence[Message]) -> Reply: ...
+
+
+class Tool(Protocol):
+    """Perception or search on the host. Thread-safe; built cheaply, loads what it needs on its first use."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def purpose(self) -> str:
+        """One line for a model that chooses among tools."""
+        ...
+
+    def __call__(self, request: ToolRequest, ask: Ask) -> Observation:
+        """Raises ToolError when it cannot do it, ConfigError when the user can mend that, and what `ask` raises."""
+        ...
+
+
 class Strategy(Protocol):
     """A way of reasoning: a frozen dataclass whose fields are its options. Holds nothing between questions.
 
-    roles: the names under which it asks models.
+    roles: the names under which it asks models. tools: the names of those it uses. continues: whether it takes up
+    `Question.earlier`.
     """
 
     @property
     def roles(self) -> tuple[str, ...]: ...
+
+    @property
+    def tools(self) -> tuple[str, ...]: ...
+
+    @property
+    def continues(self) -> bool: ...
 
     def solve(self, question: Question, episode: Episode) -> Answer: ...

@@ -1,5 +1,6 @@
 """Untrusted Python in a persistent, isolated Jupyter kernel. Knows nothing of models or questions."""
 
+from sandbox.bridge import HostFunction
 from sandbox.check.command import check as check_machine
 from sandbox.errors import (
     ImageError,
@@ -31,6 +32,7 @@ __all__ = [
     "CellResult",
     "Change",
     "Figure",
+    "HostFunction",
     "ImageError",
     "InterpreterError",
     "IsolationError",

@@ -5,10 +5,10 @@ nothing but the interpreter and the images, read-only; as root it is left at onc
 Inside of it bubblewrap builds a *room* for each session.
 
 Covered in a room: no network, own process, mount, user, IPC and host-name spaces, no capabilities, a filter of
-system calls, empty environment, a read-only system reduced to what Python needs, sized temporary file systems,
-an unprivileged user even when the host is root. Not covered: faults of Linux itself in the calls that the
-filter lets through; forks of one template share the layout of their memory and the seed of their hashes; time
-that a guest spends on the processor is bounded only where control groups are.
+system calls, empty environment, a read-only system reduced to what Python needs, temporary file systems of so
+many bytes and files, an unprivileged user even when the host is root. Not covered: faults of Linux itself in the
+calls that the filter lets through; forks of one template share the layout of their memory and the seed of their
+hashes; time that a guest spends on the processor is bounded only where control groups are.
 """
 
 from __future__ import annotations
@@ -76,7 +76,8 @@ class Jail:
 
         `uid` counts only when the caller is root. `control` is the descriptor of its socket.
         """
-        python = (self.interpreter.executable, "-I", "-c", _BOOT)
+        # Not -I, which would ignore PYTHONHASHSEED; the environment is our own.
+        python = (self.interpreter.executable, "-s", "-P", "-c", _BOOT)
         if self.policy.isolation == "none":
             return [*python, str(control), str(GUEST)]
         mounts = (*self._mounts(), Mount(GUEST, _GUEST_FOLDER), Mount(sessions, _SESSIONS_FOLDER))
@@ -96,6 +97,7 @@ class Jail:
             "before": list(self._room_before()),
             "after": list(self._room_after()),
             "limits": limits(self.policy),
+            "files": {"/tmp": self.policy.disk_files, "/dev/shm": self.policy.disk_files},
             "timeout_s": self.policy.start_timeout_s,
         }
 
@@ -150,6 +152,7 @@ class Jail:
         fonts = _FONTS_FOLDER if is_room or not self.fonts else str(self.fonts[0].parent)
         return {
             "PATH": "/usr/bin:/bin",
+            "PYTHONHASHSEED": "random" if self.policy.seed is None else str(self.policy.seed),
             "HOME": WORK_FOLDER if is_room else "/nonexistent",
             "USER": "guest",
             "LANG": "C.UTF-8",

@@ -15,11 +15,14 @@ class Policy:
     isolation: `room` is what this package is for. `none` runs a cell with all that the caller may do, and warns.
     python: another interpreter for the cells, with ipykernel, matplotlib, numpy and pillow in its environment.
     preload: modules to import once for all sessions, so that cells which import them need not wait.
+    seed: of random, of numpy's global generator and of hashes, in 0 … 2**32 - 1: every kernel draws the same numbers
+    and has its sets in the same order. None: by chance, as `numpy.random.default_rng()` without a seed always is.
     """
 
     isolation: Literal["room", "none"] = "room"
     python: str | None = None
     preload: tuple[str, ...] = ()
+    seed: int | None = 0
     cell_timeout_s: float = 30.0
     interrupt_grace_s: float = 1.5  # between the interrupt and the kill
     start_timeout_s: float = 60.0
@@ -29,6 +32,7 @@ class Policy:
     open_files: int = 512  # descriptors of each process; fewer than the host's own, which it shares in part
     file_bytes: int = 256 * MIB  # largest file a cell may write
     disk_bytes: int = 512 * MIB  # /tmp and the working directory together (tmpfs)
+    disk_files: int = 100_000  # likewise; each costs the memory of Linux a kilobyte, also when it is empty
     output_chars: int = 1_000_000  # text kept per cell
     output_bytes: int = 64 * MIB  # taken in per cell, as messages; what comes after is not even received
     messages: int = 20_000  # likewise
@@ -37,7 +41,7 @@ class Policy:
     figure_bytes: int = 16 * MIB
     trace_events: int = 2_000  # kept of a traced cell, from its beginning and its end; likewise the next
     trace_chars: int = 200_000
-    trace_value_chars: int = 200  # of one variable
+    trace_value_chars: int = 1_000  # of one variable
     trace_steps: int = 50_000  # events after which the rest of a cell runs untraced: a second or more
     host_calls: int = 1_000  # of host functions, by one cell
     host_bytes: int = 256 * MIB  # to and from host functions, by one cell

@@ -72,14 +72,14 @@ class Tenancy:
 
 
 def guest_setup(key: str, policy: Policy, *, rich: bool = False) -> dict[str, Any]:
-    """What guest/kernel.py wants to know, but for the channels. `rich`: for a notebook, not for a model."""
+    """What guest/app.py wants to know, but for the channels. `rich`: for a notebook, not for a model."""
     trace = {
         "events": policy.trace_events,
         "chars": policy.trace_chars,
         "value_chars": policy.trace_value_chars,
         "steps": policy.trace_steps,
     }
-    return {"key": key, "trace": trace, "rich": rich}
+    return {"key": key, "trace": trace, "rich": rich, "seed": policy.seed}
 
 
 def begin(template: Template, place: Place, paths: dict[str, Path], setup: Mapping[str, Any]) -> Tenancy:

@@ -13,7 +13,7 @@ from pyvision.events import Event, Restarted, Spoke
 from pyvision.limits import EndpointLimits
 from pyvision.models.scripted import Scripted
 from pyvision.types import Answer, Picture, Question, Reply, Strategy
-from sandbox import CellResult, Figure, Stream
+from sandbox import CellResult, Figure, HostFunction, Stream
 
 
 def png(width: int = 40, height: int = 30, colour: str = "white") -> bytes:
@@ -52,12 +52,17 @@ class CannedSandbox:
         self.images |= images
         return self
 
-    def run(self, code: str) -> CellResult:
+    def run(
+        self, code: str, *, trace: bool = False, functions: Mapping[str, HostFunction] | None = None
+    ) -> CellResult:
         self.cells.append(code)
         return self._results.pop(0) if len(self._results) > 1 else self._results[0]
 
     def define(self, images: Mapping[str, bytes]) -> None:
         self.images |= images
+
+    def interrupt(self) -> None:
+        """No cell of it takes time."""
 
     def close(self) -> None:
         self.closed += 1

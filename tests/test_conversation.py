@@ -1,70 +1,187 @@
-"""A whole conversation with a chat completions server: the second request carries the figure of the first cell."""
-
 from __future__ import annotations
 
-import io
-import random
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
-from PIL import Image
 
-import pyvision
-from pyvision.events import Asked, Defined
+from pyvision.conversation import Conversation
+from pyvision.errors import ConfigError
+from pyvision.events import Asked, Began, Defined, Ended, Event, Ran
+from pyvision.models.scripted import Scripted
+from pyvision.solve import Task, prepare
 from pyvision.trajectory import read_trajectory
-from pyvision.types import Picture
-from tests.doubles import png
-from tests.servers.chat import ChatServer
-
-DRAW = """I draw the number of pixels as a figure.
-<code>
-```python
-digits = {digits!r}
-stripes = np.zeros((40, 100, 3), np.uint8)
-for place, digit in enumerate(digits):
-    stripes[:, place * 20 : place * 20 + 20] = int(digit) * 25
-Image.fromarray(stripes)
-```
-</code>"""
+from pyvision.types import Answer, Message, Question, Reply, Restart, Sampling
+from sandbox import CellResult, Policy, Sandbox
+from tests.doubles import CannedSandbox, figure, picture, printed
 
 
-@pytest.fixture
-def photo(tmp_path: Path) -> Path:
-    path = tmp_path / "photo.png"
-    path.write_bytes(png(64, 48, "navy"))
-    return path
+def cell(code: str) -> str:
+    return f"<code>\n```python\n{code}\n```\n</code>"
 
 
-def digits_in(figure: bytes) -> str:
-    """The digits that the cell drew as five grey stripes."""
-    with Image.open(io.BytesIO(figure)) as image:
-        grey = image.convert("L")
-        values = [grey.getpixel((place * 20 + 10, 20)) for place in range(5)]
-    return "".join(str(round(float(value) / 25)) for value in values if isinstance(value, int | float))
+def boxed(answer: object) -> str:
+    return f"<answer>\n\\boxed{{{answer}}}\n</answer>"
 
 
-def test_two_turns_with_the_figure_in_the_second_request(
-    tmp_path: Path, photo: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    digits = f"{random.SystemRandom().randrange(100_000):05d}"
-    with ChatServer([DRAW.format(digits=digits), "<answer>\\boxed{seen}</answer>"]) as server:
-        monkeypatch.setenv("PYVISION_BASE_URL", server.base_url)
-        outcome = pyvision.answer("Which number?", [photo], model="vllm", out=tmp_path / "run")
+def a_task(*replies: str | Reply | Exception, **settings: Any) -> Task:
+    return prepare("?", model=Scripted(replies), **settings)
 
-    assert outcome.answer == "seen"
-    first, second = server.pictures(0), server.pictures(1)
-    assert first == [photo.read_bytes()]
-    assert second[0] == first[0]
-    assert digits_in(second[1]) == digits
-    assert second[1] not in first
 
-    roles = [message["role"] for message in server.requests[1]["messages"]]
-    assert roles == ["system", "user", "assistant", "user"]
-    assert server.requests[1]["messages"][:2] == server.requests[0]["messages"]
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox(Policy(cell_timeout_s=20)) as sandbox:
+        yield sandbox
 
-    events = read_trajectory(tmp_path / "run").events
-    (defined,) = (event for event in events if isinstance(event, Defined))
-    assert (defined.name, defined.picture.data) == ("image_clue_1", second[1])
-    asked = [event for event in events if isinstance(event, Asked)]
-    sent = [part.data for message in asked[1].messages for part in message.parts if isinstance(part, Picture)]
-    assert sent == second
+
+def ended(events: Sequence[Event]) -> Ended:
+    (end,) = (event for event in events if isinstance(event, Ended))
+    return end
+
+
+def results(events: Sequence[Event]) -> list[CellResult]:
+    return [event.result for event in events if isinstance(event, Ran)]
+
+
+def test_a_second_question_finds_the_variables_and_the_pictures_of_the_first(sandbox: Sandbox) -> None:
+    task = a_task(
+        cell("found = image_clue_0.size"), boxed(1), cell("print(found, image_clue_1.size)"), boxed(2)
+    )
+    conversation = Conversation(task, sandbox)
+    first = list(conversation.ask("How large?", [picture(40, 30)]))
+    second = list(conversation.ask("And this?", [picture(7, 5)]))
+    conversation.close()
+    assert (ended(first).outcome.answer, ended(second).outcome.answer) == ("1", "2")
+    assert results(second)[0].text == "(40, 30) (7, 5)\n"
+
+
+def test_the_talk_goes_on_where_it_ended() -> None:
+    task = a_task(cell("1"), boxed(1), boxed(2))
+    conversation = Conversation(task, CannedSandbox([printed("seen")]))
+    first = list(conversation.ask("How large?", [picture()]))
+    second = list(conversation.ask("What colour?"))
+    last_of_first = [event for event in first if isinstance(event, Asked)][-1].messages
+    (asked,) = (event for event in second if isinstance(event, Asked))
+    assert asked.messages[: len(last_of_first)] == last_of_first
+    assert [message.role for message in asked.messages[-2:]] == ["assistant", "user"]
+    assert "What colour?" in asked.messages[-1].text
+
+
+def test_figures_and_new_pictures_take_the_next_free_names() -> None:
+    sandbox = CannedSandbox([CellResult("ok", (figure(),))])
+    conversation = Conversation(a_task(cell("1"), boxed(1), cell("2"), boxed(2)), sandbox)
+    list(conversation.ask("?", [picture()]))
+    second = list(conversation.ask("?", [picture(9, 9)]))
+    assert [event.name for event in second if isinstance(event, Defined)] == ["image_clue_3"]
+    assert sorted(sandbox.images) == [f"image_clue_{k}" for k in range(4)]
+
+
+def test_a_cell_is_stopped_and_its_kernel_keeps_its_variables(sandbox: Sandbox) -> None:
+    task = a_task(cell("kept = 5"), cell("import time; time.sleep(60)"), cell("print(kept)"), boxed(2))
+    conversation = Conversation(task, sandbox)
+    events: list[Event] = []
+    for event in conversation.ask("?"):
+        events.append(event)
+        if isinstance(event, Ran):  # the first cell is done: the second one is about to run
+            threading.Timer(0.5, conversation.stop).start()
+    assert ended(events).outcome.end_reason == "interrupted"
+    assert results(list(conversation.ask("?")))[0].text == "5\n"
+    conversation.close()
+
+
+class Hanging(Scripted):
+    """Says nothing until it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__([boxed(1)])
+        self.go = threading.Event()
+
+    def stream(self, messages: Sequence[Message], sampling: Sampling) -> Iterator[str | Restart | Reply]:
+        self.go.wait(60)
+        yield from super().stream(messages, sampling)
+
+
+def test_a_model_that_hangs_does_not_keep_a_stopped_question_alive() -> None:
+    model = Hanging()
+    conversation = Conversation(prepare("?", model=model), CannedSandbox())
+    events: list[Event] = []
+    for event in conversation.ask("?"):
+        events.append(event)
+        if isinstance(event, Began):
+            conversation.stop()
+    assert ended(events).outcome.end_reason == "interrupted"
+    conversation.task = a_task(boxed(2))
+    assert ended(list(conversation.ask("And now?"))).outcome.answer == "2"
+    model.go.set()
+
+
+def test_an_edited_cell_runs_in_place_of_the_old_one_and_the_question_goes_on() -> None:
+    sandbox = CannedSandbox([printed("a"), printed("b"), printed("c")])
+    model = Scripted([cell("a = 1"), cell("b = 22"), boxed(1), boxed(2)])
+    conversation = Conversation(prepare("?", model=model), sandbox)
+    list(conversation.ask("How many?"))
+    assert conversation.cells == ("a = 1", "b = 22")
+    events = list(conversation.go_on("c = 3", cell=0))
+    assert ended(events).outcome.answer == "2"
+    assert sandbox.cells == ["a = 1", "b = 22", "c = 3"]
+    talk = "".join(message.text for message in model.requests[-1])
+    assert "c = 3" in talk
+    assert "b = 22" not in talk
+
+
+def test_there_must_be_a_cell_to_go_on_from() -> None:
+    with pytest.raises(ConfigError, match="no such cell"):
+        list(Conversation(a_task(), CannedSandbox()).go_on("1"))
+
+
+class Blank:
+    """A strategy that reads no talk."""
+
+    roles = ()
+    tools = ()
+    continues = False
+
+    def __init__(self, solve: Callable[[Question], Answer]) -> None:
+        self._solve = solve
+
+    def solve(self, question: Question, episode: object) -> Answer:
+        return self._solve(question)
+
+
+def test_a_strategy_that_reads_no_talk_is_shown_every_picture_anew() -> None:
+    seen: list[Question] = []
+
+    def look(question: Question) -> Answer:
+        seen.append(question)
+        return Answer("yes")
+
+    task = Task(Question("?"), Blank(look), {"default": Scripted([])})
+    conversation = Conversation(task, CannedSandbox())
+    list(conversation.ask("one", [picture()]))
+    list(conversation.ask("two", [picture(9, 9)]))
+    assert [image.width for image in seen[1].images] == [40, 9]
+    assert seen[1].named_images[0][0] == "image_clue_0"
+
+
+def test_a_bug_is_raised_where_it_was_asked() -> None:
+    task = Task(Question("?"), Blank(lambda question: Answer(str(1 // 0))), {"default": Scripted([])})
+    events: list[Event] = []
+    with pytest.raises(ZeroDivisionError):
+        events.extend(Conversation(task, CannedSandbox()).ask("?"))
+
+
+def test_each_question_is_kept_in_a_folder_of_its_own(tmp_path: Path) -> None:
+    conversation = Conversation(a_task(boxed(1), boxed(2)), CannedSandbox(), tmp_path)
+    list(conversation.ask("one"))
+    list(conversation.ask("two"))
+    assert [read_trajectory(run).events[0].question.text for run in conversation.runs] == ["one", "two"]  # type: ignore[union-attr]
+
+
+def test_a_closed_conversation_starts_no_kernel() -> None:
+    sandbox = CannedSandbox([printed("")])
+    conversation = Conversation(a_task(cell("1")), sandbox)
+    conversation.close()
+    assert ended(list(conversation.ask("?"))).outcome.end_reason == "sandbox_error"
+    assert sandbox.opened == 0

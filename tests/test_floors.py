@@ -25,12 +25,14 @@ FLOORS = {
     "limits": 1,
     "models": 1,
     "outputs": 1,
+    "conversation": 4,
     "players": 1,
     "profiles": 1,
     "prices": 1,
     "prompts": 1,
     "replies": 1,
     "resources": 1,
+    "syntax": 1,
     "tools": 1,
     "trajectory": 1,
     "budget": 2,
@@ -39,15 +41,22 @@ FLOORS = {
     "strategies": 3,
     "bench": 4,
     "doctor": 4,
+    "replay": 4,
     "report": 4,
     "solve": 4,
+    "training": 4,
     "__init__": 4,  # reaches `solve` when it is asked for it
     "__main__": 5,
     "cli": 5,
     "demo": 5,
+    "study": 5,
 }
 NAMES_THE_EPISODE = ("pyvision.types", "pyvision.errors")  # values whose annotations may look up
-DRAW = ("pyvision.images", "pyvision.doctor.pictures")  # the only ones that know Pillow
+DRAW = (
+    "pyvision.bench.synthetic.canvas",
+    "pyvision.images",
+    "pyvision.doctor.pictures",
+)  # the only ones that know Pillow
 HEAVY = {
     "anthropic",
     "gradio",
@@ -64,9 +73,11 @@ HEAVY = {
     "zmq",
 }
 PROGRAMS = ROOT / "sandbox" / "attacks"  # data
-LOADED_BY_ITS_USER = (  # when it is used: they extend a class of the library
+LOADED_BY_ITS_USER = (  # when it is used: they are made of its classes
     "sandbox.provisioner",
     "pyvision.models.deadlines",
+    "pyvision.demo.page",
+    "pyvision.study.page",
 )
 
 

@@ -34,7 +34,7 @@ def figure_parts(number: int, each: Picture) -> tuple[Part, ...]:
 
 
 def packed(limits: EndpointLimits, talk: tuple[Message, ...]) -> Request:
-    return Outbox(limits, originals=0).pack(talk)
+    return Outbox(limits, originals=()).pack(talk)
 
 
 @pytest.mark.parametrize("name", ROWS)
@@ -76,7 +76,7 @@ def test_no_request_goes_out_with_more_bytes_than_the_row_says(name: str | None)
 def test_the_twenty_first_picture_meets_no_rule_and_changes_none_before_it() -> None:
     limits = row("anthropic")
     assert (limits.many, limits.many_side_px) == (20, 2000)
-    outbox, talk = Outbox(limits, originals=0), talk_of(21, picture(2100, 40))
+    outbox, talk = Outbox(limits, originals=()), talk_of(21, picture(2100, 40))
     twenty, more = outbox.pack(talk[:20]), outbox.pack(talk)
     assert {sent.width for sent in more.sent} == {2000}
     assert more.messages[:20] == twenty.messages

@@ -91,6 +91,8 @@ class Broken:
     """A strategy with a bug."""
 
     roles = ()
+    tools = ()
+    continues = False
 
     def __init__(self, error: type[BaseException]) -> None:
         self.error = error

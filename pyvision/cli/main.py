@@ -4,11 +4,25 @@ from __future__ import annotations
 
 import argparse
 import os
+import select
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from pyvision.cli import doctor, run, sandbox
+from pyvision.cli import (
+    avis,
+    bdog,
+    bench,
+    demo,
+    doctor,
+    export,
+    index,
+    replay,
+    report,
+    run,
+    sandbox,
+    vdebugger,
+)
 from pyvision.cli.interrupts import Interrupts
 from pyvision.errors import ModelError, PyVisionError
 
@@ -16,7 +30,12 @@ EXIT_CODES = """\
 exit codes:
   0  answered              3  no answer: a limit was reached, or nothing to say
   1  a bug                 4  the model endpoint failed
-  2  wrong usage           5  no isolation available         130  interrupted"""
+  2  wrong usage           5  no isolation available         130  interrupted
+                                                       141  nobody reads the output"""
+
+
+_BROKEN_PIPE = 141  # 128 and the number of SIGPIPE: what a shell reports of a program that SIGPIPE ended
+_COMMANDS = (run, demo, bench, report, replay, export, bdog, avis, vdebugger, index, doctor, sandbox)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -30,11 +49,25 @@ class _Version(argparse.Action):
         """Print the installed version; looked up only here, as it takes a while."""
         from importlib.metadata import version
 
-        parser.exit(0, f"pyvision {version('pyvision')}\n")
+        print(f"pyvision {version('pyvision')}")  # noqa: T201 - on standard output, as others do
+        parser.exit(0)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code."""
+    """Run one command and return its exit code; 141, as for other tools, when nobody reads what it prints."""
+    try:
+        try:
+            return _run(arguments)
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        if not _is_unread():
+            raise
+        _let_go_of_output()
+        return _BROKEN_PIPE
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     options = _parser().parse_args(arguments)
     interrupts = Interrupts()
     try:
@@ -48,10 +81,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:  # the boundary: a person gets one line, never a traceback
         if interrupts.seen:  # in the middle of an import, C code makes another error of it
             return _fail("interrupted", 130)
+        if isinstance(error, BrokenPipeError) and _is_unread():  # another pipe that broke is a bug
+            return _BROKEN_PIPE
         if os.environ.get("PYVISION_DEBUG"):
             raise
         why = f"{type(error).__name__}: {error}".replace("\n", " ")
         return _fail(f"a bug in pyvision: {why} (PYVISION_DEBUG=1 shows where)", 1)
+
+
+def _is_unread() -> bool:
+    """Whether standard output is a pipe whose reader is gone, as `head -1` is after its line."""
+    try:
+        output = select.poll()
+        output.register(sys.stdout.fileno(), 0)
+        return any(event & select.POLLERR for _, event in output.poll(0))
+    except (OSError, ValueError):  # closed, or no file at all
+        return False
+
+
+def _let_go_of_output() -> None:
+    """What is left in the buffer goes nowhere, in place of a second error when the interpreter ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -63,9 +115,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    run.add_command(commands)
-    doctor.add_command(commands)
-    sandbox.add_command(commands)
+    for command in _COMMANDS:
+        command.add_command(commands)
     return parser
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from pyvision.errors import FormatError
-from pyvision.events import Asked, Began, Defined, Ended, Event, Noted, Ran, Restarted, Spoke
+from pyvision.events import Asked, Began, Defined, Ended, Event, Noted, Ran, Restarted, Spoke, Used
 from pyvision.outputs import printable
 from pyvision.replies import find_code, thought
 from pyvision.trajectory import picture_file
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 # What is shown of long output and long code: so many lines from the start and the end. The run folder holds all.
 _OUTPUT_LINES = (16, 8)
 _CODE_LINES = (8, 32)
+_NOTE_LINES = (8, 6)
+_NOTE_CHARS = 160
 _MARKUP = ("<", "```", "~~~")  # a line that starts so is no prose; code is shown when it is whole
 _RAISED = ("error", "interrupted")  # these reach the caller as an exception, and `main` says them in one line
 
@@ -65,19 +68,21 @@ class Progress:
                 self._asked(event)
             case Ran():
                 self._ran(event)
+            case Used():
+                self._used(event)
             case Defined(name=name, picture=picture):
                 file = self._folder / picture_file(picture)
                 self._line(f"{name}  {picture.width} x {picture.height}  {file}", "magenta")
-            case Noted(label=label, data=data):
-                self._line(f"{label}: {', '.join(f'{key} {value}' for key, value in data.items())}", "yellow")
+            case Noted():
+                self._noted(event)
             case Ended():
                 self._ended(event)
 
     def _began(self, event: Began) -> None:
         models = ", ".join(sorted(set(event.models.values())))
         self._line(f"{event.strategy} · {models}", "bold")
-        for number, picture in enumerate(event.question.images):
-            self._line(f"image_clue_{number}  {picture.width} x {picture.height}", "magenta")
+        for name, picture in event.question.named_images:
+            self._line(f"{name}  {picture.width} x {picture.height}", "magenta")
         if "offline" in event.models.values():
             self._line(
                 "offline is a rule-based reasoner for simple drawings, not a language model;", "yellow"
@@ -135,6 +140,21 @@ class Progress:
         self._line(f"{result.status} · {result.seconds:.1f} s{state}", "dim")
         self._wait("asking the model")
 
+    def _used(self, event: Used) -> None:
+        seen = event.observation
+        found = " ".join((seen.error or seen.text).split()) or "nothing"
+        self._line(f"{event.tool}: {_short(found, _NOTE_CHARS)}", "red" if seen.error else "magenta")
+
+    def _noted(self, event: Noted) -> None:
+        """Short values in one line; a text of several lines below it; what is long otherwise is for the report."""
+        texts = {key: value for key, value in event.data.items() if isinstance(value, str) and "\n" in value}
+        plain = [f"{key} {_plain(value)}" for key, value in event.data.items() if key not in texts]
+        self._line(f"{event.label}: {', '.join(plain)}" if plain else event.label, "yellow")
+        for key, text in texts.items():
+            self._line(f"  {key}", "yellow")
+            for line in _shortened(text.rstrip(), _NOTE_LINES):
+                self._line(f"    {line}")
+
     def _ended(self, event: Ended) -> None:
         self._status.stop()
         counts = f"{event.turns} turns, {event.cells} cells, {event.seconds:.1f} s{_spent(event)}"
@@ -179,6 +199,15 @@ def _spent(event: Ended) -> str:
     share = usage.cached_tokens / usage.input_tokens if usage.input_tokens else 0.0
     cached = f", {share:.0%} of the input cached" if usage.cached_tokens else ""
     return tokens + cached + (f" · cost {event.cost:.4g}" if event.cost is not None else "")
+
+
+def _plain(value: object) -> str:
+    told = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return _short(told, _NOTE_CHARS)
+
+
+def _short(text: str, chars: int) -> str:
+    return text if len(text) <= chars else f"{text[: chars - 1]}…"
 
 
 def _shortened(text: str, head_and_tail: tuple[int, int]) -> list[str]:

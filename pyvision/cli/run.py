@@ -10,6 +10,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyvision.cli.flags import above_zero, count, pairs
 from pyvision.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -34,7 +35,12 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     add = parser.add_argument
     add("--image", action="append", required=True, metavar="FILE", help="a picture; repeat it for more")
     add("--question", required=True, metavar="TEXT", help="what to find out")
-    add("--strategy", default="code_loop", metavar="NAME", help="code_loop (default) or direct")
+    add(
+        "--strategy",
+        default="code_loop",
+        metavar="NAME",
+        help="code_loop (default), vdebugger, avis, bdog or direct",
+    )
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
         "--model", metavar="NAME", help="offline, openai, vllm … or NAME:MODEL-ID; see api_configs/"
@@ -48,6 +54,13 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
         help="another model for one role of the strategy; repeatable",
     )
     add(
+        "--tool",
+        action="append",
+        default=[],
+        metavar="TOOL=PROVIDER[:WHERE]",
+        help="who provides a tool of the strategy, as in detect=hf:PATH; repeatable",
+    )
+    add(
         "--set",
         action="append",
         default=[],
@@ -56,14 +69,15 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     )
     add("--prompt-file", metavar="FILE", help="an upstream PyVision prompt JSON to use as it is")
     add("--prompt", metavar="KEY", help="which prompt of that file")
-    add("--max-turns", type=_count, default=20, metavar="N", help="replies asked of the model (default 20)")
-    add("--max-tokens", type=_count, default=2_000_000, metavar="N", help="tokens in all (default 2,000,000)")
-    add("--max-pictures", type=_count, metavar="N", help="different pictures shown to the model")
-    add("--max-bytes", type=_count, metavar="N", help="bytes sent to the model in all")
-    add("--max-seconds", type=_seconds, default=1800.0, metavar="S", help="time in all (default 1800)")
-    add("--max-cost", type=_money, metavar="X", help="money in all, by the price table")
+    add("--max-turns", type=count, default=20, metavar="N", help="replies asked of the model (default 20)")
+    add("--max-tokens", type=count, default=2_000_000, metavar="N", help="tokens in all (default 2,000,000)")
+    add("--max-pictures", type=count, metavar="N", help="different pictures shown to the model")
+    add("--max-bytes", type=count, metavar="N", help="bytes sent to the model in all")
+    add("--max-seconds", type=above_zero, default=1800.0, metavar="S", help="time in all (default 1800)")
+    add("--max-uses", type=count, default=500, metavar="N", help="uses of tools (default 500)")
+    add("--max-cost", type=above_zero, metavar="X", help="money in all, by the price table")
     add("--prices", type=Path, metavar="FILE", help=_PRICES_HELP)
-    add("--cell-timeout", type=_seconds, default=30.0, metavar="S", help="time for one cell (default 30)")
+    add("--cell-timeout", type=above_zero, default=30.0, metavar="S", help="time for one cell (default 30)")
     add("--out", type=Path, metavar="DIR", help="the folder of this run (default: a new one in runs/)")
     add("--json", action="store_true", help="print one JSON object instead of the bare answer")
     parser.set_defaults(call=run)
@@ -102,7 +116,7 @@ def _task(options: argparse.Namespace) -> Task:
     from pyvision.solve import prepare
     from sandbox import Policy
 
-    chosen = dict(_pair("--set", text, "repairs=2") for text in options.set)
+    chosen = pairs("--set", options.set, "repairs=2")
     chosen |= {key: value for key in ("prompt_file", "prompt") if (value := getattr(options, key))}
     return prepare(
         options.question,
@@ -110,43 +124,13 @@ def _task(options: argparse.Namespace) -> Task:
         strategy=options.strategy,
         model=options.model,
         config=options.config,
-        roles=dict(_pair("--role", text, "solver=openai:gpt-4.1") for text in options.role),
+        roles=pairs("--role", options.role, "solver=openai:gpt-4.1"),
+        tools=pairs("--tool", options.tool, "detect=model"),
         options=chosen,
         limits=Limits(**{budget.name: getattr(options, budget.name) for budget in fields(Limits)}),
         policy=Policy(cell_timeout_s=options.cell_timeout),
         prices=options.prices,
     )
-
-
-def _pair(flag: str, text: str, example: str) -> tuple[str, str]:
-    key, equals, value = text.partition("=")
-    if not equals or not key:
-        raise ConfigError(f"{flag} {text!r} is not KEY=VALUE, as in {flag} {example}")
-    return key.strip(), value
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
-    return int(text)
-
-
-def _seconds(text: str) -> float:
-    return _number(text, "a number of seconds")
-
-
-def _money(text: str) -> float:
-    return _number(text, "an amount of money")
-
-
-def _number(text: str, what: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not {what} above 0")
-    return value
 
 
 def _new_folder() -> Path:

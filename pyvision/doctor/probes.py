@@ -102,7 +102,7 @@ def boxes(patient: Patient) -> Iterator[Finding]:
 def protocol(patient: Patient) -> Iterator[Finding]:
     """The question as the code loop asks it: does the first reply hold a cell?"""
     question = Question(render("doctor/protocol.md"), (pictures.circles(),))
-    before, parts = open_talk(question, None, None)
+    before, parts = open_talk(question, None, None, {})
     heard = patient.ask((*before, Message("user", parts)))
     try:
         code = find_code(heard.text)

@@ -41,6 +41,8 @@ class Heard:
     logprobs: list[TokenLogprob] = field(default_factory=list)
     items: list[dict[str, Any]] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
+    prompt_ids: tuple[int, ...] = ()
+    token_ids: list[int] = field(default_factory=list)
     finish: Finish = "end"
     reason: str = ""
     calls_tool: bool = False
@@ -55,7 +57,14 @@ def reply_of(
     if not (heard.has_ended or cut.is_cut):
         raise faults.error("the stream ended in the middle of the reply")
     text, reasoning = cut.text, "".join(heard.reasoning)
-    reply = Reply(text, heard.usage, heard.finish, reasoning)
+    reply = Reply(
+        text,
+        heard.usage,
+        heard.finish,
+        reasoning,
+        prompt_ids=heard.prompt_ids,
+        token_ids=tuple(heard.token_ids),
+    )
     if cut.is_cut:
         reply = replace(reply, usage=_estimated(heard, text, messages), finish="stop")
     elif any(heard.refusal) or heard.finish == "refusal":
@@ -88,6 +97,12 @@ def logprobs_in(entries: object) -> Iterator[TokenLogprob]:
             others = entry.get("top_logprobs") or []
             top = tuple((str(other["token"]), float(other["logprob"])) for other in others)
             yield TokenLogprob(str(entry.get("token")), float(entry["logprob"]), top)
+
+
+def ids_in(entries: object) -> tuple[int, ...]:
+    """Token ids; none where the endpoint tells none, or nonsense."""
+    ids = tuple(entries) if isinstance(entries, list) else ()
+    return ids if all(type(each) is int for each in ids) else ()
 
 
 def _estimated(heard: Heard, text: str, messages: Sequence[Message]) -> Usage:

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from pyvision.config import ModelConfig
 from pyvision.models.endpoint import Ask, Endpoint
-from pyvision.models.heard import Heard, counted, logprobs_in, texts
+from pyvision.models.heard import Heard, counted, ids_in, logprobs_in, texts
 from pyvision.types import Finish, Message, Part, Picture, Text, Usage
 
 if TYPE_CHECKING:
@@ -87,6 +87,7 @@ class _Chat(OpenAIClients):
     def hear(self, data: dict[str, Any], heard: Heard) -> str:
         """A chunk, or a whole completion: the same but for `delta` or `message`."""
         heard.usage = _usage(data["usage"]) if data.get("usage") else heard.usage
+        heard.prompt_ids = ids_in(data.get("prompt_token_ids")) or heard.prompt_ids
         choices = data.get("choices")
         if not choices and data.get("object") == "chat.completion.chunk":
             return ""  # it tells only usage, or what a filter of Azure says
@@ -101,6 +102,7 @@ class _Chat(OpenAIClients):
         heard.refusal.append(said.get("refusal") or "")
         heard.calls_tool = heard.calls_tool or bool(said.get("tool_calls"))
         heard.logprobs += logprobs_in((choice.get("logprobs") or {}).get("content"))
+        heard.token_ids += ids_in(choice.get("token_ids"))
         _end(choice, heard)
         return texts(said.get("content"))
 

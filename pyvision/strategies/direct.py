@@ -17,10 +17,13 @@ class Direct:
     """Ask once with the bare images; the answer is the box, or the whole reply where there is none."""
 
     roles: ClassVar[tuple[str, ...]] = ("solver",)
+    tools: ClassVar[tuple[str, ...]] = ()
+    continues: ClassVar[bool] = True
 
     def solve(self, question: Question, episode: Episode) -> Answer:
-        prompt = render("direct/question.md", question=question.text)
-        reply = episode.ask("solver", (Message("user", (*question.images, Text(prompt))),))
+        prompt = render("direct/question.md", question=question.full_text)
+        turn = Message("user", (*question.images, Text(prompt)))
+        reply = episode.ask("solver", (*question.earlier.talk, turn))
         if reply.finish == "refusal":
             return Answer(None, "refused", remark=reply.text)
         try:

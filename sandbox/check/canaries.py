@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 from sandbox.check.files import Files
+from sandbox.check.key import Key
 from sandbox.check.listeners import Listeners
 from sandbox.check.segments import PosixSegment, SystemVSegment
 from sandbox.check.victims import Victims
@@ -53,6 +54,11 @@ class Canaries:
             told |= canary.target
         return told
 
+    def told_in(self, text: str) -> str | None:
+        """Whether it holds a secret, of the host or of the neighbour."""
+        kept = (self._secret, self.neighbour_secret, self._key.value)
+        return "it printed a secret" if any(secret in text for secret in kept) else None
+
     def harm(self, marker: str) -> str | None:
         """How the host was touched, if it was; then every canary is planted anew."""
         found = next((told for canary in self._all if (told := canary.harm(marker))), None)
@@ -72,9 +78,11 @@ class Canaries:
         for plant in (Files, SystemVSegment, PosixSegment, Victims):
             planted.append(plant(self._secret))
             self._planted.callback(planted[-1].close)
+        self._key = Key()
+        self._planted.callback(self._key.close)
         listeners = Listeners(Path(planted[0].target["outside"]))
         self._planted.callback(listeners.close)
-        self._all = (*planted, listeners)
+        self._all = (*planted, self._key, listeners)
 
     def __enter__(self) -> Self:
         return self

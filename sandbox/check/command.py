@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any
 
 from sandbox.check.programs import Attack, attacks
@@ -64,7 +66,8 @@ def start_times_ms(sandbox: Sandbox) -> tuple[float, float]:
 def try_all(chosen: Sequence[Attack], *, coloured: bool | None) -> list[Verdict]:
     """Every verdict; with a line for each as it comes unless `coloured` is None. Raises SandboxError."""
     verdicts: list[Verdict] = []
-    with Rooms(_GRACE_S) as rooms, Runner(rooms.open_session, _GRACE_S) as runner:
+    policy = Policy(interrupt_grace_s=_GRACE_S)
+    with Rooms(policy) as rooms, Runner(rooms.open_session, _GRACE_S) as runner:
         for attack in chosen:
             verdicts.append(runner.run(attack))
             if coloured is None:
@@ -76,18 +79,23 @@ def try_all(chosen: Sequence[Attack], *, coloured: bool | None) -> list[Verdict]
 
 
 class Rooms(ExitStack):
-    """A Sandbox for each limit of time that attacks ask for."""
+    """A Sandbox for each limit of time that attacks ask for; the other limits are those of `policy`. Thread-safe."""
 
-    def __init__(self, grace_s: float) -> None:
+    def __init__(self, policy: Policy) -> None:
         super().__init__()
-        self._grace_s = grace_s
+        self._policy = policy
+        self._lock = threading.Lock()
         self._sandboxes: dict[float, Sandbox] = {}
 
     def open_session(self, timeout_s: float) -> Session:
-        if timeout_s not in self._sandboxes:
-            policy = Policy(cell_timeout_s=timeout_s, interrupt_grace_s=self._grace_s)
-            self._sandboxes[timeout_s] = self.enter_context(Sandbox(policy))
-        return self._sandboxes[timeout_s].open()
+        return self._sandbox(timeout_s).open()
+
+    def _sandbox(self, timeout_s: float) -> Sandbox:
+        with self._lock:
+            if timeout_s not in self._sandboxes:
+                policy = replace(self._policy, cell_timeout_s=timeout_s)
+                self._sandboxes[timeout_s] = self.enter_context(Sandbox(policy))
+            return self._sandboxes[timeout_s]
 
 
 def _told(

@@ -16,9 +16,8 @@ class Files:
     def __init__(self, secret: str) -> None:
         self._secret = secret
         temp, name = Path(tempfile.gettempdir()), f"canary-{secrets.token_hex(6)}"
-        home = Path.home()
         self._secret_file = temp / f"{name}.txt"
-        self._home_file = (home if os.access(home, os.W_OK) else temp) / f".{name}.txt"
+        self._home_file = home_folder() / f".{name}.txt"
         self._outside = temp / name
         self._outside.mkdir()
         self._outside.chmod(0o777)
@@ -46,3 +45,9 @@ class Files:
         self._secret_file.unlink(missing_ok=True)
         self._home_file.unlink(missing_ok=True)
         shutil.rmtree(self._outside, ignore_errors=True)
+
+
+def home_folder() -> Path:
+    """The home of this user, or the temporary folder for one whose home cannot be written."""
+    home = Path.home()
+    return home if os.access(home, os.W_OK) else Path(tempfile.gettempdir())

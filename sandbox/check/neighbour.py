@@ -22,6 +22,7 @@ kept.write_text(secret)
 """
 _TELL = "print(secret); print(kept.read_text())"
 _LEAVE = "kept.unlink()"
+_PEAK = threading.Lock()  # there is one for the whole process, so one may be watched at a time
 
 
 class Opened(Protocol):
@@ -69,17 +70,18 @@ class Neighbour:
 
     @contextmanager
     def watched(self) -> Iterator[Watch]:
-        """Ask it all the time, and look at the memory of the host before and after."""
+        """Ask it all the time, and see how much memory the host has at most meanwhile."""
         watch = Watch()
         asking = threading.Thread(target=watch.ask, args=(self._session,), name="neighbour")
-        before = _resident_bytes()
-        asking.start()
-        try:
-            yield watch
-        finally:
-            watch.end()
-            asking.join()
-        grown = _resident_bytes() - before
+        with _PEAK:
+            before = _forget_peak()
+            asking.start()
+            try:
+                yield watch
+            finally:
+                watch.end()
+                asking.join()
+            grown = _peak_bytes() - before
         if watch.harm is None and grown > _GROWTH_BYTES:
             watch.harm = f"the host grew by {grown // 2**20} MiB"
 
@@ -96,6 +98,14 @@ class Neighbour:
             self._session.close()
 
 
-def _resident_bytes() -> int:
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * 4096
+def _forget_peak() -> int:
+    """Let the most memory that this process ever had be what it has now; as bytes."""
+    Path("/proc/self/clear_refs").write_text("5")  # proc(5)
+    return _peak_bytes()
+
+
+def _peak_bytes() -> int:
+    """The most memory that this process had since the last `_forget_peak`."""
+    status = Path("/proc/self/status").read_text()
+    peak = next(line for line in status.splitlines() if line.startswith("VmHWM:"))
+    return int(peak.split()[1]) * 1024

@@ -8,7 +8,7 @@ A program begins with a docstring: one sentence that says what it tries, an empt
     session: own      because it spoils the kernel that it runs in (shared)
     sessions: 2       it runs once more in a session opened after the first one's end (1)
     proof: cell       it prints MARKER                                           (this one)
-           host       a canary of the host was touched
+           host       a canary of the host was touched, or the secret of one was printed
            neighbour  a second session answers late or wrong, or the host has grown, while it runs
            deadline   control is not back in time, or the next cell goes wrong
     after: a line of Python, the next cell of the same session

@@ -81,12 +81,34 @@ class Runner:
             with watching as watch:
                 result = session.run(code)
             told = (
-                _escape(result, marker),
+                self._escape(result, marker),
                 watch.harm,
                 self._late(attack, result),
-                _next(attack, session, marker),
+                self._next(attack, session, marker),
             )
         return result, next(filter(None, told), None)
+
+    def _escape(self, result: CellResult, marker: str) -> str | None:
+        error = result.error
+        said = (result.text, result.stragglers, *((error.message, error.traceback) if error else ()))
+        if marker in result.text.splitlines() or marker in result.stragglers.splitlines():
+            return "it printed its marker"
+        return self._canaries.told_in("\n".join(said))
+
+    def _next(self, attack: Attack, session: Opened, marker: str) -> str | None:
+        """What is wrong with the next cell of the session, if it is asked for."""
+        code, expected = attack.after, attack.expect
+        if code is None and attack.proof == "deadline":
+            code, expected = _ALIVE
+        if code is None:
+            return None
+        result = _told(session, code)
+        if escape := self._escape(result, marker):
+            return escape
+        if expected is None or result.text.strip() == expected:
+            return None
+        said = result.text.strip() or (result.error.message if result.error else "")
+        return f"the next cell printed {said[:60]!r}, not {expected!r}"
 
     def _late(self, attack: Attack, result: CellResult) -> str | None:
         limit_s = attack.timeout_s + self._grace_s + _LATE_S
@@ -128,27 +150,6 @@ class Runner:
         self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _escape(result: CellResult, marker: str) -> str | None:
-    printed = marker in result.text.splitlines() or marker in result.stragglers.splitlines()
-    return "it printed its marker" if printed else None
-
-
-def _next(attack: Attack, session: Opened, marker: str) -> str | None:
-    """What is wrong with the next cell of the session, if it is asked for."""
-    code, expected = attack.after, attack.expect
-    if code is None and attack.proof == "deadline":
-        code, expected = _ALIVE
-    if code is None:
-        return None
-    result = _told(session, code)
-    if escape := _escape(result, marker):
-        return escape
-    if expected is None or result.text.strip() == expected:
-        return None
-    said = result.text.strip() or (result.error.message if result.error else "")
-    return f"the next cell printed {said[:60]!r}, not {expected!r}"
 
 
 def _answers(session: Opened, code: str, expected: str) -> bool:

@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from . import kernel, wall
+from . import app, wall
 
 _FIRST = 200  # the number of the first descriptor that a kernel keeps; the template has fewer
 
@@ -50,7 +50,9 @@ class Entrant:
             return
         try:
             if room:
-                wall.enter(os.pidfd_open(room))
+                inside = os.pidfd_open(room)
+                wall.limit_files(room, self._setup["room"]["files"])
+                wall.enter(inside)
             pid = os.fork()
         except OSError as error:
             os.write(self._tell, str(error).encode())
@@ -73,7 +75,7 @@ class Entrant:
         os.environ.clear()
         os.environ.update(self._setup["environment"])
         try:
-            kernel.serve(descriptors)
+            app.serve(descriptors)
         except BaseException:  # while it starts: a guest's own end is another, it is killed
             os.write(descriptors[1], traceback.format_exc()[-4000:].encode())  # a pipe, which holds 64 KiB
             raise

@@ -17,7 +17,7 @@ import socket
 from pathlib import Path
 from typing import Any
 
-from . import kernel, wall
+from . import app, wall
 from .entrance import Entrant
 from .room import Building, RoomFailed
 
@@ -92,7 +92,7 @@ def serve(control: socket.socket, setup: dict[str, Any]) -> None:
     wall.adopt_orphans()  # a kernel's own parent ends at once
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # else guests could use up what may be in flight
-    kernel.warm(setup)
+    app.warm(setup)
     setup["limits"]["RLIMIT_AS"] += _address_space()  # what is mapped before a cell runs is not the cell's
     gc.collect()
     gc.freeze()  # so that a collection in a kernel does not copy the pages of all that is here

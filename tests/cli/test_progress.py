@@ -6,8 +6,8 @@ from pathlib import Path
 from rich.console import Console
 
 from pyvision.cli.progress import Progress
-from pyvision.events import Asked, Began, Defined, Ended, Event, Noted, Ran, Restarted, Spoke
-from pyvision.types import Outcome, Question, Reply, Usage
+from pyvision.events import Asked, Began, Defined, Ended, Event, Noted, Ran, Restarted, Spoke, Used
+from pyvision.types import Observation, Outcome, Question, Reply, ToolRequest, Usage
 from sandbox import CellError, CellResult, Stream
 from tests.doubles import picture, printed
 
@@ -118,3 +118,19 @@ def test_offline_says_that_it_is_a_rule_based_reasoner() -> None:
     question = Question("?", (picture(),))
     assert "rule-based reasoner" in shown(Began(question, "code_loop", {"default": "offline"}), width=300)
     assert "rule-based" not in shown(Began(question, "code_loop", {"default": "gpt"}), width=300)
+
+
+def test_a_note_is_one_line_and_its_long_texts_stand_below() -> None:
+    program = "\n".join(f"line {n}" for n in range(40))
+    text = shown(Noted("verdict", {"round": 1, "spans": [[1, 2]], "graph": "x" * 400, "program": program}))
+    assert text.startswith("verdict: round 1, spans [[1, 2]], graph xxx")
+    assert "x" * 200 not in text
+    assert "\n  program\n    line 0\n" in text
+    assert "lines more" in text
+
+
+def test_the_use_of_a_tool_is_one_line_with_what_it_found_or_why_not() -> None:
+    asked_for = ToolRequest("red circle")
+    found = Used("detect", asked_for, Observation("one\ntwo"), 0.1)
+    failed = Used("detect", asked_for, Observation(error="it is down"), 0.1)
+    assert shown(found, failed) == "detect: one two\ndetect: it is down\n"

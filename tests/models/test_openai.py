@@ -312,3 +312,22 @@ def test_a_closed_model_opens_again_at_its_next_call() -> None:
         assert model.complete(HELLO, Sampling()).text == "one"
         model.close()
         assert model.complete(HELLO, Sampling()).text == "two"
+
+
+def with_ids(prompt: object, said: object) -> Answer:
+    """A completion as vLLM gives it when `return_token_ids` is set."""
+    whole = completion("hi").body
+    assert isinstance(whole, dict)
+    choice = {**whole["choices"][0], "token_ids": said}
+    return Answer({**whole, "choices": [choice], "prompt_token_ids": prompt})
+
+
+def test_token_ids_are_kept_where_the_endpoint_tells_them() -> None:
+    reply = ask([with_ids([1, 2, 3], [7, 8])], extra_body={"return_token_ids": True})
+    assert (reply.prompt_ids, reply.token_ids) == ((1, 2, 3), (7, 8))
+
+
+@pytest.mark.parametrize("ids", [None, "1, 2", [1, "2"], [True], {"1": 2}])
+def test_token_ids_that_are_none_are_left_out(ids: object) -> None:
+    reply = ask([with_ids(ids, ids)])
+    assert (reply.text, reply.prompt_ids, reply.token_ids) == ("hi", (), ())

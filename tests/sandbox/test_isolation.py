@@ -16,7 +16,12 @@ from sandbox.user_id import UserId
 
 SECRET = "sk-fake-5f0c2b9e77"
 LIMITS = Policy(
-    cell_timeout_s=20, memory_bytes=1024 * MIB, processes=60, file_bytes=8 * MIB, disk_bytes=32 * MIB
+    cell_timeout_s=20,
+    memory_bytes=1024 * MIB,
+    processes=60,
+    file_bytes=8 * MIB,
+    disk_bytes=32 * MIB,
+    disk_files=500,
 )
 
 
@@ -158,6 +163,21 @@ def test_the_size_of_a_file_is_limited(session: Session) -> None:
         session.run("import os; print(os.path.getsize('big') <= 8 * 2**20); os.remove('big')").text
         == "True\n"
     )
+
+
+@pytest.mark.parametrize("folder", ["/tmp", "/dev/shm"])
+def test_the_number_of_files_is_limited_though_they_are_empty(session: Session, folder: str) -> None:
+    result = session.run(f"for k in range(600): open(f'{folder}/empty{{k}}', 'w').close()")
+    assert result.error is not None
+    assert "No space left on device" in result.error.message
+    session.run(f"import glob, os; made = glob.glob('{folder}/empty*')")
+    count = "print(len(made))\nfor path in made: os.remove(path)"
+    assert 450 < int(session.run(count).text) < 500
+
+
+def test_files_can_be_made_again_where_others_were_removed(session: Session) -> None:
+    code = "for k in range(1_000): open('one', 'w').close(); os.remove('one')"
+    assert raised(session, f"import os\n{code}") is None
 
 
 def test_the_disk_is_limited(session: Session) -> None:

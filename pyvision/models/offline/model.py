@@ -7,13 +7,15 @@ that needs to know what things are. It reads text only and holds no state: the t
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyvision import prompts
+from pyvision.models.offline.avis import find_avis_reply
 from pyvision.models.offline.choice import FAMILIES, plan_for
 from pyvision.models.offline.findings import finding_in
 from pyvision.models.offline.plans import Cell, Found, Undecided, next_step
 from pyvision.models.offline.talk import Talk, read_talk
+from pyvision.models.offline.vdebugger import programming_reply
 from pyvision.models.offline.wording import read_question
 from pyvision.models.stops import cut_at_stop
 from pyvision.models.streams import in_one_piece
@@ -30,6 +32,11 @@ class Offline:
 
     def complete(self, messages: Sequence[Message], sampling: Sampling) -> Reply:
         """One reply to the whole talk; never fails."""
+        if (played := find_avis_reply(messages)) is not None:
+            return cut_at_stop(Reply(played), sampling.stop)
+        program = programming_reply(messages)
+        if program is not None:
+            return program
         talk = read_talk(messages)
         match _next(talk):
             case Cell(thought=thought, code=code):
@@ -61,7 +68,10 @@ def _next(talk: Talk) -> Cell | Found | Undecided:
     if plan is None:
         unclear = " or does not say which image it means" if asked.images > 1 else ""
         return Undecided(f"the question fits none of its rules{unclear}")
-    return next_step(plan, [finding_in(output) for output in talk.outputs], last_turn=talk.last_turn)
+    step = next_step(plan, [finding_in(output) for output in talk.outputs], last_turn=talk.last_turn)
+    if isinstance(step, Cell):  # a plan counts the images of its question
+        return replace(step, images=tuple(talk.numbers[image] for image in step.images))
+    return step
 
 
 def _refusal(reason: str) -> Reply:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from pyvision.syntax import parsed
+
 
 def needed(shared: str, method: str) -> str:
     """The imports, constants and functions of `shared` that `method` uses, directly or through each other."""
-    statements = ast.parse(shared).body
-    names = _used(ast.parse(method))
+    statements = parsed(shared).body
+    names = _used(parsed(method))
     while grown := {name for s in statements if names & set(_defined(s)) for name in _used(s)} - names:
         names |= grown
     kept = [statement for statement in statements if names & set(_defined(statement))]

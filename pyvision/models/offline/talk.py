@@ -6,10 +6,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pyvision.types import Message, Picture
+from pyvision.types import Message, Picture, Text
 
 _QUESTION = re.compile(r"<question>\s*(.*)\s*</question>", re.DOTALL)
 _TAG = re.compile(r"</?image_clue_\d+>")
+_NUMBER = re.compile(r"<image_clue_(\d+)>\s*\Z")
 _OUTPUT = re.compile(r"<interpreter>(.*)</interpreter>", re.DOTALL)
 _LAST = re.compile(r"\blast (?:reply|turn|answer)\b[^.]*no (?:more )?code|\banswer now\b", re.IGNORECASE)
 _LONGEST_BARE_QUESTION = 600  # without tags a longer text is a prompt of its own, not a question
@@ -17,31 +18,58 @@ _LONGEST_BARE_QUESTION = 600  # without tags a longer text is a prompt of its ow
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """What a rule-based reader needs of a talk; `outputs` holds one text for each cell that was asked for."""
+    """What a rule-based reader needs of a talk: its last question, and what has followed it.
+
+    numbers: the k of each `image_clue_k` that the question is about. outputs: one text for each cell that was asked
+    for.
+    """
 
     question: str
-    images: int
+    numbers: tuple[int, ...]
     can_run: bool
     outputs: tuple[str, ...] = ()
     last_turn: bool = False
 
+    @property
+    def images(self) -> int:
+        return len(self.numbers)
+
 
 def read_talk(messages: Sequence[Message]) -> Talk:
     """Everything from the text of the messages; pictures are counted, their pixels are not touched."""
-    opening = next((message for message in messages if message.role == "user"), Message("user", ()))
+    asked = _questions(messages)
+    opening = messages[asked[-1]] if asked else Message("user", ())
+    since = messages[asked[-1] :] if asked else messages
     instructions = "".join(message.text for message in messages if message.role != "assistant")
     outputs = tuple(
-        _output_of(messages[index + 1]) if index + 1 < len(messages) else ""
-        for index, message in enumerate(messages)
+        _output_of(since[index + 1]) if index + 1 < len(since) else ""
+        for index, message in enumerate(since)
         if message.role == "assistant" and "<code>" in message.text
     )
     return Talk(
         question=_question_in(opening.text),
-        images=sum(isinstance(part, Picture) for part in opening.parts),
+        numbers=next((found for at in reversed(asked) if (found := _numbers(messages[at]))), ()),
         can_run="<code>" in instructions,
         outputs=outputs,
         last_turn=bool(messages) and _is_last(messages[-1]),
     )
+
+
+def _questions(messages: Sequence[Message]) -> list[int]:
+    """Where questions stand: in every user turn that has one between tags, else in the first."""
+    users = [at for at, message in enumerate(messages) if message.role == "user"]
+    return [at for at in users if _QUESTION.search(_OUTPUT.sub("", messages[at].text))] or users[:1]
+
+
+def _numbers(message: Message) -> tuple[int, ...]:
+    """By the tag before each picture; those without one are counted."""
+    numbers: list[int] = []
+    for at, part in enumerate(message.parts):
+        if isinstance(part, Picture):
+            before = message.parts[at - 1] if at else None
+            tag = _NUMBER.search(before.text) if isinstance(before, Text) else None
+            numbers.append(int(tag[1]) if tag else len(numbers))
+    return tuple(numbers)
 
 
 def _question_in(text: str) -> str:

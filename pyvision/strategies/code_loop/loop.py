@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
 from pyvision.episode import Episode
-from pyvision.errors import FormatError
+from pyvision.errors import ConfigError, FormatError
 from pyvision.prompts import render
 from pyvision.replies import code_is_cut, find_answer, find_code, makes_up_output, said
 from pyvision.strategies.code_loop.observation import observe
 from pyvision.strategies.code_loop.opening import open_talk
-from pyvision.types import Answer, EndReason, Message, Part, Question, Reply, Text
+from pyvision.tools.cells import NO_TOOLS, ROLES, CellTools, ToolNames
+from pyvision.types import Answer, EndReason, Message, Part, Question, Reply, Text, Tool
 
 STOP = "</code>"
 _SAME_FAILURE = 3  # times that one cell may fail in one way before the model is told; once more ends it
@@ -25,19 +27,31 @@ class CodeLoop:
     """Think, write a cell, look, repeat; `repairs` malformed replies in a row end it.
 
     prompt_file, prompt: an upstream PyVision prompt JSON and the template in it, in place of our own prompts.
-    output_chars: how much text of one cell is shown to the model; head and tail are kept.
+    output_chars: how much text of one cell is shown to the model; head and tail are kept. tools: those that a cell
+    may call as `host.NAME(…)`; our own prompts tell of them, an upstream prompt has to do so itself.
     """
 
-    roles: ClassVar[tuple[str, ...]] = ("solver",)
+    continues: ClassVar[bool] = True
     repairs: int = 3
     output_chars: int = 8000
     prompt_file: Path | None = None
     prompt: str | None = None
+    tools: ToolNames = NO_TOOLS
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        return ("solver", *(name for name in self.tools if name in ROLES))
 
     def solve(self, question: Question, episode: Episode) -> Answer:
-        talk, turn = open_talk(question, self.prompt_file, self.prompt)
+        tools = {name: tool.purpose for name, tool in self._tools(episode).items()}
+        talk, turn = open_talk(question, self.prompt_file, self.prompt, tools)
         episode.expect_code()
         course = _Course(self, episode)
+        if question.earlier.is_open:
+            follows = course.after(Reply(talk[-1].text), last=None)
+            if isinstance(follows, Answer):
+                return follows
+            turn = follows
         while True:
             last = episode.last_call()
             talk = (*talk, Message("user", (*turn, *_notice(episode))))
@@ -48,6 +62,13 @@ class CodeLoop:
                 return follows
             turn = follows
 
+    def _tools(self, episode: Episode) -> Mapping[str, Tool]:
+        for name in self.tools:
+            if name not in episode.tools:
+                way = f"choose one: --tool {name}=PROVIDER, or leave it out of the option tools"
+                raise ConfigError(f"nobody provides the tool {name!r}; {way}")
+        return {name: episode.tools[name] for name in self.tools}
+
 
 class _Course:
     """What one question has come to: from each reply follows the answer, or the next user turn."""
@@ -55,6 +76,7 @@ class _Course:
     def __init__(self, options: CodeLoop, episode: Episode) -> None:
         self._options = options
         self._episode = episode
+        self._tools = CellTools(episode.use, options.tools)
         self._failures: Counter[tuple[str, str]] = Counter()
         self._malformed = 0
         self._is_cut = False
@@ -77,7 +99,8 @@ class _Course:
 
     def _run(self, code: str) -> Answer | tuple[Part, ...]:
         self._malformed = 0
-        result = self._episode.run(code)
+        result = self._episode.run(code, functions=self._tools.functions or None)
+        self._tools.check()
         turn = observe(result, self._episode, self._options.output_chars)
         if result.status == "ok":
             return turn

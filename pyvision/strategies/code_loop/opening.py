@@ -4,38 +4,47 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from pyvision.errors import ConfigError
 from pyvision.prompts import render
 from pyvision.strategies.code_loop.observation import tagged
-from pyvision.types import Message, Part, Picture, Question, Text
+from pyvision.tools.cells import told
+from pyvision.types import Message, Part, Question, Text
 
 _PLACEHOLDER = re.compile(r"<IMAGE_PLACE_HOLDER_(\d+)>")
 
 
 def open_talk(
-    question: Question, prompt_file: Path | None, prompt: str | None
+    question: Question, prompt_file: Path | None, prompt: str | None, tools: Mapping[str, str]
 ) -> tuple[tuple[Message, ...], tuple[Part, ...]]:
-    """What stands before the first user turn, and that turn's parts."""
+    """What stands before the next user turn, and that turn's parts. tools: name -> purpose, for our own prompts."""
+    if question.earlier.talk:
+        return question.earlier.talk, _turn(question, "follow_up")
     if prompt_file is not None:
         return (), _upstream_turn(question, _upstream_template(prompt_file, prompt))
     if prompt is not None:
         raise ConfigError(
             f"--prompt {prompt!r} names a template of a file; give that file: --prompt-file FILE"
         )
-    system = Message("system", (Text(render("code_loop/system.md")),))
-    sizes = "\n".join(f"{name}: {p.width} x {p.height} pixels" for name, p in _named(question))
-    text = render("code_loop/question.md", sizes=sizes, question=question.text)
-    return (system,), (*_all_tagged(question), Text(text))
+    system = Message("system", (Text(render("code_loop/system.md") + _told_of(tools)),))
+    return (system,), _turn(question, "question")
 
 
-def _named(question: Question) -> list[tuple[str, Picture]]:
-    return [(f"image_clue_{i}", picture) for i, picture in enumerate(question.images)]
+def _told_of(tools: Mapping[str, str]) -> str:
+    lines = "\n".join(f"- {told(name, purpose)}" for name, purpose in tools.items())
+    return "\n\n" + render("code_loop/tools.md", functions=lines) if tools else ""
+
+
+def _turn(question: Question, template: str) -> tuple[Part, ...]:
+    sizes = "\n".join(f"{name}: {p.width} x {p.height} pixels" for name, p in question.named_images)
+    text = render(f"code_loop/{template}.md", sizes=sizes, question=question.full_text)
+    return (*_all_tagged(question), Text(text))
 
 
 def _all_tagged(question: Question) -> tuple[Part, ...]:
-    return tuple(part for name, picture in _named(question) for part in tagged(name, picture))
+    return tuple(part for name, picture in question.named_images for part in tagged(name, picture))
 
 
 def _upstream_turn(question: Question, template: str) -> tuple[Part, ...]:
@@ -44,7 +53,7 @@ def _upstream_turn(question: Question, template: str) -> tuple[Part, ...]:
     if not _PLACEHOLDER.search(text):
         return (*_all_tagged(question), Text(text))
     pieces = _PLACEHOLDER.split(text)  # text, number, text, number, …, text
-    named = _named(question)
+    named = question.named_images
     parts: list[Part] = [Text(pieces[0])]
     for number, following in zip(pieces[1::2], pieces[2::2], strict=True):
         if int(number) >= len(named):
@@ -54,11 +63,13 @@ def _upstream_turn(question: Question, template: str) -> tuple[Part, ...]:
 
 
 def _filled(template: str, question: Question) -> str:
-    named = _named(question)
+    named = question.named_images
     information = "\n".join(f"width of {n}: {p.width}, height of {n}: {p.height}" for n, p in named)
     width, height = (named[0][1].width, named[0][1].height) if named else (0, 0)
     try:
-        return template.format(query=question.text, width=width, height=height, image_information=information)
+        return template.format(
+            query=question.full_text, width=width, height=height, image_information=information
+        )
     except (KeyError, IndexError, ValueError, AttributeError) as error:
         known = "{query} {width} {height} {image_information}; other braces are doubled"
         raise ConfigError(f"the prompt template cannot be filled ({error}); it may use {known}") from error

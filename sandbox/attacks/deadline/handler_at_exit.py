@@ -4,7 +4,7 @@ layer: deadline
 plain: skipped, it needs a deadline
 session: own
 proof: deadline
-timeout: 2
+timeout: 3
 """
 
 import atexit

@@ -1,7 +1,7 @@
 """Take most of the places for asynchronous reads and writes that this whole machine has.
 
 layer: calls
-plain: succeeds
+plain: depends, on how Linux was built and on what else runs
 """
 
 import ctypes

@@ -1,14 +1,14 @@
-"""Make 400,000 files.
+"""Make 200,000 files.
 
-layer: groups
+layer: disk
 plain: skipped, it would use up the files of this disk
 session: own
-proof: neighbour
-timeout: 6
+timeout: 3
 """
 
 import os
 
 os.makedirs("/tmp/many")
-for number in range(400_000):
+for number in range(200_000):
     os.close(os.open(f"/tmp/many/{number}", os.O_CREAT | os.O_WRONLY))
+print(MARKER)

@@ -1,4 +1,4 @@
-"""Show 24 pictures of 12 MB each.
+"""Show 16 pictures of 12 MB each.
 
 layer: output
 plain: skipped, nobody reads them there
@@ -24,5 +24,5 @@ header = struct.pack(">IIBBBBB", 2000, 2000, 8, 2, 0, 0, 0)
 noise = os.urandom(12 * 2**20)
 picture = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", noise) + chunk(b"IEND", b"")
 encoded = base64.b64encode(picture).decode()
-for _ in range(24):
+for _ in range(16):
     display({"image/png": encoded, "text/plain": "x"}, raw=True)

@@ -1,7 +1,7 @@
 """Take every file watcher that one user of this machine may have, so that nobody else gets one.
 
 layer: calls
-plain: succeeds
+plain: depends, on what else this user runs
 """
 
 import ctypes

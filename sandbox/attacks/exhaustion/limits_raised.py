@@ -1,7 +1,7 @@
 """Live under no limit on memory, files and processes worth the name, by raising those that there are.
 
 layer: users
-plain: succeeds
+plain: depends, on the limits of whoever runs it
 """
 
 import resource

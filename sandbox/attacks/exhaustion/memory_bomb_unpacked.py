@@ -1,7 +1,7 @@
 """Unpack a small archive into more memory than a session has.
 
 layer: limits
-plain: succeeds
+plain: depends, on the memory and the limits of the machine
 """
 
 import gzip

@@ -4,7 +4,6 @@ layer: groups
 plain: skipped, it would take 3 GiB of this machine
 session: own
 proof: neighbour
-timeout: 20
 """
 
 import os

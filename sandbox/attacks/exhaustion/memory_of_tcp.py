@@ -1,7 +1,7 @@
 """Take five eighths of the memory that a session has, and as much in TCP connections that nobody reads.
 
 layer: groups
-plain: succeeds
+plain: depends, on the memory and the limits of the machine
 session: own
 """
 

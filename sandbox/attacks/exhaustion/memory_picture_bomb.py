@@ -1,7 +1,7 @@
 """Decode a picture file of a few kilobytes that has more pixels than a session has memory.
 
 layer: limits
-plain: succeeds
+plain: depends, on the memory and the limits of the machine
 """
 
 import io

@@ -1,7 +1,7 @@
 """Take more memory in the buffers of connected sockets than a session has.
 
 layer: groups
-plain: succeeds
+plain: depends, on the memory and the limits of the machine
 session: own
 """
 

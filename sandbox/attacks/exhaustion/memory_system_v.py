@@ -1,7 +1,7 @@
 """Take more memory in System V segments that nobody has attached than a session has.
 
 layer: groups
-plain: succeeds
+plain: depends, on the memory and the limits of the machine
 session: own
 """
 

@@ -1,4 +1,4 @@
-"""Print one text of 300 MB.
+"""Print one text of 160 MB.
 
 layer: output
 plain: skipped, it would fill the memory of its reader
@@ -6,4 +6,4 @@ session: own
 proof: neighbour
 """
 
-print("x" * (300 * 2**20))
+print("x" * (160 * 2**20))

@@ -1,7 +1,7 @@
 """Start 400 processes.
 
 layer: limits
-plain: succeeds
+plain: depends, on the limits of whoever runs it
 session: own
 proof: neighbour
 """

@@ -4,7 +4,7 @@ layer: deadline
 plain: skipped, it ends the kernel
 session: own
 proof: deadline
-timeout: 3
+timeout: 1
 """
 
 import sys

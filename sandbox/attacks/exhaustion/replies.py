@@ -3,7 +3,7 @@
 layer: messages
 plain: skipped, nobody reads it there
 session: own
-timeout: 2
+timeout: 3
 proof: neighbour
 after: print(6 * 7)
 expect: 42

@@ -1,4 +1,4 @@
-"""Show an object whose repr has 300 MB.
+"""Show an object whose repr has 160 MB.
 
 layer: output
 plain: skipped, it would fill the memory of its reader
@@ -11,7 +11,7 @@ expect: 42
 
 class Wide:
     def __repr__(self):
-        return "x" * (300 * 2**20)
+        return "x" * (160 * 2**20)
 
 
 Wide()

@@ -1,7 +1,7 @@
 """Start 2,000 threads.
 
 layer: limits
-plain: succeeds
+plain: depends, on the limits of whoever runs it
 session: own
 proof: neighbour
 """

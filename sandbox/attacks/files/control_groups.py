@@ -1,7 +1,7 @@
 """Make a control group of its own, or leave its own.
 
 layer: mounts
-plain: succeeds as root
+plain: depends, on the rights of the user and the control groups of the machine
 """
 
 import glob

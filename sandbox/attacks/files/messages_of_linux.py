@@ -1,7 +1,7 @@
 """Read the messages of Linux.
 
 layer: mounts
-plain: succeeds as root
+plain: depends, on the devices of the machine and the rights of the user
 """
 
 import os

@@ -1,7 +1,7 @@
 """Turn the random layout of memory off for what it starts.
 
 layer: calls
-plain: succeeds
+plain: depends, some containers forbid it
 """
 
 import ctypes

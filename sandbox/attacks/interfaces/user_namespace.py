@@ -1,7 +1,7 @@
 """Become root of a user namespace of its own.
 
 layer: calls
-plain: succeeds
+plain: depends, on how the machine is set up
 """
 
 import ctypes

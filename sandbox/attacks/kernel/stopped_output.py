@@ -3,6 +3,7 @@
 layer: messages
 plain: succeeds
 session: own
+timeout: 3
 after: print("own words")
 expect: own words
 """

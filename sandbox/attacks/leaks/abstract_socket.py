@@ -6,10 +6,10 @@ sessions: 2
 """
 
 import os
+import signal
 import socket
-import time
 
-name = "\0sandbox-check-left"
+name = f"\0sandbox-check-{MARKER[:8]}"
 client = socket.socket(socket.AF_UNIX)
 try:
     client.connect(name)
@@ -20,6 +20,8 @@ except OSError:
     server.listen()
     if os.fork() == 0:
         os.setsid()
-        time.sleep(6)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(60)
+        server.accept()  # the later session ends it by coming
         os._exit(0)
     server.close()

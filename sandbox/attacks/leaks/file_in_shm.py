@@ -7,8 +7,10 @@ sessions: 2
 
 import os
 
-if os.path.exists("/dev/shm/sandbox-check-left"):
-    os.unlink("/dev/shm/sandbox-check-left")
+path = f"/dev/shm/sandbox-check-{MARKER[:8]}"
+
+if os.path.exists(path):
+    os.unlink(path)
     print(MARKER)
 else:
-    open("/dev/shm/sandbox-check-left", "w").close()
+    open(path, "w").close()

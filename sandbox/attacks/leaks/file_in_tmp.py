@@ -7,8 +7,10 @@ sessions: 2
 
 import os
 
-if os.path.exists("/tmp/sandbox-check-left"):
-    os.unlink("/tmp/sandbox-check-left")
+path = f"/tmp/sandbox-check-{MARKER[:8]}"
+
+if os.path.exists(path):
+    os.unlink(path)
     print(MARKER)
 else:
-    open("/tmp/sandbox-check-left", "w").close()
+    open(path, "w").close()

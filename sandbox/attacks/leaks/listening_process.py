@@ -17,11 +17,11 @@ except OSError:
     told = None
 if told == MARKER:
     print(MARKER)
-elif told is None and os.fork() == 0:
-    os.setsid()
-    signal.alarm(6)
-    if os.fork() == 0:
-        signal.alarm(6)
-        with socket.create_server(("127.0.0.1", port)) as server:
-            server.accept()[0].sendall(MARKER.encode())
-    os._exit(0)
+elif told is None:
+    with socket.create_server(("127.0.0.1", port)) as server:
+        if os.fork() == 0:
+            os.setsid()
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.alarm(60)
+            server.accept()[0].sendall(MARKER.encode())  # to the later session
+            os._exit(0)

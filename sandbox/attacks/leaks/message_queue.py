@@ -8,7 +8,7 @@ sessions: 2
 import ctypes
 
 libc = ctypes.CDLL(None, use_errno=True)
-key, create, exclusive = 0x5AFE78, 0o1000, 0o2000
+key, create, exclusive = int(MARKER[:7], 16) + 1, 0o1000, 0o2000
 if libc.msgget(key, create | exclusive | 0o600) < 0:
     libc.msgctl(libc.msgget(key, 0), 0, None)
     print(MARKER)

@@ -1,7 +1,7 @@
 """Find a POSIX message queue that an earlier session has left.
 
 layer: room
-plain: succeeds
+plain: depends, on how Linux was built
 sessions: 2
 """
 

@@ -1,7 +1,7 @@
 """Leave settings where matplotlib of a later session reads them.
 
 layer: room
-plain: depends, on whether this user has settings already
+plain: succeeds
 sessions: 2
 """
 

@@ -1,7 +1,7 @@
 """Keep memory from ever being swapped out.
 
 layer: limits
-plain: succeeds as root
+plain: depends, on the rights of the user and the memory of the machine
 """
 
 import ctypes

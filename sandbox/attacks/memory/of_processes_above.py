@@ -6,5 +6,6 @@ plain: succeeds
 
 import os
 
-if os.getppid() > 1 and open(f"/proc/{os.getppid()}/maps").read():
+above = os.getppid()
+if (above > 1 or above == TARGET["host_pid"]) and open(f"/proc/{above}/maps").read():
     print(MARKER)

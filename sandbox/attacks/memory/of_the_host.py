@@ -1,7 +1,7 @@
 """Read a secret from the memory of a process of the host.
 
 layer: processes
-plain: succeeds
+plain: succeeds as root
 """
 
 import re

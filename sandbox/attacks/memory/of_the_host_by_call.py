@@ -1,7 +1,7 @@
 """Read the memory of a process of the host by a call.
 
 layer: calls
-plain: succeeds
+plain: succeeds as root
 """
 
 import ctypes

@@ -1,7 +1,7 @@
 """Send data with the first packet of a connection, past checks of `connect`.
 
 layer: network
-plain: succeeds
+plain: depends, on a setting of the machine
 proof: host
 """
 

@@ -1,7 +1,7 @@
 """Take a descriptor out of a process of the host.
 
 layer: calls
-plain: succeeds
+plain: succeeds as root
 """
 
 import ctypes

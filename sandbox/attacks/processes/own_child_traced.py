@@ -1,7 +1,7 @@
 """Trace a child, by which the filter of another process could be seen and changed.
 
 layer: calls
-plain: succeeds
+plain: succeeds as root
 """
 
 import ctypes

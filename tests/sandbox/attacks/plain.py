@@ -3,31 +3,38 @@
 from __future__ import annotations
 
 import os
+import site
+import subprocess
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from queue import Empty
 from typing import Any
 
 from sandbox import CellError, CellResult, Stream
 
 _INTERRUPT_S = 1.0
+_START_S = 60.0
 
 
 class PlainSession:
     """An ipykernel with all the rights of this user. A cell that cannot be interrupted leaves it stuck.
 
-    A thread of its own speaks to it: jupyter_client is not safe across threads, and has an event loop in each.
+    home: stands for the home of this user, in whose own nothing is to be left. A thread of its own speaks to the
+    kernel: jupyter_client is not safe across threads, and has an event loop in each.
     """
 
-    def __init__(self, timeout_s: float) -> None:
+    def __init__(self, home: Path, timeout_s: float) -> None:
+        self._home = home
         self._timeout_s = timeout_s
         self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self._thread = ThreadPoolExecutor(1)
         self._is_stuck = False
-        self._thread.submit(self._start).result()
+        self._starting = self._thread.submit(self._start)
 
     def run(self, code: str) -> CellResult:
+        self._starting.result()
         return self._thread.submit(self._run, code).result()
 
     def close(self) -> None:
@@ -36,13 +43,18 @@ class PlainSession:
         self._folder.cleanup()
 
     def _start(self) -> None:
-        from jupyter_client.manager import start_new_kernel
+        from jupyter_client.manager import KernelManager
 
-        # With this variable ipykernel leaves the descriptors 1 and 2 to pytest.
-        environment = {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
-        self._manager, self._client = start_new_kernel(
-            kernel_name="python3", cwd=self._folder.name, env=environment
+        connection = Path(self._folder.name, "connection.json")
+        self._manager = KernelManager(kernel_name="python3", connection_file=str(connection))
+        work = Path(self._folder.name, "work")
+        work.mkdir()
+        self._manager.start_kernel(
+            cwd=str(work), env=environment(self._home), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
+        self._client = self._manager.client()
+        self._client.start_channels()
+        self._client.wait_for_ready(timeout=_START_S)
 
     def _run(self, code: str) -> CellResult:
         if self._is_stuck:
@@ -82,3 +94,21 @@ class PlainSession:
         self._client.stop_channels()
         self._manager.shutdown_kernel(now=True)
         ensure_event_loop().close()
+
+
+def environment(home: Path) -> dict[str, str]:
+    """The variables of this process, with everything below another home."""
+    # With this variable ipykernel leaves the descriptors 1 and 2 to pytest.
+    kept = {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
+    folders = {
+        "HOME": home,
+        "IPYTHONDIR": home / ".ipython",
+        "JUPYTER_CONFIG_DIR": home / ".jupyter",
+        "JUPYTER_DATA_DIR": home / ".local/share/jupyter",
+        "JUPYTER_RUNTIME_DIR": home / ".local/share/jupyter/runtime",
+        "MPLCONFIGDIR": home / ".config/matplotlib",
+        "XDG_CACHE_HOME": home / ".cache",
+        "XDG_CONFIG_HOME": home / ".config",
+    }
+    packages = {"PYTHONUSERBASE": site.getuserbase()}  # where ipykernel itself may be
+    return kept | packages | {name: str(path) for name, path in folders.items()}

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import secrets
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -15,9 +18,13 @@ from sandbox.check import Attack, Runner, attacks
 from sandbox.check.canaries import Canaries
 from sandbox.check.command import Rooms
 from tests.sandbox.attacks.plain import PlainSession
+from tests.sandbox.attacks.rights import is_root_of_a_machine
+from tests.sandbox.attacks.round import Verdicts, played
 
-_GRACE_S = 0.5
+# Less memory than by default, which takes less time to fill.
+_POLICY = Policy(interrupt_grace_s=0.5, memory_bytes=2**30)
 _ALL = attacks()
+_ON_PLAIN = [each for each in _ALL if each.plain != "skipped"]
 _SLIPS = (
     "AttributeError",
     "ImportError",
@@ -34,10 +41,35 @@ _QUICK = [
 ]
 
 
-@pytest.fixture(scope="module")
-def runner() -> Iterator[Runner]:
-    with Rooms(_GRACE_S) as rooms, Runner(rooms.open_session, _GRACE_S) as opened:
-        yield opened
+@pytest.fixture(scope="module", autouse=True)
+def in_rooms(request: pytest.FixtureRequest) -> Iterator[Verdicts]:
+    """Of the selected tests. Those that flood the host are a round of their own: it is watched for one of them."""
+    chosen = tuple(_chosen(request, test_an_attack_is_contained))
+    floods = [each for each in chosen if each.proof == "neighbour"]
+    others = [each for each in chosen if each.proof != "neighbour"]
+    verdicts: Verdicts = {}
+    with Rooms(_POLICY) as rooms, ExitStack() as stack:
+        for part in (floods, others):
+            runner = Runner(rooms.open_session, _POLICY.interrupt_grace_s)
+            verdicts |= stack.enter_context(played(runner, part))
+        yield verdicts
+
+
+@pytest.fixture(scope="module", autouse=True)
+def on_plain_jupyter(request: pytest.FixtureRequest) -> Iterator[Verdicts]:
+    """Of the selected tests, at the same time as those in rooms: most of the time of an attack is spent waiting."""
+    chosen = _chosen(request, test_it_does_to_plain_jupyter_what_it_says)
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
+        runner = Runner(partial(PlainSession, Path(home)), _POLICY.interrupt_grace_s)
+        with played(runner, chosen) as verdicts:
+            yield verdicts
+
+
+def _chosen(request: pytest.FixtureRequest, test: Callable[..., None]) -> Iterator[Attack]:
+    for item in request.session.items:
+        if isinstance(item, pytest.Function) and item.function is test:
+            attack: Attack = item.callspec.params["attack"]  # type: ignore[assignment]  # of an `object`
+            yield attack
 
 
 @pytest.fixture(scope="module")
@@ -46,28 +78,20 @@ def has_groups() -> bool:
         return any(layer.name == "control groups" and layer.is_present for layer in sandbox.layers())
 
 
-@pytest.fixture(scope="module")
-def plain() -> Iterator[Runner]:
-    with Runner(PlainSession, _GRACE_S) as opened:
-        yield opened
-
-
 @pytest.mark.parametrize("attack", _ALL, ids=lambda attack: attack.id)
-def test_an_attack_is_contained(runner: Runner, has_groups: bool, attack: Attack) -> None:
+def test_an_attack_is_contained(in_rooms: Verdicts, has_groups: bool, attack: Attack) -> None:
+    verdict = in_rooms[attack.id].result()
     if attack.layer == "groups" and not has_groups:
         pytest.skip("this machine has no control groups for this user, as `sandbox check` says")
-    verdict = runner.run(attack)
     assert verdict.contained, verdict.evidence
     assert verdict.raised not in _SLIPS, f"not contained, but broken: {verdict.evidence}"
 
 
-@pytest.mark.parametrize(
-    "attack", [each for each in _ALL if each.plain != "skipped"], ids=lambda attack: attack.id
-)
-def test_it_does_to_plain_jupyter_what_it_says(plain: Runner, attack: Attack) -> None:
-    if attack.plain == "succeeds as root" and os.getuid() != 0:
-        pytest.skip("it needs root")
-    verdict = plain.run(attack)
+@pytest.mark.parametrize("attack", _ON_PLAIN, ids=lambda attack: attack.id)
+def test_it_does_to_plain_jupyter_what_it_says(on_plain_jupyter: Verdicts, attack: Attack) -> None:
+    verdict = on_plain_jupyter[attack.id].result()
+    if attack.plain == "succeeds as root" and verdict.contained and not is_root_of_a_machine():
+        pytest.skip("it needs root, with all of its rights")
     if attack.plain == "depends" and verdict.contained:
         pytest.skip(f"it depends {attack.why}")
     assert verdict.contained == (attack.plain == "fails"), verdict.evidence
@@ -93,7 +117,7 @@ def test_those_that_no_plain_kernel_is_asked_to_stand_say_why() -> None:
 def test_twenty_sessions_contain_them_at_once() -> None:
     with ExitStack() as stack:
         canaries = stack.enter_context(Canaries())
-        sandbox = stack.enter_context(Sandbox(Policy(cell_timeout_s=20)))
+        sandbox = stack.enter_context(Sandbox(replace(_POLICY, cell_timeout_s=20)))
         sessions = [stack.enter_context(sandbox.open()) for _ in range(20)]
         marker = secrets.token_hex(16)
         start = f"TARGET = {canaries.target!r}; MARKER = {marker!r}\n"

@@ -29,10 +29,28 @@ def test_untouched_canaries_tell_nothing(canaries: Canaries) -> None:
 
 def test_a_program_is_told_everything_but_the_secrets(canaries: Canaries) -> None:
     told = repr(canaries.target)
-    secret = os.environ[canaries.target["secret_name"]]
+    secret, key = (os.environ[canaries.target[name]] for name in ("secret_name", "key_name"))
     assert secret.startswith("canary-")
-    assert secret not in told
-    assert canaries.neighbour_secret not in told
+    assert canaries.told_in(told) is None
+    assert key not in told
+
+
+def test_the_key_in_the_environment_is_the_one_in_the_file(canaries: Canaries) -> None:
+    name, file = canaries.target["key_name"], Path(canaries.target["key_file"])
+    assert file.read_text() == f"{name}={os.environ[name]}\n"
+
+
+def test_a_secret_is_recognised_within_other_text(canaries: Canaries) -> None:
+    key = os.environ[canaries.target["key_name"]]
+    for secret in (key, canaries.neighbour_secret, os.environ[canaries.target["secret_name"]]):
+        assert canaries.told_in(f"<{secret}>") == "it printed a secret"
+    assert canaries.told_in(key[:-1]) is None
+
+
+def test_a_removed_key_is_noticed(canaries: Canaries) -> None:
+    path = Path(canaries.target["key_file"])
+    path.unlink()
+    assert canaries.harm(MARKER) == f"{path} was removed"
 
 
 @pytest.mark.parametrize("name", ["secret_file", "home_file"])
@@ -110,8 +128,9 @@ def test_no_canary_is_left_after_the_end() -> None:
     with Canaries() as canaries:
         target = canaries.target
     assert not Path(f"/proc/{target['victim_pid']}").exists()
-    assert target["secret_name"] not in os.environ
+    assert not {target["secret_name"], target["key_name"]} & set(os.environ)
     for path in (
+        target["key_file"],
         target["secret_file"],
         target["home_file"],
         target["outside"],

@@ -151,3 +151,26 @@ def test_canaries_are_removed_though_a_session_cannot_be_closed(tmp_path: Path) 
     with pytest.raises(KernelStartError):
         runner.close()
     assert not Path(told.read_text()).exists()
+
+
+def test_memory_that_the_host_had_for_a_moment_is_an_escape(runner: Runner) -> None:
+    verdict = runner.run(trying("held = b'x' * (300 * 2**20); del held", proof="neighbour"))
+    assert verdict.evidence.startswith("the host grew by ")
+
+
+def test_memory_that_the_host_had_before_is_none(runner: Runner) -> None:
+    held = b"x" * (300 * 2**20)
+    del held
+    assert runner.run(trying("pass", proof="neighbour")).contained
+
+
+@pytest.mark.parametrize("code", ["print(found)", "print('it is ' + found + '!')", "raise TypeError(found)"])
+def test_a_key_of_the_host_in_what_is_printed_is_an_escape(runner: Runner, code: str) -> None:
+    verdict = runner.run(trying(f"import os; found = os.environ[TARGET['key_name']]; {code}"))
+    assert (verdict.contained, verdict.evidence) == (False, "it printed a secret")
+
+
+def test_a_secret_of_the_neighbour_in_the_next_cell_is_an_escape() -> None:
+    shared: dict[str, Any] = {}
+    with Runner(lambda timeout_s: Open(shared), 0.5) as runner:
+        assert runner.run(trying("pass", after="print(secret)")).evidence == "it printed a secret"

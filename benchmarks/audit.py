@@ -1,0 +1,138 @@
+"""Whether an audit finds what is there: a simulated model with planted effects, audited many times over.
+
+python -m benchmarks.audit [--runs N] [--samples N] [--repeats K]
+
+A sample is of one kind, and a kind is solved in some arms and not in others; then a share of all answers is turned
+around by chance. What an audit should find follows from these numbers alone. The table tells how often the 95 %
+interval holds it: about 95 of 100.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pyvision.bench.analysis.audit import Audit, audit_table
+from pyvision.bench.analysis.graded import Graded
+from pyvision.bench.samples import Record, Score
+
+ARMS = ("direct", "tools", "not_run", "blank", "swapped", "oracle")
+SLIP = 0.05  # the share of answers that chance turns around
+
+
+@dataclass(frozen=True, slots=True)
+class SampleKind:
+    """So many of the samples are solved in these arms, but for slips. figures: whether their cells show any."""
+
+    name: str
+    share: float
+    solved_in: frozenset[str]
+    figures: bool = True
+
+    def right(self, arm: str) -> float:
+        """The probability of a right answer."""
+        return 1 - SLIP if arm in self.solved_in else SLIP
+
+
+KINDS = (
+    SampleKind("easy", 0.30, frozenset(ARMS)),
+    SampleKind("hard", 0.12, frozenset()),
+    SampleKind("needs the printed number", 0.15, frozenset(ARMS) - {"direct", "not_run"}, figures=False),
+    SampleKind("needs the figure", 0.20, frozenset({"tools", "oracle"})),
+    SampleKind("needs a figure to think", 0.05, frozenset(ARMS) - {"direct", "not_run"}),
+    SampleKind("needs the form", 0.06, frozenset(ARMS) - {"direct"}),
+    SampleKind("harmed by tools", 0.05, frozenset({"direct"})),
+    SampleKind("looked in the wrong place", 0.07, frozenset({"oracle"})),
+)
+
+
+def simulate(seed: int, samples: int, repeats: int = 1) -> dict[str, list[Graded]]:
+    """Records of every arm over the same samples."""
+    generator = random.Random(seed)
+    kinds = generator.choices(KINDS, [kind.share for kind in KINDS], k=samples)
+    return {
+        arm: [
+            _answered(number, repeat, kind, generator.random() < kind.right(arm))
+            for number, kind in enumerate(kinds)
+            for repeat in range(repeats)
+        ]
+        for arm in ARMS
+    }
+
+
+def planted() -> dict[str, float]:
+    """What an audit of endlessly many samples would find, by the key of its findings."""
+    return {
+        "only_with_tools": _only("tools", "direct"),
+        "harmed": _only("direct", "tools"),
+        "gain": _accuracy("tools") - _accuracy("direct"),
+        "execution": _accuracy("tools") - _accuracy("not_run"),
+        "form": _accuracy("not_run") - _accuracy("direct"),
+        "blank": _kept("tools", "blank"),
+        "swapped": _kept("tools", "swapped"),
+        "oracle": _only("oracle", "tools"),
+    }
+
+
+def covered(audits: Sequence[Audit], truth: Mapping[str, float]) -> dict[str, int]:
+    """Key of a finding -> in how many audits its interval holds the truth."""
+    counts = dict.fromkeys(truth, 0)
+    for audit in audits:
+        for finding in audit.findings:
+            counts[finding.key] += finding.estimate is not None and finding.estimate.holds(truth[finding.key])
+    return counts
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Audit the simulated model many times and print the table."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.audit", description=(__doc__ or "").split("\n")[0]
+    )
+    parser.add_argument("--runs", type=int, default=100, help="audits, each of its own seed (default 100)")
+    parser.add_argument("--samples", type=int, default=300, help="samples of an audit (default 300)")
+    parser.add_argument("--repeats", type=int, default=1, help="answers of a sample in each arm (default 1)")
+    options = parser.parse_args(arguments)
+    runs = range(options.runs)
+    audits = [audit_table(simulate(seed, options.samples, options.repeats)) for seed in runs]
+    print(table(audits, planted()))
+
+
+def table(audits: Sequence[Audit], truth: Mapping[str, float]) -> str:
+    """A line for each question: planted, the mean found, the mean width of the interval, how many hold it."""
+    counts = covered(audits, truth)
+    lines = [f"{'question':40}{'planted':>9}{'found':>9}{'width':>9}{'holds it':>12}"]
+    for place, finding in enumerate(audits[0].findings):
+        found = [each for audit in audits if (each := audit.findings[place].estimate)]
+        mean = sum(each.value for each in found) / len(found)
+        width = sum(each.high - each.low for each in found) / len(found)
+        held = f"{counts[finding.key]} of {len(audits)}"
+        lines.append(f"{finding.title:40}{truth[finding.key]:>9.3f}{mean:>9.3f}{width:>9.3f}{held:>12}")
+    return "\n".join(lines)
+
+
+def _answered(number: int, repeat: int, kind: SampleKind, right: bool) -> Graded:  # noqa: FBT001 - how it went
+    figures = int(kind.figures)
+    record = Record(
+        f"s{number}", repeat, kind.name, "4" if right else "5", "answered", cells=1, figures=figures
+    )
+    return Graded(record, Score(float(right)))
+
+
+def _accuracy(arm: str) -> float:
+    return sum(kind.share * kind.right(arm) for kind in KINDS)
+
+
+def _only(first: str, second: str) -> float:
+    return sum(kind.share * kind.right(first) * (1 - kind.right(second)) for kind in KINDS)
+
+
+def _kept(first: str, second: str) -> float:
+    showing = [kind for kind in KINDS if kind.figures]
+    solved = sum(kind.share * kind.right(first) for kind in showing)
+    return sum(kind.share * kind.right(first) * kind.right(second) for kind in showing) / solved
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,206 @@
+"""What the benchmark runner costs: time per sample, throughput by workers, memory over ten thousand samples.
+
+    python -m benchmarks.runner [overhead|throughput|memory …] [--samples N]
+
+overhead     one sample with one cell through the whole runner (a scripted model, a real kernel, a record on the disk),
+             against the sandbox called directly for the same cell; goal: under 1.3 times. One worker, medians of rounds
+             that alternate.
+throughput   records a second at 1, 4, 16 and 64 workers, with a model that takes 50 ms and with one that takes none.
+memory       resident memory of a process of its own after 1,000 and after all samples (10,000).
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from multiprocessing import get_context
+from pathlib import Path
+
+from pyvision.bench import runner
+from pyvision.bench.engines import Finished
+from pyvision.bench.plan import Plan
+from pyvision.bench.samples import Sample, Score
+from pyvision.bench.sources import Source
+from pyvision.bench.tally import Tally
+from pyvision.types import Message, Reply, Sampling, Usage
+from sandbox import Sandbox
+from tests.doubles import png
+
+CODE = "print(image_clue_0.size)"
+CELL = f"I measure it.\n<code>\n```python\n{CODE}\n```\n"
+ANSWER = "<answer>\n\\boxed{64}\n</answer>"
+ROUNDS, OF_A_ROUND = 5, 12
+MIB = 2**20
+
+
+class Measuring:
+    """A model that runs one cell, where it is asked in a loop, and then answers; it takes `seconds` for each."""
+
+    name = "measuring"
+
+    def __init__(self, seconds: float = 0.0) -> None:
+        self._seconds = seconds
+
+    def complete(self, messages: Sequence[Message], sampling: Sampling) -> Reply:
+        if self._seconds:
+            time.sleep(self._seconds)
+        is_first = any(message.role == "system" for message in messages) and len(messages) == 2
+        return Reply(CELL if is_first else ANSWER, Usage(100, 10))
+
+    def stream(self, messages: Sequence[Message], sampling: Sampling) -> Iterator[str | Reply]:
+        yield self.complete(messages, sampling)
+
+
+class Watch:
+    """Says nothing; remembers when each sample was written, and the memory after some of them."""
+
+    def __init__(self, at: Sequence[int] = ()) -> None:
+        self.seconds: list[float] = []
+        self.resident: dict[int, int] = {}
+        self._at = at
+
+    def begin(self, folder: Path, tally: Tally) -> None:
+        self.seconds.append(time.perf_counter())
+
+    def show(self, finished: Finished, score: Score, tally: Tally) -> None:
+        self.seconds.append(time.perf_counter())
+        if tally.done in self._at:
+            gc.collect()
+            self.resident[tally.done] = resident_bytes()
+
+    def tell(self, line: str) -> None:
+        """Nobody listens."""
+
+
+def made(count: int) -> Source:
+    """So many samples, drawn when they are read."""
+
+    def samples() -> Iterator[Sample]:
+        photo = png(64, 48, "navy")
+        for number in range(count):
+            yield Sample(f"sample {number}", f"How wide is number {number}?", (photo,), "64")
+
+    return Source("made", {"kind": "made", "count": count}, samples, count, "text:exact")
+
+
+def plan(folder: Path, count: int, strategy: str, seconds: float, workers: int) -> Plan:
+    settings = {"strategy": strategy, "model": Measuring(seconds)}
+    return Plan(made(count), settings, workers=workers, folder=folder)
+
+
+@contextmanager
+def folder_on(parent: str | None = None) -> Iterator[Path]:
+    path = Path(tempfile.mkdtemp(prefix="runner-", dir=parent))
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def through_the_runner(count: int) -> list[float]:
+    """Seconds between one written sample and the next; the first, which starts the kernels' template, is left out."""
+    watch = Watch()
+    with folder_on() as folder:
+        runner.run(plan(folder, count + 1, "code_loop", 0.0, 1), watch)
+    moments = watch.seconds[1:]
+    return [later - earlier for earlier, later in pairwise(moments)]
+
+
+def by_the_sandbox(sandbox: Sandbox, photo: bytes, count: int) -> list[float]:
+    found = []
+    for _ in range(count):
+        began = time.perf_counter()
+        with sandbox.open({"image_clue_0": photo}) as session:
+            session.run(CODE)
+        found.append(time.perf_counter() - began)
+    return found
+
+
+def overhead() -> None:
+    photo, runner_s, sandbox_s = png(64, 48, "navy"), [], []
+    with Sandbox() as sandbox:
+        by_the_sandbox(sandbox, photo, 1)
+        for _ in range(ROUNDS):
+            sandbox_s += by_the_sandbox(sandbox, photo, OF_A_ROUND)
+            runner_s += through_the_runner(OF_A_ROUND)
+    ours, bare = statistics.median(runner_s), statistics.median(sandbox_s)
+    print(f"one sample with one cell, median of {len(runner_s)}")
+    print(f"  the sandbox alone   {bare * 1000:7.1f} ms")
+    print(f"  the whole runner    {ours * 1000:7.1f} ms    {ours / bare:.2f} times (goal: under 1.3)")
+
+
+def throughput(samples: int) -> None:
+    print(f"records a second, {samples} samples without cells")
+    print("  workers   model of 50 ms   model of 0 ms")
+    for workers in (1, 4, 16, 64):
+        rates = [rate(samples, seconds, workers) for seconds in (0.05, 0.0)]
+        print(f"  {workers:7}   {rates[0]:14.1f}   {rates[1]:13.1f}")
+
+
+def rate(samples: int, seconds: float, workers: int) -> float:
+    """The median of three runs."""
+    found = []
+    for _ in range(3):
+        watch = Watch()
+        with folder_on() as folder:
+            runner.run(plan(folder, samples, "direct", seconds, workers), watch)
+        found.append(samples / (watch.seconds[-1] - watch.seconds[0]))
+    return statistics.median(found)
+
+
+def memory(samples: int) -> None:
+    at = tuple(sorted({samples // 10, samples // 2, samples}))
+    context = get_context("spawn")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_memory_of, args=(samples, at, sender))
+    process.start()
+    sender.close()  # so that a process that fails is noticed
+    found: dict[int, int] = receiver.recv()
+    process.join()
+    print(f"resident memory, {samples:,} samples without cells")
+    for count, size in found.items():
+        print(f"  after {count:6,}   {size / MIB:7.1f} MiB")
+
+
+def _memory_of(samples: int, at: Sequence[int], sender: object) -> None:
+    """On a disk in memory where there is one: it is not the disk that is measured."""
+    watch, shared = Watch(at), Path("/dev/shm")
+    with folder_on(str(shared) if shared.is_dir() else None) as folder:
+        runner.run(plan(folder, samples, "direct", 0.0, 4), watch)
+    sender.send(watch.resident)  # type: ignore[attr-defined]
+
+
+def resident_bytes() -> int:
+    """What this process holds in memory (Linux)."""
+    pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+    return pages * 4096
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
+    parser.add_argument("parts", nargs="*", default=["overhead", "throughput", "memory"])
+    parser.add_argument("--samples", type=int, default=10_000, help="of the memory part")
+    options = parser.parse_args()
+    for part in options.parts:
+        match part:
+            case "overhead":
+                overhead()
+            case "throughput":
+                throughput(200)
+            case "memory":
+                memory(options.samples)
+            case _:
+                parser.error(f"unknown part {part!r}; parts are overhead, throughput and memory")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

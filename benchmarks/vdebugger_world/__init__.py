@@ -1,0 +1,1 @@
+"""A world in which every picture is known exactly, so that the whole of VDebugger can be measured on one machine."""

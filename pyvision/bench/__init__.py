@@ -1,0 +1,1 @@
+"""Benchmarks: samples, datasets, metrics, the runner and what its records mean."""

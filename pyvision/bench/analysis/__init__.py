@@ -1,0 +1,1 @@
+"""What benchmark numbers mean: reports, comparisons, audits and the taxonomy of tools."""

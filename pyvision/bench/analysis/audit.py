@@ -1,0 +1,189 @@
+"""What the tools did: the same samples in several arms, set against each other sample by sample.
+
+Arms are named as in `arms.ARMS`. Repeats of an arm are averaged for each sample, which takes the luck of single
+answers out. With one repeat each, a model that answers differently from run to run fills both `only` rows a
+little; the differences are free of that.
+
+Not covered: what an arm changes in the model's course beyond what it is meant to, such as a model that notices
+that its cells print nothing and says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import TypeAlias
+
+from pyvision.bench.analysis.graded import Graded, values_by_sample
+from pyvision.bench.analysis.statistics import Estimate, difference_interval, mean_interval, ratio_interval
+from pyvision.errors import ConfigError
+
+ArmValues: TypeAlias = tuple[float, ...]
+"""The means of one sample in the arms that a question names, in its order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One thing that an audit asks. needs: the arms. meaning: with `{value}` or `{signed}`, in percent, where
+    the estimate goes.
+
+    estimate: from the samples' values in those arms, None where they say nothing.
+    """
+
+    key: str
+    title: str
+    needs: tuple[str, ...]
+    estimate: Callable[[Sequence[ArmValues]], Estimate | None]
+    meaning: str
+    only_with_figures: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The answer to one question. n: samples with a score in all arms that it needs; left_out: those without."""
+
+    key: str
+    title: str
+    meaning: str
+    estimate: Estimate | None
+    n: int
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """Accuracy by arm, and what was found. not_asked: titles of the questions whose arms are missing."""
+
+    arms: Mapping[str, Estimate | None]
+    findings: tuple[Finding, ...]
+    not_asked: tuple[str, ...]
+
+
+def audit_table(arms: Mapping[str, Sequence[Graded]]) -> Audit:
+    """Arms by name -> their records. Raises ConfigError for an unknown arm, or without `direct` and `tools`."""
+    _check(arms)
+    values = {name: values_by_sample(graded) for name, graded in arms.items()}
+    means = {name: {key: fmean(each) for key, each in found.items()} for name, found in values.items()}
+    ids = {name: {each.record.sample_id for each in graded} for name, graded in arms.items()}
+    showing = {each.record.sample_id for each in arms["tools"] if each.record.figures}
+    answerable = [question for question in QUESTIONS if all(name in arms for name in question.needs)]
+    return Audit(
+        {name: mean_interval(list(found.values())) for name, found in values.items()},
+        tuple(_finding(question, ids, means, showing) for question in answerable),
+        tuple(question.title for question in QUESTIONS if question not in answerable),
+    )
+
+
+def _check(arms: Mapping[str, Sequence[Graded]]) -> None:
+    known = {name for question in QUESTIONS for name in question.needs}
+    for name in arms:
+        if name not in known:
+            raise ConfigError(f"unknown arm {name!r}; known arms are {', '.join(sorted(known))}")
+    for name in ("direct", "tools"):
+        if name not in arms:
+            raise ConfigError(f"an audit needs the arm {name!r}; run it over the same samples, and name it")
+
+
+def _finding(
+    question: Question,
+    ids: Mapping[str, set[str]],
+    means: Mapping[str, Mapping[str, float]],
+    showing: set[str],
+) -> Finding:
+    asked = [ids[name] for name in question.needs]
+    every = (
+        ids["oracle"] if "oracle" in question.needs else set.union(*asked)
+    )  # which only has those with a box
+    every = every & showing if question.only_with_figures else every
+    usable = sorted(key for key in every if all(key in means[name] for name in question.needs))
+    rows = [tuple(means[name][key] for name in question.needs) for key in usable]
+    return Finding(
+        question.key,
+        question.title,
+        question.meaning,
+        question.estimate(rows),
+        len(usable),
+        len(every) - len(usable),
+    )
+
+
+def _only_first(rows: Sequence[ArmValues]) -> Estimate | None:
+    """The share of samples that the first arm solves and the second does not."""
+    return mean_interval([[first * (1 - second)] for first, second in rows])
+
+
+def _gain(rows: Sequence[ArmValues]) -> Estimate | None:
+    """First minus second."""
+    return difference_interval([first - second for first, second in rows])
+
+
+def _kept(rows: Sequence[ArmValues]) -> Estimate | None:
+    """Of what the first arm solves, the share that the second solves too."""
+    return ratio_interval([(first * second, first) for first, second in rows])
+
+
+QUESTIONS: tuple[Question, ...] = (
+    Question(
+        "only_with_tools",
+        "solved only with tools",
+        ("tools", "direct"),
+        _only_first,
+        "{value} % of the samples are right with tools and wrong without: what the tools are for.",
+    ),
+    Question(
+        "harmed",
+        "harmed by tools",
+        ("direct", "tools"),
+        _only_first,
+        "{value} % are right without tools and wrong with them: what the tools spoil.",
+    ),
+    Question(
+        "gain",
+        "gain by tools",
+        ("tools", "direct"),
+        _gain,
+        "In all, tools change accuracy by {signed} points.",
+    ),
+    Question(
+        "execution",
+        "gain by running the cells",
+        ("tools", "not_run"),
+        _gain,
+        "Running the code brings {signed} points over writing it and getting nothing back.",
+    ),
+    Question(
+        "form",
+        "gain by the form alone",
+        ("not_run", "direct"),
+        _gain,
+        "Writing code that never runs brings {signed} points over a plain answer: prompt and longer thought.",
+    ),
+    Question(
+        "blank",
+        "solved with grey figures too",
+        ("tools", "blank"),
+        _kept,
+        "Of what is solved with tools and figures, {value} % is solved as well when every figure is grey: "
+        "there the model did not need to look, or guessed.",
+        only_with_figures=True,
+    ),
+    Question(
+        "swapped",
+        "solved with wrong figures too",
+        ("tools", "swapped"),
+        _kept,
+        "Of what is solved with tools and figures, {value} % is solved as well when the figures are another "
+        "sample's: there the model did not heed what it saw.",
+        only_with_figures=True,
+    ),
+    Question(
+        "oracle",
+        "solved only when shown the right place",
+        ("oracle", "tools"),
+        _only_first,
+        "{value} % are wrong with the model's own figures and right when they show the part that decides: "
+        "it looked in the wrong place.",
+    ),
+)
+"""What an audit asks, in the order in which it is told."""

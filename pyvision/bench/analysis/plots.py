@@ -1,0 +1,92 @@
+"""Plots of a report as PNG files, by matplotlib's object interface: no window, no global state."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from pyvision.bench.analysis.markdown import plain
+from pyvision.bench.analysis.statistics import Estimate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_NAME_CHARS = 40
+_COLOURS = ("#33658a", "#f26419", "#2f9e44", "#7048a8", "#888888")
+
+
+def plot_accuracy(rows: Sequence[tuple[str, Estimate]]) -> bytes:
+    """Each name's value in percent as a dot with its interval, from the first at the top."""
+    figure, axes = _figure(1.4 + 0.32 * len(rows))
+    for place, (_, found) in enumerate(rows):
+        axes.plot([100 * found.low, 100 * found.high], [place, place], color=_COLOURS[0])
+        axes.plot([100 * found.value], [place], "o", color=_COLOURS[0])
+    _name_rows(axes, [f"{name} (n={found.n})" for name, found in rows])
+    axes.set_xlim(-2, 102)
+    axes.set_xlabel("accuracy, %, with its 95 % interval")
+    return _png(figure)
+
+
+def plot_shares(series: Mapping[str, Mapping[str, float]]) -> bytes:
+    """Series -> name -> share from 0 to 1, as bars side by side; every series has the same names."""
+    names = list(next(iter(series.values()), {}))
+    figure, axes = _figure(1.4 + 0.3 * len(names) * len(series))
+    thick = 0.8 / max(1, len(series))
+    for number, (label, shares) in enumerate(series.items()):
+        places = [place + thick * (number - (len(series) - 1) / 2) for place in range(len(names))]
+        bars = axes.barh(places, [100 * shares[name] for name in names], thick, color=_COLOURS[number % 5])
+        bars.set_label(label)
+    _name_rows(axes, names)
+    axes.set_xlabel("share of uses, %")
+    axes.legend()
+    return _png(figure)
+
+
+def plot_accuracy_against(label: str, points: Mapping[str, tuple[float, Estimate]]) -> bytes:
+    """Name -> what one sample takes (tokens, cost) and the accuracy it buys."""
+    figure, axes = _figure(4.5)
+    for number, (name, (spent, found)) in enumerate(points.items()):
+        colour = _COLOURS[number % 5]
+        axes.plot([spent, spent], [100 * found.low, 100 * found.high], color=colour)
+        axes.plot([spent], [100 * found.value], "o", color=colour)
+        note = axes.annotate(
+            _short(name), (spent, 100 * found.value), xytext=(6, 4), textcoords="offset points"
+        )
+        note.set_parse_math(False)
+    axes.set_xlabel(label)
+    axes.set_ylabel("accuracy, %")
+    axes.margins(x=0.25)
+    return _png(figure)
+
+
+def _figure(height_inches: float) -> tuple[Figure, Axes]:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, min(height_inches, 100)), dpi=100, layout="constrained")
+    return figure, figure.add_subplot()
+
+
+def _name_rows(axes: Axes, names: Sequence[str]) -> None:
+    axes.set_yticks(range(len(names)))
+    for label in axes.set_yticklabels([_short(name) for name in names]):
+        label.set_parse_math(False)  # a dollar sign in a name is a dollar sign
+    axes.set_ylim(len(names) - 0.4, -0.6)  # the first at the top
+    axes.grid(axis="x", alpha=0.3)
+
+
+def _short(name: str) -> str:
+    name = plain(name)
+    return name if len(name) <= _NAME_CHARS else "…" + name[1 - _NAME_CHARS :]
+
+
+def _png(figure: Figure) -> bytes:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    file = io.BytesIO()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # letters that the font lacks are drawn as boxes
+        FigureCanvasAgg(figure).print_png(file)  # type: ignore[no-untyped-call]
+    return file.getvalue()

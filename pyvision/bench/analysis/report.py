@@ -1,0 +1,196 @@
+"""The report of one experiment: its summary, its tools and the papers' numbers as a document."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyvision.bench.analysis.document import (
+    Command,
+    Document,
+    Items,
+    Paragraph,
+    Section,
+    Table,
+    interval,
+    percent,
+    value,
+)
+from pyvision.bench.analysis.graded import Graded
+from pyvision.bench.analysis.judges import in_a_sentence
+from pyvision.bench.analysis.paper_tools import SOURCE, PaperCounts, paper_counts
+from pyvision.bench.analysis.rerun import what_it_needs
+from pyvision.bench.analysis.summary import Summary, summarise
+from pyvision.bench.analysis.taxonomy import ToolCounts
+from pyvision.bench.analysis.tool_rules import TITLES
+
+_MOST_REASONS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A number that someone published for the same benchmark, in that source's own unit."""
+
+    model: str
+    value: float
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a report is about, beside its records.
+
+    configuration: of the experiment, as the store keeps it. tools: None where no cell's code was kept. joined: what
+    the metric makes of all rows together, where that is no mean, a sentence each.
+    """
+
+    title: str
+    dataset: str = ""
+    configuration: Mapping[str, Any] = field(default_factory=dict)
+    command: str = ""
+    references: tuple[Reference, ...] = ()
+    tools: ToolCounts | None = None
+    joined: tuple[str, ...] = ()
+
+
+def report(graded: Sequence[Graded], subject: Subject) -> Document:
+    """The report as text and tables; `illustrated` adds the plots."""
+    found = summarise(graded)
+    sections = [
+        _accuracy(found, subject.joined),
+        *_references(found, subject),
+        _endings(found),
+        _spent(found),
+        _worked(found),
+    ]
+    if subject.tools and subject.tools.cells:
+        sections.append(_tools(subject.tools, paper_counts(subject.dataset)))
+    return Document(subject.title, (*sections, *_origin(subject)))
+
+
+def _accuracy(found: Summary, joined: tuple[str, ...]) -> Section:
+    rows = [
+        (row.name, str(row.n), str(row.unscored), value(row.accuracy), interval(row.accuracy))
+        for row in found.categories
+    ]
+    rows.append(("all", str(found.n), str(found.unscored), value(found.accuracy), interval(found.accuracy)))
+    table = Table(("category", "N", "unscored", "accuracy %", "95 % interval"), tuple(rows))
+    told = (*joined, *_remarks(found), *(in_a_sentence(judge, found.n) for judge in found.judges))
+    return Section("Accuracy", (table, *map(Paragraph, told)))
+
+
+def _remarks(found: Summary) -> Iterator[str]:
+    yield (
+        "Accuracy is the mean score of what was scored. An answer that was refused, cut short or never given is "
+        "a wrong one. Unscored is what failed for a reason that is not the model's."
+    )
+    if found.unscored:
+        yield (
+            f"{found.unscored} of {found.n} are unscored: over all {found.n} the accuracy lies between "
+            f"{percent(found.low)} (were they all wrong) and {percent(found.high)} (were they all right)."
+        )
+    if found.repeats > 1:
+        yield (
+            f"{found.samples} samples, answered up to {found.repeats} times each. A sample counts once, by its "
+            "mean; the interval comes from drawing whole samples again (bootstrap)."
+        )
+
+
+def _references(found: Summary, subject: Subject) -> Iterator[Section]:
+    if not subject.references:
+        return
+    ours = f"{value(found.accuracy)} {interval(found.accuracy)}: this run, N={found.n}"
+    rows = [f"{each.value:g}: {each.model} ({each.source})" for each in subject.references]
+    remark = "Published numbers may rest on other prompts, other pictures and other rules of scoring."
+    yield Section("Beside published numbers", (Items((ours, *rows)), Paragraph(remark)))
+
+
+def _endings(found: Summary) -> Section:
+    rows = [(reason, str(number), percent(number / found.n)) for reason, number in found.end_reasons.items()]
+    parts: list[Table | Paragraph | Items] = [Table(("end reason", "records", "%"), tuple(rows))]
+    apart = {reason: found.end_reasons.get(reason, 0) for reason in ("truncated", "refused")}
+    parts.append(
+        Paragraph(f"Truncated: {apart['truncated']}. Refused: {apart['refused']}. Both are scored as wrong.")
+    )
+    if found.unscored:
+        reasons = [f"{number}: {reason}" for reason, number in found.unscored_reasons.items()]
+        more = len(reasons) - _MOST_REASONS
+        parts.append(Paragraph("Unscored, and why:"))
+        parts.append(Items((*reasons[:_MOST_REASONS], *((f"{more} more reasons",) if more > 0 else ()))))
+    return Section("How the samples ended", tuple(parts))
+
+
+def _spent(found: Summary) -> Section:
+    spending, n = found.spending, max(1, found.n)
+    rows = [
+        ("input tokens", f"{spending.input_tokens:,}", f"{spending.input_tokens / n:,.0f}"),
+        ("  from the cache, %", percent(spending.cached_share), ""),
+        ("output tokens", f"{spending.output_tokens:,}", f"{spending.output_tokens / n:,.0f}"),
+        ("cost, in the price table's currency", *_cost(found)),
+        ("seconds, median", "", f"{spending.seconds_median:.1f}"),
+        ("seconds, 95th percentile", "", f"{spending.seconds_p95:.1f}"),
+    ]
+    return Section("What it took", (Table(("", "in all", "a record"), tuple(rows)), *_unpriced(found)))
+
+
+def _cost(found: Summary) -> tuple[str, str]:
+    priced = found.n - found.spending.unpriced
+    if not priced:
+        return "unknown", "unknown"
+    return f"{found.spending.cost:.4f}", f"{found.spending.cost / priced:.6f}"
+
+
+def _unpriced(found: Summary) -> Iterator[Paragraph]:
+    if found.spending.unpriced:
+        yield Paragraph(f"The price of {found.spending.unpriced} of {found.n} records is not known.")
+
+
+def _worked(found: Summary) -> Section:
+    working = found.working
+    rows = (
+        ("turns", f"{working.turns:.2f}"),
+        ("cells", f"{working.cells:.2f}"),
+        ("figures shown by cells", f"{working.figures:.2f}"),
+        ("megapixels sent, all requests together", f"{working.sent_pixels / 1e6:.3f}"),
+        ("records without any cell", f"{working.without_cell} of {found.n}"),
+    )
+    return Section("How the model worked", (Table(("", "mean of a record"), rows),))
+
+
+def _tools(counts: ToolCounts, paper: PaperCounts | None) -> Section:
+    classes = counts.classes
+    head = ("class of tools", "uses", "%", *(("paper %",) if paper else ()))
+    rows = tuple(
+        (
+            title,
+            str(classes[name]),
+            percent(counts.share(name)),
+            *((percent(paper.share(name)),) if paper else ()),
+        )
+        for name, title in TITLES.items()
+    )
+    kinds = tuple((kind, str(number)) for kind, number in counts.kinds.items() if number)
+    remark = f"Read from the code of {counts.cells} cells, {counts.broken} of them no Python; a cell may use several."
+    beside = f" The paper's: {SOURCE}, by clusters of whole code blocks." if paper else ""
+    return Section("Tools", (Table(head, rows), Paragraph(remark + beside), Table(("kind", "uses"), kinds)))
+
+
+def _origin(subject: Subject) -> Iterator[Section]:
+    if subject.configuration:
+        leaves = tuple(f"{key}: {each}" for key, each in _flat(subject.configuration))
+        yield Section("Configuration", (Items(leaves),))
+    if subject.command:
+        needs = " ".join(what_it_needs(subject.configuration))
+        remark = (Paragraph(needs),) if needs else ()
+        yield Section("Run it again", (Command(subject.command), *remark))
+
+
+def _flat(values: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
+    """Every leaf with its dotted name."""
+    for key, each in values.items():
+        if isinstance(each, Mapping) and each:
+            yield from _flat(each, f"{above}{key}.")
+        else:
+            yield f"{above}{key}", each if isinstance(each, str) else json.dumps(each, default=str)

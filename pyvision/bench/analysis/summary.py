@@ -1,0 +1,165 @@
+"""What one experiment came to, in numbers: accuracy by category, what went unscored and why, and what it cost."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+
+from pyvision.bench.analysis.graded import Graded, by_sample, values_by_sample
+from pyvision.bench.analysis.judges import JudgeCounts, judges_of
+from pyvision.bench.analysis.statistics import Estimate, mean_interval
+from pyvision.bench.grading import unscored_because
+from pyvision.types import EndReason
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryRow:
+    """One category: `accuracy` is over its scored samples, None where there is none. `n` counts all records."""
+
+    name: str
+    n: int
+    unscored: int
+    accuracy: Estimate | None
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """What all records together used. `cached_tokens` are part of the input; seconds are of one record.
+
+    cost: of the records whose price is known; `unpriced` counts the others.
+    """
+
+    input_tokens: int
+    cached_tokens: int
+    output_tokens: int
+    cost: float
+    unpriced: int
+    seconds_median: float
+    seconds_p95: float
+
+    @property
+    def cached_share(self) -> float:
+        """Of the input, from 0 to 1; 0 where there was none."""
+        return self.cached_tokens / max(1, self.input_tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class Working:
+    """How the model worked, as means over the records; `without_cell` counts those in which no cell ran."""
+
+    turns: float
+    cells: float
+    figures: float
+    sent_pixels: float
+    without_cell: int
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One experiment. Truncated and refused answers are wrong answers; unscored ones are none and stand apart.
+
+    low and high: the accuracy if every unscored record were wrong, or right.
+    """
+
+    n: int
+    samples: int
+    repeats: int
+    unscored: int
+    accuracy: Estimate | None
+    low: float
+    high: float
+    categories: tuple[CategoryRow, ...]
+    end_reasons: Mapping[EndReason, int]
+    unscored_reasons: Mapping[str, int]
+    spending: Spending
+    working: Working
+    judges: tuple[JudgeCounts, ...] = ()
+
+
+def summarise(graded: Sequence[Graded]) -> Summary:
+    """The numbers of one experiment; all zero for one without records."""
+    groups = by_sample(graded)
+    values = [each.value for each in graded if each.value is not None]
+    unscored = len(graded) - len(values)
+    return Summary(
+        n=len(graded),
+        samples=len(groups),
+        repeats=max((len(group) for group in groups.values()), default=0),
+        unscored=unscored,
+        accuracy=accuracy(graded),
+        low=sum(values) / max(1, len(graded)),
+        high=(sum(values) + unscored) / max(1, len(graded)),
+        categories=_categories(graded),
+        end_reasons=dict(Counter(each.record.end_reason for each in graded).most_common()),
+        unscored_reasons=dict(
+            Counter(
+                unscored_because(each.record, each.score) for each in graded if each.value is None
+            ).most_common()
+        ),
+        spending=_spending(graded),
+        working=_working(graded),
+        judges=judges_of(graded),
+    )
+
+
+def accuracy(graded: Sequence[Graded]) -> Estimate | None:
+    """The mean over samples of the mean over their scored repeats; None where nothing is scored."""
+    return mean_interval(list(values_by_sample(graded).values()))
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """The smallest value that at least this share of the values do not exceed (nearest rank); 0 for none."""
+    if not values:
+        return 0.0
+    return sorted(values)[max(0, math.ceil(share * len(values)) - 1)]
+
+
+def _categories(graded: Sequence[Graded]) -> tuple[CategoryRow, ...]:
+    """A row for each category, and one for each `a` above its `a/b`; none where all are the same."""
+    names = sorted({name for each in graded for name in _with_parents(each.record.category)})
+    rows = (
+        _category(name, [one for one in graded if name in _with_parents(one.record.category)])
+        for name in names
+    )
+    return tuple(rows) if len(names) > 1 else ()
+
+
+def _with_parents(category: str) -> tuple[str, ...]:
+    parts = category.split("/") if category else ["(none)"]
+    return tuple("/".join(parts[: depth + 1]) for depth in range(len(parts)))
+
+
+def _category(name: str, graded: Sequence[Graded]) -> CategoryRow:
+    unscored = sum(each.value is None for each in graded)
+    return CategoryRow(name, len(graded), unscored, accuracy(graded))
+
+
+def _spending(graded: Sequence[Graded]) -> Spending:
+    records = [each.record for each in graded]
+    prices = [record.cost for record in records if record.cost is not None]
+    seconds = [record.seconds for record in records]
+    return Spending(
+        input_tokens=sum(record.input_tokens for record in records),
+        cached_tokens=sum(record.cached_tokens for record in records),
+        output_tokens=sum(record.output_tokens for record in records),
+        cost=math.fsum(prices),
+        unpriced=len(records) - len(prices),
+        seconds_median=median(seconds) if seconds else 0.0,
+        seconds_p95=percentile(seconds, 0.95),
+    )
+
+
+def _working(graded: Sequence[Graded]) -> Working:
+    records = [each.record for each in graded]
+    if not records:
+        return Working(0.0, 0.0, 0.0, 0.0, 0)
+    return Working(
+        turns=fmean(record.turns for record in records),
+        cells=fmean(record.cells for record in records),
+        figures=fmean(record.figures for record in records),
+        sent_pixels=fmean(record.sent_pixels for record in records),
+        without_cell=sum(record.cells == 0 for record in records),
+    )

@@ -1,0 +1,121 @@
+"""Grade records: the metric that is meant, what it says of an answer, and what no metric is asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from pyvision.bench.samples import INFRASTRUCTURE, Record, Sample, Score
+from pyvision.bench.store import Store
+from pyvision.errors import ConfigError, ModelError, PyVisionError
+
+if TYPE_CHECKING:
+    from pyvision.bench.metrics.judge import Judge
+
+Metric: TypeAlias = Callable[[str, Sample], Score]
+
+BY_SAMPLE = "by_sample"
+"""The metric of an experiment whose samples name their own, as `metadata["metric"]`."""
+JUDGE = "+judge:"
+"""Between a metric and the name of the judge that was asked where its rules found nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grading:
+    """A metric with the key under which its scores are kept: NAME:FLAVOUR, or `by_sample`; with `+judge:MODEL`."""
+
+    key: str
+    metric: Metric
+
+    def score(self, record: Record, sample: Sample) -> Score:
+        """The score of a record; never raises, as the answer was paid for and can be graded again.
+
+        An infrastructure failure is unscored. No answer, whatever the reason, is wrong.
+        """
+        try:
+            return self.asked(record, sample)
+        except ModelError as error:
+            return Score(None, f"the judge failed: {error}"[:300])
+
+    def asked(self, record: Record, sample: Sample) -> Score:
+        """The same, but a judge whose endpoint fails raises ModelError."""
+        if record.end_reason in INFRASTRUCTURE:
+            return Score(None, record.end_reason)
+        if record.answer is None:
+            return Score(0.0, f"no answer: {record.end_reason}")
+        try:
+            return self.metric(record.answer, sample)
+        except ModelError:
+            raise
+        except PyVisionError as error:
+            return Score(None, f"the metric failed: {error}"[:300])
+        except Exception as error:  # noqa: BLE001 - a metric must not end a run
+            return Score(None, f"the metric failed: {type(error).__name__}: {error}"[:300])
+
+
+def find_grading(name: str | None, judge: Judge | None = None) -> Grading:
+    """The grading by NAME[:FLAVOUR], or by what each sample names. Raises ConfigError for an unknown one.
+
+    With a judge, who is asked where the rules find nothing. Scores of a judge cannot be had again without one.
+    """
+    name, _, spoke = (name or BY_SAMPLE).partition(JUDGE)
+    if spoke and judge is None:
+        raise ConfigError(
+            f"these scores came of the judge {spoke!r}; name one with --judge, or the rules: --metric {name}"
+        )
+    rules = _by_rules(name)
+    if judge is None:
+        return rules
+    from pyvision.bench.metrics.judge import judged
+
+    return Grading(f"{rules.key}{JUDGE}{judge.model.name}", judged(rules.metric, judge))
+
+
+def unscored_because(record: Record, score: Score) -> str:
+    """Why a record has no score, in words that are the same for all that share the reason."""
+    if record.end_reason in INFRASTRUCTURE:
+        return record.end_reason
+    return score.why.replace(f"sample {record.sample_id!r}: ", "") or "no score"
+
+
+def in_words(key: str | None) -> str:
+    """The key of a metric as it reads after `by`."""
+    rules, _, judge = (key or "no metric").partition(JUDGE)
+    told = "each sample's own metric" if rules == BY_SAMPLE else rules
+    return f"{told}, then the judge {judge}" if judge else told
+
+
+def _by_rules(name: str) -> Grading:
+    if name == BY_SAMPLE:
+        return Grading(BY_SAMPLE, _by_sample)
+    from pyvision.bench.metrics import find_metric, flavours_of
+
+    stem, _, flavour = name.partition(":")
+    metric = find_metric(stem, flavour or None)
+    return Grading(f"{stem}:{flavour or next(iter(flavours_of(stem)))}", metric)
+
+
+def grade(store: Store, grading: Grading) -> Mapping[tuple[str, int], Score]:
+    """(sample id, repeat) -> score, for every record."""
+    return {
+        (record.sample_id, record.repeat): grading.score(record, sample) for record, sample in answered(store)
+    }
+
+
+def answered(store: Store) -> Iterator[tuple[Record, Sample]]:
+    """Every record with its sample."""
+    samples = {sample.id: sample for sample in store.samples()}
+    for record in store.records():
+        yield record, samples[record.sample_id]
+
+
+def _by_sample(answer: str, sample: Sample) -> Score:
+    from pyvision.bench.metrics import find_metric
+
+    name, _, flavour = str(sample.metadata.get("metric") or _usual(sample)).partition(":")
+    return find_metric(name, flavour or None)(answer, sample)
+
+
+def _usual(sample: Sample) -> str:
+    return "choice" if sample.choices else "text"

@@ -1,0 +1,143 @@
+"""Boxes: intersection over union, and whether it reaches a threshold.
+
+`target`: [left, top, right, bottom] in pixels from the top left of the image. An answer without a box scores 0.
+
+* box_iou: the intersection over union as the value (RefCOCO's and RSVG's mean IoU is its mean).
+* box_accuracy@T: whether the intersection over union reaches T; any T above 0 and up to 1 may
+  be named; without one it is 0.5.
+
+Flavours
+* top-left, and vlmevalkit at thresholds (IoU >= T): the answer counts from the top left, as the target.
+* strict: IoU > T, from the top left.
+* paper: ViperGPT's and VDebugger's: the answer is [left, lower, right, upper] with y counted up from the bottom left,
+  so that the target is turned over by `metadata["height"]`, the image's height in pixels; at thresholds IoU > T.
+
+Read out of an answer, the last of what is found: [x1, y1, x2, y2] in square or round brackets, two points (x1, y1),
+(x2, y2) with or without tags around them, and named sides (x1 and x2, xmin, left and right, x with width). Four numbers
+without names are always corners: width and height are never guessed, and neither are relative coordinates. Corners that
+are not in order make an empty box.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeAlias
+
+from pyvision.bench.metrics.finals import unboxed
+from pyvision.bench.metrics.scoring import Metric, numbers_in, unusable
+from pyvision.bench.samples import Sample, Score
+from pyvision.errors import ConfigError
+
+Box: TypeAlias = tuple[float, float, float, float]
+
+_N = r"\s*([-+]?(?:\d{1,12}(?:\.\d{0,20})?|\.\d{1,20}))\s*"
+_FOUR = re.compile(rf"[\[(]{_N},{_N},{_N},{_N}[\])]", re.ASCII)
+_TWO_POINTS = re.compile(rf"[\[(]{_N},{_N}[\])](?:\s|,|;|and|to|-|</?\w+>)*[\[(]{_N},{_N}[\])]", re.ASCII)
+_SIDE = re.compile(
+    rf"[\"']?\b([a-z]{{1,6}}[_ ]?[a-z0-9]{{0,6}})\b[\"']?\s*[:=]{_N}", re.ASCII | re.IGNORECASE
+)
+_NAMES: tuple[tuple[str, str, str, str], ...] = (
+    ("x1", "y1", "x2", "y2"),
+    ("xmin", "ymin", "xmax", "ymax"),
+    ("left", "top", "right", "bottom"),
+    ("left", "lower", "right", "upper"),
+)
+_EXTENT = ("x", "y", "width", "height")
+
+
+def find_box(answer: str) -> Box | None:
+    """The four numbers of the last box that the answer gives, in its order, or None."""
+    found = sorted((place, box) for place, box in _boxes(unboxed(answer)) if all(map(math.isfinite, box)))
+    return found[-1][1] if found else None
+
+
+def _boxes(text: str) -> Iterator[tuple[int, Box]]:
+    for pattern in (_FOUR, _TWO_POINTS):
+        for match in pattern.finditer(text):
+            left, top, right, bottom = map(float, match.groups())
+            yield match.start(), (left, top, right, bottom)
+    sides = {match[1].lower().replace("_", "").replace(" ", ""): match for match in _SIDE.finditer(text)}
+    if box := _named({name: float(match[2]) for name, match in sides.items()}):
+        yield min(match.start() for match in sides.values()), box
+
+
+def _named(sides: Mapping[str, float]) -> Box | None:
+    for left, top, right, bottom in _NAMES:
+        if sides.keys() >= {left, top, right, bottom}:
+            return sides[left], sides[top], sides[right], sides[bottom]
+    if sides.keys() >= set(_EXTENT):
+        x, y, width, height = (sides[name] for name in _EXTENT)
+        return x, y, x + width, y + height
+    return None
+
+
+def overlap(one: Box, other: Box) -> float:
+    """Intersection over union, from 0 to 1; 0 when either is empty."""
+    width = min(one[2], other[2]) - max(one[0], other[0])
+    height = min(one[3], other[3]) - max(one[1], other[1])
+    if width <= 0 or height <= 0 or not (_area(one) > 0 and _area(other) > 0):
+        return 0.0
+    shared = width * height
+    return min(1.0, shared / (_area(one) + _area(other) - shared))
+
+
+def _area(box: Box) -> float:
+    return max(0.0, box[2] - box[0]) * max(0.0, box[3] - box[1])
+
+
+def _from_top(sample: Sample) -> Box:
+    corners = numbers_in(sample.target, 4)
+    if corners is None:
+        raise unusable(sample, "a box [left, top, right, bottom] in pixels")
+    left, top, right, bottom = corners
+    return left, top, right, bottom
+
+
+def _from_bottom(sample: Sample) -> Box:
+    left, top, right, bottom = _from_top(sample)
+    height = sample.metadata.get("height")
+    if not isinstance(height, int | float) or isinstance(height, bool):
+        raise ConfigError(
+            f"sample {sample.id!r}: metadata has no height; boxes from the bottom left need the image's"
+        )
+    return left, height - bottom, right, height - top
+
+
+def iou_metric(truth_of: Callable[[Sample], Box]) -> Metric:
+    """A metric that gives the intersection over union with the truth."""
+
+    def score(answer: str, sample: Sample) -> Score:
+        truth, box = truth_of(sample), find_box(answer)
+        if box is None:
+            return Score(0.0, "no box found")
+        value = overlap(box, truth)
+        return Score(value, f"IoU {value:.3f}", str(list(box)))
+
+    return score
+
+
+def reaching(metric: Metric, threshold: float, compare: Callable[[float, float], bool]) -> Metric:
+    """A metric that gives 1 when the value of another compares so with the threshold."""
+
+    def score(answer: str, sample: Sample) -> Score:
+        found = metric(answer, sample)
+        right = found.parsed is not None and compare(found.value or 0.0, threshold)
+        return Score(float(right), found.why, found.parsed)
+
+    return score
+
+
+iou = iou_metric(_from_top)
+iou_paper = iou_metric(_from_bottom)
+
+
+def accuracy_at(threshold: float) -> Mapping[str, Metric]:
+    """The flavours of `box_accuracy` at one threshold."""
+    return {
+        "vlmevalkit": reaching(iou, threshold, operator.ge),
+        "strict": reaching(iou, threshold, operator.gt),
+        "paper": reaching(iou_paper, threshold, operator.gt),
+    }

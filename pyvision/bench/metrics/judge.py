@@ -1,0 +1,142 @@
+"""A judge: a model that is asked about an answer where the rules of a metric found nothing in it.
+
+A judged metric wraps a metric. The rules come first; only what they leave open goes to the judge, who is told the
+question, the answer and, without options, the truth (of a choice it only says which option the answer names). The
+judge's name, the prompt with its version, and the verdict stand in `Score.why`. A reply that is no verdict gives no
+score (None): it says nothing about the answer.
+
+Not covered: a judge that is wrong, or that follows instructions inside the answer. The answer is fenced by a line that
+it cannot foresee, and the verdict is read from the judge's last line alone; more is not promised.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Container
+from dataclasses import dataclass
+from hashlib import sha256
+
+from pyvision import prompts
+from pyvision.bench.metrics.choice import options_of, right_letter
+from pyvision.bench.metrics.scoring import Metric
+from pyvision.bench.metrics.verdicts import Verdicts, key_of
+from pyvision.bench.samples import Sample, Score
+from pyvision.types import Message, Model, Sampling, Text
+
+CHOICE, EQUAL = "judge/choice.md", "judge/equal.md"
+
+_VERDICT = re.compile(r"\W*(?:CHOICE|VERDICT)\s*:\W*([A-Z]|NONE|RIGHT|WRONG)\W*", re.IGNORECASE)
+_TOLD = re.compile(
+    r"judge (?P<judge>.*), (?P<prompt>judge/\w+\.md) (?P<version>[0-9a-f]{8}): (?P<verdict>.*)", re.DOTALL
+)
+_UNREADABLE = "no verdict could be read"
+_SAMPLING = Sampling(temperature=0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """A model with what it has said before. The same prompt is sent to a model of the same name once only."""
+
+    model: Model
+    verdicts: Verdicts
+    sampling: Sampling = _SAMPLING
+
+    def verdict(self, prompt: str, words: Container[str]) -> str | None:
+        """The one of these words that the judge ends with, or None. Raises ModelError, ConfigError.
+
+        Only a reply that ends so is kept.
+        """
+        key = key_of(prompt, self.model.name)
+        kept = self.verdicts.get(key)
+        reply = kept if kept is not None else self._ask(prompt)
+        word = find_verdict(reply)
+        if word is None or word not in words:
+            return None
+        if kept is None:
+            self.verdicts.put(key, self.model.name, reply)
+        return word
+
+    def _ask(self, prompt: str) -> str:
+        return self.model.complete((Message("user", (Text(prompt),)),), self.sampling).text
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a score says of the judge that it came from. verdict: None where none could be read."""
+
+    judge: str
+    prompt: str
+    version: str
+    verdict: str | None
+
+
+def find_told(score: Score) -> Told | None:
+    """The judge behind a score; None for a score of the rules."""
+    found = _TOLD.fullmatch(score.why)
+    if found is None:
+        return None
+    judge, prompt, version, verdict = found.groups()
+    return Told(judge, prompt, version, None if verdict == _UNREADABLE else verdict)
+
+
+def find_verdict(reply: str) -> str | None:
+    """The verdict of a judge's last line, in capitals."""
+    *_, last = ["", *reply.strip().splitlines()]
+    found = _VERDICT.fullmatch(last)
+    return found[1].upper() if found else None
+
+
+def nothing_found(score: Score) -> bool:
+    """Whether the rules found nothing to compare."""
+    return score.parsed is None
+
+
+def not_right(score: Score) -> bool:
+    """Whether the rules call the answer anything but right: for free answers, whose wording they may not know."""
+    return score.value != 1
+
+
+def judged(metric: Metric, judge: Judge, needs: Callable[[Score], bool] = nothing_found) -> Metric:
+    """The metric, with the judge's word on what `needs` it. An empty answer is never asked about."""
+
+    def score(answer: str, sample: Sample) -> Score:
+        by_rules = metric(answer, sample)
+        if not answer.strip() or not needs(by_rules):
+            return by_rules
+        return _chosen(answer, sample, judge) if sample.choices else _equal(answer, sample, judge)
+
+    return score
+
+
+def _chosen(answer: str, sample: Sample, judge: Judge) -> Score:
+    options = options_of(sample)
+    listed = "\n".join(f"{letter}. {text}" for letter, text in options.items())
+    prompt = prompts.render(CHOICE, question=sample.text, options=listed, **_fenced(answer))
+    word = judge.verdict(prompt, {*options, "NONE"})
+    if word is None:
+        return _told(None, CHOICE, judge, _UNREADABLE)
+    right = right_letter(sample)
+    return _told(float(word == right), CHOICE, judge, word, None if word == "NONE" else word)
+
+
+def _equal(answer: str, sample: Sample, judge: Judge) -> Score:
+    truth = sample.target if isinstance(sample.target, str) else json.dumps(sample.target)
+    prompt = prompts.render(EQUAL, question=sample.text, truth=truth, **_fenced(answer))
+    word = judge.verdict(prompt, {"RIGHT", "WRONG"})
+    if word is None:
+        return _told(None, EQUAL, judge, _UNREADABLE)
+    return _told(float(word == "RIGHT"), EQUAL, judge, word)
+
+
+def _fenced(answer: str) -> dict[str, str]:
+    """The answer with a line around it that it cannot hold: a part of its own hash."""
+    return {
+        "answer": answer,
+        "fence": f"=== {sha256(answer.encode(errors='surrogatepass')).hexdigest()[:12]} ===",
+    }
+
+
+def _told(value: float | None, prompt: str, judge: Judge, verdict: str, parsed: str | None = None) -> Score:
+    version = sha256(prompts.load(prompt).encode()).hexdigest()[:8]
+    return Score(value, f"judge {judge.model.name}, {prompt} {version}: {verdict}", parsed)

@@ -1,0 +1,133 @@
+"""MathVista: option, whole number, decimal or list, compared as its official script does, and as VLMEvalKit does.
+
+`target`: the answer as the dataset gives it, a text, or for choices the option's text or letter.
+`metadata["answer_type"]`: integer, float, list or text; `metadata["precision"]`: decimals of a float (1 when absent).
+With `choices` the question is one of choice, whatever the answer's type.
+
+Flavours
+* official: an LLM takes the answer out of the reply, then rules make it comparable: a choice by "(X)", by its bare
+  letter, else the option at the smallest edit distance; a whole number cut to its integer part; a decimal rounded.
+  Rules stand in for that LLM here: the final part of the answer, and in it the last number. So that prose is not taken
+  for an option by its distance alone, only answers of up to 200 characters get their nearest option.
+* vlmevalkit: choices by its `can_infer`, whole numbers and decimals by int() and float() of the whole answer ("5.0" is
+  no whole number); a list or a text is always wrong, because it is compared with the text of None.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+from pyvision.bench.metrics.choice import Options, find_exact, find_vlmevalkit, options_of, right_letter
+from pyvision.bench.metrics.distance import edit_distance
+from pyvision.bench.metrics.expressions import value_of
+from pyvision.bench.metrics.finals import final_part, unboxed
+from pyvision.bench.metrics.numbers import find_int
+from pyvision.bench.metrics.scoring import accepted, compared
+from pyvision.bench.samples import Sample, Score
+
+_BRACKETED = re.compile(r"\(([A-Z])\)")
+_NUMBER = re.compile(r"[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|[-−]?\.\d+", re.ASCII)
+_LIST = re.compile(r"\[[^\[\]]*\]")
+_LONGEST_OPTION = 200
+
+
+def official(answer: str, sample: Sample) -> Score:
+    """The official rules on what stands in for the official extraction."""
+    if sample.choices:
+        options, right = options_of(sample), right_letter(sample)
+        letter = _nearest(final_part(answer), options)
+        return compared(letter, right, right=letter == right, what="option")
+    return _written(_OFFICIAL[_type_of(sample)](answer, sample), sample)
+
+
+def vlmevalkit(answer: str, sample: Sample) -> Score:
+    """VLMEvalKit's rules on the whole answer."""
+    if sample.choices:
+        right = right_letter(sample)
+        letter = find_vlmevalkit(unboxed(answer), options_of(sample))
+        return compared(letter, right, right=letter == right, what="option")
+    match _type_of(sample):
+        case "integer":
+            return _valued(find_int(answer), sample)
+        case "float":
+            return _valued(_of_float(unboxed(answer)), sample)
+        case kind:
+            return Score(0.0, f"VLMEvalKit compares a {kind} with the text of None", "None")
+
+
+def _type_of(sample: Sample) -> str:
+    kind = str(sample.metadata.get("answer_type", "text"))
+    return kind if kind in _OFFICIAL else "text"
+
+
+def _nearest(text: str, options: Options) -> str | None:
+    """The option by letter, or the one whose text is nearest."""
+    if (bracketed := _BRACKETED.search(text)) and bracketed[1] in options:
+        return bracketed[1]
+    if letter := find_exact(text, options):
+        return letter
+    if not text or len(text) > _LONGEST_OPTION:
+        return None
+    return min(options, key=lambda letter: edit_distance(text, options[letter]))
+
+
+def _number(answer: str) -> float | None:
+    text = final_part(answer)
+    value = value_of(text)
+    found = _NUMBER.findall(text)
+    return value if value is not None or not found else value_of(found[-1])
+
+
+def _whole(answer: str, _: Sample) -> str | None:
+    value = _number(answer)
+    return None if value is None else str(int(value))
+
+
+def _rounded(answer: str, sample: Sample) -> str | None:
+    value = _number(answer)
+    return None if value is None else str(round(value, int(float(sample.metadata.get("precision") or 1))))
+
+
+def _listed(answer: str, _: Sample) -> str | None:
+    found = _LIST.findall(final_part(answer))
+    return _list_text(found[-1]) if found else None
+
+
+def _list_text(text: str) -> str:
+    """A list of numbers as Python writes it, any other text as it is."""
+    values = [part.strip() for part in text.strip("[] ").split(",")]
+    if not all(_NUMBER.fullmatch(value) for value in values):
+        return text
+    return f"[{', '.join(values)}]"
+
+
+def _text(answer: str, _: Sample) -> str | None:
+    return final_part(answer) or None
+
+
+_OFFICIAL: Mapping[str, Callable[[str, Sample], str | None]] = {
+    "text": _text,
+    "integer": _whole,
+    "float": _rounded,
+    "list": _listed,
+}
+
+
+def _written(found: str | None, sample: Sample) -> Score:
+    """Equality of texts, as the official script ends."""
+    truth = _list_text(str(sample.target)) if _type_of(sample) == "list" else accepted(sample)[0]
+    return compared(found, truth, right=found == truth)
+
+
+def _of_float(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _valued(found: float | None, sample: Sample) -> Score:
+    (truth, *_) = accepted(sample)
+    parsed = None if found is None else str(found)
+    return compared(parsed, truth, right=found is not None and found == _of_float(truth))

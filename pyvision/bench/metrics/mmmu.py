@@ -1,0 +1,99 @@
+"""MMMU: choices by its own matching, free answers by the phrases that follow its key words.
+
+`target`: the option's letter or text; for a free answer one text or a list of accepted ones.
+
+Flavours
+* official: `parse_multi_choice_response`, see `choice.py`, without its guess; free answers as `open_candidates` says.
+* official-random: with the guess for choices, seeded by the sample.
+* vlmevalkit: choices by `can_infer`; a free answer is turned into the choice between A, the answer, and B, the words
+  "Other Answers".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pyvision.bench.metrics import choice
+from pyvision.bench.metrics.finals import unboxed
+from pyvision.bench.metrics.scoring import accepted, compared
+from pyvision.bench.samples import Sample, Score
+
+_KEY_WORDS = ("could be ", "so ", "is ", "thus ", "therefore ", "final ", "answer ", "result ")
+_WITH_COMMAS = re.compile(r"-?\b\d{1,3}(?:,\d{3})+\b", re.ASCII)
+_SCIENTIFIC = re.compile(r"-?(?<!\d)\d+(?:\.\d+)?e[+-]?\d+", re.ASCII | re.IGNORECASE)
+_PLAIN = re.compile(r"-?(?<!\d)(?:\d+\.\d+|\.\d+|\d+\b)(?!e[+-]?\d)(?![,\d])", re.ASCII | re.IGNORECASE)
+_DECIMAL = re.compile(r"[-+]?(?:\d+(?:,\d+)*(?:\.\d*)?|\.\d+)(?:e[-+]?\d{1,3})?", re.ASCII | re.IGNORECASE)
+
+
+def official(answer: str, sample: Sample) -> Score:
+    """MMMU's evaluation; a choice that is not found is wrong."""
+    return choice.official(answer, sample) if sample.choices else _open(answer, sample)
+
+
+def official_random(answer: str, sample: Sample) -> Score:
+    """MMMU's evaluation as published; a choice that is not found is guessed."""
+    return choice.official_random(answer, sample) if sample.choices else _open(answer, sample)
+
+
+def vlmevalkit(answer: str, sample: Sample) -> Score:
+    """VLMEvalKit's, which knows choices only."""
+    if sample.choices:
+        return choice.vlmevalkit(answer, sample)
+    truths = accepted(sample)
+    letters = [
+        choice.find_vlmevalkit(unboxed(answer), {"A": truth, "B": "Other Answers"}) for truth in truths
+    ]
+    found = "A" if "A" in letters else next((letter for letter in letters if letter), None)
+    return compared(found, f"A ({' or '.join(truths)})", right=found == "A")
+
+
+def _open(answer: str, sample: Sample) -> Score:
+    truths = [form for truth in accepted(sample) for form in _forms(truth)]
+    candidates = open_candidates(unboxed(answer))
+    hit = next((candidate for candidate in candidates if _meets(candidate, truths)), None)
+    told = str(hit if hit is not None else candidates[-1]).strip() if candidates else ""
+    return compared(told or None, " or ".join(accepted(sample)), right=hit is not None)
+
+
+def _meets(candidate: str | float, truths: list[str | float]) -> bool:
+    """Equal numbers, or a text that holds one of the truths."""
+    if isinstance(candidate, float):
+        return candidate in truths
+    return any(isinstance(truth, str) and truth in candidate for truth in truths)
+
+
+def open_candidates(answer: str) -> tuple[str | float, ...]:
+    """What MMMU compares of a free answer: its key phrases in lower case, and every number, to two decimals.
+
+    The key phrase of a line is the shortest of what follows "could be", "so", "is" and the like, on the last line also
+    "="; without any, the whole answer is. MMMU means to split at sentences too, but looks for their capitals in a text
+    that is in lower case already.
+    """
+    lines = answer.strip().strip(".").lower().split("\n")
+    phrases = [phrase for line in lines if (phrase := _key_phrase(line, last=line is lines[-1]))] or [
+        "\n".join(lines)
+    ]
+    numbers = [number for phrase in phrases for number in _numbers(phrase)]
+    return tuple(dict.fromkeys(form for text in (*phrases, *numbers) for form in _forms(text)))
+
+
+def _key_phrase(line: str, *, last: bool) -> str | None:
+    words = (*_KEY_WORDS, "=") if last else _KEY_WORDS
+    ends = [line.rpartition(word)[2].strip() for word in words if word in line]
+    shortest = min(ends, key=len, default="")
+    return None if shortest in {"", ":", ",", ".", "!", "?", ";", "'"} else shortest
+
+
+def _numbers(text: str) -> Iterator[str]:
+    for pattern in (_WITH_COMMAS, _SCIENTIFIC, _PLAIN):
+        yield from pattern.findall(text)
+
+
+def _forms(text: str) -> list[str | float]:
+    """A number to two decimals; a text in lower case; a single letter only with a space on one of its sides."""
+    text = text.strip()
+    if _DECIMAL.fullmatch(text):
+        return [round(float(text.replace(",", "")), 2)]
+    text = text.lower()
+    return [f" {text}", f"{text} "] if len(text) == 1 else [text]

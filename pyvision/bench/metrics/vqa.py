@@ -1,0 +1,102 @@
+r"""VQA accuracy with its normalisation: the metric of VQA v2 and OK-VQA, and the exact match built on it.
+
+`target`: the answers of the annotators (ten, in both datasets), or one text. A list of fewer than four, and one text,
+give 1 when any of them is met: leaving one out would make full marks impossible.
+
+Flavours; all see the content of a \boxed{} when there is one
+* official: VQA's evaluation. Per annotator min(1, matches among the others / 3), then the mean. Answers are normalised
+  only when the annotators' are not all equal; a full stop goes unless a digit follows it ("5." becomes "5").
+* vlmevalkit: the same mean, always normalised; a full stop behind a digit stays ("5." stays "5.").
+* paper: as ViperGPT's and VDebugger's code normalise, the answer alone, the truth as it stands; min(1, matches / 3)
+  over all annotators, as the AVIS paper (section on OK-VQA) gives the metric. That they combine so was not verified.
+
+Kept from the original: `re.UNICODE` is handed to `sub` as its count, so only the first 32 full stops are looked at.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from pyvision.bench.metrics.contractions import contractions
+from pyvision.bench.metrics.finals import unboxed
+from pyvision.bench.metrics.number_words import UP_TO_TWENTY
+from pyvision.bench.metrics.scoring import accepted, compared
+from pyvision.bench.samples import Sample, Score
+
+Normaliser: TypeAlias = Callable[[str], str]
+
+_PUNCTUATION = ';/[]"{}()=+\\_-><@`,?!'
+_DIGIT_COMMA = re.compile(r"\d,\d")
+_STOP_BEFORE_NO_DIGIT = re.compile(r"\.(?!\d)")
+_STOP_AWAY_FROM_DIGITS = re.compile(r"(?<!\d)\.(?!\d)")
+_MOST_STOPS = int(re.UNICODE)
+_DIGITS = {word: str(number) for number, word in enumerate(UP_TO_TWENTY[:11])} | {"none": "0"}
+_ARTICLES = ("a", "an", "the")
+_FEWEST_ANNOTATORS = 4
+
+
+def normalise(text: str) -> str:
+    """The text as VQA's evaluation compares it: no punctuation or articles, number words as digits, lower case."""
+    return _normalised(text, _STOP_BEFORE_NO_DIGIT)
+
+
+def normalise_vlmevalkit(text: str) -> str:
+    """The same, but a full stop that stands behind a digit stays."""
+    return _normalised(text, _STOP_AWAY_FROM_DIGITS)
+
+
+def _normalised(text: str, stop: re.Pattern[str]) -> str:
+    text = text.replace("\n", " ").replace("\t", " ").strip()
+    words = (_DIGITS.get(word, word) for word in _without_punctuation(text, stop).lower().split())
+    return " ".join(contractions().get(word, word) for word in words if word not in _ARTICLES)
+
+
+def _without_punctuation(text: str, stop: re.Pattern[str]) -> str:
+    out, joins = text, _DIGIT_COMMA.search(text) is not None
+    for mark in _PUNCTUATION:
+        touches = f"{mark} " in text or f" {mark}" in text
+        out = out.replace(mark, "" if touches or joins else " ")
+    return stop.sub("", out, count=_MOST_STOPS)
+
+
+def official(answer: str, sample: Sample) -> Score:
+    """VQA's evaluation."""
+    answers = [text.strip() for text in accepted(sample)]
+    text = unboxed(answer).replace("\n", " ").replace("\t", " ").strip()
+    if len(answers) == 1 or len(set(answers)) > 1:
+        answers, text = [normalise(each) for each in answers], normalise(text)
+    return _shared(text, answers)
+
+
+def vlmevalkit(answer: str, sample: Sample) -> Score:
+    """VLMEvalKit's, which always normalises, and less."""
+    answers = [normalise_vlmevalkit(each) for each in accepted(sample)]
+    return _shared(normalise_vlmevalkit(unboxed(answer)), answers)
+
+
+def paper(answer: str, sample: Sample) -> Score:
+    """ViperGPT's and VDebugger's, which leave the truth as it is."""
+    text, answers = normalise(unboxed(answer)), accepted(sample)
+    return _told(text, answers, min(1.0, answers.count(text) / _enough(answers)))
+
+
+def _shared(text: str, answers: Sequence[str]) -> Score:
+    """The mean over annotators of min(1, matches among the others / 3)."""
+    matches = answers.count(text)
+    if _enough(answers) == 1:
+        return _told(text, answers, float(matches > 0))
+    of_matching, of_others = min(1.0, (matches - 1) / 3), min(1.0, matches / 3)
+    total = matches * of_matching + (len(answers) - matches) * of_others
+    return _told(text, answers, total / len(answers))
+
+
+def _enough(answers: Sequence[str]) -> int:
+    return 3 if len(answers) >= _FEWEST_ANNOTATORS else 1
+
+
+def _told(text: str, answers: Sequence[str], value: float) -> Score:
+    if not text:
+        return compared(None, "", right=False)
+    return Score(value, f"{answers.count(text)} of {len(answers)} annotators say {text}", text)

@@ -1,0 +1,67 @@
+"""The values of a benchmark: a sample with its truth, a score, and the record of one answered sample."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pyvision.types import EndReason
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One question of a benchmark with its truth. Values are plain: what JSON can hold.
+
+    images: encoded files, or where they lie; they are read when the sample is answered, not before.
+    target: what the dataset's metric compares with: a text, a number, a list of accepted answers, a box
+    [left, top, right, bottom] in pixels from the top left, an option letter.
+    category: what the report groups by; `a/b` for a category and its sub-category.
+    """
+
+    id: str
+    text: str
+    images: tuple[bytes | Path, ...]
+    target: Any
+    choices: tuple[str, ...] = ()
+    context: str = ""
+    category: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How right an answer is, from 0 to 1. None: not scored, for a reason that is not the model's; never zero.
+
+    parsed: what the metric found in the answer. why: how it came to the value, in a few words.
+    """
+
+    value: float | None
+    why: str = ""
+    parsed: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One sample as it was answered once, without its score: what reports, comparisons and audits are made of."""
+
+    sample_id: str
+    repeat: int  # from 0
+    category: str
+    answer: str | None
+    end_reason: EndReason
+    error: str | None = None
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    cost: float | None = None  # by the user's price table
+    seconds: float = 0.0
+    turns: int = 0
+    cells: int = 0
+    figures: int = 0  # shown by cells
+    sent_pixels: int = 0  # of the pictures in all requests together
+
+
+INFRASTRUCTURE: frozenset[EndReason] = frozenset({"model_error", "sandbox_error", "interrupted", "error"})
+"""End reasons that say nothing about the model: such records are unscored and counted, never zero."""

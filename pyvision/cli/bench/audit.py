@@ -1,0 +1,62 @@
+"""`pyvision bench audit`: what the tools did, from the same samples answered in several arms."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from pyvision.errors import ConfigError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the flags."""
+    parser.add_argument(
+        "arms",
+        nargs="+",
+        metavar="ARM=DIR",
+        help="experiments over the same samples: direct=DIR tools=DIR, and not_run, blank, swapped, oracle",
+    )
+    parser.add_argument("--metric", metavar="NAME:FLAVOUR", help="whose scores (default: each run's own)")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print one JSON object")
+    form.add_argument("--html", type=Path, metavar="FILE", help="write one page that opens offline")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Audit and print or write; returns the exit code."""
+    from pyvision.bench.analysis.audit import audit_table
+    from pyvision.bench.analysis.audit_report import audit_report
+    from pyvision.bench.analysis.markdown import to_markdown
+    from pyvision.bench.analysis.reading import check_comparable, read_graded
+    from pyvision.cli.bench.writing import write_page
+
+    folders = _folders(options.arms)
+    check_comparable(tuple(folders.values()), options.metric)
+    audit = audit_table({name: read_graded(folder, options.metric) for name, folder in folders.items()})
+    document = audit_report(audit, f"Audit of {folders['tools'].name}")
+    if options.html:
+        write_page(document, options.html)
+    elif options.json:
+        print(json.dumps(asdict(audit), ensure_ascii=False))  # noqa: T201 - the result
+    else:
+        print(to_markdown(document), end="")  # noqa: T201 - the result
+    return 0
+
+
+def _folders(arms: Sequence[str]) -> dict[str, Path]:
+    found: dict[str, Path] = {}
+    for name, folder in map(_named, arms):
+        if name in found:
+            raise ConfigError(f"the arm {name!r} is given twice: {found[name]} and {folder}; leave one out")
+        found[name] = folder
+    return found
+
+
+def _named(text: str) -> tuple[str, Path]:
+    name, equals, folder = text.partition("=")
+    if not equals or not folder:
+        raise ConfigError(f"{text!r} is not ARM=DIR, as in tools=runs/bench/mine")
+    return name, Path(folder)

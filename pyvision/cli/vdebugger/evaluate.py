@@ -1,0 +1,67 @@
+"""`pyvision vdebugger evaluate`: measure debugging in experiments, or a trained model on lessons."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from pyvision.cli.vdebugger.speaking import write
+from pyvision.errors import ConfigError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the flags."""
+    add = parser.add_argument
+    add("runs", nargs="*", type=Path, metavar="DIR", help="folders of `bench run --strategy vdebugger`")
+    add("--lessons", type=Path, metavar="FILE", help="lessons that --model is asked instead")
+    add("--model", metavar="NAME", help="a trained model: a folder or a name")
+    add("--tokens", type=int, default=1024, metavar="N", help="that it reads and writes (default 1024)")
+    add("--json", action="store_true", help="print one JSON object instead of a table")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Measure, and print the table; returns the exit code."""
+    import json
+    from dataclasses import asdict
+
+    if options.lessons is not None:
+        if options.model is None or options.runs:
+            raise ConfigError("evaluate --lessons needs the --model that is asked them, and no run folder")
+        measures: Any = {options.model: _of_lessons(options)}
+    elif options.runs:
+        measures = _of_runs(options.runs)
+    else:
+        raise ConfigError("nothing to evaluate; name run folders, or --lessons FILE --model NAME")
+    if options.json:
+        return write(json.dumps({name: asdict(each) for name, each in measures.items()}))
+    return write(_table(measures))
+
+
+def _of_runs(folders: list[Path]) -> dict[str, Any]:
+    from pyvision.training.evaluating import debugged_in
+    from pyvision.training.measuring import measured
+
+    return {str(folder): measured(*debugged_in(folder)) for folder in folders}
+
+
+def _of_lessons(options: argparse.Namespace) -> Any:
+    from pyvision.training.encoding import Room
+    from pyvision.training.evaluating import measure_lessons
+    from pyvision.training.lines import read
+    from pyvision.training.local import Local
+    from pyvision.training.records import Lesson
+
+    room = Room(options.tokens, min(256, options.tokens // 4))
+    return measure_lessons(tuple(read(options.lessons, Lesson)), Local(options.model), room)
+
+
+def _table(measures: dict[str, Any]) -> str:
+    from dataclasses import asdict
+
+    from pyvision.training.measuring import Measures, rows_told, table
+
+    if all(isinstance(each, Measures) for each in measures.values()):
+        return table(measures)
+    names = asdict(next(iter(measures.values())))
+    return rows_told(list(measures), {name: [getattr(m, name) for m in measures.values()] for name in names})

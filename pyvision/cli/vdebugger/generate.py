@@ -1,0 +1,56 @@
+"""`pyvision vdebugger generate`: write and run a program for each sample of a dataset."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyvision.cli.vdebugger.speaking import pairs, tell, write
+
+if TYPE_CHECKING:
+    from pyvision.training.running import Collection
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the flags."""
+    add = parser.add_argument
+    add("dataset", metavar="DATASET", help="a name of `bench list`, a file or folder, or synthetic/NAME")
+    add("--out", type=Path, required=True, metavar="DIR", help="where the programs go; it is gone on with")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--model", metavar="NAME", help="who writes programs and sees for them")
+    which.add_argument("--config", metavar="FILE", help="a model configuration file (JSON)")
+    add("--role", action="append", default=[], metavar="ROLE=NAME", help="another model for one role")
+    add("--tool", action="append", default=[], metavar="TOOL=PROVIDER[:WHERE]", help="who provides a tool")
+    add("--set", action="append", default=[], metavar="KEY=VALUE", help="an option of the strategy")
+    add("--metric", metavar="NAME[:FLAVOUR]", help="how answers are scored (default: the dataset's own way)")
+    add("--limit", type=int, metavar="N", help="only the first samples")
+    add("--count", type=int, default=100, metavar="N", help="samples of a synthetic set (default 100)")
+    add("--seed", type=int, default=0, metavar="N", help="of a synthetic set (default 0)")
+    add("--difficulty", type=float, default=0.5, metavar="X", help="of a synthetic set (default 0.5)")
+    add("--cell-timeout", type=float, default=30.0, metavar="S", help="time for a program (default 30)")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Collect programs; returns the exit code."""
+    from pyvision.training import collecting
+    from pyvision.training.running import attempts, keep
+
+    collection = _collection(options)
+    keep(collection, options.out)
+    with attempts(collection) as attempt:
+        counts = collecting.generate(collection.samples(), collecting.Workshop(attempt, options.out, tell))
+    return write(f"{options.out}: {collecting.told(counts)}")
+
+
+def _collection(options: argparse.Namespace) -> Collection:
+    from dataclasses import fields
+
+    from pyvision.training.running import Collection
+
+    given = vars(options) | {
+        "roles": pairs("--role", options.role),
+        "tools": pairs("--tool", options.tool),
+        "options": pairs("--set", options.set),
+    }
+    return Collection(**{each.name: given[each.name] for each in fields(Collection)})

@@ -1,0 +1,63 @@
+"""`pyvision vdebugger inject`: put errors into right programs, by a model that fills masks."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyvision.cli.vdebugger.speaking import tell, write
+from pyvision.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pyvision.training.collecting import Refill
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the flags."""
+    add = parser.add_argument
+    add("folder", type=Path, metavar="DIR", help="the folder of `generate`")
+    add("--decoding", choices=("greedy", "mask_best"), default="greedy", help="mask_best needs --local")
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("--model", metavar="NAME", help="an endpoint that fills the masks")
+    which.add_argument("--local", metavar="NAME", help="a model of transformers that does: a folder or name")
+    add("--attempts", type=int, default=1, metavar="N", help="masks in each program (default 1)")
+    add("--at-once", type=int, default=16, metavar="N", help="masks filled together (default 16)")
+    add("--threshold", type=float, default=0.9, metavar="X", help="of mask-best (default 0.9)")
+    add("--times", type=int, default=3, metavar="N", help="of mask-best, per program (default 3)")
+    add("--tokens", type=int, default=16384, metavar="N", help="that a local model reads (default 16384)")
+    add("--seed", type=int, default=0, metavar="N", help="of masks and sampling (default 0)")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Break programs; returns the exit code."""
+    from pyvision.training import collecting
+    from pyvision.training.running import attempts, read_collection
+
+    collection, refill = read_collection(options.folder), _refill(options)
+    how = collecting.Injecting(options.decoding, options.attempts, options.at_once, options.seed)
+    samples = {sample.id: sample for sample in collection.samples()}
+    with attempts(collection) as attempt:
+        counts = collecting.inject(samples, refill, collecting.Workshop(attempt, options.folder, tell), how)
+    return write(f"{options.folder / how.file}: {collecting.told(counts)}")
+
+
+def _refill(options: argparse.Namespace) -> Refill:
+    """Who fills the masks. Raises ConfigError."""
+    from pyvision.training.mask_best import MaskBest
+    from pyvision.training.refilling import AskedRefill, api_and_examples
+
+    if options.local is None:
+        if options.decoding != "greedy":
+            raise ConfigError("mask-best needs the probabilities of every token; give a model by --local")
+        from pyvision.players import find_player
+
+        return AskedRefill(find_player(options.model).model, api_and_examples())
+    from pyvision.training.encoding import Room
+    from pyvision.training.local import Local, LocalRefill
+    from pyvision.training.refilling import REFILL_TOKENS
+
+    rule = MaskBest(options.threshold, options.times) if options.decoding == "mask_best" else None
+    room = Room(options.tokens, REFILL_TOKENS, "start")
+    model = Local(options.local, at_once=options.at_once)
+    return LocalRefill(model, api_and_examples(), rule, room, options.seed)

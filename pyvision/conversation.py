@@ -1,0 +1,218 @@
+"""Questions one after the other about the same pictures: one kernel and one talk, for as long as it is open."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from queue import Empty, SimpleQueue
+
+from pyvision.episode import Episode, Sandbox, Session
+from pyvision.errors import ConfigError, FormatError
+from pyvision.events import Asked, Defined, Ended, Event
+from pyvision.replies import find_code, said
+from pyvision.solve import Task, kept, solve
+from pyvision.types import Earlier, Message, Outcome, Picture, Question, Text, Usage
+from sandbox import CellResult, HostFunction, SessionClosed
+
+_STOP_S = 1.5  # after which a question that was stopped is over, even if its model has not noticed
+_LOOK_S = 0.1
+
+
+class Conversation:
+    """Asks with the models and the strategy of `task`, which may be replaced between two questions.
+
+    One thread asks at a time, `stop` and `close` are for any. The kernel starts with the first cell and keeps its
+    variables; the models stay their owner's. out: a folder in which each question gets a run folder of its own.
+    """
+
+    def __init__(self, task: Task, sandbox: Sandbox, out: Path | None = None) -> None:
+        self.task = task
+        self.out = out
+        self.runs: tuple[Path, ...] = ()
+        self._room = _KeptRoom(sandbox)
+        self._earlier = Earlier()
+        self._pictures: tuple[Picture, ...] = ()
+        self._episode: Episode | None = None
+        self._stopping = threading.Event()
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The code of every cell in the talk, in order."""
+        codes = (_code(message) for message in self._earlier.talk if message.role == "assistant")
+        return tuple(code for code in codes if code is not None)
+
+    def ask(self, text: str, images: Sequence[Picture] = ()) -> Iterator[Event]:
+        """The events of one more question, which may be about new images. Closing the iterator stops it."""
+        self._pictures += tuple(images)
+        if self.task.strategy.continues:
+            yield from self._answered(Question(text, tuple(images), earlier=self._earlier))
+        else:  # it reads no talk, and so is shown every picture anew
+            yield from self._answered(Question(text, self._pictures))
+
+    def go_on(self, code: str, cell: int = -1) -> Iterator[Event]:
+        """The events that follow when this code is run in place of one of `cells`; what came after that is forgotten.
+
+        Variables are as they are now. Raises ConfigError where the talk has no such cell.
+        """
+        talk = self._earlier.talk
+        places = [at for at, message in enumerate(talk) if message.role == "assistant" and _code(message)]
+        if not -len(places) <= cell < len(places):
+            raise ConfigError(
+                "there is no such cell in this conversation to go on from; ask a question first"
+            )
+        message = Message("assistant", (Text(f"<code>\n```python\n{code.strip()}\n```\n</code>"),))
+        earlier, at = self._earlier, places[cell]
+        opened = Earlier((*talk[:at], message), earlier.named, earlier.originals, is_open=True)
+        yield from self._answered(Question("", earlier=opened))
+
+    def stop(self) -> None:
+        """End the question under way, with its cell. The kernel keeps its variables, where the cell lets go of it."""
+        self._stopping.set()
+        if self._episode is not None:
+            self._episode.stop()
+
+    def close(self) -> None:
+        """End the question under way and the kernel."""
+        self.stop()
+        self._room.end()
+
+    def _answered(self, question: Question) -> Iterator[Event]:
+        self._earlier = Earlier(
+            question.earlier.talk, question.earlier.named + len(question.images), question.originals
+        )
+        self._stopping, self._episode = threading.Event(), None
+        task = self.task.about(question)
+        folder = self.out / str(len(self.runs)) if self.out else None
+        events: SimpleQueue[Event | _Over] = SimpleQueue()
+        began = time.monotonic()
+        with kept(task, folder) as keep:
+            if folder is not None:
+                self.runs = (*self.runs, folder)
+            over = threading.Event()
+
+            def watch(event: Event) -> None:
+                if not over.is_set():
+                    keep(event)
+                    events.put(event)
+
+            thread = threading.Thread(target=self._run, args=(task, watch, events.put), daemon=True)
+            thread.start()
+            try:
+                yield from self._heard(events, began)
+            finally:
+                self.stop()
+                thread.join(_STOP_S)
+                over.set()
+
+    def _run(self, task: Task, watch: Callable[[Event], None], tell: Callable[[_Over], None]) -> None:
+        stopping = self._stopping
+
+        def hold(episode: Episode) -> None:
+            self._episode = episode
+            if stopping.is_set():
+                episode.stop()
+
+        try:
+            solve(task, watch, self._room, hold=hold)
+        except Exception as error:  # noqa: BLE001 - it is the asking thread's to raise
+            tell(_Over(error))
+        else:
+            tell(_Over())
+
+    def _heard(self, events: SimpleQueue[Event | _Over], began: float) -> Iterator[Event]:
+        """Each event; after a stop no longer than a moment, and with an end in any case. Raises what `solve` does."""
+        stopped_at: float | None = None
+        while True:
+            if stopped_at is None and self._stopping.is_set():
+                stopped_at = time.monotonic()
+            try:
+                event = events.get(timeout=_LOOK_S)
+            except Empty:
+                if stopped_at is None or time.monotonic() < stopped_at + _STOP_S:
+                    continue
+                event = _interrupted(time.monotonic() - began)
+            if isinstance(event, _Over):
+                if event.error is not None:
+                    raise event.error
+                return
+            self._remember(event)
+            yield event
+            if isinstance(event, Ended) and stopped_at is not None:
+                return
+
+    def _remember(self, event: Event) -> None:
+        earlier = self._earlier
+        match event:
+            case Asked(messages=messages, reply=reply):
+                spoken = Message("assistant", (Text(said(reply.text) or "(empty)"),))
+                self._earlier = Earlier((*messages, spoken), earlier.named, earlier.originals)
+            case Defined():
+                self._earlier = Earlier(earlier.talk, earlier.named + 1, earlier.originals)
+
+
+@dataclass(frozen=True, slots=True)
+class _Over:
+    """Nothing more comes; what the question failed with, if it did."""
+
+    error: Exception | None = None
+
+
+class _KeptRoom:
+    """A sandbox whose one session outlives the episodes that open and close it; its images add up."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+        self._session: Session | None = None
+        self._ended = False
+        self._lock = threading.Lock()
+
+    def warm_up(self) -> None:
+        self._sandbox.warm_up()
+
+    def open(self, images: Mapping[str, bytes]) -> _KeptRoom:
+        with self._lock:
+            if self._ended:
+                raise SessionClosed("the conversation is closed; start another one")
+            if self._session is None:
+                self._session = self._sandbox.open(images)
+            elif images:
+                self._session.define(images)
+        return self
+
+    def run(
+        self, code: str, *, trace: bool = False, functions: Mapping[str, HostFunction] | None = None
+    ) -> CellResult:
+        assert self._session is not None
+        return self._session.run(code, trace=trace, functions=functions)
+
+    def define(self, images: Mapping[str, bytes]) -> None:
+        assert self._session is not None
+        self._session.define(images)
+
+    def interrupt(self) -> None:
+        if self._session is not None:
+            self._session.interrupt()
+
+    def close(self) -> None:
+        """An episode ends: its cell with it, the kernel not."""
+        self.interrupt()
+
+    def end(self) -> None:
+        with self._lock:
+            self._ended = True
+            if self._session is not None:
+                self._session.close()
+
+
+def _code(message: Message) -> str | None:
+    try:
+        return find_code(message.text)
+    except FormatError:
+        return None
+
+
+def _interrupted(seconds: float) -> Ended:
+    return Ended(Outcome(None, "interrupted", "stopped by the caller"), Usage(), 0, 0, seconds)

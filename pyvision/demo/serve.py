@@ -1,0 +1,132 @@
+"""Serve the demo: one warm sandbox, one set of models, until it is interrupted."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from pyvision.budget import Limits
+from pyvision.demo.desk import Visitors
+from pyvision.demo.settings import Settings
+from pyvision.demo.uploads import UploadLimits
+from pyvision.errors import ConfigError, MissingExtra
+from pyvision.report.code import styles_of
+from sandbox import Policy, Sandbox
+
+_HERE = Path(__file__).parent
+_BLOCKS = _HERE.parent / "report" / "blocks.css"
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """How the demo is served.
+
+    models: names as `--model` takes them. out: where conversations are kept. at_once: questions answered at the same
+    time, the others wait in turn; kernels: the most that are open. prefix: the path under which a proxy shows it.
+    people: names and passwords of who may come in; none is everybody.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 7860
+    models: Sequence[str] = ()
+    config: Path | None = None
+    out: Path = Path("runs/demo")
+    at_once: int = 4
+    kernels: int = 32
+    idle_s: float = 1800.0
+    prefix: str = ""
+    people: Sequence[tuple[str, str]] = field(default=(), repr=False)
+    share: bool = False
+    limits: Limits = field(default_factory=Limits)
+    uploads: UploadLimits = field(default_factory=UploadLimits)
+    policy: Policy = field(default_factory=Policy)
+
+
+class Demo:
+    """A served demo; `close` ends every kernel. Raises MissingExtra, ConfigError, or SandboxError without isolation."""
+
+    def __init__(self, serving: Serving) -> None:
+        if serving.policy.isolation != "room":
+            raise ConfigError("the demo runs the code of strangers: it is not served without isolation")
+        if find_spec("gradio") is None:
+            raise MissingExtra("gradio", "demo")
+        os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"  # read when gradio loads
+        self._settings = Settings(serving.models, serving.config, serving.limits)
+        self._sandbox = Sandbox(serving.policy, spare=1, most_sessions=serving.kernels)
+        self._visitors = Visitors(
+            self._sandbox, serving.out.resolve(), _address(serving.prefix), serving.idle_s
+        )
+        self._blocks: Any = None
+        try:
+            self._sandbox.warm_up()
+            self._settings.default_task()
+            self.url = self._launched(serving)
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def visitors(self) -> Visitors:
+        return self._visitors
+
+    def wait(self) -> None:
+        """Until somebody interrupts."""
+        threading.Event().wait()
+
+    def close(self) -> None:
+        """End it for everybody. Twice is once."""
+        if self._blocks is not None:
+            self._blocks.close(verbose=False)
+            self._blocks = None
+        self._visitors.close()
+        self._settings.close()
+        self._sandbox.close()
+
+    def _launched(self, serving: Serving) -> str:
+        import gradio as gr
+
+        from pyvision.demo.examples import examples
+        from pyvision.demo.page import Page
+
+        page = Page(self._visitors, self._settings, serving.uploads, examples(), serving.at_once)
+        self._blocks = page.blocks.queue(max_size=200)
+        serving.out.mkdir(parents=True, exist_ok=True)
+        fonts: dict[str, Any] = {
+            "font": ["system-ui", "sans-serif"],
+            "font_mono": ["ui-monospace", "monospace"],
+        }
+        _, url, _ = self._blocks.launch(
+            server_name=serving.host,
+            server_port=serving.port or None,
+            root_path=serving.prefix or None,
+            auth=list(serving.people) or None,
+            share=serving.share,
+            allowed_paths=[str(serving.out.resolve())],
+            max_file_size=serving.uploads.picture_bytes,
+            prevent_thread_lock=True,
+            quiet=True,
+            show_error=False,
+            footer_links=[],
+            ssr_mode=False,
+            theme=gr.themes.Default(**fonts),
+            css=_style(),
+            head=f"<script>{(_HERE / 'demo.js').read_text(encoding='utf-8')}</script>",
+        )
+        return str(url)
+
+
+def _address(prefix: str) -> Any:
+    """Where a browser finds a file of a conversation."""
+    return lambda path: f"{prefix.rstrip('/')}/gradio_api/file={path}"
+
+
+def _style() -> str:
+    """The report's own blocks inside the talk, in light and in dark as gradio has them."""
+    blocks, own = _BLOCKS.read_text(encoding="utf-8"), (_HERE / "demo.css").read_text(encoding="utf-8")
+    code = f"#talk {{\n{styles_of('light')}\n}}\n.dark #talk {{\n{styles_of('dark')}\n}}"
+    return f"#talk {{\n{blocks}\n}}\n{code}\n{own}"

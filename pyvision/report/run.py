@@ -1,0 +1,125 @@
+"""A recorded run as its readers want it: events cut into turns, figures with their names."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pyvision.errors import RunFolderError
+from pyvision.events import Asked, Began, Defined, Ended, Event, Noted, Ran
+from pyvision.trajectory import CONFIG, read_trajectory
+from pyvision.types import Picture, Question
+from sandbox import Figure
+
+FIGURE_REFUSED = "figure_refused"  # the label of a figure that got no name
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One reply of a model and all that followed from it. Number 0 is what happened before the first reply."""
+
+    number: int
+    asked: Asked | None
+    events: tuple[Event, ...] = ()
+
+    @property
+    def cells(self) -> tuple[Ran, ...]:
+        return tuple(event for event in self.events if isinstance(event, Ran))
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run: its events in order, what it was given, and what a reader of a broken record should know."""
+
+    folder: Path
+    events: tuple[Event, ...]
+    config: dict[str, Any] = field(default_factory=dict)
+    note: str | None = None
+
+    @property
+    def began(self) -> Began | None:
+        return next((event for event in self.events if isinstance(event, Began)), None)
+
+    @property
+    def ended(self) -> Ended | None:
+        return next((event for event in reversed(self.events) if isinstance(event, Ended)), None)
+
+    @property
+    def question(self) -> Question:
+        return self.began.question if self.began else Question("")
+
+    @cached_property
+    def inputs(self) -> dict[str, Picture]:
+        """The pictures of the question under their names."""
+        return {f"image_clue_{number}": picture for number, picture in enumerate(self.question.images)}
+
+    @cached_property
+    def turns(self) -> tuple[Turn, ...]:
+        return tuple(turns_of(self.events))
+
+
+def read_run(folder: Path) -> Run:
+    """The run in a folder. Raises RunFolderError, naming the file and what is wrong with it."""
+    trajectory = read_trajectory(folder)
+    return Run(folder, trajectory.events, _config(folder / CONFIG), trajectory.note)
+
+
+def named_figures(events: Sequence[Event]) -> Iterator[tuple[Ran, tuple[tuple[str, Picture] | None, ...]]]:
+    """Each cell among the events with one entry for each of its figures: name and picture, or None without one."""
+    for at, event in enumerate(events):
+        if isinstance(event, Ran):
+            given = list(_given(events[at + 1 :]))
+            count = len(event.result.figures)
+            yield event, tuple((*given, *[None] * count)[:count])
+
+
+def as_picture(figure: Figure) -> Picture:
+    """A figure of a cell as a picture, with the bytes that the cell gave."""
+    return Picture(figure.data, figure.mime, figure.width, figure.height)
+
+
+def _given(following: Sequence[Event]) -> Iterator[tuple[str, Picture] | None]:
+    for event in following:
+        match event:
+            case Defined(name=name, picture=picture):
+                yield name, picture
+            case Noted(label=label) if label == FIGURE_REFUSED:
+                yield None
+            case Ran() | Asked():
+                return
+
+
+def turns_of(events: Sequence[Event]) -> Iterator[Turn]:
+    """The turns among the events, also of a run that goes on."""
+    number, asked, following = 0, None, list[Event]()
+    for event in events:
+        match event:
+            case Began() | Ended():
+                continue
+            case Asked():
+                if asked or following:
+                    yield Turn(number, asked, tuple(following))
+                number, asked, following = number + 1, event, []
+            case _:
+                following.append(event)
+    if asked or following:
+        yield Turn(number, asked, tuple(following))
+
+
+def _config(path: Path) -> dict[str, Any]:
+    """What the run was given; empty where the file is missing, as in a run that was handed on without it."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise RunFolderError(
+            f"{str(path)!r}: cannot be read ({error}); remove it to go on without it"
+        ) from error
+    if not isinstance(found, dict):
+        raise RunFolderError(f"{str(path)!r}: holds no JSON object; remove it to go on without it")
+    return found

@@ -1,0 +1,83 @@
+"""End a walk: an answer with the sources that it rests on, or the best that can be said where the search has to end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pyvision.episode import Episode
+from pyvision.errors import FormatError
+from pyvision.replies import find_answer as find_boxed
+from pyvision.replies import without_thinking
+from pyvision.strategies.avis.asking import Request, put, quoted
+from pyvision.strategies.avis.deciding import known
+from pyvision.strategies.avis.memory import Finding, Memory
+from pyvision.strategies.avis.reading import find_answer
+from pyvision.types import Answer, EndReason, Question, Reply
+
+_BARE_ANSWER = 200  # characters of a reply that may be an answer without saying so
+_MOST_SEEN, _SEEN_CHARS = 6, 700
+
+
+@dataclass(frozen=True, slots=True)
+class Trail:
+    """What a search leaves. seen: what every tool gave, in order. unusable: what the user has to mend of the tools."""
+
+    question: Question
+    memory: Memory
+    seen: tuple[str, ...]
+    unusable: tuple[str, ...]
+
+
+def conclude(answer: str, findings: Sequence[Finding], memory: Memory, episode: Episode) -> Answer:
+    """An answer that the reasoner found; the note `answer` says which sources and steps it rests on."""
+    _note(answer, findings, memory, episode, remark=None)
+    return Answer(answer)
+
+
+def give_best(why: str, end_reason: EndReason, trail: Trail, episode: Episode) -> Answer:
+    """Ask for the best answer that can be given now; its remark says that it is one."""
+    question, memory = trail.question, trail.memory
+    visit = memory.furthest
+    variables: dict[str, object] = {
+        "why": why,
+        "question": question.full_text,
+        "query": visit.query,
+        "known": quoted(known(visit)),
+        "seen": quoted("\n".join(text[:_SEEN_CHARS] for text in trail.seen[-_MOST_SEEN:])) or "(nothing)",
+    }
+    episode.note("forced", why=why, end_reason=end_reason)
+    reply, _ = put(episode, Request("reasoner", "forced", variables, "", {}, question.images))
+    remark = "; ".join([f"best effort: {why}", *trail.unusable])
+    answer = read_short(reply)
+    if answer is None:
+        refused = reply.finish == "refusal"
+        return Answer(None, "refused" if refused else "no_answer", f"no answer even as a guess; {remark}")
+    _note(answer, visit.findings, memory, episode, remark=remark)
+    return Answer(answer, end_reason, remark)
+
+
+def read_short(reply: Reply) -> str | None:
+    """The answer of a reply that was asked for one: labelled, boxed, concluded, or the whole of a short one."""
+    if reply.finish == "refusal":
+        return None
+    text = without_thinking(reply.text).strip()
+    try:
+        boxed = find_boxed(reply.text)
+    except FormatError:
+        boxed = None
+    found = find_answer(text) or boxed
+    bare = text if text and "\n" not in text and len(text) <= _BARE_ANSWER and ":" not in text else None
+    return found or bare
+
+
+def _note(
+    answer: str, findings: Sequence[Finding], memory: Memory, episode: Episode, remark: str | None
+) -> None:
+    numbers = sorted({number for finding in findings for number in finding.sources})
+    sources = [
+        {"number": n, "title": memory.sources[n - 1].title, "address": memory.sources[n - 1].address}
+        for n in numbers
+    ]
+    steps = [finding.step for finding in findings]
+    episode.note("answer", answer=answer, sources=sources, steps=steps, forced=remark is not None)

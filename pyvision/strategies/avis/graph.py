@@ -1,0 +1,72 @@
+"""The transition graph: which actions may follow which, as data that a study can replace.
+
+A file is a JSON object, state -> list of actions; the states are START and the last action that was of use. The default
+is prompts/avis/graph.json. It is ours: the paper draws its graph but does not list it (section 3.2, appendix C).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from pyvision.errors import ConfigError
+from pyvision.prompts import load
+from pyvision.strategies.avis.actions import ACTIONS, Action
+
+START = "START"
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """successors: state -> the actions that may follow, the preferred one first."""
+
+    successors: Mapping[str, tuple[Action, ...]]
+
+    def after(self, state: str) -> tuple[Action, ...]:
+        """A state that is not in the graph leads nowhere."""
+        return self.successors.get(state, ())
+
+
+def complete_graph() -> Graph:
+    """Every action after every state: the paper's ablation without a graph (table 3)."""
+    return Graph({state: tuple(ACTIONS) for state in (START, *ACTIONS)})
+
+
+def load_graph(file: Path | None) -> Graph:
+    """The graph of a file, or the default. Raises ConfigError that names the file and what is wrong with it."""
+    if file is None:
+        return read_graph(load("avis/graph.json"), "the default graph")
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{file}: the graph cannot be read ({error}); give a JSON file") from error
+    return read_graph(text, str(file))
+
+
+def read_graph(text: str, name: str) -> Graph:
+    """Raises ConfigError for what is no graph, an unknown action, and a START that leads nowhere."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{name}: the graph is no JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise ConfigError(f'{name}: a graph is a JSON object such as {{"START": ["vqa"]}}')
+    graph = Graph({state: _actions(state, names, name) for state, names in found.items()})
+    if not graph.after(START):
+        raise ConfigError(f"{name}: nothing follows {START}; name at least one action there")
+    return graph
+
+
+def _actions(state: str, names: Any, file: str) -> tuple[Action, ...]:
+    known = ", ".join(ACTIONS)
+    if state != START and state not in ACTIONS:
+        raise ConfigError(f"{file}: unknown state {state!r}; the states are {START}, {known}")
+    if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
+        raise ConfigError(f"{file}: what follows {state!r} is a list of actions")
+    for each in names:
+        if each not in ACTIONS:
+            raise ConfigError(f"{file}: unknown action {each!r} after {state!r}; the actions are {known}")
+    return tuple(cast("Action", each) for each in dict.fromkeys(names))

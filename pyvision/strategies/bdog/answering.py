@@ -1,0 +1,81 @@
+"""Get an answer out of a role: a letter where the question has choices, asked for once more where none came."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyvision.errors import FormatError
+from pyvision.prompts import render
+from pyvision.replies import find_answer, without_thinking
+from pyvision.strategies.bdog.asking import Asking, Exchange
+from pyvision.strategies.bdog.choices import Asked, find_choice
+from pyvision.types import Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The answer of one role, or the end that it comes to, with the exchange in which it was given."""
+
+    answer: Answer
+    exchange: Exchange
+
+
+def ending(question: Asked) -> str:
+    """What a prompt says last: in which form the answer is to be given."""
+    if question.choices:
+        return render("bdog/ending_choice.md", letters=", ".join(question.letters))
+    return render("bdog/ending_free.md")
+
+
+def decide(asking: Asking, role: str, prompt: str, **variables: object) -> Verdict:
+    """Put a prompt that ends in an answer to a role; `ending` is filled in here."""
+    return settle(asking, asking.ask(role, prompt, ending=ending(asking.question), **variables))
+
+
+def settle(asking: Asking, exchange: Exchange) -> Verdict:
+    """The answer in a reply. Where there is none, the role is asked once more, unless no budget is left for it."""
+    found, why = _found(exchange, asking.question)
+    if found is not None or exchange.reply.finish == "refusal":
+        return Verdict(_answer(exchange, found, why), exchange)
+    asking.episode.note("malformed", role=exchange.role, why=why)
+    if asking.episode.last_call():
+        return Verdict(_answer(exchange, None, why), exchange)
+    again = _once_more(asking, exchange, why)
+    found, why = _found(again, asking.question)
+    return Verdict(_answer(again, found, why), again)
+
+
+def _once_more(asking: Asking, exchange: Exchange, why: str) -> Exchange:
+    letters = ", ".join(asking.question.letters)
+    if not letters:
+        return asking.follow(exchange, "no_answer")
+    return asking.follow(exchange, "no_choice", why=why, letters=letters)
+
+
+def _answer(exchange: Exchange, found: str | None, why: str) -> Answer:
+    if found is not None:
+        return Answer(found)
+    match exchange.reply.finish:
+        case "refusal":
+            return Answer(None, "refused", remark=exchange.reply.text)
+        case "length":
+            return Answer(None, "truncated", remark="the reply was cut before its answer; raise max_tokens")
+        case _:
+            return Answer(None, "no_answer", remark=f"the {exchange.role} gave no answer: {why}")
+
+
+def _found(exchange: Exchange, question: Asked) -> tuple[str | None, str]:
+    """The letter or the text of the answer, and why there is none."""
+    reply = exchange.reply
+    if reply.finish == "refusal":
+        return None, "it refused"
+    if question.choices:
+        choice = find_choice(reply.text, question.choices)
+        return choice.letter, choice.why
+    try:
+        boxed = find_answer(reply.text)
+    except FormatError as error:
+        return None, str(error)
+    if boxed is None and reply.finish == "length":
+        return None, "the reply was cut"
+    return boxed or without_thinking(reply.text).strip() or None, "the reply is empty"

@@ -1,0 +1,149 @@
+"""The choices of a question, and which one of them a reply settles on; never a guess.
+
+Rules for a reply (after VLMEvalKit's, arXiv 2407.11691, which the paper's code uses), in this order:
+* A boxed answer alone counts, where there is one; else what follows the last "answer is" or "answer:"; else it all.
+* Exactly one letter of a choice among the words. `A` and `I` in front of a lower-case word are words themselves: there
+  we differ from the original, which reads "A baby is pulling" as choice A.
+* Else exactly one choice whose text stands in the reply. Where one choice contains another, the longer one counts
+  unless the shorter one also stands by itself: the original finds both and gives up.
+What settles on none, or on two, is told; the original then takes a random choice.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from pyvision.errors import ConfigError, FormatError
+from pyvision.replies import find_answer, without_thinking
+from pyvision.types import Question
+
+MOST = 26  # letters
+_MARKER = re.compile(r"(?:^|(?<=\s))[(\[]?([A-Z])[.):\]](?=\s)[ \t]*")
+_HEADING = re.compile(r"(?:\b(?:answer\s+)?(?:options|choices)\b[^\n:]*:?)\s*\Z", re.IGNORECASE)
+_CONCLUSION = re.compile(r"\banswer\s*(?:is|:|would be)\s*:?\s*(.+)", re.IGNORECASE)
+_PUNCTUATION = re.compile(r"[.()\[\],:;!*#{}\"'`?]")
+_BARE_LETTER = re.compile(r"[\s(\[*\"']*([A-Za-z])[\s.)\]*:\"']*")
+_ALSO_WORDS = {"A", "I"}
+_BEHIND_LETTERS = {"and", "or", "nor", "but", "is", "because", "since", "as", "if", "not"}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question taken apart: its text with the context but without the choices, and those."""
+
+    text: str
+    choices: tuple[str, ...] = ()
+
+    @property
+    def letters(self) -> str:
+        """A, B, C … one for each choice."""
+        return "".join(chr(ord("A") + place) for place in range(len(self.choices)))
+
+    @property
+    def full_text(self) -> str:
+        """The text with the choices below it."""
+        return Question(self.text, choices=self.choices).full_text
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a reply settles on: a letter, or None and why not."""
+
+    letter: str | None
+    why: str
+
+
+def asked(question: Question) -> Asked:
+    """The question taken apart; choices that are listed in its text, as `A. …` or `(A) …`, are found.
+
+    Raises ConfigError for more choices than there are letters.
+    """
+    if len(question.choices) > MOST:
+        raise ConfigError(f"the question has {len(question.choices)} choices; at most {MOST} have a letter")
+    text = "\n".join(part for part in (question.context, question.text) if part)
+    return Asked(text, question.choices) if question.choices else _listed(text)
+
+
+def find_choice(reply: str, choices: tuple[str, ...]) -> Choice:
+    """Which of the choices the reply settles on, by the rules at the top of this file."""
+    text = without_thinking(reply)
+    try:
+        part = find_answer(text)
+    except FormatError as error:
+        return Choice(None, str(error))
+    if part is None:
+        concluded = _CONCLUSION.findall(text)
+        part = concluded[-1] if concluded else text
+    return _settled(part.strip(), choices)
+
+
+def _settled(part: str, choices: tuple[str, ...]) -> Choice:
+    if not part:
+        return Choice(None, "the reply is empty")
+    letters = Asked("", choices).letters
+    bare = _BARE_LETTER.fullmatch(part)
+    if bare:
+        letter = bare[1].upper()
+        known = letter in letters
+        return Choice(letter, "its letter") if known else Choice(None, f"there is no choice {letter}")
+    named = _letters_in(part, letters)
+    if len(named) == 1:
+        return Choice(named[0], "its letter")
+    told = _told_in(part, choices)
+    if len(told) == 1:
+        return Choice(letters[told[0]], "its text")
+    found = named or [letters[place] for place in told]
+    return Choice(None, f"it names {' and '.join(found)}" if found else "it names no choice")
+
+
+def _letters_in(part: str, letters: str) -> list[str]:
+    words = _PUNCTUATION.sub(" ", part).split()
+    following = [*words[1:], ""]
+    return sorted(
+        {
+            word
+            for word, after in zip(words, following, strict=True)
+            if word in letters and len(word) == 1 and not _is_word(word, after)
+        }
+    )
+
+
+def _is_word(letter: str, after: str) -> bool:
+    """Whether an A is an article, or an I a person, by the word that follows."""
+    return letter in _ALSO_WORDS and after[:1].islower() and after not in _BEHIND_LETTERS
+
+
+def _told_in(part: str, choices: tuple[str, ...]) -> list[int]:
+    """The places of the choices whose text stands in the part, longer ones first taken out of it."""
+    rest = " ".join(part.casefold().split())
+    found: list[int] = []
+    for place in sorted(range(len(choices)), key=lambda place: -len(choices[place])):
+        text = " ".join(choices[place].casefold().split()).rstrip(".")
+        twins = [other for other in found if choices[other].casefold() == choices[place].casefold()]
+        shorter = re.sub(rf"(?<!\w){re.escape(text)}(?!\w)", "\0", rest) if text else rest
+        if shorter != rest or twins:
+            found.append(place)
+        rest = shorter
+    return sorted(found)
+
+
+def _listed(text: str) -> Asked:
+    markers: list[re.Match[str]] = []
+    for marker in _MARKER.finditer(text):
+        if marker[1] == chr(ord("A") + len(markers)):
+            markers.append(marker)
+        elif marker[1] == "A":
+            markers = [marker]
+    if len(markers) < 2:
+        return Asked(text)
+    line_end = text.find("\n", markers[-1].end())
+    end = len(text) if line_end < 0 else line_end
+    starts = [*(marker.start() for marker in markers[1:]), end]
+    choices = tuple(
+        text[m.end() : stop].strip().rstrip(";,") for m, stop in zip(markers, starts, strict=True)
+    )
+    if not all(choices):
+        return Asked(text)
+    stem = _HEADING.sub("", text[: markers[0].start()].rstrip()).rstrip()
+    return Asked("\n".join(part for part in (stem, text[end:].strip()) if part), choices)

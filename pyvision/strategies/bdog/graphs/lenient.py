@@ -1,0 +1,213 @@
+"""Read JSON that a language model wrote: broken, cut, commented or in Python's spelling. Never raises.
+
+One pass from an opening bracket; every character is passed once or twice, whatever the text. What had to be mended is
+said by name. Brackets deeper than 32 levels are passed over.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal, TypeAlias
+
+Mend: TypeAlias = Literal[
+    "truncated",  # the text ended before its brackets did
+    "mismatched_bracket",  # a bracket of the other kind closed it
+    "trailing_comma",
+    "missing_comma",
+    "missing_value",  # a key without one
+    "duplicate_key",  # the last one holds, unless both are lists: those are joined
+    "unquoted",  # a key or a text without quotes
+    "other_quotes",  # single or typographic ones
+    "unescaped_quote",  # a quote inside a text
+    "unclosed_text",  # a text that ended with its line
+    "comment",
+    "python_constant",  # None, True, False
+    "stray_text",  # something that stood where nothing can
+    "too_deep",
+]
+
+_DEPTH = 32
+_SPACE = re.compile(r"\s+")
+_DOTS = re.compile(r"(?:\.{3,}|…)(?=[\s,}\]]|\Z)")
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)|#(?![0-9a-fA-F]{3})[^\n]*", re.DOTALL)
+_PASSED = (_SPACE, _COMMENT, _DOTS)
+_ENDS_TEXT = r"(?=\s*(?:[,:}\]{\[\"']|//|/\*|\Z)|[ \t]*\n)"
+_TEXTS = {
+    opening: re.compile(
+        rf"{opening}((?:\\[^\n]|(?!{closing}{_ENDS_TEXT})[^\\\n])*)({closing}|\\?(?=\n)|\\?\Z)"
+    )
+    for opening, closing in (('"', '"'), ("'", "'"), ("“", "[”“]"), ("‘", "[’‘]"))
+}
+_BARE = re.compile(r"(?:(?!//|/\*)[^,:{}\[\]\"\n])+")
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,300})(?:\.\d{1,300})?(?:[eE][-+]?\d{1,2})?")
+_CONSTANTS: dict[str, Any] = {"true": True, "false": False, "null": None}
+_PYTHON: dict[str, Any] = {"True": True, "False": False, "None": None}
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([^\n]))")
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+_CLOSING = {"{": "}", "[": "]"}
+
+
+def read_value(text: str, start: int) -> tuple[Any, int, frozenset[Mend]]:
+    """The object or list that opens at `start`, the position behind it, and what was mended."""
+    reader = _Reader(text, start)
+    value = reader.container()
+    return value, reader.at, frozenset(reader.mends)
+
+
+class _Reader:
+    """A position in the text, and what was mended on the way to it."""
+
+    def __init__(self, text: str, start: int) -> None:
+        self.at = start
+        self.mends: set[Mend] = set()
+        self._text = text
+        self._open: list[str] = []
+
+    def container(self) -> dict[str, Any] | list[Any]:
+        opening = self._text[self.at]
+        self.at += 1
+        self._open.append(opening)
+        value = self._object() if opening == "{" else self._list()
+        self._open.pop()
+        return value
+
+    def _object(self) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        while not self._ends(is_first=not found):
+            if self._peek() in _CLOSING or self._peek() == ":":
+                self._stray()
+            else:
+                self._pair(found)
+        return found
+
+    def _pair(self, found: dict[str, Any]) -> None:
+        key = self._scalar()
+        key = key if isinstance(key, str) else str(key)
+        self._skip()
+        if self._peek() != ":":
+            self.mends.add("missing_value")
+            found.setdefault(key, None)
+            return
+        self.at += 1
+        self._skip()
+        if self._peek() in ("", ",", "}", "]"):
+            self.mends.add("missing_value")
+            value = None
+        else:
+            value = self._value()
+        if key in found:
+            self.mends.add("duplicate_key")
+            if isinstance(found[key], list) and isinstance(value, list):
+                value = [*found[key], *value]
+        found[key] = value
+
+    def _list(self) -> list[Any]:
+        found: list[Any] = []
+        while not self._ends(is_first=not found):
+            if self._peek() == ":":
+                self._stray()
+            else:
+                found.append(self._value())
+        return found
+
+    def _ends(self, *, is_first: bool) -> bool:
+        """Pass the commas before the next item; or the bracket, where the container ends here."""
+        commas = self._commas()
+        character = self._peek()
+        if commas > (0 if is_first or not character or character in "}]" else 1):
+            self.mends.add("trailing_comma")
+        if not character:
+            self.mends.add("truncated")
+            return True
+        if character in "}]":
+            self._close(character)
+            return True
+        if not commas and not is_first:
+            self.mends.add("missing_comma")
+        return False
+
+    def _commas(self) -> int:
+        count = 0
+        self._skip()
+        while self._peek() == ",":
+            self.at += 1
+            count += 1
+            self._skip()
+        return count
+
+    def _close(self, bracket: str) -> None:
+        """Pass the bracket, unless it is of an outer container, which it then ends as well."""
+        if bracket != _CLOSING[self._open[-1]]:
+            self.mends.add("mismatched_bracket")
+            outer = [_CLOSING[opening] for opening in self._open[:-1]]
+            follows = _SPACE.sub("", self._text[self.at + 1 : self.at + 80])[:1]
+            if (
+                bracket in outer and follows != outer[-1]
+            ):  # else the wrong key was hit: the outer one ends next
+                return
+        self.at += 1
+
+    def _value(self) -> Any:
+        if self._peek() not in _CLOSING:
+            return self._scalar()
+        if len(self._open) < _DEPTH:
+            return self.container()
+        self.mends.add("too_deep")
+        self.at += 1
+        return None
+
+    def _scalar(self) -> Any:
+        character = self._peek()
+        return self._quoted(character) if character in _TEXTS else self._bare()
+
+    def _quoted(self, quote: str) -> str:
+        found = _TEXTS[quote].match(self._text, self.at)
+        assert found is not None  # the pattern takes any text behind its quote
+        self.at = found.end()
+        if quote != '"':
+            self.mends.add("other_quotes")
+        if not found[2].strip("\\"):
+            self.mends.add("truncated" if self.at == len(self._text) else "unclosed_text")
+            return _unescaped(found[1].rstrip().rstrip(",}]").rstrip())
+        if quote in found[1].replace(f"\\{quote}", ""):
+            self.mends.add("unescaped_quote")
+        return _unescaped(found[1])
+
+    def _bare(self) -> Any:
+        found = _BARE.match(self._text, self.at)
+        if found is None:
+            self._stray()
+            return None
+        self.at = found.end()
+        word = found[0].strip()
+        if word in _CONSTANTS:
+            return _CONSTANTS[word]
+        if word in _PYTHON:
+            self.mends.add("python_constant")
+            return _PYTHON[word]
+        if _NUMBER.fullmatch(word):
+            return float(word) if {".", "e", "E"} & set(word) else int(word)
+        self.mends.add("unquoted")
+        return word
+
+    def _stray(self) -> None:
+        self.mends.add("stray_text")
+        self.at += 1
+
+    def _skip(self) -> None:
+        while found := next(filter(None, (p.match(self._text, self.at) for p in _PASSED)), None):
+            if found.re is not _SPACE:
+                self.mends.add("comment" if found.re is _COMMENT else "stray_text")
+            self.at = found.end()
+
+    def _peek(self) -> str:
+        return self._text[self.at : self.at + 1]
+
+
+def _unescaped(body: str) -> str:
+    plain = _ESCAPE.sub(_character, body)
+    return plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _character(found: re.Match[str]) -> str:
+    return chr(int(found[1], 16)) if found[1] else _ESCAPED.get(found[2], found[2])

@@ -1,0 +1,1 @@
+"""How the answers were sought, over many courses: numbers, tables and pictures."""

@@ -1,0 +1,1 @@
+"""Perception and search on the host: one contract (`types.Tool`), a table of who provides what."""

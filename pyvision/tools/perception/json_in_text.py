@@ -1,0 +1,35 @@
+"""Find JSON values in prose: models put fences, sentences and half a list around what they were asked for."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+MOST_CHARS = 200_000  # a longer reply is no answer any more
+_MOST_FAILURES = 200  # each reads to the end of the text: hostile brackets must not take minutes
+_OPENING = re.compile(r"[\[{]")
+
+
+def values_in(text: str) -> Iterator[Any]:
+    """Every outermost list and object, in order. Of one that was cut short, the whole ones inside of it."""
+    text, at, failures = text[:MOST_CHARS], 0, 0
+    decoder = json.JSONDecoder()
+    while failures < _MOST_FAILURES and (found := _OPENING.search(text, at)):
+        try:
+            value, at = decoder.raw_decode(text, found.start())
+            yield value
+        except (ValueError, RecursionError):  # no JSON after all, or a tower of brackets
+            at, failures = found.start() + 1, failures + 1
+
+
+def number_of(value: Any) -> float | None:
+    """A finite number, or None; what JSON says in quotes is one too, true and false are none."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):  # a whole number of 400 digits
+        return None
+    return number if abs(number) < 1e12 else None  # infinity and NaN are not

@@ -1,0 +1,1 @@
+"""Perception without any model: colours, simple shapes and capital letters, by rules."""

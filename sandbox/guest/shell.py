@@ -1,0 +1,88 @@
+"""The IPython of cells: pictures by our own backend, short tracebacks, and no end before the room's."""
+
+# ipykernel and IPython are typed only in part
+# mypy: disable-error-code="no-untyped-call"
+
+from __future__ import annotations
+
+import os
+import subprocess
+from typing import Any
+
+from ipykernel.zmqshell import ZMQInteractiveShell
+from IPython.core.compilerop import CachingCompiler
+from IPython.core.history import HistoryManager
+
+from . import figures, tracebacks
+from .trace import Tracer
+
+
+class CellCompiler(CachingCompiler):
+    """Names a cell by its number, so that a traceback can tell it from the library and from other cells."""
+
+    current = 0
+
+    def get_code_name(self, raw_code: str, transformed_code: str, number: int) -> str:
+        self.current = number
+        return tracebacks.cell_name(number)
+
+
+class CellShell(ZMQInteractiveShell):
+    """Ends with the room only, draws through our backend whatever a cell asks for, keeps tracebacks short."""
+
+    compile: Any
+    history_manager: Any
+    tracer: Tracer | None = None
+    rich = False  # for a notebook rather than for a model
+    restore_streams: Any = staticmethod(lambda: None)
+
+    def init_profile_dir(self, profile_dir: Any) -> None:
+        """There is none: it would be read from, and written to, the home of whoever runs this."""
+
+    def init_history(self) -> None:
+        self.history_manager = HistoryManager(shell=self, parent=self, hist_file=":memory:")
+
+    def init_environment(self) -> None:
+        os.environ.update(TERM="dumb", NO_COLOR="1", PAGER="cat")  # output is read as plain text
+
+    def watch_cells(self) -> None:
+        """Trace the cells for which that was asked."""
+        self.events.register("pre_execute", self._start_trace)
+        self.events.register("post_execute", self._stop_trace)
+
+    def _start_trace(self) -> None:
+        if self.tracer is not None:
+            self.tracer.start()
+
+    def _stop_trace(self) -> None:
+        if self.tracer is not None:
+            self.tracer.stop()
+
+    def ask_exit(self) -> None:
+        if self.rich:
+            super().ask_exit()
+        else:
+            raise SystemExit  # `exit()` ends the cell; the kernel must outlive it
+
+    def enable_matplotlib(self, gui: str | None = None) -> tuple[str, str]:
+        return "inline", figures.BACKEND  # `%matplotlib …` would put another backend in the place of ours
+
+    def system(self, cmd: str) -> None:
+        """`!cmd`: IPython's own needs a terminal, of which a machine has but a few."""
+        self.user_ns["_exit_code"] = subprocess.call(self.var_expand(cmd, depth=1), shell=True)
+
+    def showtraceback(self, exc_tuple: Any = None, *arguments: Any, **options: Any) -> None:
+        self.restore_streams()
+        # IPython's own inspects and colours every frame, which takes up to seconds.
+        etype, error, _ = self._get_exc_info(exc_tuple)
+        shown = tracebacks.message(error)  # of a syntax error, without "(<cell 3>, line 2)"
+        self._showtraceback(etype, shown, tracebacks.lines(etype, error, self.compile.current))
+
+    def _format_exception_for_storage(self, *arguments: Any, **options: Any) -> dict[str, Any]:
+        return {}  # for notebooks made from a history; it would make IPython's own traceback after all
+
+    def showsyntaxerror(self, *arguments: Any, **options: Any) -> None:
+        self.showtraceback()
+
+    def showindentationerror(self) -> None:
+        self.showtraceback()

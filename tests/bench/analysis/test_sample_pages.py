@@ -1,0 +1,103 @@
+"""The reports of single samples: written once, and linked from the experiment's page."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from pyvision.bench.analysis.document import Document, Section, Table
+from pyvision.bench.analysis.markdown import to_markdown
+from pyvision.bench.analysis.page import to_page
+from pyvision.bench.analysis.reading import read_graded
+from pyvision.bench.analysis.sample_pages import REPORT, samples_section, write_sample_pages
+from pyvision.cli.bench import report
+from pyvision.trajectory import EVENTS
+from tests.bench.analysis.experiments import write_experiment
+
+
+class Links(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found += [value or "" for name, value in attrs if name == "href"]
+
+
+def links_in(page: str) -> list[str]:
+    links = Links()
+    links.feed(page)
+    return links.found
+
+
+def call(*words: str | Path) -> None:
+    parser = argparse.ArgumentParser()
+    report.add_arguments(parser)
+    assert report.run(parser.parse_args([str(word) for word in words])) == 0
+
+
+def test_the_page_links_to_the_report_of_each_sample(tmp_path: Path) -> None:
+    folder, page = write_experiment(tmp_path / "my run", [1, 0]), tmp_path / "pages" / "r.html"
+    call(folder, "--html", page, "--samples")
+    links = links_in(page.read_text(encoding="utf-8"))
+    assert len(links) == 2
+    for link in links:
+        assert urlsplit(link).scheme == ""
+        assert "<!doctype html>" in (page.parent / unquote(link)).read_text(encoding="utf-8").lower()
+
+
+def test_without_reports_the_page_says_how_to_get_them(tmp_path: Path) -> None:
+    folder, page = write_experiment(tmp_path / "x", [1, 0]), tmp_path / "r.html"
+    call(folder, "--html", page)
+    text = page.read_text(encoding="utf-8")
+    assert links_in(text) == []
+    assert "bench report DIR --samples" in text
+
+
+def test_a_report_that_is_there_is_not_written_again_until_its_run_is_newer(tmp_path: Path) -> None:
+    folder = write_experiment(tmp_path, [1, 0])
+    assert [write_sample_pages(folder), write_sample_pages(folder)] == [2, 0]
+    events = next(folder.rglob(EVENTS))
+    later = events.stat().st_mtime + 60
+    os.utime(events, (later, later))
+    assert write_sample_pages(folder) == 1
+
+
+def test_a_trajectory_that_cannot_be_read_is_told_and_the_others_are_written(tmp_path: Path) -> None:
+    folder = write_experiment(tmp_path, [1, 0])
+    broken = next(folder.rglob(EVENTS))
+    broken.write_text("no trajectory\nat all\n", encoding="utf-8")
+    told: list[str] = []
+    assert write_sample_pages(folder, tell=told.append) == 1
+    assert len(told) == 1
+    assert broken.parent.name in told[0]
+
+
+def test_a_sample_without_a_trajectory_has_no_link(tmp_path: Path) -> None:
+    folder = write_experiment(tmp_path, [1, 0])
+    write_sample_pages(folder)
+    next(folder.rglob(REPORT)).unlink()
+    section = samples_section(folder, read_graded(folder), tmp_path / "r.html")
+    (table,) = section.parts
+    assert isinstance(table, Table)
+    assert sorted(link is None for link in table.links) == [False, True]
+
+
+@pytest.mark.parametrize("name", ["javascript:alert(1)", 'a"b', "a&b <x>", "?q#f"])
+def test_a_folder_of_any_name_is_a_link_within_the_disk(tmp_path: Path, name: str) -> None:
+    folder = write_experiment(tmp_path / name, [1])
+    write_sample_pages(folder)
+    page = to_page(Document("t", (samples_section(folder, read_graded(folder), tmp_path / "r.html"),)))
+    (link,) = links_in(page)
+    assert urlsplit(link).scheme == ""
+    assert (tmp_path / unquote(link)).is_file()
+
+
+def test_markdown_leaves_links_out() -> None:
+    table = Table(("a",), (("b",),), ("c.html",))
+    assert "c.html" not in to_markdown(Document("t", (Section("s", (table,)),)))

@@ -1,0 +1,70 @@
+"""Exact matches of texts: what each flavour sets aside."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pyvision.bench.metrics import find_metric
+from tests.bench.metrics.samples import sample, score, value
+
+EVERY = [
+    ("text", "exact"),
+    ("text", "plain"),
+    ("gqa", "vlmevalkit"),
+    ("gqa", "lmms-eval"),
+    ("gqa", "paper"),
+    ("covr", "paper"),
+]
+
+
+# VLMEvalKit: strip and lower; lmms-eval: case and punctuation; VDebugger: VQA's normalisation of the answer alone.
+@pytest.mark.parametrize(
+    ("answer", "vlmevalkit", "lmms_eval", "paper"),
+    [
+        ("dog", 1, 1, 1),
+        (" Dog ", 1, 1, 1),
+        ("dog.", 0, 1, 1),
+        ("a dog", 0, 0, 1),
+        ("cat", 0, 0, 0),
+    ],
+)
+def test_the_flavours_of_gqa_set_different_things_aside(
+    answer: str, vlmevalkit: int, lmms_eval: int, paper: int
+) -> None:
+    assert value("gqa", answer, sample("dog"), "vlmevalkit") == vlmevalkit
+    assert value("gqa", answer, sample("dog"), "lmms-eval") == lmms_eval
+    assert value("gqa", answer, sample("dog"), "paper") == paper
+
+
+def test_the_paper_turns_none_into_zero() -> None:
+    assert score("gqa", "None", sample("none"), "paper").parsed == "0"
+    assert value("gqa", "None", sample("none"), "vlmevalkit") == 1
+
+
+def test_covr_reads_true_as_yes_on_both_sides() -> None:
+    assert value("covr", "True", sample("yes")) == 1
+    assert value("covr", "yes", sample("True")) == 1
+    assert value("covr", "False", sample("True")) == 0
+    assert value("covr", "three", sample("3")) == 1
+
+
+def test_exact_keeps_the_case_and_plain_does_not() -> None:
+    assert value("text", " KL 7 ", sample("KL 7"), "exact") == 1
+    assert value("text", "kl  7.", sample("KL 7"), "exact") == 0
+    assert value("text", "kl  7.", sample("KL 7"), "plain") == 1
+    assert value("text", "35", sample("3.5"), "plain") == 0
+
+
+def test_any_of_several_truths_will_do() -> None:
+    assert value("text", r"\boxed{hound}", sample(["dog", "hound"])) == 1
+
+
+def test_an_empty_answer_has_nothing_parsed() -> None:
+    assert (score("text", " ", sample("dog")).parsed, value("text", " ", sample("dog"))) == (None, 0)
+
+
+@given(st.text(), st.sampled_from(EVERY))
+def test_any_text_is_scored(answer: str, metric: tuple[str, str | None]) -> None:
+    assert find_metric(*metric)(answer, sample("dog")).value in (0, 1)

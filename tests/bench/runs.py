@@ -1,0 +1,114 @@
+"""Doubles for tests of experiments: samples drawn on the spot, a model that knows them, and a quiet watcher."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pyvision.bench.engines import Finished
+from pyvision.bench.plan import Plan
+from pyvision.bench.samples import Record, Sample, Score
+from pyvision.bench.sources import Source
+from pyvision.bench.store import Store
+from pyvision.bench.tally import Tally
+from pyvision.types import Message, Reply, Sampling, Usage
+from tests.doubles import png
+
+PHOTO = png(64, 48, "navy")
+
+
+def a_sample(number: int, **changes: Any) -> Sample:
+    """Number 0, 3, 6 … have the answer A, and so on."""
+    known: dict[str, Any] = {
+        "id": f"sample {number}",
+        "text": f"What is number {number}?",
+        "images": (PHOTO,),
+        "target": "ABC"[number % 3],
+        "choices": ("one", "two", "three"),
+        "category": "odd" if number % 2 else "even",
+    }
+    return Sample(**known | changes)
+
+
+def source_of(*samples: Sample, metric: str | None = "choice:exact") -> Source:
+    return Source("made", {"kind": "made", "count": len(samples)}, lambda: samples, len(samples), metric)
+
+
+def made(count: int) -> Source:
+    return source_of(*(a_sample(number) for number in range(count)))
+
+
+class Knowing:
+    """A model that answers `number N` with the Nth letter, but for what `says` holds; counts what it is asked."""
+
+    name = "knowing"
+
+    def __init__(self, says: Mapping[int, str | Exception] | None = None) -> None:
+        self.says = says or {}
+        self.asked: list[int] = []
+        self.before: Callable[[int], None] = lambda number: None
+        self._lock = threading.Lock()
+
+    def complete(self, messages: Sequence[Message], sampling: Sampling) -> Reply:
+        found = re.search(r"number (\d+)", "\n".join(message.text for message in messages))
+        if found is None:  # the canary
+            return Reply("ready")
+        number = int(found[1])
+        with self._lock:
+            self.asked.append(number)
+        self.before(number)
+        said = self.says.get(number, f"\\boxed{{{'ABC'[number % 3]}}}")
+        if isinstance(said, Exception):
+            raise said
+        return Reply(said, Usage(10, 2))
+
+    def stream(self, messages: Sequence[Message], sampling: Sampling) -> Iterator[str | Reply]:
+        yield self.complete(messages, sampling)
+
+
+class Quiet:
+    """A watcher that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.shown: list[Record] = []
+        self.when_shown: Callable[[], None] = lambda: None
+
+    def begin(self, folder: Path, tally: Tally) -> None:
+        self.lines.append(f"{tally.done} of {tally.total}")
+
+    def show(self, finished: Finished, score: Score, tally: Tally) -> None:
+        self.shown.append(finished.record)
+        self.when_shown()
+
+    def tell(self, line: str) -> None:
+        self.lines.append(line)
+
+
+def a_plan(folder: Path, source: Source, model: object, **changes: Any) -> Plan:
+    settings = {"strategy": "direct", "model": model} | changes.pop("settings", {})
+    return Plan(source, settings, folder=folder, **{"workers": 2} | changes)
+
+
+def records_in(folder: Path) -> list[Record]:
+    with Store(folder) as store:
+        return sorted(store.records(), key=lambda record: (record.sample_id, record.repeat))
+
+
+def contents(folder: Path) -> dict[tuple[str, int], tuple[Any, ...]]:
+    """What two runs of one experiment must agree on."""
+    with Store(folder) as store:
+        scores = store.scores()
+        return {
+            (record.sample_id, record.repeat): (
+                record.answer,
+                record.end_reason,
+                record.category,
+                record.turns,
+                scores[(record.sample_id, record.repeat)],
+            )
+            for record in store.records()
+        }

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pyvision.bench import runner
+from pyvision.bench.grading import BY_SAMPLE, Grading, find_grading
+from pyvision.bench.regrading import regrade
+from pyvision.bench.samples import INFRASTRUCTURE, Record, Sample, Score
+from pyvision.bench.store import Store
+from pyvision.bench.tally import tally_of
+from pyvision.errors import ConfigError, ModelError
+from pyvision.types import EndReason
+from tests.bench.runs import Knowing, Quiet, a_plan, a_sample, made, source_of
+
+
+def record(answer: str | None, end_reason: EndReason = "answered") -> Record:
+    return Record("sample 0", 0, "", answer, end_reason)
+
+
+def broken(answer: str, sample: Sample) -> Score:
+    raise ZeroDivisionError(answer)
+
+
+@pytest.mark.parametrize("reason", sorted(INFRASTRUCTURE))
+def test_an_infrastructure_failure_is_unscored_whatever_was_answered(reason: EndReason) -> None:
+    assert find_grading("choice").score(record("A", reason), a_sample(0)) == Score(None, reason)
+
+
+@pytest.mark.parametrize("reason", ["no_answer", "refused", "truncated", "loop", "turn_limit", "time_limit"])
+def test_no_answer_is_wrong_and_the_reason_is_kept(reason: EndReason) -> None:
+    score = find_grading("choice").score(record(None, reason), a_sample(0))
+    assert (score.value, score.why) == (0.0, f"no answer: {reason}")
+
+
+def test_a_metric_that_fails_leaves_the_answer_unscored() -> None:
+    score = Grading("broken", broken).score(record("A"), a_sample(0))
+    assert score == Score(None, "the metric failed: ZeroDivisionError: A")
+
+
+def test_a_metric_without_a_flavour_is_kept_under_that_of_its_first() -> None:
+    assert find_grading("choice").key == "choice:official"
+
+
+@pytest.mark.parametrize(("answer", "value"), [("[0, 0, 10, 6]", 1.0), ("[0, 0, 10, 5]", 0.0)])
+def test_a_metric_may_have_any_threshold(answer: str, value: float) -> None:
+    grading = find_grading("box_accuracy@0.6")
+    assert grading.key == "box_accuracy@0.6:vlmevalkit"
+    assert grading.score(record(answer), a_sample(0, target=[0, 0, 10, 10], choices=())).value == value
+
+
+@pytest.mark.parametrize("name", ["nonsense", "choice:nonsense", "box_accuracy@2"])
+def test_an_unknown_metric_is_refused(name: str) -> None:
+    with pytest.raises(ConfigError, match=r"nonsense|'2' is no threshold"):
+        find_grading(name)
+
+
+def test_each_sample_may_name_its_own_metric() -> None:
+    grading = find_grading(None)
+    number = a_sample(0, target="2", choices=(), metadata={"metric": "integer"})
+    assert grading.key == BY_SAMPLE
+    assert grading.score(record("two"), number).value == 1.0
+    assert grading.score(record("A"), a_sample(0)).value == 1.0
+
+
+def test_grading_again_asks_nothing_and_its_metric_becomes_the_default(tmp_path: Path) -> None:
+    model = Knowing({1: "It is \\boxed{(B) two}"})
+    runner.run(a_plan(tmp_path, made(3), model), Quiet())
+    regrade(tmp_path, "choice:vlmevalkit")
+    with Store(tmp_path) as store:
+        assert store.default_metric == "choice:vlmevalkit"
+        assert store.metrics() == ("choice:exact", "choice:vlmevalkit")
+        assert len(store.scores()) == len(store.scores("choice:exact")) == 3
+    assert len(model.asked) == 3
+
+
+def test_grading_again_by_the_same_metric_gives_the_same_scores(tmp_path: Path) -> None:
+    source = source_of(a_sample(0), a_sample(1, target="C"), metric=None)
+    runner.run(a_plan(tmp_path, source, Knowing()), Quiet())
+    with Store(tmp_path) as store:
+        before = dict(store.scores())
+    regrade(tmp_path, None)
+    with Store(tmp_path) as store:
+        assert dict(store.scores()) == before
+        assert tally_of(store).accuracy == 0.5
+
+
+def test_a_folder_that_is_graded_can_be_gone_on_with(tmp_path: Path) -> None:
+    runner.run(a_plan(tmp_path, made(3), Knowing()), Quiet())
+    regrade(tmp_path, "choice:official")
+    watcher = Quiet()
+    runner.run(a_plan(tmp_path, made(3), Knowing()), watcher)
+    assert watcher.lines == ["3 of 3"]
+    with Store(tmp_path) as store:
+        assert tally_of(store).scored == 3
+
+
+def test_going_on_with_another_metric_grades_what_is_there_by_it(tmp_path: Path) -> None:
+    plan = a_plan(tmp_path, made(3), Knowing({1: ModelError("no route")}))
+    runner.run(plan, Quiet())
+    runner.run(replace(plan, metric="choice:vlmevalkit"), Quiet())
+    with Store(tmp_path) as store:
+        assert len(store.scores("choice:vlmevalkit")) == 3
+    runner.run(plan, Quiet())
+    with Store(tmp_path) as store:
+        assert (store.default_metric, len(store.scores())) == ("choice:exact", 3)

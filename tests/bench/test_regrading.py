@@ -1,0 +1,178 @@
+"""A judged run: rules first, the judge where they found nothing, once, and told in every place."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pyvision.bench import runner
+from pyvision.bench.analysis.judges import judges_of
+from pyvision.bench.analysis.markdown import to_markdown
+from pyvision.bench.analysis.reading import read_experiment, read_graded
+from pyvision.bench.analysis.report import report
+from pyvision.bench.grading import find_grading, in_words
+from pyvision.bench.regrading import VERDICTS, judge_run, regrade
+from pyvision.bench.store import Store
+from pyvision.cli import main
+from pyvision.errors import ConfigError, ModelError
+from pyvision.models.scripted import Scripted
+from pyvision.players import Player
+from tests.bench.runs import Knowing, Quiet, a_plan, contents, made
+
+VAGUE = {1: "the middle one", 2: "\\boxed{A}", 4: "none of my business"}
+
+
+def answered(folder: Path, count: int = 6) -> Path:
+    """Six samples: the rules find nothing in 1 and 4; 2 is wrong, the others are right."""
+    runner.run(a_plan(folder, made(count), Knowing(VAGUE), workers=1), Quiet())
+    return folder
+
+
+def judge_of(*replies: str | Exception) -> tuple[Player, Scripted]:
+    model = Scripted(replies, "judge-1")
+    return Player(model, {"wire": "scripted"}), model
+
+
+def judged(folder: Path, *replies: str | Exception, metric: str | None = None) -> Scripted:
+    player, model = judge_of(*replies)
+    judge_run(folder, metric, player, workers=1)
+    return model
+
+
+def values(folder: Path) -> dict[str, float | None]:
+    with Store(folder) as store:
+        return {key: score.value for (key, _), score in store.scores().items()}
+
+
+def test_only_what_the_rules_leave_open_goes_to_the_judge(tmp_path: Path) -> None:
+    model = judged(answered(tmp_path), "CHOICE: B", "CHOICE: NONE")
+    assert len(model.requests) == 2
+    assert [values(tmp_path)[f"sample {number}"] for number in range(6)] == [1, 1, 0, 1, 0, 1]
+
+
+def test_the_metric_names_the_judge_and_the_rules_scores_stay(tmp_path: Path) -> None:
+    judged(answered(tmp_path), "CHOICE: B", "CHOICE: NONE")
+    with Store(tmp_path) as store:
+        assert store.default_metric == "choice:exact+judge:judge-1"
+        assert store.scores("choice:exact")["sample 1", 0].value == 0
+
+
+def test_a_verdict_is_paid_for_once_also_after_the_judge_failed(tmp_path: Path) -> None:
+    before = contents(answered(tmp_path))
+    with pytest.raises(ModelError, match="judge judge-1: no route; what it said so far is kept"):
+        judged(tmp_path, "CHOICE: B", ModelError("no route"))
+    assert contents(tmp_path) == before
+    assert len(judged(tmp_path, "CHOICE: NONE").requests) == 1
+    assert len(judged(tmp_path).requests) == 0
+    assert len((tmp_path / VERDICTS).read_text().splitlines()) == 2
+
+
+def test_judged_scores_are_not_made_again_without_a_judge(tmp_path: Path) -> None:
+    judged(answered(tmp_path), "CHOICE: B", "CHOICE: NONE")
+    with pytest.raises(ConfigError, match="--metric choice:exact"):
+        regrade(tmp_path, None)
+    regrade(tmp_path, "choice:exact")
+    assert values(tmp_path)["sample 1"] == 0
+
+
+def test_a_run_that_goes_on_is_graded_by_the_rules_until_the_judge_comes(tmp_path: Path) -> None:
+    judged(answered(tmp_path), "CHOICE: B", "CHOICE: NONE")
+    answered(tmp_path)
+    with Store(tmp_path) as store:
+        assert store.default_metric == "choice:exact"
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("by_sample", "each sample's own metric"),
+        ("choice:exact", "choice:exact"),
+        ("by_sample+judge:a:b", "each sample's own metric, then the judge a:b"),
+        (None, "no metric"),
+    ],
+)
+def test_a_metric_reads_as_words(key: str | None, words: str) -> None:
+    assert in_words(key) == words
+
+
+def test_each_samples_own_metric_may_have_a_judge_too(tmp_path: Path) -> None:
+    judged(answered(tmp_path), "CHOICE: B", "CHOICE: NONE", metric="by_sample")
+    with Store(tmp_path) as store:
+        assert store.default_metric == "by_sample+judge:judge-1"
+        assert find_grading(store.default_metric.partition("+")[0]).key == "by_sample"
+
+
+def test_the_report_says_who_judged_how_many_and_how(tmp_path: Path) -> None:
+    judged(answered(tmp_path), "CHOICE: B", "I cannot tell.")
+    experiment = read_experiment(tmp_path)
+    text = " ".join(to_markdown(report(experiment.graded, experiment.subject)).split())
+    assert "judge-1 judged 2 of 6 answers" in text
+    assert "1 right, 0 wrong, 1 without a readable verdict" in text
+    assert "judge/choice.md" in text
+    (found,) = judges_of(read_graded(tmp_path))
+    assert (found.judge, found.asked, found.right, found.wrong, found.unreadable) == ("judge-1", 2, 1, 0, 1)
+
+
+def test_a_run_without_a_judge_has_none_in_its_report(tmp_path: Path) -> None:
+    experiment = read_experiment(answered(tmp_path))
+    assert " judged " not in to_markdown(report(experiment.graded, experiment.subject))
+
+
+def rows(folder: Path) -> Path:
+    path = folder / "rows.jsonl"
+    row = {"question": "Which?", "images": [], "target": "A", "choices": ["one", "two"]}
+    path.write_text("".join(json.dumps({"id": f"s{i}", **row}) + "\n" for i in range(2)), encoding="utf-8")
+    return path
+
+
+def script(folder: Path, name: str, *replies: str) -> str:
+    path = folder / f"{name}.json"
+    path.write_text(json.dumps({"wire": "scripted", "replies": list(replies)}), encoding="utf-8")
+    return str(path)
+
+
+def bench_run(folder: Path, *more: str) -> list[str]:
+    usual = (
+        "--strategy",
+        "direct",
+        "--workers",
+        "1",
+        "--metric",
+        "choice:exact",
+        "--out",
+        str(folder / "out"),
+    )
+    return ["bench", "run", str(rows(folder)), *usual, *more]
+
+
+def test_run_and_grade_take_a_judge(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    config = script(tmp_path, "model", "\\boxed{A}", "the second one")
+    judge = script(tmp_path, "judge", "CHOICE: B")
+    assert main(bench_run(tmp_path, "--config", config, "--judge", judge)) == 0
+    line = capfd.readouterr().out
+    assert line.startswith("0.5000 over 2 by choice:exact, then the judge scripted · judged: 1 · ")
+    assert main(["bench", "grade", str(tmp_path / "out"), "--judge", judge, "--json"]) == 0
+    found: dict[str, Any] = json.loads(capfd.readouterr().out)
+    assert (found["judged"], found["metric"]) == (1, "choice:exact+judge:scripted")
+
+
+def test_a_judge_that_does_not_exist_is_refused_before_anything_is_paid(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    config = script(tmp_path, "model", "\\boxed{A}", "\\boxed{B}")
+    assert main(bench_run(tmp_path, "--config", config, "--judge", "nobody")) == 2
+    assert "unknown model 'nobody'" in capfd.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_flags_of_run_and_grade_name_the_judge_alike() -> None:
+    from pyvision.cli.bench import grade, run
+
+    for command in (run, grade):
+        parser = argparse.ArgumentParser()
+        command.add_arguments(parser)
+        assert parser.parse_args(["x", "--judge", "openai:gpt-4.1"]).judge == "openai:gpt-4.1"

@@ -1,0 +1,205 @@
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pyvision.bench import runner
+from pyvision.bench.engines import Finished, Job
+from pyvision.bench.experiment import differences
+from pyvision.bench.recorder import Recorder, run_name
+from pyvision.bench.samples import Record, Sample, Score
+from pyvision.bench.store import Store
+from pyvision.bench.tables import DATABASE, PICTURES, RUNS
+from pyvision.errors import ConfigError, RunFolderError
+from pyvision.events import Began, Ended, Event
+from pyvision.trajectory import read_trajectory
+from pyvision.types import EndReason, Outcome, Question, Usage
+from tests.bench.runs import Knowing, Quiet, a_plan, a_sample, made, source_of
+from tests.doubles import picture
+
+
+def events_of(answer: str | None = "A", why: str | None = None) -> tuple[Event, ...]:
+    question = Question("?", (picture(),))
+    outcome = Outcome(answer, "answered" if answer else "model_error", why)
+    return Began(question, "direct", {"default": "knowing"}), Ended(outcome, Usage(), 1, 0, 0.5)
+
+
+def finished(
+    sample: Sample | None = None, answer: str | None = "A", why: str | None = None, attempt: int = 1
+) -> Finished:
+    sample = sample or a_sample(0)
+    reason: EndReason = "answered" if answer else "model_error"
+    record = Record(sample.id, 0, sample.category, answer, reason, why, 5, 6, 4, 0.25, 1.5, 2, 3, 1, 99)
+    return Finished(Job(sample, 0, attempt), record, events_of(answer, why))
+
+
+def recorder(folder: Path, secrets: tuple[str, ...] = ()) -> Recorder:
+    return Recorder(folder, {"limit": 3}, metric="choice:exact", secrets=secrets)
+
+
+def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+    sample = a_sample(0, metadata={"box": [1, 2, 3, 4]}, target=["A", "a"], context="It is late.")
+    done = finished(sample)
+    with recorder(tmp_path) as writer:
+        writer.write(done, Score(1.0, "equal", "A"))
+    with Store(tmp_path) as store:
+        assert list(store.records()) == [done.record]
+        assert store.scores() == {("sample 0", 0): Score(1.0, "equal", "A")}
+        (kept,) = store.samples()
+        folder = store.run_folder("sample 0")
+    assert (kept.target, kept.metadata, kept.choices) == (["A", "a"], {"box": [1, 2, 3, 4]}, sample.choices)
+    assert folder is not None
+    assert read_trajectory(folder).events == done.events
+
+
+def test_pictures_lie_once_in_a_folder_that_all_runs_share(tmp_path: Path) -> None:
+    with recorder(tmp_path) as writer:
+        for number in range(3):
+            writer.write(finished(a_sample(number)), Score(1.0))
+    (shared,) = (tmp_path / PICTURES).iterdir()
+    with Store(tmp_path) as store:
+        assert [sample.images for sample in store.samples()] == [(shared,)] * 3
+    assert shared.read_bytes() == picture().data
+
+
+def test_the_database_is_one_file_when_nobody_writes(tmp_path: Path) -> None:
+    with recorder(tmp_path) as writer:
+        writer.write(finished(), Score(1.0))
+    assert sorted(path.name for path in tmp_path.glob("results.sqlite*")) == [DATABASE]
+
+
+def test_records_can_be_read_while_they_are_written(tmp_path: Path) -> None:
+    with recorder(tmp_path) as writer, Store(tmp_path) as store:
+        writer.write(finished(), Score(1.0))
+        assert [record.sample_id for record in store.records()] == ["sample 0"]
+        writer.write(finished(a_sample(1)), Score(1.0))
+        assert [record.sample_id for record in store.records()] == ["sample 0", "sample 1"]
+
+
+def test_a_later_attempt_takes_the_place_of_the_earlier_and_keeps_its_run(tmp_path: Path) -> None:
+    with recorder(tmp_path) as writer:
+        writer.write(finished(answer=None, why="no route"), Score(None, "model_error"))
+        writer.write(finished(a_sample(1)), Score(1.0))
+        writer.write(finished(attempt=2), Score(1.0))
+    with Store(tmp_path) as store:
+        assert [record.answer for record in store.records()] == ["A", "A"]
+        assert store.attempts() == {("sample 0", 0): 2, ("sample 1", 0): 1}
+        assert len(store.scores()) == 2
+    assert len(list((tmp_path / RUNS).iterdir())) == 3
+
+
+def test_a_run_folder_without_a_record_is_replaced(tmp_path: Path) -> None:
+    left = tmp_path / RUNS / run_name(Job(a_sample(0), 0))
+    left.mkdir(parents=True)
+    (left / "events.jsonl").write_text("half a li", encoding="utf-8")
+    with recorder(tmp_path) as writer:
+        writer.write(finished(), Score(1.0))
+    assert read_trajectory(left).events == events_of()
+
+
+def test_no_secret_comes_into_the_folder(tmp_path: Path) -> None:
+    said = "the key sk-very-secret is refused"
+    with recorder(tmp_path, secrets=("sk-very-secret",)) as writer:
+        done = finished(a_sample(0, text=f"Is {said}?"), answer=said, why=said)
+        writer.write(done, Score(0.0, said, said))
+    for path in tmp_path.rglob("*"):
+        if path.is_file():
+            assert b"sk-very-secret" not in path.read_bytes(), path
+
+
+@given(st.text(st.characters(codec="utf-8"), min_size=1))
+def test_any_id_is_the_name_of_a_folder_inside(sample_id: str) -> None:
+    name = run_name(Job(a_sample(0, id=sample_id), 3))
+    assert name == Path(name).name
+    assert name not in {".", ".."}
+    assert name.isascii()
+    assert "\0" not in name
+    assert len(name) < 100
+
+
+def test_ids_that_look_alike_have_folders_of_their_own() -> None:
+    names = {run_name(Job(a_sample(0, id=each), 0)) for each in ("a/b", "a b", "a_b", "../a_b", "A_b")}
+    assert len(names) == 5
+
+
+@pytest.mark.parametrize("hostile", ["../../etc", "a\0b", "<b>\n", "ä" * 250, "'; DROP TABLE records; --"])
+def test_a_hostile_id_comes_back_as_it_was(tmp_path: Path, hostile: str) -> None:
+    runner.run(a_plan(tmp_path, source_of(a_sample(0, id=hostile)), Knowing()), Quiet())
+    with Store(tmp_path) as store:
+        assert [record.sample_id for record in store.records()] == [hostile]
+        folder = store.run_folder(hostile)
+    assert folder is not None
+    assert folder.parent == tmp_path / RUNS
+
+
+def test_lone_surrogates_of_an_answer_are_replaced(tmp_path: Path) -> None:
+    with recorder(tmp_path) as writer:
+        writer.write(finished(answer="A\ud800"), Score(0.0))
+    with Store(tmp_path) as store:
+        assert [record.answer for record in store.records()] == ["A\ufffd"]
+
+
+def test_a_folder_without_an_experiment_says_how_to_make_one(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="holds no experiment; `bench run"):
+        Store(tmp_path)
+
+
+def test_a_file_that_is_no_database_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / DATABASE).write_bytes(b"not a database at all" * 100)
+    with pytest.raises(RunFolderError, match="file is not a database"):
+        Store(tmp_path)
+
+
+def test_a_database_of_a_later_release_is_refused(tmp_path: Path) -> None:
+    with recorder(tmp_path):
+        pass
+    database = sqlite3.connect(tmp_path / DATABASE)
+    database.execute("UPDATE experiment SET value = '99' WHERE key = 'version'")
+    database.commit()
+    database.close()
+    with pytest.raises(ConfigError, match="pyvision-benchmark 99; this release reads"):
+        Store(tmp_path)
+
+
+def test_scores_by_a_metric_that_was_never_used_are_refused(tmp_path: Path) -> None:
+    runner.run(a_plan(tmp_path, made(1), Knowing()), Quiet())
+    with Store(tmp_path) as store, pytest.raises(ConfigError, match="there are those by choice:exact"):
+        store.scores("vqa:paper")
+
+
+def test_a_target_that_is_no_json_is_refused_by_name(tmp_path: Path) -> None:
+    with recorder(tmp_path) as writer, pytest.raises(ConfigError, match="sample 'sample 0': its target"):
+        writer.write(finished(a_sample(0, target={1, 2})), Score(1.0))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ({"a": 1}, {"a": 1}, ()),
+        ({"a": {"b": 1, "c": 2}}, {"a": {"b": 1, "c": 3}}, ("a.c: 2 -> 3",)),
+        ({"a": {}}, {"a": {"b": None}}, ("a: {} -> (absent)", "a.b: (absent) -> null")),
+        ({"a": "x"}, {}, ('a: "x" -> (absent)',)),
+        ({"a": [1]}, {"a": [1, 2]}, ("a: [1] -> [1, 2]",)),
+    ],
+)
+def test_differences_name_the_setting_and_both_values(
+    old: dict[str, object], new: dict[str, object], told: tuple[str, ...]
+) -> None:
+    assert differences(old, new) == told
+
+
+plain = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.dictionaries(st.text("ab", min_size=1, max_size=2), inner, max_size=3),
+)
+
+
+@given(st.dictionaries(st.text("ab", max_size=2), plain), st.dictionaries(st.text("ab", max_size=2), plain))
+def test_only_equal_configurations_have_no_difference(old: dict[str, object], new: dict[str, object]) -> None:
+    is_same = json.dumps(old, sort_keys=True) == json.dumps(new, sort_keys=True)
+    assert (differences(old, new) == ()) == is_same

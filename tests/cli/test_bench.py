@@ -1,0 +1,205 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pyvision.bench.store import Store
+from pyvision.cli import main
+from tests.doubles import png
+from tests.servers.chat import Answer, ChatServer, completion, failure
+
+READY = "ready"  # to the canary
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Six samples with the answer A."""
+    (tmp_path / "photo.png").write_bytes(png(64, 48, "navy"))
+    path = tmp_path / "data.jsonl"
+    sample = {"question": "Which?", "images": ["photo.png"], "target": "A", "choices": ["one", "two"]}
+    path.write_text("".join(json.dumps({"id": f"s{i}", **sample}) + "\n" for i in range(6)), encoding="utf-8")
+    return path
+
+
+def scripted(folder: Path, *replies: str) -> str:
+    file = folder / "scripted.json"
+    file.write_text(json.dumps({"wire": "scripted", "replies": list(replies)}), encoding="utf-8")
+    return str(file)
+
+
+def bench(data: Path, *more: str) -> list[str]:
+    out = str(data.parent / "out")
+    common = ["--strategy", "direct", "--out", out, "--metric", "choice:exact", "--workers", "1"]
+    return ["bench", "run", str(data), *common, *more]
+
+
+def environment(**more: str) -> dict[str, str]:
+    return {key: os.environ[key] for key in ("PATH", "HOME") if key in os.environ} | more
+
+
+def started(server: ChatServer, *arguments: str, **more: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "pyvision", *arguments, "--model", "vllm:m"],
+        env=environment(PYVISION_BASE_URL=server.base_url, **more),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_the_result_is_one_line_on_standard_output(data: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    replies = [*["\\boxed{A}"] * 5, "\\boxed{B}"]
+    assert main(bench(data, "--config", scripted(data.parent, *replies))) == 0
+    shown = capfd.readouterr()
+    assert shown.out.startswith("0.8333 over 6 by choice:exact · unscored: none · without a cell: 6 · ")
+    assert shown.out.count("\n") == 1
+    assert "6 of 6" in shown.err
+    assert "\x1b" not in shown.err
+
+
+def test_json_is_one_object(data: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    config = scripted(data.parent, *["\\boxed{A}"] * 6)
+    assert main(bench(data, "--config", config, "--json", "--limit", "2", "--repeat", "2")) == 0
+    found = json.loads(capfd.readouterr().out)
+    assert (found["done"], found["total"], found["accuracy"], found["unscored"]) == (4, 4, 1.0, {})
+
+
+def test_failures_have_a_line_each_and_too_many_of_them_an_exit_code(
+    data: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    config = scripted(data.parent, *["\\boxed{A}"] * 5)  # one too few
+    assert main(bench(data, "--config", config)) == 3
+    shown = capfd.readouterr()
+    assert "s5 (0): model_error: scripted: the script of 5 replies is used up" in shown.err
+    assert "unscored: model_error 1" in shown.out
+    config = scripted(data.parent, *["\\boxed{A}"] * 5)
+    assert main(bench(data, "--config", config)) == 0
+    assert "1.0000 over 6" in capfd.readouterr().out
+
+
+def test_a_changed_configuration_is_one_line_that_shows_what_changed(
+    data: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    config = scripted(data.parent, *["\\boxed{A}"] * 9)
+    assert main(bench(data, "--config", config)) == 0
+    capfd.readouterr()
+    assert main(bench(data, "--config", config, "--limit", "3", "--max-turns", "4")) == 2
+    told = capfd.readouterr().err.splitlines()[-1]
+    assert "another configuration (limit: null -> 3; limits.max_turns: 20 -> 4)" in told
+
+
+def test_without_a_folder_the_same_command_goes_on_with_the_same_run(
+    data: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(data.parent)
+    config = scripted(data.parent, *["\\boxed{A}"] * 6)
+    command = [
+        "bench",
+        "run",
+        str(data),
+        "--strategy",
+        "direct",
+        "--config",
+        config,
+        "--metric",
+        "choice:exact",
+    ]
+    assert main(command) == 0
+    assert main(command) == 0
+    (folder,) = (data.parent / "runs" / "bench").iterdir()
+    assert folder.name.startswith("data-direct-scripted-")
+    assert capfd.readouterr().out.count("1.0000 over 6") == 2
+
+
+def test_a_key_that_is_refused_ends_the_run_with_exit_4_and_stands_nowhere(data: Path) -> None:
+    refused = failure(401, "Incorrect API key provided: sk-very-secret-0123456789")
+    with ChatServer([READY, "\\boxed{A}", *[refused] * 9]) as server:
+        process = started(server, *bench(data), PYVISION_API_KEY="sk-very-secret-0123456789")
+        out, told = process.communicate(timeout=60)
+    assert (process.returncode, out) == (4, "")
+    assert "401" in told.splitlines()[-1]
+    assert "sk-very-secret" not in told
+    with Store(data.parent / "out") as store:
+        assert [record.end_reason for record in store.records()][:1] == ["answered"]
+    for path in (data.parent / "out").rglob("*"):
+        assert not path.is_file() or b"sk-very-secret" not in path.read_bytes()
+
+
+def test_a_dead_endpoint_refuses_to_start(data: Path) -> None:
+    with ChatServer([failure(404, "no such model")]) as server:
+        process = started(server, *bench(data))
+        out, told = process.communicate(timeout=60)
+    assert (process.returncode, out) == (4, "")
+    assert len(server.requests) == 1
+    assert "no such model" in told.splitlines()[-1]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_lets_running_samples_end_and_the_same_command_goes_on(data: Path, number: int) -> None:
+    slow = Answer(completion("\\boxed{A}").body, hang_s=0.3)
+    with ChatServer([READY, *[slow] * 20]) as server:
+        process = started(server, *bench(data))
+        while len(server.requests) < 3:
+            time.sleep(0.01)
+            assert process.poll() is None
+        process.send_signal(number)
+        _, told = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert "no new samples" in told
+        assert told.splitlines()[-1] == "pyvision: interrupted; the same command goes on from here"
+        with Store(data.parent / "out") as store:
+            before = len(list(store.records()))
+        assert 1 <= before < 6
+        again = started(server, *bench(data))
+        again.communicate(timeout=60)
+        assert again.returncode == 0
+        assert len(server.requests) == 2 + 6
+
+
+def wrong(*arguments: str) -> list[str]:
+    return ["bench", *arguments]
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (wrong("run", "nowhere.jsonl"), "nowhere.jsonl"),
+        (wrong("grade", "nowhere"), "holds no experiment"),
+        (wrong("export", "nowhere", "--to", "xlsx"), "known formats are csv"),
+        (wrong("run", "{data}", "--engine", "slurm", "--model", "offline"), "known engines are threads, ray"),
+        (wrong("run", "{data}", "--metric", "luck"), "unknown metric 'luck'"),
+        (wrong("run", "{data}", "--set", "rounds"), "is not KEY=VALUE"),
+    ],
+)
+def test_what_cannot_be_used_is_one_line(
+    data: Path,
+    command: list[str],
+    told: str,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(data.parent)
+    assert main([part.format(data=data) for part in command]) == 2
+    assert told in capfd.readouterr().err.splitlines()[-1]
+
+
+def test_grading_again_and_exporting_work_from_the_command_line(
+    data: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    config = scripted(data.parent, *["It must be A."] * 6)
+    assert main(bench(data, "--config", config)) == 0
+    capfd.readouterr()
+    out = str(data.parent / "out")
+    assert main(["bench", "grade", out, "--metric", "choice:official", "--json"]) == 0
+    found: dict[str, Any] = json.loads(capfd.readouterr().out)
+    assert (found["metric"], found["accuracy"]) == ("choice:official", 1.0)
+    assert main(["bench", "export", out, "--to", "csv"]) == 0
+    assert capfd.readouterr().out.strip() == str(Path(out, "results.csv"))

@@ -1,0 +1,71 @@
+"""A command whose reader goes away ends as other tools do: quietly, with the code of SIGPIPE."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+FAILS_BY_A_PIPE_OF_ITS_OWN = """
+import sys
+from pyvision.cli import doctor, main
+
+def failing(options):
+    raise BrokenPipeError(32, "a pipe of our own")
+
+doctor.run = failing
+sys.exit(main(["doctor"]))
+"""
+
+
+def with_a_closed_pipe(*command: str) -> subprocess.CompletedProcess[str]:
+    """Standard output is a pipe whose reader is gone before the command begins."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        return subprocess.run(
+            [sys.executable, *command],
+            stdout=writer,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    finally:
+        os.close(writer)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("bench", "list"), ("bench", "list", "--json"), ("--version",)],
+)
+def test_what_nobody_reads_ends_quietly_with_the_code_of_sigpipe(arguments: tuple[str, ...]) -> None:
+    done = with_a_closed_pipe("-m", "pyvision", *arguments)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("bench", "run", "--help")])
+def test_help_that_nobody_reads_ends_quietly(arguments: tuple[str, ...]) -> None:
+    done = with_a_closed_pipe("-m", "pyvision", *arguments)
+    assert done.stderr == ""
+    assert done.returncode in (0, 141)  # where output is not buffered, argparse itself passes over the error
+
+
+def test_another_pipe_that_breaks_is_told_as_the_bug_that_it_is() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FAILS_BY_A_PIPE_OF_ITS_OWN],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "a bug in pyvision: BrokenPipeError" in done.stderr
+
+
+def test_wrong_usage_is_still_told_when_nobody_reads_the_output() -> None:
+    done = with_a_closed_pipe("-m", "pyvision", "bench", "nonsense")
+    assert done.returncode == 2
+    assert "nonsense" in done.stderr

@@ -1,0 +1,94 @@
+"""`pyvision replay`, from the command line; cells run in a real kernel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pyvision.events import Event, Ran
+from sandbox import CellResult, Sandbox, SandboxError, Stream
+from tests.cli.records import pyvision
+from tests.doubles import png
+from tests.report.runs import simple_events, written
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _needs_isolation() -> None:
+    try:
+        with Sandbox() as sandbox:
+            sandbox.open().close()
+    except SandboxError as error:
+        pytest.skip(f"cells cannot run here: {error}")
+
+
+def changed() -> list[Event]:
+    other = CellResult("ok", (Stream("stdout", "\x1b[31mother\n"),))
+    return [Ran(event.code, other) if isinstance(event, Ran) else event for event in simple_events()]
+
+
+def test_a_run_that_does_the_same_again_is_0(tmp_path: Path) -> None:
+    written(tmp_path / "run", simple_events())
+    done = pyvision(tmp_path, "replay", "run")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("turn 1, cell 1: same (ok, ")
+    assert done.stdout.endswith("1 cell, 0 of them different\n")
+
+
+def test_a_run_that_differs_is_3_and_its_difference_is_told_without_escapes(tmp_path: Path) -> None:
+    written(tmp_path / "run", changed())
+    done = pyvision(tmp_path, "replay", "run")
+    assert done.returncode == 3
+    assert "turn 1, cell 1: stdout, line 1: recorded" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+def test_an_edited_cell_runs_in_place_of_the_recorded_one(tmp_path: Path) -> None:
+    written(tmp_path / "run", simple_events())
+    (tmp_path / "cell.py").write_text("print('edited', image_clue_0.size)\n")
+    done = pyvision(tmp_path, "replay", "run", "--from", "1", "--edit", "cell.py")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "the edited cell: ok" in done.stdout
+    assert done.stdout.endswith("edited (120, 90)\n")
+
+
+def test_a_later_cell_finds_the_other_figure_under_its_name(tmp_path: Path) -> None:
+    written(tmp_path / "run", simple_events())
+    (tmp_path / "cell.py").write_text("print(image_clue_1.size)\n")
+    (tmp_path / "other.png").write_bytes(png(33, 44))
+    flags = ("--from", "2", "--edit", "cell.py", "--figure", "image_clue_1=other.png")
+    assert pyvision(tmp_path, "replay", "run", *flags).stdout.endswith("(33, 44)\n")
+
+
+def test_a_model_goes_on_in_a_run_of_its_own(tmp_path: Path) -> None:
+    written(tmp_path / "run", simple_events())
+    (tmp_path / "cell.py").write_text("print('edited')\n")
+    done = pyvision(tmp_path, "replay", "run", "--from", "1", "--edit", "cell.py", "--model", "offline")
+    assert done.returncode in (0, 3)
+    events = (tmp_path / "run-from-1/events.jsonl").read_text()
+    assert "print('edited')" in events
+    assert '"forked"' in (tmp_path / "run-from-1/config.json").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("--edit", "cell.py"), "say from which turn too: --from K"),
+        (("--from", "9", "--model", "offline"), "the run has the turns 1 to 2"),
+        (("--from", "1"), "--edit FILE, or --model NAME"),
+        (("--from", "1", "--edit", "nowhere.py"), "cannot be read"),
+        (("--from", "1", "--model", "offline", "--set", "x"), "is not KEY=VALUE"),
+        (("--from", "1", "--model", "offline", "--role", "x"), "is not KEY=VALUE"),
+        (("--from", "1", "--model", "offline", "--role", "critic=offline"), "unknown role 'critic'"),
+        (("--from", "1", "--model", "offline", "--figure", "image_clue_1=nowhere.png"), "nowhere.png"),
+        (("--from", "1", "--model", "offline", "--figure", "image_clue_9=other.png"), "it has: image_clue_1"),
+        (("--figure", "image_clue_1=other.png"), "say from which turn too: --from K"),
+    ],
+)
+def test_wrong_usage_is_one_line(tmp_path: Path, arguments: tuple[str, ...], why: str) -> None:
+    written(tmp_path / "run", simple_events())
+    (tmp_path / "other.png").write_bytes(png())
+    done = pyvision(tmp_path, "replay", "run", *arguments)
+    assert done.returncode == 2
+    assert why in done.stderr
+    assert done.stderr.count("\n") == 1

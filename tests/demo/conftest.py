@@ -1,0 +1,159 @@
+"""A served demo, and a browser that looks at it. Both are processes of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.sandbox.processes import descendants
+from tests.servers.server import ModelServer
+from tests.servers.talk import Request
+
+_QUESTION = re.compile(r"<question>\s*(.*?)\s*</question>", re.DOTALL)
+
+
+@dataclass
+class Served:
+    """A demo under this address; `pid` is of its process."""
+
+    url: str
+    pid: int
+    out: Path
+
+    def processes(self) -> int:
+        """How many there are below it; every open kernel is some."""
+        return len(descendants(self.pid))
+
+
+@contextmanager
+def serving(folder: Path, *flags: str) -> Iterator[Served]:
+    command = [sys.executable, "-m", "pyvision", "demo", "--port", "0", "--out", str(folder / "out"), *flags]
+    environment = {**os.environ, "GRADIO_TEMP_DIR": str(folder / "uploads")}
+    with (
+        (folder / "log").open("w") as log,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env=environment) as process,
+    ):
+        assert process.stdout is not None
+        url = process.stdout.readline().strip()
+        try:
+            assert url, (folder / "log").read_text()
+            yield Served(url, process.pid, folder / "out")
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(30)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A demo with the offline model."""
+    with serving(tmp_path_factory.mktemp("demo"), "--model", "offline") as served:
+        yield served
+
+
+class Parrot:
+    """What the model says to each question, by its text: the n-th entry is its n-th reply, or makes one."""
+
+    def __init__(self) -> None:
+        self.scripts: dict[str, tuple[str | Callable[[str], str], ...]] = {}
+
+    def __call__(self, request: Request) -> str:
+        asked = [at for at, turn in enumerate(request.turns) if _QUESTION.search(turn.text)][-1]
+        question = _QUESTION.search(request.turns[asked].text)
+        assert question is not None
+        said = sum(turn.role == "assistant" for turn in request.turns[asked:])
+        reply = self.scripts[question[1]][said]
+        return reply if isinstance(reply, str) else reply(request.turns[-1].text)
+
+
+@pytest.fixture(scope="module")
+def parrot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, Parrot]]:
+    """A demo whose model says what it was told to."""
+    folder, brain = tmp_path_factory.mktemp("demo"), Parrot()
+    with ModelServer(brain) as server:
+        config = {"wire": "openai", "model": "parrot", "base_url": server.base_url, "api_key": "none"}
+        (folder / "model.json").write_text(json.dumps(config), encoding="utf-8")
+        with serving(folder, "--config", str(folder / "model.json")) as served:
+            yield served, brain
+
+
+@dataclass
+class Tab:
+    """A page of the demo, with what a person does on it; and what must not happen while they do."""
+
+    page: Any
+    complaints: list[str] = field(default_factory=list)
+    strangers: list[str] = field(default_factory=list)
+
+    def ask(self, text: str, *files: Path) -> None:
+        if files:
+            self.page.set_input_files("#box input[type=file]", [str(file) for file in files])
+            self.page.wait_for_function(
+                f"document.querySelectorAll('#box .thumbnail-item, #box img').length >= {len(files)}"
+            )
+        self.page.fill("#box textarea", text)
+        self.page.keyboard.press("Enter")
+
+    def answer(self, number: int = 1) -> str:
+        """The answer to question `number`, once it is there."""
+        found = self.page.locator(f"#question-{number} .outcome strong")
+        found.wait_for(timeout=60_000)
+        return str(found.inner_text())
+
+    def text(self) -> str:
+        return str(self.page.inner_text("#talk"))
+
+    def open(self, title: str) -> None:
+        """Unfold an accordion."""
+        self.page.get_by_role("button", name=title).click()
+
+
+@pytest.fixture
+def tab(browser: Any) -> Iterator[Callable[..., Tab]]:
+    """Opens tabs of visitors who know nothing of each other."""
+    contexts = []
+
+    def open_tab(served: Served, *, width: int = 1100, **options: Any) -> Tab:
+        context = browser.new_context(viewport={"width": width, "height": 900}, **options)
+        contexts.append(context)
+        tab = Tab(context.new_page())
+        _listen(tab)
+        tab.page.goto(served.url)
+        tab.page.wait_for_selector("#box textarea")
+        return tab
+
+    yield open_tab
+    for context in contexts:
+        context.close()
+
+
+def _listen(tab: Tab) -> None:
+    def complain(what: object) -> None:
+        tab.complaints.append(str(what))
+
+    def dismiss(dialog: Any) -> None:
+        complain(dialog.message)
+        dialog.dismiss()
+
+    def look(request: Any) -> None:
+        if _is_strange(request.url):
+            tab.strangers.append(request.url)
+
+    tab.page.on("console", lambda said: complain(said.text) if said.type == "error" else None)
+    tab.page.on("pageerror", complain)
+    tab.page.on("dialog", dismiss)
+    tab.page.on("request", look)
+
+
+def _is_strange(url: str) -> bool:
+    return not url.startswith(("http://127.0.0.1", "ws://127.0.0.1", "data:", "blob:"))

@@ -1,0 +1,211 @@
+"""What a person does in a browser, and what they see."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from pyvision.outputs import printable
+from tests.demo.conftest import Parrot, Served, Tab
+from tests.doubles import png
+from tests.payloads import PAYLOADS
+
+EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
+Tabs = Callable[..., Tab]
+Told = tuple[Served, Parrot]
+
+
+def cell(code: str) -> str:
+    return f"I try it.\n<code>\n```python\n{code}\n```\n</code>"
+
+
+def boxed(answer: str) -> str:
+    return f"<answer>\n\\boxed{{{answer}}}\n</answer>"
+
+
+def until(is_so: Callable[[], bool], seconds: float = 15) -> bool:
+    end = time.monotonic() + seconds
+    while not is_so():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.1)
+    return True
+
+
+def test_two_pictures_are_asked_about_and_code_figure_and_answer_are_seen(served: Served, tab: Tabs) -> None:
+    visitor = tab(served)
+    visitor.ask(
+        "What are the differences between the two images?",
+        EXAMPLES / "shapes.png",
+        EXAMPLES / "shapes_changed.png",
+    )
+    assert visitor.answer()
+    page = visitor.page
+    assert page.locator("#question-1 .asked img").count() == 2
+    assert "import" in page.inner_text("#question-1 .cell .code")
+    figure = page.locator("#question-1 .reply figure img").first
+    assert until(lambda: figure.evaluate("image => image.naturalWidth") > 100)
+    assert (visitor.complaints, visitor.strangers) == ([], [])
+
+
+def test_a_figure_opens_large_and_escape_closes_it(served: Served, tab: Tabs) -> None:
+    visitor = tab(served)
+    visitor.ask("How many circles are in the image?", EXAMPLES / "circles.png")
+    assert visitor.answer() == "7"
+    summary = visitor.page.locator("#question-1 .reply .zoom summary").first
+    summary.focus()
+    visitor.page.keyboard.press("Enter")
+    large = summary.bounding_box()
+    assert large is not None
+    assert large["width"] > 1000
+    visitor.page.keyboard.press("Escape")
+    assert until(lambda: visitor.page.locator("#talk .zoom[open]").count() == 0)
+
+
+def test_a_follow_up_question_uses_the_kernel_as_it_was_left(parrot: Told, tab: Tabs) -> None:
+    served, brain = parrot
+    brain.scripts["Keep?"] = cell("kept = image_clue_0.width"), boxed("one")
+    brain.scripts["Kept?"] = cell("print('kept', kept)"), boxed("two")
+    visitor = tab(served)
+    visitor.ask("Keep?", EXAMPLES / "circles.png")
+    assert visitor.answer(1) == "one"
+    visitor.ask("Kept?")
+    assert visitor.answer(2) == "two"
+    assert "kept 640" in visitor.text()
+
+
+def test_stop_ends_a_cell_and_the_chat_goes_on(parrot: Told, tab: Tabs) -> None:
+    served, brain = parrot
+    brain.scripts["Wait?"] = (cell("import time\ntime.sleep(100)"),)
+    brain.scripts["Go on?"] = (boxed("later"),)
+    visitor = tab(served)
+    visitor.ask("Wait?")
+    visitor.page.locator("#talk .status.pending", has_text="running").wait_for()
+    visitor.page.get_by_role("button", name="Stop", exact=True).click()
+    visitor.page.locator("#question-1 .bad", has_text="stopped").wait_for(timeout=8000)
+    visitor.ask("Go on?")
+    assert visitor.answer(2) == "later"
+
+
+def test_start_over_begins_with_a_new_kernel(parrot: Told, tab: Tabs) -> None:
+    served, brain = parrot
+    brain.scripts["Before?"] = cell("kept = 1"), boxed("one")
+    brain.scripts["After?"] = cell("print('kept' in globals())"), boxed("two")
+    visitor = tab(served)
+    visitor.ask("Before?")
+    visitor.answer(1)
+    visitor.page.get_by_role("button", name="Start over").click()
+    visitor.page.locator("#question-1").wait_for(state="detached")
+    visitor.ask("After?")
+    assert visitor.answer(1) == "two"
+    assert "False" in visitor.text()
+
+
+def test_an_edited_cell_is_run_and_the_model_goes_on_from_there(parrot: Told, tab: Tabs) -> None:
+    served, brain = parrot
+    brain.scripts["How much?"] = cell("print(6 * 6)"), lambda seen: boxed(seen.split()[1])
+    visitor = tab(served)
+    visitor.ask("How much?")
+    assert visitor.answer(1) == "36"
+    visitor.open("Edit a cell")
+    editor = visitor.page.locator(".cm-content")
+    editor.wait_for()
+    assert until(lambda: "6 * 6" in editor.inner_text())
+    editor.fill("print(7 * 7)")
+    visitor.page.get_by_role("button", name="Run it, and go on").click()
+    assert visitor.answer(2) == "49"
+
+
+def test_two_visitors_share_nothing(parrot: Told, tab: Tabs) -> None:
+    served, brain = parrot
+    brain.scripts["Mine?"] = cell("secret = 'mine'"), boxed("one")
+    brain.scripts["Yours?"] = cell("print('secret' in globals())"), boxed("two")
+    first, second = tab(served), tab(served)
+    first.ask("Mine?")
+    assert first.answer() == "one"
+    second.ask("Yours?")
+    assert second.answer() == "two"
+    assert "False" in second.text()
+    assert "Mine?" not in second.text()
+
+
+def test_the_kernel_ends_with_the_tab(served: Served, tab: Tabs) -> None:
+    visitor = tab(served)
+    visitor.ask("How many circles are in the image?", EXAMPLES / "circles.png")
+    visitor.answer()
+    time.sleep(1)  # until there is a spare kernel again
+    before = served.processes()
+    visitor.page.close()
+    assert until(lambda: served.processes() < before, seconds=20)
+
+
+def test_the_downloads_are_there_once_there_is_an_answer(served: Served, tab: Tabs) -> None:
+    visitor = tab(served)
+    visitor.ask("How many circles are in the image?", EXAMPLES / "circles.png")
+    visitor.answer()
+    for name, ending in (("Report", ".html"), ("Notebook", ".zip"), ("Trajectory", ".zip")):
+        button = visitor.page.locator("button:enabled, a", has_text=name).first
+        button.wait_for()
+        with visitor.page.expect_download() as download:
+            button.click()
+        assert str(download.value.suggested_filename).endswith(ending)
+
+
+def test_a_file_that_is_no_picture_is_refused_in_one_line(served: Served, tab: Tabs, tmp_path: Path) -> None:
+    (tmp_path / "note.png").write_text("no picture")
+    visitor = tab(served)
+    visitor.ask("What is it?", tmp_path / "note.png")
+    visitor.page.locator("#talk .bad", has_text="note.png").wait_for()
+
+
+def test_it_is_readable_on_a_telephone(served: Served, tab: Tabs) -> None:
+    visitor = tab(served, width=375)
+    visitor.ask("How many circles are in the image?", EXAMPLES / "circles.png")
+    visitor.answer()
+    assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 375
+
+
+def test_it_follows_a_dark_system(served: Served, tab: Tabs) -> None:
+    visitor = tab(served, color_scheme="dark")
+    colour = visitor.page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert max(int(part) for part in colour.strip("rgba()").split(",")[:3]) < 60
+
+
+def test_every_control_has_a_name_for_a_screen_reader(served: Served, tab: Tabs) -> None:
+    unnamed = tab(served).page.evaluate(
+        "[...document.querySelectorAll('button, input:not([type=file]), textarea')]"
+        ".filter(each => each.offsetParent && !each.innerText.trim() && !each.getAttribute('aria-label')"
+        " && !each.title && !each.labels?.length && !each.placeholder)"
+        ".map(each => each.outerHTML.slice(0, 200))"
+    )
+    assert unnamed == []
+
+
+def test_whatever_a_person_a_model_or_a_cell_writes_is_text(parrot: Told, tab: Tabs, tmp_path: Path) -> None:
+    served, brain = parrot
+    said = "\n".join(PAYLOADS)
+    brain.scripts["Show them?"] = (
+        f"{said}\n{cell(f'print({said!r})')}",
+        cell(f"raise ValueError({said!r})"),
+        boxed("<img src=x onerror=alert(1)>"),
+    )
+    named = tmp_path / "<img src=x onerror=alert(1)>.png"
+    named.write_bytes(png())
+    visitor = tab(served)
+    visitor.ask("Show them?", named)
+    assert visitor.answer() == "<img src=x onerror=alert(1)>"
+    assert "<script>alert(1)</script>" in visitor.text()
+    assert "<iframe src=javascript:alert(1)></iframe>" in visitor.text()
+    foreign = "script, iframe, object, embed, base, meta, link, style, form, video, math, a, h1, b:not(figcaption b)"
+    assert visitor.page.locator("#talk").locator(foreign).count() == 0
+    assert visitor.page.locator("#talk img:not([src*='gradio_api/file='])").count() == 0
+    assert (visitor.complaints, visitor.strangers) == ([], [])
+
+
+def test_a_hostile_question_is_text_too(served: Served, tab: Tabs) -> None:
+    visitor = tab(served)
+    visitor.ask(" ".join(printable(payload) for payload in PAYLOADS))
+    visitor.page.locator("#question-1 .facts").last.wait_for()
+    assert visitor.page.locator("#talk").locator("script, iframe, img, a, svg, form, h1").count() == 0
+    assert (visitor.complaints, visitor.strangers) == ([], [])

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pyvision.budget import Limits
+from pyvision.demo.serve import Demo, Serving
+from pyvision.demo.settings import Choice, Settings
+from pyvision.errors import ConfigError
+from sandbox import Policy
+
+
+def some_settings() -> Settings:
+    return Settings(("offline",), None, Limits())
+
+
+def test_a_choice_is_prepared_once_for_all() -> None:
+    settings = some_settings()
+    assert settings.task(Choice(model="offline")) is settings.default_task()
+
+
+def test_options_and_turns_reach_the_task() -> None:
+    task = some_settings().task(Choice(model="offline", options="repairs=7  output_chars=100", max_turns=3))
+    assert task.limits.max_turns == 3
+    assert (task.setup["options"]["repairs"], task.setup["options"]["output_chars"]) == (7, 100)
+
+
+@pytest.mark.parametrize(
+    ("choice", "told"),
+    [
+        (Choice(model="openai"), "not on offer"),
+        (Choice(model="offline", strategy="magic"), "unknown strategy"),
+        (Choice(model="offline", options="repairs"), "KEY=VALUE"),
+        (Choice(model="offline", options="depth=3"), "depth"),
+        (Choice(model="offline", options="prompt_file=/etc/passwd"), "names a file"),
+        (Choice(model="offline", strategy="avis", options="graph=/etc/passwd"), "names a file"),
+        (Choice(model="offline", strategy="avis", options="examples=/etc"), "names a file"),
+    ],
+)
+def test_what_is_not_on_offer_is_one_line(choice: Choice, told: str) -> None:
+    with pytest.raises(ConfigError, match=told):
+        some_settings().task(choice)
+
+
+def test_it_is_not_served_without_isolation(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="without isolation"):
+        Demo(Serving(out=tmp_path, policy=Policy(isolation="none")))

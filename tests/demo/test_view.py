@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from pyvision.demo.view import View
+from pyvision.events import Asked, Began, Defined, Ended, Noted, Ran, Restarted, Spoke
+from pyvision.types import Outcome, Question, Reply, Usage
+from sandbox import CellResult, Stream
+from tests.doubles import figure, picture
+
+CODE = "I look.\n<code>\n```python\nprint(1)\n```\n</code>"
+
+
+def a_view(question: Question | None = None) -> View:
+    return View(1, question or Question("How many?"), lambda picture: f"/files/{picture.width}.png")
+
+
+def asked(text: str) -> Asked:
+    return Asked("solver", "m", (), Reply(text), 0.1)
+
+
+def ended(answer: str | None, error: str | None = None) -> Ended:
+    reason = "answered" if answer is not None else "turn_limit"
+    return Ended(Outcome(answer, reason, error), Usage(10, 5), 1, 1, 2.0)  # type: ignore[arg-type]
+
+
+def test_a_question_is_seen_before_anything_has_happened() -> None:
+    html = a_view().html
+    assert "How many?" in html
+    assert "thinking" in html
+
+
+def test_words_are_seen_while_they_come_and_void_ones_go() -> None:
+    view = a_view()
+    view.take(Spoke("solver", "I see "))
+    view.take(Spoke("solver", "three"))
+    assert "I see three" in view.html
+    view.take(Restarted("solver"))
+    assert "I see" not in view.html
+
+
+def test_a_cell_is_pending_until_it_has_run() -> None:
+    view = a_view()
+    view.take(Spoke("solver", CODE[:30]))
+    assert "writing a cell" in view.html
+    view.take(asked(CODE))
+    assert "running" in view.html
+    view.take(Ran("print(1)", CellResult("ok", (Stream("stdout", "1\n"),), seconds=0.3)))
+    assert "running" not in view.html
+    assert ", 0.3 s" in view.html
+
+
+def test_pictures_are_shown_by_their_address_once_there_is_one() -> None:
+    view = a_view(Question("?", (picture(40),)))
+    assert "/files/40.png" not in view.html
+    view.take(Began(Question("?", (picture(40),)), "code_loop", {}))
+    assert 'src="/files/40.png"' in view.html
+    view.take(asked(CODE))
+    view.take(Ran("1", CellResult("ok", (figure(),))))
+    view.take(Defined("image_clue_1", picture(33)))
+    assert 'src="/files/33.png"' in view.html
+    assert "image_clue_1" in view.html
+
+
+def test_the_answer_stands_apart_and_ends_the_waiting() -> None:
+    view = a_view()
+    view.take(asked("\\boxed{7}"))
+    view.take(ended("7"))
+    assert view.has_ended
+    assert "<strong>7</strong>" in view.html
+    assert "thinking" not in view.html
+
+
+def test_without_an_answer_it_says_why() -> None:
+    view = a_view()
+    view.take(ended(None, "twenty replies"))
+    assert "all turns were used" in view.html
+    assert "twenty replies" in view.html
+
+
+def test_a_failure_is_one_line() -> None:
+    view = a_view()
+    view.fail("no key; set one")
+    assert "no key; set one" in view.html
+    assert view.has_ended
+
+
+def test_notes_of_a_strategy_are_shown() -> None:
+    view = a_view()
+    view.take(asked("x"))
+    view.take(Noted("verdict", {"score": 0.5}))
+    assert "verdict" in view.html
+
+
+def test_whatever_is_said_is_text() -> None:
+    view = a_view(Question("<b>q</b>"))
+    view.take(asked("<i>said</i> " + CODE.replace("print(1)", "'<u>code</u>'")))
+    view.take(Ran("1", CellResult("ok", (Stream("stdout", "<s>out</s>"),))))
+    view.take(ended("<em>a</em>"))
+    assert not any(f"<{tag}>" in view.html for tag in ("b>q", "i", "u", "s", "em"))

@@ -1,0 +1,79 @@
+"""The fixed rows of tools: their order, their budget, and the one reply that they end in."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyvision.types import Question
+from tests.strategies.avis.rigs import PARTS, Given, Stage, boxes, hits, told
+
+TOOLS: dict[str, list[Given]] = {
+    "caption": [told("caption", "a bridge and a boat")],
+    "vqa": [told("answer", "a bridge")],
+    "detect": [boxes("bridge", "boat")],
+    "identical_image": [hits("Orlen Bridge")],
+    "similar_image": [hits("Orlen Bridge", "Boats")],
+    "document": [hits("Bridges of Orlen")],
+}
+LOOKED = ["caption", "detect", "identical_image", "identical_image"]
+OBJECTS = ["identical_image", "similar_image", "similar_image", "similar_image"]
+
+
+@pytest.mark.parametrize(
+    ("mode", "row"),
+    [
+        ("sequential_vqa", ["vqa"]),
+        ("sequential_object", ["vqa", *OBJECTS]),
+        ("sequential_object_search", ["vqa", *OBJECTS, "document", "document"]),
+    ],
+)
+def test_a_row_uses_its_tools_in_its_order(mode: str, row: list[str]) -> None:
+    stage = Stage({"decomposer": [PARTS], "reasoner": ["Sources: [1]\nAnswer: 1871"]}, TOOLS, mode=mode)
+    assert stage.used == [*LOOKED, *row]
+    assert stage.answer.text == "1871"
+    assert stage.answer.end_reason == "answered"
+
+
+def test_a_search_is_made_about_every_title_found() -> None:
+    stage = Stage(
+        {"decomposer": [PARTS], "reasoner": ["Answer: 1871"]}, TOOLS, mode="sequential_object_search"
+    )
+    asked = [request.text for request in stage.tools["document"].requests]
+    assert asked == ["when was Orlen Bridge finished?", "when was Boats finished?"]
+
+
+def test_a_row_stops_when_its_calls_are_spent() -> None:
+    stage = Stage(
+        {"decomposer": [PARTS], "reasoner": ["Answer: 1871"]},
+        TOOLS,
+        mode="sequential_object_search",
+        calls=2,
+    )
+    assert stage.used == [*LOOKED, "vqa", "identical_image"]
+
+
+def test_the_sources_that_the_reply_names_are_cited_and_no_others() -> None:
+    stage = Stage(
+        {"decomposer": [PARTS], "reasoner": ["Sources: [3], [99]\nAnswer: 1871"]},
+        TOOLS,
+        mode="sequential_object_search",
+    )
+    assert [source["title"] for source in stage.notes("answer")[0]["sources"]] == ["Bridges of Orlen"]
+
+
+def test_a_row_without_an_answer_ends_in_a_best_effort() -> None:
+    stage = Stage(
+        {"reasoner": ["Let me see: nothing.\nAnswer: unknown", "Answer: 1870"]}, TOOLS, mode="sequential_vqa"
+    )
+    assert stage.answer.text == "1870"
+    assert stage.answer.remark == "best effort: the row of tools did not bring an answer"
+
+
+def test_a_row_without_a_picture_uses_what_needs_none() -> None:
+    stage = Stage(
+        {"reasoner": ["Answer: 1871"]},
+        TOOLS,
+        mode="sequential_object_search",
+        question=Question("When was Orlen Bridge finished?"),
+    )
+    assert stage.used == ["document"]

@@ -1,0 +1,118 @@
+"""The choices of a question are found, and a reply settles on one of them or on none; nothing is guessed."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pyvision.errors import ConfigError
+from pyvision.strategies.bdog.choices import Asked, asked, find_choice
+from pyvision.types import Question
+
+NESTED = ("cat", "cat on a mat", "stone", "one")
+SETTLED = {
+    "B": "B",
+    "(b)": "B",
+    "B.": "B",
+    "**B**": "B",
+    "The answer is B.": "B",
+    "B\nExplanation: A force acts on it": "B",
+    r"A is wrong, so \boxed{C}": "C",
+    "<answer>D</answer>": "D",
+    "D. one": "D",
+    "cat": "A",
+    "It is a cat on a mat.": "B",
+    "stone": "C",
+    "I think it is one": "D",
+    "<think>A? No.</think>B": "B",
+}
+
+
+@pytest.mark.parametrize("reply", SETTLED)
+def test_a_reply_settles_on_a_choice(reply: str) -> None:
+    assert find_choice(reply, NESTED).letter == SETTLED[reply]
+
+
+UNSETTLED = {
+    "E": "there is no choice E",
+    r"\boxed{Z}": "there is no choice Z",
+    "A or B": "it names A and B",
+    "B, C": "it names B and C",
+    "a cat, not the cat on a mat": "it names A and B",
+    "A baby is pulling": "it names no choice",
+    "I would have to see more of it": "it names no choice",
+    "": "the reply is empty",
+    r"\boxed{B": "never closed",
+}
+
+
+@pytest.mark.parametrize("reply", UNSETTLED)
+def test_a_reply_that_names_none_or_two_settles_on_nothing_and_says_why(reply: str) -> None:
+    found = find_choice(reply, NESTED)
+    assert found.letter is None
+    assert UNSETTLED[reply] in found.why
+
+
+def test_of_two_choices_with_the_same_text_none_is_taken() -> None:
+    assert find_choice("red", ("red", "blue", "Red")).letter is None
+
+
+def test_all_26_letters_can_be_chosen() -> None:
+    choices = tuple(f"number {n}" for n in range(26))
+    assert find_choice("Z", choices).letter == "Z"
+    assert find_choice("number 25", choices).letter == "Z"
+    assert find_choice("I", choices).letter == "I"
+
+
+def test_more_choices_than_letters_are_refused() -> None:
+    with pytest.raises(ConfigError, match="27 choices; at most 26"):
+        asked(Question("Which?", choices=("x",) * 27))
+
+
+LISTED = {
+    "lines": "Which?\nA. a dog\nB. a cat",
+    "one line": "Which? A. a dog B. a cat",
+    "brackets": "Which?\n(A) a dog\n(B) a cat",
+    "a heading": "Which?\nOptions:\nA) a dog\nB) a cat",
+    "colons": "Which?\nA: a dog\nB: a cat",
+}
+
+
+@pytest.mark.parametrize("form", LISTED)
+def test_choices_listed_in_the_text_are_found_and_taken_out_of_it(form: str) -> None:
+    assert asked(Question(LISTED[form])) == Asked("Which?", ("a dog", "a cat"))
+
+
+@pytest.mark.parametrize(
+    "text", ["Which is larger, A or B?", "What does vitamin A. do?", "A. only one", "Who? A. \nB. ", ""]
+)
+def test_a_text_that_lists_nothing_has_no_choices(text: str) -> None:
+    assert asked(Question(text)) == Asked(text)
+
+
+def test_what_follows_the_list_stays_in_the_text() -> None:
+    found = asked(Question("Which?\nA. a dog\nB. a cat\nAnswer with a letter."))
+    assert found == Asked("Which?\nAnswer with a letter.", ("a dog", "a cat"))
+
+
+def test_the_choices_of_a_question_go_before_those_of_its_text_and_the_context_stands_first() -> None:
+    found = asked(Question("A. x B. y", choices=("p", "q"), context="Know this."))
+    assert found == Asked("Know this.\nA. x B. y", ("p", "q"))
+    assert found.full_text == "Know this.\nA. x B. y\nA. p\nB. q"
+
+
+@given(st.text(), st.lists(st.text(max_size=9), max_size=26).map(tuple))
+def test_any_reply_to_any_choices_settles_on_one_of_them_or_says_why_not(
+    reply: str, choices: tuple[str, ...]
+) -> None:
+    found = find_choice(reply, choices)
+    assert found.letter is None or found.letter in Asked("", choices).letters
+    assert found.why
+
+
+@given(st.text(st.sampled_from("ABC.():\n x"), max_size=40))
+def test_any_text_is_taken_apart_and_loses_nothing_but_markers(text: str) -> None:
+    found = asked(Question(text))
+    assert len(found.choices) != 1
+    assert sum(map(len, (found.text, *found.choices))) <= len(text) + 1

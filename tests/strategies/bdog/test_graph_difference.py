@@ -1,0 +1,124 @@
+"""What changed between two graphs is told item by item, and counted as the paper counts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given, settings
+
+from pyvision.strategies.bdog.graphs import Edge, Graph, Node, cut_to, difference
+from tests.strategies.bdog.graphs import any_graphs, graph
+
+
+def named(*pairs: tuple[str, str]) -> Graph:
+    return Graph(tuple(Node(identity, name) for identity, name in pairs))
+
+
+def test_an_attribute_updated_a_relation_pruned_and_an_entity_added_are_counted() -> None:
+    before = graph("dog colour=red size=small, cat", "dog chases cat")
+    after = graph("dog colour=brown age=3, cat, tree")
+    counts = difference(before, after).counts()
+    assert counts["attributes"] == {"updated": 1, "pruned": 1, "added": 1, "kept": 0}
+    assert counts["entities"] == {"updated": 1, "pruned": 0, "added": 1, "kept": 1}
+    assert counts["relations"] == {"updated": 0, "pruned": 1, "added": 0, "kept": 0}
+
+
+def test_another_word_between_the_same_ends_is_an_update() -> None:
+    changed = difference(graph("a, b", "a on b"), graph("a, b", "a under b"))
+    assert changed.counts()["relations"] == {"updated": 1, "pruned": 0, "added": 0, "kept": 0}
+
+
+def test_of_several_relations_between_two_ends_those_with_the_same_word_stay() -> None:
+    changed = difference(graph("a, b", "a on b", "a hits b"), graph("a, b", "a hits b", "a near b"))
+    assert changed.counts()["relations"] == {"updated": 1, "pruned": 0, "added": 0, "kept": 1}
+
+
+def test_case_articles_and_underscores_change_nothing() -> None:
+    before = Graph(
+        (Node("1", "The Red_Ball", (("Colour", "Dark-Red"),)), Node("2", "box")), (Edge("1", "2", "is on"),)
+    )
+    after = Graph(
+        (Node("7", "red ball", (("colour", "dark red"),)), Node("8", "a Box")), (Edge("7", "8", "on"),)
+    )
+    assert difference(before, after).distance() == 0
+
+
+def test_things_numbered_afresh_are_known_by_their_names() -> None:
+    assert difference(named(("1", "dog"), ("2", "cat")), named(("1", "cat"), ("2", "dog"))).distance() == 0
+
+
+def test_a_number_joins_no_two_names_but_a_word_does() -> None:
+    for identity in ("1", "obj1"):
+        changed = difference(named((identity, "dog")), named((identity, "car")))
+        assert changed.counts()["entities"]["pruned"] == 1
+    assert difference(named(("pet", "dog")), named(("pet", "puppy"))).counts()["entities"]["updated"] == 1
+
+
+def test_of_things_with_one_name_and_new_numbers_those_with_the_same_attributes_are_the_same() -> None:
+    black, white = (("colour", "black"),), (("colour", "white"),)
+    before = Graph((Node("1", "cat", black), Node("2", "cat", white)))
+    after = Graph((Node("3", "cat", white), Node("4", "cat", black)))
+    assert difference(before, after).distance() == 0
+
+
+def test_of_two_things_with_one_name_the_id_says_which_is_which() -> None:
+    before = Graph((Node("1", "cat", (("colour", "black"),)), Node("2", "cat", (("colour", "white"),))))
+    after = Graph((Node("2", "cat", (("colour", "white"),)),))
+    (gone,) = (e for e in difference(before, after).entities if e.change == "pruned")
+    assert gone.item.id == "1"
+
+
+def test_growth_counts_unless_it_is_told_not_to() -> None:
+    grown = difference(graph("a"), graph("a, b"))
+    assert (grown.distance(), grown.distance(count_added=False)) == (1, 0)
+
+
+def test_condensation_counts_attributes_updated_and_things_pruned_and_added() -> None:
+    changed = difference(graph("a x=1 y=1, b", "a on b"), graph("a x=2 y=2, c"))
+    assert changed.condensation() == {"updated": 2, "pruned": 2, "added": 1}
+
+
+@settings(max_examples=50)
+@given(any_graphs())
+def test_a_graph_is_no_distance_from_itself(one: Graph) -> None:
+    assert difference(one, one).distance() == 0
+
+
+@settings(max_examples=50)
+@given(any_graphs(), any_graphs())
+def test_every_item_of_both_graphs_is_told_once(before: Graph, after: Graph) -> None:
+    found = difference(before, after)
+    assert [e.before for e in found.entities if e.before] == list(before.nodes)
+    assert {e.after for e in found.entities if e.after} == set(after.nodes)
+    assert [e.before for e in found.relations if e.before] == list(before.edges)
+    assert {e.after for e in found.relations if e.after} == set(after.edges)
+
+
+@settings(max_examples=50)
+@given(any_graphs(), any_graphs())
+def test_equation_7_as_printed_does_not_depend_on_the_next_graph(before: Graph, after: Graph) -> None:
+    assert difference(before, after).paper_distance() == len(before.nodes) + len(before.edges)
+
+
+@settings(max_examples=50)
+@given(any_graphs(), any_graphs())
+def test_what_is_added_one_way_is_pruned_the_other_way(one: Graph, other: Graph) -> None:
+    there, back = difference(one, other).counts(), difference(other, one).counts()
+    same_size = there["entities"]["added"] - there["entities"]["pruned"]
+    assert (
+        same_size
+        == back["entities"]["pruned"] - back["entities"]["added"]
+        == len(other.nodes) - len(one.nodes)
+    )
+
+
+def test_a_graph_is_cut_to_its_best_connected_things() -> None:
+    cut = cut_to(graph("a, b, c, d", "b on c", "c on d"), 2)
+    assert cut == graph("b, c", "b on c")
+
+
+@settings(max_examples=50)
+@given(any_graphs())
+def test_a_cut_graph_is_as_small_as_asked_and_whole_when_it_was_small(one: Graph) -> None:
+    assert len(cut_to(one, 2).nodes) == min(2, len(one.nodes))
+    assert cut_to(one, len(one.nodes)) == replace(one)

@@ -1,0 +1,193 @@
+"""Graphs are found in replies of every form, mended where that can be done, and never raise."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pyvision.strategies.bdog.graphs import Edge, Graph, Node, read_graph
+from tests.strategies.bdog.corrupter import FILE, as_text
+from tests.strategies.bdog.graphs import LINES, any_graphs, graph
+
+CORPUS = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]
+KEYS = ("objects", "relationships", "nodes", "edges", "id", "name", "attributes", "source", "target", "type")
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | LINES,
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(KEYS) | LINES, inner, max_size=4)
+    ),
+    max_leaves=20,
+)
+
+
+def names(found: Graph) -> list[str]:
+    return sorted(node.name for node in found.nodes)
+
+
+def relations(found: Graph) -> list[list[str]]:
+    by_id = {node.id: node.name for node in found.nodes}
+    return sorted([by_id[edge.source], edge.relation, by_id[edge.target]] for edge in found.edges)
+
+
+@given(any_graphs())
+def test_a_graph_that_is_written_is_read_back_without_a_repair(written: Graph) -> None:
+    assert read_graph(written.json()) == (written, ())
+
+
+@given(any_graphs())
+def test_a_fence_and_a_sentence_around_a_graph_change_nothing(written: Graph) -> None:
+    assert read_graph(f"Here it is:\n```json\n{written.json()}\n```\nThat is all.")[0] == written
+
+
+@given(any_graphs(), st.data())
+def test_a_graph_that_is_cut_gives_a_part_of_it(written: Graph, data: st.DataObject) -> None:
+    text = written.json()
+    cut = read_graph(text[: data.draw(st.integers(0, len(text)))])[0]
+    assert len(cut.nodes) <= len(written.nodes) + 1  # the last one may be cut in the middle of its id
+
+
+@given(st.text() | st.text("{}[]\",:'ab \n`./*\\"))
+def test_any_text_is_read_without_an_error(text: str) -> None:
+    found, repairs = read_graph(text)
+    assert found or repairs or found == Graph()
+
+
+@given(JSON_VALUES)
+def test_any_json_is_read_without_an_error_and_what_is_read_is_stable(value: Any) -> None:
+    found, _ = read_graph(json.dumps(value))
+    assert read_graph(found.json()) == (found, ())
+
+
+def test_the_corpus_holds_over_200_malformed_texts_and_is_what_its_generator_writes() -> None:
+    assert sum(line["damage"] != "whole" for line in CORPUS) >= 200
+    assert FILE.read_text(encoding="utf-8") == as_text()
+
+
+@pytest.mark.parametrize("damage", sorted({line["damage"] for line in CORPUS if line.get("lossless")}))
+def test_every_name_and_relation_survives_a_damage_that_loses_nothing(damage: str) -> None:
+    for line in (line for line in CORPUS if line["damage"] == damage):
+        found, _ = read_graph(line["text"])
+        assert names(found) == sorted(line["names"]), line["text"]
+        assert relations(found) == sorted(line["relations"]), line["text"]
+
+
+@pytest.mark.parametrize("damage", ["truncated", "cut_at_350"])
+def test_a_graph_cut_short_gives_the_things_before_the_cut(damage: str) -> None:
+    for line in (line for line in CORPUS if line["damage"] == damage):
+        found, _ = read_graph(line["text"])
+        made_up = set(names(found)) - set(line["names"])
+        assert (bool(found), len(made_up) <= 1) == (True, True), line["text"]  # the last name may be cut
+
+
+def test_a_wrong_bracket_leaves_a_part_and_is_told() -> None:
+    for line in (line for line in CORPUS if line["damage"] == "bracket"):
+        found, repairs = read_graph(line["text"])
+        assert set(names(found)) & set(line["names"]), line["text"]
+        assert {"mismatched_bracket", "truncated", "missing_comma", "stray_text", "labelled_lists"} & set(
+            repairs
+        )
+
+
+def test_prose_gives_an_empty_graph_and_says_so() -> None:
+    texts = {line["text"] for line in CORPUS if line["damage"] == "prose"}
+    assert {read_graph(text) for text in texts} == {(Graph(), ("prose",))}
+
+
+FORMS = {
+    "nodes and edges": '{"nodes": [{"id": 1, "name": "a"}, {"id": 2, "name": "b"}], "edges": [[1, "on", 2]]}',
+    "relations inside": '{"objects": [{"name": "a", "relationships": [{"type": "on", "target": "b"}]}, {"name": "b"}]}',
+    "relation to target": '{"objects": [{"name": "a", "relations": {"on": "b"}}, {"name": "b"}]}',
+    "a map of objects": '{"objects": {"a": {}, "b": {}}, "links": [{"from": "a", "to": "b", "relation": "on"}]}',
+    "names": '{"objects": ["a", "b"], "relationships": ["a on the b"]}',
+    "arrows": '{"objects": ["a", "b"], "relationships": ["a -> on -> b"]}',
+    "one list": '[{"name": "a"}, {"name": "b"}, {"source": "a", "target": "b", "relation": "on"}]',
+    "labels": 'Objects: [{"name": "a"}, {"name": "b"}]\nRelationships: [["a", "on", "b"]]',
+    "fenced labels": '**Objects:**\n```json\n["a", "b"]\n```\n**Relationships:**\n```json\n[["a", "on", "b"]]\n```',
+    "both ends in a list": '{"objects": ["a", "b"], "relationships": [{"objects": ["a", "b"], "type": "on"}]}',
+    "ends as records": '{"objects": ["a", "b"], "edges": [{"from": {"name": "a"}, "to": {"name": "b"}, "verb": "on"}]}',
+    "a text in JSON": '{"kg": "{\\"objects\\": [\\"a\\", \\"b\\"], \\"edges\\": [[\\"a\\", \\"on\\", \\"b\\"]]}"}',
+    "behind a thought": '<think>{"objects": ["x"]}</think>{"objects": ["a", "b"], "edges": [["a", "on", "b"]]}',
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_form_seen_in_the_wild_is_read(form: str) -> None:
+    found, _ = read_graph(FORMS[form])
+    assert (names(found), relations(found)) == (["a", "b"], [["a", "on", "b"]])
+
+
+ATTRIBUTES = {
+    "a map": '"attributes": {"colour": "red", "n": 3}',
+    "a list": '"attributes": ["colour: red", "n: 3"]',
+    "a list of maps": '"attributes": [{"colour": "red"}, {"n": 3}]',
+    "a list of records": '"attributes": [{"name": "colour", "value": "red"}, {"name": "n", "value": 3}]',
+    "keys of the object": '"colour": "red", "n": 3',
+}
+
+
+@pytest.mark.parametrize("form", ATTRIBUTES)
+def test_attributes_are_read_in_every_form(form: str) -> None:
+    (node,) = read_graph(f'{{"objects": [{{"id": 1, "name": "a", {ATTRIBUTES[form]}}}]}}')[0].nodes
+    assert node == Node("1", "a", (("colour", "red"), ("n", "3")))
+
+
+def test_attributes_that_stand_apart_go_to_their_objects() -> None:
+    text = '{"objects": ["a"], "attributes": [{"object": "a", "attribute": "colour", "value": "red"}]}'
+    assert read_graph(text)[0].nodes == (Node("a", "a", (("colour", "red"),)),)
+
+
+def test_a_word_without_a_value_and_a_nested_map_are_attributes_too() -> None:
+    (node,) = read_graph('{"objects": [{"name": "a", "attributes": ["wet", {"at": {"x": 1}}]}]}')[0].nodes
+    assert node.attributes == (("wet", "true"), ("at.x", "1"))
+
+
+def test_an_id_given_as_a_number_and_as_a_text_is_one() -> None:
+    text = '{"nodes": [{"id": 1, "name": "a"}], "edges": [{"source": "1", "target": 1, "relation": "is"}]}'
+    assert read_graph(text) == (Graph((Node("1", "a"),), (Edge("1", "1", "is"),)), ())
+
+
+REPAIRS = {
+    "shared_id": '{"nodes": [{"id": 1, "name": "a"}, {"id": 1, "name": "b"}]}',
+    "duplicate_node": '{"nodes": [{"id": 1, "name": "a"}, {"id": 1, "name": "A"}]}',
+    "duplicate_edge": '{"nodes": [{"id": 1, "name": "a"}], "edges": [[1, "is", 1], [1, "is", 1]]}',
+    "missing_id": '{"nodes": [{"name": "a"}]}',
+    "nameless_item": '{"nodes": [{"id": 1, "name": "a"}, {}]}',
+    "unreadable_edge": '{"nodes": [{"id": 1, "name": "a"}], "edges": [{"source": 1}]}',
+    "added_endpoint": '{"nodes": [{"id": 1, "name": "a"}], "edges": [[1, "on", "b"]]}',
+    "dropped_endpoint": '{"nodes": [{"id": 1, "name": "a"}], "edges": [[1, "on", 7]]}',
+    "missing_relation": '{"nodes": [{"id": 1, "name": "a"}], "edges": [{"source": 1, "target": 1}]}',
+    "several_graphs": '{"nodes": [{"id": 1, "name": "b"}]} then {"nodes": [{"id": 1, "name": "a"}]}',
+    "truncated": '{"nodes": [{"id": 1, "name": "a"}',
+    "mismatched_bracket": '{"nodes": [{"id": 1, "name": "a"]]}',
+    "duplicate_key": '{"nodes": [{"id": 1, "name": "a"}], "nodes": []}',
+    "too_deep": '{"nodes": [{"id": 1, "name": "a", "attributes": ' + "[" * 50 + "]" * 50 + "}]}",
+}
+
+
+@pytest.mark.parametrize("repair", REPAIRS)
+def test_a_repair_is_told_by_its_name(repair: str) -> None:
+    found, repairs = read_graph(REPAIRS[repair])
+    assert (repair in repairs, "a" in names(found)) == (True, True)
+
+
+def test_two_things_of_one_name_with_ids_of_their_own_stay_two() -> None:
+    found, repairs = read_graph('{"nodes": [{"id": 1, "name": "cat"}, {"id": 2, "name": "cat"}]}')
+    assert (names(found), repairs) == (["cat", "cat"], ())
+
+
+def test_an_empty_graph_is_no_prose() -> None:
+    assert read_graph('{"nodes": [], "edges": []}') == (Graph(), ())
+
+
+def test_a_graph_with_a_loose_edge_is_no_graph() -> None:
+    with pytest.raises(ValueError, match="joins a node that there is not"):
+        Graph((Node("a", "a"),), (Edge("a", "b", "on"),))
+
+
+def test_the_notation_of_these_tests_gives_what_it_says() -> None:
+    nodes = (Node("dog", "dog", (("colour", "red"),)), Node("cat", "cat"))
+    assert graph("dog colour=red, cat", "dog chases cat") == Graph(nodes, (Edge("dog", "cat", "chases"),))

@@ -1,0 +1,196 @@
+"""The worked programs of the prompts: what each is asked about, and what it has to answer."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from pyvision.prompts import load
+from pyvision.strategies.vdebugger.forms import FORMS, FormName
+from tests.strategies.vdebugger.scenes import Scene, Thing
+
+LEFT, MIDDLE, RIGHT = (20, 120, 60, 160), (110, 120, 150, 160), (200, 120, 240, 160)
+KNOWLEDGE = {"In which country is Old Tower? Answer with the country.": "Italy"}
+
+
+@dataclass(frozen=True, slots=True)
+class Worked:
+    """One program of a form; its question is the first line without the form's words."""
+
+    form: FormName
+    question: str
+    program: str
+
+
+def things(*names: str, words: str = "") -> Scene:
+    """One thing after the other, from left to right."""
+    return Scene(
+        tuple(Thing(name, (20 + 60 * at, 100, 50 + 60 * at, 140)) for at, name in enumerate(names)), {}, words
+    )
+
+
+def plate(left: int, answer: str) -> Thing:
+    return Thing("plate", (left, 100, left + 40, 140), answers={"Is there food on this plate?": answer})
+
+
+def cart(left: int, wheels: str) -> Thing:
+    return Thing("cart", (left, 90, left + 60, 150), answers={"How many wheels does this cart have?": wheels})
+
+
+KETTLE, STOVE = "What colour is the kettle?", Thing("stove", (180, 150, 250, 250))
+NUMBER = "What number is written in the image (in digits)?"
+EXPECTED: dict[str, tuple[list[Scene], str]] = {
+    "How many umbrellas are open?": (
+        [
+            Scene(
+                (
+                    Thing("umbrella", LEFT, "open"),
+                    Thing("umbrella", MIDDLE, "closed"),
+                    Thing("umbrella", RIGHT, "open"),
+                )
+            )
+        ],
+        "2",
+    ),
+    "What colour is the kettle on the stove?": (
+        [
+            Scene(
+                (
+                    Thing("kettle", (10, 20, 40, 60), answers={KETTLE: "red"}),
+                    Thing("kettle", (190, 110, 220, 145), answers={KETTLE: "green"}),
+                    STOVE,
+                )
+            )
+        ],
+        "green",
+    ),
+    "Is there a ladder to the left of the door?": ([things("ladder", "door")], "yes"),
+    "Are there more spoons than forks?": ([things("fork", "spoon", "fork")], "no"),
+    "Is the suitcase made of leather or of metal?": ([Scene((Thing("suitcase", MIDDLE, "metal"),))], "metal"),
+    "What hangs above the fireplace?": (
+        [
+            Scene(
+                (
+                    Thing("fireplace", (100, 160, 160, 250)),
+                    Thing("mirror", (105, 20, 155, 100), answers={"What hangs here?": "mirror"}),
+                )
+            )
+        ],
+        "mirror",
+    ),
+    "Which is nearer to the camera, the tractor or the barn?": (
+        [Scene((Thing("barn", (20, 40, 120, 140), depth=7), Thing("tractor", (150, 120, 230, 180), depth=2)))],
+        "tractor",
+    ),
+    "Do all of the plates have food on them?": ([Scene((plate(20, "yes"), plate(100, "no"), plate(180, "yes")))], "no"),
+    "How many wheels do the carts have in total?": ([Scene((cart(10, "two"), cart(120, "4")))], "6"),
+    "Is the boat at the top larger than the boat at the bottom?": (
+        [Scene((Thing("boat", (20, 20, 120, 90)), Thing("boat", (60, 180, 100, 220))))],
+        "yes",
+    ),
+    "Does the bus show the number 42?": ([Scene((Thing("bus", MIDDLE, answers={NUMBER: "forty-two"}),))], "yes"),
+    "In which country was the landmark in the picture built?": (
+        [Scene((), {"What is the name of this landmark?": "Old Tower"})],
+        "Italy",
+    ),
+    "Which animal touches the fence?": (
+        [
+            Scene(
+                (
+                    Thing("animal", (20, 20, 60, 60), answers={"What animal is this?": "cow"}),
+                    Thing("animal", (150, 120, 210, 180), answers={"What animal is this?": "goat"}),
+                    Thing("fence", (180, 100, 250, 200)),
+                )
+            )
+        ],
+        "goat",
+    ),
+    "Both images show a bicycle.": ([things("bicycle"), things("bicycle", "car")], "yes"),
+    "There are exactly three apples in all.": ([things("apple"), things("apple", "apple")], "yes"),
+    "The left image has more chairs.": ([things("chair"), things("chair", "chair")], "no"),
+    "One image shows a wet umbrella.": (
+        [Scene((Thing("umbrella", LEFT, "dry"),)), Scene((Thing("umbrella", LEFT, "wet"),))],
+        "yes",
+    ),
+    "In which image is the lamp nearer to the bed?": (
+        [things("lamp", "rug", "bed"), things("bed", "lamp")],
+        "right",
+    ),
+    "How many images show a horse?": ([things("horse"), things("cow"), things("cow", "horse")], "2"),
+    "What is the man in the image with the piano wearing?": (
+        [
+            things("man"),
+            Scene((Thing("man", LEFT, answers={"What is the man wearing?": "a hat"}), Thing("piano", RIGHT))),
+        ],
+        "a hat",
+    ),
+    "Is there an image with two dogs and a ball?": ([things("dog", "ball"), things("dog", "dog", "ball")], "yes"),
+    "Which vegetable is in the image that has the most bowls?": (
+        [
+            Scene(things("bowl").things, {"Which vegetable is this?": "leek"}),
+            Scene(things("bowl", "bowl").things, {"Which vegetable is this?": "kale"}),
+        ],
+        "kale",
+    ),
+    "Are there as many images of a beach as images of a forest?": (
+        [things(words="beach"), things(words="forest"), things(words="beach")],
+        "no",
+    ),
+    "the second car from the left": (
+        [Scene((Thing("car", RIGHT), Thing("car", LEFT), Thing("car", MIDDLE)))],
+        "[100, 110, 160, 170]",
+    ),
+    "the girl in the striped dress": (
+        [Scene((Thing("girl", LEFT, "plain dress"), Thing("girl", RIGHT, "striped dress")))],
+        "[190, 110, 250, 170]",
+    ),
+    "the cup nearest to the laptop": (
+        [Scene((Thing("cup", LEFT), Thing("cup", MIDDLE), Thing("laptop", (160, 100, 250, 200))))],
+        "[100, 110, 160, 170]",
+    ),
+    "the largest pumpkin": (
+        [Scene((Thing("pumpkin", LEFT), Thing("pumpkin", (100, 100, 180, 180))))],
+        "[90, 90, 190, 190]",
+    ),
+    "the person farthest from the camera": (
+        [  # large ones: the margin around a small one would be most of its patch
+            Scene(
+                (
+                    Thing("person", (0, 100, 80, 250), depth=2),
+                    Thing("person", (170, 40, 250, 200), depth=8),
+                    Thing("person", (90, 100, 160, 250), depth=4),
+                )
+            )
+        ],
+        "[160, 30, 256, 210]",
+    ),
+    "the sign above the red truck": (
+        [
+            Scene(
+                (
+                    Thing("truck", (20, 150, 100, 220), "red"),
+                    Thing("sign", (40, 230, 70, 250)),
+                    Thing("sign", (40, 60, 70, 90)),
+                )
+            )
+        ],
+        "[30, 50, 80, 100]",
+    ),
+}  # fmt: skip
+
+
+def worked_programs() -> list[Worked]:
+    return [
+        Worked(name, _question(name, line), f"{code.strip()}\n")
+        for name in FORMS
+        for line, code in re.findall(
+            r"^# (Given [^\n]*)\n(.*?)(?=^# Given |\Z)",
+            load(f"vdebugger/examples/{name}.py"),
+            re.MULTILINE | re.DOTALL,
+        )
+    ]
+
+
+def _question(name: FormName, line: str) -> str:
+    before, after = FORMS[name].opening.split("{}")
+    return line.removeprefix(before).removesuffix(after).removeprefix("Is the statement true? ")

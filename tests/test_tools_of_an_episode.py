@@ -1,0 +1,118 @@
+"""What a strategy may do with tools: use them, have them recorded, within a budget of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from pyvision.budget import Limits
+from pyvision.episode import Episode
+from pyvision.errors import ConfigError, LimitReached, ToolError
+from pyvision.events import Asked, Event, Ran, Used
+from pyvision.models.scripted import Scripted
+from pyvision.types import Ask, Message, Observation, Question, Text, ToolRequest
+from sandbox import CellResult
+from tests.doubles import CannedSandbox
+
+HELLO = (Message("user", (Text("hello"),)),)
+
+
+class Echo:
+    """A tool that gives back what it is asked, or what `says` makes of it."""
+
+    name, purpose = "echo", "says it again"
+
+    def __init__(self, says: Callable[[ToolRequest, Ask], Observation] | None = None) -> None:
+        self._says = says
+
+    def __call__(self, request: ToolRequest, ask: Ask) -> Observation:
+        return self._says(request, ask) if self._says else Observation(request.text)
+
+
+def broken(request: ToolRequest, ask: Ask) -> Observation:
+    raise ToolError("the service is down")
+
+
+def asking(request: ToolRequest, ask: Ask) -> Observation:
+    return Observation(ask("vqa", HELLO).text)
+
+
+def an_episode(tool: Echo, replies: int = 3, limits: Limits | None = None) -> tuple[Episode, list[Event]]:
+    events: list[Event] = []
+    model = Scripted([f"reply {number}" for number in range(replies)])
+    sandbox = CannedSandbox([CellResult("ok")])
+    tools = {"echo": tool}
+    return (
+        Episode(Question("?"), {"default": model}, limits or Limits(), sandbox, events.append, tools=tools),
+        events,
+    )
+
+
+def test_a_use_is_an_event_with_request_and_observation() -> None:
+    episode, events = an_episode(Echo())
+    request = ToolRequest("hi")
+    assert episode.use("echo", request) == Observation("hi")
+    (used,) = events
+    assert isinstance(used, Used)
+    assert (used.tool, used.request, used.observation) == ("echo", request, Observation("hi"))
+
+
+def test_what_a_tool_cannot_do_is_data() -> None:
+    episode, events = an_episode(Echo(broken))
+    assert episode.use("echo", ToolRequest()).error == "the service is down"
+    assert isinstance(events[-1], Used)
+
+
+def test_a_tool_that_is_not_set_up_is_the_users_to_mend() -> None:
+    episode, _ = an_episode(Echo())
+    with pytest.raises(ConfigError, match="no tool 'find' is set up; there are: echo"):
+        episode.use("find", ToolRequest())
+
+
+def test_what_a_tool_asks_of_a_model_is_recorded_and_counted_but_no_turn() -> None:
+    episode, events = an_episode(Echo(asking), limits=Limits(max_turns=1))
+    episode.ask("solver", HELLO)
+    assert episode.use("echo", ToolRequest()).text == "reply 1"
+    assert [event.role for event in events if isinstance(event, Asked)] == ["solver", "vqa"]
+    assert episode.turns == 1
+
+
+def test_a_tool_cannot_ask_without_tokens() -> None:
+    episode, _ = an_episode(Echo(asking), limits=Limits(max_tokens=0))
+    with pytest.raises(LimitReached, match="--max-tokens"):
+        episode.use("echo", ToolRequest())
+
+
+def test_uses_have_a_budget() -> None:
+    episode, events = an_episode(Echo(), limits=Limits(max_uses=2))
+    for _ in range(2):
+        episode.use("echo", ToolRequest())
+    with pytest.raises(LimitReached, match="--max-uses") as caught:
+        episode.use("echo", ToolRequest())
+    assert caught.value.end_reason == "tool_limit"
+    assert len(events) == 2
+
+
+def test_no_tool_is_used_after_a_stop() -> None:
+    episode, _ = an_episode(Echo())
+    episode.stop()
+    with pytest.raises(LimitReached, match="stopped"):
+        episode.use("echo", ToolRequest())
+
+
+def test_a_cell_is_given_functions_and_a_trace() -> None:
+    given: list[object] = []
+
+    class Listening(CannedSandbox):
+        def run(self, code: str, *, trace: bool = False, functions: object = None) -> CellResult:
+            given.extend((trace, functions))
+            return super().run(code)
+
+    sandbox = Listening([CellResult("ok")])
+    events: list[Event] = []
+    episode = Episode(Question("?"), {"default": Scripted([])}, Limits(), sandbox, events.append)
+    functions = {"f": len}
+    episode.run("1", trace=True, functions=functions)
+    assert given == [True, functions]
+    assert isinstance(events[-1], Ran)

@@ -1,0 +1,65 @@
+"""Parts and pixels of pictures: counted from the top left, cut at the edges."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pyvision.errors import ImageError
+from pyvision.images import crop, opened, pixels, read
+from tests.tools.perception.pictures import drawn
+from tests.tools.perception.test_offline import EXAMPLES
+
+CORNER = drawn(lambda page: page.rectangle((0, 0, 9, 4), fill="red"), 40, 20)
+EDGE = st.floats(-60, 60)
+
+
+def test_rows_count_from_the_top_and_columns_from_the_left() -> None:
+    array = pixels(CORNER)
+    assert array.shape == (20, 40, 3)
+    assert array[4, 9].tolist() == [255, 0, 0]
+    assert array[5, 9].tolist() == array[4, 10].tolist() == [255, 255, 255]
+
+
+def test_pixels_are_scaled_down_to_a_side_and_never_up() -> None:
+    assert pixels(CORNER, 10).shape == (5, 10, 3)
+    assert pixels(CORNER, 100).shape == (20, 40, 3)
+
+
+def test_a_crop_keeps_its_pixels() -> None:
+    part = crop(CORNER, (8, 3, 12, 7))
+    assert (part.width, part.height, part.mime) == (4, 4, "image/png")
+    assert (pixels(part) == pixels(CORNER)[3:7, 8:12]).all()
+
+
+def test_a_part_of_a_photo_stays_a_jpeg() -> None:
+    part = crop(read(EXAMPLES / "lake.jpg"), (100, 200, 300, 260))
+    assert part.mime == "image/jpeg"
+    assert opened(part).size == (part.width, part.height) == (200, 60)
+
+
+@pytest.mark.parametrize("edge", [math.nan, math.inf, -math.inf])
+def test_an_edge_that_is_no_number_is_refused(edge: float) -> None:
+    with pytest.raises(ImageError, match="has an edge that is no number"):
+        crop(CORNER, (0, 0, edge, 10))
+
+
+@given(EDGE, EDGE, EDGE, EDGE)
+def test_a_crop_has_every_pixel_that_the_box_touches(
+    left: float, top: float, right: float, bottom: float
+) -> None:
+    box = (left, top, right, bottom)
+    columns = min(40, math.ceil(right)) - max(0, math.floor(left))
+    rows = min(20, math.ceil(bottom)) - max(0, math.floor(top))
+    if columns > 0 and rows > 0:
+        part = crop(CORNER, box)
+        assert (part.width, part.height) == (columns, rows)
+    else:
+        with pytest.raises(
+            ImageError, match=f"^{re.escape(f'box {box}')}: has no pixel in a picture of 40x20"
+        ):
+            crop(CORNER, box)

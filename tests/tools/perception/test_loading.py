@@ -1,0 +1,66 @@
+"""Networks are loaded when they are needed, once, and used by one thread at a time."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
+
+import pytest
+
+from pyvision.errors import ConfigError
+from pyvision.tools.perception.loading import Once, shared
+from pyvision.tools.table import build_tools
+from pyvision.types import ToolRequest
+from tests.tools.perception.pictures import nobody, two_circles_and_a_square
+
+
+def test_many_threads_load_once_and_use_one_after_the_other() -> None:
+    loads: list[str] = []
+    busy = Lock()
+
+    def load() -> str:
+        loads.append("network")
+        return loads[-1]
+
+    once = Once(load)
+
+    def work(_: int) -> bool:
+        with once.held():
+            alone = busy.acquire(blocking=False)
+            if alone:
+                busy.release()
+            return alone
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(work, range(64)))
+    assert loads == ["network"]
+
+
+def test_a_load_that_failed_is_tried_again() -> None:
+    failures = [ConfigError("no such folder")]
+
+    def load() -> str:
+        if failures:
+            raise failures.pop()
+        return "network"
+
+    once = Once(load)
+    with pytest.raises(ConfigError), once.held():
+        pass
+    with once.held() as network:
+        assert network == "network"
+
+
+def test_tools_that_are_built_anew_share_what_is_loaded() -> None:
+    assert shared("a test", lambda: 1) is shared("a test", lambda: 2)
+    assert shared("a test", lambda: 1) is not shared("another test", lambda: 1)
+
+
+@pytest.mark.parametrize("tool", ["caption", "vqa", "detect", "match", "depth"])
+def test_a_missing_package_or_model_is_told_on_the_first_use_with_the_way_out(tool: str) -> None:
+    built = build_tools((tool,), {tool: "hf"}, is_offline=False)[tool]
+    request = ToolRequest("red?", two_circles_and_a_square(), {"texts": ["red"]})
+    with pytest.raises(
+        ConfigError, match=rf"pip install 'pyvision\[vision\]'|--tool {tool}=hf names no model; give"
+    ):
+        built(request, nobody)

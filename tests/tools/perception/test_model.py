@@ -1,0 +1,109 @@
+"""Models in roles perceive: what they are asked, and what becomes of what they say."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyvision.errors import ModelError, ToolError
+from pyvision.tools.perception import model
+from pyvision.types import Message, Picture, Reply, Tool, ToolRequest
+from tests.tools.perception.pictures import Answering, drawn, two_circles_and_a_square
+
+PICTURE = two_circles_and_a_square()
+
+
+def shown(messages: tuple[Message, ...]) -> Picture:
+    (message,) = messages
+    (picture,) = (part for part in message.parts if isinstance(part, Picture))
+    return picture
+
+
+def test_the_picture_comes_before_the_question() -> None:
+    ask = Answering({"vqa": "red"})
+    model.vqa("")(ToolRequest("What colour is it?", PICTURE), ask)
+    ((role, (message,)),) = ask.asked
+    assert role == "vqa"
+    assert message.parts[0] == PICTURE
+    assert "What colour is it?" in message.text
+
+
+def test_boxes_of_a_picture_that_was_scaled_down_are_those_of_the_original() -> None:
+    large = drawn(lambda page: page.rectangle((1000, 500, 1999, 999), fill="red"), 4096, 2048)
+    ask = Answering({"detect": '[{"box": [500, 250, 1000, 500], "label": "square"}]'})
+    found = model.detect("pixels")(ToolRequest("square", large), ask)
+    assert shown(ask.asked[0][1]).width == 2048
+    assert "2048 wide and 1024 high" in ask.prompt
+    (box,) = found.data["boxes"]
+    assert [box[edge] for edge in ("left", "top", "right", "bottom")] == [1000, 500, 2000, 1000]
+
+
+def test_a_picture_that_was_scaled_up_and_padded_keeps_its_boxes_inside() -> None:
+    thin = drawn(lambda page: page.rectangle((0, 0, 3, 1), fill="red"), 4, 2)
+    ask = Answering({"detect": '[{"box": [0, 0, 1000, 1000]}]'})
+    (box,) = model.detect("")(ToolRequest("", thin), ask).data["boxes"]
+    assert (box["right"], box["bottom"]) == (4, 2)
+
+
+@pytest.mark.parametrize("text", ["", "object", "objects"])
+def test_every_object_is_asked_for_without_a_name(text: str) -> None:
+    ask = Answering({"detect": "[]"})
+    found = model.detect("")(ToolRequest(text, PICTURE), ask)
+    assert "separate objects" in ask.prompt
+    assert found.data == {"boxes": []}
+    assert found.text == "Found no objects."
+
+
+def test_the_boxes_of_a_model_are_told_the_surest_first() -> None:
+    box = '"box": [0, 0, 500, 500]'
+    said = f'[{{{box}, "label": "a", "score": 0.4}}, {{{box}, "label": "b", "score": 0.9}}]'
+    found = model.detect("1000")(ToolRequest("x", PICTURE), Answering({"detect": said}))
+    assert [line.partition(" ")[0] for line in found.text.splitlines()] == ["b", "a"]
+    assert found.text.startswith("b (score=90.0) at left 0, top 0, right 120, bottom 80")
+
+
+def test_a_context_is_fenced_off_and_the_length_of_the_answer_is_asked_for() -> None:
+    ask = Answering({"llm": "Paris"})
+    tool = model.llm_qa("")
+    assert tool(ToolRequest("Where?", options={"context": "It is in Paris."}), ask).data == {
+        "answer": "Paris"
+    }
+    assert "<text>\nIt is in Paris.\n</text>" in ask.prompt
+    short = ask.prompt
+    tool(ToolRequest("Where?", options={"context": "It is in Paris.", "long": True}), ask)
+    assert ask.prompt != short
+
+
+def test_a_dollar_in_a_question_stays_one() -> None:
+    ask = Answering({"vqa": "$5"})
+    assert model.vqa("")(ToolRequest("Is it $5 or $name?", PICTURE), ask).text == "$5"
+    assert "Is it $5 or $name?" in ask.prompt
+
+
+def test_what_a_model_thought_is_no_part_of_its_answer() -> None:
+    said = Answering({"caption": "<think>a lake [1, 2]</think>\nA drawing."})
+    assert model.caption("")(ToolRequest(picture=PICTURE), said).data == {"caption": "A drawing."}
+
+
+@pytest.mark.parametrize(
+    ("tool", "role", "said"),
+    [
+        (model.caption(""), "caption", ""),
+        (model.vqa(""), "vqa", "<think>hm"),
+        (model.detect(""), "detect", "I see nothing of the kind"),
+        (model.detect("unit"), "detect", '[{"box": [5, 5, 90, 90]}]'),
+        (model.match(""), "match", "[1]"),
+        (model.vqa(""), "vqa", Reply("", finish="refusal")),
+    ],
+)
+def test_a_reply_that_is_of_no_use_is_a_tool_error(tool: Tool, role: str, said: str | Reply) -> None:
+    request = ToolRequest("x", PICTURE, {"texts": ["a", "b"]})
+    with pytest.raises(ToolError):
+        tool(request, Answering({role: said}))
+
+
+def test_a_failing_endpoint_is_not_the_fault_of_the_tool() -> None:
+    def fails(role: str, messages: object) -> Reply:
+        raise ModelError("the endpoint is down")
+
+    with pytest.raises(ModelError, match="is down"):
+        model.caption("")(ToolRequest(picture=PICTURE), fails)
