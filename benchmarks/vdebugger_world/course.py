@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.vdebugger_world.grammar import Case, make_cases
+from benchmarks.vdebugger_world.grammar import make_cases
 from benchmarks.vdebugger_world.interpreter import Interpreter
-from benchmarks.vdebugger_world.models import Shape, Writer, drills, lessons_of_a_writer, new_model
+from benchmarks.vdebugger_world.models import (
+    Filler,
+    Shape,
+    drills,
+    first_programs,
+    lessons_of_a_coder,
+    lessons_of_a_filler,
+    new_model,
+)
 from benchmarks.vdebugger_world.playing import Attempts, attempt_in, debug
 from benchmarks.vdebugger_world.scenes import Perception
 from benchmarks.vdebugger_world.tables import Findings, report
@@ -33,21 +41,20 @@ Tell = Callable[[str], None]
 class Size:
     """How much of everything.
 
-    drills: lists to copy before all else. writing: questions whose programs teach the writer; coded: of those, how many
-    teach it to write first programs; masks: to fill, in each of them. training: questions whose programs are broken,
-    `attempts` times by each decoding. testing: questions of each test.
+    drills: lists to copy before all else. coding: questions whose programs teach the coder, in one epoch: few, so that
+    it errs. filling: those that teach the filler. training: those whose programs are broken, `attempts` times by each
+    decoding. testing: questions of each test.
     """
 
     drills: int
-    writing: int
-    coded: int
-    masks: int
+    coding: int
+    filling: int
     training: int
     attempts: int
     testing: int
-    writer_epochs: int
+    filler_epochs: int
     debugger_epochs: int
-    shape: Shape
+    shape: Shape = field(default_factory=Shape)
     blindness: float = 0.0
     seed: int = 0
 
@@ -71,33 +78,31 @@ class Size:
         return self.recipe(1).room
 
 
-QUICK = Size(1000, 500, 120, 1, 400, 2, 100, 3, 4, Shape(hidden=96, layers=3, tokens=768))
-FULL = Size(2000, 1500, 250, 1, 2000, 3, 300, 3, 6, Shape(hidden=96, layers=3, tokens=768))
+QUICK = Size(2000, 1100, 500, 400, 2, 100, 3, 4)
+FULL = Size(2000, 1100, 1500, 2000, 3, 300, 3, 6)
 
 
 def run(size: Size, folder: Path, tell: Tell) -> str:
     """Everything, and its tables; what lies in the folder already is not done again."""
     interpreter, timed = Interpreter(Perception(size.blindness)), _Timed(tell)
-    writer = Local(_writer(size, folder / "writer", interpreter, timed), at_once=64)
+    coder, filler = _writers(size, folder, interpreter, timed)
     cases = {case.id: case for case in make_cases(f"training {size.seed}", size.training)}
-    shop = _shop(
-        cases, interpreter, Writer(writer, size.room).programs(list(cases.values())), folder / "data"
-    )
+    first = first_programs(coder, list(cases.values()), size.room)
+    shop = Workshop(attempt_in(cases, interpreter, first), folder / "data")
     samples = {case.id: Attempts.sample(case) for case in cases.values()}
     written = generate(samples.values(), shop)
     timed(f"first programs: {dict(written)}")
     injected: dict[str, Mapping[str, int]] = {}
     for decoding in _DECODINGS:
-        refill = Writer(writer, size.room, MaskBest() if decoding == "mask_best" else None, size.seed)
+        refill = Filler(filler, size.room, MaskBest() if decoding == "mask_best" else None, size.seed)
         injected[decoding] = inject(samples, refill, shop, Injecting(decoding, size.attempts, 64, size.seed))
         timed(f"injected, {decoding}: {dict(injected[decoding])}")
     debuggers = {
         name: _debugger(size, folder, name, timed, feedback=feedback) for name, feedback in _ARMS.items()
     }
-    tests = _tests(size, interpreter, writer, folder)
+    tests = _tests(size, interpreter, coder, filler, folder)
     timed("tests written")
-    findings = Findings(written, injected, _played(tests, debuggers, timed), ROUNDS)
-    return report(findings)
+    return report(Findings(written, injected, _played(tests, debuggers, timed), ROUNDS))
 
 
 _DECODINGS: tuple[Decoding, ...] = ("greedy", "mask_best")
@@ -118,29 +123,32 @@ class _Timed:
         self._tell(f"[{time.monotonic() - self._began:6.0f} s] {line}")
 
 
-def _writer(size: Size, folder: Path, interpreter: Interpreter, timed: _Timed) -> Path:
-    """The first model of all, from scratch; its tokenizer knows traces too, for those that go on from it."""
-    cases = make_cases(f"writing {size.seed}", size.writing)
-    lessons = tuple(lessons_of_a_writer(cases, size.coded, size.masks, size.seed))
+def _writers(size: Size, folder: Path, interpreter: Interpreter, timed: _Timed) -> tuple[Local, Local]:
+    """The coder and the filler: they come of one model from scratch, which has learnt to copy names."""
+    coding = tuple(lessons_of_a_coder(make_cases(f"coding {size.seed}", size.coding), size.seed))
+    cases = make_cases(f"filling {size.seed}", size.filling)
+    filling = tuple(lessons_of_a_filler(cases, size.seed))
     start = folder / "start"
     if not start.exists():
         ran = (interpreter.run(case.scene, case.program(0), case.form)[0] for case in cases[:300])
         traces = [told_case(each.task, each.program(0), told) for each, told in zip(cases, ran, strict=False)]
-        new_model(start, [each.prompt + each.inst + each.completion for each in lessons] + traces, size.shape)
-    drilled = tuple(drills(size.drills, size.seed))
-    copies = _trained(drilled, start, folder / "copies", size, 1, timed)
-    return _trained(lessons, copies, folder / "trained", size, size.writer_epochs, timed)
+        texts = [each.prompt + each.inst + each.completion for each in (*coding, *filling)]
+        new_model(start, [*texts, *traces], size.shape)
+    copies = _trained(tuple(drills(size.drills, size.seed)), start, folder / "copies", size, 1, timed)
+    coder = _trained(coding, copies, folder / "coder", size, 1, timed)
+    filler = _trained(filling, copies, folder / "filler", size, size.filler_epochs, timed)
+    return Local(coder, at_once=64), Local(filler, at_once=64)
 
 
 def _debugger(size: Size, folder: Path, name: str, timed: _Timed, *, feedback: bool) -> LocalDebugger:
-    """Critic and refiner in one model, which goes on from the writer, taught by the pairs and the mixture."""
+    """Critic and refiner in one model, which goes on from the filler, taught by the pairs and the mixture."""
     data = folder / "data"
     injected = [each for decoding in _DECODINGS for each in read(data / Injecting(decoding).file, Injected)]
     how = Packing(feedback=feedback, held_out=0.0, seed=size.seed)
     packed = pack(tuple(read(data / PROGRAMS, Program)), injected, how)
     lessons = (*packed["critic/train-mix"], *packed["refiner/train"])
-    out = folder / name.replace(" ", "_") / "trained"
-    trained = _trained(lessons, folder / "writer" / "trained", out, size, size.debugger_epochs, timed)
+    out = folder / name.replace(" ", "_")
+    trained = _trained(lessons, folder / "filler", out, size, size.debugger_epochs, timed)
     model = Local(trained, at_once=64)
     return LocalDebugger(model, model, size.room)
 
@@ -150,32 +158,26 @@ def _trained(  # noqa: PLR0913, PLR0917 - each is one thing that a training need
 ) -> Path:
     def tell(progress: Progress) -> None:
         if progress.step in (1, progress.total) or progress.step % 100 == 0:
-            timed(f"{out.parent.name}/{out.name}: {progress}")
+            timed(f"{out.name}: {progress}")
 
     train(lessons, str(start), out, size.recipe(epochs), tell)
     return out
 
 
-def _shop(
-    cases: Mapping[str, Case], interpreter: Interpreter, written: Mapping[str, str], folder: Path
-) -> Workshop:
-    return Workshop(attempt_in(cases, interpreter, written), folder)
-
-
-def _tests(size: Size, interpreter: Interpreter, writer: Local, folder: Path) -> dict[str, _Test]:
+def _tests(
+    size: Size, interpreter: Interpreter, coder: Local, filler: Local, folder: Path
+) -> dict[str, _Test]:
     """First programs about scenes that no training has seen."""
     cases = {case.id: case for case in make_cases(f"testing {size.seed}", size.testing)}
-    written = Writer(writer, size.room).programs(list(cases.values()))
-    attempt = attempt_in(cases, interpreter, written)
-    first = [attempt(attempt.sample(case)) for case in cases.values()]
-    held_out = {case.id: case.program(-1) for case in cases.values()}
-    shaped = attempt_in(cases, interpreter, held_out)
-    shop = Workshop(shaped, folder / "held_out")
     samples = {case.id: Attempts.sample(case) for case in cases.values()}
+    attempt = attempt_in(cases, interpreter, first_programs(coder, list(cases.values()), size.room))
+    first = [attempt(sample) for sample in samples.values()]
+    shaped = attempt_in(cases, interpreter, {case.id: case.program(-1) for case in cases.values()})
+    shop = Workshop(shaped, folder / "held_out")
     generate(samples.values(), shop)
     how = Injecting("mask_best", 6, 64, size.seed)
-    inject(samples, Writer(writer, size.room, MaskBest(), size.seed), shop, how)
-    return {NEW_SCENES: _Test(first, attempt), NEW_SHAPES: _Test(_mixed(folder / "held_out", how), shaped)}
+    inject(samples, Filler(filler, size.room, MaskBest(), size.seed), shop, how)
+    return {NEW_SCENES: _Test(first, attempt), NEW_SHAPES: _Test(_mixed(shop.folder, how), shaped)}
 
 
 def _mixed(folder: Path, how: Injecting) -> list[Program]:

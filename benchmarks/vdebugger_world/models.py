@@ -41,10 +41,10 @@ class Shape:
     A layer that sees its neighbours helps the next one to learn to copy, of which programs about a question are made.
     """
 
-    hidden: int = 128
+    hidden: int = 96
     layers: int = 3
     heads: int = 4
-    tokens: int = 1024
+    tokens: int = 768
 
 
 def new_model(folder: Path, corpus: Sequence[str], shape: Shape) -> Path:
@@ -103,16 +103,20 @@ def _tokenizer(corpus: Sequence[str]) -> Any:
     )
 
 
-def lessons_of_a_writer(cases: Sequence[Case], coded: int, masks: int, seed: int) -> Iterator[Lesson]:
-    """Write a program for a question, of the first `coded` cases; fill the masks of one, of all of them."""
+def lessons_of_a_coder(cases: Sequence[Case], seed: int) -> Iterator[Lesson]:
+    """Write a program for a question."""
     chance = random.Random(seed)
-    for number, case in enumerate(cases):
+    for case in cases:
+        yield Lesson(f"# {case.task}", CODER_INST, some_shape(case, chance))
+
+
+def lessons_of_a_filler(cases: Sequence[Case], seed: int) -> Iterator[Lesson]:
+    """Fill the mask of a program."""
+    chance = random.Random(seed)
+    for case in cases:
         program = some_shape(case, chance)
-        if number < coded:
-            yield Lesson(f"# {case.task}", CODER_INST, program)
-        for _ in range(masks):
-            masked = mask_somewhere(program, chance)
-            yield Lesson(f"# {case.task}\n{masked.text}", FILLER_INST, program)
+        masked = mask_somewhere(program, chance)
+        yield Lesson(f"# {case.task}\n{masked.text}", FILLER_INST, program)
 
 
 def drills(count: int, seed: int) -> Iterator[Lesson]:
@@ -129,22 +133,23 @@ def _drill(chance: random.Random) -> Lesson:
     return Lesson(f"# {', a '.join(names)}", _DRILL_INST, repr(names))
 
 
-class Writer:
-    """The trained writer: a coder of first programs, and a `Refill` for injection."""
+def first_programs(coder: Local, cases: Sequence[Case], room: Room) -> dict[str, str]:
+    """What the coder writes for each question, greedily, by the question's id."""
+    prompts = [encode_prompt(f"# {case.task}", CODER_INST, coder.tokenizer, room) for case in cases]
+    said = coder.continued(prompts, room.answer)
+    return {case.id: text for case, text in zip(cases, said, strict=True)}
+
+
+class Filler:
+    """A `pyvision.training.collecting.Refill` by a trained filler; greedy without a rule."""
 
     def __init__(self, model: Local, room: Room, rule: MaskBest | None = None, seed: int = 0) -> None:
         self._model, self._room, self._rule, self._seed = model, room, rule, seed
 
-    def programs(self, cases: Sequence[Case]) -> dict[str, str]:
-        """The first program for each question, greedily."""
-        prompts = [self._prompt(f"# {case.task}", CODER_INST) for case in cases]
-        said = self._model.continued(prompts, self._room.answer)
-        return {case.id: text for case, text in zip(cases, said, strict=True)}
-
     def __call__(self, asked: Sequence[tuple[str, Masked]]) -> Sequence[str]:
         self._seed += 1
-        prompts = [self._prompt(f"# {task}\n{masked.text}", FILLER_INST) for task, masked in asked]
+        prompts = [self._prompt(f"# {task}\n{masked.text}") for task, masked in asked]
         return self._model.continued(prompts, self._room.answer, self._rule, self._seed)
 
-    def _prompt(self, text: str, inst: str) -> list[int]:
-        return encode_prompt(text, inst, self._model.tokenizer, self._room)
+    def _prompt(self, text: str) -> list[int]:
+        return encode_prompt(text, FILLER_INST, self._model.tokenizer, self._room)

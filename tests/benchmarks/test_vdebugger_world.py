@@ -180,3 +180,16 @@ def test_the_report_says_what_holds_and_what_does_not() -> None:
     assert "than greedy: is not shown" in report(Findings({"right": 1}, same, played, 3))
     backwards = {"a test": {"without": [good, mended] * 20, "with": [good, bad] * 20}}
     assert "does not hold, the reverse does" in report(Findings({}, injected, backwards, 3))
+
+
+@pytest.mark.train
+def test_what_a_small_model_writes_is_read_as_it_was_taught(tmp_path: Path) -> None:
+    from benchmarks.vdebugger_world.models import Shape, lessons_of_a_filler, new_model
+    from pyvision.training.local import Local
+
+    lessons = list(lessons_of_a_filler(CASES, 0))
+    folder = new_model(tmp_path, [each.prompt for each in lessons], Shape(hidden=16, layers=2, heads=2))
+    tokenizer = Local(folder).tokenizer
+    told, _ = EXACT.run(SCENE, HEAD + "return image_patch.find('blue star')[0]", "box")
+    for text in (*(each.prompt + each.completion for each in lessons), str(told.trace)):
+        assert tokenizer.decode(tokenizer.encode(text, add_special_tokens=False)) == text

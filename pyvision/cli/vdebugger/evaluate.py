@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
         raise ConfigError("nothing to evaluate; name run folders, or --lessons FILE --model NAME")
     if options.json:
         return write(json.dumps({name: asdict(each) for name, each in measures.items()}))
-    return write(_table(measures))
+    return write(f"percent [95 % interval] of how many\n{_table(measures)}")
 
 
 def _of_runs(folders: list[Path]) -> dict[str, Any]:
