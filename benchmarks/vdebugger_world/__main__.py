@@ -20,6 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.vdebugger_world.course import FULL, QUICK, run
+from pyvision.training.training import require
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -37,10 +38,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of all that is drawn (default 0)")
     options = parser.parse_args(arguments)
     size = replace(QUICK if options.quick else FULL, blindness=options.blindness, seed=options.seed)
+    require("torch", "transformers")
+    _compute_on_one_core()
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         print(run(size, options.out or Path(folder), lambda line: print(line, flush=True)))
     print(f"\n{time.monotonic() - began:.0f} s in all")
+
+
+def _compute_on_one_core() -> None:
+    """Tensors this small gain nothing from a second thread, and lose much beside anything else that computes."""
+    import torch
+
+    torch.set_num_threads(1)
 
 
 if __name__ == "__main__":

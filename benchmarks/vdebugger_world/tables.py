@@ -65,7 +65,14 @@ def _directions(findings: Findings) -> str:
     greedy, masked = (rate(findings.injected[name], "wrong") for name in ("greedy", "mask_best"))
     lines = ["the directions of the paper, here"]
     if greedy and masked:
-        holds = "holds" if masked.low > greedy.high else "is not shown"
+        is_reverse = masked.high < greedy.low
+        holds = (
+            "holds"
+            if masked.low > greedy.high
+            else "does not hold, the reverse does"
+            if is_reverse
+            else "is not shown"
+        )
         times = (
             f"{masked.value / greedy.value:.1f} times as often" if greedy.value else "where greedy never does"
         )

@@ -178,6 +178,10 @@ def test_the_report_says_what_holds_and_what_does_not() -> None:
     assert "debugging with feedback raises the task score, a test: holds; +50.0% of 40" in text
     same = {"greedy": injected["greedy"], "mask_best": injected["greedy"]}
     assert "than greedy: is not shown" in report(Findings({"right": 1}, same, played, 3))
+    reverse = {"greedy": injected["mask_best"], "mask_best": injected["greedy"]}
+    assert "than greedy: does not hold, the reverse does; 0.1 times" in report(
+        Findings({}, reverse, played, 3)
+    )
     backwards = {"a test": {"without": [good, mended] * 20, "with": [good, bad] * 20}}
     assert "does not hold, the reverse does" in report(Findings({}, injected, backwards, 3))
 
