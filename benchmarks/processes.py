@@ -10,14 +10,15 @@ _PROC = Path("/proc")
 _MIB = 2**20
 
 
-def descendants() -> frozenset[int]:
-    """The pids of everything that this process has started, and what that has, and so on."""
+def descendants(ancestor: int | None = None) -> frozenset[int]:
+    """The pids of everything that a process, or else this one, has started, and what that has, and so on."""
+    first = os.getpid() if ancestor is None else ancestor
     parents = {pid: parent for pid in _pids() if (parent := _parent(pid)) is not None}
-    found, added = {os.getpid()}, {os.getpid()}
+    found, added = {first}, {first}
     while added:
         added = {pid for pid, parent in parents.items() if parent in added} - found
         found |= added
-    return frozenset(found - {os.getpid()})
+    return frozenset(found - {first})
 
 
 def pss_mb(pids: frozenset[int]) -> float:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.sandbox import cells, crowds, floods, pictures, starts
+from benchmarks.sandbox import cells, crowds, endings, floods, pictures, starts
 from benchmarks.sandbox.measure import Measure
 from benchmarks.sandbox.setting import FULL, QUICK, TRIVIAL, Effort, Setting, checked, make_sandbox
 from benchmarks.sandbox.table import as_json, as_text, machine
@@ -26,6 +26,7 @@ ROWS: tuple[Callable[[Setting], list[Measure]], ...] = (
     starts.start_and_close,
     starts.spare_room,
     starts.rate,
+    endings.killed_host,
     cells.trivial_cell,
     cells.much_text,
     cells.ten_figures,

@@ -55,7 +55,9 @@ def _at(sandbox: Sandbox, alive: list[Session], memory: float) -> list[Measure]:
     threads, descriptors = thread_count(), descriptor_count()
     cell = median([_cell(alive[at % len(alive)]) for at in range(_PROBES)])
     return [
-        Measure(f"{label} start to first reply", "ms", median([_reply(sandbox) for _ in range(_PROBES)])),
+        Measure(
+            f"{label} start to a first cell", "ms", median([_first_cell(sandbox) for _ in range(_PROBES)])
+        ),
         Measure(f"{label} trivial cell", "ms", cell),
         Measure(f"{label} memory of a session", "MB", memory),
         Measure(f"{label} threads of the host", "", threads),
@@ -73,6 +75,6 @@ def _cell(session: Session) -> float:
     return milliseconds(lambda: checked(session.run(TRIVIAL)))
 
 
-def _reply(sandbox: Sandbox) -> float:
+def _first_cell(sandbox: Sandbox) -> float:
     with ExitStack() as stack:
         return milliseconds(lambda: _enter(stack, sandbox))

@@ -12,8 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
+from statistics import median
 
-from benchmarks.sandbox.measure import Measure
+from benchmarks.sandbox.measure import Measure, milliseconds
 
 _PACKAGES = ("ipykernel", "ipython", "jupyter_client", "pyzmq", "numpy", "matplotlib", "pillow")
 _HEAD = f"{'':58}{'unit':>5}{'ours':>10}{'plain':>10}{'ratio':>8}  goal"
@@ -26,6 +27,7 @@ def machine() -> dict[str, str]:
     user = "root (rooms run as ordinary users)" if os.getuid() == 0 else f"uid {os.getuid()}"
     return {
         "processor": f"{cores} cores, {_processor()}; load {load:.1f} before the run",
+        "speed": f"a million additions in Python take {_additions_ms():.0f} ms",
         "memory": f"{memory:.1f} GiB",
         "system": f"Linux {platform.release()}, {_bubblewrap()}",
         "user": user,
@@ -44,7 +46,8 @@ def as_text(facts: Mapping[str, str], measures: Sequence[Measure]) -> str:
             *map(line, measures),
             "",
             "plain: jupyter_client and ipykernel over Unix sockets, without isolation, in the same run.",
-            "MB: 2^20 bytes; memory is PSS. Goals are for 2 idle cores; those with an x are ratios.",
+            "MB: 2^20 bytes; memory is PSS. Goals with an x are ratios; the others are for 2 idle cores on which",
+            "the trivial cell takes plain Jupyter 3 ms: where it takes longer, so may the rest.",
         ]
     )
 
@@ -67,6 +70,17 @@ def number(value: float | None) -> str:
     if value is None:
         return "–"
     return f"{value:.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.3g}"
+
+
+def _additions_ms() -> float:
+    """The median of five: the same work on every machine, so that tables of two can be compared."""
+
+    def add() -> None:
+        total = 0
+        for number in range(1_000_000):
+            total += number
+
+    return median(milliseconds(add) for _ in range(5))
 
 
 def _processor() -> str:
