@@ -24,6 +24,12 @@ if TYPE_CHECKING:
 ErrorKind: TypeAlias = Literal["context", "auth", "quota", "rate", "unknown_model", "too_large", "other"]
 
 
+def reason(error: Exception) -> str:
+    """Why a file cannot be used, in one line; without its path, which stands in the message anyway."""
+    why = error.strerror if isinstance(error, OSError) else None
+    return " ".join((why or str(error)).split()) or type(error).__name__
+
+
 class PyVisionError(Exception):
     """The root of the tree. The message is one line: the thing, the value, the way out."""
 

@@ -1,6 +1,6 @@
-"""Decode, orient, measure, fit and encode pictures: Pillow stays in here.
+"""Pictures: read from files and bytes, fitted to what an endpoint takes, cut, and given as pixels.
 
-Covered: files that are damaged, cut short, huge, tiny, rotated, animated, transparent or no picture at all.
+Covered: whatever `decoding` covers, and files that are no files, too large, tiny, or may not be read.
 Not covered: colour profiles are ignored, and only the first frame of an animation or document is read.
 """
 
@@ -9,15 +9,14 @@ from __future__ import annotations
 import math
 import re
 import stat
-import warnings
 from collections import OrderedDict
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
+from pyvision.decoding import as_rgb, check_size, decoding, upright
+from pyvision.encoding import encoded, is_plain, jpeg, png, without_metadata
 from pyvision.errors import ImageError
 from pyvision.types import Picture
 
@@ -27,27 +26,9 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 MAX_FILE_BYTES = 256 * 2**20
-MAX_PIXELS = 200_000_000  # the largest cameras of telephones; four bytes each while decoding
 NAME_CHARS = 300  # of a file name in an error message
 
-# Only decoders that work inside this process: EPS and PDF, for two, would start other programs.
-_FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF", "PPM")  # MPO comes with JPEG
-_STARTS = (b"\x89PNG", b"\xff\xd8\xff", b"RIFF", b"GIF8", b"BM", b"II*\0", b"MM\0*")  # of those formats
-_LOOKS_LIKE = (
-    (rb"%PDF", "a PDF document"),
-    (rb"%!PS", "a PostScript document"),
-    (rb"PK\x03\x04", "a ZIP archive or an office document"),
-    (rb"\x1f\x8b", "a gzip archive"),
-    (rb".{4}ftyp(heic|heix|mif1|msf1)", "a HEIC photo"),
-    (rb".{4}ftypavi[fs]", "an AVIF picture"),
-    (rb".{4}ftyp", "a video"),
-    (rb"\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)?(<!DOCTYPE svg[^>]*>\s*)?<svg", "an SVG drawing"),
-    (rb"\s*<(!doctype html|html)", "a web page"),
-)
 _URL = re.compile(r"(https?|ftp|s3|gs|file|data):", re.IGNORECASE)
-_START_OF_SCAN = 0xDA
-_METADATA = {0xE1, *range(0xE3, 0xEE), 0xEF, 0xFE}  # APP1, APP3 to APP13, APP15, COM
-_DECODING = Lock()
 _REMEMBERED = 64  # fitted pictures, each within FitLimits.file_bytes
 
 
@@ -102,18 +83,18 @@ def decode(data: bytes, name: str) -> Picture:
         raise ImageError(f"image {name}: the file is empty; give a picture")
     if len(data) > MAX_FILE_BYTES:
         raise ImageError(f"image {name}: larger than {MAX_FILE_BYTES:,} bytes; scale it down first")
-    with _decoding(data, name) as image:
-        _check_size(image, name)
+    with decoding(data, name) as image:
+        check_size(image, name)
         image.load()
-        if _is_plain(image, data):
+        if is_plain(image, data):
             mime: Literal["image/png", "image/jpeg"] = "image/png" if image.format == "PNG" else "image/jpeg"
-            own = data if mime == "image/png" else _without_metadata(data)
+            own = data if mime == "image/png" else without_metadata(data)
             return Picture(own, mime, image.width, image.height)
-        upright = _as_rgb(_upright(image))
+        turned = as_rgb(upright(image))
         if image.format in ("JPEG", "MPO"):  # as a PNG a photo would be six times as large
-            own = _without_metadata(_jpeg(upright, 95, "4:4:4"))
-            return Picture(own, "image/jpeg", upright.width, upright.height)
-        return Picture(_png(upright, 1), "image/png", upright.width, upright.height)
+            own = without_metadata(jpeg(turned, 95, "4:4:4"))
+            return Picture(own, "image/jpeg", turned.width, turned.height)
+        return Picture(png(turned, 1), "image/png", turned.width, turned.height)
 
 
 def fit(picture: Picture, limits: FitLimits = FitLimits()) -> Fitted:
@@ -153,8 +134,8 @@ def crop(picture: Picture, box: tuple[float, float, float, float]) -> Picture:
         )
     part = opened(picture).crop((left, top, right, bottom))
     if picture.mime == "image/png":
-        return Picture(_png(part, 1), "image/png", part.width, part.height)
-    return Picture(_jpeg(part, 95, "4:4:4"), "image/jpeg", part.width, part.height)
+        return Picture(png(part, 1), "image/png", part.width, part.height)
+    return Picture(jpeg(part, 95, "4:4:4"), "image/jpeg", part.width, part.height)
 
 
 def pixels(picture: Picture, side_px: int | None = None) -> NDArray[uint8]:
@@ -215,152 +196,6 @@ def _file_bytes(path: Path, name: str) -> bytes:
         raise ImageError(f"image {name}: no file can have this name; check the path") from error
 
 
-@contextmanager
-def _decoding(data: bytes, name: str) -> Iterator[Image]:
-    """An opened image. Whatever a broken file leads Pillow into, in here, becomes an ImageError."""
-    try:
-        with _own_limits(), _opened(data, _FORMATS) as image:
-            yield image
-    except ImageError:
-        raise
-    except MemoryError as error:
-        raise ImageError(
-            f"image {name}: there is no memory left to decode it; scale it down first"
-        ) from error
-    except Exception as error:  # the decoders raise anything at all on hostile files
-        raise ImageError(f"image {name}: {_complaint(data, error)}") from error
-
-
-@contextmanager
-def _own_limits() -> Iterator[None]:
-    """Pillow warns at 89 megapixels, fails at 178 and warns of bad metadata: MAX_PIXELS decides instead.
-
-    Both switches belong to the whole process, so one picture is decoded at a time, and they are put back.
-    """
-    from PIL import Image
-
-    with _DECODING, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        before, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
-        try:
-            yield
-        finally:
-            Image.MAX_IMAGE_PIXELS = before
-
-
-def _opened(data: bytes, formats: tuple[str, ...]) -> Image:
-    from io import BytesIO
-
-    from PIL import Image
-
-    return Image.open(BytesIO(data), formats=formats)
-
-
-def _check_size(image: Image, name: str) -> None:
-    """Stands between the header and the pixels: a decompression bomb gets no further."""
-    width, height = image.size
-    if width < 1 or height < 1:
-        raise ImageError(f"image {name}: is {width}x{height} pixels; give a picture with pixels in it")
-    if width * height > MAX_PIXELS:
-        raise ImageError(
-            f"image {name}: is {width}x{height} pixels, more than {MAX_PIXELS:,}; scale it down first"
-        )
-
-
-def _complaint(data: bytes, error: Exception) -> str:
-    from PIL import UnidentifiedImageError
-
-    if not isinstance(error, UnidentifiedImageError):
-        return f"is damaged or cut short ({' '.join(str(error).split())}); get a whole copy"
-    if data.startswith(_STARTS):
-        return "is damaged or cut short; get a whole copy"
-    return f"is no picture, it looks like {_looks_like(data[:4096])}; give a PNG or a JPEG"
-
-
-def _looks_like(start: bytes) -> str:
-    for pattern, what in _LOOKS_LIKE:
-        if re.match(pattern, start, re.IGNORECASE | re.DOTALL):
-            return what
-    is_text = not re.search(rb"[\x00-\x08\x0e-\x1a]", start)
-    return "text" if is_text else "data of another kind"
-
-
-def _is_plain(image: Image, data: bytes) -> bool:
-    """Whether every reader sees in these bytes what we see."""
-    if image.mode not in ("RGB", "L") or image.has_transparency_data or _orientation(image) != 1:
-        return False
-    if image.format == "PNG":  # its 25th byte is the bit depth
-        return (
-            not image.getexif()
-            and data[24] == 8
-            and data.endswith(b"IEND\xaeB`\x82")
-            and getattr(image, "n_frames", 1) == 1
-        )
-    return image.format == "JPEG" and data.endswith(b"\xff\xd9")
-
-
-def _without_metadata(jpeg: bytes) -> bytes:
-    """The same JPEG without EXIF, comments and the like; what decides its colours (JFIF, ICC, Adobe) stays."""
-    kept, at = [jpeg[:2]], 2
-    while at + 4 <= len(jpeg) and jpeg[at] == 0xFF and jpeg[at + 1] != _START_OF_SCAN:
-        end = at + 2 + int.from_bytes(jpeg[at + 2 : at + 4], "big")
-        kept += [jpeg[at:end]] if jpeg[at + 1] not in _METADATA else []
-        at = end
-    return b"".join([*kept, jpeg[at:]])
-
-
-def _orientation(image: Image) -> int:
-    from PIL.ExifTags import Base
-
-    turn = image.getexif().get(Base.Orientation, 1)
-    return turn if turn in range(1, 9) else 1
-
-
-def _upright(image: Image) -> Image:
-    from PIL import ImageOps
-
-    return ImageOps.exif_transpose(image) if _orientation(image) != 1 else image
-
-
-def _as_rgb(image: Image) -> Image:
-    from PIL import Image as PillowImage
-
-    if image.mode == "F" or image.mode.startswith("I"):
-        return _eight_bits(image).convert("RGB")
-    if image.has_transparency_data:
-        opaque = PillowImage.new("RGB", image.size, "white")
-        see_through = image.convert("RGBA")
-        opaque.paste(see_through, mask=see_through)
-        return opaque
-    return image.convert("RGB")
-
-
-def _eight_bits(image: Image) -> Image:
-    """Deep grey scaled to 8 bits: 16 bits by 257, all else so that it spans from black to white."""
-    image.info.pop("transparency", None)  # one of 65,536 greys, which means nothing among 256
-    low, high = cast("tuple[float, float]", image.getextrema())
-    if image.mode != "F" and low >= 0 and high <= 65535:
-        low, high = 0, 65535
-    scale = 255 / ((high - low) or 1)
-    return image.point(lambda value: value * scale + (0.5 - low * scale)).convert("L")
-
-
-def _png(image: Image, effort: int) -> bytes:
-    from io import BytesIO
-
-    file = BytesIO()
-    image.save(file, "PNG", compress_level=effort)
-    return file.getvalue()
-
-
-def _jpeg(image: Image, quality: int, subsampling: str = "4:2:0") -> bytes:
-    from io import BytesIO
-
-    file = BytesIO()
-    image.save(file, "JPEG", quality=quality, subsampling=subsampling)
-    return file.getvalue()
-
-
 def _fits(picture: Picture, limits: FitLimits) -> bool:
     short, long = sorted((picture.width, picture.height))
     return (
@@ -376,7 +211,7 @@ def _refit(picture: Picture, limits: FitLimits) -> Fitted:
     while True:
         image = _resized(picture, _sent_size(picture, side_px, limits.least_px))
         scale_x, scale_y = image.width / picture.width, image.height / picture.height
-        sent = _encoded(_padded(image, limits), picture.mime, limits.file_bytes)
+        sent = encoded(_padded(image, limits), picture.mime, limits.file_bytes)
         if len(sent.data) <= limits.file_bytes or side_px <= limits.least_px:
             return Fitted(sent, scale_x, scale_y)
         side_px //= 2
@@ -395,10 +230,10 @@ def _sent_size(picture: Picture, side_px: int, least_px: int) -> tuple[int, int]
 def _resized(picture: Picture, size: tuple[int, int]) -> Image:
     from PIL.Image import Resampling
 
-    with _decoding(picture.data, "to send") as image:
+    with decoding(picture.data, "to send") as image:
         image.draft(image.mode, size)  # a large JPEG is decoded at a fraction of its size
         image.load()
-        plain = image if image.mode == "L" and not image.has_transparency_data else _as_rgb(image)
+        plain = image if image.mode == "L" and not image.has_transparency_data else as_rgb(image)
         if size == (picture.width, picture.height):
             return plain.copy()
         grows = size[0] > picture.width
@@ -415,14 +250,3 @@ def _padded(image: Image, limits: FitLimits) -> Image:
     padded = PillowImage.new(image.mode, size, "white")
     padded.paste(image, (0, 0))
     return padded
-
-
-def _encoded(image: Image, mime: str, file_bytes: int) -> Picture:
-    """As a PNG when it was one and stays small, else as the best JPEG that does; at worst it is too large."""
-    if mime == "image/png" and len(data := _png(image, 6)) <= file_bytes:
-        return Picture(data, "image/png", image.width, image.height)
-    for quality in (92, 80, 60):
-        data = _jpeg(image, quality)
-        if len(data) <= file_bytes:
-            break
-    return Picture(data, "image/jpeg", image.width, image.height)

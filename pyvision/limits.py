@@ -11,7 +11,7 @@ from functools import cache
 from urllib.parse import urlsplit
 
 from pyvision.config import OPENAI_URL, ModelConfig
-from pyvision.errors import ConfigError
+from pyvision.errors import ConfigError, reason
 from pyvision.images import FitLimits
 from pyvision.resources import data_folder
 
@@ -75,4 +75,4 @@ def _rows() -> Mapping[str, EndpointLimits]:
     try:
         return TypeAdapter(dict[str, EndpointLimits]).validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
-        raise ConfigError(f"{path}: is no table of limits ({' '.join(str(error).split())[:200]})") from error
+        raise ConfigError(f"{path}: is no table of limits ({reason(error)[:200]})") from error

@@ -28,6 +28,7 @@ from pyvision.strategies.bdog import Bdog
 from pyvision.strategies.code_loop import CodeLoop
 from pyvision.strategies.direct import Direct
 from pyvision.strategies.vdebugger import VDebugger
+from pyvision.tools.presence import check_presence
 from pyvision.tools.table import build_tools, described
 from pyvision.trajectory import TrajectoryWriter
 from pyvision.types import Answer, Model, Outcome, Question, Strategy, Tool
@@ -125,7 +126,9 @@ def prepare(  # noqa: PLR0913 - each is one thing that a person may choose
         "policy": asdict(policy),
         "images": [str(image) for image in images],
     }
+    check_presence(tools or {})
     built = build_tools(chosen.tools, tools or {}, is_offline=is_offline)
+    _check_needs(chosen, built)
     question = Question(text.strip(), tuple(pictures.read(image) for image in images))
     return Task(
         question,
@@ -214,6 +217,13 @@ def _players(known: Sequence[str], default: Player, roles: Mapping[str, str | Mo
         if role not in known:
             raise ConfigError(f"unknown role {role!r}; the roles of this strategy are {', '.join(known)}")
     return {DEFAULT_ROLE: default} | {role: find_player(model) for role, model in roles.items()}
+
+
+def _check_needs(strategy: Strategy, tools: Mapping[str, Tool]) -> None:
+    for name in strategy.needs:
+        if name not in tools:
+            way = f"choose one: --tool {name}=PROVIDER, or leave it out of the option tools"
+            raise ConfigError(f"nobody provides the tool {name!r}; {way}")
 
 
 def _secrets(*holders: Player | Tool) -> tuple[str, ...]:

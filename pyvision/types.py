@@ -213,7 +213,10 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a question ended: an answer, or the reason that there is none."""
+    """How a question ended: an answer, or the reason that there is none.
+
+    error: what went wrong; beside an answer, what its user has to know of it (`Answer.remark`).
+    """
 
     answer: str | None
     end_reason: EndReason
@@ -275,8 +278,8 @@ class Tool(Protocol):
 class Strategy(Protocol):
     """A way of reasoning: a frozen dataclass whose fields are its options. Holds nothing between questions.
 
-    roles: the names under which it asks models. tools: the names of those it uses. continues: whether it takes up
-    `Question.earlier`.
+    roles: the names under which it asks models. tools: the names of those it uses. needs: those of them without which
+    it cannot begin. continues: whether it takes up `Question.earlier`.
     """
 
     @property
@@ -284,6 +287,9 @@ class Strategy(Protocol):
 
     @property
     def tools(self) -> tuple[str, ...]: ...
+
+    @property
+    def needs(self) -> tuple[str, ...]: ...
 
     @property
     def continues(self) -> bool: ...

@@ -141,6 +141,7 @@ class Blank:
 
     roles = ()
     tools = ()
+    needs = ()
     continues = False
 
     def __init__(self, solve: Callable[[Question], Answer]) -> None:

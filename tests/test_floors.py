@@ -21,6 +21,8 @@ FLOORS = {
     "errors": 0,
     "events": 0,
     "config": 1,
+    "decoding": 1,
+    "encoding": 1,
     "images": 1,
     "limits": 1,
     "models": 1,
@@ -54,6 +56,8 @@ FLOORS = {
 NAMES_THE_EPISODE = ("pyvision.types", "pyvision.errors")  # values whose annotations may look up
 DRAW = (
     "pyvision.bench.synthetic.canvas",
+    "pyvision.decoding",
+    "pyvision.encoding",
     "pyvision.images",
     "pyvision.doctor.pictures",
 )  # the only ones that know Pillow
@@ -164,7 +168,7 @@ def complaint(found: Import) -> str | None:
     if at_once and of[0] in HEAVY and by[:2] != ["sandbox", "guest"]:
         return "heavy libraries load where they are used"
     if of[0] == "PIL" and found.by not in DRAW and by[:2] != ["sandbox", "guest"]:
-        return "Pillow stays in pyvision/images.py"
+        return "Pillow stays in pyvision/images.py, decoding.py and encoding.py"
     if of[0] in ("pyvision", "app", "tests", "benchmarks"):
         return _within_pyvision(found)
     if of[0] == "sandbox":

@@ -92,6 +92,7 @@ class Broken:
 
     roles = ()
     tools = ()
+    needs = ()
     continues = False
 
     def __init__(self, error: type[BaseException]) -> None:

@@ -57,7 +57,21 @@ def find_source(dataset: str, *, count: int, seed: int, difficulty: float) -> So
     path = Path(dataset)
     if path.exists():
         return _read(dataset, path.name or "samples", local_identity(path))
-    return _row(dataset)
+    return _row(dataset) if _is_name(dataset) else _absent(dataset)
+
+
+def _is_name(dataset: str) -> bool:
+    """Whether it can be a row of the table: no name of one has a slash or an ending, as paths have."""
+    stem = dataset.partition("@")[0]
+    return "/" not in stem and "." not in stem
+
+
+def _absent(path: str) -> Source:
+    from pyvision.bench.readers.opening import READERS
+
+    endings = ", ".join(READERS)
+    way = f"give a file ending in {endings}, a folder with one in it, or a name of `bench list`"
+    raise ConfigError(f"{path}: there is no such file or folder; {way}")
 
 
 def local_identity(path: Path) -> dict[str, Any]:

@@ -8,13 +8,14 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from pyvision.cli.flags import count, pairs
+from pyvision.cli.flags import count
+from pyvision.cli.settings import add_model, add_repeated, given
 from pyvision.errors import ConfigError
 
 
 def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     """Declare the commands and their flags."""
-    parser = commands.add_parser("avis", help="record how people seek answers, and learn from it")
+    parser = commands.add_parser("avis")
     parts = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_study(parts)
     _add_induce(parts)
@@ -38,8 +39,8 @@ def study(options: argparse.Namespace) -> int:
         port=options.port,
         everyone=options.everyone,
     )
-    roles = pairs("--role", options.role, "vqa=openai:gpt-4.1")
-    tools = pairs("--tool", options.tool, "detect=offline")
+    roles = given(options, "--role")
+    tools = given(options, "--tool")
     toolbox = find_toolbox(options.model, options.config, roles, tools)
     with closing(toolbox), closing(Study(serving, toolbox)) as served:
         _print(served.url)
@@ -67,7 +68,10 @@ def induce(options: argparse.Namespace) -> int:
     paths = write_induced(found, options.out) if options.out else ()
     _print(
         "\n".join(
-            [told(found, load_graph(options.default).successors), *(f"written: {path}" for path in paths)]
+            [
+                told(found, load_graph(options.default, "--default").successors),
+                *(f"written: {path}" for path in paths),
+            ]
         )
     )
     return 0
@@ -96,17 +100,9 @@ def _add_study(parts: argparse._SubParsersAction[Any]) -> None:
     add = parser.add_argument
     add("dataset", metavar="DATASET", help="a file, a folder, hf:…, or a name, as `bench run` takes it")
     add("--log", type=Path, default=Path("study.jsonl"), metavar="FILE", help="(default study.jsonl)")
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument("--model", metavar="NAME", help="who answers for the tools that ask a model")
-    which.add_argument("--config", type=Path, metavar="FILE", help="a model configuration file (JSON)")
-    add(
-        "--role",
-        action="append",
-        default=[],
-        metavar="ROLE=NAME",
-        help="another model for one role; repeatable",
-    )
-    add("--tool", action="append", default=[], metavar="TOOL=PROVIDER[:WHERE]", help="repeatable")
+    add_model(parser, "who answers for the tools that ask a model")
+    for flag in ("--role", "--tool"):
+        add_repeated(parser, flag)
     add("--everyone", action="store_true", help="give each person every question, not a share of them")
     add("--limit", type=count, metavar="N", help="only the first N questions")
     add("--count", type=count, default=20, metavar="N", help="of a generated set (default 20)")

@@ -17,7 +17,7 @@ _TARGETS_HELP = (
 
 def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     """Declare the commands and their flags."""
-    parser = commands.add_parser("bdog", help="look at debates on graphs: their statistics, their graphs")
+    parser = commands.add_parser("bdog")
     parts = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     counting = parts.add_parser("statistics", help="condensation, accuracy and cost over run folders")
     counting.add_argument(

@@ -15,7 +15,6 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     """Declare the command and its flags."""
     parser = commands.add_parser(
         "demo",
-        help="ask in a browser, and watch it think",
         description="Serves a chat on this machine until it is interrupted. Its address is printed on standard output.",
     )
     add = parser.add_argument

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import Any
+
+from pyvision.cli.settings import add_model
 
 
 def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     """Declare the command and its flags."""
     parser = commands.add_parser(
         "doctor",
-        help="find out what a model endpoint accepts and sees, and whether this machine can run cells",
         description="Asks the endpoint at most a dozen times. What it finds is kept for later runs.",
     )
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument(
-        "--model", metavar="NAME", help="offline, openai, vllm … or NAME:MODEL-ID; see api_configs/"
-    )
-    which.add_argument("--config", type=Path, metavar="FILE", help="a model configuration file (JSON)")
+    add_model(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of the table")
     parser.set_defaults(call=run)
 

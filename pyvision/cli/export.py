@@ -13,7 +13,6 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     """Declare the command and its flags."""
     parser = commands.add_parser(
         "export",
-        help="write a recorded run as a notebook or as training data",
         description="Pictures lie beside the file; its path is printed on standard output.",
     )
     parser.add_argument("run_dir", type=Path, metavar="RUN_DIR", help="the folder of a run")

@@ -23,7 +23,7 @@ _SEARCH = "The best first, with a score of 0 to 100. Exit code 3: nothing was fo
 
 def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     """Declare the commands and their flags."""
-    parser = commands.add_parser("index", help="make your own pictures and texts searchable for the tools")
+    parser = commands.add_parser("index")
     parts = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     adding = _part(parts, "add", "index files and folders, or bring that up to date", _ADD, add)
     adding.add_argument("paths", nargs="+", metavar="PATH", help="a file or a folder")

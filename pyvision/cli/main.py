@@ -7,22 +7,9 @@ import os
 import select
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import NoReturn
 
-from pyvision.cli import (
-    avis,
-    bdog,
-    bench,
-    demo,
-    doctor,
-    export,
-    index,
-    replay,
-    report,
-    run,
-    sandbox,
-    vdebugger,
-)
 from pyvision.cli.interrupts import Interrupts
 from pyvision.errors import ModelError, PyVisionError
 
@@ -35,7 +22,20 @@ exit codes:
 
 
 _BROKEN_PIPE = 141  # 128 and the number of SIGPIPE: what a shell reports of a program that SIGPIPE ended
-_COMMANDS = (run, demo, bench, report, replay, export, bdog, avis, vdebugger, index, doctor, sandbox)
+_COMMANDS = {  # name, which is also that of its module in pyvision.cli -> what it does
+    "run": "answer one question about one or several images",
+    "demo": "ask in a browser, and watch it think",
+    "bench": "answer a dataset's questions, grade them, export the results",
+    "report": "write a recorded run as one HTML file",
+    "replay": "run the cells of a recorded run again, or go on from one of its turns",
+    "export": "write a recorded run as a notebook or as training data",
+    "bdog": "look at debates on graphs: their statistics, their graphs",
+    "avis": "record how people seek answers, and learn from it",
+    "vdebugger": "train and measure the critic and the refiner of programs",
+    "index": "make your own pictures and texts searchable for the tools",
+    "doctor": "find out what a model endpoint accepts and sees, and whether this machine can run cells",
+    "sandbox": "look at the isolation of this machine",
+}
 
 
 class _Parser(argparse.ArgumentParser):
@@ -68,7 +68,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Sequence[str] | None) -> int:
-    options = _parser().parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    options = _parser(given).parse_args(given)
     interrupts = Interrupts()
     try:
         return int(options.call(options))
@@ -78,8 +79,10 @@ def _run(arguments: Sequence[str] | None) -> int:
         return _fail(str(error), 4)
     except PyVisionError as error:
         return _fail(str(error), 2)
-    except Exception as error:  # the boundary: a person gets one line, never a traceback
-        if interrupts.seen:  # in the middle of an import, C code makes another error of it
+    except SystemExit:
+        raise
+    except BaseException as error:  # the boundary: a person gets one line, never a traceback
+        if interrupts.seen:  # in the middle of an import, C code makes another error of it, and Rust a panic
             return _fail("interrupted", 130)
         if isinstance(error, BrokenPipeError) and _is_unread():  # another pipe that broke is a bug
             return _BROKEN_PIPE
@@ -106,7 +109,8 @@ def _let_go_of_output() -> None:
     os.close(nowhere)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
+    """The flags of the command that is asked for; the others, which take time to declare, are only named."""
     parser = _Parser(
         prog="pyvision",
         description="Answers questions about images by writing Python and running it in an isolated kernel.",
@@ -115,8 +119,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in _COMMANDS:
-        command.add_command(commands)
+    for name, purpose in _COMMANDS.items():
+        if list(arguments[:1]) == [name]:
+            import_module(f"pyvision.cli.{name}").add_command(commands)
+        else:
+            commands.add_parser(name, help=purpose, add_help=False)
     return parser
 
 

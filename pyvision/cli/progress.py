@@ -159,8 +159,8 @@ class Progress:
         self._status.stop()
         counts = f"{event.turns} turns, {event.cells} cells, {event.seconds:.1f} s{_spent(event)}"
         self._line(f"\n{event.outcome.end_reason} · {counts} · {self._folder}", "bold")
-        if event.outcome.answer is None and event.outcome.error and event.outcome.end_reason not in _RAISED:
-            self._line(event.outcome.error, "red")
+        if event.outcome.error and event.outcome.end_reason not in _RAISED:
+            self._line(event.outcome.error, "red" if event.outcome.answer is None else "yellow")
 
     def _code(self, code: str) -> None:
         lines = _shortened(code, _CODE_LINES)

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyvision.cli.flags import pairs
-from pyvision.errors import ConfigError
+from pyvision.cli.settings import add_model, add_repeated, given
+from pyvision.errors import ConfigError, reason
 
 if TYPE_CHECKING:
     from pyvision.replay import Fork, Rerun
@@ -36,22 +37,16 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     """Declare the command and its flags."""
     parser = commands.add_parser(
         "replay",
-        help="run the cells of a recorded run again, or go on from one of its turns",
         description=_DESCRIPTION,
     )
     add = parser.add_argument
     add("run_dir", type=Path, metavar="RUN_DIR", help="the folder of a run")
     add("--from", dest="turn", type=int, metavar="K", help="the turn to go on from, counted from 1")
     add("--edit", type=Path, metavar="FILE", help="Python to run in place of the cell of that turn")
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument("--model", metavar="NAME", help="who goes on; see pyvision run --help")
-    which.add_argument("--config", type=Path, metavar="FILE", help="a model configuration file (JSON)")
-    add(
-        "--role",
-        action="append",
-        default=[],
-        metavar="ROLE=NAME",
-        help="another model for one role of the strategy, for the model's way on",
+    add_model(parser, "who goes on; see pyvision run --help")
+    add_repeated(parser, "--role", "another model for one role of the strategy, for the model's way on")
+    add_repeated(
+        parser, "--tool", "who provides a tool, for the model's way on (default: who did so on record)"
     )
     add(
         "--figure",
@@ -60,13 +55,7 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
         metavar="NAME=FILE",
         help="a picture to be seen in the place of the figure image_clue_k",
     )
-    add(
-        "--set",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="an option of the strategy, for the model's way on",
-    )
+    add_repeated(parser, "--set", "an option of the strategy, for the model's way on")
     add(
         "--out",
         type=Path,
@@ -95,7 +84,9 @@ def _replay(recorded: Run, options: argparse.Namespace) -> int:
     from pyvision.replay import rerun
 
     unusable = [
-        name for name in ("edit", "model", "config", "set", "role", "figure") if getattr(options, name)
+        name
+        for name in ("edit", "model", "config", "set", "role", "tool", "figure")
+        if getattr(options, name)
     ]
     if unusable:
         raise ConfigError(f"--{unusable[0]} says how to go on; say from which turn too: --from K")
@@ -121,8 +112,9 @@ def _go_on(recorded: Run, options: argparse.Namespace) -> int:
     fork = Fork(
         options.turn,
         _code(options.edit),
-        pairs("--set", options.set, "repairs=2"),
+        given(options, "--set"),
         _figures(pairs("--figure", options.figure, "image_clue_1=crop.png")),
+        given(options, "--tool"),
     )
     recorded_replies(recorded, fork)  # refuses a turn that is not there before anything starts
     if options.model or options.config:
@@ -151,12 +143,14 @@ def _ask_on(recorded: Run, fork: Fork, options: argparse.Namespace) -> int:
     from pyvision.cli.progress import Progress
     from pyvision.events import Event
     from pyvision.replay import fork_task, with_figures
+    from pyvision.replay.fork import recorded_tools
     from pyvision.solve import solve
     from pyvision.trajectory import TrajectoryWriter
     from sandbox import Sandbox
 
-    roles = pairs("--role", options.role, "solver=openai")
+    roles = given(options, "--role")
     task = fork_task(recorded, fork, model=options.model, config=options.config, roles=roles)
+    _tell_of(recorded_tools(recorded, fork))
     source = options.run_dir.absolute()
     folder = options.out or source.with_name(f"{source.name}-from-{fork.turn}")
     setup = {
@@ -185,6 +179,12 @@ def _ask_on(recorded: Run, fork: Fork, options: argparse.Namespace) -> int:
     return _EXIT.get(outcome.end_reason, _NO_ANSWER)
 
 
+def _tell_of(tools: Mapping[str, str]) -> None:
+    if tools:
+        told = ", ".join(f"{name}={provider}" for name, provider in tools.items())
+        print(f"tools as on record: {told}; --tool changes one", file=sys.stderr)  # noqa: T201 - as progress goes
+
+
 def _figures(files: Mapping[str, str]) -> dict[str, Picture]:
     from pyvision.images import read
 
@@ -197,7 +197,9 @@ def _code(path: Path | None) -> str | None:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"--edit {str(path)!r}: cannot be read ({error}); give a file of Python") from error
+        raise ConfigError(
+            f"--edit {str(path)!r}: cannot be read ({reason(error)}); give a file of Python"
+        ) from error
 
 
 def _say_output(result: CellResult) -> None:

@@ -11,7 +11,6 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     """Declare the command and its flags."""
     parser = commands.add_parser(
         "report",
-        help="write a recorded run as one HTML file",
         description="The file opens offline, and holds no script. Its path is printed on standard output.",
     )
     parser.add_argument("run_dir", type=Path, metavar="RUN_DIR", help="the folder of a run")

@@ -8,7 +8,7 @@ from typing import Any
 
 def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     """Declare the command and its flags."""
-    parser = commands.add_parser("sandbox", help="look at the isolation of this machine")
+    parser = commands.add_parser("sandbox")
     parts = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     checking = parts.add_parser("check", help="try to break out, on this machine")
     checking.add_argument("--json", action="store_true", help="print one JSON object instead of a table")

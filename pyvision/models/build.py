@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from pyvision.config import ModelConfig
-from pyvision.errors import ConfigError, MissingExtra
+from pyvision.errors import ConfigError, MissingExtra, reason
 from pyvision.models.limited import Limited
 from pyvision.models.wrappers import Replayed, Retried
 from pyvision.types import Model
@@ -79,7 +79,9 @@ def _script(path: Path) -> tuple[str, ...]:
     try:
         replies = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ConfigError(f"{path}: the script cannot be read ({error})") from error
+        raise ConfigError(
+            f"{path}: the script cannot be read ({reason(error)}); give a JSON list of texts"
+        ) from error
     if not isinstance(replies, list) or not all(isinstance(reply, str) for reply in replies):
         raise ConfigError(f"{path}: a script is a JSON list of texts, one for each reply")
     return tuple(replies)

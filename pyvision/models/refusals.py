@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from functools import cache
 
 from pyvision.config import ModelConfig
-from pyvision.errors import ConfigError
+from pyvision.errors import ConfigError, reason
 from pyvision.resources import data_folder
 
 _UNSUPPORTED = re.compile(
@@ -93,6 +93,4 @@ def _families() -> tuple[Family, ...]:
     try:
         return TypeAdapter(tuple[Family, ...]).validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
-        raise ConfigError(
-            f"{path}: no table of model families ({' '.join(str(error).split())[:200]})"
-        ) from error
+        raise ConfigError(f"{path}: no table of model families ({reason(error)[:200]})") from error

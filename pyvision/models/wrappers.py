@@ -13,7 +13,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from pyvision.errors import ConfigError, ModelError
+from pyvision.errors import ConfigError, ModelError, reason
 from pyvision.models.streams import in_one_piece, stream_of
 from pyvision.types import (
     Message,
@@ -238,7 +238,9 @@ def _recorded(path: Path) -> dict[str, deque[Reply]]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: recorded replies cannot be read ({error})") from error
+        raise ConfigError(
+            f"{path}: recorded replies cannot be read ({reason(error)}); give a file that a run recorded"
+        ) from error
     for number, line in enumerate(lines, start=1):
         try:
             entry = json.loads(line)

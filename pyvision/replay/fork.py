@@ -11,14 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from pyvision.config import with_options
 from pyvision.episode import Sandbox
 from pyvision.errors import ConfigError, FormatError
 from pyvision.events import Asked, Defined
 from pyvision.replay.figures import OtherFigures
-from pyvision.replay.settings import limits_of, options_of, policy_of
+from pyvision.replay.settings import limits_of, options_of, policy_of, refuse_networks, tools_of
 from pyvision.replies import find_code, thought
 from pyvision.report.run import Run
-from pyvision.solve import Task, prepare
+from pyvision.solve import STRATEGIES, Task, prepare
 from pyvision.trajectory import picture_file
 from pyvision.types import Message, Model, Picture, Reply, Restart, Sampling, Usage
 
@@ -28,13 +29,15 @@ class Fork:
     """What to do otherwise. turn: the first that is not as on record, counted from 1.
 
     code: for its cell, None to ask the model there. settings: of the strategy, over those on record. figures: what is
-    seen in the place of a figure, by its name `image_clue_k`, whichever turn shows it.
+    seen in the place of a figure, by its name `image_clue_k`, whichever turn shows it. tools: who provides them, over
+    those on record.
     """
 
     turn: int
     code: str | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
     figures: Mapping[str, Picture] = field(default_factory=dict)
+    tools: Mapping[str, str] = field(default_factory=dict)
 
 
 class Resumed:
@@ -92,12 +95,24 @@ def fork_task(
         model=model,
         config=config,
         roles=roles,
+        tools={**recorded_tools(run, fork), **fork.tools},
         options={**options_of(run), **fork.settings},
         limits=limits_of(run),
         policy=policy_of(run),
     )
     replies = deque(recorded_replies(run, fork))
     return replace(task, models={role: Resumed(replies, then) for role, then in task.models.items()})
+
+
+def recorded_tools(run: Run, fork: Fork) -> Mapping[str, str]:
+    """Who provides tools as on record: those that the fork still has and says nothing about. Raises ConfigError."""
+    strategy = STRATEGIES.get(run.began.strategy) if run.began else None
+    if strategy is None:
+        return {}
+    known = with_options(strategy(), {**options_of(run), **fork.settings}).tools
+    kept = {name: by for name, by in tools_of(run).items() if name in known and name not in fork.tools}
+    refuse_networks(kept)
+    return kept
 
 
 def with_figures(run: Run, fork: Fork, sandbox: Sandbox) -> Sandbox:

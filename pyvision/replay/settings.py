@@ -1,17 +1,21 @@
 """What a recorded run was given, as values again.
 
 Where cells run is not for a record to say, as somebody else may have written it: its limits are taken over, `isolation`
-and `python` are not. Settings of another release that this one does not know are left aside.
+and `python` are not; nor is it for a record to say which network is fetched and loaded (`hf:NAME`). Settings of another
+release that this one does not know are left aside.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
+from pathlib import Path
 from typing import Any, TypeVar
 
 from pyvision.budget import Limits
 from pyvision.errors import ConfigError
 from pyvision.report.run import Run
+from pyvision.tools.table import chosen_in
 from sandbox import Policy
 
 _Settings = TypeVar("_Settings", Policy, Limits)
@@ -31,6 +35,25 @@ def limits_of(run: Run) -> Limits:
 def options_of(run: Run) -> dict[str, str]:
     """The options of its strategy, as `--set` takes them. Raises ConfigError."""
     return {key: str(value) for key, value in _object(run, "options").items() if value is not None}
+
+
+def tools_of(run: Run) -> dict[str, str]:
+    """Who provided its tools, as `--tool` takes it, where somebody had chosen that. No key stands in a record."""
+    model = _object(run, "model")
+    is_offline = "offline" in (model.get("wire"), model.get("name"))
+    told = {name: str(provider) for name, provider in _object(run, "tools").items()}
+    return chosen_in(told, is_offline=is_offline)
+
+
+def refuse_networks(tools: Mapping[str, str]) -> None:
+    """Raises ConfigError for a network of the record's choice that does not lie on this machine."""
+    for name, provider in tools.items():
+        kind, _, where = provider.partition(":")
+        if kind == "hf" and not Path(where).is_dir():
+            told = f"--tool {name}={provider}"
+            raise ConfigError(
+                f"the record loads a network, {where!r}; say so too: {told}, or another provider"
+            )
 
 
 def _settings(run: Run, name: str, kind: type[_Settings]) -> _Settings:

@@ -56,7 +56,7 @@ def _outcome(run: Run) -> Markup:
             f"{meaning.words[:1].upper()}{meaning.words[1:]}.{fault}",
             class_="facts" if answer else "bad",
         ),
-        element("pre", ended.outcome.error, class_="output bad", tabindex=0)
+        element("pre", ended.outcome.error, class_="output bad" if answer is None else "output", tabindex=0)
         if ended and ended.outcome.error
         else None,
         class_="outcome",

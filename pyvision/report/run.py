@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pyvision.errors import RunFolderError
+from pyvision.errors import RunFolderError, reason
 from pyvision.events import Asked, Began, Defined, Ended, Event, Noted, Ran
 from pyvision.trajectory import CONFIG, read_trajectory
 from pyvision.types import Picture, Question
@@ -118,7 +118,7 @@ def _config(path: Path) -> dict[str, Any]:
         return {}
     except (OSError, ValueError) as error:
         raise RunFolderError(
-            f"{str(path)!r}: cannot be read ({error}); remove it to go on without it"
+            f"{str(path)!r}: cannot be read ({reason(error)}); remove it to go on without it"
         ) from error
     if not isinstance(found, dict):
         raise RunFolderError(f"{str(path)!r}: holds no JSON object; remove it to go on without it")

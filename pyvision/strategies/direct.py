@@ -18,6 +18,7 @@ class Direct:
 
     roles: ClassVar[tuple[str, ...]] = ("solver",)
     tools: ClassVar[tuple[str, ...]] = ()
+    needs: ClassVar[tuple[str, ...]] = ()
     continues: ClassVar[bool] = True
 
     def solve(self, question: Question, episode: Episode) -> Answer:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler
 
 Use: TypeAlias = Callable[[str, ToolRequest], Observation]  # `Episode.use` is one
+ENDING = "the run is ending; no tool is used any more"
 ROLES = ("caption", "vqa", "llm_qa", "detect", "match")  # tools that may ask a model, in a role of their name
 
 
@@ -55,28 +56,19 @@ class ToolNames(tuple[str, ...]):
 NO_TOOLS = ToolNames()
 
 
-class CellTools:
-    """The functions of some tools for the cells of one question.
-
-    A spent budget or a broken endpoint ends the question and not the cell, which could catch it: it waits for
-    `check`, and until then no tool does anything.
+class Uses:
+    """The uses of tools by cells. A spent budget or a broken endpoint ends the question and not the cell, which could
+    catch it: it waits for `check`, and until then no tool does anything.
     """
 
-    def __init__(self, use: Use, names: Sequence[str]) -> None:
+    def __init__(self, use: Use) -> None:
         self._use = use
         self._stopped: PyVisionError | None = None
-        self.functions: Mapping[str, Callable[..., Any]] = {
-            name: host_function(self._used, name) for name in names
-        }
 
-    def check(self) -> None:
-        """Raise what has stopped the question while a cell ran."""
+    def __call__(self, name: str, request: ToolRequest) -> Observation:
+        """Raises ToolError once the question is at its end, and what the use raises."""
         if self._stopped is not None:
-            raise self._stopped
-
-    def _used(self, name: str, request: ToolRequest) -> Observation:
-        if self._stopped is not None:
-            raise ToolError("the question is at its end; no tool is used any more")
+            raise ToolError(ENDING)
         try:
             return self._use(name, request)
         except ToolError:
@@ -84,6 +76,21 @@ class CellTools:
         except PyVisionError as error:
             self._stopped = error
             raise
+
+    def check(self) -> None:
+        """Raise what has stopped the question while a cell ran; once."""
+        if self._stopped is not None:
+            stopped, self._stopped = self._stopped, None
+            raise stopped
+
+
+class CellTools:
+    """The functions of some tools for the cells of one question; after each cell, `check` ends what has to end."""
+
+    def __init__(self, use: Use, names: Sequence[str]) -> None:
+        uses = Uses(use)
+        self.check = uses.check
+        self.functions: Mapping[str, Callable[..., Any]] = {name: host_function(uses, name) for name in names}
 
 
 def host_function(use: Use, name: str) -> Callable[..., Any]:

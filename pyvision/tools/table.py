@@ -101,6 +101,17 @@ def described(names: Sequence[str], chosen: Mapping[str, str | Tool], *, is_offl
     return {name: provider for name, provider in told.items() if provider is not None}
 
 
+def chosen_in(told: Mapping[str, str], *, is_offline: bool) -> dict[str, str]:
+    """What somebody had chosen of what `described` wrote down: no object of a program, and not the usual one."""
+    return {
+        name: provider
+        for name, provider in told.items()
+        if provider != _usual(name, is_offline)
+        and name in ROWS
+        and provider.partition(":")[0] in ROWS[name].providers
+    }
+
+
 def _told(provider: str | Tool) -> str:
     return provider if isinstance(provider, str) else type(provider).__name__
 

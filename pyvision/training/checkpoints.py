@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from pyvision.errors import ConfigError, RunFolderError
+from pyvision.errors import ConfigError, RunFolderError, reason
 from pyvision.training.recipe import Recipe
 from pyvision.training.records import Lesson
 
@@ -33,7 +33,7 @@ class TrainingFolder:
             before = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise RunFolderError(
-                f"{folder}: cannot hold a training ({error}); choose another --out"
+                f"{folder}: cannot hold a training ({reason(error)}); choose another --out"
             ) from error
         changed = sorted(key for key in about.keys() | before.keys() if about.get(key) != before.get(key))
         if changed:

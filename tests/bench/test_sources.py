@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from pyvision.bench.datasets import load_datasets
 from pyvision.bench.sources import Source, find_source, local_identity
 from pyvision.errors import ConfigError
 from tests.bench.runs import a_sample
@@ -44,6 +45,28 @@ def test_a_file_is_counted_and_can_be_read_twice(data: Path) -> None:
     assert (source.counted(), source.counted(2)) == (3, 2)
     assert [sample.id for sample in source.samples()] == ["s0", "s1", "s2"]
     assert [sample.id for sample in source.samples(1)] == ["s0"]
+
+
+@pytest.mark.parametrize("path", ["no/such/data", "data.jsonl", "./data", "data.parquet", "no/such/data.csv"])
+def test_a_path_where_nothing_lies_is_told_as_a_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError) as caught:
+        found(path)
+    assert str(caught.value).startswith(
+        f"{path}: there is no such file or folder; give a file ending in .csv"
+    )
+    assert "unknown dataset" not in str(caught.value)
+
+
+def test_a_name_that_no_row_has_is_told_as_a_name() -> None:
+    with pytest.raises(ConfigError, match="unknown dataset 'zzz'"):
+        found("zzz@main/1.0")
+
+
+def test_no_name_of_a_dataset_looks_like_a_path() -> None:
+    assert [name for name in load_datasets() if "/" in name or "." in name] == []
 
 
 def test_a_generated_set_is_known_by_its_parameters() -> None:

@@ -85,6 +85,23 @@ def test_failures_have_a_line_each_and_too_many_of_them_an_exit_code(
     assert "1.0000 over 6" in capfd.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("flags", "told"),
+    [
+        (["--set", "tools=crystal_ball"], "nobody provides the tool 'crystal_ball'; choose one: --tool"),
+        (["--set", "tools=document", "--tool", "document=index:no/such"], "there is no index '/"),
+    ],
+)
+def test_a_tool_that_nobody_provides_is_one_line_and_leaves_no_folder(
+    data: Path, capfd: pytest.CaptureFixture[str], flags: list[str], told: str
+) -> None:
+    config = scripted(data.parent, *["\\boxed{A}"] * 6)
+    assert main(bench(data, "--config", config, "--strategy", "code_loop", *flags)) == 2
+    (line,) = capfd.readouterr().err.splitlines()
+    assert told in line
+    assert not (data.parent / "out").exists()
+
+
 def test_a_changed_configuration_is_one_line_that_shows_what_changed(
     data: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

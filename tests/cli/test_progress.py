@@ -57,6 +57,11 @@ def test_long_output_and_long_code_are_shortened_with_what_was_left_out() -> Non
         assert "lines more" in text
 
 
+def test_what_has_to_be_known_of_an_answer_is_told_beside_it() -> None:
+    remark = "best effort: nowhere is left to go"
+    assert shown(Ended(Outcome("an owl", "answered", remark), Usage(), 5, 0, 1.0)).endswith(f"\n{remark}\n")
+
+
 def test_errors_and_lost_kernels_are_told() -> None:
     result = CellResult("timeout", (Stream("stdout", "half"),), CellError("T", "too long"), 30.0, "lost")
     text = shown(Ran("1", result))

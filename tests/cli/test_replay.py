@@ -82,6 +82,9 @@ def test_a_model_goes_on_in_a_run_of_its_own(tmp_path: Path) -> None:
         (("--from", "1", "--model", "offline", "--role", "critic=offline"), "unknown role 'critic'"),
         (("--from", "1", "--model", "offline", "--figure", "image_clue_1=nowhere.png"), "nowhere.png"),
         (("--from", "1", "--model", "offline", "--figure", "image_clue_9=other.png"), "it has: image_clue_1"),
+        (("--from", "1", "--model", "offline", "--tool", "x"), "is not KEY=VALUE"),
+        (("--from", "1", "--model", "offline", "--tool", "radar=magic"), "unknown tool 'radar'"),
+        (("--tool", "ocr=tesseract"), "say from which turn too: --from K"),
         (("--figure", "image_clue_1=other.png"), "say from which turn too: --from K"),
     ],
 )

@@ -12,7 +12,23 @@ import pytest
 
 from pyvision.cli import main
 from tests.doubles import png
+from tests.sandbox.processes import alive, descendants, wait_until
 from tests.servers.chat import ChatServer
+
+COMMANDS = (
+    "run",
+    "demo",
+    "bench",
+    "report",
+    "replay",
+    "export",
+    "bdog",
+    "avis",
+    "vdebugger",
+    "index",
+    "doctor",
+    "sandbox",
+)
 
 
 @pytest.fixture
@@ -92,14 +108,26 @@ def test_an_upstream_prompt_file_is_used_and_written_down(tmp_path: Path, photo:
     assert config["options"]["prompt_file"] == "prompts.json"
 
 
-def test_a_prompt_file_that_cannot_be_read_is_one_line_and_no_traceback(tmp_path: Path, photo: Path) -> None:
-    config = scripted(tmp_path, ANSWER)
-    asked = ["--image", str(photo), "--question", "?", "--config", config, "--out", "out"]
-    done = pyvision("run", *asked, "--prompt-file", "nowhere.json", cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.splitlines()[-1].startswith("pyvision: nowhere.json: the prompt file cannot be read")
-    assert "Traceback" not in done.stderr
-    assert "Traceback" not in (tmp_path / "out" / "summary.json").read_text("utf-8")
+@pytest.mark.parametrize(
+    ("flags", "told"),
+    [
+        (["--set", "tools=crystal_ball"], "nobody provides the tool 'crystal_ball'; choose one: --tool"),
+        (["--set", "tools=web_search"], "nobody provides the tool 'web_search'"),
+        (["--prompt-file", "nowhere.json"], "pyvision: nowhere.json: the prompt file cannot be read"),
+        (["--prompt", "theirs"], "give that file: --prompt-file FILE"),
+        (["--strategy", "avis", "--tool", "document=index:no/such"], "there is no index '/"),
+    ],
+)
+def test_what_a_strategy_cannot_begin_without_is_one_line_and_leaves_no_folder(
+    tmp_path: Path, photo: Path, capfd: pytest.CaptureFixture[str], flags: list[str], told: str
+) -> None:
+    asked = ["--image", str(photo), "--question", "?", "--config", scripted(tmp_path, ANSWER)]
+    assert main(["run", *asked, "--out", str(tmp_path / "out"), *flags]) == 2
+    shown = capfd.readouterr()
+    (line,) = shown.err.splitlines()
+    assert told in line
+    assert shown.out == ""
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_disk_that_fills_up_in_mid_run_is_one_line_and_keeps_the_lines_before(
@@ -291,7 +319,7 @@ def test_ctrl_c_in_mid_cell_ends_the_kernel_and_completes_the_trajectory(tmp_pat
         run.kill()
     assert run.returncode == 130
     assert b"Traceback" not in err
-    assert gone_within(2, children)
+    assert wait_until(lambda: not alive(children), 2)
     events = [
         json.loads(line) for line in (tmp_path / "out" / "events.jsonl").read_text("utf-8").splitlines()
     ]
@@ -311,21 +339,47 @@ def test_a_run_stopped_while_it_starts_says_so_and_nothing_else(tmp_path: Path, 
         _, err = run.communicate(timeout=20)
         # Before our handler is there, the signal itself ends the process; after the answer it comes too late; and
         # Python ends by SIGINT, which a shell shows as 130, when the interrupt passed through an import.
-        assert run.returncode in (130, -signal.SIGINT, -signal.SIGTERM, 0)
+        assert run.returncode in (130, -signal.SIGINT, -signal.SIGTERM, 0), err
         assert b"Traceback" not in err
         assert b"a bug" not in err
 
 
-def gone_within(seconds: float, pids: set[int]) -> bool:
-    deadline = time.monotonic() + seconds
-    while any(Path(f"/proc/{pid}").exists() for pid in pids):
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.05)
-    return True
+@pytest.mark.parametrize(
+    ("signal_it", "code", "said"),
+    [
+        ("os.kill(os.getpid(), signal.SIGTERM)", 130, "interrupted"),
+        ("", 1, "a bug in pyvision: Panic: in an import"),
+    ],
+)
+def test_a_panic_of_a_library_is_one_line_and_an_interrupt_is_told_as_one(
+    tmp_path: Path, photo: Path, signal_it: str, code: int, said: str
+) -> None:
+    library = tmp_path / "path" / "pydantic"
+    library.mkdir(parents=True)
+    (library / "__init__.py").write_text(
+        "import os, signal\n"
+        "class Panic(BaseException): ...\n"  # as those of Rust are
+        f"try: {signal_it or 'pass'}\n"
+        "except KeyboardInterrupt: pass\n"
+        "raise Panic('in an import')\n"
+    )
+    run = pyvision(
+        "run",
+        "--image",
+        str(photo),
+        "--question",
+        "?",
+        "--config",
+        scripted(tmp_path, ANSWER),
+        cwd=tmp_path,
+        PYTHONPATH=str(tmp_path / "path"),
+    )
+    assert run.returncode == code
+    assert run.stderr.startswith(f"pyvision: {said}")
+    assert run.stderr.count("\n") == 1
 
 
-def wait_for_the_kernel_of(pid: int) -> set[int]:
+def wait_for_the_kernel_of(pid: int) -> dict[int, str]:
     """The processes below this one, once a kernel is among them."""
     for _ in range(300):
         below = descendants(pid)
@@ -333,14 +387,6 @@ def wait_for_the_kernel_of(pid: int) -> set[int]:
             return below
         time.sleep(0.1)
     raise AssertionError("no kernel came up")
-
-
-def descendants(pid: int) -> set[int]:
-    found: set[int] = set()
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in map(int, task.read_text().split()):
-            found |= {child} | descendants(child)
-    return found
 
 
 def command_line(pid: int) -> str:
@@ -369,3 +415,22 @@ def test_help_answers_without_loading_anything_heavy() -> None:
     )
     for heavy in ("numpy", "PIL", "openai", "pydantic", "rich", "matplotlib", "jupyter_client", "zmq"):
         assert f"'{heavy}'" not in done.stdout
+    assert "'pyvision.cli.main'" in done.stdout
+    for needless in (*COMMANDS, "settings"):  # a command is loaded, and its flags declared, only to be called
+        assert f"'pyvision.cli.{needless}'" not in done.stdout
+
+
+def test_the_help_names_every_command(capfd: pytest.CaptureFixture[str]) -> None:
+    for arguments in (["--help"], ["--help", "run"]):
+        with pytest.raises(SystemExit):
+            main(arguments)
+        told = capfd.readouterr().out
+        assert [name for name in COMMANDS if f"\n    {name}" not in told] == []
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_a_help_of_its_own(command: str, capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([command, "--help"])
+    assert ended.value.code == 0
+    assert capfd.readouterr().out.startswith(f"usage: pyvision {command} [-h]")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,12 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from pyvision.errors import ConfigError
-from pyvision.events import Asked, Defined, Event, Ran
+from pyvision.events import Asked, Began, Defined, Event, Ran
 from pyvision.models.scripted import Scripted
-from pyvision.replay.fork import Fork, fork_task, recorded_replies, with_code, with_figures
-from pyvision.replay.settings import limits_of, options_of, policy_of
+from pyvision.replay.fork import Fork, fork_task, recorded_replies, recorded_tools, with_code, with_figures
+from pyvision.replay.settings import limits_of, options_of, policy_of, tools_of
 from pyvision.replies import find_code
+from pyvision.report.run import Run
 from pyvision.solve import solve
+from pyvision.types import Question
 from sandbox import CellResult, Stream
 from tests.doubles import CannedSandbox, figure, picture
 from tests.report.runs import CODE, CONFIG, recorded, simple_events
@@ -111,6 +114,57 @@ def test_the_limits_on_record_hold_and_where_cells_run_does_not(tmp_path: Path) 
     assert (policy.isolation, policy.python, policy.cell_timeout_s) == ("room", None, 7)
     assert limits_of(run).max_turns == 20
     assert options_of(run) == {"repairs": "3"}
+
+
+TOOLS = {
+    "caption": "offline",  # the usual one beside the offline model
+    "ocr": "tesseract:deu",
+    "document": "index:/mine.sqlite",
+    "vqa": "Captioner",  # an object of a program
+    "radar": "magic",
+}
+
+
+def walked(folder: Path, tools: Mapping[str, str] = TOOLS) -> Run:
+    config = {"model": {"wire": "offline"}, "tools": tools}
+    return recorded(
+        folder, [Began(Question("?"), "avis", {"default": "offline"}), *simple_events()[1:]], config
+    )
+
+
+def test_the_tools_that_somebody_chose_are_taken_over_and_no_others(tmp_path: Path) -> None:
+    assert tools_of(walked(tmp_path)) == {"ocr": "tesseract:deu", "document": "index:/mine.sqlite"}
+
+
+def test_what_is_usual_beside_a_model_is_chosen_beside_the_offline_one(tmp_path: Path) -> None:
+    config = {"model": {"wire": "openai"}, "tools": {"detect": "offline", "caption": "model"}}
+    assert tools_of(recorded(tmp_path, simple_events(), config)) == {"detect": "offline"}
+
+
+def test_the_tools_of_the_fork_stand_over_those_on_record(tmp_path: Path) -> None:
+    fork = Fork(1, tools={"document": "index:/other.sqlite"})
+    assert recorded_tools(walked(tmp_path), fork) == {"ocr": "tesseract:deu"}
+
+
+def test_a_walk_goes_on_with_the_tools_on_record(tmp_path: Path) -> None:
+    (tmp_path / "mine.sqlite").touch()
+    tools = {"document": f"index:{tmp_path}/mine.sqlite"}
+    task = fork_task(walked(tmp_path, tools), Fork(1), model="offline")
+    assert task.setup["tools"]["document"] == tools["document"]
+
+
+def test_a_tool_that_the_fork_no_longer_has_is_left_aside(tmp_path: Path) -> None:
+    config = {**CONFIG, "options": {"tools": "ocr"}, "tools": {"ocr": "tesseract"}}
+    run = recorded(tmp_path, simple_events(), config)
+    assert recorded_tools(run, Fork(1)) == {"ocr": "tesseract"}
+    assert recorded_tools(run, Fork(1, settings={"tools": "caption"})) == {}
+
+
+def test_a_network_of_the_hub_is_loaded_only_when_its_user_says_so(tmp_path: Path) -> None:
+    run = walked(tmp_path, {"detect": "hf:their/network", "vqa": f"hf:{tmp_path}"})
+    with pytest.raises(ConfigError, match="'their/network'; say so too: --tool detect=hf:their/network, or"):
+        recorded_tools(run, Fork(1))
+    assert recorded_tools(run, Fork(1, tools={"detect": "hf:their/network"})) == {"vqa": f"hf:{tmp_path}"}
 
 
 @pytest.mark.parametrize("policy", [[1], {"memory_bytes": "much"}])

@@ -164,6 +164,14 @@ def test_a_run_without_events_has_a_page(tmp_path: Path) -> None:
     assert "Nothing happened" in Page(report(recorded(tmp_path, []))).text
 
 
+def test_what_has_to_be_known_of_an_answer_is_no_failure(tmp_path: Path) -> None:
+    *events, ended = simple_events()
+    assert isinstance(ended, Ended)
+    told = replace(ended, outcome=Outcome("4", "answered", "best effort: nowhere is left to go"))
+    html = report(recorded(tmp_path, [*events, told]))
+    assert re.search(r'<pre class="output"[^>]*>best effort: nowhere is left to go</pre>', html)
+
+
 def test_an_endpoint_that_failed_is_not_the_models_fault(tmp_path: Path) -> None:
     *events, ended = simple_events()
     assert isinstance(ended, Ended)

@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+_EXITING = 0x4  # PF_EXITING of linux/sched.h
+
 
 def descendants(pid: int) -> dict[int, str]:
     """The pids below this process with their start times, by which a pid that is used again can be told."""
@@ -29,8 +31,8 @@ def descendants(pid: int) -> dict[int, str]:
 
 
 def alive(processes: dict[int, str]) -> list[int]:
-    """Those of them that still run; one that has ended and was not yet reaped does not."""
-    return [pid for pid, started in processes.items() if _state(pid, started) not in ("", "Z", "X")]
+    """Those of them that still run; one that has ended, and that nobody has taken note of yet, does not."""
+    return [pid for pid, started in processes.items() if _runs(pid, started)]
 
 
 def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
@@ -43,9 +45,9 @@ def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
     return True
 
 
-def _state(pid: int, started: str) -> str:
+def _runs(pid: int, started: str) -> bool:
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
     except (FileNotFoundError, ProcessLookupError):
-        return ""
-    return fields[0] if fields[19] == started else ""
+        return False
+    return fields[19] == started and not int(fields[6]) & _EXITING

@@ -157,11 +157,8 @@ def test_a_budget_that_a_cell_spends_ends_the_question_though_the_cell_catches_i
     assert len(captions.requests) == 2
 
 
-def test_a_tool_that_nobody_provides_is_told_before_a_model_is_asked(photo: Path, sandbox: Sandbox) -> None:
-    model = Scripted([ANSWER])
-    task = prepare("What?", [photo], model=model, options={"tools": "crystal_ball"})
+def test_a_tool_that_nobody_provides_is_told_before_anything_starts(photo: Path) -> None:
     with pytest.raises(
         ConfigError, match="nobody provides the tool 'crystal_ball'; choose one: --tool crystal_ball="
     ):
-        solve(task, lambda event: None, sandbox)
-    assert model.requests == []
+        prepare("What?", [photo], model=Scripted([ANSWER]), options={"tools": "crystal_ball"})

@@ -120,7 +120,7 @@ def test_a_spent_budget_ends_the_question_though_the_cell_catches_it() -> None:
     tools.check()
     with pytest.raises(LimitReached):
         tools.functions["document"]("owls")
-    with pytest.raises(ToolError, match="at its end"):
+    with pytest.raises(ToolError, match="the run is ending"):
         tools.functions["document"]("owls")
     assert len(used.requests) == 1
     with pytest.raises(LimitReached):

@@ -91,6 +91,11 @@ def _remarks(found: Summary) -> Iterator[str]:
             f"{found.unscored} of {found.n} are unscored: over all {found.n} the accuracy lies between "
             f"{percent(found.low)} (were they all wrong) and {percent(found.high)} (were they all right)."
         )
+    if found.remarked:
+        yield (
+            f"{found.remarked} of {found.n} were answered with a remark, as when a search was cut short and the answer "
+            "is the best that could be said; they count like all others, and their records say why."
+        )
     if found.repeats > 1:
         yield (
             f"{found.samples} samples, answered up to {found.repeats} times each. A sample counts once, by its "

@@ -61,7 +61,8 @@ class Working:
 class Summary:
     """One experiment. Truncated and refused answers are wrong answers; unscored ones are none and stand apart.
 
-    low and high: the accuracy if every unscored record were wrong, or right.
+    low and high: the accuracy if every unscored record were wrong, or right. remarked: answers of which the strategy
+    says something, as that they are the best that could be said.
     """
 
     n: int
@@ -77,6 +78,7 @@ class Summary:
     spending: Spending
     working: Working
     judges: tuple[JudgeCounts, ...] = ()
+    remarked: int = 0
 
 
 def summarise(graded: Sequence[Graded]) -> Summary:
@@ -102,6 +104,7 @@ def summarise(graded: Sequence[Graded]) -> Summary:
         spending=_spending(graded),
         working=_working(graded),
         judges=judges_of(graded),
+        remarked=sum(each.record.answer is not None and bool(each.record.error) for each in graded),
     )
 
 

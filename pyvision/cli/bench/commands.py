@@ -19,7 +19,7 @@ _COMMANDS = (  # name, what it does, the module with `add_arguments(parser)` and
 
 def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     """Declare the commands and their flags."""
-    parser = commands.add_parser("bench", help="answer a dataset's questions, grade them, export the results")
+    parser = commands.add_parser("bench")
     parts = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name, purpose, module in _COMMANDS:
         command = import_module(module)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyvision.cli.bench.grade import add_judge, add_most_unscored
-from pyvision.cli.flags import above_zero, count, pairs, share
+from pyvision.cli.flags import count, share
+from pyvision.cli.settings import add_limits, add_model, add_repeated, add_strategy, settings_of
 
 if TYPE_CHECKING:
     from pyvision.bench.plan import Plan
@@ -22,36 +22,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the flags."""
     add = parser.add_argument
     add("dataset", metavar="DATASET", help="a name of `bench list`, a file or folder, or synthetic/NAME")
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument("--model", metavar="NAME", help="offline, openai, vllm … or NAME:MODEL-ID")
-    which.add_argument("--config", type=Path, metavar="FILE", help="a model configuration file (JSON)")
-    add(
-        "--strategy",
-        default="code_loop",
-        metavar="NAME",
-        help="code_loop (default), vdebugger, avis, bdog or direct",
-    )
-    add(
-        "--set",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="an option of the strategy; repeatable",
-    )
-    add(
-        "--role",
-        action="append",
-        default=[],
-        metavar="ROLE=NAME",
-        help="another model for one role; repeatable",
-    )
-    add(
-        "--tool",
-        action="append",
-        default=[],
-        metavar="TOOL=PROVIDER[:WHERE]",
-        help="who provides a tool of the strategy; repeatable",
-    )
+    add_model(parser)
+    add_strategy(parser)
+    for flag in ("--set", "--role", "--tool"):
+        add_repeated(parser, flag)
     add(
         "--arm",
         default="tools",
@@ -75,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="X",
         help="of generated samples, 0 to 1 (default 0.5)",
     )
-    _add_limits(parser)
+    add_limits(parser)
     add_most_unscored(parser)
     add("--json", action="store_true", help="print one JSON object at the end")
 
@@ -121,26 +95,13 @@ def plan_of(options: argparse.Namespace) -> Plan:
     """The plan that the flags stand for. Raises ConfigError."""
     from pyvision.bench.plan import Plan
     from pyvision.bench.sources import find_source
-    from pyvision.budget import Limits
-    from sandbox import Policy
 
     source = find_source(
         options.dataset, count=options.count, seed=options.seed, difficulty=options.difficulty
     )
-    settings = {
-        "strategy": options.strategy,
-        "model": options.model,
-        "config": options.config,
-        "roles": pairs("--role", options.role, "solver=openai:gpt-4.1"),
-        "tools": pairs("--tool", options.tool, "detect=model"),
-        "options": pairs("--set", options.set, "repairs=2"),
-        "limits": Limits(**{budget.name: getattr(options, budget.name) for budget in fields(Limits)}),
-        "policy": Policy(cell_timeout_s=options.cell_timeout),
-        "prices": options.prices,
-    }
     return Plan(
         source,
-        settings,
+        settings_of(options),
         limit=options.limit,
         repeats=options.repeat,
         workers=options.workers,
@@ -150,20 +111,6 @@ def plan_of(options: argparse.Namespace) -> Plan:
         arm=options.arm,
         donors=options.donors,
     )
-
-
-def _add_limits(parser: argparse.ArgumentParser) -> None:
-    """Those of one sample; the same as of `pyvision run`."""
-    add = parser.add_argument
-    add("--max-turns", type=count, default=20, metavar="N", help="replies for one sample (default 20)")
-    add("--max-tokens", type=count, default=2_000_000, metavar="N", help="tokens (default 2,000,000)")
-    add("--max-pictures", type=count, metavar="N", help="different pictures shown to the model")
-    add("--max-bytes", type=count, metavar="N", help="bytes sent to the model")
-    add("--max-seconds", type=above_zero, default=1800.0, metavar="S", help="time (default 1800)")
-    add("--max-uses", type=count, default=500, metavar="N", help="uses of tools (default 500)")
-    add("--max-cost", type=above_zero, metavar="X", help="money, by the price table")
-    add("--prices", type=Path, metavar="FILE", help="a price table (default: PYVISION_PRICES)")
-    add("--cell-timeout", type=above_zero, default=30.0, metavar="S", help="time for one cell (default 30)")
 
 
 def _failed(message: str, code: int) -> int:

@@ -18,7 +18,7 @@ _HELP = {
 
 def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     """Declare the commands and their flags."""
-    parser = commands.add_parser("vdebugger", help="train and measure the critic and the refiner of programs")
+    parser = commands.add_parser("vdebugger")
     parts = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command, purpose in _HELP.items():
         part = parts.add_parser(command.__name__.rpartition(".")[2], help=purpose)

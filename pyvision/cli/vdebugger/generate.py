@@ -6,7 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyvision.cli.vdebugger.speaking import pairs, tell, write
+from pyvision.cli.settings import add_repeated, given
+from pyvision.cli.vdebugger.speaking import tell, write
 
 if TYPE_CHECKING:
     from pyvision.training.running import Collection
@@ -20,9 +21,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--model", metavar="NAME", help="who writes programs and sees for them")
     which.add_argument("--config", metavar="FILE", help="a model configuration file (JSON)")
-    add("--role", action="append", default=[], metavar="ROLE=NAME", help="another model for one role")
-    add("--tool", action="append", default=[], metavar="TOOL=PROVIDER[:WHERE]", help="who provides a tool")
-    add("--set", action="append", default=[], metavar="KEY=VALUE", help="an option of the strategy")
+    for flag in ("--role", "--tool", "--set"):
+        add_repeated(parser, flag)
     add("--metric", metavar="NAME[:FLAVOUR]", help="how answers are scored (default: the dataset's own way)")
     add("--limit", type=int, metavar="N", help="only the first samples")
     add("--count", type=int, default=100, metavar="N", help="samples of a synthetic set (default 100)")
@@ -48,9 +48,9 @@ def _collection(options: argparse.Namespace) -> Collection:
 
     from pyvision.training.running import Collection
 
-    given = vars(options) | {
-        "roles": pairs("--role", options.role),
-        "tools": pairs("--tool", options.tool),
-        "options": pairs("--set", options.set),
+    settings = vars(options) | {
+        "roles": given(options, "--role"),
+        "tools": given(options, "--tool"),
+        "options": given(options, "--set"),
     }
-    return Collection(**{each.name: given[each.name] for each in fields(Collection)})
+    return Collection(**{each.name: settings[each.name] for each in fields(Collection)})

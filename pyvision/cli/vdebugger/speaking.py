@@ -1,19 +1,8 @@
-"""What the commands of `pyvision vdebugger` share on the command line: pairs of flags, progress and results."""
+"""What the commands of `pyvision vdebugger` share on the command line: progress and results."""
 
 from __future__ import annotations
 
 import sys
-
-from pyvision.errors import ConfigError
-
-
-def pairs(flag: str, given: list[str]) -> dict[str, str]:
-    """KEY=VALUE of a repeated flag. Raises ConfigError."""
-    split = [text.partition("=") for text in given]
-    for key, equals, _ in split:
-        if not key or not equals:
-            raise ConfigError(f"{flag} {key!r}: give it as KEY=VALUE")
-    return {key: value for key, _, value in split}
 
 
 def tell(line: str) -> None:

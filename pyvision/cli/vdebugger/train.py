@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from pyvision.cli.vdebugger.speaking import pairs, tell, write
+from pyvision.cli.flags import pairs
+from pyvision.cli.vdebugger.speaking import tell, write
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +38,9 @@ def run(options: argparse.Namespace) -> int:
     from pyvision.training.records import Lesson
     from pyvision.training.training import train as train_model
 
-    chosen = with_options(recipe.read_recipe(options.recipe or recipe.PAPER), pairs("--set", options.set))
+    chosen = with_options(
+        recipe.read_recipe(options.recipe or recipe.PAPER), pairs("--set", options.set, "lora_rank=16")
+    )
     lessons = tuple(read(options.lessons, Lesson))
     train_model(lessons, options.model, options.out, chosen, lambda progress: tell(str(progress)))
     return write(str(options.out))

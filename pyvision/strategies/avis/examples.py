@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pyvision.errors import ConfigError
+from pyvision.errors import ConfigError, reason
 from pyvision.prompts import load
 from pyvision.strategies.avis.actions import ACTIONS
 
@@ -34,7 +34,9 @@ def load_examples(folder: Path | None) -> Mapping[str, tuple[Example, ...]]:
     if folder is None:
         return {name: read_examples(load(f"avis/examples/{name}.jsonl"), name, name) for name in ACTIONS}
     if not folder.is_dir():
-        raise ConfigError(f"{folder}: there is no such folder of examples; it holds ACTION.jsonl files")
+        raise ConfigError(
+            f"option examples: there is no folder {str(folder)!r}; give one that holds ACTION.jsonl files"
+        )
     return {name: _of_file(folder / f"{name}.jsonl", name) for name in ACTIONS}
 
 
@@ -56,7 +58,9 @@ def _of_file(path: Path, action: str) -> tuple[Example, ...]:
     try:
         return read_examples(path.read_text(encoding="utf-8-sig"), str(path), action)
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: the examples cannot be read ({error})") from error
+        raise ConfigError(
+            f"option examples: {str(path)!r} cannot be read ({reason(error)}); give lines of JSON"
+        ) from error
 
 
 def _example(line: str, where: str, action: str) -> Example:

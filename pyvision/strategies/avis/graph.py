@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from pyvision.errors import ConfigError
+from pyvision.errors import ConfigError, reason
 from pyvision.prompts import load
 from pyvision.strategies.avis.actions import ACTIONS, Action
 
@@ -35,14 +35,19 @@ def complete_graph() -> Graph:
     return Graph({state: tuple(ACTIONS) for state in (START, *ACTIONS)})
 
 
-def load_graph(file: Path | None) -> Graph:
-    """The graph of a file, or the default. Raises ConfigError that names the file and what is wrong with it."""
+def load_graph(file: Path | None, named: str = "option graph") -> Graph:
+    """The graph of a file, or the default. Raises ConfigError that names the file and what is wrong with it.
+
+    named: how its user named it, for the message.
+    """
     if file is None:
         return read_graph(load("avis/graph.json"), "the default graph")
     try:
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{file}: the graph cannot be read ({error}); give a JSON file") from error
+        raise ConfigError(
+            f"{named}: {str(file)!r} cannot be read ({reason(error)}); give a JSON file"
+        ) from error
     return read_graph(text, str(file))
 
 

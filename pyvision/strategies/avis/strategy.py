@@ -46,6 +46,7 @@ class Avis:
         "detect",
     )
     tools: ClassVar[tuple[str, ...]] = TOOLS
+    needs: ClassVar[tuple[str, ...]] = ()
 
     mode: Mode = "avis"
     calls: int = 12

@@ -32,6 +32,7 @@ class Bdog:
     continues: ClassVar[bool] = False
     roles: ClassVar[tuple[str, ...]] = ("blueprint", "proponent", "opponent", "moderator", "solver")
     tools: ClassVar[tuple[str, ...]] = ()
+    needs: ClassVar[tuple[str, ...]] = ()
 
     mode: Mode = "bdog"
     rounds: int = 3

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
 from pyvision.episode import Episode
-from pyvision.errors import ConfigError, FormatError
+from pyvision.errors import FormatError
 from pyvision.prompts import render
 from pyvision.replies import code_is_cut, find_answer, find_code, makes_up_output, said
 from pyvision.strategies.code_loop.observation import observe
 from pyvision.strategies.code_loop.opening import open_talk
 from pyvision.tools.cells import NO_TOOLS, ROLES, CellTools, ToolNames
-from pyvision.types import Answer, EndReason, Message, Part, Question, Reply, Text, Tool
+from pyvision.types import Answer, EndReason, Message, Part, Question, Reply, Text
 
 STOP = "</code>"
 _SAME_FAILURE = 3  # times that one cell may fail in one way before the model is told; once more ends it
@@ -39,11 +38,15 @@ class CodeLoop:
     tools: ToolNames = NO_TOOLS
 
     @property
+    def needs(self) -> tuple[str, ...]:
+        return self.tools
+
+    @property
     def roles(self) -> tuple[str, ...]:
         return ("solver", *(name for name in self.tools if name in ROLES))
 
     def solve(self, question: Question, episode: Episode) -> Answer:
-        tools = {name: tool.purpose for name, tool in self._tools(episode).items()}
+        tools = {name: episode.tools[name].purpose for name in self.tools}
         talk, turn = open_talk(question, self.prompt_file, self.prompt, tools)
         episode.expect_code()
         course = _Course(self, episode)
@@ -61,13 +64,6 @@ class CodeLoop:
             if isinstance(follows, Answer):
                 return follows
             turn = follows
-
-    def _tools(self, episode: Episode) -> Mapping[str, Tool]:
-        for name in self.tools:
-            if name not in episode.tools:
-                way = f"choose one: --tool {name}=PROVIDER, or leave it out of the option tools"
-                raise ConfigError(f"nobody provides the tool {name!r}; {way}")
-        return {name: episode.tools[name] for name in self.tools}
 
 
 class _Course:

@@ -24,12 +24,19 @@ def open_talk(
         return question.earlier.talk, _turn(question, "follow_up")
     if prompt_file is not None:
         return (), _upstream_turn(question, _upstream_template(prompt_file, prompt))
-    if prompt is not None:
+    check_prompt(prompt_file, prompt)
+    system = Message("system", (Text(render("code_loop/system.md") + _told_of(tools)),))
+    return (system,), _turn(question, "question")
+
+
+def check_prompt(prompt_file: Path | None, prompt: str | None) -> None:
+    """Raises ConfigError for a prompt file that cannot be used, and for a template without its file."""
+    if prompt_file is not None:
+        _upstream_template(prompt_file, prompt)
+    elif prompt is not None:
         raise ConfigError(
             f"--prompt {prompt!r} names a template of a file; give that file: --prompt-file FILE"
         )
-    system = Message("system", (Text(render("code_loop/system.md") + _told_of(tools)),))
-    return (system,), _turn(question, "question")
 
 
 def _told_of(tools: Mapping[str, str]) -> str:

@@ -7,13 +7,14 @@ from typing import Any, Protocol
 
 from pyvision.errors import PyVisionError, ToolError
 from pyvision.images import decode
+from pyvision.tools.cells import ENDING, Uses
 from pyvision.types import Observation, Picture, ToolRequest
 from sandbox import Figure
 
 TOOLS = ("detect", "vqa", "match", "depth", "llm_qa")
 
 
-class Uses(Protocol):
+class Usable(Protocol):
     """The part of an Episode that services need."""
 
     @property
@@ -23,15 +24,12 @@ class Uses(Protocol):
 
 
 class Services:
-    """The functions for the cells of one question. What the episode itself raises waits in `stopped`.
+    """The functions for the cells of one question; after each cell, `check` ends what has to end (`cells.Uses`)."""
 
-    A tool that fails is an exception of the program; a spent budget or a broken endpoint ends the question, and so
-    it is kept for the one who ran the cell: inside of it, it would be one more exception that a program may catch.
-    """
-
-    def __init__(self, episode: Uses) -> None:
-        self._episode = episode
-        self.stopped: PyVisionError | None = None
+    def __init__(self, episode: Usable) -> None:
+        self._tools = episode.tools
+        self._uses = Uses(episode.use)
+        self.check = self._uses.check
 
     @property
     def functions(self) -> Mapping[str, Callable[..., Any]]:
@@ -75,23 +73,16 @@ class Services:
         options = {"context": str(context), "long": bool(long_answer)}
         return str(self._use("llm_qa", "answer", ToolRequest(text=str(query), options=options)))
 
-    def check(self) -> None:
-        """Raise what has stopped the question while a cell ran."""
-        if self.stopped is not None:
-            stopped, self.stopped = self.stopped, None
-            raise stopped
-
     def _use(self, tool: str, key: str, request: ToolRequest) -> Any:
-        if self.stopped is not None:
-            raise ToolError("the run is ending")
-        if tool not in self._episode.tools:
-            known = ", ".join(self._episode.tools) or "none"
+        if tool not in self._tools:
+            known = ", ".join(self._tools) or "none"
             raise ToolError(f"no tool {tool!r} is set up; there are: {known}")
         try:
-            observation = self._episode.use(tool, request)
-        except PyVisionError as error:
-            self.stopped = error
-            raise ToolError("the run is ending") from None
+            observation = self._uses(tool, request)
+        except ToolError:
+            raise
+        except PyVisionError:  # it waits for `check`
+            raise ToolError(ENDING) from None
         if observation.error is not None:
             raise ToolError(_named(tool, observation.error))
         if not isinstance(observation.data, Mapping) or key not in observation.data:

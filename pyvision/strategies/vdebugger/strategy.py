@@ -33,6 +33,7 @@ class VDebugger:
     continues: ClassVar[bool] = False
     roles: ClassVar[tuple[str, ...]] = ("coder", "critic", "refiner", *TOOLS)
     tools: ClassVar[tuple[str, ...]] = TOOLS
+    needs: ClassVar[tuple[str, ...]] = ()
 
     mode: Mode = "vdebugger"
     form: Literal["auto"] | FormName = "auto"

@@ -14,7 +14,7 @@ import time
 from dataclasses import dataclass
 from urllib.parse import urljoin
 
-from pyvision.errors import ToolError
+from pyvision.errors import ToolError, reason
 from pyvision.tools.web.addresses import Guard, Target, refused, told
 from pyvision.tools.web.pages import page_text
 
@@ -84,7 +84,7 @@ def _visited(
     except (TooLarge, Unreadable) as error:
         raise refused(url, str(error)) from None
     except OSError as error:
-        raise refused(url, f"no connection ({error})") from None
+        raise refused(url, f"no connection ({reason(error)})") from None
     return _page(url, kind, _decoded(body, charset))
 
 

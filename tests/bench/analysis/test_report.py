@@ -96,6 +96,13 @@ def test_a_report_says_n_beside_every_accuracy_and_bounds_for_what_is_unscored()
     assert "Truncated: 2. Refused: 0." in text
 
 
+def test_a_report_counts_answers_that_are_only_the_best_that_could_be_said() -> None:
+    best = graded("a", 1.0, error="best effort: nowhere is left to go")
+    text = " ".join(to_markdown(report([best, graded("b", 1.0)], subject())).split())
+    assert "1 of 2 were answered with a remark" in text
+    assert "with a remark" not in to_markdown(report([graded("b", 1.0)], subject()))
+
+
 def test_published_numbers_stand_beside_ours_with_their_source() -> None:
     text = to_markdown(report(rich(), subject("GPT-4.1")))
     assert "75.9" in text

@@ -21,6 +21,12 @@ def test_accuracy_is_over_what_was_scored_and_the_rest_is_counted() -> None:
     assert found.unscored_reasons == {"model_error": 1}
 
 
+def test_an_answer_with_a_remark_is_counted_as_one_and_a_failure_is_not() -> None:
+    best = graded("a", 1.0, error="best effort: nowhere is left to go")
+    failed = graded("b", None, end_reason="model_error", answer=None, error="no connection")
+    assert summarise([best, failed, graded("c", 1.0)]).remarked == 1
+
+
 @pytest.mark.parametrize("reason", ["model_error", "sandbox_error", "interrupted", "error"])
 def test_a_fault_of_the_machinery_is_unscored_even_if_someone_gave_it_a_zero(reason: str) -> None:
     found = summarise([graded("a", 1.0), graded("b", 0.0, end_reason=reason)])

@@ -1,0 +1,92 @@
+"""What web_search does when a provider limits, fails, refuses, is silent or talks nonsense."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pyvision.errors import ConfigError, ToolError
+from pyvision.tools.web import web_tool
+from tests.tools.web.searching import KEY, OWLS, Searching, failure, json_of, search
+from tests.tools.web.site import Served, serving
+
+
+def test_a_rate_limit_is_waited_for_as_long_as_it_says(tmp_path: Path) -> None:
+    limited = json_of({"error": "slow down"}, 429, {"Retry-After": "2"})
+    with serving({"/search": [limited, json_of(OWLS)]}) as site:
+        searching = Searching(site, tmp_path)
+        assert len(searching().data["hits"]) == 2
+    assert searching.waits == [2.0]
+
+
+@pytest.mark.parametrize("header", ["3600", "Wed, 21 Oct 2099 07:28:00 GMT"])
+def test_a_wait_beyond_the_time_limit_is_an_error_at_once(tmp_path: Path, header: str) -> None:
+    with serving({"/search": json_of({}, 429, {"Retry-After": header})}) as site:
+        searching = Searching(site, tmp_path)
+        assert "too long" in failure(searching)
+    assert (len(site.visits), searching.waits) == (1, [])
+
+
+@pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
+def test_attempts_are_bounded(tmp_path: Path, status: int) -> None:
+    with serving({"/search": json_of({"detail": {"error": "out of order"}}, status)}) as site:
+        searching = Searching(site, tmp_path)
+        told = failure(searching)
+    assert told == f"web_search: tavily at 127.0.0.1: answered {status} (out of order), 3 times in a row"
+    assert (len(site.visits), searching.waits) == (3, [0.5, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("served", "why"),
+    [
+        (json_of({"detail": "no such plan"}, 432), "answered 432 (no such plan)"),
+        (json_of({}, 404), "answered 404"),
+        (Served(b"<html>", kind="text/html"), "something else than JSON"),
+        (Served(b"[" * 100_000), "something else than JSON"),
+        (json_of([1]), "a JSON list, not an object"),
+        (Served(b"x" * 5_000_000), "cannot be read: larger than"),
+        (Served(b"{}", claims=99), "cannot be read: it does not keep to HTTP"),
+    ],
+)
+def test_nonsense_is_told_and_not_asked_for_again(tmp_path: Path, served: Served, why: str) -> None:
+    with serving({"/search": served}) as site:
+        assert why in failure(Searching(site, tmp_path))
+    assert len(site.visits) == 1
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_refused_key_names_its_variable(tmp_path: Path, status: int) -> None:
+    with serving({"/search": json_of({"detail": f"bad key {KEY}"}, status)}) as site:
+        assert "set TAVILY_API_KEY" in failure(Searching(site, tmp_path), kind=ConfigError)
+
+
+def test_a_provider_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with serving({}) as site:
+        searching = Searching(site, tmp_path)
+        tool = searching.tool()
+    with pytest.raises(ToolError, match=r"cannot be reached .*, 3 times in a row"):
+        search(tool, "owls")
+
+
+def test_a_silent_provider_is_given_up(tmp_path: Path) -> None:
+    with serving({"/search": Served(b"{}", pause_s=5.0)}) as site:
+        tool = Searching(site, tmp_path).tool()
+        hasty = replace(tool.service, limits=replace(tool.service.limits, seconds=0.2))
+        with pytest.raises(ToolError, match=r"no answer within 0\.2 s"):
+            search(replace(tool, service=hasty), "owls")
+
+
+def test_a_proxy_of_the_environment_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving({"http://gateway.example.com/search": json_of(OWLS)}) as proxy:
+        monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{proxy.port}")
+        monkeypatch.setenv("no_proxy", "")
+        environ = {**Searching(proxy, tmp_path).environ, "TAVILY_BASE_URL": "http://gateway.example.com"}
+        assert len(search(web_tool("tavily", environ=environ), "owls").data["hits"]) == 2
+    assert proxy.visits[0].headers["host"] == "gateway.example.com"
+
+
+def test_an_empty_query_is_a_tool_error(tmp_path: Path) -> None:
+    with serving({}) as site:
+        assert "the query is empty" in failure(Searching(site, tmp_path), " \n ")
