@@ -11,18 +11,18 @@ from pyvision.types import Answer
 
 if TYPE_CHECKING:
     from pyvision.strategies.bdog.asking import Asking
-    from pyvision.strategies.bdog.strategy import Bdog
+    from pyvision.strategies.bdog.options import BdogOptions
 
 _NOTHING_YET = "(nothing yet)"
 _SIDES = {"proponent": "affirmative", "opponent": "negative"}
 
 
-def plain(options: Bdog, asking: Asking) -> Answer:
+def plain(options: BdogOptions, asking: Asking) -> Answer:
     """One call."""
     return _solved(asking).answer
 
 
-def debate_of_opinions(options: Bdog, asking: Asking) -> Answer:
+def debate_of_opinions(options: BdogOptions, asking: Asking) -> Answer:
     """As the debate on a graph, with free text in place of graphs: the same roles, calls and order, all rounds."""
     opinions = dict.fromkeys(_SIDES, _NOTHING_YET)
     for number in range(1, options.rounds + 1):
@@ -37,7 +37,7 @@ def debate_of_opinions(options: Bdog, asking: Asking) -> Answer:
     return _moderated(asking, opinions, options.rounds).answer
 
 
-def self_correction(options: Bdog, asking: Asking) -> Answer:
+def self_correction(options: BdogOptions, asking: Asking) -> Answer:
     """One answer, reconsidered by the same role in the same talk, once for every round of a debate."""
     verdict = _solved(asking)
     for number in range(1, options.rounds + 1):
@@ -50,7 +50,7 @@ def self_correction(options: Bdog, asking: Asking) -> Answer:
     return verdict.answer
 
 
-def majority_vote(options: Bdog, asking: Asking) -> Answer:
+def majority_vote(options: BdogOptions, asking: Asking) -> Answer:
     """The most frequent answer of as many calls as a whole debate makes; of equals, the one that came first.
 
     Says something only where the replies differ: with a model that samples.

@@ -17,7 +17,7 @@ from pyvision.types import Answer
 
 if TYPE_CHECKING:
     from pyvision.strategies.bdog.asking import Asking
-    from pyvision.strategies.bdog.strategy import Bdog
+    from pyvision.strategies.bdog.options import BdogOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Round:
     why_last: str | None = None
 
 
-def debate_on_graph(options: Bdog, asking: Asking) -> Answer:
+def debate_on_graph(options: BdogOptions, asking: Asking) -> Answer:
     """BDoG as a whole."""
     tentative: list[Answer] = []
     for each in _rounds(options, asking):
@@ -43,14 +43,14 @@ def debate_on_graph(options: Bdog, asking: Asking) -> Answer:
     return tentative[-1]
 
 
-def answer_from_blueprint(options: Bdog, asking: Asking) -> Answer:
+def answer_from_blueprint(options: BdogOptions, asking: Asking) -> Answer:
     """The ablation without a debate: a graph, then the answer."""
     blueprint = _draughting(options, asking).draw("blueprint", Graph(), round_=0)
     question = asking.question.full_text
     return decide(asking, "moderator", "graph_answer", question=question, graph=blueprint.json()).answer
 
 
-def _rounds(options: Bdog, asking: Asking) -> Iterator[Round]:
+def _rounds(options: BdogOptions, asking: Asking) -> Iterator[Round]:
     """Rounds until one is the last: agreed, as many as allowed, or no budget for another."""
     draughting = _draughting(options, asking)
     blueprint = draughting.draw("blueprint", Graph(), round_=0)
@@ -70,11 +70,11 @@ def _rounds(options: Bdog, asking: Asking) -> Iterator[Round]:
         blueprint = negative
 
 
-def _draughting(options: Bdog, asking: Asking) -> Draughting:
+def _draughting(options: BdogOptions, asking: Asking) -> Draughting:
     return Draughting(asking, options.max_objects, options.choices_in_graphs)
 
 
-def _side(role: str, graph: Graph, options: Bdog, draughting: Draughting, number: int) -> Graph:
+def _side(role: str, graph: Graph, options: BdogOptions, draughting: Draughting, number: int) -> Graph:
     for debater in range(1, options.debaters + 1):
         if draughting.asking.episode.last_call():
             break  # the one reply that is left is the moderator's
@@ -82,7 +82,7 @@ def _side(role: str, graph: Graph, options: Bdog, draughting: Draughting, number
     return graph
 
 
-def _told(changed: Difference, options: Bdog) -> dict[str, Any]:
+def _told(changed: Difference, options: BdogOptions) -> dict[str, Any]:
     return {
         "counts": changed.counts(),
         "condensation": changed.condensation(),
@@ -91,7 +91,7 @@ def _told(changed: Difference, options: Bdog) -> dict[str, Any]:
     }
 
 
-def _why_last(options: Bdog, asking: Asking, number: int, distance: int | None) -> str | None:
+def _why_last(options: BdogOptions, asking: Asking, number: int, distance: int | None) -> str | None:
     """distance: None where there are no graphs to compare."""
     limit = asking.episode.last_call()
     if limit:
