@@ -9,6 +9,8 @@ from sandbox.engine import Engine
 from sandbox.errors import SandboxError
 from sandbox.kernel import Kernel
 
+_FIRST_CELL_S = 0.05  # for the first cell of who has just taken one: making another takes a core
+
 
 class Spares:
     """Keeps `count` kernels ready, made one after the other by a thread of its own. Thread-safe."""
@@ -54,7 +56,9 @@ class Spares:
                 self._ready.append(kernel)
 
     def _wait_for_room(self) -> bool:
-        """Whether another one is wanted; False once closed."""
+        """Whether another one is wanted; False once closed. A moment after one was taken."""
         with self._changed:
-            self._changed.wait_for(lambda: self._closed or len(self._ready) < self._count)
+            if len(self._ready) == self._count:
+                self._changed.wait_for(lambda: self._closed or len(self._ready) < self._count)
+                self._changed.wait_for(lambda: self._closed, timeout=_FIRST_CELL_S)
             return not self._closed
