@@ -6,20 +6,24 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 from pyvision.conversation import Conversation
+from pyvision.demo.pace import batches
 from pyvision.demo.view import View
 from pyvision.errors import PyVisionError
-from pyvision.events import Event, Spoke
-from pyvision.report.markup import Markup, join
+from pyvision.events import Event
+from pyvision.report.markup import Markup
 from pyvision.solve import Task
 from pyvision.trajectory import picture_file
 from pyvision.types import Picture, Question
 from sandbox import Sandbox, SandboxError
 
 _SETTLE_S = 3.0  # a question that has just ended may take so long to leave
-_REFRESH_S = 0.2  # between two updates while a reply is being said
+_LEAST_S = 0.1  # between two updates
+
+Pieces = tuple[Markup, ...]  # a talk as HTML, to be joined; most parts stay as they are from update to update
 
 
 class Desk:
@@ -30,14 +34,21 @@ class Desk:
         self._conversation = Conversation(task, sandbox, out)
         self._out = out
         self._address = address
-        self._views: list[View] = []
+        self._past: Pieces = ()  # all questions but the last
+        self._view: View | None = None
+        self._count = 0  # of questions
         self._busy = threading.Lock()
         self.seen_at = time.monotonic()
 
     @property
-    def html(self) -> Markup:
+    def pieces(self) -> Pieces:
         """The whole conversation."""
-        return join(*(view.html for view in self._views))
+        view = self._view
+        return (*self._past, *view.pieces) if view else self._past
+
+    def announced(self, text: str) -> Pieces:
+        """The conversation with a question that has yet to be taken up: its pictures are still being read."""
+        return (*self.pieces, *announced(text, self._count + 1))
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -51,12 +62,12 @@ class Desk:
     def is_busy(self) -> bool:
         return self._busy.locked()
 
-    def ask(self, task: Task, text: str, pictures: Sequence[Picture]) -> Iterator[Markup]:
+    def ask(self, task: Task, text: str, pictures: Sequence[Picture]) -> Iterator[Pieces]:
         """What is to be seen, each time that it changes."""
         question = Question(text, tuple(pictures))
         return self._shown(task, question, lambda: self._conversation.ask(text, pictures))
 
-    def go_on(self, task: Task, code: str, cell: int) -> Iterator[Markup]:
+    def go_on(self, task: Task, code: str, cell: int) -> Iterator[Pieces]:
         """As `ask`, from a cell that was edited."""
         return self._shown(task, Question(""), lambda: self._conversation.go_on(code, cell))
 
@@ -69,15 +80,15 @@ class Desk:
 
     def _shown(
         self, task: Task, question: Question, events: Callable[[], Iterator[Event]]
-    ) -> Iterator[Markup]:
+    ) -> Iterator[Pieces]:
         if not self._busy.acquire(timeout=_SETTLE_S):
-            yield self.html  # sent past the page, which allows one question at a time: the first one goes on
+            yield self.pieces  # sent past the page, which allows one question at a time: the first one goes on
             return
         try:
             self._conversation.task = task
-            view = View(len(self._views) + 1, question, self._addresses())
-            self._views.append(view)
-            yield self.html
+            self._past, self._count = self.pieces, self._count + 1
+            self._view = view = View(self._count, question, self._addresses())
+            yield self.pieces
             yield from self._watched(view, events)
         finally:
             self.seen_at = time.monotonic()
@@ -87,18 +98,21 @@ class Desk:
         folder = self._out / str(len(self._conversation.runs))  # of the question that comes
         return lambda picture: self._address(folder / picture_file(picture))
 
-    def _watched(self, view: View, events: Callable[[], Iterator[Event]]) -> Iterator[Markup]:
-        shown_at = 0.0
+    def _watched(self, view: View, events: Callable[[], Iterator[Event]]) -> Iterator[Pieces]:
         try:
-            for event in events():
-                view.take(event)
-                if isinstance(event, Spoke) and time.monotonic() < shown_at + _REFRESH_S:
-                    continue
-                shown_at = time.monotonic()
-                yield self.html
+            with closing(batches(events, self._conversation.stop, _LEAST_S)) as come:
+                for batch in come:
+                    for event in batch:
+                        view.take(event)
+                    yield self.pieces
         except (PyVisionError, SandboxError) as error:
             view.fail(str(error))
-            yield self.html
+            yield self.pieces
+
+
+def announced(text: str, number: int = 1) -> Pieces:
+    """A question of which nothing is known but its text."""
+    return View(number, Question(text), str).pieces
 
 
 class Visitors:

@@ -9,19 +9,22 @@ from typing import Any
 
 import gradio as gr
 
-from pyvision.demo.desk import Visitors
+from pyvision.demo.desk import Pieces, Visitors, announced
 from pyvision.demo.downloads import downloads
 from pyvision.demo.settings import Choice, Settings
 from pyvision.demo.uploads import UploadLimits, pictures_of
 from pyvision.errors import PyVisionError
 from pyvision.report.markup import element
 
-_EMPTY = element(
-    "p",
-    "Drop or paste pictures into the box below, ask, and watch: the model writes Python, runs it in an isolated "
-    "kernel, looks at what comes out, and answers.",
-    class_="facts",
+_EMPTY: Pieces = (
+    element(
+        "p",
+        "Drop or paste pictures into the box below, ask, and watch: the model writes Python, runs it in an isolated "
+        "kernel, looks at what comes out, and answers.",
+        class_="facts",
+    ),
 )
+_JOINED = "${value.join('')}"  # of a list, gradio sends what has changed; of a string, all of it each time
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,7 @@ class Page:
         settings = self._settings
         with gr.Blocks(title="PyVision", fill_height=True, analytics_enabled=False) as blocks:
             gr.HTML("<h1>PyVision</h1>", elem_id="head")
-            talk = gr.HTML(_EMPTY, elem_id="talk", autoscroll=True)
+            talk = gr.HTML(list(_EMPTY), html_template=_JOINED, elem_id="talk", autoscroll=True)
             box = gr.MultimodalTextbox(
                 label="Question",
                 show_label=False,
@@ -118,11 +121,13 @@ class Page:
     ) -> Iterator[list[Any]]:
         """Ask a question about pictures; what is to be seen, again and again until there is an answer."""
         text = str(said.get("text") or "").strip()
+        if text:
+            yield self._announced(text, request)
         try:
-            task = self._settings.task(Choice(strategy, model, options or "", int(turns)))
-            desk = self._visitors.desk(_visitor(request), task)
             if not text:
                 raise PyVisionError("the question is empty; write what you want to know")
+            task = self._settings.task(Choice(strategy, model, options or "", int(turns)))
+            desk = self._visitors.desk(_visitor(request), task)
             files = [Path(file) for file in said.get("files") or ()]
             pictures = pictures_of(files, self._limits)
         except PyVisionError as error:
@@ -178,24 +183,29 @@ class Page:
         cells = desk.cells if desk else ()
         return cells[cell] if cell is not None and cell < len(cells) else gr.skip()
 
-    def _watched(self, updates: Iterator[str], request: gr.Request) -> Iterator[list[Any]]:
+    def _announced(self, text: str, request: gr.Request) -> list[Any]:
+        """Seen at once; the box keeps what was said until the pictures are found to be good."""
+        desk = self._visitors.find(_visitor(request))
+        return [list(desk.announced(text) if desk else announced(text)), gr.skip(), gr.skip(), gr.skip()]
+
+    def _watched(self, updates: Iterator[Pieces], request: gr.Request) -> Iterator[list[Any]]:
         box, stop = gr.MultimodalTextbox(value=None, interactive=False), gr.Button(interactive=True)
-        for html in updates:
-            yield [html, box, stop, gr.skip()]
+        for pieces in updates:
+            yield [list(pieces), box, stop, gr.skip()]
             box = stop = gr.skip()
         desk = self._visitors.find(_visitor(request))  # none, when it was started over meanwhile
-        yield self._idle(desk.html, desk.cells) if desk else self._idle(_EMPTY, cells=())
+        yield self._idle(desk.pieces, desk.cells) if desk else self._idle(_EMPTY, cells=())
 
-    def _idle(self, html: str, cells: tuple[str, ...]) -> list[Any]:
+    def _idle(self, pieces: Pieces, cells: tuple[str, ...]) -> list[Any]:
         box = gr.MultimodalTextbox(interactive=True)
         names = [f"{number}: {_first_line(code)}" for number, code in enumerate(cells, start=1)]
         which = gr.Dropdown(choices=names, value=names[-1] if names else None)
-        return [html, box, gr.Button(interactive=False), which]
+        return [list(pieces), box, gr.Button(interactive=False), which]
 
     def _refused(self, error: PyVisionError, request: gr.Request) -> Iterator[list[Any]]:
         desk = self._visitors.find(_visitor(request))
         told = element("p", str(error), class_="bad", role="alert")
-        yield [(desk.html if desk else "") + told, gr.skip(), gr.skip(), gr.skip()]
+        yield [[*(desk.pieces if desk else ()), told], gr.skip(), gr.skip(), gr.skip()]
 
 
 def _visitor(request: gr.Request) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import socket
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ from pyvision.demo.desk import Visitors
 from pyvision.demo.settings import Settings
 from pyvision.demo.uploads import UploadLimits
 from pyvision.errors import ConfigError, MissingExtra
-from pyvision.report.code import styles_of
+from pyvision.report.code import highlighted, styles_of
 from sandbox import Policy, Sandbox
 
 _HERE = Path(__file__).parent
@@ -55,6 +57,7 @@ class Demo:
             raise ConfigError("the demo runs the code of strangers: it is not served without isolation")
         if find_spec("gradio") is None:
             raise MissingExtra("gradio", "demo")
+        _port(serving.host, serving.port)  # refused before anything is started
         os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"  # read when gradio loads
         self._settings = Settings(serving.models, serving.config, serving.limits)
         self._sandbox = Sandbox(serving.policy, spare=1, most_sessions=serving.kernels)
@@ -65,6 +68,7 @@ class Demo:
         try:
             self._sandbox.warm_up()
             self._settings.default_task()
+            _load()
             self.url = self._launched(serving)
         except BaseException:
             self.close()
@@ -95,6 +99,7 @@ class Demo:
 
         page = Page(self._visitors, self._settings, serving.uploads, examples(), serving.at_once)
         self._blocks = page.blocks.queue(max_size=200)
+        self._blocks._queue.sleep_when_free = 0.01  # as 0.001 it takes 7 % of a core while nobody asks
         serving.out.mkdir(parents=True, exist_ok=True)
         fonts: dict[str, Any] = {
             "font": ["system-ui", "sans-serif"],
@@ -102,7 +107,7 @@ class Demo:
         }
         _, url, _ = self._blocks.launch(
             server_name=serving.host,
-            server_port=serving.port or None,
+            server_port=_port(serving.host, serving.port),
             root_path=serving.prefix or None,
             auth=list(serving.people) or None,
             share=serving.share,
@@ -118,6 +123,28 @@ class Demo:
             head=f"<script>{(_HERE / 'demo.js').read_text(encoding='utf-8')}</script>",
         )
         return str(url)
+
+
+def _load() -> None:
+    """What would be loaded with the first question: a second, in which its visitor saw nothing."""
+    highlighted("0")
+    if find_spec("matplotlib"):  # gradio asks it for its backend at each call, and one is loaded to find out
+        import_module("matplotlib").use("agg")
+
+
+def _port(host: str, port: int) -> int:
+    """A port to listen on, for 0 any free one. Raises ConfigError where it is taken, or none of this machine's."""
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind) as free:
+            free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            free.bind(address)
+            return int(free.getsockname()[1])
+    except OSError as error:
+        raise ConfigError(
+            f"{host}:{port} cannot be listened on ({error.strerror}); choose --port N, where 0 is any free one, "
+            "or another --host"
+        ) from error
 
 
 def _address(prefix: str) -> Any:

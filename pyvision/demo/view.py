@@ -1,8 +1,13 @@
-"""One question and what follows from it, as HTML that grows with its events; whatever anybody said is text."""
+"""One question and what follows from it, as HTML that grows with its events; whatever anybody said is text.
+
+What an event looks like is drawn once, when it comes: colouring a long cell takes tens of milliseconds, and a question
+has many updates.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 
 from pyvision.errors import FormatError
 from pyvision.events import Asked, Began, Ended, Event, Noted, Ran, Restarted, Spoke, Used
@@ -10,7 +15,7 @@ from pyvision.replies import find_code, thought
 from pyvision.report.code import highlighted
 from pyvision.report.crops import Crop
 from pyvision.report.endings import ending
-from pyvision.report.markup import Markup, element, join
+from pyvision.report.markup import Markup, element, escape, join
 from pyvision.report.notes import note
 from pyvision.report.run import Turn, named_figures, turns_of
 from pyvision.report.steps import cell_block
@@ -18,10 +23,14 @@ from pyvision.report.tools import tool_block
 from pyvision.types import Picture, Question
 
 Address = Callable[[Picture], str]  # where a browser finds a picture
+Names = tuple[tuple[str, Picture] | None, ...]  # of the figures of a cell
+
+_SEAM = "\0"  # where the steps come in: no text on a page holds it, `escape` leaves no control character
+_COLOURED_CHARS = 4_000  # of a cell that is still being written, which is drawn anew with each word
 
 
 class View:
-    """Takes the events of one question, one by one; `html` is what is to be seen by now."""
+    """Takes the events of one question, one by one; `pieces` are what is to be seen by now."""
 
     def __init__(self, number: int, question: Question, address: Address) -> None:
         self._number = number
@@ -31,11 +40,9 @@ class View:
         self._heard = ""  # of a reply that is on its way
         self._has_begun = False
         self._failure: str | None = None
-
-    @property
-    def code(self) -> str | None:
-        """The last cell that ran, if one did."""
-        return next((event.code for event in reversed(self._events) if isinstance(event, Ran)), None)
+        self._drawn: dict[int, tuple[Names, Markup | None]] = {}  # by the id of an event, which is kept
+        self._coloured = lru_cache(maxsize=1)(highlighted)  # a cell that runs is drawn again when it has run
+        self._code = lru_cache(maxsize=1)(_code)
 
     @property
     def has_ended(self) -> bool:
@@ -58,12 +65,23 @@ class View:
         self._failure = why
 
     @property
-    def html(self) -> Markup:
+    def pieces(self) -> tuple[Markup, ...]:
+        """HTML in parts, to be joined: a step that is over stays as it is, so that only the end has to be sent."""
         turns = tuple(turns_of(self._events))
+        before, _, after = self._frame(turns).partition(_SEAM)
+        return (Markup(before), *map(self._turn, turns), Markup(after))
+
+    @property
+    def html(self) -> Markup:
+        return join(*self.pieces)
+
+    def _frame(self, turns: Sequence[Turn]) -> Markup:
+        """All but the steps, whose place it marks."""
+        reply = element("div", Markup(_SEAM), self._coming(turns), self._end(), class_="reply")
         return element(
             "article",
             _asked(self._question, self._shown_inputs()),
-            element("div", *map(self._turn, turns), self._coming(turns), self._end(), class_="reply"),
+            reply,
             id=f"question-{self._number}",
             class_="exchange" if self.has_ended else "exchange under-way",
         )
@@ -75,17 +93,23 @@ class View:
 
     def _turn(self, turn: Turn) -> Markup:
         names = {id(ran): given for ran, given in named_figures(turn.events)}
-        blocks = [self._block(event, names) for event in turn.events]
-        return element(
-            "section", _prose(turn.asked), *blocks, class_="step", aria_label=f"step {turn.number}"
-        )
+        said = self._block(turn.asked, ()) if turn.asked else None
+        blocks = [self._block(event, names.get(id(event), ())) for event in turn.events]
+        return element("section", said, *blocks, class_="step", aria_label=f"step {turn.number}")
 
-    def _block(
-        self, event: Event, names: Mapping[int, tuple[tuple[str, Picture] | None, ...]]
-    ) -> Markup | None:
+    def _block(self, event: Event, names: Names) -> Markup | None:
+        """An event, drawn once; a cell again when its figures have got their names."""
+        known = self._drawn.get(id(event))
+        if known is None or known[0] != names:
+            known = self._drawn[id(event)] = (names, self._draw(event, names))
+        return known[1]
+
+    def _draw(self, event: Event, names: Names) -> Markup | None:
         match event:
+            case Asked():
+                return _prose(event)
             case Ran():
-                return cell_block(event, names[id(event)], self._pictures)
+                return cell_block(event, names, self._pictures, self._coloured)
             case Used():
                 return tool_block(event, self._pictures)
             case Noted():
@@ -100,13 +124,13 @@ class View:
             said, _, code = self._heard.partition("<code>")
             return join(
                 element("p", said.strip(), class_="said") if said.strip() else None,
-                _pending("writing a cell", code.replace("```python", "").strip("`\n ")) if code else None,
+                _pending("writing a cell", _written(code)) if code else None,
             )
         last = turns[-1] if turns else None
-        running = _code(last.asked) if last and last.asked and not last.cells else None
-        return (
-            _pending("running", running) if running else element("p", "thinking …", class_="status pending")
-        )
+        running = self._code(last.asked.reply.text) if last and last.asked and not last.cells else None
+        if running:
+            return _pending("running", self._coloured(running))
+        return element("p", "thinking …", class_="status pending")
 
     def _end(self) -> Markup | None:
         if self._failure is not None:
@@ -160,25 +184,29 @@ def _asked(question: Question, shown: Sequence[Markup]) -> Markup:
     )
 
 
-def _prose(asked: Asked | None) -> Markup | None:
-    if asked is None:
-        return None
+def _prose(asked: Asked) -> Markup:
     reply, said = asked.reply, thought(asked.reply.text)
     folded = element("details", element("summary", "Reasoning"), element("p", reply.reasoning, class_="said"))
     return join(folded if reply.reasoning else None, element("p", said, class_="said") if said else None)
 
 
-def _pending(what: str, code: str) -> Markup:
+def _pending(what: str, code: Markup) -> Markup:
     return element(
         "div",
-        element("pre", element("code", highlighted(code)), class_="code", tabindex=0),
+        element("pre", element("code", code), class_="code", tabindex=0),
         element("p", f"{what} …", class_="status pending"),
         class_="cell",
     )
 
 
-def _code(asked: Asked | None) -> str | None:
+def _written(said: str) -> Markup:
+    """As much of a cell as there is."""
+    code = said.replace("```python", "").strip("`\n ")
+    return highlighted(code) if len(code) <= _COLOURED_CHARS else escape(code)
+
+
+def _code(reply: str) -> str | None:
     try:
-        return find_code(asked.reply.text) if asked else None
+        return find_code(reply)
     except FormatError:
         return None

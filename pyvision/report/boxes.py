@@ -19,7 +19,7 @@ _MOST = 12  # boxes of one cell that are drawn
 
 def named_boxes(code: str, pictures: Mapping[str, Picture]) -> tuple[Crop, ...]:
     """The boxes in order, each once, cut off at the borders of their picture."""
-    tree = _parsed(code)
+    tree = _parsed(code) if pictures else None
     if tree is None:
         return ()
     known = dict(_tuples(tree))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Protocol
 
@@ -134,13 +134,21 @@ class Draws(Protocol):
     def boxes(self, crops: Sequence[Crop]) -> Markup | None: ...
 
 
-def cell_block(ran: Ran, names: tuple[tuple[str, Picture] | None, ...], figures: Draws) -> Markup:
-    """One cell: code, how it ended, output and figures in the order in which they came."""
+def cell_block(
+    ran: Ran,
+    names: tuple[tuple[str, Picture] | None, ...],
+    figures: Draws,
+    coloured: Callable[[str], Markup] = highlighted,
+) -> Markup:
+    """One cell: code, how it ended, output and figures in the order in which they came.
+
+    coloured: code -> HTML, for who has coloured it before.
+    """
     result = ran.result
     late = _folded("Written late, by an earlier cell", element("pre", result.stragglers))
     return element(
         "div",
-        _code(ran.code),
+        _code(ran.code, coloured),
         element("p", *_ending(result), class_="facts"),
         *_outputs(result, names, figures),
         figures.boxes(named_boxes(ran.code, figures.inputs)),
@@ -150,9 +158,9 @@ def cell_block(ran: Ran, names: tuple[tuple[str, Picture] | None, ...], figures:
     )
 
 
-def _code(code: str) -> Markup:
+def _code(code: str, coloured: Callable[[str], Markup]) -> Markup:
     title = f"Cell, {_counted(code.count(chr(10)) + 1, 'line')}"
-    text = element("code", highlighted(code))
+    text = element("code", coloured(code))
     block = element("pre", text, class_="code", tabindex=0, aria_label="code of the cell")
     return element("details", element("summary", title), block, open=True)
 

@@ -20,6 +20,18 @@ from tests.sandbox.processes import descendants
 from tests.servers.server import ModelServer
 from tests.servers.talk import Request
 
+EXAMPLE = "How many circles are in the image?"  # the first that the page offers
+_CONTROLS = {
+    "button",
+    "checkbox",
+    "combobox",
+    "DisclosureTriangle",
+    "link",
+    "listbox",
+    "menuitem",
+    "option",
+    "radio",
+} | {"searchbox", "slider", "spinbutton", "switch", "tab", "textbox"}  # roles, as chromium calls them
 _QUESTION = re.compile(r"<question>\s*(.*?)\s*</question>", re.DOTALL)
 
 
@@ -31,9 +43,16 @@ class Served:
     pid: int
     out: Path
 
-    def processes(self) -> int:
-        """How many there are below it; every open kernel is some."""
-        return len(descendants(self.pid))
+    def is_running(self, name: str) -> bool:
+        """Whether a process below it has this name, as a cell may give it to its kernel."""
+        return name in map(_name_of, descendants(self.pid))
+
+
+def _name_of(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text(encoding="utf-8").strip()
+    except (FileNotFoundError, ProcessLookupError):  # it has ended
+        return ""
 
 
 @contextmanager
@@ -50,8 +69,8 @@ def serving(folder: Path, *flags: str) -> Iterator[Served]:
             assert url, (folder / "log").read_text()
             yield Served(url, process.pid, folder / "out")
         finally:
-            process.send_signal(signal.SIGINT)
-            process.wait(30)
+            process.send_signal(signal.SIGTERM)  # in the background of a shell, SIGINT is ignored from birth
+            process.wait(60)
 
 
 @pytest.fixture(scope="module")
@@ -101,21 +120,48 @@ class Tab:
             self.page.wait_for_function(
                 f"document.querySelectorAll('#box .thumbnail-item, #box img').length >= {len(files)}"
             )
-        self.page.fill("#box textarea", text)
-        self.page.keyboard.press("Enter")
+        box = self.page.locator("#box textarea")
+        box.fill(text)
+        box.press("Enter")
 
     def answer(self, number: int = 1) -> str:
-        """The answer to question `number`, once it is there."""
+        """The answer to question `number`, once it is there and the next may be asked: nothing more is drawn."""
         found = self.page.locator(f"#question-{number} .outcome strong")
         found.wait_for(timeout=60_000)
+        self.page.locator("#buttons button:disabled", has_text="Stop").wait_for()
+        self.page.locator("#box textarea:enabled").wait_for()
         return str(found.inner_text())
+
+    def see_pictures(self) -> None:
+        """Look at every picture of the talk, and wait until all of it is there: they load as they come into view."""
+        for picture in self.page.locator("#talk figure img").all():
+            picture.scroll_into_view_if_needed()
+        self.page.wait_for_function(
+            "[...document.querySelectorAll('#talk img')].every(image => image.complete && image.naturalWidth)"
+        )
+
+    def controls(self) -> list[tuple[str, str]]:
+        """What can be operated, as a screen reader is told of it: role and name."""
+        session = self.page.context.new_cdp_session(self.page)
+        nodes = session.send("Accessibility.getFullAXTree")["nodes"]
+        session.detach()
+        told = [
+            (node["role"]["value"], node.get("name", {}).get("value", ""))
+            for node in nodes
+            if not node["ignored"]
+        ]
+        return [(role, name.strip()) for role, name in told if role in _CONTROLS]
 
     def text(self) -> str:
         return str(self.page.inner_text("#talk"))
 
     def open(self, title: str) -> None:
-        """Unfold an accordion."""
-        self.page.get_by_role("button", name=title).click()
+        """Unfold an accordion, and wait until what is in it can be seen."""
+        button = self.page.get_by_role("button", name=title)
+        button.click()
+        self.page.wait_for_function(
+            "button => button.classList.contains('open')", arg=button.element_handle()
+        )
 
 
 @pytest.fixture
@@ -130,6 +176,7 @@ def tab(browser: Any) -> Iterator[Callable[..., Tab]]:
         _listen(tab)
         tab.page.goto(served.url)
         tab.page.wait_for_selector("#box textarea")
+        tab.page.get_by_role("button", name=EXAMPLE).wait_for()  # what is drawn last
         return tab
 
     yield open_tab

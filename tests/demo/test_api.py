@@ -29,7 +29,7 @@ def asked(client: Any, text: str, *pictures: Path) -> list[str]:
     message = {"text": text, "files": [handle_file(str(picture)) for picture in pictures]}
     job = client.submit(message, "code_loop", "offline", "", 20, api_name="/ask")
     job.result(timeout=60)
-    return [shown[0] for shown in job.outputs()]
+    return ["".join(shown[0]) for shown in job.outputs()]
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,16 @@ def test_programs_have_conversations_of_their_own(served: Served) -> None:
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_too_many_pictures_are_refused_in_one_line(served: Served) -> None:
-    assert "9 pictures are too many" in asked(client_of(served.url), "How many?", *[_SHAPES] * 9)[-1]
+    shown = asked(client_of(served.url), "How many?", *[_SHAPES] * 9)
+    assert "9 pictures are too many" in shown[-1]
+    assert "How many?" not in shown[-1]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_question_is_seen_before_its_pictures_are_read(served: Served) -> None:
+    shown = asked(client_of(served.url), "How many?", *[_SHAPES] * 9)
+    assert "How many?" in shown[0]
+    assert "thinking" in shown[0]
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -46,7 +46,7 @@ def rooms(tmp_path: Path) -> Iterator[Rooms]:
 
 
 def last(desk: Desk, task: Task, text: str) -> str:
-    return [*desk.ask(task, text, [picture()])][-1]
+    return "".join([*desk.ask(task, text, [picture()])][-1])
 
 
 def test_a_conversation_grows_and_each_question_stays(rooms: Rooms) -> None:
@@ -56,6 +56,27 @@ def test_a_conversation_grows_and_each_question_stays(rooms: Rooms) -> None:
     html = last(desk, task, "Second?")
     assert html.index("First?") < html.index("<strong>1") < html.index("Second?") < html.index("<strong>2")
     assert "seen" in html
+
+
+def test_a_question_can_be_announced_before_it_is_asked(rooms: Rooms) -> None:
+    task = a_task("\\boxed{1}")
+    desk = rooms.visitors().desk("a", task)
+    last(desk, task, "First?")
+    announced = "".join(desk.announced("Second?"))
+    assert announced.index("First?") < announced.index("<strong>1") < announced.index("Second?")
+    assert 'id="question-2"' in announced
+    assert "Second?" not in "".join(desk.pieces)
+
+
+def test_a_question_that_is_given_up_leaves_the_desk_free(rooms: Rooms) -> None:
+    task = a_task(CELL, "\\boxed{1}", "\\boxed{2}")
+    desk = rooms.visitors().desk("a", task)
+    updates = desk.ask(task, "First?", [])
+    next(updates)
+    next(updates)
+    cast("Generator[object]", updates).close()
+    assert not desk.is_busy
+    assert "Second?" in last(desk, task, "Second?")
 
 
 def test_visitors_sit_at_desks_and_in_folders_of_their_own(rooms: Rooms, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from pyvision.events import Asked, Began, Defined, Ended, Noted, Ran, Restarted,
 from pyvision.types import Outcome, Question, Reply, Usage
 from sandbox import CellResult, Stream
 from tests.doubles import figure, picture
+from tests.report.parsed import Page
 
 CODE = "I look.\n<code>\n```python\nprint(1)\n```\n</code>"
 
@@ -96,3 +97,50 @@ def test_whatever_is_said_is_text() -> None:
     view.take(Ran("1", CellResult("ok", (Stream("stdout", "<s>out</s>"),))))
     view.take(ended("<em>a</em>"))
     assert not any(f"<{tag}>" in view.html for tag in ("b>q", "i", "u", "s", "em"))
+
+
+def test_what_has_happened_is_drawn_once() -> None:
+    addressed: list[int] = []
+    view = View(1, Question("?"), lambda picture: f"/files/{addressed.append(picture.width)}")  # type: ignore[func-returns-value]
+    view.take(asked(CODE))
+    view.take(Ran("1", CellResult("ok", (figure(),))))
+    view.take(Defined("image_clue_1", picture(33)))
+    for event in (asked(CODE), Ran("2", CellResult("ok")), asked("\\boxed{7}"), ended("7")):
+        view.take(event)
+        assert "image_clue_1" in view.html
+    assert addressed == [33]
+
+
+def test_only_the_last_pieces_change() -> None:
+    view = a_view()
+    view.take(asked(CODE))
+    view.take(Ran("print(1)", CellResult("ok", (Stream("stdout", "1\n"),))))
+    before = view.pieces
+    view.take(asked("\\boxed{7}"))
+    view.take(ended("7"))
+    after = view.pieces
+    assert after[1 : len(before) - 1] == before[1:-1]
+    assert "".join(after) == view.html
+
+
+def test_pieces_make_a_page_whatever_a_question_holds() -> None:
+    view = a_view(Question("\0 </div> \0"))
+    view.take(asked("\0</article>\0"))
+    assert Page("".join(view.pieces)).open == []
+    assert len(view.pieces) == 3
+
+
+def test_a_cell_is_coloured_while_it_is_written() -> None:
+    view = a_view()
+    view.take(Spoke("solver", CODE[:30]))
+    assert '<span class="nb">print</span>' in view.html
+
+
+def test_a_long_cell_is_coloured_when_it_is_whole() -> None:
+    code = "\n".join(f"value_{number} = {number}" for number in range(1000))
+    view = a_view()
+    view.take(Spoke("solver", f"<code>\n```python\n{code}"))
+    assert "value_999 = 999" in view.html
+    assert '<span class="n">' not in view.html
+    view.take(asked(f"<code>\n```python\n{code}\n```\n</code>"))
+    assert '<span class="n">value_999</span>' in view.html

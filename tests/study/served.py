@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from contextlib import closing, suppress
 from pathlib import Path
@@ -25,7 +26,8 @@ TOOLS = (
 
 
 def main(dataset: str, log: str) -> None:
-    """Until SIGINT."""
+    """Until SIGINT, also where it is started from a shell's background, which ignores that."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     samples = tuple(find_source(dataset, count=1, seed=0, difficulty=0.5).samples())
     toolbox = Toolbox({tool.name: tool for tool in TOOLS})
     with closing(Study(Serving(Path(log), samples, port=0), toolbox)) as study:

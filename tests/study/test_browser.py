@@ -42,7 +42,7 @@ def serving(data_set: Path, log: Path) -> Iterator[str]:
             yield url
         finally:
             process.send_signal(signal.SIGINT)
-            process.wait(30)
+            process.wait(60)
 
 
 @pytest.fixture

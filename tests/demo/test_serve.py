@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+from pyvision.demo.serve import Demo, Serving
+from pyvision.errors import ConfigError
+
+
+def test_a_port_that_is_taken_is_refused_in_one_line() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(ConfigError, match=rf"127\.0\.0\.1:{port} .*in use.*--port"):
+            Demo(Serving(port=port, models=("offline",)))
+
+
+def test_an_address_of_no_machine_is_refused_in_one_line() -> None:
+    with pytest.raises(ConfigError, match=r"nowhere\.invalid:0 .*--host"):
+        Demo(Serving(host="nowhere.invalid", port=0, models=("offline",)))
