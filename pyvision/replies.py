@@ -37,6 +37,7 @@ import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 
 from pyvision.errors import FormatError
@@ -190,6 +191,7 @@ def _around_code(text: str) -> str:
     return text if block is None else f"{text[: block.start]}\n{text[block.end :]}"
 
 
+@lru_cache(maxsize=4)  # of one reply the loop, the screen and the record all ask
 def _first_block(text: str) -> _Block | None:
     for tag in _OPEN.finditer(text):
         block = None if _is_quoted(text, tag.start()) else _tagged(text, tag)
