@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import tempfile
@@ -24,7 +25,9 @@ def font_lists(interpreter: Interpreter) -> tuple[Path, ...]:
             _make(interpreter, made)
             for path in _lists(Path(made)):
                 path.chmod(0o644)
-                path.replace(folder / path.name)  # at once: another process may be looking
+                # Never in place of another process's: rooms show it by now, and Linux binds none that was replaced.
+                with contextlib.suppress(FileExistsError):
+                    (folder / path.name).hardlink_to(path)
     except (OSError, subprocess.SubprocessError):
         return ()
     return _lists(folder)
