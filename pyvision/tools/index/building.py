@@ -75,7 +75,7 @@ class _Update:
     known: Mapping[str, Entry]
     counts: Counts
     complain: Complain
-    describe: Describe
+    describe: Describe | None
 
     def bring(self, found: Found) -> None:
         """Make one file's entry what it is now."""

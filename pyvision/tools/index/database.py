@@ -20,11 +20,11 @@ from pyvision.errors import ConfigError, PyVisionError, ToolError
 DEFAULT = Path(".pyvision/index.sqlite")
 VARIABLE = "PYVISION_INDEX"
 APPLICATION = 0x50565831  # in the header of the file: this is an index of ours
-VERSION = 1  # in the header too; raised when the tables or what is in them change
+VERSION = 2  # in the header too; raised when the tables or what is in them change
 
 # Revisions tell readers what they may keep; they begin at random, so that another file is never taken for the same
-# one. The words are folded already (words.py), so the tokenizer has only to part them at spaces. The table of the
-# words keeps no text (content=''): passages do.
+# one. The words are folded already (words.py), so the tokenizer has only to part them at spaces and to
+# leave the low line in marks (marks.py). The table of the words keeps no text (content=''): passages do.
 _TABLES = """
 CREATE TABLE about (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE files (
@@ -41,7 +41,7 @@ CREATE TABLE pictures (
   passage INTEGER PRIMARY KEY REFERENCES passages, sha256 TEXT NOT NULL, width INTEGER NOT NULL,
   height INTEGER NOT NULL, dhash BLOB NOT NULL, phash BLOB NOT NULL, descriptor BLOB NOT NULL
 );
-CREATE VIRTUAL TABLE words USING fts5 (title, text, content='', tokenize='unicode61');
+CREATE VIRTUAL TABLE words USING fts5 (title, text, marks, content='', tokenize="unicode61 tokenchars '_'");
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, row);
 INSERT INTO about VALUES ('revision', random() / 2), ('pictures_revision', random() / 2);
 """

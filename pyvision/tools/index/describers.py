@@ -14,8 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyvision.errors import ConfigError, MissingExtra
-from pyvision.images import opened, pixels
-from pyvision.tools.index.looks import SIDE_PX, descriptor_of
+from pyvision.images import opened
 from pyvision.tools.perception.loading import Once, shared
 from pyvision.types import Picture
 
@@ -27,10 +26,13 @@ Describe: TypeAlias = "Callable[[Picture], NDArray[float32]]"  # a vector of len
 OWN = ""  # the name of our own descriptor
 
 
-def describer(name: str) -> Describe:
-    """By its name: empty for our own, or KIND:WHERE. Raises ConfigError; the network loads with its first picture."""
+def describer(name: str) -> Describe | None:
+    """By its name, KIND:WHERE; None for our own, which `looks_of` has at hand.
+
+    Raises ConfigError; the network loads with its first picture.
+    """
     if name == OWN:
-        return lambda picture: descriptor_of(pixels(picture, SIDE_PX))
+        return None
     kind, _, where = name.partition(":")
     if kind not in DESCRIBERS or not where:
         known = ", ".join(f"{each}:NAME" for each in DESCRIBERS)

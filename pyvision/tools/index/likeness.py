@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 COPY_BITS = 10
 COPY_LIKENESS = 0.94
-_BLOCK = 16_384  # pictures compared at once
+# Numbers compared at once: so few that BLAS does it in one thread. Two wait for each other on a busy machine.
+_BLOCK = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,44 +53,55 @@ class Pictures:
 
     def like(self, looks: Looks, count: int) -> list[Like]:
         """The `count` pictures that are most alike, the best first."""
-        from numpy import argsort
+        from numpy import argsort, flatnonzero, partition
 
         likeness = self._likeness(looks)
-        order = argsort(-likeness, kind="stable")[:count]
-        return self._told(order, likeness, self._bits(looks))
+        count = min(count, len(likeness))
+        if not count:
+            return []
+        distance = -likeness
+        last = partition(distance, count - 1)[count - 1]  # a tenth of the time that sorting all of them takes
+        near = flatnonzero(distance <= last)
+        best = near[argsort(distance[near], kind="stable")[:count]]
+        return self._told(best, likeness[best], self._bits(looks, best))
 
     def copies(self, looks: Looks, count: int) -> list[Like]:
         """At most `count` copies, the best first."""
         from numpy import flatnonzero
 
-        bits = self._bits(looks)
+        bits = self._bits(looks, slice(None))
         near = flatnonzero(bits <= COPY_BITS)
-        found = self._told(near, self._likeness(looks), bits)
+        if not len(near):
+            return []
+        found = self._told(near, self.descriptors[near] @ _vector(looks), bits[near])
         return sorted((one for one in found if one.is_copy), key=lambda one: -one.sameness)[:count]
 
     def _told(self, places: NDArray[int64], likeness: NDArray[float32], bits: NDArray[uint8]) -> list[Like]:
+        """What is said of pictures at some places; likeness, bits: of these."""
         return [
-            Like(int(self.passages[place]), min(1.0, float(likeness[place])), int(bits[place]))
-            for place in places
+            Like(int(passage), min(1.0, float(alike)), int(differing))
+            for passage, alike, differing in zip(self.passages[places], likeness, bits, strict=True)
         ]
 
-    def _bits(self, looks: Looks) -> NDArray[uint8]:
+    def _bits(self, looks: Looks, places: NDArray[int64] | slice) -> NDArray[uint8]:
         from numpy import bitwise_count, frombuffer, uint64
 
-        differing = self.hashes ^ frombuffer(looks.dhash + looks.phash, uint64)
-        found: NDArray[uint8] = bitwise_count(differing).sum(axis=1, dtype="u1")
+        dhash, phash = frombuffer(looks.dhash + looks.phash, uint64)
+        hashes = self.hashes[places]
+        found: NDArray[uint8] = bitwise_count(hashes[:, 0] ^ dhash) + bitwise_count(hashes[:, 1] ^ phash)
         return found
 
     def _likeness(self, looks: Looks) -> NDArray[float32]:
-        from numpy import concatenate, float16, float32, frombuffer, zeros
+        from numpy import concatenate, float32, zeros
 
-        one = frombuffer(looks.descriptor, float16).astype(float32)
+        one = _vector(looks)
         parts = [block @ one for block in self._blocks()]
         return concatenate(parts) if parts else zeros(0, float32)
 
     def _blocks(self) -> Iterator[NDArray[float32]]:
-        for start in range(0, len(self.descriptors), _BLOCK):
-            yield self.descriptors[start : start + _BLOCK]
+        rows = max(1, _BLOCK // max(1, self.descriptors.shape[1]))
+        for start in range(0, len(self.descriptors), rows):
+            yield self.descriptors[start : start + rows]
 
 
 def pictures_of(database: sqlite3.Connection, before: Pictures | None) -> Pictures:
@@ -105,3 +117,9 @@ def pictures_of(database: sqlite3.Connection, before: Pictures | None) -> Pictur
     length = len(rows[0][3]) // 2 if rows else 0  # of float16 numbers
     descriptors = frombuffer(b"".join(row[3] for row in rows), float16).reshape(len(rows), length)
     return Pictures(revision, array([row[0] for row in rows], int64), hashes, descriptors.astype(float32))
+
+
+def _vector(looks: Looks) -> NDArray[float32]:
+    from numpy import float16, float32, frombuffer
+
+    return frombuffer(looks.descriptor, float16).astype(float32)

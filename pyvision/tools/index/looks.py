@@ -139,19 +139,22 @@ def _without_border(small: NDArray[uint8]) -> NDArray[uint8]:
 
 
 def _colours(small: NDArray[uint8]) -> NDArray[float64]:
-    from numpy import bincount, floor, int64, ones, zeros
+    from numpy import einsum
 
-    place = small.reshape(-1, 3) * (3 / 255)  # 0 to 3: cell k has its centre at k
-    low = floor(place).clip(0, 2).astype(int64)
-    share = place - low
-    found = zeros(64)
-    for corner in range(8):
-        steps = [corner >> 2 & 1, corner >> 1 & 1, corner & 1]
-        weight = ones(len(place))
-        for channel, step in enumerate(steps):
-            weight *= share[:, channel] if step else 1 - share[:, channel]
-        found += bincount((low + steps) @ [16, 4, 1], weight, 64)
+    red, green, blue = (_cells()[small[..., channel].ravel()] for channel in range(3))
+    pairs = einsum("pr,pg->rgp", red, green).reshape(16, -1)
+    found: NDArray[float64] = (pairs @ blue).ravel()
     return found
+
+
+@cache
+def _cells() -> NDArray[float64]:
+    """256 x 4: how a level is shared between the two cells next to it; the centre of cell k is at k * 85."""
+    from numpy import abs as distance
+    from numpy import arange, clip
+
+    shares: NDArray[float64] = clip(1 - distance(arange(256)[:, None] / 85 - arange(4)), 0, None)
+    return shares
 
 
 def _places(small: NDArray[uint8]) -> NDArray[float64]:
@@ -163,15 +166,17 @@ def _places(small: NDArray[uint8]) -> NDArray[float64]:
 
 
 def _gradients(small: NDArray[uint8]) -> NDArray[float64]:
-    from numpy import arctan2, array, concatenate, full, hypot, pad, pi, stack
+    from numpy import arctan2, array, concatenate, full, hypot, indices, pad, pi, zeros
 
     grey = pad(small @ array((0.299, 0.587, 0.114)), 1, mode="edge")
     right, down = grey[1:-1, 2:] - grey[1:-1, :-2], grey[2:, 1:-1] - grey[:-2, 1:-1]
     angle, magnitude = arctan2(down, right) % pi * (8 / pi), hypot(right, down) / 2
     low = angle.astype(int) % 8
     share = angle % 1
-    shares = [magnitude * ((low == one) * (1 - share) + (low == (one - 1) % 8) * share) for one in range(8)]
-    fields = _averaged(stack(shares, axis=2), 3, 3)
+    shares, rows, columns = zeros((*low.shape, 8)), *indices(low.shape, sparse=True)
+    shares[rows, columns, low] = magnitude * (1 - share)
+    shares[rows, columns, (low + 1) % 8] = magnitude * share
+    fields = _averaged(shares, 3, 3)
     even = full((3, 3, 1), _EVENNESS)
     found = concatenate([fields, even], axis=2)
     shares_of_fields: NDArray[float64] = found / found.sum(axis=2, keepdims=True)

@@ -24,7 +24,7 @@ LARGEST: Mapping[Kind, int] = (
 )
 
 
-def read_file(found: Found, describe: Describe) -> Read:
+def read_file(found: Found, describe: Describe | None) -> Read:
     """The passages of a file, in an order that never changes; a picture's with its looks.
 
     Raises ConfigError for a file that is unusable, OSError.
@@ -34,7 +34,7 @@ def read_file(found: Found, describe: Describe) -> Read:
     return _READERS[found.kind](found)
 
 
-def _picture(found: Found, describe: Describe) -> Read:
+def _picture(found: Found, describe: Describe | None) -> Read:
     yield found.caption or Passage(Path(found.path).stem, ""), looks_of(read(found.path), describe)
 
 

@@ -1,30 +1,33 @@
 """Find passages by the words of a query, the best first.
 
-The order is that of bm25 as SQLite computes it, words of a title counting double. Any of the words will do. A query
-takes about a microsecond for each passage that one of its words stands in; so words are taken from the rarest on,
-until together they stand in 20,000 passages, and commoner ones, which bm25 weighs little, do not count. Where even the
-rarest is commoner than that, the 20,000 oldest passages with it are looked at. Below that the order is exact.
+The order is that of bm25 as SQLite computes it, words of a title counting double, marks (marks.py) in nothing but the
+length of a passage. Any of the words will do. Rare words are looked for first, and what common ones add is looked up
+for their passages alone; other passages with common words follow only where they could be among the best, and the
+weightiest of them (plans.py, where the bounds are).
 """
 
 from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 
 from pyvision.tools.index.entries import Hit, hit_of
+from pyvision.tools.index.marks import TITLE_WEIGHT, marks_of
+from pyvision.tools.index.plans import Search, for_common, for_rare, parted
 from pyvision.tools.index.words import query_words
 
 MAX_QUERY_WORDS = 64
-MAX_PASSAGES = 20_000
 _BM25_LIMIT = 2.2  # k1 + 1, with the k1 of SQLite: what a word is worth at most in units of its rarity
-_FIND = f"""
-SELECT p.id, p.title, p.text, p.url, f.path, -best.score FROM (
-  SELECT id, score FROM (
-    SELECT rowid AS id, bm25(words, 2.0, 1.0) AS score FROM words WHERE words MATCH ? LIMIT {MAX_PASSAGES}
-  ) ORDER BY score, id LIMIT ?
-) AS best JOIN passages AS p ON p.id = best.id JOIN files AS f ON f.id = p.file ORDER BY best.score, p.id
+_BEST = f"""
+SELECT id, -score FROM (
+  SELECT rowid AS id, bm25(words, {TITLE_WEIGHT}, 1.0, 0.0) AS score FROM words WHERE words MATCH ? LIMIT ?
+) ORDER BY score, id LIMIT ?
+"""
+_PASSAGE = """
+SELECT p.id, p.title, p.text, p.url, f.path FROM passages AS p JOIN files AS f ON f.id = p.file WHERE p.id = ?
 """
 
 
@@ -32,7 +35,7 @@ SELECT p.id, p.title, p.text, p.url, f.path, -best.score FROM (
 class Statistics:
     """What is known of one state of the index.
 
-    frequencies: word -> how many passages it stands in; grows as words are asked for.
+    frequencies: word or mark -> how many passages it stands in; grows as they are asked for.
     """
 
     revision: int
@@ -53,34 +56,56 @@ def find_passages(
 ) -> tuple[Hit, ...]:
     """At most `count` hits. score: the share of the most that these words could come to in one passage."""
     frequencies = _frequencies(database, statistics, query_words(query, MAX_QUERY_WORDS))
-    words = _taken(frequencies)
-    if not words:
-        return ()
-    best = _BM25_LIMIT * sum(_rarity(statistics.passages, frequencies[word]) for word in words)
-    # A word in quotation marks means itself and nothing else to FTS5; none holds a quotation mark (words.py).
-    rows = database.execute(_FIND, (" OR ".join(f'"{word}"' for word in words), count))
-    return tuple(hit_of(row, min(1.0, row[5] / best)) for row in rows)
+    words = parted(frequencies, statistics.passages)
+    rarity = {word: _rarity(statistics.passages, frequencies[word]) for word in (*words.rare, *words.common)}
+    found = _best(_scored(database, for_rare(words), count), count)
+    if words.common and (
+        len(found) < count or found[-1][1] < _likely(words.common, rarity, statistics.passages / count)
+    ):
+        marks = _frequencies(database, statistics, chain.from_iterable(map(marks_of, words.common)))
+        others = _scored(database, for_common(words, {**frequencies, **marks}), count)
+        found = _best(chain(found, others), count)
+    most = _BM25_LIMIT * sum(rarity.values())
+    rows = ((database.execute(_PASSAGE, (passage,)).fetchone(), score) for passage, score in found)
+    return tuple(hit_of(row, min(1.0, score / most)) for row, score in rows)
+
+
+def _likely(common: Iterable[str], rarity: Mapping[str, float], passages_each: float) -> float:
+    """What the last hit may come to by common words alone: each once, but no more than chance brings together.
+
+    passages_each: how many passages there are for each hit. Words that do not hang together meet in one of them while
+    the sum of their rarities stays below its logarithm.
+    """
+    return min(sum(rarity[word] for word in common), math.log(max(1.0, passages_each)))
+
+
+def _scored(
+    database: sqlite3.Connection, searches: Iterable[Search], count: int
+) -> Iterator[tuple[int, float]]:
+    for search in searches:
+        yield from database.execute(_BEST, (search.match, search.rows, count))
+
+
+def _best(scored: Iterable[tuple[int, float]], count: int) -> list[tuple[int, float]]:
+    """The best passages with their scores. A search without all words of a passage scores it too low."""
+    scores = dict[int, float]()
+    for passage, score in scored:
+        scores[passage] = max(score, scores.get(passage, 0.0))
+    return sorted(scores.items(), key=lambda one: (-one[1], one[0]))[:count]
 
 
 def _frequencies(
-    database: sqlite3.Connection, statistics: Statistics, words: Sequence[str]
-) -> Mapping[str, int]:
-    known = statistics.frequencies
+    database: sqlite3.Connection, statistics: Statistics, words: Iterable[str]
+) -> dict[str, int]:
+    """Of those words or marks that there are."""
+    known, found = statistics.frequencies, dict[str, int]()
     for word in words:
         if word not in known:
             row = database.execute("SELECT doc FROM vocabulary WHERE term = ?", (word,)).fetchone()
             known[word] = row[0] if row else 0
-    return {word: known[word] for word in words if known[word]}
-
-
-def _taken(frequencies: Mapping[str, int]) -> list[str]:
-    taken, rows = list[str](), 0
-    for word in sorted(frequencies, key=lambda word: (frequencies[word], word)):
-        rows += frequencies[word]
-        if taken and rows > MAX_PASSAGES:
-            break
-        taken.append(word)
-    return taken
+        if known[word]:
+            found[word] = known[word]
+    return found
 
 
 def _rarity(passages: int, frequency: int) -> float:

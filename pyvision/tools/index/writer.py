@@ -14,11 +14,12 @@ from pyvision.errors import ConfigError
 from pyvision.tools.index.database import writing
 from pyvision.tools.index.describers import describer_of
 from pyvision.tools.index.entries import Found, Looks, Passage
+from pyvision.tools.index.marks import marks_in
 from pyvision.tools.index.words import words_in
 
 BATCH_PASSAGES = 500
 BATCH_S = 1.0  # what a kill may cost
-_REMOVE = "INSERT INTO words (words, rowid, title, text) VALUES ('delete', ?, ?, ?)"
+_REMOVE = "INSERT INTO words (words, rowid, title, text, marks) VALUES ('delete', ?, ?, ?, ?)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +84,9 @@ class Writer:
         """Append a passage to a file, a picture's with its looks."""
         values = file, passage.title, passage.text, passage.url
         cursor = self._change("INSERT INTO passages (file, title, text, url) VALUES (?, ?, ?, ?)", *values)
-        words = _words(passage.title), _words(passage.text)
-        self._change("INSERT INTO words (rowid, title, text) VALUES (?, ?, ?)", cursor.lastrowid, *words)
+        words = _words(passage.title, passage.text)
+        insert = "INSERT INTO words (rowid, title, text, marks) VALUES (?, ?, ?, ?)"
+        self._change(insert, cursor.lastrowid, *words)
         if looks:
             self._touches_pictures = True
             parts = looks.sha256, looks.width, looks.height, looks.dhash, looks.phash, looks.descriptor
@@ -105,7 +107,7 @@ class Writer:
         """Forget a file and all that was in it."""
         chosen = "SELECT id, title, text FROM passages WHERE file = ?"
         for row, title, text in self._change(chosen, file).fetchall():
-            self._change(_REMOVE, row, _words(title), _words(text))
+            self._change(_REMOVE, row, *_words(title, text))
         of_file = "passage IN (SELECT id FROM passages WHERE file = ?)"
         gone = self._change(f"DELETE FROM pictures WHERE {of_file}", file)
         self._touches_pictures |= gone.rowcount > 0
@@ -136,5 +138,7 @@ def _entry(row: Sequence[Any]) -> Entry:
     return Entry(file, size, mtime_ns, sha256, companion, passages, bool(is_whole))
 
 
-def _words(text: str) -> str:
-    return " ".join(words_in(text))
+def _words(title: str, text: str) -> tuple[str, ...]:
+    """What is indexed of a passage: the words of its title, those of its text, its marks."""
+    of_title, of_text = words_in(title), words_in(text)
+    return tuple(" ".join(words) for words in (of_title, of_text, marks_in(of_title, of_text)))

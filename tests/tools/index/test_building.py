@@ -13,7 +13,7 @@ import pytest
 
 from pyvision.errors import ConfigError
 from pyvision.tools.index.building import remove
-from pyvision.tools.index.database import writing
+from pyvision.tools.index.database import reading, writing
 from pyvision.tools.index.entries import Counts
 from pyvision.tools.index.search import Index
 from tests.pictures import png
@@ -106,6 +106,16 @@ def test_removing_a_folder_forgets_all_below_it(index: Path, folder: Path) -> No
     indexed(index, folder)
     assert remove(index, folder) == 4
     assert Index(index).info().passages == 0
+
+
+def test_no_word_and_no_mark_of_a_removed_file_is_left(index: Path, tmp_path: Path) -> None:
+    said = write_records(tmp_path / "said.jsonl", {"title": "Owl", "text": "Owls hunt owls at night."})
+    kept = write_records(tmp_path / "kept.jsonl", {"title": "Zebra", "text": "Zebras graze."})
+    indexed(index, said, kept)
+    remove(index, said)
+    with reading(index) as database:
+        terms = {row[0] for row in database.execute("SELECT term FROM vocabulary")}
+    assert {term.partition("_")[0] for term in terms} == {"zebra", "graze"}
 
 
 def test_removing_what_is_not_there_names_it(index: Path, folder: Path) -> None:

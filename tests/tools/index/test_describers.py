@@ -92,5 +92,7 @@ def test_a_network_embeds_pictures(folder: Path, tmp_path: Path) -> None:
 
 @pytest.mark.vision
 def test_a_folder_without_a_network_is_named(folder: Path, tmp_path: Path) -> None:
+    describe = describers.describer(f"hf:{tmp_path}")
+    assert describe is not None
     with pytest.raises(ConfigError, match="cannot be loaded as one that embeds pictures"):
-        describers.describer(f"hf:{tmp_path}")(picture(drawing(1)))
+        describe(picture(drawing(1)))

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.errors import ConfigError, ToolError
-from pyvision.tools.index import texts
+from pyvision.tools.index import plans, texts
 from pyvision.tools.index.database import index_path, reading
 from pyvision.tools.index.search import Index
 from tests.tools.index.collection import drawing, flag, indexed, picture, write_records
@@ -22,6 +22,8 @@ RECORDS = (
     {"title": "Vessa", "text": "The capital of Orland, on the Ahn."},
     {"title": "東京", "text": "日本の首都"},
 )
+
+ALIKE = plans.MAX_RARE + 10
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +88,14 @@ def test_a_copy_is_told_from_what_is_only_similar(index: Index) -> None:
     assert [hit.is_same for hit in index.similar(copy, 3)] == [True, False, False]
 
 
+def test_pictures_that_are_alike_by_the_same_come_in_the_order_they_came_in(tmp_path: Path) -> None:
+    for number in range(9):
+        drawing(number % 2).save(tmp_path / f"{number}.png")
+    indexed(tmp_path / "index.sqlite", tmp_path)
+    found = Index(tmp_path / "index.sqlite").similar(picture(drawing(1)), 6)
+    assert [hit.title for hit in found] == ["1", "3", "5", "7", "0", "2"]
+
+
 def test_a_picture_that_is_not_there_has_no_copies(index: Index) -> None:
     assert index.identical(picture(flag("red", "blue"))) == ()
 
@@ -139,6 +149,11 @@ def of_another_version(path: Path) -> None:
         database.execute("PRAGMA user_version = 99")
 
 
+def of_the_first_version(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("PRAGMA user_version = 1")
+
+
 def of_another_program(path: Path) -> None:
     path.unlink()
     with closing(sqlite3.connect(path)) as database:
@@ -156,7 +171,11 @@ def cut(path: Path) -> None:
         (lambda path: path.write_bytes(b""), "is an empty file or another program's database"),
         (lambda path: path.write_bytes(b"no database at all" * 99), "is no SQLite database"),
         (cut, "is no SQLite database, or a damaged one; delete it and run `pyvision index add` again"),
-        (of_another_version, "is of version 99, this release reads 1"),
+        (of_another_version, "is of version 99, this release reads 2"),
+        (
+            of_the_first_version,
+            "is of version 1, this release reads 2; delete it and run `pyvision index add`",
+        ),
         (of_another_program, "is an empty file or another program's database"),
     ],
 )
@@ -195,8 +214,43 @@ def test_the_index_lies_where_it_is_said_to(tmp_path: Path, monkeypatch: pytest.
     assert index_path("mine", {"PYVISION_INDEX": "/kept/here"}) == tmp_path / "mine"
 
 
-def test_a_word_in_more_passages_than_are_looked_at_is_found(tmp_path: Path) -> None:
-    count = texts.MAX_PASSAGES + 10
-    write_records(tmp_path / "many.jsonl", *({"title": "t", "text": "owl"} for _ in range(count)))
-    indexed(tmp_path / "index.sqlite", tmp_path / "many.jsonl")
-    assert len(Index(tmp_path / "index.sqlite").documents("owl", 3)) == 3
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    """More passages with an owl than are looked at; the last ones say most of it."""
+    folder = tmp_path_factory.mktemp("many")
+    usual = [f"filling{number}" for number in range(12)]
+    alike = ({"title": "t", "text": " ".join([*usual * 9, "owl", f"n{number}"])} for number in range(ALIKE))
+    said = {"title": "twice", "text": " ".join([*usual * 9, "owl", "owl"])}
+    both = {"title": "both", "text": " ".join([*usual * 9, "owl", "owl", "lake", "lake"])}
+    titled = {"title": "Owl", "text": " ".join([*usual * 9, "owl"])}
+    lakes = ({"title": "t", "text": " ".join([*usual * 9, "lake", f"n{number}"])} for number in range(ALIKE))
+    others = ({"title": "t", "text": " ".join(usual * 9)} for _ in range(100))
+    write_records(folder / "many.jsonl", *lakes, *others, *alike, said, both, titled)
+    indexed(folder / "index.sqlite", folder / "many.jsonl")
+    return Index(folder / "index.sqlite")
+
+
+def test_a_word_in_more_passages_than_are_looked_at_is_found(many: Index) -> None:
+    assert len(many.documents("owl", 20)) == 20
+
+
+def test_the_weightiest_passages_with_a_common_word_come_first_wherever_they_stand(many: Index) -> None:
+    assert [hit.title for hit in many.documents("owl", 3)] == ["Owl", "twice", "both"]
+
+
+def test_passages_with_several_common_words_come_first(many: Index) -> None:
+    assert many.documents("owl lake", 3)[0].title == "both"
+
+
+@pytest.mark.parametrize("common", ["owl", "lake"])
+def test_a_common_word_counts_in_passages_with_a_rare_one(many: Index, common: str) -> None:
+    assert common in many.documents(f"n7 {common}", 1)[0].text.split()
+
+
+def test_sixty_four_common_words_can_be_asked_for_at_once(many: Index) -> None:
+    with reading(many.path) as database:
+        frequencies = dict.fromkeys(["owl", "lake", *(f"filling{number}" for number in range(12))], 5_000)
+        frequencies |= {f"{word}_{level}": 5 for word in list(frequencies) for level in range(1, 10)}
+        frequencies |= {f"word{number}": 1_000 for number in range(50)}
+        statistics = texts.Statistics(0, 10**6, frequencies)
+        assert texts.find_passages(database, statistics, " ".join(frequencies), 3)
