@@ -13,6 +13,7 @@ import pytest
 
 from pyvision.bench.store import Store
 from pyvision.cli import main
+from tests.cli.running import scripted
 from tests.doubles import png
 from tests.servers.chat import Answer, ChatServer, completion, failure
 
@@ -27,12 +28,6 @@ def data(tmp_path: Path) -> Path:
     sample = {"question": "Which?", "images": ["photo.png"], "target": "A", "choices": ["one", "two"]}
     path.write_text("".join(json.dumps({"id": f"s{i}", **sample}) + "\n" for i in range(6)), encoding="utf-8")
     return path
-
-
-def scripted(folder: Path, *replies: str) -> str:
-    file = folder / "scripted.json"
-    file.write_text(json.dumps({"wire": "scripted", "replies": list(replies)}), encoding="utf-8")
-    return str(file)
 
 
 def bench(data: Path, *more: str) -> list[str]:

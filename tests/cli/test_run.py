@@ -2,17 +2,14 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from pyvision.cli import main
-from tests.doubles import png
-from tests.sandbox.processes import alive, descendants, wait_until
+from tests.cli.running import ANSWER, pyvision, scripted
 from tests.servers.chat import ChatServer
 
 COMMANDS = (
@@ -31,34 +28,8 @@ COMMANDS = (
 )
 
 
-@pytest.fixture
-def photo(tmp_path: Path) -> Path:
-    path = tmp_path / "photo.png"
-    path.write_bytes(png(64, 48, "navy"))
-    return path
-
-
-def scripted(tmp_path: Path, *replies: str) -> str:
-    file = tmp_path / "scripted.json"
-    file.write_text(json.dumps({"wire": "scripted", "replies": list(replies)}), encoding="utf-8")
-    return str(file)
-
-
-def pyvision(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "pyvision", *arguments],
-        cwd=cwd,
-        env={key: os.environ[key] for key in ("PATH", "HOME") if key in os.environ} | environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-
-
 CODE = "print('width', image_clue_0.width)\nplt.imshow(image_clue_0); plt.show()"
 CELL = f"I measure it.\n<code>\n```python\n{CODE}\n```\n"
-ANSWER = "<answer>\n\\boxed{64}\n</answer>"
 
 
 def test_the_answer_alone_is_on_standard_output(tmp_path: Path, photo: Path) -> None:
@@ -289,111 +260,6 @@ def test_bad_input_is_one_clear_line_and_exit_2(
     assert (code, out) == (2, "")
     assert told in err
     assert len(err.strip().splitlines()) == 1
-
-
-def test_ctrl_c_in_mid_cell_ends_the_kernel_and_completes_the_trajectory(tmp_path: Path, photo: Path) -> None:
-    marker = f"import time\nprint('started', flush=True)\ntime.sleep(600)  # {os.urandom(8).hex()}"
-    config = scripted(tmp_path, f"<code>\n```python\n{marker}\n```\n", ANSWER)
-    command = [
-        sys.executable,
-        "-m",
-        "pyvision",
-        "run",
-        "--image",
-        str(photo),
-        "--question",
-        "?",
-        "--config",
-        config,
-    ]
-    run = subprocess.Popen(
-        [*command, "--out", "out", "--cell-timeout", "60"], cwd=tmp_path, stderr=subprocess.PIPE
-    )
-    assert run.stderr
-    try:
-        children = wait_for_the_kernel_of(run.pid)
-        time.sleep(1)
-        run.send_signal(signal.SIGINT)
-        _, err = run.communicate(timeout=20)
-    finally:
-        run.kill()
-    assert run.returncode == 130
-    assert b"Traceback" not in err
-    assert wait_until(lambda: not alive(children), 2)
-    events = [
-        json.loads(line) for line in (tmp_path / "out" / "events.jsonl").read_text("utf-8").splitlines()
-    ]
-    assert events[-1]["kind"] == "ended"
-    assert json.loads((tmp_path / "out" / "summary.json").read_text("utf-8"))["end_reason"] == "interrupted"
-
-
-def test_a_run_stopped_while_it_starts_says_so_and_nothing_else(tmp_path: Path, photo: Path) -> None:
-    config = scripted(tmp_path, ANSWER)
-    command = [sys.executable, "-m", "pyvision", "run", "--image", str(photo), "--question", "?"]
-    for delay_s in (0.12, 0.16, 0.2, 0.3):
-        run = subprocess.Popen(
-            [*command, "--config", config], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
-        time.sleep(delay_s)
-        run.send_signal(signal.SIGTERM)
-        _, err = run.communicate(timeout=20)
-        # Before our handler is there, the signal itself ends the process; after the answer it comes too late; and
-        # Python ends by SIGINT, which a shell shows as 130, when the interrupt passed through an import.
-        assert run.returncode in (130, -signal.SIGINT, -signal.SIGTERM, 0), err
-        assert b"Traceback" not in err
-        assert b"a bug" not in err
-
-
-@pytest.mark.parametrize(
-    ("signal_it", "code", "said"),
-    [
-        ("os.kill(os.getpid(), signal.SIGTERM)", 130, "interrupted"),
-        ("", 1, "a bug in pyvision: Panic: in an import"),
-    ],
-)
-def test_a_panic_of_a_library_is_one_line_and_an_interrupt_is_told_as_one(
-    tmp_path: Path, photo: Path, signal_it: str, code: int, said: str
-) -> None:
-    library = tmp_path / "path" / "pydantic"
-    library.mkdir(parents=True)
-    (library / "__init__.py").write_text(
-        "import os, signal\n"
-        "class Panic(BaseException): ...\n"  # as those of Rust are
-        f"try: {signal_it or 'pass'}\n"
-        "except KeyboardInterrupt: pass\n"
-        "raise Panic('in an import')\n"
-    )
-    run = pyvision(
-        "run",
-        "--image",
-        str(photo),
-        "--question",
-        "?",
-        "--config",
-        scripted(tmp_path, ANSWER),
-        cwd=tmp_path,
-        PYTHONPATH=str(tmp_path / "path"),
-    )
-    assert run.returncode == code
-    assert run.stderr.startswith(f"pyvision: {said}")
-    assert run.stderr.count("\n") == 1
-
-
-def wait_for_the_kernel_of(pid: int) -> dict[int, str]:
-    """The processes below this one, once a kernel is among them."""
-    for _ in range(300):
-        below = descendants(pid)
-        if any("guest.__main__" in command_line(child) for child in below):
-            return below
-        time.sleep(0.1)
-    raise AssertionError("no kernel came up")
-
-
-def command_line(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_text(errors="replace")
-    except (FileNotFoundError, ProcessLookupError):
-        return ""
 
 
 def test_a_key_is_nowhere_in_what_a_run_leaves_behind(tmp_path: Path, photo: Path) -> None:

@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import ANSWER, pyvision, scripted
+from tests.sandbox.processes import alive, descendants, wait_until
+
+
+def test_ctrl_c_in_mid_cell_ends_the_kernel_and_completes_the_trajectory(tmp_path: Path, photo: Path) -> None:
+    marker = f"import time\nprint('started', flush=True)\ntime.sleep(600)  # {os.urandom(8).hex()}"
+    config = scripted(tmp_path, f"<code>\n```python\n{marker}\n```\n", ANSWER)
+    command = [
+        sys.executable,
+        "-m",
+        "pyvision",
+        "run",
+        "--image",
+        str(photo),
+        "--question",
+        "?",
+        "--config",
+        config,
+    ]
+    run = subprocess.Popen(
+        [*command, "--out", "out", "--cell-timeout", "60"], cwd=tmp_path, stderr=subprocess.PIPE
+    )
+    assert run.stderr
+    try:
+        children = wait_for_the_kernel_of(run.pid)
+        time.sleep(1)
+        run.send_signal(signal.SIGINT)
+        _, err = run.communicate(timeout=20)
+    finally:
+        run.kill()
+    assert run.returncode == 130
+    assert b"Traceback" not in err
+    assert wait_until(lambda: not alive(children), 2)
+    events = [
+        json.loads(line) for line in (tmp_path / "out" / "events.jsonl").read_text("utf-8").splitlines()
+    ]
+    assert events[-1]["kind"] == "ended"
+    assert json.loads((tmp_path / "out" / "summary.json").read_text("utf-8"))["end_reason"] == "interrupted"
+
+
+def test_a_run_stopped_while_it_starts_says_so_and_nothing_else(tmp_path: Path, photo: Path) -> None:
+    config = scripted(tmp_path, ANSWER)
+    command = [sys.executable, "-m", "pyvision", "run", "--image", str(photo), "--question", "?"]
+    for delay_s in (0.12, 0.16, 0.2, 0.3):
+        run = subprocess.Popen(
+            [*command, "--config", config], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        time.sleep(delay_s)
+        run.send_signal(signal.SIGTERM)
+        _, err = run.communicate(timeout=20)
+        # Before our handler is there, the signal itself ends the process; after the answer it comes too late; and
+        # Python ends by SIGINT, which a shell shows as 130, when the interrupt passed through an import.
+        assert run.returncode in (130, -signal.SIGINT, -signal.SIGTERM, 0), err
+        assert b"Traceback" not in err
+        assert b"a bug" not in err
+
+
+@pytest.mark.parametrize(
+    ("signal_it", "code", "said"),
+    [
+        ("os.kill(os.getpid(), signal.SIGTERM)", 130, "interrupted"),
+        ("", 1, "a bug in pyvision: Panic: in an import"),
+    ],
+)
+def test_a_panic_of_a_library_is_one_line_and_an_interrupt_is_told_as_one(
+    tmp_path: Path, photo: Path, signal_it: str, code: int, said: str
+) -> None:
+    library = tmp_path / "path" / "pydantic"
+    library.mkdir(parents=True)
+    (library / "__init__.py").write_text(
+        "import os, signal\n"
+        "class Panic(BaseException): ...\n"  # as those of Rust are
+        f"try: {signal_it or 'pass'}\n"
+        "except KeyboardInterrupt: pass\n"
+        "raise Panic('in an import')\n"
+    )
+    run = pyvision(
+        "run",
+        "--image",
+        str(photo),
+        "--question",
+        "?",
+        "--config",
+        scripted(tmp_path, ANSWER),
+        cwd=tmp_path,
+        PYTHONPATH=str(tmp_path / "path"),
+    )
+    assert run.returncode == code
+    assert run.stderr.startswith(f"pyvision: {said}")
+    assert run.stderr.count("\n") == 1
+
+
+def wait_for_the_kernel_of(pid: int) -> dict[int, str]:
+    """The processes below this one, once a kernel is among them."""
+    for _ in range(300):
+        below = descendants(pid)
+        if any("guest.__main__" in command_line(child) for child in below):
+            return below
+        time.sleep(0.1)
+    raise AssertionError("no kernel came up")
+
+
+def command_line(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text(errors="replace")
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
