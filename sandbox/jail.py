@@ -170,15 +170,20 @@ class Jail:
 
 
 def limits(policy: Policy) -> dict[str, int]:
-    """Resource limits of every process in a room, by their name."""
-    return {
+    """Resource limits of every process in a room, by their name.
+
+    Without isolation two are left out: Linux would count all that this user runs anywhere on the machine.
+    """
+    each = {
         "RLIMIT_AS": policy.memory_bytes,
-        "RLIMIT_NPROC": policy.processes,
         "RLIMIT_FSIZE": policy.file_bytes,
         "RLIMIT_NOFILE": policy.open_files,
-        "RLIMIT_SIGPENDING": _SIGNALS,  # timers count as well, and are shared by all of a user
         "RLIMIT_CORE": 0,
     }
+    if policy.isolation == "none":
+        return each
+    # Timers count as signals that are pending.
+    return {**each, "RLIMIT_NPROC": policy.processes, "RLIMIT_SIGPENDING": _SIGNALS}
 
 
 def high(descriptor: int) -> int:

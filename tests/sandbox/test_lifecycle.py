@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -174,6 +175,12 @@ def test_without_isolation_a_warning_is_given_and_cells_run_as_the_caller() -> N
         assert run_in(session, "import os; print(os.getuid())") == f"{os.getuid()}\n"
         assert run_in(session, "print(image_clue_0.size)") == "(40, 30)\n"
         assert session.run("import time; time.sleep(0.1); os._exit(1)").status == "died"
+
+
+def test_without_isolation_the_other_processes_of_the_user_do_not_count() -> None:
+    with Sandbox(Policy(isolation="none")) as sandbox, opened_with_a_warning(sandbox) as session:
+        said = run_in(session, "import resource; print(*resource.getrlimit(resource.RLIMIT_NPROC))")
+    assert said.split() == [str(limit) for limit in resource.getrlimit(resource.RLIMIT_NPROC)]
 
 
 def test_without_isolation_the_group_of_a_kernel_ends_with_it() -> None:
