@@ -23,6 +23,7 @@ _CONTROLLERS = ("memory", "pids", "cpu")
 _NEEDED = ("memory", "pids")
 _PERIOD_US = 100_000
 _TCP_BYTES = 64 * 2**20
+_OWN_BYTES = 64 * 2**20  # of a kernel, beside its cells: else it would be ended before a cell is refused memory
 _GONE_S = 1.0  # how long Linux may take to forget processes that were killed
 
 
@@ -91,13 +92,22 @@ class Group:
     def folders(self) -> tuple[Path, ...]:
         return tuple(dict.fromkeys(self.by_controller.values()))
 
-    def add(self, pid: int) -> None:
-        """Put a process in; those that it starts from then on are in it too. Raises OSError.
+    def doors(self) -> list[int]:
+        """Descriptors, to be closed: a process that writes "0" to each of them is in the group. Raises OSError.
 
-        Takes 15 ms, nearly all of it waiting, where nobody has moved a process for a while.
+        It ought to have one thread: then Linux (version 1) need not wait until no process forks or ends, which
+        takes 15 ms and holds up all the others.
         """
-        for folder in self.folders:
-            _write(folder / "cgroup.procs", str(pid))
+        doors: list[int] = []
+        try:
+            for folder in self.folders:
+                file = folder / "tasks"
+                doors.append(os.open(file if file.exists() else folder / "cgroup.procs", os.O_WRONLY))
+        except OSError:
+            for door in doors:
+                os.close(door)
+            raise
+        return doors
 
     def ran_out_of_memory(self) -> bool:
         """Whether Linux has ended a process of it for its memory."""
@@ -171,7 +181,7 @@ def _places_2() -> dict[str, Path]:
 
 
 def _limits_1(controller: str, policy: Policy) -> dict[str, str]:
-    memory = str(policy.memory_bytes)
+    memory = str(policy.memory_bytes + _OWN_BYTES)
     match controller:
         case "memory":  # the second one is memory and swap together; the third is not part of the first
             return {
@@ -192,7 +202,7 @@ def _limits_1(controller: str, policy: Policy) -> dict[str, str]:
 def _limits_2(controller: str, policy: Policy) -> dict[str, str]:
     match controller:
         case "memory":  # a child that is too large ends alone: then the cell goes on and can tell of it
-            return {"memory.max": str(policy.memory_bytes), "memory.swap.max": "0"}
+            return {"memory.max": str(policy.memory_bytes + _OWN_BYTES), "memory.swap.max": "0"}
         case "pids":
             return {"pids.max": str(policy.processes)}
         case "cpu" if policy.cpus is not None:

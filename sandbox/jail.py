@@ -33,6 +33,7 @@ IMAGES_FOLDER = "/opt/room/images"
 WORK_FOLDER = "/tmp/work"
 _GUEST_FOLDER = "/opt/room/guest"
 _SESSIONS_FOLDER = "/opt/room/sessions"
+_TREE = "/opt/room/tree"  # all that the rooms have in common, put together once
 _FONTS_FOLDER = "/tmp/.matplotlib"  # its list is read-only, the rest of it is not
 _USER = "1000"  # inside the room; `uid` says which user that is outside
 _SYSTEM_LINKS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
@@ -80,13 +81,13 @@ class Jail:
         python = (self.interpreter.executable, "-s", "-P", "-c", _BOOT)
         if self.policy.isolation == "none":
             return [*python, str(control), str(GUEST)]
-        mounts = (*self._mounts(), Mount(GUEST, _GUEST_FOLDER), Mount(sessions, _SESSIONS_FOLDER))
+        mounts = (Mount(GUEST, _GUEST_FOLDER), Mount(sessions, _SESSIONS_FOLDER))
         return [*self._outer_wall(mounts, uid), *python, str(control), _GUEST_FOLDER]
 
     def trial_command(self) -> list[str]:
         """The argv that runs nothing in a room behind the outer wall."""
         room = (self.bwrap, *self._room_before(), *self._room_after(), "--", "/bin/true")
-        return [*self._outer_wall(self._mounts(), 65534), *room]
+        return [*self._outer_wall((), 65534), *room]
 
     def setup(self) -> dict[str, Any] | None:
         """What the template needs to build rooms: the arguments before and after the mounts of each session."""
@@ -110,15 +111,19 @@ class Jail:
         return ["--ro-bind", f"{_SESSIONS_FOLDER}/{images.name}", IMAGES_FOLDER]
 
     def _outer_wall(self, mounts: Iterable[Mount], uid: int) -> list[str]:
-        """The host's /proc is bound, because a new one would have masked entries, with which Linux refuses the
-        rooms their own."""
+        """The system and the interpreter, these mounts, and below one folder what the rooms will show.
+
+        The host's /proc is bound, because a new one would have masked entries, with which Linux refuses the
+        rooms their own.
+        """
+        fonts = [Mount(path, f"{_FONTS_FOLDER}/{path.name}") for path in self.fonts]
         argv = [self.bwrap, *(() if self.setpriv else ("--unshare-user",)), "--new-session", "--clearenv"]
         argv += [*_system(), "--bind", "/proc", "/proc", "--dev-bind", "/dev", "/dev"]
         argv += ["--perms", "1777", "--size", str(64 * MIB), "--tmpfs", "/tmp"]
-        for folder in sorted({str(parent) for mount in mounts for parent in Path(mount.target).parents}):
-            mode = "1777" if folder.startswith("/tmp/") else "0755"  # matplotlib writes beside its list
-            argv += ["--perms", mode, "--dir", folder] if folder not in ("/", "/tmp") else []
-        argv += [*_binds(mounts), "--remount-ro", "/", *_setenv(self.environment())]
+        argv += _binds((*self._interpreter(), *fonts, *mounts))
+        argv += [*_system(_TREE), *_folders(f"{_TREE}/{name}/x" for name in ("proc", "dev", "tmp"))]
+        argv += [*_binds(self._interpreter(_TREE)), *_folders([f"{_TREE}{IMAGES_FOLDER}/x"])]
+        argv += ["--remount-ro", "/", *_setenv(self.environment())]
         if self.setpriv is None:
             return [*argv, "--"]
         drop = ("--reuid", str(uid), "--regid", str(uid), "--clear-groups", "--inh-caps=-all")
@@ -128,7 +133,7 @@ class Jail:
         shared = str(min(self.policy.disk_bytes, 64 * MIB))
         yield from ("--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent")
         yield from ("--new-session", "--cap-drop", "ALL", "--clearenv", "--hostname", "room")
-        yield from ("--uid", _USER, "--gid", _USER, *_system())
+        yield from ("--uid", _USER, "--gid", _USER, "--ro-bind", _TREE, "/")
         yield from ("--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev")
         for name in _TELLING:
             yield from ("--ro-bind", "/dev/null", name) if Path(name).exists() else ()
@@ -136,15 +141,15 @@ class Jail:
         yield from ("--size", "4096", "--tmpfs", "/dev/pts", "--remount-ro", "/dev/pts")
         yield from ("--size", shared, "--tmpfs", "/dev/shm", "--remount-ro", "/dev")
         yield from ("--size", str(self.policy.disk_bytes), "--tmpfs", "/tmp", "--dir", WORK_FOLDER)
-        yield from _binds(Mount(Path(mount.target), mount.target) for mount in self._mounts())
+        for path in self.fonts:
+            yield from ("--ro-bind", f"{_FONTS_FOLDER}/{path.name}", f"{_FONTS_FOLDER}/{path.name}")
 
     def _room_after(self) -> Iterator[str]:
-        yield from ("--remount-ro", "/", "--chdir", WORK_FOLDER)
+        yield from ("--chdir", WORK_FOLDER)
 
-    def _mounts(self) -> tuple[Mount, ...]:
-        """What template and rooms both see, at the same places."""
-        folders = tuple(Mount(Path(folder), folder) for folder in self.interpreter.folders)
-        return (*folders, *(Mount(path, f"{_FONTS_FOLDER}/{path.name}") for path in self.fonts))
+    def _interpreter(self, root: str = "") -> tuple[Mount, ...]:
+        """At the same places as on the host."""
+        return tuple(Mount(Path(folder), root + folder) for folder in self.interpreter.folders)
 
     def environment(self) -> dict[str, str]:
         """All the variables that template and guest have."""
@@ -250,8 +255,17 @@ def _way_out() -> str:
 
 
 def _binds(mounts: Iterable[Mount]) -> Iterator[str]:
+    mounts = tuple(mounts)
+    yield from _folders(mount.target for mount in mounts)
     for mount in mounts:
         yield from ("--ro-bind", str(mount.source), mount.target)
+
+
+def _folders(paths: Iterable[str]) -> Iterator[str]:
+    """Those that these paths lie in: as bubblewrap makes them, only root could look into them."""
+    for folder in sorted({str(parent) for path in paths for parent in Path(path).parents} - {"/", "/tmp"}):
+        # matplotlib writes beside its list of fonts
+        yield from ("--perms", "1777" if folder.startswith("/tmp/") else "0755", "--dir", folder)
 
 
 def _setenv(variables: Mapping[str, str]) -> Iterator[str]:
@@ -264,19 +278,13 @@ def _sysctl(name: str) -> str | None:
     return path.read_text().strip() if path.exists() else None
 
 
-def _system() -> Iterator[str]:
-    """What Python needs of the system, and nobody's own files."""
-    yield from ("--ro-bind", "/usr", "/usr")
+def _system(root: str = "") -> Iterator[str]:
+    """What Python needs of the system, and nobody's own files, below this folder."""
+    yield from (*_folders([f"{root}/etc/x"]), "--ro-bind", "/usr", f"{root}/usr")
     for link in map(Path, _SYSTEM_LINKS):
         if link.is_symlink():
-            yield from ("--symlink", str(link.readlink()), str(link))
+            yield from ("--symlink", str(link.readlink()), f"{root}{link}")
         elif link.is_dir():
-            yield from ("--ro-bind", str(link), str(link))
-    yield from (
-        "--perms",
-        "0755",
-        "--dir",
-        "/etc",
-    )  # else it is root's alone, and the inner room cannot read it
+            yield from ("--ro-bind", str(link), f"{root}{link}")
     for name in _ETC:
-        yield from ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")
+        yield from ("--ro-bind-try", f"/etc/{name}", f"{root}/etc/{name}")

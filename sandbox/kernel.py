@@ -115,8 +115,9 @@ class Kernel:
 
     def close(self) -> None:
         """End the room and everything in it. Twice is once."""
+        self._room.kill()
+        self._wire.close()  # while the room ends
         self._tenancy.close()
-        self._wire.close()
 
     def _wait_until_ready(self, deadline: float) -> None:
         ending, _ = self.request("kernel_info_request", {}, deadline)

@@ -93,9 +93,9 @@ class Session:
             if self._kernel is not None:
                 self._kernel.kill()  # which ends a `run` in another thread
             with self._lock:
+                shutil.rmtree(self._images.folder, ignore_errors=True)  # while the kernel ends
                 self._drop_kernel()
                 os.close(self._wake)
-                shutil.rmtree(self._images.folder, ignore_errors=True)
         self._on_close(self)
 
     def _notice_death(self) -> None:

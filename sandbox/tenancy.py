@@ -35,9 +35,13 @@ class Place:
     work: str = WORK_FOLDER
 
     def clear(self) -> None:
-        """Remove what is its own."""
+        """Remove what is its own. Twice is once."""
+        self.clear_files()
         if self.group is not None:
             self.group.remove()
+
+    def clear_files(self) -> None:
+        """Remove the folder alone: a group that somebody is in stays."""
         shutil.rmtree(self.sockets, ignore_errors=True)
 
 
@@ -64,6 +68,8 @@ class Tenancy:
 
     def close(self) -> None:
         """End every process in the room and remove what was the kernel's. Twice is once."""
+        self.room.kill()
+        self.place.clear_files()  # while the room ends
         self.room.close()
         if self._distress >= 0:
             os.close(self._distress)
@@ -90,41 +96,24 @@ def begin(template: Template, place: Place, paths: dict[str, Path], setup: Mappi
         raise KernelStartError(f"no sockets can be made: {error.strerror}; see ulimit -n") from error
     try:
         told = {**setup, "channels": tuple(paths)}
-        tenancy = _enter(template, place, list(listeners.descriptors.values()), told)
+        return _enter(template, place, list(listeners.descriptors.values()), told)
     finally:
         listeners.close()
-    try:
-        _join_group(tenancy)
-    except BaseException:  # also on Ctrl-C: nobody else knows of it yet
-        tenancy.close()
-        raise
-    return tenancy
 
 
 def _enter(template: Template, place: Place, sockets: Sequence[int], setup: Mapping[str, Any]) -> Tenancy:
+    groups = place.group.doors() if place.group else []
     told, tell = os.pipe()
     distress, written = os.pipe()
     os.set_blocking(distress, False)
     try:
-        request = {"mounts": place.mounts, "work": place.work}
-        room = template.kernel(request, [told, written, *sockets])
+        request = {"mounts": place.mounts, "work": place.work, "groups": len(groups)}
+        room = template.kernel(request, [told, written, *sockets, *groups])
         os.write(tell, json.dumps(setup).encode())
     except BaseException:
         os.close(distress)
         raise
     finally:
-        for descriptor in (told, tell, written):
+        for descriptor in (told, tell, written, *groups):
             os.close(descriptor)
     return Tenancy(place, room, distress)
-
-
-def _join_group(tenancy: Tenancy) -> None:
-    """While the kernel is starting: it runs nothing of the guest's before it was asked to."""
-    if tenancy.place.group is None:
-        return
-    try:
-        tenancy.place.group.add(tenancy.room.pid)
-    except ProcessLookupError as error:
-        raise tenancy.ended_early() from error
-    except OSError as error:
-        raise KernelStartError(f"the kernel cannot be put into its control group: {error}") from error

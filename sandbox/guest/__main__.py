@@ -6,6 +6,8 @@ import json
 import socket
 import sys
 
+from . import wall
+
 _PACKET = 1_000_000
 
 
@@ -13,6 +15,8 @@ def main() -> None:
     """The argument is the descriptor of a socket, from which the setup comes as one packet."""
     control = socket.socket(fileno=int(sys.argv[1]))
     setup = json.loads(control.recv(_PACKET))
+    if setup["room"]:
+        wall.own_rooms()  # before an import starts a thread
     sys.path += [folder for folder in setup["packages"] if folder not in sys.path]
     from .template import serve
 

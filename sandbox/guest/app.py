@@ -10,12 +10,14 @@ import faulthandler
 import importlib
 import json
 import os
+import random
 import signal
 import sys
 import warnings
 from pathlib import Path
 from typing import Any
 
+import numpy.random
 import zmq
 from ipykernel.heartbeat import Heartbeat as IpykernelHeartbeat
 from ipykernel.iostream import IOPubThread
@@ -26,21 +28,12 @@ from jupyter_client.jsonutil import json_clean, json_default
 from jupyter_client.session import Session, new_id
 from zmq.eventloop.zmqstream import ZMQStream
 
-from . import figures, pictures, streams
+from . import figures, pictures, rehearsal, streams
 from .batches import Limits as TraceLimits
 from .kernel import CellKernel
 from .shell import CellCompiler, CellShell
 
 _STREAM_CLASS = f"{streams.__name__}.{streams.CellStream.__name__}"
-# what a kernel would else import while it starts, or with its first cell
-_USED_LATE = (
-    "ipykernel.debugger",
-    "numpy.random",
-    "tornado.gen",
-    "tornado.locks",
-    "tornado.platform.asyncio",
-    "tornado.queues",
-)
 
 
 class CellApp(IPKernelApp):
@@ -139,7 +132,7 @@ class Heartbeat(IpykernelHeartbeat):
 
 
 def warm(setup: dict[str, Any]) -> None:
-    """Import and draw once what every kernel needs, and make the shell that each fork goes on with."""
+    """Make the shell and the kernel that each fork goes on with, and try them out."""
     warnings.filterwarnings("ignore", message="To exit: use")
     warnings.filterwarnings("ignore", message="This process .* is multi-threaded")
     HistoryManager.enabled = False  # type: ignore[assignment]  # a trait
@@ -149,12 +142,12 @@ def warm(setup: dict[str, Any]) -> None:
     # Empty lines left out at the beginning of a cell would be missing in the numbers of its lines.
     shell.input_transformer_manager.cleanup_transforms.remove(leading_empty_lines)
     figures.install(shell, setup["figure_pixels"])
-    figures.warm()
     pictures.lift_limits()
-    for name in (*_USED_LATE, *setup["preload"]):
+    for name in setup["preload"]:
         importlib.import_module(name)
     app: Any = CellApp.instance(kernel_class=CellKernel, outstream_class=_STREAM_CLASS, log_level=50)
     app.prepare()
+    rehearsal.play(app)
 
 
 def serve(descriptors: list[int]) -> None:
@@ -201,9 +194,5 @@ def _adopt(socket: Any, descriptor: int) -> None:
 
 def _seed(seed: int | None) -> None:
     """Begin the chance of a session: by its seed, or without one as no other fork of the template does."""
-    import random
-
-    import numpy as np
-
     random.seed(seed)
-    np.random.seed(seed)
+    numpy.random.seed(seed)

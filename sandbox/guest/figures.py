@@ -84,16 +84,6 @@ def allow_every_type(shell: Any) -> None:
     shell.display_formatter.active_types = shell.display_formatter.format_types
 
 
-def warm() -> None:
-    """Draw one figure to nowhere: the first one takes ten times as long as the next."""
-    figure = Figure()
-    axes = figure.add_subplot()
-    axes.plot([0, 1], label="a")
-    axes.legend()
-    FigureCanvasAgg(figure)
-    _render(figure, 50)
-
-
 def _stay(*arguments: Any, **options: Any) -> None:
     """Accept a change of backend and keep ours."""
 

@@ -7,6 +7,7 @@ import os
 import select
 import subprocess
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from . import wall
@@ -16,6 +17,14 @@ _HOLD = ("/bin/sh", "-c", "echo; exec sleep infinity")  # says that the room is 
 
 class RoomFailed(Exception):  # noqa: N818 - it names a state
     """bubblewrap did not build the room; the message is what it said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """A room that is ready: the host's pid of its first process, whose end is that of all in it, and a pidfd."""
+
+    pid: int
+    pidfd: int
 
 
 class Building:
@@ -39,8 +48,8 @@ class Building:
             for file in files:
                 os.close(file)
 
-    def finish(self) -> int:
-        """Wait until it is ready; the host's pid of its first process, whose end is that of all in it."""
+    def finish(self) -> Room:
+        """Wait until it is ready. Raises RoomFailed."""
         out, err = self._process.stdout, self._process.stderr
         assert out is not None
         assert err is not None
@@ -51,7 +60,7 @@ class Building:
                 raise RoomFailed(said[-1] if said else "bubblewrap said nothing")
             first = int(json.loads(information.read())["child-pid"])
         wall.limit(self._setup["limits"], first)  # else its own process would be the way around them
-        return first
+        return Room(first, os.pidfd_open(first))
 
 
 def _start(command: list[str], files: list[int]) -> subprocess.Popen[bytes]:

@@ -11,14 +11,13 @@ import gc
 import json
 import os
 import resource
-import select
 import signal
 import socket
 from pathlib import Path
 from typing import Any
 
-from . import app, wall
-from .entrance import Entrant
+from . import app
+from .entrance import Entrance
 from .room import Building, RoomFailed
 
 _PACKET = 65_536
@@ -35,22 +34,10 @@ class Template:
 
     def serve(self) -> None:
         """Answer requests until nobody can send any."""
-        wake, ended = os.pipe()
-        os.set_blocking(wake, False)
-        os.set_blocking(ended, False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
-        signal.set_wakeup_fd(ended)
-        poll = select.poll()
-        poll.register(wake, select.POLLIN)
-        poll.register(self._control, select.POLLIN)
+        signal.signal(signal.SIGCHLD, lambda *_: _reap())
         self._say({"ready": os.getpid()}, [os.pidfd_open(os.getpid())])
-        while True:
-            ready = {file for file, _ in poll.poll()}
-            if wake in ready:
-                os.read(wake, 4096)
-                _reap()
-            if self._control.fileno() in ready and not self._answer():
-                return
+        while self._answer():
+            continue
 
     def _answer(self) -> bool:
         """Whether there was a request."""
@@ -68,15 +55,18 @@ class Template:
         return bool(packet)
 
     def _open(self, request: dict[str, Any], descriptors: list[int]) -> None:
+        kept = len(descriptors) - request["groups"]
+        entrance = Entrance(self._setup, self._filters, descriptors[:kept], descriptors[kept:])
         setup = self._setup["room"]
-        building = Building(setup, request["mounts"], self._filters) if setup else None
-        entrant = Entrant(self._setup, self._filters, request["work"], descriptors)
+        room = Building(setup, request["mounts"], self._filters).finish() if setup else None
         try:
-            first = building.finish() if building else 0
-            pid = entrant.enter(first)
-        finally:
-            entrant.close()
-        self._say({"kernel": pid}, [os.pidfd_open(pid), os.pidfd_open(first or pid)])
+            pid = entrance.send(room, request["work"])
+        except BaseException:
+            if room:
+                signal.pidfd_send_signal(room.pidfd, signal.SIGKILL)
+                os.close(room.pidfd)
+            raise
+        self._say({"kernel": pid}, [os.pidfd_open(pid), room.pidfd if room else os.pidfd_open(pid)])
 
     def _say(self, answer: dict[str, Any], descriptors: list[int]) -> None:
         """Send, and let go of the descriptors."""
@@ -89,7 +79,6 @@ class Template:
 
 def serve(control: socket.socket, setup: dict[str, Any]) -> None:
     """Become the template of a Sandbox, until its end."""
-    wall.adopt_orphans()  # a kernel's own parent ends at once
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # else guests could use up what may be in flight
     app.warm(setup)

@@ -1,28 +1,33 @@
 """The way into a room for a process that already runs: its namespaces, then everything that it may not do.
 
-Only what no library offers is called directly: `setns`, `capset` and `prctl`. Nothing here can be undone.
+Only what no library offers is called directly: `unshare`, `setns`, `capset` and `prctl`. Nothing here can be undone.
 """
 
 from __future__ import annotations
 
+import contextvars
 import ctypes
 import fcntl
 import os
 import resource
-from collections.abc import Iterable, Mapping
+import threading
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from pathlib import Path
+from typing import NoReturn
 
 # linux/sched.h: every kind of namespace that a room has of its own
 _USER, _MOUNT, _PID, _NETWORK = 0x10000000, 0x00020000, 0x20000000, 0x40000000
 _IPC, _HOST_NAME, _CGROUP = 0x08000000, 0x04000000, 0x02000000
 _NAMESPACES = _USER | _MOUNT | _PID | _NETWORK | _IPC | _HOST_NAME | _CGROUP
 # linux/prctl.h
-_SET_SECCOMP, _DROP_BOUNDING, _NO_NEW_PRIVILEGES, _AMBIENT, _BECOME_SUBREAPER = 22, 24, 38, 47, 36
+_SET_SECCOMP, _DROP_BOUNDING, _NO_NEW_PRIVILEGES, _AMBIENT = 22, 24, 38, 47
 _CLEAR_ALL, _FILTER = 4, 2
 # linux/nsfs.h, linux/mount.h
 _OWNER_OF = 0xB701
 _NO_SET_UID, _NO_DEVICES, _REMOUNT = 2, 4, 32
-_CAPABILITY_VERSION = 0x20080522
+# linux/capability.h
+_CAPABILITY_VERSION, _ADMINISTRATOR = 0x20080522, 1 << 21
 _INSTRUCTION_BYTES = 8  # struct sock_filter
 
 
@@ -32,8 +37,51 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_void_p))
 
 
+def own_rooms() -> None:
+    """Be the owner of a new namespace of users, with one right in it: to enter the rooms that are made below it.
+
+    For a process with one thread and without rights, which it has none of outside of that namespace afterwards either.
+    """
+    user, group = os.geteuid(), os.getegid()
+    _call("unshare", _USER)
+    for file, text in (
+        ("setgroups", "deny"),
+        ("uid_map", f"{user} {user} 1"),
+        ("gid_map", f"{group} {group} 1"),
+    ):
+        Path("/proc/self", file).write_text(text)
+    _set_capabilities(_ADMINISTRATOR)
+
+
+def fork_into(room: int, child: Callable[[], NoReturn]) -> int:
+    """Run `child` in a fork that is in the process namespace of the process behind a pidfd; its pid. After `own_rooms`.
+
+    A thread forks, for which alone that namespace is the one of its children: there would be no way back out of it.
+    """
+    born: list[int | OSError] = []
+    context = contextvars.copy_context()
+
+    def fork() -> None:
+        try:
+            _call("setns", room, _PID)
+            pid = os.fork()
+        except OSError as error:
+            born.append(error)
+            return
+        if pid == 0:
+            context.run(child)
+        born.append(pid)
+
+    thread = threading.Thread(target=fork, name="MainThread")  # which it is in the fork
+    thread.start()
+    thread.join()
+    if isinstance(born[0], OSError):
+        raise born[0]
+    return born[0]
+
+
 def enter(room: int) -> None:
-    """Join the namespaces of the process behind a pidfd; that of processes takes effect with the next fork."""
+    """Join the namespaces of the process behind a pidfd."""
     _call("setns", room, _NAMESPACES)
 
 
@@ -54,11 +102,6 @@ def limit_files(room: int, most: Mapping[str, int]) -> None:
     os.close(mounts)
 
 
-def adopt_orphans() -> None:
-    """Become the parent of descendants whose own parent has ended."""
-    _call("prctl", _BECOME_SUBREAPER, 1, 0, 0, 0)
-
-
 def limit(limits: Mapping[str, int], pid: int = 0) -> None:
     """Set resource limits by their name, `RLIMIT_…`, soft and hard alike."""
     for name, value in limits.items():
@@ -71,13 +114,18 @@ def give_up_rights(filters: Iterable[bytes]) -> None:
         if _libc().prctl(_DROP_BOUNDING, capability, 0, 0, 0) != 0:
             break  # this one and those above do not exist
     _call("prctl", _AMBIENT, _CLEAR_ALL, 0, 0, 0)
-    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
-    _call("capset", header, (ctypes.c_uint32 * 6)())
+    _set_capabilities(0)
     _call("prctl", _NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     for program in filters:
         code = ctypes.create_string_buffer(program, len(program))
         loaded = _Program(len(program) // _INSTRUCTION_BYTES, ctypes.addressof(code))
         _call("prctl", _SET_SECCOMP, _FILTER, ctypes.byref(loaded), 0, 0)
+
+
+def _set_capabilities(permitted: int) -> None:
+    """Of the first 32 capabilities these and no others, and nothing for programs to inherit."""
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
+    _call("capset", header, (ctypes.c_uint32 * 6)(permitted, permitted))
 
 
 def _call(function: str, *arguments: object) -> None:

@@ -38,9 +38,17 @@ def test_a_room_shares_nothing() -> None:
 def test_only_the_temporary_file_systems_of_a_room_are_writable() -> None:
     argv = room(Policy(disk_bytes=12_345))
     assert has(argv, "--size", "12345", "--tmpfs", "/tmp")
-    assert has(argv, "--ro-bind", "/home/me/venv", "/home/me/venv")
-    assert has(argv, "--remount-ro", "/")
+    assert has(argv, "--ro-bind", "/opt/room/tree", "/")
     assert "--bind" not in argv
+
+
+def test_what_all_rooms_show_is_put_together_once_and_read_only() -> None:
+    argv = jail().template_command(SESSIONS, 1234, 9)
+    assert has(argv, "--ro-bind", "/usr", "/opt/room/tree/usr")
+    assert has(argv, "--ro-bind", "/home/me/venv", "/opt/room/tree/home/me/venv")
+    assert has(argv, "--perms", "0755", "--dir", "/opt/room/tree/opt/room/images")
+    assert has(argv, "--remount-ro", "/")
+    assert not [word for word in argv if word.startswith("/opt/room/tree/opt/room/") and "images" not in word]
 
 
 def test_a_room_shows_the_images_of_its_own_session_alone() -> None:

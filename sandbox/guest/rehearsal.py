@@ -1,0 +1,123 @@
+"""One life of a kernel in the template, before the first fork, with cells of our own.
+
+What Python, IPython, ipykernel, tornado and matplotlib do only once (import, compile, make a default) is done then,
+and every fork finds it done: half of what a first cell takes is of that kind.
+"""
+
+# ipykernel, IPython and tornado are typed only in part
+# mypy: disable-error-code="no-untyped-call"
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import linecache
+import os
+import signal
+import socket
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import zmq
+from jupyter_client.session import Session
+
+_CHANNELS = ("shell", "control", "iopub", "stdin")
+_CELLS = (
+    "1",
+    "1",  # what is interpreted a second time is specialised
+    "print(1)",
+    "from matplotlib import pyplot\npyplot.figure(figsize=(1, 1))\npyplot.plot([0, 1], label='a')\n"
+    "pyplot.legend()\npyplot.show()",
+    "from PIL import Image\nImage.new('RGB', (1, 1))",
+    "1 / 0",
+)
+
+
+def play(app: Any) -> None:
+    """Serve a client of our own with this app, which is then as new, and leave no thread behind."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        stack.enter_context(_standard_files())
+        app.session.key = os.urandom(32)
+        app.listening = {channel: _listening(folder / channel) for channel in _CHANNELS}
+        app.connect()
+        client = threading.Thread(target=_ask, args=(folder, app))
+        client.start()
+        app.start()
+        client.join()
+        app.close()
+    _forget(app)
+
+
+@contextmanager
+def _standard_files() -> Iterator[None]:
+    """A kernel gives up its own."""
+    kept = [os.dup(standard) for standard in (0, 1, 2)]
+    try:
+        yield
+    finally:
+        for standard, copy in enumerate(kept):
+            os.dup2(copy, standard)
+            os.close(copy)
+
+
+def _listening(path: Path) -> int:
+    """The descriptor of a new socket, which the kernel adopts."""
+    listening = socket.socket(socket.AF_UNIX)
+    listening.bind(str(path))
+    listening.listen()
+    os.set_blocking(listening.fileno(), False)
+    return listening.detach()
+
+
+def _ask(folder: Path, app: Any) -> None:
+    """Be the client; the end of it is that of the kernel's loop."""
+    session = Session(key=app.session.key)
+    context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+    try:
+        shell, output = context.socket(zmq.DEALER), context.socket(zmq.SUB)
+        output.subscribe(b"")
+        shell.connect(f"ipc://{folder}/shell")
+        output.connect(f"ipc://{folder}/iopub")
+        output.recv_multipart()  # the welcome
+        # `stop_on_error`: after an error the kernel would refuse what comes next
+        cells = [{"code": code, "silent": False, "functions": [], "stop_on_error": False} for code in _CELLS]
+        session.send(shell, "kernel_info_request", {})
+        _wait(shell, output)
+        for cell in cells:
+            session.send(shell, "execute_request", cell)
+            _wait(shell, output)
+    finally:
+        context.destroy(linger=0)
+        app.kernel.io_loop.add_callback(app.kernel.io_loop.stop)
+
+
+def _wait(shell: zmq.Socket[bytes], output: zmq.Socket[bytes]) -> None:
+    """Until the kernel has nothing more to do for a request."""
+    shell.recv_multipart()
+    while not any(b'"idle"' in frame for frame in output.recv_multipart()):
+        continue
+
+
+def _forget(app: Any) -> None:
+    """What would tell a session that it is not the first."""
+    atexit.unregister(app.close)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    app.kernel.io_loop.close()
+    asyncio.set_event_loop_policy(None)
+    app.context = None
+    app.session.digest_history.clear()
+    app.session.message_count = 0
+    app.shell.reset()
+    app.shell.user_ns.update({"_": "", "__": "", "___": ""})  # of which a new one has them
+    app.shell.compile.current = 0
+    for name in [name for name in linecache.cache if name.startswith("<cell")]:
+        del linecache.cache[name]
+    for name in ("last_exc", "last_type", "last_value", "last_traceback"):
+        if hasattr(sys, name):
+            delattr(sys, name)
