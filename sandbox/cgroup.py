@@ -23,7 +23,9 @@ _CONTROLLERS = ("memory", "pids", "cpu")
 _NEEDED = ("memory", "pids")
 _PERIOD_US = 100_000
 _TCP_BYTES = 64 * 2**20
-_OWN_BYTES = 64 * 2**20  # of a kernel, beside its cells: else it would be ended before a cell is refused memory
+_OWN_BYTES = (
+    64 * 2**20
+)  # of a kernel, beside its cells: else it would be ended before a cell is refused memory
 _GONE_S = 1.0  # how long Linux may take to forget processes that were killed
 
 
@@ -95,8 +97,8 @@ class Group:
     def doors(self) -> list[int]:
         """Descriptors, to be closed: a process that writes "0" to each of them is in the group. Raises OSError.
 
-        It ought to have one thread: then Linux (version 1) need not wait until no process forks or ends, which
-        takes 15 ms and holds up all the others.
+        To move another one takes 15 ms, and in version 1 also one with several threads (kernel/cgroup/cgroup.c,
+        cgroup_procs_write_start).
         """
         doors: list[int] = []
         try:

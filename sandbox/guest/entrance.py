@@ -36,8 +36,7 @@ class Entrance:
         distress = self._descriptors[1]
         try:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            for group in self._groups:
-                os.write(group, b"0")  # while it has one thread, else Linux waits for many things
+            self._join_groups()
             if room:
                 wall.limit_files(room.pid, self._setup["room"]["files"])
                 wall.enter(room.pidfd)
@@ -49,6 +48,14 @@ class Entrance:
             os.write(distress, traceback.format_exc()[-4000:].encode())  # a pipe, which holds 64 KiB
         finally:
             os._exit(1)
+
+    def _join_groups(self) -> None:
+        """While it has one thread, which goes in at once: Linux moves several only when no process forks or ends."""
+        try:
+            for group in self._groups:
+                os.write(group, b"0")
+        except OSError as error:
+            raise OSError(f"the kernel cannot be put into its control group: {error.strerror}") from error
 
     def _settle(self, work: str, *, is_room: bool) -> None:
         """Keep nothing of the template's, and give up every right."""

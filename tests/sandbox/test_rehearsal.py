@@ -1,0 +1,64 @@
+"""What the template did before the first fork is found done, and is not seen."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from sandbox import KernelStartError, Sandbox
+from sandbox.cgroup import Group
+
+_CELLS = (
+    "1",
+    "print(1)",
+    "plt.plot([0, 1], label='a')\nplt.legend()\nplt.show()",
+    "Image.new('RGB', (1, 1))",
+    "1 / 0",
+    "x = (",
+    "np.random.rand(2)",
+)
+_TRACES = """
+import asyncio, linecache, sys
+print(_, __, ___, repr(Out), len(In), get_ipython().execution_count)
+print([name for name in linecache.cache if name.startswith('<cell')], plt.get_fignums())
+print([name for name in dir(sys) if name.startswith('last_')], len(asyncio.all_tasks()))
+"""
+
+
+def test_a_session_does_not_see_that_another_one_was_played() -> None:
+    with Sandbox() as sandbox, sandbox.open() as session:
+        seen = session.run(_TRACES).text
+        assert seen == "   {} 2 2\n['<cell 1>'] []\n[] 2\n"
+        assert session.run("6 * 7").text == "42\n"
+        assert session.run("_").text == "42\n"
+
+
+def test_ordinary_cells_import_nothing_any_more() -> None:
+    with Sandbox() as sandbox, sandbox.open() as session:
+        session.run("import sys; before = set(sys.modules)")
+        for code in _CELLS:
+            session.run(code)
+        assert session.run("print(set(sys.modules) - before)").text == "set()\n"
+
+
+def test_no_thread_of_the_kernel_that_was_played_is_left() -> None:
+    with Sandbox() as sandbox, sandbox.open() as session:
+        assert session._kernel is not None
+        status = Path(f"/proc/{session._kernel.pid}/status").read_text()
+        template = next(line.split()[1] for line in status.splitlines() if line.startswith("PPid"))
+        names = [(task / "comm").read_text() for task in Path(f"/proc/{template}/task").iterdir()]
+        assert not [name for name in names if name.startswith("ZMQ")]
+        assert len(names) <= 2  # numpy's linear algebra has one of its own
+
+
+def test_a_kernel_that_cannot_join_its_control_group_is_not_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Group, "doors", lambda self: [os.open("/dev/full", os.O_WRONLY)])
+    with Sandbox() as sandbox:
+        sandbox.warm_up()
+        assert sandbox._engine is not None
+        if not sandbox._engine.has_groups:
+            pytest.skip("this machine has no control groups for this user")
+        with pytest.raises(KernelStartError, match="cannot be put into its control group: No space left"):
+            sandbox.open()
