@@ -40,6 +40,7 @@ _SYSTEM_LINKS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _ETC = ("alternatives", "fonts", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "timezone")
 # What tells of keyrings of the host's user, who is the guest's too, and of the machine.
 _TELLING = ("/proc/keys", "/proc/key-users", "/proc/config.gz", "/proc/cmdline", "/proc/kallsyms")
+_DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 _SIGNALS = 1024
 _OLDEST = (0, 8)  # sized tmpfs and --disable-userns
 # Not by the name of a folder on sys.path: `trace.py` there would be what `import trace` finds.
@@ -121,8 +122,8 @@ class Jail:
         argv += [*_system(), "--bind", "/proc", "/proc", "--dev-bind", "/dev", "/dev"]
         argv += ["--perms", "1777", "--size", str(64 * MIB), "--tmpfs", "/tmp"]
         argv += _binds((*self._interpreter(), *fonts, *mounts))
-        argv += [*_system(_TREE), *_folders(f"{_TREE}/{name}/x" for name in ("proc", "dev", "tmp"))]
-        argv += [*_binds(self._interpreter(_TREE)), *_folders([f"{_TREE}{IMAGES_FOLDER}/x"])]
+        argv += [*_system(_TREE), *_devices(f"{_TREE}/dev"), *_binds(self._interpreter(_TREE))]
+        argv += _folders(f"{_TREE}{folder}/x" for folder in ("/proc", "/tmp", IMAGES_FOLDER))
         argv += ["--remount-ro", "/", *_setenv(self.environment())]
         if self.setpriv is None:
             return [*argv, "--"]
@@ -133,13 +134,11 @@ class Jail:
         shared = str(min(self.policy.disk_bytes, 64 * MIB))
         yield from ("--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent")
         yield from ("--new-session", "--cap-drop", "ALL", "--clearenv", "--hostname", "room")
-        yield from ("--uid", _USER, "--gid", _USER, "--ro-bind", _TREE, "/")
-        yield from ("--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev")
+        yield from ("--uid", _USER, "--gid", _USER, "--dev-bind", _TREE, "/")
+        yield from ("--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys")
         for name in _TELLING:
             yield from ("--ro-bind", "/dev/null", name) if Path(name).exists() else ()
-        # Terminals are few, and shared by all of a machine.
-        yield from ("--size", "4096", "--tmpfs", "/dev/pts", "--remount-ro", "/dev/pts")
-        yield from ("--size", shared, "--tmpfs", "/dev/shm", "--remount-ro", "/dev")
+        yield from ("--size", shared, "--tmpfs", "/dev/shm")
         yield from ("--size", str(self.policy.disk_bytes), "--tmpfs", "/tmp", "--dir", WORK_FOLDER)
         for path in self.fonts:
             yield from ("--ro-bind", f"{_FONTS_FOLDER}/{path.name}", f"{_FONTS_FOLDER}/{path.name}")
@@ -276,6 +275,15 @@ def _setenv(variables: Mapping[str, str]) -> Iterator[str]:
 def _sysctl(name: str) -> str | None:
     path = Path("/proc/sys", name)
     return path.read_text().strip() if path.exists() else None
+
+
+def _devices(root: str) -> Iterator[str]:
+    """Without terminals, which are few, and shared by all of a machine."""
+    yield from _folders(f"{root}/{folder}/x" for folder in ("pts", "shm"))
+    for name in _DEVICES:
+        yield from ("--dev-bind", f"/dev/{name}", f"{root}/{name}")
+    for link, target in (("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")):
+        yield from ("--symlink", f"/proc/self/fd{target}", f"{root}/{link}")
 
 
 def _system(root: str = "") -> Iterator[str]:

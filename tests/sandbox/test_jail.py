@@ -38,7 +38,7 @@ def test_a_room_shares_nothing() -> None:
 def test_only_the_temporary_file_systems_of_a_room_are_writable() -> None:
     argv = room(Policy(disk_bytes=12_345))
     assert has(argv, "--size", "12345", "--tmpfs", "/tmp")
-    assert has(argv, "--ro-bind", "/opt/room/tree", "/")
+    assert has(argv, "--dev-bind", "/opt/room/tree", "/")  # read-only where it was put together
     assert "--bind" not in argv
 
 
