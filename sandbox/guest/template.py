@@ -16,7 +16,7 @@ import socket
 from pathlib import Path
 from typing import Any
 
-from . import app
+from . import app, pages
 from .entrance import Entrance
 from .room import Building, RoomFailed
 
@@ -85,6 +85,7 @@ def serve(control: socket.socket, setup: dict[str, Any]) -> None:
     setup["limits"]["RLIMIT_AS"] += _address_space()  # what is mapped before a cell runs is not the cell's
     gc.collect()
     gc.freeze()  # so that a collection in a kernel does not copy the pages of all that is here
+    pages.enlarge()
     Template(control, setup).serve()
 
 
