@@ -77,8 +77,8 @@ class ChildOutput:
     def catch_up(self) -> None:
         """Pass on what processes of this cell have said up to now."""
         with self._lock:
-            for pipe in self._current:
-                while pipe in self._pipes and self._pass_on(pipe):
+            for pipe, _ in self._poll.poll(0):
+                while pipe in self._current and pipe in self._pipes and self._pass_on(pipe):
                     continue
 
     def _pipe(self, at: int, stream: CellStream, context: contextvars.Context) -> int:
