@@ -87,17 +87,16 @@ class Jail:
 
     def trial_command(self) -> list[str]:
         """The argv that runs nothing in a room behind the outer wall."""
-        room = (self.bwrap, *self._room_before(), *self._room_after(), "--", "/bin/true")
+        room = (self.bwrap, *self._room(), "--", "/bin/true")
         return [*self._outer_wall((), 65534), *room]
 
     def setup(self) -> dict[str, Any] | None:
-        """What the template needs to build rooms: the arguments before and after the mounts of each session."""
+        """What the template needs to build rooms: the arguments that come before the mounts of each session."""
         if self.policy.isolation == "none":
             return None
         return {
             "bwrap": self.bwrap,
-            "before": list(self._room_before()),
-            "after": list(self._room_after()),
+            "arguments": list(self._room()),
             "limits": limits(self.policy),
             "files": {"/tmp": self.policy.disk_files, "/dev/shm": self.policy.disk_files},
             "timeout_s": self.policy.start_timeout_s,
@@ -130,10 +129,19 @@ class Jail:
         drop = ("--reuid", str(uid), "--regid", str(uid), "--clear-groups", "--inh-caps=-all")
         return [*argv, "--", self.setpriv, *drop, "--no-new-privs", "--"]
 
-    def _room_before(self) -> Iterator[str]:
+    def _room(self) -> Iterator[str]:
         shared = str(min(self.policy.disk_bytes, 64 * MIB))
         yield from ("--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent")
-        yield from ("--new-session", "--cap-drop", "ALL", "--clearenv", "--hostname", "room")
+        yield from (
+            "--new-session",
+            "--cap-drop",
+            "ALL",
+            "--clearenv",
+            "--hostname",
+            "room",
+            "--chdir",
+            WORK_FOLDER,
+        )
         yield from ("--uid", _USER, "--gid", _USER, "--dev-bind", _TREE, "/")
         yield from ("--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys")
         for name in _TELLING:
@@ -142,9 +150,6 @@ class Jail:
         yield from ("--size", str(self.policy.disk_bytes), "--tmpfs", "/tmp", "--dir", WORK_FOLDER)
         for path in self.fonts:
             yield from ("--ro-bind", f"{_FONTS_FOLDER}/{path.name}", f"{_FONTS_FOLDER}/{path.name}")
-
-    def _room_after(self) -> Iterator[str]:
-        yield from ("--chdir", WORK_FOLDER)
 
     def _interpreter(self, root: str = "") -> tuple[Mount, ...]:
         """At the same places as on the host."""

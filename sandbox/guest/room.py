@@ -35,11 +35,11 @@ class Building:
         self._information, written = os.pipe()
         files = [written]
         try:
-            arguments = [*setup["before"], "--info-fd", str(written)]
+            arguments = [*setup["arguments"], *mounts, "--info-fd", str(written)]
             for program in filters:
                 files.append(_file(program))
                 arguments += ["--add-seccomp-fd", str(files[-1])]
-            files.append(_file("\0".join([*arguments, *mounts, *setup["after"]]).encode()))
+            files.append(_file("\0".join(arguments).encode()))
             self._process = _start([setup["bwrap"], "--args", str(files[-1]), "--", *_HOLD], files)
         except BaseException:
             os.close(self._information)

@@ -1,6 +1,7 @@
 """The way into a room for a process that already runs: its namespaces, then everything that it may not do.
 
-Only what no library offers is called directly: `unshare`, `setns`, `capset` and `prctl`. Nothing here can be undone.
+Only what no library offers is called directly: `unshare`, `setns`, `mount`, `capset` and `prctl`. Nothing here can be
+undone.
 """
 
 from __future__ import annotations
@@ -57,6 +58,7 @@ def fork_into(room: int, child: Callable[[], NoReturn]) -> int:
     """Run `child` in a fork that is in the process namespace of the process behind a pidfd; its pid. After `own_rooms`.
 
     A thread forks, for which alone that namespace is the one of its children: there would be no way back out of it.
+    Raises OSError.
     """
     born: list[int | OSError] = []
     context = contextvars.copy_context()
@@ -73,7 +75,10 @@ def fork_into(room: int, child: Callable[[], NoReturn]) -> int:
         born.append(pid)
 
     thread = threading.Thread(target=fork, name="MainThread")  # which it is in the fork
-    thread.start()
+    try:
+        thread.start()
+    except RuntimeError as error:  # as a fork that Linux has no process for
+        raise OSError(f"fork: {error}") from error
     thread.join()
     if isinstance(born[0], OSError):
         raise born[0]

@@ -130,6 +130,21 @@ def test_nothing_but_tmp_can_be_written(session: Session, path: str) -> None:
     assert raised(session, f"open({path!r}, 'w')") in {"OSError", "PermissionError"}
 
 
+def test_every_mount_is_read_only_but_the_rooms_own_and_devices_are_on_no_other(session: Session) -> None:
+    lines = session.run("print(open('/proc/self/mounts').read())").text.split("\n")
+    mounts = {line.split()[1]: line.split()[3].split(",") for line in lines if line.strip()}
+    devices = {f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom", "tty")}
+    hidden = {"/proc/keys", "/proc/key-users", "/proc/config.gz", "/proc/cmdline", "/proc/kallsyms"}
+    assert {place for place, options in mounts.items() if "rw" in options} == {
+        "/proc",
+        "/tmp",
+        "/dev/shm",
+        *devices,
+    }
+    assert {place for place, options in mounts.items() if "nodev" not in options} <= devices | hidden
+    assert all("nosuid" in options for options in mounts.values())
+
+
 def test_the_working_directory_and_tmp_can_be_written(session: Session) -> None:
     code = "open('a.txt', 'w').write('x'); open('/tmp/b', 'w').write('y'); import os; print(os.listdir('.'))"
     assert "a.txt" in session.run(code).text

@@ -22,7 +22,8 @@ def jail(*, setpriv: str | None = None, policy: Policy | None = None) -> Jail:
 def room(policy: Policy | None = None) -> list[str]:
     setup = jail(policy=policy).setup()
     assert setup is not None
-    return [*setup["before"], *setup["after"]]
+    arguments: list[str] = setup["arguments"]
+    return arguments
 
 
 def has(argv: list[str], *expected: str) -> bool:
