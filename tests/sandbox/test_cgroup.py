@@ -170,6 +170,28 @@ def test_version_2_turns_its_controllers_on_below_itself(tmp_path: Path) -> None
     assert not folder.exists()
 
 
+@pytest.fixture
+def unified() -> Iterator[Path]:
+    """A new directory in the machine's own tree of version 2, which needs no controller."""
+    mounts = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
+    trees = [Path(place) for _, place, kind, *_ in mounts if kind == "cgroup2"]
+    if not trees or not os.access(trees[0], os.W_OK):
+        pytest.skip("this user can make no group of version 2 on this machine")
+    folder = trees[0] / f"pyvision-sandbox-{os.getpid()}-test"
+    folder.mkdir()
+    yield folder
+    assert wait_until(lambda: not (folder / "cgroup.procs").read_text(), 5)
+    folder.rmdir()
+
+
+def test_a_process_goes_through_the_door_of_a_real_group_of_version_2(unified: Path) -> None:
+    sleeper = start_in(Group({"memory": unified}), "sleep", "60")
+    pid = str(sleeper.pid)
+    assert wait_until(lambda: pid in (unified / "cgroup.procs").read_text().split(), 5)
+    sleeper.kill()
+    sleeper.wait()
+
+
 def test_the_door_of_version_2_is_its_list_of_processes(tmp_path: Path) -> None:
     group = Group({"memory": tmp_path, "pids": tmp_path})
     (tmp_path / "cgroup.procs").touch()
