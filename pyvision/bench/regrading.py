@@ -15,15 +15,13 @@ from typing import TypeAlias
 from pyvision.bench.canary import check_player
 from pyvision.bench.grading import Grading, answered, find_grading, grade
 from pyvision.bench.metrics.judge import Judge
-from pyvision.bench.metrics.verdicts import Verdicts
+from pyvision.bench.metrics.verdicts import VERDICTS, Verdicts
 from pyvision.bench.recorder import Recorder
 from pyvision.bench.samples import Score
 from pyvision.bench.store import Store
 from pyvision.errors import ModelError
 from pyvision.models.wrappers import close_model
 from pyvision.players import Player, find_player
-
-VERDICTS = "verdicts.jsonl"
 
 Key: TypeAlias = tuple[str, int]
 Watch: TypeAlias = Callable[[int, int], None]

@@ -15,12 +15,14 @@ from pyvision.bench.analysis.markdown import to_markdown
 from pyvision.bench.analysis.reading import read_experiment, read_graded
 from pyvision.bench.analysis.report import report
 from pyvision.bench.grading import find_grading, in_words
-from pyvision.bench.regrading import VERDICTS, judge_run, regrade
+from pyvision.bench.metrics.verdicts import VERDICTS
+from pyvision.bench.regrading import judge_run, regrade
 from pyvision.bench.store import Store
 from pyvision.cli import main
 from pyvision.errors import ConfigError, ModelError
 from pyvision.models.scripted import Scripted
 from pyvision.players import Player
+from pyvision.types import Reply, Usage
 from tests.bench.runs import Knowing, Quiet, a_plan, contents, made
 
 VAGUE = {1: "the middle one", 2: "\\boxed{A}", 4: "none of my business"}
@@ -32,7 +34,7 @@ def answered(folder: Path, count: int = 6) -> Path:
     return folder
 
 
-def judge_of(*replies: str | Exception) -> tuple[Player, Scripted]:
+def judge_of(*replies: str | Reply | Exception) -> tuple[Player, Scripted]:
     model = Scripted(replies, "judge-1")
     return Player(model, {"wire": "scripted"}), model
 
@@ -69,6 +71,20 @@ def test_a_verdict_is_paid_for_once_also_after_the_judge_failed(tmp_path: Path) 
     assert len(judged(tmp_path, "CHOICE: NONE").requests) == 1
     assert len(judged(tmp_path).requests) == 0
     assert len((tmp_path / VERDICTS).read_text().splitlines()) == 2
+
+
+def test_a_report_tells_what_the_judge_has_used(tmp_path: Path) -> None:
+    player, _ = judge_of(Reply("CHOICE: B", Usage(1_500, 7)), Reply("CHOICE: NONE", Usage(1_700, 9)))
+    judge_run(answered(tmp_path), None, player, workers=1)
+    experiment = read_experiment(tmp_path)
+    text = to_markdown(report(experiment.graded, experiment.subject))
+    rows = [
+        [cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if "judge-1: " in line
+    ]
+    assert rows == [
+        ["judge judge-1: input tokens", "3,200", "533"],
+        ["judge judge-1: output tokens", "16", "3"],
+    ]
 
 
 def test_judged_scores_are_not_made_again_without_a_judge(tmp_path: Path) -> None:

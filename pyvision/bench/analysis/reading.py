@@ -15,6 +15,7 @@ from pyvision.bench.analysis.report import Reference, Subject
 from pyvision.bench.analysis.rerun import rerun_command
 from pyvision.bench.analysis.taxonomy import count_tools
 from pyvision.bench.grading import in_words
+from pyvision.bench.metrics.verdicts import VERDICTS, Verdicts
 from pyvision.bench.samples import Sample
 from pyvision.bench.store import Store
 from pyvision.errors import ConfigError
@@ -60,6 +61,7 @@ def read_experiment(
         references=references,
         tools=tools,
         joined=joined_results(folder, used, graded),
+        judges=Verdicts(folder / VERDICTS).used(),
     )
     return Experiment(graded, subject)
 

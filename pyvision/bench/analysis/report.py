@@ -25,6 +25,7 @@ from pyvision.bench.analysis.rerun import what_it_needs
 from pyvision.bench.analysis.summary import Summary, summarise
 from pyvision.bench.analysis.taxonomy import ToolCounts
 from pyvision.bench.analysis.tool_rules import TITLES
+from pyvision.types import Usage
 
 _MOST_REASONS = 10
 
@@ -43,7 +44,7 @@ class Subject:
     """What a report is about, beside its records.
 
     configuration: of the experiment, as the store keeps it. tools: None where no cell's code was kept. joined: what
-    the metric makes of all rows together, where that is no mean, a sentence each.
+    the metric makes of all rows together, where that is no mean, a sentence each. judges: what each has used.
     """
 
     title: str
@@ -53,6 +54,7 @@ class Subject:
     references: tuple[Reference, ...] = ()
     tools: ToolCounts | None = None
     joined: tuple[str, ...] = ()
+    judges: Mapping[str, Usage] = field(default_factory=dict)
 
 
 def report(graded: Sequence[Graded], subject: Subject) -> Document:
@@ -62,7 +64,7 @@ def report(graded: Sequence[Graded], subject: Subject) -> Document:
         _accuracy(found, subject.joined),
         *_references(found, subject),
         _endings(found),
-        _spent(found),
+        _spent(found, subject.judges),
         _worked(found),
     ]
     if subject.tools and subject.tools.cells:
@@ -127,7 +129,7 @@ def _endings(found: Summary) -> Section:
     return Section("How the samples ended", tuple(parts))
 
 
-def _spent(found: Summary) -> Section:
+def _spent(found: Summary, judges: Mapping[str, Usage]) -> Section:
     spending, n = found.spending, max(1, found.n)
     rows = [
         ("input tokens", f"{spending.input_tokens:,}", f"{spending.input_tokens / n:,.0f}"),
@@ -137,6 +139,13 @@ def _spent(found: Summary) -> Section:
         ("seconds, median", "", f"{spending.seconds_median:.1f}"),
         ("seconds, 95th percentile", "", f"{spending.seconds_p95:.1f}"),
     ]
+    for judge, used in judges.items():
+        rows.append(
+            (f"judge {judge}: input tokens", f"{used.input_tokens:,}", f"{used.input_tokens / n:,.0f}")
+        )
+        rows.append(
+            (f"judge {judge}: output tokens", f"{used.output_tokens:,}", f"{used.output_tokens / n:,.0f}")
+        )
     return Section("What it took", (Table(("", "in all", "a record"), tuple(rows)), *_unpriced(found)))
 
 

@@ -49,16 +49,12 @@ class Judge:
         """
         key = key_of(prompt, self.model.name)
         kept = self.verdicts.get(key)
-        reply = kept if kept is not None else self._ask(prompt)
-        word = find_verdict(reply)
-        if word is None or word not in words:
-            return None
-        if kept is None:
-            self.verdicts.put(key, self.model.name, reply)
+        if kept is not None:
+            return _known(kept, words)
+        reply = self.model.complete((Message("user", (Text(prompt),)),), self.sampling)
+        word = _known(reply.text, words)
+        self.verdicts.put(key, self.model.name, reply.text if word else None, reply.usage)
         return word
-
-    def _ask(self, prompt: str) -> str:
-        return self.model.complete((Message("user", (Text(prompt),)),), self.sampling).text
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +81,11 @@ def find_verdict(reply: str) -> str | None:
     *_, last = ["", *reply.strip().splitlines()]
     found = _VERDICT.fullmatch(last)
     return found[1].upper() if found else None
+
+
+def _known(reply: str, words: Container[str]) -> str | None:
+    word = find_verdict(reply)
+    return word if word is not None and word in words else None
 
 
 def nothing_found(score: Score) -> bool:

@@ -1,13 +1,21 @@
-"""What a judge has said, kept on disk as JSON lines: the same prompt to the same model is paid for once."""
+"""What a judge has said and used, kept on disk as JSON lines: the same prompt to the same model is paid for once."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
+from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from pyvision.errors import ConfigError
+from pyvision.types import Usage
+
+VERDICTS = "verdicts.jsonl"
+"""The file of a run."""
+_NONE = Usage()
 
 
 def key_of(prompt: str, model: str) -> str:
@@ -32,15 +40,26 @@ class Verdicts:
         with self._lock:
             return self._loaded().get(key)
 
-    def put(self, key: str, model: str, reply: str) -> None:
-        """Keep a reply; it is in the file when this returns."""
-        line = json.dumps({"key": key, "model": model, "reply": reply})
+    def put(self, key: str, model: str, reply: str | None, usage: Usage = _NONE) -> None:
+        """Keep a reply, or with None what one took that says nothing; it is in the file when this returns."""
+        tokens = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
+        line = json.dumps({"key": key, "model": model, "reply": reply, **tokens})
         with self._lock:
-            self._loaded()[key] = reply
+            if reply is not None:
+                self._loaded()[key] = reply
             try:
                 self._append(line)
             except OSError as error:
                 raise ConfigError(f"verdicts cannot be kept in {self.path}: {error.strerror}") from error
+
+    def used(self) -> dict[str, Usage]:
+        """What each model has used up to now, as its endpoint counted it."""
+        used: dict[str, Usage] = {}
+        for line in _lines(self.path):
+            match line:
+                case {"model": str(model), "input_tokens": int(sent), "output_tokens": int(said)}:
+                    used[model] = used.get(model, Usage()) + Usage(sent, said)
+        return used
 
     def _append(self, line: str) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -52,26 +71,23 @@ class Verdicts:
 
     def _loaded(self) -> dict[str, str]:
         if self._replies is None:
-            self._replies = dict(_read(self.path))
+            self._replies = dict(_replies(self.path))
         return self._replies
 
 
-def _read(path: Path) -> list[tuple[str, str]]:
-    if not path.exists():
-        return []
+def _replies(path: Path) -> Iterator[tuple[str, str]]:
+    for line in _lines(path):
+        match line:
+            case {"key": str(key), "reply": str(reply)}:
+                yield key, reply
+
+
+def _lines(path: Path) -> Iterator[Any]:
+    """What each line holds, but for those that cannot be read."""
     try:
-        lines = path.read_bytes().split(b"\n")
+        lines = path.read_bytes().split(b"\n") if path.exists() else []
     except OSError as error:
         raise ConfigError(f"verdicts cannot be read from {path}: {error.strerror}") from error
-    return [pair for line in lines if line.strip() and (pair := _pair(line))]
-
-
-def _pair(line: bytes) -> tuple[str, str] | None:
-    try:
-        found = json.loads(line)
-    except ValueError:
-        return None
-    match found:
-        case {"key": str(key), "reply": str(reply)}:
-            return key, reply
-    return None
+    for line in lines:
+        with contextlib.suppress(ValueError):
+            yield json.loads(line)

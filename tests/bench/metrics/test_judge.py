@@ -15,6 +15,7 @@ from pyvision.bench.metrics.verdicts import Verdicts, key_of
 from pyvision.bench.samples import Score
 from pyvision.errors import ConfigError, ModelError
 from pyvision.models.scripted import Scripted
+from pyvision.types import Reply, Usage
 from tests.bench.metrics.samples import sample
 
 FRUIT = sample("B", "red apple", "green pear")
@@ -128,8 +129,29 @@ def test_a_cut_line_costs_only_its_own_verdict(tmp_path: Path) -> None:
 
 def test_the_file_says_which_model_spoke(tmp_path: Path) -> None:
     path = tmp_path / "sub" / "verdicts.jsonl"
-    Verdicts(path).put("k1", "judge-1", "CHOICE: A")
-    assert json.loads(path.read_text()) == {"key": "k1", "model": "judge-1", "reply": "CHOICE: A"}
+    Verdicts(path).put("k1", "judge-1", "CHOICE: A", Usage(120, 7))
+    assert json.loads(path.read_text()) == {
+        "key": "k1",
+        "model": "judge-1",
+        "reply": "CHOICE: A",
+        "input_tokens": 120,
+        "output_tokens": 7,
+    }
+
+
+def test_what_a_judge_has_used_is_counted_also_where_it_gave_no_verdict(tmp_path: Path) -> None:
+    replies = (Reply("CHOICE: B", Usage(100, 5)), Reply("I would rather not.", Usage(90, 6)))
+    verdicts = Verdicts(tmp_path / "verdicts.jsonl")
+    metric = judged(find_metric("choice"), Judge(Scripted(replies, "judge-1"), verdicts))
+    assert [metric(answer, FRUIT).value for answer in (NOTHING, "neither", NOTHING)] == [1, None, 1]
+    verdicts.put("k", "judge-2", "CHOICE: A")
+    assert verdicts.used() == {"judge-1": Usage(190, 11), "judge-2": Usage()}
+
+
+def test_a_file_of_an_earlier_version_that_told_no_tokens_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "verdicts.jsonl"
+    path.write_text('{"key": "k1", "model": "m", "reply": "CHOICE: A"}\n')
+    assert (Verdicts(path).get("k1"), Verdicts(path).used()) == ("CHOICE: A", {})
 
 
 def test_a_place_where_nothing_can_be_kept_is_named(tmp_path: Path) -> None:
