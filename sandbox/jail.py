@@ -59,6 +59,11 @@ class Mount:
     source: Path
     target: str
 
+    @property
+    def is_covered(self) -> bool:
+        """Whether it is where each room has a file system of its own."""
+        return self.target.startswith(("/tmp/", "/dev/shm/"))
+
 
 @dataclass(frozen=True, slots=True)
 class Jail:
@@ -116,12 +121,12 @@ class Jail:
         The host's /proc is bound, because a new one would have masked entries, with which Linux refuses the
         rooms their own.
         """
-        fonts = [Mount(path, f"{_FONTS_FOLDER}/{path.name}") for path in self.fonts]
         argv = [self.bwrap, *(() if self.setpriv else ("--unshare-user",)), "--new-session", "--clearenv"]
         argv += [*_system(), "--bind", "/proc", "/proc", "--dev-bind", "/dev", "/dev"]
         argv += ["--perms", "1777", "--size", str(64 * MIB), "--tmpfs", "/tmp"]
-        argv += _binds((*self._interpreter(), *fonts, *mounts))
-        argv += [*_system(_TREE), *_devices(f"{_TREE}/dev"), *_binds(self._interpreter(_TREE))]
+        argv += _binds((*self._shared(), *mounts))
+        in_tree = [Mount(each.source, _TREE + each.target) for each in self._shared() if not each.is_covered]
+        argv += [*_system(_TREE), *_devices(f"{_TREE}/dev"), *_binds(in_tree)]
         argv += _folders(f"{_TREE}{folder}/x" for folder in ("/proc", "/tmp", IMAGES_FOLDER))
         argv += ["--remount-ro", "/", *_setenv(self.environment())]
         if self.setpriv is None:
@@ -148,12 +153,13 @@ class Jail:
             yield from ("--ro-bind", "/dev/null", name) if Path(name).exists() else ()
         yield from ("--size", shared, "--tmpfs", "/dev/shm")
         yield from ("--size", str(self.policy.disk_bytes), "--tmpfs", "/tmp", "--dir", WORK_FOLDER)
-        for path in self.fonts:
-            yield from ("--ro-bind", f"{_FONTS_FOLDER}/{path.name}", f"{_FONTS_FOLDER}/{path.name}")
+        for mount in self._shared():
+            yield from ("--ro-bind", mount.target, mount.target) if mount.is_covered else ()
 
-    def _interpreter(self, root: str = "") -> tuple[Mount, ...]:
-        """At the same places as on the host."""
-        return tuple(Mount(Path(folder), root + folder) for folder in self.interpreter.folders)
+    def _shared(self) -> tuple[Mount, ...]:
+        """What template and rooms both see, at the same places."""
+        folders = (Mount(Path(folder), folder) for folder in self.interpreter.folders)
+        return (*folders, *(Mount(path, f"{_FONTS_FOLDER}/{path.name}") for path in self.fonts))
 
     def environment(self) -> dict[str, str]:
         """All the variables that template and guest have."""

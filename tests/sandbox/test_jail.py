@@ -52,6 +52,19 @@ def test_what_all_rooms_show_is_put_together_once_and_read_only() -> None:
     assert not [word for word in argv if word.startswith("/opt/room/tree/opt/room/") and "images" not in word]
 
 
+def test_an_interpreter_below_tmp_is_shown_in_the_tmp_of_each_room() -> None:
+    interpreter = Interpreter("/tmp/venv/bin/python", ("/home/me/python", "/tmp/venv"), ())
+    found = Jail("/usr/bin/bwrap", None, Policy(), interpreter)
+    setup, wall = found.setup(), found.template_command(SESSIONS, 1234, 9)
+    assert setup is not None
+    mounted, shown = setup["arguments"].index("/tmp"), setup["arguments"].index("/tmp/venv")
+    assert mounted < shown
+    assert has(setup["arguments"], "--ro-bind", "/tmp/venv", "/tmp/venv")
+    assert has(wall, "--ro-bind", "/tmp/venv", "/tmp/venv")
+    assert "/opt/room/tree/home/me/python" in wall
+    assert "/opt/room/tree/tmp/venv" not in wall
+
+
 def test_a_room_shows_the_images_of_its_own_session_alone() -> None:
     mounts = jail().session_mounts(SESSIONS / "7")
     assert mounts == ["--ro-bind", "/opt/room/sessions/7", "/opt/room/images"]

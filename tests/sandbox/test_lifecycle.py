@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import resource
 import signal
+import site
 import subprocess
 import sys
 import threading
 import time
+import venv
 from pathlib import Path
 
 import pytest
@@ -193,6 +195,17 @@ def test_without_isolation_the_group_of_a_kernel_ends_with_it() -> None:
 def test_another_interpreter_runs_the_cells() -> None:
     with Sandbox(Policy(python=sys.executable)) as sandbox, sandbox.open({}) as session:
         assert run_in(session, "import sys; print(sys.executable)") == f"{sys.executable}\n"
+
+
+def test_another_interpreter_may_lie_where_rooms_have_files_of_their_own(tmp_path: Path) -> None:
+    assert tmp_path.is_relative_to("/tmp")
+    venv.create(tmp_path / "env", symlinks=True)
+    (packages,) = (tmp_path / "env").glob("lib/python*/site-packages")
+    (packages / "late.py").write_text("told = 'found'")
+    (packages / "others.pth").write_text("\n".join(site.getsitepackages()))
+    python = str(tmp_path / "env" / "bin" / "python")
+    with Sandbox(Policy(python=python)) as sandbox, sandbox.open({}) as session:
+        assert run_in(session, "import late; print(late.told)") == "found\n"
 
 
 def test_modules_can_be_imported_once_for_all() -> None:
