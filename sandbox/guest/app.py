@@ -33,6 +33,15 @@ from .batches import Limits as TraceLimits
 from .kernel import CellKernel
 from .shell import CellCompiler, CellShell
 
+# what many sessions import, and the rehearsal does not
+_USED_LATE = (
+    "PIL.ImageDraw",
+    "PIL.ImageEnhance",
+    "PIL.ImageFilter",
+    "PIL.ImageFont",
+    "PIL.TiffImagePlugin",  # reads EXIF
+    "zmq.utils.garbage",  # sends what is large
+)
 _STREAM_CLASS = f"{streams.__name__}.{streams.CellStream.__name__}"
 
 
@@ -143,7 +152,7 @@ def warm(setup: dict[str, Any]) -> None:
     shell.input_transformer_manager.cleanup_transforms.remove(leading_empty_lines)
     figures.install(shell, setup["figure_pixels"])
     pictures.lift_limits()
-    for name in setup["preload"]:
+    for name in (*_USED_LATE, *setup["preload"]):
         importlib.import_module(name)
     app: Any = CellApp.instance(kernel_class=CellKernel, outstream_class=_STREAM_CLASS, log_level=50)
     app.prepare()

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import os
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from sandbox import KernelStartError, Sandbox
 from sandbox.cgroup import Group
+from tests.sandbox.conftest import png
 
 _CELLS = (
     "1",
@@ -18,6 +21,8 @@ _CELLS = (
     "1 / 0",
     "x = (",
     "np.random.rand(2)",
+    "plt.imshow(np.random.rand(300, 300)); plt.show()",
+    "from PIL import ImageDraw, ImageEnhance, ImageFilter, ImageFont, ImageOps",
 )
 _TRACES = """
 import asyncio, linecache, sys
@@ -25,6 +30,13 @@ print(_, __, ___, repr(Out), len(In), get_ipython().execution_count)
 print([name for name in linecache.cache if name.startswith('<cell')], plt.get_fignums())
 print([name for name in dir(sys) if name.startswith('last_')], len(asyncio.all_tasks()))
 """
+
+
+def turned_jpeg() -> bytes:
+    exif, sink = Image.Exif(), io.BytesIO()
+    exif[0x0112] = 6
+    Image.new("RGB", (40, 30)).save(sink, "JPEG", exif=exif)
+    return sink.getvalue()
 
 
 def test_a_session_does_not_see_that_another_one_was_played() -> None:
@@ -38,6 +50,7 @@ def test_a_session_does_not_see_that_another_one_was_played() -> None:
 def test_ordinary_cells_import_nothing_any_more() -> None:
     with Sandbox() as sandbox, sandbox.open() as session:
         session.run("import sys; before = set(sys.modules)")
+        session.define({"image": png(), "photo": turned_jpeg()})
         for code in _CELLS:
             session.run(code)
         assert session.run("print(set(sys.modules) - before)").text == "set()\n"
