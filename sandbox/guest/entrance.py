@@ -15,7 +15,10 @@ _FIRST = 200  # the number of the first descriptor that a kernel keeps; the temp
 
 
 class Entrance:
-    """For one kernel. `descriptors` are its own; whoever writes into one of `groups` is in that control group."""
+    """For one kernel, which waits at the door until its room is ready.
+
+    `descriptors` are its own; whoever writes into one of `groups` is in that control group.
+    """
 
     def __init__(
         self, setup: dict[str, Any], filters: list[bytes], descriptors: Sequence[int], groups: Sequence[int]
@@ -24,6 +27,16 @@ class Entrance:
         self._filters = filters
         self._descriptors = descriptors
         self._groups = groups
+        self._door, self._key = os.pipe()
+
+    def open(self) -> None:
+        """Let in whom `send` has sent into a room."""
+        os.write(self._key, b"1")
+
+    def close(self) -> None:
+        """Who was not let in ends."""
+        os.close(self._door)
+        os.close(self._key)
 
     def send(self, room: Room | None, work: str) -> int:
         """Fork it into this room, or with None where the template is, to work in this folder; its pid."""
@@ -38,6 +51,9 @@ class Entrance:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             self._join_groups()
             if room:
+                os.close(self._key)
+                if not os.read(self._door, 1):
+                    os._exit(1)
                 wall.limit_files(room.pid, self._setup["room"]["files"])
                 wall.enter(room.pidfd)
             descriptors = _only(self._descriptors)

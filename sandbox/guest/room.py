@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
+import signal
 import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from . import wall
 
@@ -21,10 +23,16 @@ class RoomFailed(Exception):  # noqa: N818 - it names a state
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """A room that is ready: the host's pid of its first process, whose end is that of all in it, and a pidfd."""
+    """The host's pid of its first process, whose end is that of all in it, and a pidfd."""
 
     pid: int
     pidfd: int
+
+    def end(self) -> None:
+        """End all in it, and let go of it."""
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
+        os.close(self.pidfd)
 
 
 class Building:
@@ -48,19 +56,40 @@ class Building:
             for file in files:
                 os.close(file)
 
-    def finish(self) -> Room:
+    def begun(self) -> Room:
+        """Wait until it has its namespaces, and a first process that goes on building. Raises RoomFailed."""
+        with os.fdopen(self._information, "rb") as information:
+            if not _readable(information.fileno(), self._setup["timeout_s"]):
+                self._fail()
+            said = information.read()
+        if not said:
+            self._fail()
+        first = int(json.loads(said)["child-pid"])
+        try:
+            return Room(first, os.pidfd_open(first))
+        except ProcessLookupError:
+            self._fail()
+
+    def finish(self, room: Room) -> None:
         """Wait until it is ready. Raises RoomFailed."""
-        out, err = self._process.stdout, self._process.stderr
+        out = self._process.stdout
         assert out is not None
-        assert err is not None
-        with out, err, os.fdopen(self._information, "rb") as information:
-            if not _readable(out.fileno(), self._setup["timeout_s"]) or not out.read(1):
-                self._process.kill()
-                said = err.read(4096).decode(errors="replace").strip().splitlines()
-                raise RoomFailed(said[-1] if said else "bubblewrap said nothing")
-            first = int(json.loads(information.read())["child-pid"])
-        wall.limit(self._setup["limits"], first)  # else its own process would be the way around them
-        return Room(first, os.pidfd_open(first))
+        if not _readable(out.fileno(), self._setup["timeout_s"]) or not out.read(1):
+            self._fail()
+        self._close()
+        wall.limit(self._setup["limits"], room.pid)  # else its own process would be the way around them
+
+    def _fail(self) -> NoReturn:
+        self._process.kill()
+        assert self._process.stderr is not None
+        said = self._process.stderr.read(4096).decode(errors="replace").strip().splitlines()
+        self._close()
+        raise RoomFailed(said[-1] if said else "bubblewrap said nothing")
+
+    def _close(self) -> None:
+        for file in (self._process.stdout, self._process.stderr):
+            assert file is not None
+            file.close()
 
 
 def _start(command: list[str], files: list[int]) -> subprocess.Popen[bytes]:

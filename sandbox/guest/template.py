@@ -7,18 +7,20 @@ answer carries a pidfd of the room and one of the kernel. The end of the socket 
 from __future__ import annotations
 
 import base64
+import contextlib
 import gc
 import json
 import os
 import resource
 import signal
 import socket
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from . import app, pages
 from .entrance import Entrance
-from .room import Building, RoomFailed
+from .room import Building, Room, RoomFailed
 
 _PACKET = 65_536
 _MOST_DESCRIPTORS = 16
@@ -30,11 +32,12 @@ class Template:
     def __init__(self, control: socket.socket, setup: dict[str, Any]) -> None:
         self._control = control
         self._setup = setup
+        self._may_reap = True
         self._filters = [base64.b64decode(program) for program in setup["filters"]]
 
     def serve(self) -> None:
         """Answer requests until nobody can send any."""
-        signal.signal(signal.SIGCHLD, lambda *_: _reap())
+        signal.signal(signal.SIGCHLD, lambda *_: self._reap())
         self._say({"ready": os.getpid()}, [os.pidfd_open(os.getpid())])
         while self._answer():
             continue
@@ -57,16 +60,45 @@ class Template:
     def _open(self, request: dict[str, Any], descriptors: list[int]) -> None:
         kept = len(descriptors) - request["groups"]
         entrance = Entrance(self._setup, self._filters, descriptors[:kept], descriptors[kept:])
-        setup = self._setup["room"]
-        room = Building(setup, request["mounts"], self._filters).finish() if setup else None
         try:
-            pid = entrance.send(room, request["work"])
-        except BaseException:
-            if room:
-                signal.pidfd_send_signal(room.pidfd, signal.SIGKILL)
-                os.close(room.pidfd)
-            raise
-        self._say({"kernel": pid}, [os.pidfd_open(pid), room.pidfd if room else os.pidfd_open(pid)])
+            pid, kernel, room = self._send(entrance, request)
+        finally:
+            entrance.close()
+        self._say({"kernel": pid}, [kernel, room])
+
+    def _send(self, entrance: Entrance, request: dict[str, Any]) -> tuple[int, int, int]:
+        """A new kernel in a new room, which is built while the kernel is forked: its pid, a pidfd, one of the room."""
+        setup = self._setup["room"]
+        if not setup:
+            pid, kernel = self._fork(entrance, None, request["work"])
+            return pid, kernel, os.dup(kernel)
+        building = Building(setup, request["mounts"], self._filters)
+        room = building.begun()
+        with ExitStack() as unless_it_is_ready:
+            unless_it_is_ready.callback(room.end)
+            try:
+                pid, kernel = self._fork(entrance, room, request["work"])
+                unless_it_is_ready.callback(os.close, kernel)
+            finally:
+                building.finish(room)  # also to hear why there was no room to send it to
+            unless_it_is_ready.pop_all()
+        entrance.open()
+        return pid, kernel, room.pidfd
+
+    def _fork(self, entrance: Entrance, room: Room | None, work: str) -> tuple[int, int]:
+        self._may_reap = False  # else one that ends at once would be gone before there is a pidfd of it
+        try:
+            pid = entrance.send(room, work)
+            return pid, os.pidfd_open(pid)
+        finally:
+            self._may_reap = True
+            self._reap()
+
+    def _reap(self) -> None:
+        """Take leave of every child that has ended: a room is gone only then."""
+        with contextlib.suppress(ChildProcessError):
+            while self._may_reap and os.waitpid(-1, os.WNOHANG)[0]:
+                continue
 
     def _say(self, answer: dict[str, Any], descriptors: list[int]) -> None:
         """Send, and let go of the descriptors."""
@@ -92,12 +124,3 @@ def serve(control: socket.socket, setup: dict[str, Any]) -> None:
 def _address_space() -> int:
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     return pages * os.sysconf("SC_PAGE_SIZE")
-
-
-def _reap() -> None:
-    """Take leave of every child that has ended: a room is gone only then."""
-    try:
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            continue
-    except ChildProcessError:
-        return

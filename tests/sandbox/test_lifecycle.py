@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import Policy, Sandbox, SandboxBusy, Session
+from sandbox import KernelStartError, Policy, Sandbox, SandboxBusy, Session
 from tests.sandbox.conftest import png
 from tests.sandbox.processes import alive, descendants, wait_until
 
@@ -190,6 +190,18 @@ def test_without_isolation_the_group_of_a_kernel_ends_with_it() -> None:
     with Sandbox(Policy(isolation="none")) as sandbox:
         opened_with_a_warning(sandbox).run("import subprocess; subprocess.Popen(['sleep', '60'])")
     assert wait_until(lambda: descendants(os.getpid()) == before, 2)
+
+
+def test_a_room_that_cannot_be_finished_leaves_nobody_at_its_door() -> None:
+    with Sandbox() as sandbox, sandbox.open() as session:
+        assert sandbox._engine is not None
+        before = descendants(os.getpid())
+        with pytest.raises(KernelStartError, match="the room did not start: bwrap: Can't find source path"):
+            sandbox._engine.start(Path("/nowhere"))
+        assert wait_until(lambda: descendants(os.getpid()) == before, 5)
+        assert run_in(session, "print('well')") == "well\n"
+        with sandbox.open() as another:
+            assert run_in(another, "print('well too')") == "well too\n"
 
 
 def test_another_interpreter_runs_the_cells() -> None:
