@@ -14,6 +14,7 @@ import os
 import resource
 import signal
 import socket
+import threading
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from .room import Building, Room, RoomFailed
 
 _PACKET = 65_536
 _MOST_DESCRIPTORS = 16
+_STACK_BYTES = 8 * 2**20
 
 
 class Template:
@@ -111,6 +113,7 @@ class Template:
 
 def serve(control: socket.socket, setup: dict[str, Any]) -> None:
     """Become the template of a Sandbox, until its end."""
+    threading.stack_size(_STACK_BYTES)  # of what becomes a kernel's first thread, whatever `ulimit -s` says
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # else guests could use up what may be in flight
     app.warm(setup)
