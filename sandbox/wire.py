@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 CHANNELS = ("shell", "control", "iopub", "stdin")
 _DELIMITER = b"<IDS|MSG>"  # between the route of a message and the message
 _WELCOME_S = 2.0
+_AGAIN_MS = 100
 _MOST_PARTS = 1_200_000  # more than a piece of text can have (guest/streams.py)
 _QUEUED = 2  # messages the host holds unread; the kernel drops or queues the others in its own memory
 
@@ -140,10 +141,15 @@ class Wire:
 
     def wait_for_welcome(self) -> bool:
         """Until the kernel knows that its output is wanted: what it says from then on is not lost."""
-        end = time.monotonic() + _WELCOME_S
-        while self.output.poll(max(0, int((end - time.monotonic()) * 1000))):
-            if any(b"iopub_welcome" in frame[:4096] for frame in self.output.recv_multipart()):
+        asked = time.monotonic()
+        end = asked + _WELCOME_S
+        while (now := time.monotonic()) < end:
+            said = self.output.recv_multipart() if self.output.poll(_AGAIN_MS) else ()
+            if any(b"iopub_welcome" in frame[:4096] for frame in said):
                 return True
+            if now - asked > _AGAIN_MS / 1000:
+                self.output.subscribe(os.urandom(4))  # one that comes while ipykernel sends can be overlooked
+                asked = now
         return False
 
     def renew_output(self) -> bool:

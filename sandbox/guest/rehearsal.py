@@ -26,6 +26,8 @@ from typing import Any
 import zmq
 from jupyter_client.session import Session
 
+_PATIENCE_MS = 5000
+_WELCOME_MS = 200
 _CHANNELS = ("shell", "control", "iopub", "stdin")
 _CELLS = (
     "1",
@@ -76,22 +78,24 @@ def _listening(path: Path) -> int:
 
 
 def _ask(folder: Path, app: Any) -> None:
-    """Be the client; the end of it is that of the kernel's loop."""
+    """Be the client; the end of it is that of the kernel's loop. Where an answer is missing, the rest is left out."""
     session = Session(key=app.session.key)
     context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+    context.setsockopt(zmq.RCVTIMEO, _PATIENCE_MS)
     try:
         shell, output = context.socket(zmq.DEALER), context.socket(zmq.SUB)
         output.subscribe(b"")
         shell.connect(f"ipc://{folder}/shell")
         output.connect(f"ipc://{folder}/iopub")
-        output.recv_multipart()  # the welcome
         # `stop_on_error`: after an error the kernel would refuse what comes next
         cells = [{"code": code, "silent": False, "functions": [], "stop_on_error": False} for code in _CELLS]
-        session.send(shell, "kernel_info_request", {})
-        _wait(shell, output)
-        for cell in cells:
-            session.send(shell, "execute_request", cell)
+        requests = [("kernel_info_request", {}), *(("execute_request", cell) for cell in cells)]
+        output.poll(_WELCOME_MS)  # ipykernel can overlook a subscription that comes while it sends
+        for kind, content in requests:
+            session.send(shell, kind, content)
             _wait(shell, output)
+    except zmq.Again:
+        return
     finally:
         context.destroy(linger=0)
         app.kernel.io_loop.add_callback(app.kernel.io_loop.stop)
@@ -108,6 +112,7 @@ def _forget(app: Any) -> None:
     """What would tell a session that it is not the first."""
     atexit.unregister(app.close)
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    app.iopub_thread._event_pipe_gc_task._log_destroy_pending = False  # it is, and was cancelled
     app.kernel.io_loop.close()
     asyncio.set_event_loop_policy(None)
     app.context = None
