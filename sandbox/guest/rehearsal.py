@@ -110,9 +110,12 @@ def _wait(shell: zmq.Socket[bytes], output: zmq.Socket[bytes]) -> None:
 
 def _forget(app: Any) -> None:
     """What would tell a session that it is not the first."""
-    atexit.unregister(app.close)
+    for at_exit in (app.close, app.iopub_thread.stop):
+        atexit.unregister(at_exit)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    app.iopub_thread._event_pipe_gc_task._log_destroy_pending = False  # it is, and was cancelled
+    cancelled = getattr(app.iopub_thread, "_event_pipe_gc_task", None)
+    if cancelled is not None:  # and never ran again, of which asyncio would complain on standard error
+        cancelled._log_destroy_pending = False
     app.kernel.io_loop.close()
     asyncio.set_event_loop_policy(None)
     app.context = None
