@@ -70,5 +70,5 @@ def test_a_bomb_has_no_endless_loop(bomb: str) -> None:
 def test_a_short_soak_is_flat_and_right(capsys: pytest.CaptureFixture[str]) -> None:
     status = main(["--sessions", "6", "--clients", "2", "--every", "6", "--seed", "11"])
     said = capsys.readouterr().out
-    assert "results: 0 of 6 sessions wrong" in said
+    assert "results: 0 of 6 sessions wrong" in said, said
     assert status == 0
