@@ -97,7 +97,7 @@ class Group:
     def doors(self) -> list[int]:
         """Descriptors, to be closed: a process that writes "0" to each of them is in the group. Raises OSError.
 
-        To move another one takes 15 ms, and in version 1 also one with several threads (kernel/cgroup/cgroup.c,
+        Linux takes long to move another one, and in version 1 also one with several threads (kernel/cgroup/cgroup.c,
         cgroup_procs_write_start).
         """
         doors: list[int] = []

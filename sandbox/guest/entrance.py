@@ -1,4 +1,4 @@
-"""The way of a kernel from the template into its room: a fork that is born there and gives up every right."""
+"""The way of a kernel from the template into its room: a fork, born there, that keeps no right."""
 
 from __future__ import annotations
 

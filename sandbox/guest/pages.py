@@ -15,7 +15,7 @@ _OWN = ("", "[heap]")  # memory with another name has a file behind it
 
 
 def enlarge() -> None:
-    """Move the memory of this process to large pages, as far as Linux has them and can; takes 20 ms for 40 MB."""
+    """Move the memory of this process to large pages, as far as Linux has them and can."""
     libc = ctypes.CDLL(None)
     for start, end in _writable():
         libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), _COLLAPSE)

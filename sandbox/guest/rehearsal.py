@@ -1,7 +1,7 @@
 """One life of a kernel in the template, before the first fork, with cells of our own.
 
 What Python, IPython, ipykernel, tornado and matplotlib do only once (import, compile, make a default) is done then,
-and every fork finds it done: half of what a first cell takes is of that kind.
+and every fork finds it done.
 """
 
 # ipykernel, IPython and tornado are typed only in part

@@ -1,4 +1,4 @@
-"""What a judge has said and used, kept on disk as JSON lines: the same prompt to the same model is paid for once."""
+"""The replies of a judge with their tokens, kept as JSON lines: the same prompt to a model is paid for once."""
 
 from __future__ import annotations
 
