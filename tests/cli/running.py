@@ -17,6 +17,11 @@ def scripted(tmp_path: Path, *replies: str) -> str:
     return str(file)
 
 
+def asked(photo: Path, config: str) -> tuple[str, ...]:
+    """The arguments that ask about a picture."""
+    return ("run", "--image", str(photo), "--question", "?", "--config", config)
+
+
 def pyvision(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "pyvision", *arguments],

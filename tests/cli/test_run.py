@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pyvision.cli import main
-from tests.cli.running import ANSWER, pyvision, scripted
+from tests.cli.running import ANSWER, asked, pyvision, scripted
 from tests.servers.chat import ChatServer
 
 COMMANDS = (
@@ -44,9 +44,7 @@ def test_the_answer_alone_is_on_standard_output(tmp_path: Path, photo: Path) -> 
 
 def test_each_figure_is_saved_where_the_progress_says(tmp_path: Path, photo: Path) -> None:
     config = scripted(tmp_path, CELL, ANSWER)
-    done = pyvision(
-        "run", "--image", str(photo), "--question", "?", "--config", config, "--out", "here", cwd=tmp_path
-    )
+    done = pyvision(*asked(photo, config), "--out", "here", cwd=tmp_path)
     (line,) = (line for line in done.stderr.splitlines() if line.startswith("image_clue_1"))
     assert (tmp_path / line.split()[-1]).read_bytes().startswith(b"\x89PNG")
 
@@ -56,7 +54,7 @@ def test_json_is_one_object_with_the_promised_keys(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     config = scripted(tmp_path, ANSWER)
-    assert main(["run", "--image", str(photo), "--question", "?", "--config", config, "--json"]) == 0
+    assert main([*asked(photo, config), "--json"]) == 0
     summary = json.loads(capfd.readouterr().out)
     promised = {"answer", "end_reason", "strategy", "model", "turns", "cells", "seconds", "usage", "run_dir"}
     assert summary.keys() >= promised
@@ -107,18 +105,7 @@ def test_a_disk_that_fills_up_in_mid_run_is_one_line_and_keeps_the_lines_before(
     (tmp_path / "replies.json").write_text(json.dumps(["too much " * 10_000, ANSWER]), encoding="utf-8")
     config = str(tmp_path / "scripted.json")
     Path(config).write_text('{"wire": "scripted", "file": "replies.json"}', encoding="utf-8")
-    run = [
-        sys.executable,
-        "-m",
-        "pyvision",
-        "run",
-        "--image",
-        str(photo),
-        "--question",
-        "?",
-        "--config",
-        config,
-    ]
+    run = [sys.executable, "-m", "pyvision", *asked(photo, config)]
     done = subprocess.run(
         ["prlimit", "--fsize=20000", *run, "--out", "out"],
         cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60,
@@ -175,7 +162,7 @@ def test_an_answer_that_standard_output_does_not_take_is_said_to_be_in_the_folde
 
 def test_a_run_without_an_answer_exits_with_3_and_prints_nothing(tmp_path: Path, photo: Path) -> None:
     config = scripted(tmp_path, *["Hm."] * 9)
-    done = pyvision("run", "--image", str(photo), "--question", "?", "--config", config, cwd=tmp_path)
+    done = pyvision(*asked(photo, config), cwd=tmp_path)
     assert (done.returncode, done.stdout) == (3, "")
 
 
@@ -193,7 +180,7 @@ def test_a_budget_of_the_command_line_is_kept(
 
 def test_a_failing_endpoint_exits_with_4(tmp_path: Path, photo: Path) -> None:
     config = scripted(tmp_path)
-    done = pyvision("run", "--image", str(photo), "--question", "?", "--config", config, cwd=tmp_path)
+    done = pyvision(*asked(photo, config), cwd=tmp_path)
     assert done.returncode == 4
 
 
@@ -201,9 +188,7 @@ def test_no_bubblewrap_exits_with_5_and_says_how_to_get_it(tmp_path: Path, photo
     empty = tmp_path / "empty"
     empty.mkdir()
     config = scripted(tmp_path, CELL, ANSWER)
-    done = pyvision(
-        "run", "--image", str(photo), "--question", "?", "--config", config, cwd=tmp_path, PATH=str(empty)
-    )
+    done = pyvision(*asked(photo, config), cwd=tmp_path, PATH=str(empty))
     assert done.returncode == 5
     assert "apt" in done.stderr
     assert "Traceback" not in done.stderr

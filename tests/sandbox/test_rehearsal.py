@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from sandbox import KernelStartError, Sandbox
+from sandbox import KernelStartError, Sandbox, Session
 from sandbox.cgroup import Group
 from tests.sandbox.conftest import png
 
@@ -30,6 +30,13 @@ print(_, __, ___, repr(Out), len(In), get_ipython().execution_count)
 print([name for name in linecache.cache if name.startswith('<cell')], plt.get_fignums())
 print([name for name in dir(sys) if name.startswith('last_')], len(asyncio.all_tasks()))
 """
+
+
+def template_of(session: Session) -> int:
+    """The process that the kernel is a fork of."""
+    assert session._kernel is not None
+    status = Path(f"/proc/{session._kernel.pid}/status").read_text()
+    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("PPid"))
 
 
 def turned_jpeg() -> bytes:
@@ -58,12 +65,25 @@ def test_ordinary_cells_import_nothing_any_more() -> None:
 
 def test_no_thread_of_the_kernel_that_was_played_is_left() -> None:
     with Sandbox() as sandbox, sandbox.open() as session:
-        assert session._kernel is not None
-        status = Path(f"/proc/{session._kernel.pid}/status").read_text()
-        template = next(line.split()[1] for line in status.splitlines() if line.startswith("PPid"))
-        names = [(task / "comm").read_text() for task in Path(f"/proc/{template}/task").iterdir()]
+        tasks = Path(f"/proc/{template_of(session)}/task")
+        names = [(task / "comm").read_text() for task in tasks.iterdir()]
         assert not [name for name in names if name.startswith("ZMQ")]
         assert len(names) <= 2  # numpy's linear algebra has one of its own
+
+
+def test_the_template_has_one_right_in_a_namespace_of_users_of_its_own() -> None:
+    with Sandbox() as sandbox, sandbox.open() as session:
+        template = Path(f"/proc/{template_of(session)}")
+        rights = [
+            line.split()[1] for line in (template / "status").read_text().splitlines() if "Cap" in line[:3]
+        ]
+        assert [int(each, 16) for each in rights[:3]] == [
+            0,
+            1 << 21,
+            1 << 21,
+        ]  # inherited, permitted, effective
+        assert (template / "ns" / "user").readlink() != Path("/proc/self/ns/user").readlink()
+        assert (template / "uid_map").read_text().split()[2] == "1"
 
 
 def test_a_kernel_that_cannot_join_its_control_group_is_not_started(monkeypatch: pytest.MonkeyPatch) -> None:
