@@ -1,7 +1,7 @@
 """Untrusted Python in a persistent, isolated Jupyter kernel. Knows nothing of models or questions."""
 
-from sandbox.bridge import HostFunction
-from sandbox.check.command import check as check_machine
+from sandbox.protocol.rpc import HostFunction
+from sandbox.escape_tests.command import check as check_machine
 from sandbox.errors import (
     ImageError,
     InterpreterError,
@@ -11,7 +11,7 @@ from sandbox.errors import (
     SandboxError,
     SessionClosed,
 )
-from sandbox.layers import Layer
+from sandbox.isolation.report import Layer
 from sandbox.policy import Policy
 from sandbox.results import (
     CellError,

@@ -17,8 +17,8 @@ class _Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    from sandbox import kernelspec
-    from sandbox.check import command
+    from sandbox.jupyter import kernelspec
+    from sandbox.escape_tests import command
 
     parser = _Parser(prog="python -m sandbox", description="Isolated Jupyter kernels for untrusted Python.")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)

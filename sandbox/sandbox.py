@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Self
 
-from sandbox.engine import Engine
+from sandbox.runtime.engine import Engine
 from sandbox.errors import SessionClosed
-from sandbox.images import ImageSource
-from sandbox.layers import Layer, layers
-from sandbox.places import Places
+from sandbox.runtime.images import ImageSource
+from sandbox.isolation.report import Layer, layers
+from sandbox.runtime.limiter import Places
 from sandbox.policy import Policy
 from sandbox.session import Session
-from sandbox.spares import Spares
+from sandbox.runtime.warm_pool import Spares
 
 
 class Sandbox:

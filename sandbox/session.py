@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Self
 
-from sandbox.bridge import HostFunction
-from sandbox.cell import Cell, run_cell
-from sandbox.engine import Engine
+from sandbox.protocol.rpc import HostFunction
+from sandbox.runtime.cell import Cell, run_cell
+from sandbox.runtime.engine import Engine
 from sandbox.errors import ImageError, SessionClosed
-from sandbox.images import ImageFolder, ImageSource
-from sandbox.kernel import Kernel
+from sandbox.runtime.images import ImageFolder, ImageSource
+from sandbox.runtime.kernel import Kernel
 from sandbox.policy import Policy
 from sandbox.results import CellError, CellResult
 

@@ -78,7 +78,7 @@ HEAVY = {
 }
 PROGRAMS = ROOT / "sandbox" / "attacks"  # data
 LOADED_BY_ITS_USER = (  # when it is used: they are made of its classes
-    "sandbox.provisioner",
+    "sandbox.jupyter.provisioner",
     "pyvision.models.deadlines",
     "pyvision.demo.page",
     "pyvision.study.page",
@@ -252,23 +252,23 @@ def test_no_modules_import_each_other_in_a_ring() -> None:
         ("pyvision.strategies.direct", "import pyvision.strategies.code_loop", "do not know each other"),
         ("pyvision.strategies.bdog.graph", "from ..direct import Direct", "do not know each other"),
         ("pyvision.solve", "from tests.doubles import Room", "does not need its tests"),
-        ("sandbox.kernel", "from pyvision.types import Picture", "stands alone"),
-        ("sandbox.kernel", "from sandbox.guest import launch", "do not import each other"),
+        ("sandbox.runtime.kernel", "from pyvision.types import Picture", "stands alone"),
+        ("sandbox.runtime.kernel", "from sandbox.guest import launch", "do not import each other"),
         ("sandbox.guest.kernel", "from sandbox import policy", "do not import each other"),
         ("pyvision.outputs", "from sandbox import CellResult", "only floor 2"),
-        ("pyvision.events", "from sandbox.kernel import Kernel", "only the results"),
+        ("pyvision.events", "from sandbox.runtime.kernel import Kernel", "only the results"),
         ("pyvision.episode", "from sandbox.session import Session", "public face"),
         ("pyvision.episode", "from sandbox import session", "public face"),
         ("pyvision.episode", "import sandbox.guest.launch", "public face"),
         ("pyvision.cli.run", "def f():\n    from PIL import Image", "Pillow stays"),
-        ("sandbox.collect", "def f():\n    import PIL.Image", "Pillow stays"),
+        ("sandbox.protocol.collect", "def f():\n    import PIL.Image", "Pillow stays"),
         ("pyvision.images", "from PIL import Image", "load where they are used"),
         (
             "pyvision.models.openai",
             "try:\n    import openai\nexcept ImportError: ...",
             "load where they are used",
         ),
-        ("sandbox.kernel", "from jupyter_client.session import Session", "load where they are used"),
+        ("sandbox.runtime.kernel", "from jupyter_client.session import Session", "load where they are used"),
     ],
 )
 def test_an_import_that_breaks_a_rule_is_found(module: str, source: str, why: str) -> None:

@@ -18,7 +18,7 @@ def main() -> None:
     if setup["room"]:
         wall.own_rooms()  # before an import starts a thread
     sys.path += [folder for folder in setup["packages"] if folder not in sys.path]
-    from .template import serve
+    from .zygote import serve
 
     serve(control, setup)
 

@@ -18,7 +18,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image, ImageShow
 
-from .pictures import rgb
+from .images import rgb
 
 BACKEND = f"module://{__name__}"
 OMITTED = "application/x-omitted"

@@ -195,7 +195,7 @@ def _image(array: Any) -> Any:
 
 def _file(image: Any) -> bytes:
     """PNG; JPEG of high quality where the picture is large and opaque."""
-    from .pictures import rgb
+    from .images import rgb
 
     if not (image.width and image.height):
         raise _NotPlain(f"a picture of {image.width}x{image.height} pixels is empty")

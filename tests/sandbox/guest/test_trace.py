@@ -13,7 +13,7 @@ import pytest
 from sandbox import Policy
 from sandbox.guest.trace import Tracer
 from sandbox.results import Change
-from sandbox.trace import TraceCollector
+from sandbox.protocol.trace import TraceCollector
 from tests.sandbox.guest.traced import Cells, changes, limits, lines, steps, values
 
 LOOPS = """

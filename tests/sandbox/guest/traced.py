@@ -12,7 +12,7 @@ from sandbox import Policy
 from sandbox.guest.batches import Limits
 from sandbox.guest.trace import Tracer
 from sandbox.results import Change, Trace, TraceEvent
-from sandbox.trace import TraceCollector
+from sandbox.protocol.trace import TraceCollector
 
 LABELS = {"starting": "Starting var:.. ", "new": "New var:....... ", "modified": "Modified var:.. "}
 TIME = " " * 15

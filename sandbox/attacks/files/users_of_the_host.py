@@ -1,8 +1,0 @@
-"""Read the names of the users of the host.
-
-layer: mounts
-plain: succeeds
-"""
-
-if "root:" in open("/etc/passwd").read():
-    print(MARKER)

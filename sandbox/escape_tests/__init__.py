@@ -1,0 +1,6 @@
+"""Try every attack on this machine, and tell what was contained."""
+
+from sandbox.escape_tests.attacks import Attack, attacks
+from sandbox.escape_tests.runner import Runner, Verdict
+
+__all__ = ["Attack", "Runner", "Verdict", "attacks"]

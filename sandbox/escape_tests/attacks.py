@@ -1,0 +1,115 @@
+"""The attacks, read from the programs in `sandbox/escape_tests/programs/<topic>.py`.
+
+A program begins with a docstring: one sentence that says what it tries, an empty line, and a field a line.
+
+    layer: what is expected to stop it
+    plain: succeeds | succeeds as root | depends, WHY | fails | skipped, WHY      against plain ipykernel
+    timeout: seconds that the cell may take (10)
+    session: own      because it spoils the kernel that it runs in (shared)
+    sessions: 2       it runs once more in a session opened after the first one's end (1)
+    proof: cell       it prints MARKER                                           (this one)
+           host       a canary of the host was touched, or the secret of one was printed
+           neighbour  a second session answers late or wrong, or the host has grown, while it runs
+           deadline   control is not back in time, or the next cell goes wrong
+    after: a line of Python, the next cell of the same session
+    expect: all that this cell may print
+
+The program finds MARKER and TARGET (`canaries.py`) defined, and prints MARKER alone on a line only when it really
+has what it came for. It is bounded in count and time, restores what it changes and aims at canaries alone.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal, TypeAlias, cast, get_args
+
+Layer: TypeAlias = Literal[
+    "mounts",
+    "network",
+    "processes",
+    "users",
+    "calls",
+    "limits",
+    "groups",
+    "disk",
+    "output",
+    "deadline",
+    "messages",
+    "environment",
+    "room",
+]
+Plain: TypeAlias = Literal["succeeds", "succeeds as root", "depends", "fails", "skipped"]
+Proof: TypeAlias = Literal["cell", "host", "neighbour", "deadline"]
+
+FOLDER = Path(__file__).parents[1] / "attacks"
+_FIELDS = ("layer", "plain", "timeout", "session", "sessions", "proof", "after", "expect")
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """One program. `why` is the reason of a `plain` that is no plain success or failure."""
+
+    topic: str
+    name: str
+    tries: str
+    code: str
+    layer: Layer
+    plain: Plain
+    why: str = ""
+    timeout_s: float = 10.0
+    session: Literal["shared", "own"] = "shared"
+    sessions: int = 1
+    proof: Proof = "cell"
+    after: str | None = None
+    expect: str | None = None
+
+    @property
+    def id(self) -> str:
+        return f"{self.topic}/{self.name}"
+
+
+@cache
+def attacks() -> tuple[Attack, ...]:
+    """All of them, by topic. Raises ValueError for a program whose first lines are not understood."""
+    return tuple(read_attack(path) for path in sorted(FOLDER.glob("*/*.py")))
+
+
+def read_attack(path: Path) -> Attack:
+    """Raises ValueError that names the file, the field and what it may be."""
+    code = path.read_text(encoding="utf-8")
+    tries, _, rest = (ast.get_docstring(ast.parse(code)) or "").partition("\n")
+    fields = dict(_field(line, path) for line in rest.splitlines() if line.strip())
+    if not tries or "layer" not in fields or "plain" not in fields:
+        raise ValueError(f"{path}: its docstring does not say what it tries, its layer and `plain`")
+    plain, _, why = fields["plain"].partition(", ")
+    return Attack(
+        topic=path.parent.name,
+        name=path.stem,
+        tries=tries.strip(),
+        code=code,
+        layer=cast("Layer", _one_of(fields["layer"], get_args(Layer), path)),
+        plain=cast("Plain", _one_of(plain, get_args(Plain), path)),
+        why=why,
+        timeout_s=float(fields.get("timeout", 10.0)),
+        session="own"
+        if _one_of(fields.get("session", "shared"), ("shared", "own"), path) == "own"
+        else "shared",
+        sessions=int(fields.get("sessions", 1)),
+        proof=cast("Proof", _one_of(fields.get("proof", "cell"), get_args(Proof), path)),
+        after=fields.get("after"),
+        expect=fields.get("expect"),
+    )
+
+
+def _field(line: str, path: Path) -> tuple[str, str]:
+    name, _, value = line.partition(":")
+    return _one_of(name.strip(), _FIELDS, path), value.strip()
+
+
+def _one_of(value: str, allowed: tuple[str, ...], path: Path) -> str:
+    if value not in allowed:
+        raise ValueError(f"{path}: {value!r} is none of {', '.join(allowed)}")
+    return value

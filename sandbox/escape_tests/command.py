@@ -1,0 +1,127 @@
+"""`python -m sandbox check`: try every attack here, and print what contained it, or that nothing did."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
+
+from sandbox.escape_tests.attacks import Attack, attacks
+from sandbox.escape_tests.runner import Runner, Verdict
+from sandbox.escape_tests.table import heading, layer_lines, summary_lines, verdict_line
+from sandbox.errors import SandboxError
+from sandbox.isolation.report import Layer
+from sandbox.policy import Policy
+from sandbox.sandbox import Sandbox
+from sandbox.session import Session
+
+_GRACE_S = 0.5
+_STARTS = 5
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the flags."""
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
+    parser.add_argument("--topic", metavar="NAME", help="only these attacks; see sandbox/escape_tests/programs/")
+
+
+def check(options: argparse.Namespace) -> int:
+    """0 when everything was contained, 1 when anything got out, 2 wrong usage, 5 no isolation here."""
+    chosen = [attack for attack in attacks() if options.topic in (None, attack.topic)]
+    if not chosen:
+        topics = ", ".join(sorted({attack.topic for attack in attacks()}))
+        return _refuse(f"there is no topic {options.topic!r}; there are {topics}", 2)
+    try:
+        with Sandbox() as sandbox:
+            layers, starts = sandbox.layers(), start_times_ms(sandbox)
+        verdicts = try_all(chosen, coloured=None if options.json else sys.stdout.isatty())
+    except SandboxError as error:
+        return _refuse(str(error), 5)
+    if options.json:
+        print(json.dumps(_told(layers, starts, verdicts), indent=1))  # noqa: T201 - a command
+    else:
+        print("\n".join([*layer_lines(layers), *summary_lines(starts, verdicts)]))  # noqa: T201
+    return 0 if all(verdict.contained for verdict in verdicts) else 1
+
+
+def start_times_ms(sandbox: Sandbox) -> tuple[float, float]:
+    """From `open` to a session that answers: the first one, and the median of the next ones."""
+    import statistics  # slow to load, and every user of `sandbox` loads this file
+
+    taken = []
+    for _ in range(_STARTS + 1):
+        began = time.monotonic()
+        session = sandbox.open()
+        taken.append((time.monotonic() - began) * 1000)
+        session.close()
+    return taken[0], statistics.median(taken[1:])
+
+
+def try_all(chosen: Sequence[Attack], *, coloured: bool | None) -> list[Verdict]:
+    """Every verdict; with a line for each as it comes unless `coloured` is None. Raises SandboxError."""
+    verdicts: list[Verdict] = []
+    policy = Policy(interrupt_grace_s=_GRACE_S)
+    with Rooms(policy) as rooms, Runner(rooms.open_session, _GRACE_S) as runner:
+        for attack in chosen:
+            verdicts.append(runner.run(attack))
+            if coloured is None:
+                continue
+            if len(verdicts) == 1 or verdicts[-2].attack.topic != attack.topic:
+                print(heading(attack.topic), flush=True)  # noqa: T201
+            print(verdict_line(verdicts[-1], coloured=coloured), flush=True)  # noqa: T201
+    return verdicts
+
+
+class Rooms(ExitStack):
+    """A Sandbox for each limit of time that attacks ask for; the other limits are those of `policy`. Thread-safe."""
+
+    def __init__(self, policy: Policy) -> None:
+        super().__init__()
+        self._policy = policy
+        self._lock = threading.Lock()
+        self._sandboxes: dict[float, Sandbox] = {}
+
+    def open_session(self, timeout_s: float) -> Session:
+        return self._sandbox(timeout_s).open()
+
+    def _sandbox(self, timeout_s: float) -> Sandbox:
+        with self._lock:
+            if timeout_s not in self._sandboxes:
+                policy = replace(self._policy, cell_timeout_s=timeout_s)
+                self._sandboxes[timeout_s] = self.enter_context(Sandbox(policy))
+            return self._sandboxes[timeout_s]
+
+
+def _told(
+    layers: Sequence[Layer], starts: tuple[float, float], verdicts: Sequence[Verdict]
+) -> dict[str, Any]:
+    return {
+        "contained": sum(verdict.contained for verdict in verdicts),
+        "escaped": [verdict.attack.id for verdict in verdicts if not verdict.contained],
+        "layers": [{"name": each.name, "present": each.is_present, "detail": each.detail} for each in layers],
+        "first_start_ms": round(starts[0], 1),
+        "start_ms": round(starts[1], 1),
+        "attacks": [
+            {
+                "topic": verdict.attack.topic,
+                "name": verdict.attack.name,
+                "tries": verdict.attack.tries,
+                "layer": verdict.attack.layer,
+                "contained": verdict.contained,
+                "evidence": verdict.evidence,
+                "seconds": round(verdict.seconds, 3),
+            }
+            for verdict in verdicts
+        ],
+    }
+
+
+def _refuse(why: str, code: int) -> int:
+    print(f"sandbox check: {why}", file=sys.stderr)  # noqa: T201
+    return code

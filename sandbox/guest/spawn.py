@@ -1,0 +1,95 @@
+"""The way of a kernel from the template into its room: a fork, born there, that keeps no right."""
+
+from __future__ import annotations
+
+import os
+import signal
+import traceback
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from . import app, wall
+from .container import Room
+
+_FIRST = 200  # the number of the first descriptor that a kernel keeps; the template has fewer
+
+
+class Entrance:
+    """For one kernel, which waits at the door until its room is ready.
+
+    `descriptors` are its own; whoever writes into one of `groups` is in that control group.
+    """
+
+    def __init__(
+        self, setup: dict[str, Any], filters: list[bytes], descriptors: Sequence[int], groups: Sequence[int]
+    ) -> None:
+        self._setup = setup
+        self._filters = filters
+        self._descriptors = descriptors
+        self._groups = groups
+        self._door, self._key = os.pipe()
+
+    def open(self) -> None:
+        """Let in whom `send` has sent into a room."""
+        os.write(self._key, b"1")
+
+    def close(self) -> None:
+        """Who was not let in ends."""
+        os.close(self._door)
+        os.close(self._key)
+
+    def send(self, room: Room | None, work: str) -> int:
+        """Fork it into this room, or with None where the template is, to work in this folder; its pid."""
+        if room:
+            return wall.fork_into(room.pidfd, lambda: self._go(room, work))
+        return os.fork() or self._go(None, work)
+
+    def _go(self, room: Room | None, work: str) -> NoReturn:
+        """Does not go on where its parent does, whatever happens."""
+        distress = self._descriptors[1]
+        try:
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            self._join_groups()
+            if room:
+                os.close(self._key)
+                if not os.read(self._door, 1):
+                    os._exit(1)
+                wall.limit_files(room.pid, self._setup["room"]["files"])
+                wall.enter(room.pidfd)
+            descriptors = _only(self._descriptors)
+            distress = descriptors[1]
+            self._settle(work, is_room=room is not None)
+            app.serve(descriptors)
+        except BaseException:  # noqa: BLE001 - while it starts: a guest's own end is another, it is killed
+            os.write(distress, traceback.format_exc()[-4000:].encode())  # a pipe, which holds 64 KiB
+        finally:
+            os._exit(1)
+
+    def _join_groups(self) -> None:
+        """While it has one thread, which goes in at once: Linux moves several only when no process forks or ends."""
+        try:
+            for group in self._groups:
+                os.write(group, b"0")
+        except OSError as error:
+            raise OSError(f"the kernel cannot be put into its control group: {error.strerror}") from error
+
+    def _settle(self, work: str, *, is_room: bool) -> None:
+        """Keep nothing of the template's, and give up every right."""
+        os.setsid()
+        os.chdir(work)
+        wall.limit(self._setup["limits"])
+        if is_room:
+            wall.give_up_rights(self._filters)
+        os.environ.clear()
+        os.environ.update(self._setup["environment"])
+
+
+def _only(kept: Sequence[int]) -> list[int]:
+    """Close every descriptor but these, which come back with new numbers, and nothing on 0, 1 and 2."""
+    sink = os.open(os.devnull, os.O_RDWR)
+    high = [os.dup2(descriptor, _FIRST + place, inheritable=False) for place, descriptor in enumerate(kept)]
+    for standard in (0, 1, 2):
+        os.dup2(sink, standard)
+    os.closerange(3, _FIRST)
+    os.closerange(_FIRST + len(kept), os.sysconf("SC_OPEN_MAX"))
+    return high

@@ -1,0 +1,129 @@
+"""The warm process of one Sandbox: it has everything imported, and forks a kernel into a room for each request.
+
+It runs no code of a guest. A request is one packet on its socket, with the descriptors for the new kernel; the
+answer carries a pidfd of the room and one of the kernel. The end of the socket is the end of the process.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import gc
+import json
+import os
+import resource
+import signal
+import socket
+import threading
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from . import app, pages
+from .spawn import Entrance
+from .container import Building, Room, RoomFailed
+
+_PACKET = 65_536
+_MOST_DESCRIPTORS = 16
+_STACK_BYTES = 8 * 2**20
+
+
+class Template:
+    """`setup` is what sandbox/template.py sends as the first packet."""
+
+    def __init__(self, control: socket.socket, setup: dict[str, Any]) -> None:
+        self._control = control
+        self._setup = setup
+        self._may_reap = True
+        self._filters = [base64.b64decode(program) for program in setup["filters"]]
+
+    def serve(self) -> None:
+        """Answer requests until nobody can send any."""
+        signal.signal(signal.SIGCHLD, lambda *_: self._reap())
+        self._say({"ready": os.getpid()}, [os.pidfd_open(os.getpid())])
+        while self._answer():
+            continue
+
+    def _answer(self) -> bool:
+        """Whether there was a request."""
+        packet, descriptors, _, _ = socket.recv_fds(self._control, _PACKET, _MOST_DESCRIPTORS)
+        for descriptor in descriptors:
+            os.set_inheritable(descriptor, False)
+        try:
+            if packet:
+                self._open(json.loads(packet), descriptors)
+        except (RoomFailed, OSError) as error:
+            self._say({"failed": f"{error}"[:1000]}, [])
+        finally:
+            for descriptor in descriptors:
+                os.close(descriptor)
+        return bool(packet)
+
+    def _open(self, request: dict[str, Any], descriptors: list[int]) -> None:
+        kept = len(descriptors) - request["groups"]
+        entrance = Entrance(self._setup, self._filters, descriptors[:kept], descriptors[kept:])
+        try:
+            pid, kernel, room = self._send(entrance, request)
+        finally:
+            entrance.close()
+        self._say({"kernel": pid}, [kernel, room])
+
+    def _send(self, entrance: Entrance, request: dict[str, Any]) -> tuple[int, int, int]:
+        """A new kernel in a new room, which is built while the kernel is forked: its pid, a pidfd, one of the room."""
+        setup = self._setup["room"]
+        if not setup:
+            pid, kernel = self._fork(entrance, None, request["work"])
+            return pid, kernel, os.dup(kernel)
+        building = Building(setup, request["mounts"], self._filters)
+        room = building.begun()
+        with ExitStack() as unless_it_is_ready:
+            unless_it_is_ready.callback(room.end)
+            try:
+                pid, kernel = self._fork(entrance, room, request["work"])
+                unless_it_is_ready.callback(os.close, kernel)
+            finally:
+                building.finish(room)  # also to hear why there was no room to send it to
+            unless_it_is_ready.pop_all()
+        entrance.open()
+        return pid, kernel, room.pidfd
+
+    def _fork(self, entrance: Entrance, room: Room | None, work: str) -> tuple[int, int]:
+        self._may_reap = False  # else one that ends at once would be gone before there is a pidfd of it
+        try:
+            pid = entrance.send(room, work)
+            return pid, os.pidfd_open(pid)
+        finally:
+            self._may_reap = True
+            self._reap()
+
+    def _reap(self) -> None:
+        """Take leave of every child that has ended: a room is gone only then."""
+        with contextlib.suppress(ChildProcessError):
+            while self._may_reap and os.waitpid(-1, os.WNOHANG)[0]:
+                continue
+
+    def _say(self, answer: dict[str, Any], descriptors: list[int]) -> None:
+        """Send, and let go of the descriptors."""
+        try:
+            socket.send_fds(self._control, [json.dumps(answer).encode()], descriptors)
+        finally:
+            for descriptor in descriptors:
+                os.close(descriptor)
+
+
+def serve(control: socket.socket, setup: dict[str, Any]) -> None:
+    """Become the template of a Sandbox, until its end."""
+    threading.stack_size(_STACK_BYTES)  # of what becomes a kernel's first thread, whatever `ulimit -s` says
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # else guests could use up what may be in flight
+    app.warm(setup)
+    setup["limits"]["RLIMIT_AS"] += _address_space()  # what is mapped before a cell runs is not the cell's
+    gc.collect()
+    gc.freeze()  # so that a collection in a kernel does not copy the pages of all that is here
+    pages.enlarge()
+    Template(control, setup).serve()
+
+
+def _address_space() -> int:
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    return pages * os.sysconf("SC_PAGE_SIZE")

@@ -1,0 +1,309 @@
+"""Turn a Policy into bubblewrap commands, and say in one line what a machine lacks that cannot run them.
+
+Two walls. The *outer* one stands around the template process of a Sandbox: a view of the file system with
+nothing but the interpreter and the images, read-only; as root it is left at once for an unprivileged user.
+Inside of it bubblewrap builds a *room* for each session.
+
+Covered in a room: no network, own process, mount, user, IPC and host-name spaces, no capabilities, a filter of
+system calls, empty environment, a read-only system reduced to what Python needs, temporary file systems of so
+many bytes and files, an unprivileged user even when the host is root. Not covered: faults of Linux itself in the
+calls that the filter lets through; forks of one template share the layout of their memory and the seed of their
+hashes; time that a guest spends on the processor is bounded only where control groups are.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sandbox.errors import IsolationError
+from sandbox.isolation.fonts import font_lists
+from sandbox.isolation.interpreter import Interpreter
+from sandbox.policy import MIB, Policy
+
+GUEST = Path(__file__).parent / "guest"
+IMAGES_FOLDER = "/opt/room/images"
+WORK_FOLDER = "/tmp/work"
+_GUEST_FOLDER = "/opt/room/guest"
+_SESSIONS_FOLDER = "/opt/room/sessions"
+_TREE = "/opt/room/tree"  # all that the rooms have in common, put together once
+_FONTS_FOLDER = "/tmp/.matplotlib"  # its list is read-only, the rest of it is not
+_USER = "1000"  # inside the room; `uid` says which user that is outside
+_SYSTEM_LINKS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+_ETC = ("alternatives", "fonts", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "timezone")
+# What tells of keyrings of the host's user, who is the guest's too, and of the machine.
+_TELLING = ("/proc/keys", "/proc/key-users", "/proc/config.gz", "/proc/cmdline", "/proc/kallsyms")
+_DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
+_SIGNALS = 1024
+_OLDEST = (0, 8)  # sized tmpfs and --disable-userns
+# Not by the name of a folder on sys.path: `trace.py` there would be what `import trace` finds.
+_BOOT = """
+import importlib.util, sys
+spec = importlib.util.spec_from_file_location("guest", sys.argv[2] + "/__init__.py")
+sys.modules["guest"] = importlib.util.module_from_spec(spec)
+import guest.__main__
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """A read-only bind: `source` on the host appears as `target`."""
+
+    source: Path
+    target: str
+
+    @property
+    def is_covered(self) -> bool:
+        """Whether it is where each room has a file system of its own."""
+        return self.target.startswith(("/tmp/", "/dev/shm/"))
+
+
+@dataclass(frozen=True, slots=True)
+class Jail:
+    """How to isolate on this machine. `setpriv` is None when the caller is an ordinary user already.
+
+    fonts: matplotlib's ready list, which is else made anew in every room.
+    """
+
+    bwrap: str
+    setpriv: str | None
+    policy: Policy
+    interpreter: Interpreter
+    fonts: tuple[Path, ...] = ()
+
+    def template_command(self, sessions: Path, uid: int, control: int) -> list[str]:
+        """The argv of the template behind the outer wall; its forks get their images from below `sessions`.
+
+        `uid` counts only when the caller is root. `control` is the descriptor of its socket.
+        """
+        # Not -I, which would ignore PYTHONHASHSEED; the environment is our own.
+        python = (self.interpreter.executable, "-s", "-P", "-c", _BOOT)
+        if self.policy.isolation == "none":
+            return [*python, str(control), str(GUEST)]
+        mounts = (Mount(GUEST, _GUEST_FOLDER), Mount(sessions, _SESSIONS_FOLDER))
+        return [*self._outer_wall(mounts, uid), *python, str(control), _GUEST_FOLDER]
+
+    def trial_command(self) -> list[str]:
+        """The argv that runs nothing in a room behind the outer wall."""
+        room = (self.bwrap, *self._room(), "--", "/bin/true")
+        return [*self._outer_wall((), 65534), *room]
+
+    def setup(self) -> dict[str, Any] | None:
+        """What the template needs to build rooms: the arguments that come before the mounts of each session."""
+        if self.policy.isolation == "none":
+            return None
+        return {
+            "bwrap": self.bwrap,
+            "arguments": list(self._room()),
+            "limits": limits(self.policy),
+            "files": {"/tmp": self.policy.disk_files, "/dev/shm": self.policy.disk_files},
+            "timeout_s": self.policy.start_timeout_s,
+        }
+
+    def images_folder(self, images: Path) -> str:
+        """Where a session finds the folder `images`, which lies below `sessions`."""
+        return str(images) if self.policy.isolation == "none" else IMAGES_FOLDER
+
+    def session_mounts(self, images: Path) -> list[str]:
+        """The arguments that make the room of a session show it there."""
+        return ["--ro-bind", f"{_SESSIONS_FOLDER}/{images.name}", IMAGES_FOLDER]
+
+    def _outer_wall(self, mounts: Iterable[Mount], uid: int) -> list[str]:
+        """The system and the interpreter, these mounts, and below one folder what the rooms will show.
+
+        The host's /proc is bound, because a new one would have masked entries, with which Linux refuses the
+        rooms their own.
+        """
+        argv = [self.bwrap, *(() if self.setpriv else ("--unshare-user",)), "--new-session", "--clearenv"]
+        argv += [*_system(), "--bind", "/proc", "/proc", "--dev-bind", "/dev", "/dev"]
+        argv += ["--perms", "1777", "--size", str(64 * MIB), "--tmpfs", "/tmp"]
+        argv += _binds((*self._shared(), *mounts))
+        in_tree = [Mount(each.source, _TREE + each.target) for each in self._shared() if not each.is_covered]
+        argv += [*_system(_TREE), *_devices(f"{_TREE}/dev"), *_binds(in_tree)]
+        argv += _folders(f"{_TREE}{folder}/x" for folder in ("/proc", "/tmp", IMAGES_FOLDER))
+        argv += ["--remount-ro", "/", *_setenv(self.environment())]
+        if self.setpriv is None:
+            return [*argv, "--"]
+        drop = ("--reuid", str(uid), "--regid", str(uid), "--clear-groups", "--inh-caps=-all")
+        return [*argv, "--", self.setpriv, *drop, "--no-new-privs", "--"]
+
+    def _room(self) -> Iterator[str]:
+        shared = str(min(self.policy.disk_bytes, 64 * MIB))
+        yield from ("--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent")
+        yield from (
+            "--new-session",
+            "--cap-drop",
+            "ALL",
+            "--clearenv",
+            "--hostname",
+            "room",
+            "--chdir",
+            WORK_FOLDER,
+        )
+        yield from ("--uid", _USER, "--gid", _USER, "--dev-bind", _TREE, "/")
+        yield from ("--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys")
+        for name in _TELLING:
+            yield from ("--ro-bind", "/dev/null", name) if Path(name).exists() else ()
+        yield from ("--size", shared, "--tmpfs", "/dev/shm")
+        yield from ("--size", str(self.policy.disk_bytes), "--tmpfs", "/tmp", "--dir", WORK_FOLDER)
+        for mount in self._shared():
+            yield from ("--ro-bind", mount.target, mount.target) if mount.is_covered else ()
+
+    def _shared(self) -> tuple[Mount, ...]:
+        """What template and rooms both see, at the same places."""
+        folders = (Mount(Path(folder), folder) for folder in self.interpreter.folders)
+        return (*folders, *(Mount(path, f"{_FONTS_FOLDER}/{path.name}") for path in self.fonts))
+
+    def environment(self) -> dict[str, str]:
+        """All the variables that template and guest have."""
+        is_room = self.policy.isolation == "room"
+        fonts = _FONTS_FOLDER if is_room or not self.fonts else str(self.fonts[0].parent)
+        return {
+            "PATH": "/usr/bin:/bin",
+            "PYTHONHASHSEED": "random" if self.policy.seed is None else str(self.policy.seed),
+            "HOME": WORK_FOLDER if is_room else "/nonexistent",
+            "USER": "guest",
+            "LANG": "C.UTF-8",
+            "TMPDIR": "/tmp",  # the room's own tmpfs
+            "MPLCONFIGDIR": fonts,
+            "IPYTHONDIR": "/tmp/.ipython",
+            "JUPYTER_RUNTIME_DIR": "/tmp/.jupyter",
+            # Every thread costs address space and counts as a process: leave the limits to the cell.
+            "OMP_NUM_THREADS": "2",
+            "OPENBLAS_NUM_THREADS": "2",
+            "MKL_NUM_THREADS": "2",
+            "MALLOC_ARENA_MAX": "2",
+            "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+        }
+
+
+def limits(policy: Policy) -> dict[str, int]:
+    """Resource limits of every process in a room, by their name.
+
+    Without isolation two are left out: Linux would count all that this user runs anywhere on the machine.
+    """
+    each = {
+        "RLIMIT_AS": policy.memory_bytes,
+        "RLIMIT_FSIZE": policy.file_bytes,
+        "RLIMIT_NOFILE": policy.open_files,
+        "RLIMIT_CORE": 0,
+    }
+    if policy.isolation == "none":
+        return each
+    # Timers count as signals that are pending.
+    return {**each, "RLIMIT_NPROC": policy.processes, "RLIMIT_SIGPENDING": _SIGNALS}
+
+
+def high(descriptor: int) -> int:
+    """The descriptor, moved above those that a shell on the way uses."""
+    moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 10)
+    os.close(descriptor)
+    return moved
+
+
+def find_jail(policy: Policy) -> Jail:
+    """The way to isolate on this machine, tried out once. Raises IsolationError."""
+    interpreter = Interpreter.of(policy.python) if policy.python else Interpreter.current()
+    fonts = font_lists(interpreter)
+    if policy.isolation == "none":
+        return Jail("", None, policy, interpreter, fonts)
+    bwrap = shutil.which("bwrap")
+    if bwrap is None:
+        raise IsolationError(
+            "no isolation: bubblewrap (bwrap) is not on PATH; install it: apt install bubblewrap"
+        )
+    _check_version(bwrap)
+    setpriv = shutil.which("setpriv") if os.getuid() == 0 else None
+    if os.getuid() == 0 and setpriv is None:
+        raise IsolationError("no isolation: root needs setpriv to give up its rights; apt install util-linux")
+    jail = Jail(bwrap, setpriv, policy, interpreter, fonts)
+    _try_out(jail)
+    return jail
+
+
+def _check_version(bwrap: str) -> None:
+    said = subprocess.run([bwrap, "--version"], capture_output=True, text=True, env={}, check=False).stdout
+    found = re.search(r"(\d+)\.(\d+)", said)
+    if found is None or (int(found[1]), int(found[2])) < _OLDEST:
+        raise IsolationError(f"no isolation: {bwrap} is {said.strip()!r}; bubblewrap 0.8 or newer is needed")
+
+
+def _try_out(jail: Jail) -> None:
+    """Run nothing in a room behind the outer wall."""
+    tried = subprocess.run(
+        jail.trial_command(),
+        env={},
+        cwd="/",
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if tried.returncode != 0:
+        said = (tried.stderr.strip().splitlines() or [f"exit status {tried.returncode}"])[-1]
+        raise IsolationError(f"no isolation: {said}; {_way_out()}")
+
+
+def _way_out() -> str:
+    if _sysctl("kernel/apparmor_restrict_unprivileged_userns") == "1":
+        return "AppArmor forbids it: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"
+    if _sysctl("kernel/unprivileged_userns_clone") == "0":
+        return "user namespaces are off: sysctl -w kernel.unprivileged_userns_clone=1"
+    if _sysctl("user/max_user_namespaces") == "0":
+        return "user namespaces are off: sysctl -w user.max_user_namespaces=10000"
+    return (
+        "bubblewrap cannot make namespaces here; in a container allow them, for instance by docker run "
+        "--security-opt seccomp=unconfined --security-opt systempaths=unconfined --cap-add SYS_ADMIN"
+    )
+
+
+def _binds(mounts: Iterable[Mount]) -> Iterator[str]:
+    mounts = tuple(mounts)
+    yield from _folders(mount.target for mount in mounts)
+    for mount in mounts:
+        yield from ("--ro-bind", str(mount.source), mount.target)
+
+
+def _folders(paths: Iterable[str]) -> Iterator[str]:
+    """Those that these paths lie in: as bubblewrap makes them, only root could look into them."""
+    for folder in sorted({str(parent) for path in paths for parent in Path(path).parents} - {"/", "/tmp"}):
+        # matplotlib writes beside its list of fonts
+        yield from ("--perms", "1777" if folder.startswith("/tmp/") else "0755", "--dir", folder)
+
+
+def _setenv(variables: Mapping[str, str]) -> Iterator[str]:
+    for name, value in variables.items():
+        yield from ("--setenv", name, value)
+
+
+def _sysctl(name: str) -> str | None:
+    path = Path("/proc/sys", name)
+    return path.read_text().strip() if path.exists() else None
+
+
+def _devices(root: str) -> Iterator[str]:
+    """Without terminals, which are few, and shared by all of a machine."""
+    yield from _folders(f"{root}/{folder}/x" for folder in ("pts", "shm"))
+    for name in _DEVICES:
+        yield from ("--dev-bind", f"/dev/{name}", f"{root}/{name}")
+    for link, target in (("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")):
+        yield from ("--symlink", f"/proc/self/fd{target}", f"{root}/{link}")
+
+
+def _system(root: str = "") -> Iterator[str]:
+    """What Python needs of the system, and nobody's own files, below this folder."""
+    yield from (*_folders([f"{root}/etc/x"]), "--ro-bind", "/usr", f"{root}/usr")
+    for link in map(Path, _SYSTEM_LINKS):
+        if link.is_symlink():
+            yield from ("--symlink", str(link.readlink()), f"{root}{link}")
+        elif link.is_dir():
+            yield from ("--ro-bind", str(link), f"{root}{link}")
+    for name in _ETC:
+        yield from ("--ro-bind-try", f"/etc/{name}", f"{root}/etc/{name}")

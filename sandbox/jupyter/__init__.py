@@ -1,0 +1,1 @@
+"""Sandboxed kernels for Jupyter clients: the provisioner and the kernelspec."""

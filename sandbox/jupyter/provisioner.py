@@ -1,0 +1,129 @@
+"""Kernels of notebooks in rooms: what JupyterLab, nbclient, nbconvert and papermill start and end them through.
+
+Loaded by jupyter_client alone, through the entry point that `kernel.json` names, and never by a Sandbox.
+
+Covered: the same rooms as those of a Sandbox, so everything at the top of jail.py, with these fields of Policy:
+isolation, python, preload, start_timeout_s, memory_bytes, processes, cpus, open_files, file_bytes, disk_bytes,
+disk_files and figure_pixels. Not covered: how long a cell runs and how much it prints, which are the client's to
+limit; what a browser does with the HTML and JavaScript of an output; the files beside a notebook, which its kernel
+cannot see.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import shutil
+import threading
+from pathlib import Path
+from typing import Any
+
+# A provisioner is a class of jupyter_client's, which has loaded all this before.
+from jupyter_client.connect import KernelConnectionInfo
+from jupyter_client.provisioning.provisioner_base import KernelProvisionerBase
+from traitlets import Dict
+
+from sandbox.runtime.engine import Engine
+from sandbox.jupyter.kernelspec import policy_from
+from sandbox.policy import Policy
+from sandbox.runtime.signals import send_signal
+from sandbox.runtime.kernel_handle import Tenancy
+
+_CHANNELS = ("shell", "control", "iopub", "stdin", "hb")
+_POLL_S = 0.02
+
+
+class SandboxProvisioner(KernelProvisionerBase):
+    """One kernel in its room; after a restart another room, under the same connection."""
+
+    policy: Any = Dict(help="Fields of sandbox.Policy").tag(config=True)
+
+    _engine: Engine | None = None
+    _folder: Path | None = None
+    _tenancy: Tenancy | None = None
+
+    @property
+    def has_process(self) -> bool:
+        return self._tenancy is not None
+
+    async def pre_launch(self, **options: Any) -> dict[str, Any]:
+        """Choose where the sockets are; the connection file tells clients of them. Raises SandboxError."""
+        if self._engine is None:
+            self._engine = await asyncio.to_thread(ENGINES.running, policy_from(self.policy))
+        manager: Any = self.parent
+        if self._folder is None:
+            self._folder = self._engine.client_folder()
+            manager.transport, manager.ip = "ipc", str(self._folder / "s")
+        manager.write_connection_file()
+        self.connection_info = manager.get_connection_info()
+        command = manager.format_kernel_cmd(extra_arguments=options.pop("extra_arguments", []))
+        return await super().pre_launch(cmd=command, **options)
+
+    async def launch_kernel(self, cmd: list[str], **options: Any) -> KernelConnectionInfo:
+        """Start a kernel in a new room. The command and its environment are for kernels without one."""
+        assert self._engine is not None
+        told: dict[str, Any] = dict(self.connection_info)
+        paths = {name: Path(f"{told['ip']}-{told[f'{name}_port']}") for name in _CHANNELS}
+        key: bytes = told["key"]
+        self._tenancy = await asyncio.to_thread(self._engine.start_for_client, paths, key.decode())
+        return self.connection_info
+
+    async def poll(self) -> int | None:
+        """None while it runs. Linux tells the exit status to the parent alone, which is not this process."""
+        return None if self._tenancy is not None and self._tenancy.room.is_alive() else 0
+
+    async def wait(self) -> int | None:
+        while await self.poll() is None:
+            await asyncio.sleep(_POLL_S)
+        await self._leave()
+        return 0
+
+    async def send_signal(self, signum: int) -> None:
+        """To the kernel alone: `kill` is what ends the others in its room."""
+        if self._tenancy is not None and self._tenancy.room.is_alive():
+            send_signal(self._tenancy.room.kernel, signum)
+
+    async def kill(self, restart: bool = False) -> None:  # noqa: FBT001, FBT002 - jupyter_client's
+        if self._tenancy is not None:
+            self._tenancy.room.kill()
+
+    async def terminate(self, restart: bool = False) -> None:  # noqa: FBT001, FBT002
+        """There is nothing in a room that a softer end would save: the kernel was asked to end before."""
+        await self.kill(restart)
+
+    async def cleanup(self, restart: bool = False) -> None:  # noqa: FBT001, FBT002
+        await self._leave()
+        if self._folder is not None and not restart:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = None
+
+    async def _leave(self) -> None:
+        tenancy, self._tenancy = self._tenancy, None
+        if tenancy is not None:
+            await asyncio.to_thread(tenancy.close)
+
+
+class Engines:
+    """One engine for each policy, shared by the provisioners of this process. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running: dict[Policy, Engine] = {}
+
+    def running(self, policy: Policy) -> Engine:
+        with self._lock:
+            if not self._running:
+                atexit.register(self.close)
+            if policy not in self._running:
+                self._running[policy] = Engine(policy)
+            return self._running[policy]
+
+    def close(self) -> None:
+        """End them, and with them every kernel that is left. Also happens at exit."""
+        atexit.unregister(self.close)
+        with self._lock:
+            while self._running:
+                self._running.popitem()[1].close()
+
+
+ENGINES = Engines()

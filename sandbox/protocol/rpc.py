@@ -1,0 +1,151 @@
+"""Answer the calls that a cell makes to functions of the host.
+
+Covered: whatever a guest sends is checked, counted and answered; nothing that it sends raises here.
+Not covered: what a function does with its arguments. It runs with all the rights of the host, and must not trust
+them; and the message of an exception that it raises is shown to the cell, so it must not hold a secret.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from sandbox.policy import Policy
+from sandbox.protocol.values import Decoder, NotPlain, encode
+
+HostFunction: TypeAlias = Callable[..., Any]
+Answer: TypeAlias = tuple[dict[str, Any], list[bytes]]
+_ERROR_CHARS = 500
+_NAME_CHARS = 200
+
+
+class _Refused(Exception):  # noqa: N818 - it names the outcome
+    """A call that is not made, or whose result does not go back: one line that says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    function: str
+    arguments: list[Any]
+    options: dict[str, Any]
+
+
+class Bridge:
+    """The functions that one cell may call, and what is left of its budget. One call at a time.
+
+    A function takes and returns None, bool, int, float, str, bytes, lists, dictionaries with text keys, and Figures.
+    Tuples arrive as lists; a Figure, or the bytes of a PNG or JPEG file, arrives in the cell as a PIL image.
+    """
+
+    def __init__(self, functions: Mapping[str, HostFunction], policy: Policy) -> None:
+        self._functions = dict(functions)
+        self._policy = policy
+        self._calls = 0
+        self._bytes = 0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """For the guest's `host`, which lists them."""
+        return tuple(self._functions)
+
+    def answer(self, content: object, buffers: Sequence[bytes]) -> Answer:
+        """The reply to a request. Raises only what is no Exception and comes out of the function."""
+        returned: list[bytes] = []
+        try:
+            value = self._result(content, buffers, returned)
+        except _Refused as reason:
+            return _error(content, str(reason)), []
+        return {"call": _call(content), "value": value}, returned
+
+    def late(self, content: object) -> Answer:
+        """The reply to a request whose function was given up."""
+        limit = f"{self._policy.host_call_timeout_s:g} s"
+        return _error(content, f"{_function(content)} took longer than {limit} and was given up"), []
+
+    def _result(self, content: object, buffers: Sequence[bytes], returned: list[bytes]) -> Any:
+        self._spend_call()
+        self._spend_bytes(sum(map(len, buffers)))
+        name = _function(content)
+        function = self._functions.get(name)
+        if function is None:
+            known = ", ".join(self._functions) or "none"
+            raise _Refused(f"the host has no function {name!r}; it has: {known}")
+        value = _run(function, self._read(name, content, buffers))
+        try:
+            encoded = encode(value, returned)
+        except NotPlain as reason:
+            raise _Refused(f"{name} returned {reason}, which cannot go to the cell") from None
+        self._check_size(name, len(json.dumps(encoded)) + sum(map(len, returned)))
+        return encoded
+
+    def _read(self, name: str, content: object, buffers: Sequence[bytes]) -> _Request:
+        decoder = Decoder(buffers, self._policy)
+        try:
+            request = _request(name, content, decoder)
+        except NotPlain as reason:
+            raise _Refused(f"{name} was not called, it got {reason}") from None
+        self._spend_bytes(decoder.chars)
+        return request
+
+    def _spend_call(self) -> None:
+        self._calls += 1
+        if self._calls > self._policy.host_calls:
+            raise _Refused(
+                f"a cell may call host functions {self._policy.host_calls} times, and this one has"
+            )
+
+    def _spend_bytes(self, count: int) -> None:
+        self._bytes += count
+        if self._bytes > self._policy.host_bytes:
+            limit = self._policy.host_bytes
+            raise _Refused(f"a cell may exchange {limit} bytes with host functions, and this one has")
+
+    def _check_size(self, name: str, count: int) -> None:
+        if count > self._policy.figure_bytes:
+            raise _Refused(f"{name} returned {count} bytes: the limit is {self._policy.figure_bytes}")
+        self._spend_bytes(count)
+
+
+def _run(function: HostFunction, request: _Request) -> Any:
+    try:
+        return function(*request.arguments, **request.options)
+    except Exception as error:  # noqa: BLE001 - whatever a function raises is for the cell to know, and to catch
+        raise _Refused(f"{request.function} failed: {_told(error)}") from None
+
+
+def _told(error: Exception) -> str:
+    try:
+        message = str(error)
+    except Exception:  # noqa: BLE001 - the text of an exception is made by its own code
+        message = "its message cannot be read"
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__
+
+
+def _request(name: str, content: Any, decoder: Decoder) -> _Request:
+    arguments, options = content.get("args"), content.get("kwargs")
+    if not (isinstance(arguments, list) and isinstance(options, dict)):
+        raise NotPlain("a malformed request")
+    return _Request(
+        name,
+        [decoder.decode(each) for each in arguments],
+        {str(key): decoder.decode(each) for key, each in options.items()},
+    )
+
+
+def _function(content: object) -> str:
+    name = content.get("function") if isinstance(content, dict) else None
+    return name[:_NAME_CHARS] if isinstance(name, str) else "?"
+
+
+def _call(content: object) -> str:
+    """The identity by which the guest knows its reply."""
+    call = content.get("call") if isinstance(content, dict) else None
+    return call[:_NAME_CHARS] if isinstance(call, str) else ""
+
+
+def _error(content: object, message: str) -> dict[str, Any]:
+    line = " ".join(message.split())
+    text = line.encode(errors="backslashreplace").decode()
+    return {"call": _call(content), "error": text[:_ERROR_CHARS]}

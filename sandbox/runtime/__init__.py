@@ -1,0 +1,1 @@
+"""Running kernels: the zygote, containers, kernels, the warm pool."""

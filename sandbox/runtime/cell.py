@@ -1,0 +1,112 @@
+"""Run one cell: its deadline, its interruption, its end, and what is said of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sandbox.protocol.rpc import Bridge, HostFunction
+from sandbox.protocol.calls import Calls
+from sandbox.protocol.collect import Collector, cell_error
+from sandbox.protocol.request import Ending, Exchange
+from sandbox.runtime.kernel import Kernel
+from sandbox.policy import Policy
+from sandbox.results import CellError, CellResult, Status
+from sandbox.protocol.trace import TraceCollector
+from sandbox.protocol.channels import Received
+
+_LOST = "its variables are lost, the images are loaded again"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What is to be run, and with what beside it."""
+
+    code: str
+    trace: bool = False
+    functions: Mapping[str, HostFunction] = field(default_factory=dict)
+
+
+def run_cell(kernel: Kernel, cell: Cell, policy: Policy, wake: int) -> CellResult:
+    """Never raises for what the cell does. After `state == "lost"` the kernel is closed."""
+    collector, tracer = Collector(policy), TraceCollector(policy) if cell.trace else None
+    calls = Calls(Bridge(cell.functions, policy), policy.host_call_timeout_s) if cell.functions else None
+
+    def take(message: Received) -> None:
+        if message.kind == "trace" and tracer:
+            tracer.add(message.content)
+        collector.add(message.kind, message.content)
+
+    started = time.monotonic()
+    exchange = kernel.execute(cell.code, take, calls, trace=cell.trace)
+    try:
+        first, last, line = _wait(exchange, kernel, started + policy.cell_timeout_s, wake)
+    finally:
+        if calls is not None:
+            calls.close()
+    if exchange.was_muted:
+        collector.omit("the rest of the output left out: the cell wrote too much of it")
+    elif last == "replied" and not exchange.complete:
+        collector.omit("the rest of the output was lost: a message was too large, or forged")
+        exchange.lose_output()
+    starved = last == "died" and kernel.ran_out_of_memory()
+    if last != "replied":
+        kernel.close()
+    raised = collector.error or _raised(exchange.reply or {})
+    status, error = _starved(policy) if starved else _verdict(first, last, raised, policy)
+    return CellResult(
+        status,
+        collector.outputs(),
+        replace(error, line=line) if error and error.line is None else error,
+        time.monotonic() - started,
+        "kept" if last == "replied" else "lost",
+        tracer.trace() if tracer else None,
+        kernel.take_strays(),
+    )
+
+
+def _wait(
+    exchange: Exchange, kernel: Kernel, deadline: float, wake: int
+) -> tuple[Ending, Ending, int | None]:
+    """How the cell's own time ended, how the time after its interruption did, and the line where it hangs."""
+    first = last = exchange.wait(deadline, wake)
+    if first not in ("late", "woken"):
+        return first, last, None
+    kernel.interrupt()
+    last = exchange.wait(time.monotonic() + kernel.policy.interrupt_grace_s)
+    return first, last, kernel.current_line() if last == "late" else None
+
+
+def _starved(policy: Policy) -> tuple[Status, CellError]:
+    message = f"the session used more than its {policy.memory_bytes:,} bytes of memory; {_LOST}"
+    return "died", CellError("OutOfMemory", message)
+
+
+def _verdict(
+    first: Ending, last: Ending, raised: CellError | None, policy: Policy
+) -> tuple[Status, CellError | None]:
+    """From how the cell's own time ended, and how the time after its interruption did."""
+    match first, last:
+        case "late", _:
+            return "timeout", _timeout(policy, raised, kept=last == "replied")
+        case _, "replied":
+            return "error" if raised else "ok", raised
+        case "woken", _:
+            message = f"the cell did not stop when it was interrupted; {_LOST}"
+            return "died", CellError("KeyboardInterrupt", message)
+        case _:
+            message = f"the process ended while the cell ran (a crash, os._exit or a kill); {_LOST}"
+            return "died", CellError("KernelDied", message)
+
+
+def _raised(reply: dict[str, Any]) -> CellError | None:
+    return cell_error(reply) if reply.get("status") == "error" else None
+
+
+def _timeout(policy: Policy, raised: CellError | None, *, kept: bool) -> CellError:
+    outcome = "was interrupted: variables are kept" if kept else f"did not stop when interrupted; {_LOST}"
+    message = f"the cell ran past its limit of {policy.cell_timeout_s:g} s and {outcome}"
+    where = raised or CellError("TimeoutError", message)
+    return CellError("TimeoutError", message, where.line, where.traceback)

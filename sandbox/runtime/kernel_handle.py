@@ -1,0 +1,119 @@
+"""A kernel's hold on its room, its control group and its folder of sockets: begun in one go, ended together."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sandbox.errors import KernelStartError
+from sandbox.isolation.bubblewrap import WORK_FOLDER
+from sandbox.policy import Policy
+from sandbox.protocol.channels import Listeners
+
+if TYPE_CHECKING:
+    from sandbox.isolation.cgroup import Group
+    from sandbox.runtime.container import Room
+    from sandbox.runtime.zygote import Template
+    from sandbox.protocol.channels import Context
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a kernel starts: with these images; the private folder for its sockets and its group are its own."""
+
+    images: Path
+    sockets: Path
+    context: Context
+    mounts: tuple[str, ...]
+    group: Group | None = None
+    work: str = WORK_FOLDER
+
+    def clear(self) -> None:
+        """Remove what is its own. Twice is once."""
+        self.clear_files()
+        if self.group is not None:
+            self.group.remove()
+
+    def clear_files(self) -> None:
+        """Remove the folder alone: a group that somebody is in stays."""
+        shutil.rmtree(self.sockets, ignore_errors=True)
+
+
+class Tenancy:
+    """Of one kernel, which serves whoever connects to its sockets."""
+
+    def __init__(self, place: Place, room: Room, distress: int) -> None:
+        self.place = place
+        self.room = room
+        self._distress = distress
+
+    def words(self, wait_s: float = 0.0) -> bytes:
+        """What the kernel has said in distress, as far as nobody has read it."""
+        poll = select.poll()
+        poll.register(self._distress, select.POLLIN)
+        return os.read(self._distress, 65_536) if poll.poll(wait_s * 1000) else b""
+
+    def ended_early(self) -> KernelStartError:
+        """What to raise when the kernel is no more before anyone has asked it for anything."""
+        words = self.words().decode(errors="replace").strip().splitlines()
+        return KernelStartError(
+            f"the kernel ended while it started: {words[-1] if words else 'it said nothing'}"
+        )
+
+    def close(self) -> None:
+        """End every process in the room and remove what was the kernel's. Twice is once."""
+        self.room.kill()
+        self.place.clear_files()  # while the room ends
+        self.room.close()
+        if self._distress >= 0:
+            os.close(self._distress)
+            self._distress = -1
+        self.place.clear()
+
+
+def guest_setup(key: str, policy: Policy, *, rich: bool = False) -> dict[str, Any]:
+    """What guest/app.py wants to know, but for the channels. `rich`: for a notebook, not for a model."""
+    trace = {
+        "events": policy.trace_events,
+        "chars": policy.trace_chars,
+        "value_chars": policy.trace_value_chars,
+        "steps": policy.trace_steps,
+    }
+    return {"key": key, "trace": trace, "rich": rich, "seed": policy.seed}
+
+
+def begin(template: Template, place: Place, paths: dict[str, Path], setup: Mapping[str, Any]) -> Tenancy:
+    """A new kernel out of the template, which serves these paths by channel. Raises KernelStartError."""
+    try:
+        listeners = Listeners(paths)
+    except OSError as error:
+        raise KernelStartError(f"no sockets can be made: {error.strerror}; see ulimit -n") from error
+    try:
+        told = {**setup, "channels": tuple(paths)}
+        return _enter(template, place, list(listeners.descriptors.values()), told)
+    finally:
+        listeners.close()
+
+
+def _enter(template: Template, place: Place, sockets: Sequence[int], setup: Mapping[str, Any]) -> Tenancy:
+    groups = place.group.doors() if place.group else []
+    told, tell = os.pipe()
+    distress, written = os.pipe()
+    os.set_blocking(distress, False)
+    try:
+        request = {"mounts": place.mounts, "work": place.work, "groups": len(groups)}
+        room = template.kernel(request, [told, written, *sockets, *groups])
+        os.write(tell, json.dumps(setup).encode())
+    except BaseException:
+        os.close(distress)
+        raise
+    finally:
+        for descriptor in (told, tell, written, *groups):
+            os.close(descriptor)
+    return Tenancy(place, room, distress)

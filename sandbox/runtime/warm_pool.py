@@ -1,0 +1,64 @@
+"""Kernels that are ready before anybody asks for one."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+
+from sandbox.runtime.engine import Engine
+from sandbox.errors import SandboxError
+from sandbox.runtime.kernel import Kernel
+
+_FIRST_CELL_S = 0.05  # for the first cell of who has just taken one: making another takes a core
+
+
+class Spares:
+    """Keeps `count` kernels ready, made one after the other by a thread of its own. Thread-safe."""
+
+    def __init__(self, engine: Engine, count: int) -> None:
+        self._engine = engine
+        self._count = count
+        self._ready: deque[Kernel] = deque()
+        self._changed = threading.Condition()
+        self._closed = False
+        self._thread = threading.Thread(target=self._keep_filled, name="sandbox-spares", daemon=True)
+        self._thread.start()
+
+    def take(self) -> Kernel | None:
+        """A kernel that is alive, or None if there is none ready."""
+        while True:
+            with self._changed:
+                kernel = self._ready.popleft() if self._ready else None
+                self._changed.notify()
+            if kernel is None or kernel.is_alive():
+                return kernel
+            kernel.close()
+
+    def close(self) -> None:
+        """End those that are left. Twice is once."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
+        self._thread.join()
+        while self._ready:
+            self._ready.popleft().close()
+
+    def _keep_filled(self) -> None:
+        while self._wait_for_room():
+            try:
+                kernel = self._engine.start(self._engine.images_folder())
+                kernel.rehearse()
+            except SandboxError:  # the next `open` meets it too, and tells it
+                with self._changed:
+                    self._changed.wait_for(lambda: self._closed, timeout=1.0)
+                continue
+            with self._changed:
+                self._ready.append(kernel)
+
+    def _wait_for_room(self) -> bool:
+        """Whether another one is wanted; False once closed. A moment after one was taken."""
+        with self._changed:
+            if len(self._ready) == self._count:
+                self._changed.wait_for(lambda: self._closed or len(self._ready) < self._count)
+                self._changed.wait_for(lambda: self._closed, timeout=_FIRST_CELL_S)
+            return not self._closed

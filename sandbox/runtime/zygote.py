@@ -1,0 +1,162 @@
+"""The template process of a Sandbox, seen from the host: started, asked for kernels, and ended.
+
+It is the one process that is warm: its forks are the kernels (guest/template.py). It holds nothing of the host's
+but its own end of a socket, and ends with that.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from sandbox.errors import KernelStartError
+from sandbox.isolation.bubblewrap import Jail, limits
+from sandbox.runtime.container import Room
+from sandbox.isolation.seccomp import filter_programs
+from sandbox.runtime.signals import send_signal
+
+_PACKET = 65_536
+
+
+class Template:
+    """One running template. Thread-safe; raises KernelStartError once it has ended."""
+
+    def __init__(
+        self, jail: Jail, sessions: Path, uid: int, watch: Callable[[int], None] = lambda pid: None
+    ) -> None:
+        """Start it; `sessions` is the folder below which the images of sessions are.
+
+        `watch` is told the pid of the process that must not outlive the host.
+        """
+        self._watch = watch
+        self._lock = threading.Lock()
+        self._is_isolated = jail.policy.isolation == "room"
+        self._deadline_s = jail.policy.start_timeout_s
+        self._said = os.memfd_create("template")
+        self._control, remote = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            command = jail.template_command(sessions, uid, remote.fileno())
+            environment = {} if self._is_isolated else jail.environment()
+            self._process = _start(command, environment, remote.fileno(), self._said)
+        finally:
+            remote.close()
+        self._pidfd = -1
+        self._ready = False
+        self._send(_setup(jail), [])
+
+    @property
+    def is_alive(self) -> bool:
+        return self._process.poll() is None
+
+    def kernel(self, request: dict[str, Any], descriptors: Sequence[int]) -> Room:
+        """A new kernel in a new room, which waits for its first descriptor to tell it how to begin."""
+        with self._lock:
+            self._wait_until_ready()
+            self._send(request, descriptors)
+            answer, handed = self._receive("gave no kernel")
+        if "failed" in answer:
+            raise KernelStartError(f"the room did not start: {answer['failed']}")
+        kernel, room = handed
+        return Room(room, kernel, int(answer["kernel"]), is_real=self._is_isolated)
+
+    def wait_until_ready(self) -> None:
+        """Until it has imported everything. Raises KernelStartError."""
+        with self._lock:
+            self._wait_until_ready()
+
+    def close(self) -> None:
+        """End it; the rooms end with it. Twice is once."""
+        self._control.close()
+        try:
+            self._process.wait(5)
+        except subprocess.TimeoutExpired:
+            self._kill()
+        if self._pidfd >= 0:
+            os.close(self._pidfd)
+            self._pidfd = -1
+        if self._said >= 0:
+            os.close(self._said)
+            self._said = -1
+
+    def _wait_until_ready(self) -> None:
+        if not self._ready:
+            answer, (self._pidfd,) = self._receive("did not become ready")
+            self._watch(int(answer["ready"]))
+            self._ready = True
+
+    def _send(self, packet: dict[str, Any], descriptors: Sequence[int]) -> None:
+        try:
+            socket.send_fds(self._control, [json.dumps(packet).encode()], descriptors)
+        except OSError as error:
+            raise KernelStartError(
+                f"the template process has ended: {self._last_words() or error}"
+            ) from error
+
+    def _receive(self, what: str) -> tuple[dict[str, Any], list[int]]:
+        poll = select.poll()
+        poll.register(self._control, select.POLLIN)
+        if not poll.poll(self._deadline_s * 1000):
+            raise KernelStartError(f"the template process {what} in time; raise Policy.start_timeout_s")
+        packet, descriptors, _, _ = socket.recv_fds(self._control, _PACKET, 4)
+        if not packet:
+            raise KernelStartError(f"the template process {what}: {self._last_words() or 'it ended'}")
+        for descriptor in descriptors:
+            os.set_inheritable(descriptor, False)
+        answer: dict[str, Any] = json.loads(packet)
+        return answer, descriptors
+
+    def _last_words(self) -> str:
+        """The last line that it wrote on standard error."""
+        try:
+            self._process.wait(1)
+        except subprocess.TimeoutExpired:
+            return ""
+        size = os.fstat(self._said).st_size
+        lines = (
+            os.pread(self._said, 65_536, max(0, size - 65_536)).decode(errors="replace").strip().splitlines()
+        )
+        return lines[-1].strip() if lines else ""
+
+    def _kill(self) -> None:
+        if self._pidfd >= 0:
+            send_signal(self._pidfd, signal.SIGKILL)
+        self._process.kill()
+        self._process.wait()
+
+
+def _start(
+    command: Sequence[str], environment: dict[str, str], control: int, said: int
+) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        command,
+        env=environment,  # no key of the host's may come near a guest
+        cwd="/",
+        pass_fds=(control,),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=said,
+        start_new_session=True,  # Ctrl-C at the host's terminal is the host's to handle
+    )
+
+
+def _setup(jail: Jail) -> dict[str, Any]:
+    policy = jail.policy
+    programs = filter_programs() if policy.isolation == "room" else ()
+    return {
+        "packages": jail.interpreter.packages,
+        "preload": policy.preload,
+        "figure_pixels": policy.figure_pixels,
+        "environment": jail.environment(),
+        "limits": limits(policy),
+        "filters": [base64.b64encode(program).decode() for program in programs],
+        "room": jail.setup(),
+    }

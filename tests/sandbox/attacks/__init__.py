@@ -1,1 +1,0 @@
-"""The attacks of `sandbox/attacks`, against plain Jupyter and against the sandbox."""

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sandbox.escape_tests.attacks import Attack, attacks, read_attack
+
+
+def program(folder: Path, text: str) -> Path:
+    path = folder / "files" / "something.py"
+    path.parent.mkdir()
+    path.write_text(text)
+    return path
+
+
+def test_the_first_lines_of_a_program_say_how_to_run_it(tmp_path: Path) -> None:
+    text = (
+        '"""Try it.\n\nlayer: deadline\nplain: skipped, it needs one\ntimeout: 0.5\nsession: own\n'
+        'sessions: 2\nproof: deadline\nafter: print("a: b")\nexpect: a: b\n"""\nx = 1\n'
+    )
+    assert read_attack(program(tmp_path, text)) == Attack(
+        topic="files",
+        name="something",
+        tries="Try it.",
+        code=text,
+        layer="deadline",
+        plain="skipped",
+        why="it needs one",
+        timeout_s=0.5,
+        session="own",
+        sessions=2,
+        proof="deadline",
+        after='print("a: b")',
+        expect="a: b",
+    )
+
+
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [
+        ("layer: mounts\nplain: sometimes", "'sometimes' is none of succeeds"),
+        ("layer: glue\nplain: fails", "'glue' is none of mounts"),
+        ("layer: mounts\nplain: fails\nproof: belief", "'belief' is none of cell"),
+        ("layer: mounts\nplain: fails\ncolour: red", "'colour' is none of layer"),
+        ("layer: mounts", "its docstring does not say"),
+    ],
+)
+def test_a_program_that_is_not_understood_is_named(tmp_path: Path, lines: str, why: str) -> None:
+    path = program(tmp_path, f'"""Try it.\n\n{lines}\n"""\n')
+    with pytest.raises(ValueError, match=why) as raised:
+        read_attack(path)
+    assert str(raised.value).startswith(f"{path}: ")
+
+
+def test_every_program_prints_its_marker_or_is_judged_from_the_host() -> None:
+    judged_inside = [each for each in attacks() if each.proof == "cell" and each.after is None]
+    assert [each.id for each in judged_inside if "MARKER" not in each.code] == []

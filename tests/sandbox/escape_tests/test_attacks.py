@@ -1,0 +1,142 @@
+"""Every attack gets nowhere in a room; where it should, it succeeds against plain Jupyter."""
+
+from __future__ import annotations
+
+import secrets
+import tempfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from sandbox import Policy, Sandbox
+from sandbox.escape_tests import Attack, Runner, attacks
+from sandbox.escape_tests.canaries import Canaries
+from sandbox.escape_tests.command import Rooms
+from tests.sandbox.escape_tests.plain import PlainSession
+from tests.sandbox.escape_tests.rights import is_root_of_a_machine
+from tests.sandbox.escape_tests.rounds import Verdicts, played
+
+# Less memory than by default, which takes less time to fill.
+_POLICY = Policy(interrupt_grace_s=0.5, memory_bytes=2**30)
+_ALL = attacks()
+_ON_PLAIN = [each for each in _ALL if each.plain != "skipped"]
+_SLIPS = (
+    "AttributeError",
+    "ImportError",
+    "IndexError",
+    "KeyError",
+    "ModuleNotFoundError",
+    "NameError",
+    "TypeError",
+)
+_QUICK = [
+    each
+    for each in _ALL
+    if (each.proof, each.session, each.sessions, each.timeout_s) == ("cell", "shared", 1, 10)
+]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def in_rooms(request: pytest.FixtureRequest) -> Iterator[Verdicts]:
+    """Of the selected tests. Those that flood the host are a round of their own: it is watched for one of them."""
+    chosen = tuple(_chosen(request, test_an_attack_is_contained))
+    floods = [each for each in chosen if each.proof == "neighbour"]
+    others = [each for each in chosen if each.proof != "neighbour"]
+    verdicts: Verdicts = {}
+    with Rooms(_POLICY) as rooms, ExitStack() as stack:
+        for part in (floods, others):
+            runner = Runner(rooms.open_session, _POLICY.interrupt_grace_s)
+            verdicts |= stack.enter_context(played(runner, part))
+        yield verdicts
+
+
+@pytest.fixture(scope="module", autouse=True)
+def on_plain_jupyter(request: pytest.FixtureRequest) -> Iterator[Verdicts]:
+    """Of the selected tests, at the same time as those in rooms: most of the time of an attack is spent waiting."""
+    chosen = _chosen(request, test_it_does_to_plain_jupyter_what_it_says)
+    with _plain_runner() as runner, played(runner, chosen) as verdicts:
+        yield verdicts
+
+
+@contextmanager
+def _plain_runner() -> Iterator[Runner]:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
+        yield Runner(partial(PlainSession, Path(home)), _POLICY.interrupt_grace_s)
+
+
+def _chosen(request: pytest.FixtureRequest, test: Callable[..., None]) -> Iterator[Attack]:
+    for item in request.session.items:
+        if isinstance(item, pytest.Function) and item.function is test:
+            attack: Attack = item.callspec.params["attack"]  # type: ignore[assignment]  # of an `object`
+            yield attack
+
+
+@pytest.fixture(scope="module")
+def has_groups() -> bool:
+    with Sandbox() as sandbox:
+        return any(layer.name == "control groups" and layer.is_present for layer in sandbox.layers())
+
+
+@pytest.mark.parametrize("attack", _ALL, ids=lambda attack: attack.id)
+def test_an_attack_is_contained(in_rooms: Verdicts, has_groups: bool, attack: Attack) -> None:
+    verdict = in_rooms[attack.id].result()
+    if attack.layer == "groups" and not has_groups:
+        pytest.skip("this machine has no control groups for this user, as `sandbox check` says")
+    assert verdict.contained, verdict.evidence
+    assert verdict.raised not in _SLIPS, f"not contained, but broken: {verdict.evidence}"
+
+
+@pytest.mark.parametrize("attack", _ON_PLAIN, ids=lambda attack: attack.id)
+def test_it_does_to_plain_jupyter_what_it_says(on_plain_jupyter: Verdicts, attack: Attack) -> None:
+    verdict = on_plain_jupyter[attack.id].result()
+    if verdict.contained and attack.plain != "fails":  # beside so many others it may have come too late
+        with _plain_runner() as runner, runner:
+            verdict = runner.run(attack)
+    if attack.plain == "succeeds as root" and verdict.contained and not is_root_of_a_machine():
+        pytest.skip("it needs root, with all of its rights")
+    if attack.plain == "depends" and verdict.contained:
+        pytest.skip(f"it depends {attack.why}")
+    assert verdict.contained == (attack.plain == "fails"), verdict.evidence
+
+
+def test_there_are_enough_of_them_and_each_says_what_it_tries() -> None:
+    assert len(_ALL) >= 80
+    assert len({attack.tries for attack in _ALL}) == len(_ALL)
+    assert {attack.topic for attack in _ALL} >= {
+        "files",
+        "network",
+        "processes",
+        "exhaustion",
+        "kernel",
+        "leaks",
+    }
+
+
+def test_those_that_no_plain_kernel_is_asked_to_stand_say_why() -> None:
+    assert all(attack.why for attack in _ALL if attack.plain in ("skipped", "depends"))
+
+
+def test_twenty_sessions_contain_them_at_once() -> None:
+    with ExitStack() as stack:
+        canaries = stack.enter_context(Canaries())
+        sandbox = stack.enter_context(Sandbox(replace(_POLICY, cell_timeout_s=20)))
+        sessions = [stack.enter_context(sandbox.open()) for _ in range(20)]
+        marker = secrets.token_hex(16)
+        start = f"TARGET = {canaries.target!r}; MARKER = {marker!r}\n"
+
+        def attacked(number: int) -> tuple[str, str]:
+            session = sessions[number]
+            session.run(f"mine = {number}")
+            said = "".join(session.run(start + attack.code).text for attack in _QUICK[number::20])
+            return said, session.run("print(mine)").text
+
+        with ThreadPoolExecutor(20) as threads:
+            results = list(threads.map(attacked, range(20)))
+        assert not [said for said, _ in results if marker in said.splitlines()]
+        assert [told for _, told in results] == [f"{number}\n" for number in range(20)]
+        assert canaries.harm(marker) is None

@@ -1,0 +1,176 @@
+"""What is judged an escape, with sessions that are no more than a namespace of this process."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sandbox import CellError, CellResult, KernelStartError, Stream
+from sandbox.escape_tests import Attack, Runner
+
+TRY = Attack("files", "try", "Try it.", "", layer="mounts", plain="fails")
+
+
+class Open:
+    """Runs cells here. `seconds` is what it says that they take."""
+
+    def __init__(self, variables: dict[str, Any] | None = None, seconds: float = 0.0) -> None:
+        self._variables = {} if variables is None else variables
+        self._seconds = seconds
+
+    def run(self, code: str) -> CellResult:
+        said, error = io.StringIO(), None
+        with contextlib.redirect_stdout(said):
+            try:
+                exec(code, self._variables)
+            except (ArithmeticError, TypeError) as raised:
+                error = CellError(type(raised).__name__, str(raised))
+        outputs = (Stream("stdout", said.getvalue()),) if said.getvalue() else ()
+        return CellResult("error" if error else "ok", outputs, error, self._seconds)
+
+    def close(self) -> None:
+        """Nothing runs on."""
+
+
+class Broken(Open):
+    """A session whose kernel does not come back after the first attack."""
+
+    def run(self, code: str) -> CellResult:
+        if "TARGET" in code:
+            raise KernelStartError("no kernel came up")
+        return super().run(code)
+
+
+@pytest.fixture
+def runner() -> Iterator[Runner]:
+    with Runner(lambda timeout_s: Open(), 0.5) as opened:
+        yield opened
+
+
+def trying(code: str, **fields: Any) -> Attack:
+    return replace(TRY, code=code, **fields)
+
+
+def test_a_printed_marker_is_an_escape(runner: Runner) -> None:
+    verdict = runner.run(trying("print('before'); print(MARKER); print('after')"))
+    assert (verdict.contained, verdict.evidence) == (False, "it printed its marker")
+
+
+def test_a_marker_within_other_text_is_none(runner: Runner) -> None:
+    assert runner.run(trying("print('it is ' + MARKER)")).contained
+
+
+def test_the_exception_that_ended_a_program_is_told(runner: Runner) -> None:
+    verdict = runner.run(trying("1 / 0"))
+    assert (verdict.contained, verdict.raised) == (True, "ZeroDivisionError")
+    assert verdict.evidence == "ZeroDivisionError: division by zero"
+
+
+def test_a_touched_canary_is_an_escape_though_nothing_was_printed(runner: Runner) -> None:
+    verdict = runner.run(trying("open(TARGET['outside'] + '/made', 'w').close()"))
+    assert not verdict.contained
+    assert verdict.evidence.endswith("/made was made")
+
+
+def test_an_escape_is_not_told_again_of_the_next_attack(runner: Runner) -> None:
+    runner.run(trying("print(MARKER); open(TARGET['outside'] + '/made', 'w').close()"))
+    assert runner.run(trying("pass")).contained
+
+
+@pytest.mark.parametrize(("seconds", "evidence"), [(3.4, "nothing"), (3.6, "control came back after 3.6 s")])
+def test_control_must_be_back_two_seconds_after_limit_and_grace(seconds: float, evidence: str) -> None:
+    with Runner(lambda timeout_s: Open(seconds=seconds), 0.5) as runner:
+        assert runner.run(trying("pass", proof="deadline", timeout_s=1.0)).evidence.startswith(evidence)
+
+
+def test_the_next_cell_must_print_what_is_its_own(runner: Runner) -> None:
+    spoiled = trying("x = 'forged'", after="print(x)", expect="own words")
+    assert runner.run(spoiled).evidence == "the next cell printed 'forged', not 'own words'"
+    assert runner.run(replace(spoiled, expect="forged")).contained
+
+
+def test_a_neighbour_that_answers_wrong_is_an_escape() -> None:
+    shared: dict[str, Any] = {}
+    with Runner(lambda timeout_s: Open(shared), 0.5) as runner:
+        verdict = runner.run(trying("print = lambda *words, **options: None", proof="neighbour"))
+        assert verdict.evidence == "its neighbour printed '', not '42'"
+
+
+def test_a_changed_secret_of_the_neighbour_is_an_escape() -> None:
+    shared: dict[str, Any] = {}
+    with Runner(lambda timeout_s: Open(shared), 0.5) as runner:
+        assert "secrets became" in runner.run(trying("secret = 'changed'")).evidence
+
+
+def test_a_program_runs_as_often_as_it_asks_each_time_in_a_new_session(runner: Runner) -> None:
+    twice = "print(MARKER if 'left' in globals() else 1); left = 1"
+    assert runner.run(trying(twice, sessions=2)).contained
+    runner.run(trying("left = 1"))
+    assert not runner.run(trying(twice)).contained
+
+
+def test_an_attack_after_which_no_session_starts_is_an_escape() -> None:
+    with Runner(lambda timeout_s: Broken(), 0.5) as runner:
+        verdict = runner.run(trying("pass"))
+    assert (verdict.contained, verdict.evidence) == (False, "no kernel came up")
+
+
+def test_a_shared_session_that_was_spoiled_is_replaced() -> None:
+    opened: list[Open] = []
+
+    def open_session(timeout_s: float) -> Open:
+        opened.append(Open())
+        return opened[-1]
+
+    with Runner(open_session, 0.5) as runner:
+        runner.run(trying("pass"))
+        assert len(opened) == 2  # a neighbour, and the one that is attacked
+        runner.run(trying("pass"))
+        assert len(opened) == 2
+        runner.run(trying("print = None"))
+        assert len(opened) == 2
+        assert runner.run(trying("print(MARKER)")).contained is False
+    assert len(opened) == 3
+
+
+def test_canaries_are_removed_though_a_session_cannot_be_closed(tmp_path: Path) -> None:
+    class Stuck(Open):
+        def close(self) -> None:
+            raise KernelStartError("no kernel came up")
+
+    runner = Runner(lambda timeout_s: Stuck(), 0.5)
+    told = tmp_path / "told"
+    runner.run(trying(f"import pathlib; pathlib.Path({str(told)!r}).write_text(TARGET['outside'])"))
+    assert Path(told.read_text()).exists()
+    with pytest.raises(KernelStartError):
+        runner.close()
+    assert not Path(told.read_text()).exists()
+
+
+def test_memory_that_the_host_had_for_a_moment_is_an_escape(runner: Runner) -> None:
+    verdict = runner.run(trying("held = b'x' * (300 * 2**20); del held", proof="neighbour"))
+    assert verdict.evidence.startswith("the host grew by ")
+
+
+def test_memory_that_the_host_had_before_is_none(runner: Runner) -> None:
+    held = b"x" * (300 * 2**20)
+    del held
+    assert runner.run(trying("pass", proof="neighbour")).contained
+
+
+@pytest.mark.parametrize("code", ["print(found)", "print('it is ' + found + '!')", "raise TypeError(found)"])
+def test_a_key_of_the_host_in_what_is_printed_is_an_escape(runner: Runner, code: str) -> None:
+    verdict = runner.run(trying(f"import os; found = os.environ[TARGET['key_name']]; {code}"))
+    assert (verdict.contained, verdict.evidence) == (False, "it printed a secret")
+
+
+def test_a_secret_of_the_neighbour_in_the_next_cell_is_an_escape() -> None:
+    shared: dict[str, Any] = {}
+    with Runner(lambda timeout_s: Open(shared), 0.5) as runner:
+        assert runner.run(trying("pass", after="print(secret)")).evidence == "it printed a secret"

@@ -1,0 +1,206 @@
+"""Control groups: real ones where this machine lets us have them, and the rules of version 2 on a made-up tree."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sandbox import Policy, Sandbox
+from sandbox.isolation.cgroup import ControlGroups, Group, find_control_groups, sweep
+from sandbox.policy import MIB
+from tests.sandbox.processes import wait_until
+
+
+@pytest.fixture
+def groups() -> Iterator[ControlGroups]:
+    found, why = find_control_groups()
+    if found is None:
+        pytest.skip(f"control groups: {why}")
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def needs_groups(groups: ControlGroups) -> None:
+    """For tests of a whole sandbox on a machine that has them."""
+
+
+def start_in(group: Group, *command: str) -> subprocess.Popen[bytes]:
+    doors = group.doors()
+    enter = (
+        f"import os, sys; [os.write(door, b'0') for door in {doors}]; os.execvp(sys.argv[1], sys.argv[1:])"
+    )
+    process = subprocess.Popen([sys.executable, "-c", enter, *command], pass_fds=doors)
+    for door in doors:
+        os.close(door)
+    return process
+
+
+def test_a_group_is_made_and_removed_with_what_runs_in_it(groups: ControlGroups) -> None:
+    group = groups.make("one", Policy())
+    sleeper = start_in(group, "sleep", "60")
+    pid = str(sleeper.pid)
+    assert wait_until(
+        lambda: all(pid in (folder / "cgroup.procs").read_text().split() for folder in group.folders), 5
+    )
+    group.remove()
+    assert sleeper.wait() < 0
+    assert not any(folder.exists() for folder in group.folders)
+
+
+def test_closing_removes_the_groups_that_are_left(groups: ControlGroups) -> None:
+    groups.make("one", Policy())
+    groups.close()
+    groups.close()
+    assert not any(folder.exists() for folder in groups.folders)
+
+
+def test_a_process_that_is_too_large_ends_and_that_is_told(groups: ControlGroups) -> None:
+    group = groups.make("one", Policy(memory_bytes=60 * MIB))
+    assert not group.ran_out_of_memory()
+    hog = start_in(
+        group, sys.executable, "-c", "b = bytearray(200 * 2**20); b[::4096] = b[::4096]; print(len(b))"
+    )
+    hog.wait()
+    assert hog.returncode == -9
+    assert group.ran_out_of_memory()
+    group.remove()
+
+
+_MEMORY = """
+import os, mmap
+children = []
+for _ in range(4):
+    pid = os.fork()
+    if pid == 0:
+        data = bytearray(60 * 2**20)
+        data[::4096] = b'x' * len(data[::4096])
+        os.write(1, b'whole ')
+        import time; time.sleep(5)
+        os._exit(0)
+    children.append(pid)
+import time; time.sleep(1.5)
+print('and', sum(os.waitpid(pid, os.WNOHANG)[0] == 0 for pid in children), 'alive')
+"""
+
+
+@pytest.mark.usefixtures("needs_groups")
+def test_the_children_of_a_session_share_its_memory() -> None:
+    with Sandbox(Policy(cell_timeout_s=10, memory_bytes=900 * MIB)) as sandbox, sandbox.open({}) as session:
+        text = session.run(_MEMORY).text
+        assert text.count("whole") == 4
+        assert text.endswith("and 4 alive\n")
+    with Sandbox(Policy(cell_timeout_s=10, memory_bytes=150 * MIB)) as sandbox, sandbox.open({}) as session:
+        result = session.run(_MEMORY)
+        assert "and 4 alive" not in result.text  # or the kernel was ended
+
+
+@pytest.mark.usefixtures("needs_groups")
+def test_memory_that_is_no_address_space_counts_too() -> None:
+    code = (
+        "import os\nfile = os.memfd_create('x')\n"
+        "for _ in range(60):\n    os.write(file, b'x' * 10**7)\nprint('wrote it all')"
+    )
+    policy = Policy(cell_timeout_s=10, memory_bytes=300 * MIB, file_bytes=2**31)
+    with Sandbox(policy) as sandbox, sandbox.open({}) as session:
+        result = session.run(code)
+        assert (result.status, result.text) == ("died", "")
+        assert result.error is not None
+        assert result.error.name == "OutOfMemory"
+        assert "314,572,800 bytes" in result.error.message
+        assert session.run("print(6 * 7)").text == "42\n"
+
+
+@pytest.mark.usefixtures("needs_groups")
+def test_a_session_keeps_no_more_processors_busy_than_it_may() -> None:
+    code = (
+        "import os, time\npids = []\nfor _ in range(2):\n    pid = os.fork()\n    if pid == 0:\n"
+        "        while True: pass\n    pids.append(pid)\ntime.sleep(1)\n"
+        "for pid in pids: os.kill(pid, 9)\nprint(sum(os.wait4(pid, 0)[2].ru_utime for pid in pids))"
+    )
+    with Sandbox(Policy(cell_timeout_s=10, cpus=0.2)) as sandbox, sandbox.open({}) as session:
+        assert 0 < float(session.run(code).text) < 0.6
+
+
+@pytest.mark.usefixtures("needs_groups")
+def test_no_group_is_left_after_a_session_and_after_a_sandbox() -> None:
+    with Sandbox() as sandbox:
+        session = sandbox.open({})
+        assert sandbox._engine is not None
+        assert sandbox._engine._groups is not None
+        folders = sandbox._engine._groups.folders
+        assert all(any(child.is_dir() for child in folder.iterdir()) for folder in folders)
+        session.close()
+        assert wait_until(lambda: not any(c.is_dir() for folder in folders for c in folder.iterdir()), 2)
+    assert not any(folder.exists() for folder in folders)
+
+
+def test_groups_of_a_host_that_is_gone_are_swept_and_others_are_not(tmp_path: Path) -> None:
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    (tmp_path / f"pyvision-sandbox-{gone.pid}-aa" / "k1").mkdir(parents=True)
+    (tmp_path / f"pyvision-sandbox-{os.getpid()}-bb").mkdir()
+    (tmp_path / "user.slice").mkdir()
+    sweep([tmp_path])
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        f"pyvision-sandbox-{os.getpid()}-bb",
+        "user.slice",
+    ]
+
+
+class UnifiedTree:
+    """A folder that looks like version 2 to whoever writes into it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.place = folder
+        self.groups = ControlGroups({"memory": folder, "pids": folder}, unified=True)
+
+
+def test_version_2_turns_its_controllers_on_below_itself(tmp_path: Path) -> None:
+    tree = UnifiedTree(tmp_path)
+    (folder,) = tree.groups.folders
+    assert (folder / "cgroup.subtree_control").read_text() == "+memory +pids"
+    (folder / "cgroup.subtree_control").unlink()
+    tree.groups.close()
+    assert not folder.exists()
+
+
+@pytest.fixture
+def unified() -> Iterator[Path]:
+    """A new directory in the machine's own tree of version 2, which needs no controller."""
+    mounts = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
+    trees = [Path(place) for _, place, kind, *_ in mounts if kind == "cgroup2"]
+    if not trees or not os.access(trees[0], os.W_OK):
+        pytest.skip("this user can make no group of version 2 on this machine")
+    folder = trees[0] / f"pyvision-sandbox-{os.getpid()}-test"
+    folder.mkdir()
+    yield folder
+    assert wait_until(lambda: not (folder / "cgroup.procs").read_text(), 5)
+    folder.rmdir()
+
+
+def test_a_process_goes_through_the_door_of_a_real_group_of_version_2(unified: Path) -> None:
+    sleeper = start_in(Group({"memory": unified}), "sleep", "60")
+    pid = str(sleeper.pid)
+    assert wait_until(lambda: pid in (unified / "cgroup.procs").read_text().split(), 5)
+    sleeper.kill()
+    sleeper.wait()
+
+
+def test_the_door_of_version_2_is_its_list_of_processes(tmp_path: Path) -> None:
+    group = Group({"memory": tmp_path, "pids": tmp_path})
+    (tmp_path / "cgroup.procs").touch()
+    (door,) = group.doors()
+    os.write(door, b"0")
+    os.close(door)
+    assert (tmp_path / "cgroup.procs").read_text() == "0"
+
+
+def test_a_place_where_no_group_can_be_made_is_told(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        ControlGroups({"memory": tmp_path / "nowhere"}, unified=False)

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sandbox.isolation.folder import PrivateFolder, sweep
+
+PROJECT = Path(__file__).parents[2]
+LEAVE_ONE = (
+    "import os\nfrom sandbox.isolation.folder import PrivateFolder\nkept = PrivateFolder()\nos.kill(os.getpid(), 9)"
+)
+
+
+@pytest.fixture(autouse=True)
+def folders(short_temp: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr("tempfile.tempdir", str(short_temp))
+    monkeypatch.setenv("TMPDIR", str(short_temp))
+    return short_temp
+
+
+def make_old(folder: Path) -> None:
+    for path in folder.iterdir():
+        os.utime(path, (0, 0))
+
+
+def test_a_folder_is_private_and_goes_with_all_that_it_holds(folders: Path) -> None:
+    folder = PrivateFolder()
+    assert folder.path.stat().st_mode & 0o777 == 0o700
+    (folder.path / "image").write_bytes(b"x")
+    folder.close()
+    folder.close()
+    assert list(folders.iterdir()) == []
+
+
+def test_the_folder_of_a_killed_host_is_swept(folders: Path) -> None:
+    subprocess.run([sys.executable, "-c", LEAVE_ONE], cwd=PROJECT, check=False)
+    assert len(list(folders.iterdir())) == 1
+    make_old(folders)
+    sweep()
+    assert list(folders.iterdir()) == []
+
+
+def test_a_folder_in_use_is_not_swept() -> None:
+    folder = PrivateFolder()
+    os.utime(folder.path, (0, 0))
+    sweep()
+    assert folder.path.is_dir()
+    folder.close()
+
+
+def test_a_folder_that_is_new_is_not_swept(folders: Path) -> None:
+    subprocess.run([sys.executable, "-c", LEAVE_ONE], cwd=PROJECT, check=False)
+    sweep()
+    assert len(list(folders.iterdir())) == 1
