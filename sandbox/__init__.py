@@ -1,7 +1,5 @@
 """Untrusted Python in a persistent, isolated Jupyter kernel. Knows nothing of models or questions."""
 
-from sandbox.protocol.rpc import HostFunction
-from sandbox.escape_tests.command import check as check_machine
 from sandbox.errors import (
     ImageError,
     InterpreterError,
@@ -13,6 +11,7 @@ from sandbox.errors import (
 )
 from sandbox.isolation.report import Layer
 from sandbox.policy import Policy
+from sandbox.protocol.rpc import HostFunction
 from sandbox.results import (
     CellError,
     CellResult,
@@ -49,5 +48,4 @@ __all__ = [
     "Stream",
     "Trace",
     "TraceEvent",
-    "check_machine",
 ]

@@ -17,14 +17,19 @@ class _Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    from sandbox.jupyter import kernelspec
     from sandbox.escape_tests import command
+    from sandbox.jupyter import kernelspec
 
     parser = _Parser(prog="python -m sandbox", description="Isolated Jupyter kernels for untrusted Python.")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name, told, add_arguments, call in (
         ("check", "try to break out, on this machine", command.add_arguments, command.check),
-        ("install", "add a Jupyter kernel that runs in rooms", kernelspec.add_arguments, kernelspec.install),
+        (
+            "install",
+            "add a Jupyter kernel that runs in containers",
+            kernelspec.add_arguments,
+            kernelspec.install,
+        ),
     ):
         added = commands.add_parser(name, help=told, description=f"{told[0].upper()}{told[1:]}.")
         add_arguments(added)

@@ -3,7 +3,7 @@
 SandboxError
 ├── IsolationError    this machine cannot isolate the guest: bubblewrap or user namespaces are missing
 ├── InterpreterError  `Policy.python` is no interpreter, or lacks what a kernel needs
-├── KernelStartError  the room was built, yet no kernel came up in it within `Policy.start_timeout_s`
+├── KernelStartError  the container was built, yet no kernel came up in it within `Policy.start_timeout_s`
 ├── SandboxBusy       no session became free within `Sandbox(wait_s=…)`
 ├── ImageError        an image handed to `open` or `define` cannot be read or decoded
 └── SessionClosed     the session or its sandbox was closed before this call
@@ -25,7 +25,7 @@ class InterpreterError(SandboxError):
 
 
 class KernelStartError(SandboxError):
-    """The room was built, yet no kernel came up in it within `Policy.start_timeout_s`."""
+    """The container was built, yet no kernel came up in it within `Policy.start_timeout_s`."""
 
 
 class SandboxBusy(SandboxError):  # noqa: N818 - it names a state

@@ -1,7 +1,8 @@
-"""What a session may use: the limits that the jail and the session enforce."""
+"""What a session may use: the limits that the confinement and the session enforce."""
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,23 +13,23 @@ MIB = 2**20
 class Policy:
     """Limits of every session of one Sandbox, in bytes and seconds.
 
-    isolation: `room` is what this package is for. `none` runs a cell with all that the caller may do, and warns.
+    isolation: `bwrap` is what this package is for. `none` runs a cell with all that the caller may do, and warns.
     python: another interpreter for the cells, with ipykernel, matplotlib, numpy and pillow in its environment.
     preload: modules to import once for all sessions, so that cells which import them need not wait.
     seed: of random, of numpy's global generator and of hashes, in 0 … 2**32 - 1: every kernel draws the same numbers
     and has its sets in the same order. None: by chance, as `numpy.random.default_rng()` without a seed always is.
     """
 
-    isolation: Literal["room", "none"] = "room"
+    isolation: Literal["bwrap", "none"] = "bwrap"
     python: str | None = None
     preload: tuple[str, ...] = ()
     seed: int | None = 0
     cell_timeout_s: float = 30.0
     interrupt_grace_s: float = 1.5  # between the interrupt and the kill
     start_timeout_s: float = 60.0
-    memory_bytes: int = 2048 * MIB  # of each process; of a session too where there are control groups
+    memory_bytes: int = 2048 * MIB  # of each process; of a session too where there are cgroups
     processes: int = 128  # processes and threads of a session
-    cpus: float | None = None  # processors that a session may keep busy, where there are control groups
+    cpus: float | None = None  # processors that a session may keep busy, where there are cgroups
     open_files: int = 512  # descriptors of each process; fewer than the host's own, which it shares in part
     file_bytes: int = 256 * MIB  # largest file a cell may write
     disk_bytes: int = 512 * MIB  # /tmp and the working directory together (tmpfs)
@@ -46,3 +47,8 @@ class Policy:
     host_calls: int = 1_000  # of host functions, by one cell
     host_bytes: int = 256 * MIB  # to and from host functions, by one cell
     host_call_timeout_s: float = 120.0
+
+    def __post_init__(self) -> None:
+        if self.isolation == "room":  # type: ignore[comparison-overlap]  # its name in version 0.1
+            warnings.warn('Policy(isolation="room") is now "bwrap"', DeprecationWarning, stacklevel=3)
+            object.__setattr__(self, "isolation", "bwrap")

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
-from sandbox.runtime.engine import Engine
 from sandbox.errors import SessionClosed
-from sandbox.runtime.images import ImageSource
 from sandbox.isolation.report import Layer, layers
-from sandbox.runtime.limiter import Places
 from sandbox.policy import Policy
+from sandbox.runtime.engine import Engine
+from sandbox.runtime.images import ImageSource
+from sandbox.runtime.limiter import SessionLimiter
+from sandbox.runtime.warm_pool import WarmPool
 from sandbox.session import Session
-from sandbox.runtime.warm_pool import Spares
 
 
 class Sandbox:
     """Opens isolated sessions under one Policy. Cheap to make, thread-safe; `close` ends every session.
 
-    spare: kernels that are kept ready. most_sessions: how many may be open at once. wait_s: how long `open`
+    spare: kernels that are kept ready. max_sessions: how many may be open at once. acquire_timeout_s: how long `open`
     waits for one of them to be closed; None is for ever.
     """
 
@@ -29,16 +30,22 @@ class Sandbox:
         policy: Policy | None = None,
         *,
         spare: int = 0,
-        most_sessions: int = 256,
-        wait_s: float | None = 60.0,
+        max_sessions: int = 256,
+        acquire_timeout_s: float | None = 60.0,
+        **renamed: Any,
     ) -> None:
+        if renamed:  # names of version 0.1
+            max_sessions = _renamed(renamed, "most_sessions", "max_sessions", max_sessions)
+            acquire_timeout_s = _renamed(renamed, "wait_s", "acquire_timeout_s", acquire_timeout_s)
+            if renamed:
+                raise TypeError(f"Sandbox() has no argument {next(iter(renamed))!r}")
         self.policy = policy or Policy()
         self._spare = spare
-        self._wait_s = wait_s
-        self._places = Places(most_sessions)
+        self._acquire_timeout_s = acquire_timeout_s
+        self._limiter = SessionLimiter(max_sessions)
         self._lock = threading.Lock()
         self._engine: Engine | None = None
-        self._spares: Spares | None = None
+        self._warm_pool: WarmPool | None = None
         self._sessions: set[Session] = set()
         self._closed = False
 
@@ -47,11 +54,11 @@ class Sandbox:
 
         Raises IsolationError, KernelStartError, ImageError, SandboxBusy or SessionClosed.
         """
-        self._places.take(self._wait_s)
+        self._limiter.acquire(self._acquire_timeout_s)
         try:
             session = self._new_session()
         except BaseException:
-            self._places.give_back()
+            self._limiter.release()
             raise
         try:
             session.define(images or {})
@@ -74,17 +81,17 @@ class Sandbox:
             self._closed = True
             sessions = set(self._sessions)
             engine, self._engine = self._engine, None
-            spares, self._spares = self._spares, None
+            warm_pool, self._warm_pool = self._warm_pool, None
         for session in sessions:
             session.close()
-        if spares is not None:
-            spares.close()
+        if warm_pool is not None:
+            warm_pool.close()
         if engine is not None:
             engine.close()
 
     def _new_session(self) -> Session:
         engine = self._running_engine()
-        kernel = (self._spares.take() if self._spares else None) or engine.start(engine.images_folder())
+        kernel = (self._warm_pool.take() if self._warm_pool else None) or engine.start(engine.images_folder())
         session = Session(engine, self.policy, kernel, self._forget)
         with self._lock:
             if not self._closed:
@@ -99,13 +106,13 @@ class Sandbox:
                 raise _closed()
             if self._engine is None:
                 self._engine = Engine(self.policy)
-                self._spares = Spares(self._engine, self._spare) if self._spare > 0 else None
+                self._warm_pool = WarmPool(self._engine, self._spare) if self._spare > 0 else None
             return self._engine
 
     def _forget(self, session: Session) -> None:
         with self._lock:
             self._sessions.discard(session)
-        self._places.give_back()
+        self._limiter.release()
 
     def __enter__(self) -> Self:
         return self
@@ -114,6 +121,13 @@ class Sandbox:
         self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _renamed(options: dict[str, Any], old: str, new: str, value: Any) -> Any:
+    if old not in options:
+        return value
+    warnings.warn(f"Sandbox({old}=…) is now Sandbox({new}=…)", DeprecationWarning, stacklevel=3)
+    return options.pop(old)
 
 
 def _closed() -> SessionClosed:

@@ -10,14 +10,14 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Self
 
+from sandbox.errors import ImageError, SessionClosed
+from sandbox.policy import Policy
 from sandbox.protocol.rpc import HostFunction
+from sandbox.results import CellError, CellResult
 from sandbox.runtime.cell import Cell, run_cell
 from sandbox.runtime.engine import Engine
-from sandbox.errors import ImageError, SessionClosed
 from sandbox.runtime.images import ImageFolder, ImageSource
 from sandbox.runtime.kernel import Kernel
-from sandbox.policy import Policy
-from sandbox.results import CellError, CellResult
 
 _DIED_BETWEEN = (
     "the kernel had ended after the previous cell, and this one did not run; "
@@ -38,7 +38,7 @@ class Session:
         self._lock = threading.Lock()
         self._closing = threading.Lock()
         folder = kernel.place.images
-        self._images = ImageFolder(folder, engine.jail.images_folder(folder))
+        self._images = ImageFolder(folder, engine.confinement.images_folder(folder))
         self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         self._untold = False  # a kernel was lost and no result has said so yet
         self.closed = False
@@ -49,7 +49,7 @@ class Session:
         """Run one cell. Never raises for what it does; SessionClosed, or KernelStartError in a restore.
 
         trace: tell in `result.trace` which lines ran and what they changed. functions: what the cell can call
-        as `host.NAME(…)`, with pictures among the arguments; each runs on the host, in a thread of its own, with
+        as `host.NAME(…)`, with images among the arguments; each runs on the host, in a thread of its own, with
         all the host's rights. The time that they take is not the cell's.
         """
         cell = Cell(code, trace, functions or {})

@@ -75,7 +75,7 @@ def test_figures_and_new_pictures_take_the_next_free_names() -> None:
     list(conversation.ask("?", [picture()]))
     second = list(conversation.ask("?", [picture(9, 9)]))
     assert [event.name for event in second if isinstance(event, Defined)] == ["image_clue_3"]
-    assert sorted(sandbox.runtime.images) == [f"image_clue_{k}" for k in range(4)]
+    assert sorted(sandbox.images) == [f"image_clue_{k}" for k in range(4)]
 
 
 def test_a_cell_is_stopped_and_its_kernel_keeps_its_variables(sandbox: Sandbox) -> None:

@@ -96,7 +96,7 @@ def test_a_defined_figure_stands_in_the_kernel_under_the_next_name() -> None:
     rehearsal = Rehearsal([])
     ((name, shown),) = rehearsal.episode.define([figure()])
     assert name == "image_clue_1"
-    assert rehearsal.sandbox.runtime.images[name] == shown.data
+    assert rehearsal.sandbox.images[name] == shown.data
 
 
 def test_a_figure_that_is_no_picture_is_noted_and_takes_no_number() -> None:

@@ -24,7 +24,7 @@ from benchmarks.sandbox.table import as_json, as_text, machine
 ROWS: tuple[Callable[[Setting], list[Measure]], ...] = (
     starts.first_start,
     starts.start_and_close,
-    starts.spare_room,
+    starts.warm_session,
     starts.rate,
     endings.killed_host,
     cells.trivial_cell,
@@ -64,7 +64,7 @@ def measure(rows: Sequence[Callable[[Setting], list[Measure]]], effort: Effort) 
     measures: list[Measure] = []
     with (
         tempfile.TemporaryDirectory(prefix="bench-") as folder,
-        make_sandbox(spare=0, most_sessions=1024) as sandbox,
+        make_sandbox(spare=0, max_sessions=1024) as sandbox,
     ):
         setting = Setting(sandbox, effort, pictures.make_picture(Path(folder)))
         with sandbox.open() as session:

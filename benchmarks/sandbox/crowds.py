@@ -16,7 +16,7 @@ _PROBES = 10  # sessions or cells at each point of the curve
 
 
 def idle_memory(setting: Setting) -> list[Measure]:
-    """Memory (PSS) of the processes that came with the sessions, by session; those of the template apart.
+    """Memory (PSS) of the processes that came with the sessions, by session; those of the zygote apart.
 
     A plain kernel counts with the libraries that it needs before it can look at a picture.
     """
@@ -25,14 +25,14 @@ def idle_memory(setting: Setting) -> list[Measure]:
     with ExitStack() as stack:
         for _ in range(count):
             _enter(stack, setting.sandbox)
-        ours, template = pss_mb(descendants() - before) / count, pss_mb(before)
+        ours, zygote = pss_mb(descendants() - before) / count, pss_mb(before)
     with ExitStack() as stack:
         for _ in range(count):
             stack.enter_context(PlainKernel()).run(_IMPORTS)
         plain = pss_mb(descendants() - before) / count
     return [
         Measure(f"memory of an idle session, of {count}", "MB", ours, plain, "< 17"),
-        Measure(f"memory of what they share (template), beside {count}", "MB", template),
+        Measure(f"memory of what they share (zygote), beside {count}", "MB", zygote),
     ]
 
 

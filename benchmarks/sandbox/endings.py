@@ -27,7 +27,7 @@ session.run("import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\\nwhile
 
 
 def killed_host(setting: Setting) -> list[Measure]:
-    """With a cell that ignores its interruption, a child of an earlier cell's, and a spare room."""
+    """With a cell that ignores its interruption, a child of an earlier cell's, and a spare container."""
     times = [_killed() for _ in range(setting.effort.rounds)]
     return [Measure("host killed: until no process and no file is left", "ms", median(times), goal="< 2000")]
 

@@ -14,19 +14,19 @@ from benchmarks.sandbox.setting import TRIVIAL, Setting, checked, has, make_sand
 from sandbox import Sandbox
 
 _CLIENTS = (1, 2, 4)
-_REFILL_S = 0.5  # a spare room that was taken is made again meanwhile
+_REFILL_S = 0.5  # a spare container that was taken is made again meanwhile
 _EACH = 2  # plain kernels that a client starts
 
 
 def first_start(setting: Setting) -> list[Measure]:
-    """The first session of a new sandbox, its template included, once."""
+    """The first session of a new sandbox, its zygote included, once."""
     with make_sandbox(spare=0) as sandbox:
         ours = _life(sandbox).reply
     return [Measure("first session of a sandbox, to its first reply", "ms", ours)]
 
 
 def start_and_close(setting: Setting) -> list[Measure]:
-    """From `open` to the first reply, which is to `kernel_info`, and to a first cell's; the template is warm."""
+    """From `open` to the first reply, which is to `kernel_info`, and to a first cell's; the zygote is warm."""
     effort = setting.effort
     each = -(-effort.starts // effort.rounds)
     ours, plain = in_turns(
@@ -46,11 +46,11 @@ def start_and_close(setting: Setting) -> list[Measure]:
     ]
 
 
-def spare_room(setting: Setting) -> list[Measure]:
-    """From `open` to the result of a first cell, where a room was kept ready."""
-    name, goal = "first cell in a spare room", "< 10"
+def warm_session(setting: Setting) -> list[Measure]:
+    """From `open` to the result of a first cell, where a container was kept ready."""
+    name, goal = "first cell in a spare container", "< 10"
     if not has("spare", Sandbox):
-        return [Measure(name, "ms", None, goal=goal, note="this version keeps no spare rooms")]
+        return [Measure(name, "ms", None, goal=goal, note="this version keeps no spare containers")]
     results = []
     with make_sandbox(spare=1) as sandbox:
         for _ in range(setting.effort.rounds + 1):

@@ -24,7 +24,7 @@ def machine() -> dict[str, str]:
     """What the figures depend on."""
     cores, load = len(os.sched_getaffinity(0)), os.getloadavg()[0]
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    user = "root (rooms run as ordinary users)" if os.getuid() == 0 else f"uid {os.getuid()}"
+    user = "root (containers run as ordinary users)" if os.getuid() == 0 else f"uid {os.getuid()}"
     return {
         "processor": f"{cores} cores, {_processor()}; load {load:.1f} before the run",
         "speed": f"a million additions in Python take {_additions_ms():.0f} ms",

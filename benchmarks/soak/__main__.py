@@ -3,7 +3,7 @@
 python -m benchmarks.soak [--sessions 2000] [--clients 4] [--every 100] [--seed N]
 
 The host is sampled after every hundred sessions, when none is alive. Exit status 1 when a result was wrong or
-something grew. Other programs that make control groups meanwhile spoil that column, and nothing else does.
+something grew. Other programs that make cgroups meanwhile spoil that column, and nothing else does.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _own_temporary_folder() -> Iterator[None]:
     """Temporary files of this process lie in a folder of its own, in which all of them can be counted."""
     before, variable = tempfile.tempdir, os.environ.get("TMPDIR")
     with tempfile.TemporaryDirectory(prefix="soak-") as folder:
-        Path(folder).chmod(0o755)  # as /tmp, users inside of rooms may pass through it
+        Path(folder).chmod(0o755)  # as /tmp, users inside of containers may pass through it
         tempfile.tempdir = os.environ["TMPDIR"] = folder
         try:
             yield

@@ -18,6 +18,6 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
 
 def check(options: argparse.Namespace) -> int:
     """0 when everything was contained, 1 when anything got out, 5 without isolation."""
-    from sandbox import check_machine
+    from sandbox.escape_tests.command import check as check_machine
 
     return check_machine(options)

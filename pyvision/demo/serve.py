@@ -53,14 +53,14 @@ class Demo:
     """A served demo; `close` ends every kernel. Raises MissingExtra, ConfigError, or SandboxError without isolation."""
 
     def __init__(self, serving: Serving) -> None:
-        if serving.policy.isolation != "room":
+        if serving.policy.isolation == "none":
             raise ConfigError("the demo runs the code of strangers: it is not served without isolation")
         if find_spec("gradio") is None:
             raise MissingExtra("gradio", "demo")
         _port(serving.host, serving.port)  # refused before anything is started
         os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"  # read when gradio loads
         self._settings = Settings(serving.models, serving.config, serving.limits)
-        self._sandbox = Sandbox(serving.policy, spare=1, most_sessions=serving.kernels)
+        self._sandbox = Sandbox(serving.policy, spare=1, max_sessions=serving.kernels)
         self._visitors = Visitors(
             self._sandbox, serving.out.resolve(), _address(serving.prefix), serving.idle_s
         )

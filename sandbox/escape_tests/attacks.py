@@ -1,6 +1,7 @@
 """The attacks, read from the programs in `sandbox/escape_tests/programs/<topic>.py`.
 
-A program begins with a docstring: one sentence that says what it tries, an empty line, and a field a line.
+A program begins with a line `# %% name`. Its docstring is one sentence that says what it tries, an empty line, and
+a field a line.
 
     layer: what is expected to stop it
     plain: succeeds | succeeds as root | depends, WHY | fails | skipped, WHY      against plain ipykernel
@@ -21,6 +22,7 @@ has what it came for. It is bounded in count and time, restores what it changes 
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -44,7 +46,8 @@ Layer: TypeAlias = Literal[
 Plain: TypeAlias = Literal["succeeds", "succeeds as root", "depends", "fails", "skipped"]
 Proof: TypeAlias = Literal["cell", "host", "neighbour", "deadline"]
 
-FOLDER = Path(__file__).parents[1] / "attacks"
+PROGRAMS = Path(__file__).parent / "programs"
+_CELL = re.compile(r"^# %% (\w+)\n", re.MULTILINE)
 _FIELDS = ("layer", "plain", "timeout", "session", "sessions", "proof", "after", "expect")
 
 
@@ -74,42 +77,49 @@ class Attack:
 @cache
 def attacks() -> tuple[Attack, ...]:
     """All of them, by topic. Raises ValueError for a program whose first lines are not understood."""
-    return tuple(read_attack(path) for path in sorted(FOLDER.glob("*/*.py")))
+    return tuple(attack for path in sorted(PROGRAMS.glob("*.py")) for attack in read_topic(path))
 
 
-def read_attack(path: Path) -> Attack:
-    """Raises ValueError that names the file, the field and what it may be."""
-    code = path.read_text(encoding="utf-8")
+def read_topic(path: Path) -> tuple[Attack, ...]:
+    """The programs of one file: each begins with a line `# %% name`. Raises ValueError as `read_attack` does."""
+    _, *parts = _CELL.split(path.read_text(encoding="utf-8"))
+    named = sorted(zip(parts[::2], parts[1::2], strict=True))
+    return tuple(read_attack(path, name, code.strip() + "\n") for name, code in named)
+
+
+def read_attack(path: Path, name: str, code: str) -> Attack:
+    """Raises ValueError that names the file, the program, the field and what it may be."""
+    where = f"{path}: {name}"
     tries, _, rest = (ast.get_docstring(ast.parse(code)) or "").partition("\n")
-    fields = dict(_field(line, path) for line in rest.splitlines() if line.strip())
+    fields = dict(_field(line, where) for line in rest.splitlines() if line.strip())
     if not tries or "layer" not in fields or "plain" not in fields:
-        raise ValueError(f"{path}: its docstring does not say what it tries, its layer and `plain`")
+        raise ValueError(f"{where}: its docstring does not say what it tries, its layer and `plain`")
     plain, _, why = fields["plain"].partition(", ")
     return Attack(
-        topic=path.parent.name,
-        name=path.stem,
+        topic=path.stem,
+        name=name,
         tries=tries.strip(),
         code=code,
-        layer=cast("Layer", _one_of(fields["layer"], get_args(Layer), path)),
-        plain=cast("Plain", _one_of(plain, get_args(Plain), path)),
+        layer=cast("Layer", _one_of(fields["layer"], get_args(Layer), where)),
+        plain=cast("Plain", _one_of(plain, get_args(Plain), where)),
         why=why,
         timeout_s=float(fields.get("timeout", 10.0)),
         session="own"
-        if _one_of(fields.get("session", "shared"), ("shared", "own"), path) == "own"
+        if _one_of(fields.get("session", "shared"), ("shared", "own"), where) == "own"
         else "shared",
         sessions=int(fields.get("sessions", 1)),
-        proof=cast("Proof", _one_of(fields.get("proof", "cell"), get_args(Proof), path)),
+        proof=cast("Proof", _one_of(fields.get("proof", "cell"), get_args(Proof), where)),
         after=fields.get("after"),
         expect=fields.get("expect"),
     )
 
 
-def _field(line: str, path: Path) -> tuple[str, str]:
+def _field(line: str, where: str) -> tuple[str, str]:
     name, _, value = line.partition(":")
-    return _one_of(name.strip(), _FIELDS, path), value.strip()
+    return _one_of(name.strip(), _FIELDS, where), value.strip()
 
 
-def _one_of(value: str, allowed: tuple[str, ...], path: Path) -> str:
+def _one_of(value: str, allowed: tuple[str, ...], where: str) -> str:
     if value not in allowed:
-        raise ValueError(f"{path}: {value!r} is none of {', '.join(allowed)}")
+        raise ValueError(f"{where}: {value!r} is none of {', '.join(allowed)}")
     return value

@@ -12,10 +12,10 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
+from sandbox.errors import SandboxError
 from sandbox.escape_tests.attacks import Attack, attacks
 from sandbox.escape_tests.runner import Runner, Verdict
 from sandbox.escape_tests.table import heading, layer_lines, summary_lines, verdict_line
-from sandbox.errors import SandboxError
 from sandbox.isolation.report import Layer
 from sandbox.policy import Policy
 from sandbox.sandbox import Sandbox
@@ -28,7 +28,9 @@ _STARTS = 5
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the flags."""
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
-    parser.add_argument("--topic", metavar="NAME", help="only these attacks; see sandbox/escape_tests/programs/")
+    parser.add_argument(
+        "--topic", metavar="NAME", help="only these attacks; see sandbox/escape_tests/programs/"
+    )
 
 
 def check(options: argparse.Namespace) -> int:
@@ -67,7 +69,7 @@ def try_all(chosen: Sequence[Attack], *, coloured: bool | None) -> list[Verdict]
     """Every verdict; with a line for each as it comes unless `coloured` is None. Raises SandboxError."""
     verdicts: list[Verdict] = []
     policy = Policy(interrupt_grace_s=_GRACE_S)
-    with Rooms(policy) as rooms, Runner(rooms.open_session, _GRACE_S) as runner:
+    with SandboxPool(policy) as containers, Runner(containers.open_session, _GRACE_S) as runner:
         for attack in chosen:
             verdicts.append(runner.run(attack))
             if coloured is None:
@@ -78,7 +80,7 @@ def try_all(chosen: Sequence[Attack], *, coloured: bool | None) -> list[Verdict]
     return verdicts
 
 
-class Rooms(ExitStack):
+class SandboxPool(ExitStack):
     """A Sandbox for each limit of time that attacks ask for; the other limits are those of `policy`. Thread-safe."""
 
     def __init__(self, policy: Policy) -> None:

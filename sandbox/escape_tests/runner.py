@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self, TypeAlias
 
+from sandbox.errors import SandboxError
+from sandbox.escape_tests.attacks import Attack
 from sandbox.escape_tests.canaries import Canaries
 from sandbox.escape_tests.neighbour import Neighbour, Opened, Watch
-from sandbox.escape_tests.attacks import Attack
-from sandbox.errors import SandboxError
 from sandbox.results import CellResult
 
 _LATE_S = 2.0  # in which control must be back after a cell's limit and the grace of its interruption

@@ -1,1 +1,1 @@
-"""What runs inside the room. Mounted read-only there as the package `guest`; never imported by the host."""
+"""What runs inside the container. Mounted read-only there as the package `guest`; never imported by the host."""

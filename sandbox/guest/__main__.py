@@ -1,4 +1,4 @@
-"""The first thing that runs of the guest: find the packages, then become the template of a Sandbox."""
+"""The first thing that runs of the guest: find the packages, then become the zygote of a Sandbox."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import socket
 import sys
 
-from . import wall
+from . import confinement
 
 _PACKET = 1_000_000
 
@@ -15,8 +15,8 @@ def main() -> None:
     """The argument is the descriptor of a socket, from which the setup comes as one packet."""
     control = socket.socket(fileno=int(sys.argv[1]))
     setup = json.loads(control.recv(_PACKET))
-    if setup["room"]:
-        wall.own_rooms()  # before an import starts a thread
+    if setup["container"]:
+        confinement.own_namespaces()  # before an import starts a thread
     sys.path += [folder for folder in setup["packages"] if folder not in sys.path]
     from .zygote import serve
 

@@ -28,12 +28,12 @@ from jupyter_client.jsonutil import json_clean, json_default
 from jupyter_client.session import Session, new_id
 from zmq.eventloop.zmqstream import ZMQStream
 
-from . import figures, pictures, rehearsal, streams
+from . import figures, images, streams, warmup
 from .batches import Limits as TraceLimits
 from .kernel import CellKernel
 from .shell import CellCompiler, CellShell
 
-# what many sessions import, and the rehearsal does not
+# what many sessions import, and the warmup does not
 _USED_LATE = (
     "PIL.ImageDraw",
     "PIL.ImageEnhance",
@@ -151,16 +151,16 @@ def warm(setup: dict[str, Any]) -> None:
     # Empty lines left out at the beginning of a cell would be missing in the numbers of its lines.
     shell.input_transformer_manager.cleanup_transforms.remove(leading_empty_lines)
     figures.install(shell, setup["figure_pixels"])
-    pictures.lift_limits()
+    images.lift_limits()
     for name in (*_USED_LATE, *setup["preload"]):
         importlib.import_module(name)
     app: Any = CellApp.instance(kernel_class=CellKernel, outstream_class=_STREAM_CLASS, log_level=50)
     app.prepare()
-    rehearsal.play(app)
+    warmup.play(app)
 
 
 def serve(descriptors: list[int]) -> None:
-    """Be the kernel of a session until the room ends. The first descriptor tells how, and that it may begin."""
+    """Be the kernel of a session until the container ends. The first descriptor tells how, and that it may begin."""
     with os.fdopen(descriptors[0], "rb") as told:
         setup = json.load(told)
     faulthandler.register(
@@ -175,7 +175,7 @@ def serve(descriptors: list[int]) -> None:
     app.shell.rich = setup["rich"]
     if app.shell.rich:
         figures.allow_every_type(app.shell)
-    app.shell.user_ns.update(pictures.names())
+    app.shell.user_ns.update(images.names())
     app.shell.restore_streams = streams.keeper()
     app.kernel.trace_limits = TraceLimits(**setup["trace"])
     app.shell.watch_cells()
@@ -202,6 +202,6 @@ def _adopt(socket: Any, descriptor: int) -> None:
 
 
 def _seed(seed: int | None) -> None:
-    """Begin the chance of a session: by its seed, or without one as no other fork of the template does."""
+    """Begin the chance of a session: by its seed, or without one as no other fork of the zygote does."""
     random.seed(seed)
     numpy.random.seed(seed)

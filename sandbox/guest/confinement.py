@@ -1,4 +1,4 @@
-"""The way into a room for a process that already runs: its namespaces, then everything that it may not do.
+"""The way into a container for a process that already runs: its namespaces, then everything that it may not do.
 
 Only what no library offers is called directly: `unshare`, `setns`, `mount`, `capset` and `prctl`. Nothing here can be
 undone.
@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
-# linux/sched.h: every kind of namespace that a room has of its own
+# linux/sched.h: every kind of namespace that a container has of its own
 _USER, _MOUNT, _PID, _NETWORK = 0x10000000, 0x00020000, 0x20000000, 0x40000000
 _IPC, _HOST_NAME, _CGROUP = 0x08000000, 0x04000000, 0x02000000
 _NAMESPACES = _USER | _MOUNT | _PID | _NETWORK | _IPC | _HOST_NAME | _CGROUP
@@ -38,8 +38,8 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_void_p))
 
 
-def own_rooms() -> None:
-    """Be the owner of a new namespace of users, with one right in it: to enter the rooms that are made below it.
+def own_namespaces() -> None:
+    """Be the owner of a new user namespace, with one right in it: to enter the containers that are made below it.
 
     For a process with one thread and without rights, which it has none of outside of that namespace afterwards either.
     """
@@ -54,8 +54,8 @@ def own_rooms() -> None:
     _set_capabilities(_ADMINISTRATOR)
 
 
-def fork_into(room: int, child: Callable[[], NoReturn]) -> int:
-    """Run `child` in a fork that is in the process namespace of the process behind a pidfd; its pid. After `own_rooms`.
+def fork_into(container: int, child: Callable[[], NoReturn]) -> int:
+    """Run `child` in a fork inside the PID namespace of the process behind a pidfd; its pid. After `own_namespaces`.
 
     A thread forks, for which alone that namespace is the one of its children: there would be no way back out of it.
     Raises OSError.
@@ -65,7 +65,7 @@ def fork_into(room: int, child: Callable[[], NoReturn]) -> int:
 
     def fork() -> None:
         try:
-            _call("setns", room, _PID)
+            _call("setns", container, _PID)
             pid = os.fork()
         except OSError as error:
             born.append(error)
@@ -85,18 +85,18 @@ def fork_into(room: int, child: Callable[[], NoReturn]) -> int:
     return born[0]
 
 
-def enter(room: int) -> None:
+def enter(container: int) -> None:
     """Join the namespaces of the process behind a pidfd."""
-    _call("setns", room, _NAMESPACES)
+    _call("setns", container, _NAMESPACES)
 
 
-def limit_files(room: int, most: Mapping[str, int]) -> None:
-    """Let each of these tmpfs of the room of this process hold so many files and folders; be in there from now on.
+def limit_files(container: int, most: Mapping[str, int]) -> None:
+    """Let each of these tmpfs of the container of this process hold so many files and folders; be in there from now on.
 
     bubblewrap limits only their bytes, which empty files have none of. The right to it goes with the namespace of
     users that the mounts belong to, which is not the inner one of `enter`.
     """
-    mounts = os.open(f"/proc/{room}/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
+    mounts = os.open(f"/proc/{container}/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
     owner = fcntl.ioctl(mounts, _OWNER_OF)
     _call("setns", owner, _USER)
     _call("setns", mounts, _MOUNT)

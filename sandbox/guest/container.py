@@ -1,4 +1,4 @@
-"""Build a room: bubblewrap makes the namespaces and the view of the file system, and holds them open."""
+"""Build a container: bubblewrap makes the namespaces and the view of the file system, and holds them open."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from . import wall
+from . import confinement
 
-_HOLD = ("/bin/sh", "-c", "echo; exec sleep infinity")  # says that the room is ready, and keeps it
+_HOLD = ("/bin/sh", "-c", "echo; exec sleep infinity")  # says that the container is ready, and keeps it
 
 
-class RoomFailed(Exception):  # noqa: N818 - it names a state
-    """bubblewrap did not build the room; the message is what it said."""
+class ContainerFailed(Exception):  # noqa: N818 - it names a state
+    """bubblewrap did not build the container; the message is what it said."""
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class Container:
     """The host's pid of its first process, whose end is that of all in it, and a pidfd."""
 
     pid: int
@@ -35,8 +35,8 @@ class Room:
         os.close(self.pidfd)
 
 
-class Building:
-    """A room that bubblewrap is at work on."""
+class ContainerBuilder:
+    """A container that bubblewrap is at work on."""
 
     def __init__(self, setup: Mapping[str, Any], mounts: Iterable[str], filters: Iterable[bytes]) -> None:
         self._setup = setup
@@ -56,8 +56,8 @@ class Building:
             for file in files:
                 os.close(file)
 
-    def begun(self) -> Room:
-        """Wait until it has its namespaces, and a first process that goes on building. Raises RoomFailed."""
+    def begun(self) -> Container:
+        """Wait until it has its namespaces, and a first process that goes on builder. Raises ContainerFailed."""
         with os.fdopen(self._information, "rb") as information:
             if not _readable(information.fileno(), self._setup["timeout_s"]):
                 self._fail()
@@ -66,25 +66,27 @@ class Building:
             self._fail()
         first = int(json.loads(said)["child-pid"])
         try:
-            return Room(first, os.pidfd_open(first))
+            return Container(first, os.pidfd_open(first))
         except ProcessLookupError:
             self._fail()
 
-    def finish(self, room: Room) -> None:
-        """Wait until it is ready. Raises RoomFailed."""
+    def finish(self, container: Container) -> None:
+        """Wait until it is ready. Raises ContainerFailed."""
         out = self._process.stdout
         assert out is not None
         if not _readable(out.fileno(), self._setup["timeout_s"]) or not out.read(1):
             self._fail()
         self._close()
-        wall.limit(self._setup["limits"], room.pid)  # else its own process would be the way around them
+        confinement.limit(
+            self._setup["limits"], container.pid
+        )  # else its own process would be the way around them
 
     def _fail(self) -> NoReturn:
         self._process.kill()
         assert self._process.stderr is not None
         said = self._process.stderr.read(4096).decode(errors="replace").strip().splitlines()
         self._close()
-        raise RoomFailed(said[-1] if said else "bubblewrap said nothing")
+        raise ContainerFailed(said[-1] if said else "bubblewrap said nothing")
 
     def _close(self) -> None:
         for file in (self._process.stdout, self._process.stderr):
@@ -113,7 +115,7 @@ def _readable(file: int, seconds: float) -> bool:
 
 def _file(data: bytes) -> int:
     """A descriptor from which `data` can be read, once."""
-    file = os.memfd_create("room")
+    file = os.memfd_create("container")
     os.write(file, data)
     os.lseek(file, 0, os.SEEK_SET)
     return file

@@ -80,7 +80,7 @@ def install(shell: Any, figure_pixels: int) -> None:
 
 
 def allow_every_type(shell: Any) -> None:
-    """For a notebook, which shows more than text and pictures."""
+    """For a notebook, which shows more than text and images."""
     shell.display_formatter.active_types = shell.display_formatter.format_types
 
 

@@ -1,6 +1,6 @@
 """Call functions of the host from a cell: `host.detect(image_clue_0, "cat")`.
 
-Values go over as JSON beside buffers: bytes are {"__bytes__": n}, the n-th buffer, and pictures {"__picture__": n}.
+Values go over as JSON beside buffers: bytes are {"__bytes__": n}, the n-th buffer, and images {"__picture__": n}.
 {"__float__": "nan"} is a number that JSON lacks, {"__int__": "0x…"} one that JSON readers do not agree on, and
 {"__dict__": [[key, value], …]} a dictionary that would be taken for one of these. `sandbox/values.py` is the
 other side of it.
@@ -22,7 +22,7 @@ Receive: TypeAlias = Callable[[], tuple[Content, list[bytes]]]
 _SPECIAL = ("__bytes__", "__picture__", "__float__", "__int__", "__dict__")
 _PLAIN_INT = 2**53
 _LEVELS = 30
-_LOSSLESS_PIXELS = 2_000_000  # as PNG; larger pictures would take most of a second
+_LOSSLESS_PIXELS = 2_000_000  # as PNG; larger images would take most of a second
 _JPEG_QUALITY = 95
 
 
@@ -100,7 +100,7 @@ class _NotPlain(Exception):  # noqa: N818 - it says what a value is
 
 
 def encode(value: Any, buffers: list[bytes], level: int = 0) -> Any:
-    """The JSON for a value; its bytes and pictures are added to `buffers`. Raises _NotPlain."""
+    """The JSON for a value; its bytes and images are added to `buffers`. Raises _NotPlain."""
     if level > _LEVELS:
         raise _NotPlain(f"nested deeper than {_LEVELS} levels; flatten it")
     match value:
@@ -177,7 +177,7 @@ def _foreign(value: Any, buffers: list[bytes], level: int) -> Any:
         return {"__picture__": _put(_file(_image(value)), buffers)}
     kind = type(value).__name__
     raise _NotPlain(
-        f"a value of type {kind}; only plain values, lists, dictionaries and pictures go to the host"
+        f"a value of type {kind}; only plain values, lists, dictionaries and images go to the host"
     )
 
 

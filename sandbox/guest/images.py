@@ -15,7 +15,7 @@ _WIDE = ("I", "F", "I;16", "I;16L", "I;16B", "I;16N")
 
 
 def lift_limits() -> None:
-    """The host decides which files come in; a 100-megapixel photo is no attack on a room with a memory limit."""
+    """The host decides which files come in; a 100-megapixel photo is no attack on a container with a memory limit."""
     Image.MAX_IMAGE_PIXELS = None
     ImageFile.LOAD_TRUNCATED_IMAGES = False
 

@@ -13,7 +13,7 @@ from typing import Any
 import zmq
 from ipykernel.ipkernel import IPythonKernel
 
-from . import pictures, tracebacks
+from . import images, tracebacks
 from .batches import Limits as TraceLimits
 from .host import Host
 from .shell import CellCompiler, CellShell
@@ -85,7 +85,7 @@ class CellKernel(IPythonKernel):
         loaded, failed = {}, {}
         for name, file in parent["content"]["names"].items():
             try:
-                loaded[name] = pictures.load(file)
+                loaded[name] = images.load(file)
             except Exception as error:  # noqa: BLE001 - Pillow's plugins raise anything on a broken file
                 failed[name] = f"{type(error).__name__}: {error}"
         if not failed:

@@ -1,4 +1,4 @@
-"""Large pages for what a template holds: a fork copies one entry for each, and its end frees one, instead of 512.
+"""Large pages for what a zygote holds: a fork copies one entry for each, and its end frees one, instead of 512.
 
 A page of the usual size is still what is copied when a fork writes to it.
 """

@@ -1,4 +1,4 @@
-"""The IPython of cells: pictures by our own backend, short tracebacks, and no end before the room's."""
+"""The IPython of cells: images by our own backend, short tracebacks, and no end before the container's."""
 
 # ipykernel and IPython are typed only in part
 # mypy: disable-error-code="no-untyped-call"
@@ -28,7 +28,7 @@ class CellCompiler(CachingCompiler):
 
 
 class CellShell(ZMQInteractiveShell):
-    """Ends with the room only, draws through our backend whatever a cell asks for, keeps tracebacks short."""
+    """Ends with the container only, draws through our backend whatever a cell asks for, keeps tracebacks short."""
 
     compile: Any
     history_manager: Any

@@ -1,4 +1,4 @@
-"""The way of a kernel from the template into its room: a fork, born there, that keeps no right."""
+"""The way of a kernel from the zygote into its container: a fork, born there, that keeps no right."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import traceback
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from . import app, wall
-from .container import Room
+from . import app, confinement
+from .container import Container
 
-_FIRST = 200  # the number of the first descriptor that a kernel keeps; the template has fewer
+_FIRST = 200  # the number of the first descriptor that a kernel keeps; the zygote has fewer
 
 
-class Entrance:
-    """For one kernel, which waits at the door until its room is ready.
+class KernelSpawner:
+    """For one kernel, which waits at the door until its container is ready.
 
-    `descriptors` are its own; whoever writes into one of `groups` is in that control group.
+    `descriptors` are its own; whoever writes into one of `groups` is in that cgroup.
     """
 
     def __init__(
@@ -30,7 +30,7 @@ class Entrance:
         self._door, self._key = os.pipe()
 
     def open(self) -> None:
-        """Let in whom `send` has sent into a room."""
+        """Let in whom `send` has sent into a container."""
         os.write(self._key, b"1")
 
     def close(self) -> None:
@@ -38,30 +38,30 @@ class Entrance:
         os.close(self._door)
         os.close(self._key)
 
-    def send(self, room: Room | None, work: str) -> int:
-        """Fork it into this room, or with None where the template is, to work in this folder; its pid."""
-        if room:
-            return wall.fork_into(room.pidfd, lambda: self._go(room, work))
+    def send(self, container: Container | None, work: str) -> int:
+        """Fork it into this container, or with None where the zygote is, to work in this folder; its pid."""
+        if container:
+            return confinement.fork_into(container.pidfd, lambda: self._go(container, work))
         return os.fork() or self._go(None, work)
 
-    def _go(self, room: Room | None, work: str) -> NoReturn:
+    def _go(self, container: Container | None, work: str) -> NoReturn:
         """Does not go on where its parent does, whatever happens."""
-        distress = self._descriptors[1]
+        stderr_fd = self._descriptors[1]
         try:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             self._join_groups()
-            if room:
+            if container:
                 os.close(self._key)
                 if not os.read(self._door, 1):
                     os._exit(1)
-                wall.limit_files(room.pid, self._setup["room"]["files"])
-                wall.enter(room.pidfd)
+                confinement.limit_files(container.pid, self._setup["container"]["files"])
+                confinement.enter(container.pidfd)
             descriptors = _only(self._descriptors)
-            distress = descriptors[1]
-            self._settle(work, is_room=room is not None)
+            stderr_fd = descriptors[1]
+            self._settle(work, is_isolated=container is not None)
             app.serve(descriptors)
         except BaseException:  # noqa: BLE001 - while it starts: a guest's own end is another, it is killed
-            os.write(distress, traceback.format_exc()[-4000:].encode())  # a pipe, which holds 64 KiB
+            os.write(stderr_fd, traceback.format_exc()[-4000:].encode())  # a pipe, which holds 64 KiB
         finally:
             os._exit(1)
 
@@ -71,15 +71,15 @@ class Entrance:
             for group in self._groups:
                 os.write(group, b"0")
         except OSError as error:
-            raise OSError(f"the kernel cannot be put into its control group: {error.strerror}") from error
+            raise OSError(f"the kernel cannot be put into its cgroup: {error.strerror}") from error
 
-    def _settle(self, work: str, *, is_room: bool) -> None:
-        """Keep nothing of the template's, and give up every right."""
+    def _settle(self, work: str, *, is_isolated: bool) -> None:
+        """Keep nothing of the zygote's, and give up every right."""
         os.setsid()
         os.chdir(work)
-        wall.limit(self._setup["limits"])
-        if is_room:
-            wall.give_up_rights(self._filters)
+        confinement.limit(self._setup["limits"])
+        if is_isolated:
+            confinement.give_up_rights(self._filters)
         os.environ.clear()
         os.environ.update(self._setup["environment"])
 

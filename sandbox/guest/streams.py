@@ -1,4 +1,4 @@
-"""Standard output and error in pieces that the wire carries, and of the cell that started the writer."""
+"""Standard output and error in pieces that the channels carries, and of the cell that started the writer."""
 
 # ipykernel is typed only in part
 # mypy: disable-error-code="no-untyped-call"

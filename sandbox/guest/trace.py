@@ -99,10 +99,10 @@ class _Call:
     """A function from its call, or the resumption of a generator, to its end; or all statements of the cell."""
 
     __slots__ = (
+        "_connection",
         "_depth",
         "_held",
         "_last",
-        "_line",
         "_pending",
         "_raised",
         "_seen",
@@ -115,7 +115,7 @@ class _Call:
         self.code = code
         self._tracer = tracer
         self._depth = tracer.depth
-        self._line = 0  # told last
+        self._connection = 0  # told last
         self._last = ""  # event
         self._seen: dict[str, tuple[object, str]] = {}  # a variable's text; its value, where that is enough
         self._started = False
@@ -132,12 +132,12 @@ class _Call:
 
     def end(self) -> None:
         """The end of the cell: its last statement has returned, or was left by an exception."""
-        self._tell("return", self._line, self._changed(), None if self._raised else "None")
+        self._tell("return", self._connection, self._changed(), None if self._raised else "None")
 
     def _take(self, frame: FrameType, event: str, argument: Any) -> None:
         inside = self.code.comprehensions.get(frame.f_lasti)
         line = inside.line if inside else frame.f_lineno
-        if event == "line" and inside and line == self._line:
+        if event == "line" and inside and line == self._connection:
             return  # the whole comprehension is one line
         # Only an exception is told while a comprehension runs and has variables of its own.
         own = inside.names if inside and event == "exception" else frozenset[str]()
@@ -146,7 +146,7 @@ class _Call:
             case "call":
                 self._begin(line)
             case "line":
-                self._line = line
+                self._connection = line
                 self._tell("line", line, self._changed(), None)
             case "exception":
                 text = self._tracer.abbreviation.of_error(argument[1])
@@ -165,7 +165,7 @@ class _Call:
     def _begin(self, line: int) -> None:
         self._tracer.depth = self._depth + 1
         self._raised = True  # unless it returns
-        self._line = 0
+        self._connection = 0
         if not self._started:
             self._started = True
             self._tell("call", 1 if self.code.is_cell_level else line, self._changed(), None)

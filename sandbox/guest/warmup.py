@@ -1,4 +1,4 @@
-"""One life of a kernel in the template, before the first fork, with cells of our own.
+"""One life of a kernel in the zygote, before the first fork, with cells of our own.
 
 What Python, IPython, ipykernel, tornado and matplotlib do only once (import, compile, make a default) is done then,
 and every fork finds it done.

@@ -1,7 +1,7 @@
-"""The warm process of one Sandbox: it has everything imported, and forks a kernel into a room for each request.
+"""The warm process of one Sandbox: it has everything imported, and forks a kernel into a container for each request.
 
 It runs no code of a guest. A request is one packet on its socket, with the descriptors for the new kernel; the
-answer carries a pidfd of the room and one of the kernel. The end of the socket is the end of the process.
+answer carries a pidfd of the container and one of the kernel. The end of the socket is the end of the process.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from pathlib import Path
 from typing import Any
 
 from . import app, pages
-from .spawn import Entrance
-from .container import Building, Room, RoomFailed
+from .container import Container, ContainerBuilder, ContainerFailed
+from .spawn import KernelSpawner
 
 _PACKET = 65_536
 _MOST_DESCRIPTORS = 16
 _STACK_BYTES = 8 * 2**20
 
 
-class Template:
-    """`setup` is what sandbox/template.py sends as the first packet."""
+class Zygote:
+    """`setup` is what sandbox/zygote.py sends as the first packet."""
 
     def __init__(self, control: socket.socket, setup: dict[str, Any]) -> None:
         self._control = control
@@ -52,7 +52,7 @@ class Template:
         try:
             if packet:
                 self._open(json.loads(packet), descriptors)
-        except (RoomFailed, OSError) as error:
+        except (ContainerFailed, OSError) as error:
             self._say({"failed": f"{error}"[:1000]}, [])
         finally:
             for descriptor in descriptors:
@@ -61,43 +61,43 @@ class Template:
 
     def _open(self, request: dict[str, Any], descriptors: list[int]) -> None:
         kept = len(descriptors) - request["groups"]
-        entrance = Entrance(self._setup, self._filters, descriptors[:kept], descriptors[kept:])
+        spawner = KernelSpawner(self._setup, self._filters, descriptors[:kept], descriptors[kept:])
         try:
-            pid, kernel, room = self._send(entrance, request)
+            pid, kernel, container = self._send(spawner, request)
         finally:
-            entrance.close()
-        self._say({"kernel": pid}, [kernel, room])
+            spawner.close()
+        self._say({"kernel": pid}, [kernel, container])
 
-    def _send(self, entrance: Entrance, request: dict[str, Any]) -> tuple[int, int, int]:
-        """A new kernel in a new room, which is built while the kernel is forked: its pid, a pidfd, one of the room."""
-        setup = self._setup["room"]
+    def _send(self, spawner: KernelSpawner, request: dict[str, Any]) -> tuple[int, int, int]:
+        """A new kernel in a new container, built while the kernel is forked: its pid, a pidfd, one of the container."""
+        setup = self._setup["container"]
         if not setup:
-            pid, kernel = self._fork(entrance, None, request["work"])
+            pid, kernel = self._fork(spawner, None, request["work"])
             return pid, kernel, os.dup(kernel)
-        building = Building(setup, request["mounts"], self._filters)
-        room = building.begun()
+        builder = ContainerBuilder(setup, request["mounts"], self._filters)
+        container = builder.begun()
         with ExitStack() as unless_it_is_ready:
-            unless_it_is_ready.callback(room.end)
+            unless_it_is_ready.callback(container.end)
             try:
-                pid, kernel = self._fork(entrance, room, request["work"])
+                pid, kernel = self._fork(spawner, container, request["work"])
                 unless_it_is_ready.callback(os.close, kernel)
             finally:
-                building.finish(room)  # also to hear why there was no room to send it to
+                builder.finish(container)  # also to hear why there was no container to send it to
             unless_it_is_ready.pop_all()
-        entrance.open()
-        return pid, kernel, room.pidfd
+        spawner.open()
+        return pid, kernel, container.pidfd
 
-    def _fork(self, entrance: Entrance, room: Room | None, work: str) -> tuple[int, int]:
+    def _fork(self, spawner: KernelSpawner, container: Container | None, work: str) -> tuple[int, int]:
         self._may_reap = False  # else one that ends at once would be gone before there is a pidfd of it
         try:
-            pid = entrance.send(room, work)
+            pid = spawner.send(container, work)
             return pid, os.pidfd_open(pid)
         finally:
             self._may_reap = True
             self._reap()
 
     def _reap(self) -> None:
-        """Take leave of every child that has ended: a room is gone only then."""
+        """Take leave of every child that has ended: a container is gone only then."""
         with contextlib.suppress(ChildProcessError):
             while self._may_reap and os.waitpid(-1, os.WNOHANG)[0]:
                 continue
@@ -112,7 +112,7 @@ class Template:
 
 
 def serve(control: socket.socket, setup: dict[str, Any]) -> None:
-    """Become the template of a Sandbox, until its end."""
+    """Become the zygote of a Sandbox, until its end."""
     threading.stack_size(_STACK_BYTES)  # of what becomes a kernel's first thread, whatever `ulimit -s` says
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # else guests could use up what may be in flight
@@ -121,7 +121,7 @@ def serve(control: socket.socket, setup: dict[str, Any]) -> None:
     gc.collect()
     gc.freeze()  # so that a collection in a kernel does not copy the pages of all that is here
     pages.enlarge()
-    Template(control, setup).serve()
+    Zygote(control, setup).serve()
 
 
 def _address_space() -> int:

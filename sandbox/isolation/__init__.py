@@ -1,1 +1,1 @@
-"""What keeps a kernel away from the machine: namespaces, system-call filter, control groups, clean-up."""
+"""What keeps a kernel away from the machine: namespaces, system-call filter, cgroups, clean-up."""

@@ -1,14 +1,14 @@
 """Turn a Policy into bubblewrap commands, and say in one line what a machine lacks that cannot run them.
 
-Two walls. The *outer* one stands around the template process of a Sandbox: a view of the file system with
+Two walls. The *outer* one stands around the zygote process of a Sandbox: a view of the file system with
 nothing but the interpreter and the images, read-only; as root it is left at once for an unprivileged user.
-Inside of it bubblewrap builds a *room* for each session.
+Inside of it bubblewrap builds a *container* for each session.
 
-Covered in a room: no network, own process, mount, user, IPC and host-name spaces, no capabilities, a filter of
+Covered in a container: no network, own process, mount, user, IPC and host-name spaces, no capabilities, a filter of
 system calls, empty environment, a read-only system reduced to what Python needs, temporary file systems of so
 many bytes and files, an unprivileged user even when the host is root. Not covered: faults of Linux itself in the
-calls that the filter lets through; forks of one template share the layout of their memory and the seed of their
-hashes; time that a guest spends on the processor is bounded only where control groups are.
+calls that the filter lets through; forks of one zygote share the layout of their memory and the seed of their
+hashes; time that a guest spends on the processor is bounded only where cgroups are.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from sandbox.isolation.fonts import font_lists
 from sandbox.isolation.interpreter import Interpreter
 from sandbox.policy import MIB, Policy
 
-GUEST = Path(__file__).parent / "guest"
+GUEST = Path(__file__).parents[1] / "guest"
 IMAGES_FOLDER = "/opt/room/images"
 WORK_FOLDER = "/tmp/work"
 _GUEST_FOLDER = "/opt/room/guest"
 _SESSIONS_FOLDER = "/opt/room/sessions"
-_TREE = "/opt/room/tree"  # all that the rooms have in common, put together once
+_TREE = "/opt/room/tree"  # all that the containers have in common, put together once
 _FONTS_FOLDER = "/tmp/.matplotlib"  # its list is read-only, the rest of it is not
-_USER = "1000"  # inside the room; `uid` says which user that is outside
+_USER = "1000"  # inside the container; `uid` says which user that is outside
 _SYSTEM_LINKS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _ETC = ("alternatives", "fonts", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "timezone")
 # What tells of keyrings of the host's user, who is the guest's too, and of the machine.
-_TELLING = ("/proc/keys", "/proc/key-users", "/proc/config.gz", "/proc/cmdline", "/proc/kallsyms")
+LEAKY_PROC_FILES = ("/proc/keys", "/proc/key-users", "/proc/config.gz", "/proc/cmdline", "/proc/kallsyms")
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 _SIGNALS = 1024
 _OLDEST = (0, 8)  # sized tmpfs and --disable-userns
@@ -61,15 +61,15 @@ class Mount:
 
     @property
     def is_covered(self) -> bool:
-        """Whether it is where each room has a file system of its own."""
+        """Whether it is where each container has a file system of its own."""
         return self.target.startswith(("/tmp/", "/dev/shm/"))
 
 
 @dataclass(frozen=True, slots=True)
-class Jail:
+class Confinement:
     """How to isolate on this machine. `setpriv` is None when the caller is an ordinary user already.
 
-    fonts: matplotlib's ready list, which is else made anew in every room.
+    fonts: matplotlib's ready list, which is else made anew in every container.
     """
 
     bwrap: str
@@ -78,8 +78,8 @@ class Jail:
     interpreter: Interpreter
     fonts: tuple[Path, ...] = ()
 
-    def template_command(self, sessions: Path, uid: int, control: int) -> list[str]:
-        """The argv of the template behind the outer wall; its forks get their images from below `sessions`.
+    def zygote_command(self, sessions: Path, uid: int, control: int) -> list[str]:
+        """The argv of the zygote behind the outer confinement; its forks get their images from below `sessions`.
 
         `uid` counts only when the caller is root. `control` is the descriptor of its socket.
         """
@@ -88,15 +88,15 @@ class Jail:
         if self.policy.isolation == "none":
             return [*python, str(control), str(GUEST)]
         mounts = (Mount(GUEST, _GUEST_FOLDER), Mount(sessions, _SESSIONS_FOLDER))
-        return [*self._outer_wall(mounts, uid), *python, str(control), _GUEST_FOLDER]
+        return [*self._outer_container(mounts, uid), *python, str(control), _GUEST_FOLDER]
 
     def trial_command(self) -> list[str]:
-        """The argv that runs nothing in a room behind the outer wall."""
-        room = (self.bwrap, *self._room(), "--", "/bin/true")
-        return [*self._outer_wall((), 65534), *room]
+        """The argv that runs nothing in a container behind the outer confinement."""
+        container = (self.bwrap, *self._room(), "--", "/bin/true")
+        return [*self._outer_container((), 65534), *container]
 
     def setup(self) -> dict[str, Any] | None:
-        """What the template needs to build rooms: the arguments that come before the mounts of each session."""
+        """What the zygote needs to build containers: the arguments that come before the mounts of each session."""
         if self.policy.isolation == "none":
             return None
         return {
@@ -112,14 +112,14 @@ class Jail:
         return str(images) if self.policy.isolation == "none" else IMAGES_FOLDER
 
     def session_mounts(self, images: Path) -> list[str]:
-        """The arguments that make the room of a session show it there."""
+        """The arguments that make the container of a session show it there."""
         return ["--ro-bind", f"{_SESSIONS_FOLDER}/{images.name}", IMAGES_FOLDER]
 
-    def _outer_wall(self, mounts: Iterable[Mount], uid: int) -> list[str]:
-        """The system and the interpreter, these mounts, and below one folder what the rooms will show.
+    def _outer_container(self, mounts: Iterable[Mount], uid: int) -> list[str]:
+        """The system and the interpreter, these mounts, and below one folder what the containers will show.
 
         The host's /proc is bound, because a new one would have masked entries, with which Linux refuses the
-        rooms their own.
+        containers their own.
         """
         argv = [self.bwrap, *(() if self.setpriv else ("--unshare-user",)), "--new-session", "--clearenv"]
         argv += [*_system(), "--bind", "/proc", "/proc", "--dev-bind", "/dev", "/dev"]
@@ -143,13 +143,13 @@ class Jail:
             "ALL",
             "--clearenv",
             "--hostname",
-            "room",
+            "container",
             "--chdir",
             WORK_FOLDER,
         )
         yield from ("--uid", _USER, "--gid", _USER, "--dev-bind", _TREE, "/")
         yield from ("--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys")
-        for name in _TELLING:
+        for name in LEAKY_PROC_FILES:
             yield from ("--ro-bind", "/dev/null", name) if Path(name).exists() else ()
         yield from ("--size", shared, "--tmpfs", "/dev/shm")
         yield from ("--size", str(self.policy.disk_bytes), "--tmpfs", "/tmp", "--dir", WORK_FOLDER)
@@ -157,21 +157,21 @@ class Jail:
             yield from ("--ro-bind", mount.target, mount.target) if mount.is_covered else ()
 
     def _shared(self) -> tuple[Mount, ...]:
-        """What template and rooms both see, at the same places."""
+        """What zygote and containers both see, at the same places."""
         folders = (Mount(Path(folder), folder) for folder in self.interpreter.folders)
         return (*folders, *(Mount(path, f"{_FONTS_FOLDER}/{path.name}") for path in self.fonts))
 
     def environment(self) -> dict[str, str]:
-        """All the variables that template and guest have."""
-        is_room = self.policy.isolation == "room"
-        fonts = _FONTS_FOLDER if is_room or not self.fonts else str(self.fonts[0].parent)
+        """All the variables that zygote and guest have."""
+        is_isolated = self.policy.isolation == "bwrap"
+        fonts = _FONTS_FOLDER if is_isolated or not self.fonts else str(self.fonts[0].parent)
         return {
             "PATH": "/usr/bin:/bin",
             "PYTHONHASHSEED": "random" if self.policy.seed is None else str(self.policy.seed),
-            "HOME": WORK_FOLDER if is_room else "/nonexistent",
+            "HOME": WORK_FOLDER if is_isolated else "/nonexistent",
             "USER": "guest",
             "LANG": "C.UTF-8",
-            "TMPDIR": "/tmp",  # the room's own tmpfs
+            "TMPDIR": "/tmp",  # the container's own tmpfs
             "MPLCONFIGDIR": fonts,
             "IPYTHONDIR": "/tmp/.ipython",
             "JUPYTER_RUNTIME_DIR": "/tmp/.jupyter",
@@ -185,7 +185,7 @@ class Jail:
 
 
 def limits(policy: Policy) -> dict[str, int]:
-    """Resource limits of every process in a room, by their name.
+    """Resource limits of every process in a container, by their name.
 
     Without isolation two are left out: Linux would count all that this user runs anywhere on the machine.
     """
@@ -208,12 +208,12 @@ def high(descriptor: int) -> int:
     return moved
 
 
-def find_jail(policy: Policy) -> Jail:
+def find_confinement(policy: Policy) -> Confinement:
     """The way to isolate on this machine, tried out once. Raises IsolationError."""
     interpreter = Interpreter.of(policy.python) if policy.python else Interpreter.current()
     fonts = font_lists(interpreter)
     if policy.isolation == "none":
-        return Jail("", None, policy, interpreter, fonts)
+        return Confinement("", None, policy, interpreter, fonts)
     bwrap = shutil.which("bwrap")
     if bwrap is None:
         raise IsolationError(
@@ -223,9 +223,9 @@ def find_jail(policy: Policy) -> Jail:
     setpriv = shutil.which("setpriv") if os.getuid() == 0 else None
     if os.getuid() == 0 and setpriv is None:
         raise IsolationError("no isolation: root needs setpriv to give up its rights; apt install util-linux")
-    jail = Jail(bwrap, setpriv, policy, interpreter, fonts)
-    _try_out(jail)
-    return jail
+    confinement = Confinement(bwrap, setpriv, policy, interpreter, fonts)
+    _try_out(confinement)
+    return confinement
 
 
 def _check_version(bwrap: str) -> None:
@@ -235,10 +235,10 @@ def _check_version(bwrap: str) -> None:
         raise IsolationError(f"no isolation: {bwrap} is {said.strip()!r}; bubblewrap 0.8 or newer is needed")
 
 
-def _try_out(jail: Jail) -> None:
-    """Run nothing in a room behind the outer wall."""
+def _try_out(confinement: Confinement) -> None:
+    """Run nothing in a container behind the outer confinement."""
     tried = subprocess.run(
-        jail.trial_command(),
+        confinement.trial_command(),
         env={},
         cwd="/",
         stdin=subprocess.DEVNULL,

@@ -1,7 +1,7 @@
-"""Control groups: what all processes of a session may use together, where this machine lets us have them.
+"""Cgroups: what all processes of a session may use together, where this machine lets us have them.
 
 Version 1 needs root, as a rule. Version 2 needs a place where groups can be made beside our own: systemd gives
-one to every user who is logged in. Without either, limits hold for each process alone (`find_control_groups`
+one to every user who is logged in. Without either, limits hold for each process alone (`find_cgroups`
 says why), and the sandbox works all the same.
 """
 
@@ -29,7 +29,7 @@ _OWN_BYTES = (
 _GONE_S = 1.0  # how long Linux may take to forget processes that were killed
 
 
-class ControlGroups:
+class Cgroups:
     """The groups of one Sandbox: a directory of each controller, in which every session has its own.
 
     Version 2 has one directory for all controllers.
@@ -86,7 +86,7 @@ class ControlGroups:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The control group of one session."""
+    """The cgroup of one session."""
 
     by_controller: Mapping[str, Path]
 
@@ -126,7 +126,7 @@ class Group:
             _remove(folder)
 
 
-def find_control_groups() -> tuple[ControlGroups | None, str]:
+def find_cgroups() -> tuple[Cgroups | None, str]:
     """Groups for one Sandbox, and how they are had; or None, and why there are none."""
     why = []
     for places, unified in ((_places_2(), True), (_places_1(), False)):
@@ -136,7 +136,7 @@ def find_control_groups() -> tuple[ControlGroups | None, str]:
             continue
         sweep(places.values())
         try:
-            groups = ControlGroups(places, unified=unified)
+            groups = Cgroups(places, unified=unified)
         except OSError as error:
             why.append(f"{error.filename or next(iter(places.values()))}: {error.strerror}")
             continue
@@ -145,7 +145,7 @@ def find_control_groups() -> tuple[ControlGroups | None, str]:
 
 
 def sweep(places: Iterable[Path]) -> None:
-    """Remove the empty groups of hosts that were killed together with their wardens."""
+    """Remove the empty groups of hosts that were killed together with their reapers."""
     for place in set(places):
         for folder in place.glob(f"{_PREFIX}*"):
             owner = folder.name.removeprefix(_PREFIX).partition("-")[0]
@@ -234,7 +234,7 @@ def _remove(folder: Path) -> None:
             return
         except OSError:
             if time.monotonic() > end:
-                return  # the warden, or the next host's sweep, gets it
+                return  # the reaper, or the next host's sweep, gets it
             _end_all(folder)
             time.sleep(0.002)
 

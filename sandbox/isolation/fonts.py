@@ -1,4 +1,4 @@
-"""The font list that matplotlib would else make anew, for seconds, in every room: made once per user."""
+"""The font list that matplotlib would else make anew, for seconds, in every container: made once per user."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def font_lists(interpreter: Interpreter) -> tuple[Path, ...]:
             _make(interpreter, made)
             for path in _lists(Path(made)):
                 path.chmod(0o644)
-                # Never in place of another process's: rooms show it by now, and Linux binds none that was replaced.
+                # Never replace another process's list: containers show it by now, and a replaced file cannot be bound.
                 with contextlib.suppress(FileExistsError):
                     (folder / path.name).hardlink_to(path)
     except (OSError, subprocess.SubprocessError):
@@ -34,7 +34,7 @@ def font_lists(interpreter: Interpreter) -> tuple[Path, ...]:
 
 
 def _make(interpreter: Interpreter, folder: str) -> None:
-    # A home of its own: fonts of the user would be listed, and be missing in the room.
+    # A home of its own: fonts of the user would be listed, and be missing in the container.
     environment = {"MPLCONFIGDIR": folder, "HOME": folder, "PATH": os.defpath}
     command = [interpreter.executable, "-I", "-c", _MAKE]
     subprocess.run(command, env=environment, check=True, timeout=120, capture_output=True)

@@ -1,4 +1,4 @@
-"""Which Python runs in the rooms, and the folders that it needs there."""
+"""Which Python runs in the containers, and the folders that it needs there."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Interpreter:
     """A Python with its environment, to be mounted read-only at the same paths."""
 
     executable: str
-    folders: tuple[str, ...]  # outside of /usr, which every room has
+    folders: tuple[str, ...]  # outside of /usr, which every container has
     packages: tuple[str, ...]  # folders to import from, beyond the interpreter's own
 
     @classmethod

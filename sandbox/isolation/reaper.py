@@ -26,11 +26,11 @@ done
 """
 
 
-class Warden:
-    """Watches from its own session over `folder` and over directories of control groups. Thread-safe."""
+class OrphanReaper:
+    """Watches from its own session over `folder` and over directories of cgroups. Thread-safe."""
 
     def __init__(self, folder: Path, groups: Sequence[Path] = ()) -> None:
-        command = ["/bin/sh", "-c", _SCRIPT, "warden", str(folder), *map(str, groups)]
+        command = ["/bin/sh", "-c", _SCRIPT, "reaper", str(folder), *map(str, groups)]
         self._process = subprocess.Popen(
             command,
             env={"PATH": "/usr/bin:/bin"},

@@ -22,21 +22,25 @@ class Layer:
 
 def layers(engine: Engine) -> tuple[Layer, ...]:
     """Of a Sandbox that runs."""
-    jail, is_room = engine.jail, engine.jail.policy.isolation == "room"
+    confinement, is_isolated = engine.confinement, engine.confinement.policy.isolation == "bwrap"
     return (
         Layer(
-            "namespaces", is_room, _bubblewrap(jail.bwrap) if is_room else "isolation='none' was asked for"
+            "namespaces",
+            is_isolated,
+            _bubblewrap(confinement.bwrap) if is_isolated else "isolation='none' was asked for",
         ),
         Layer(
-            "system calls", is_room, "an allow-list for every process in a room" if is_room else "all of them"
+            "system calls",
+            is_isolated,
+            "an allow-list for every process in a container" if is_isolated else "all of them",
         ),
-        Layer("user", is_room, f"uid {engine.uid} on this machine, without capabilities"),
+        Layer("user", is_isolated, f"uid {engine.uid} on this machine, without capabilities"),
         Layer(
             "limits",
             is_present=True,
             detail="address space, processes, descriptors, size of files of each process",
         ),
-        Layer("control groups", engine.has_groups, engine.groups_told),
+        Layer("cgroups", engine.has_groups, engine.groups_told),
     )
 
 

@@ -1,4 +1,4 @@
-"""The filter of system calls in every room: what Python and its libraries need, and nothing of the rest.
+"""The filter of system calls in every container: what Python and its libraries need, and nothing of the rest.
 
 An allow-list, so that a call which a newer Linux brings is refused until somebody adds it here. What is refused
 fails as if this kernel did not have it (ENOSYS), with which libraries find another way. Calls of another

@@ -1,4 +1,4 @@
-"""One user id of the host for each room, where the host is root and can hand them out."""
+"""One user id of the host for each container, where the host is root and can hand them out."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _COUNT = 4096
 
 
 class UserId:
-    """A user id that no other live room of this machine has, held until `close`.
+    """A user id that no other live container of this machine has, held until `close`.
 
     The number of processes is limited by user. The claim is an abstract socket: it goes with the process that
     holds it, and leaves no file behind.
@@ -26,10 +26,10 @@ class UserId:
             try:
                 self._claim.bind(f"\0sandbox-uid-{self.number}")
             except OSError:
-                self._claim.close()  # another room's
+                self._claim.close()  # another container's
                 continue
             return
-        raise SandboxError(f"all {_COUNT} user ids for rooms are taken; close some sessions")
+        raise SandboxError(f"all {_COUNT} user ids for containers are taken; close some sessions")
 
     def close(self) -> None:
         self._claim.close()

@@ -1,4 +1,4 @@
-"""`python -m sandbox install`: tell Jupyter of a kernel that runs notebooks in rooms."""
+"""`python -m sandbox install`: tell Jupyter of a kernel that runs notebooks in containers."""
 
 from __future__ import annotations
 

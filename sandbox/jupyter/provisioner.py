@@ -1,8 +1,8 @@
-"""Kernels of notebooks in rooms: what JupyterLab, nbclient, nbconvert and papermill start and end them through.
+"""Kernels of notebooks in containers: what JupyterLab, nbclient, nbconvert and papermill start and end them through.
 
 Loaded by jupyter_client alone, through the entry point that `kernel.json` names, and never by a Sandbox.
 
-Covered: the same rooms as those of a Sandbox, so everything at the top of jail.py, with these fields of Policy:
+Covered: the same containers as those of a Sandbox (isolation/bubblewrap.py), with these fields of Policy:
 isolation, python, preload, start_timeout_s, memory_bytes, processes, cpus, open_files, file_bytes, disk_bytes,
 disk_files and figure_pixels. Not covered: how long a cell runs and how much it prints, which are the client's to
 limit; what a browser does with the HTML and JavaScript of an output; the files beside a notebook, which its kernel
@@ -23,28 +23,28 @@ from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning.provisioner_base import KernelProvisionerBase
 from traitlets import Dict
 
-from sandbox.runtime.engine import Engine
 from sandbox.jupyter.kernelspec import policy_from
 from sandbox.policy import Policy
+from sandbox.runtime.engine import Engine
+from sandbox.runtime.kernel_handle import KernelHandle
 from sandbox.runtime.signals import send_signal
-from sandbox.runtime.kernel_handle import Tenancy
 
 _CHANNELS = ("shell", "control", "iopub", "stdin", "hb")
 _POLL_S = 0.02
 
 
 class SandboxProvisioner(KernelProvisionerBase):
-    """One kernel in its room; after a restart another room, under the same connection."""
+    """One kernel in its container; after a restart another container, under the same connection."""
 
     policy: Any = Dict(help="Fields of sandbox.Policy").tag(config=True)
 
     _engine: Engine | None = None
     _folder: Path | None = None
-    _tenancy: Tenancy | None = None
+    _handle: KernelHandle | None = None
 
     @property
     def has_process(self) -> bool:
-        return self._tenancy is not None
+        return self._handle is not None
 
     async def pre_launch(self, **options: Any) -> dict[str, Any]:
         """Choose where the sockets are; the connection file tells clients of them. Raises SandboxError."""
@@ -60,17 +60,17 @@ class SandboxProvisioner(KernelProvisionerBase):
         return await super().pre_launch(cmd=command, **options)
 
     async def launch_kernel(self, cmd: list[str], **options: Any) -> KernelConnectionInfo:
-        """Start a kernel in a new room. The command and its environment are for kernels without one."""
+        """Start a kernel in a new container. The command and its environment are for kernels without one."""
         assert self._engine is not None
         told: dict[str, Any] = dict(self.connection_info)
         paths = {name: Path(f"{told['ip']}-{told[f'{name}_port']}") for name in _CHANNELS}
         key: bytes = told["key"]
-        self._tenancy = await asyncio.to_thread(self._engine.start_for_client, paths, key.decode())
+        self._handle = await asyncio.to_thread(self._engine.start_for_client, paths, key.decode())
         return self.connection_info
 
     async def poll(self) -> int | None:
         """None while it runs. Linux tells the exit status to the parent alone, which is not this process."""
-        return None if self._tenancy is not None and self._tenancy.room.is_alive() else 0
+        return None if self._handle is not None and self._handle.container.is_alive() else 0
 
     async def wait(self) -> int | None:
         while await self.poll() is None:
@@ -79,16 +79,16 @@ class SandboxProvisioner(KernelProvisionerBase):
         return 0
 
     async def send_signal(self, signum: int) -> None:
-        """To the kernel alone: `kill` is what ends the others in its room."""
-        if self._tenancy is not None and self._tenancy.room.is_alive():
-            send_signal(self._tenancy.room.kernel, signum)
+        """To the kernel alone: `kill` is what ends the others in its container."""
+        if self._handle is not None and self._handle.container.is_alive():
+            send_signal(self._handle.container.kernel, signum)
 
     async def kill(self, restart: bool = False) -> None:  # noqa: FBT001, FBT002 - jupyter_client's
-        if self._tenancy is not None:
-            self._tenancy.room.kill()
+        if self._handle is not None:
+            self._handle.container.kill()
 
     async def terminate(self, restart: bool = False) -> None:  # noqa: FBT001, FBT002
-        """There is nothing in a room that a softer end would save: the kernel was asked to end before."""
+        """There is nothing in a container that a softer end would save: the kernel was asked to end before."""
         await self.kill(restart)
 
     async def cleanup(self, restart: bool = False) -> None:  # noqa: FBT001, FBT002
@@ -98,9 +98,9 @@ class SandboxProvisioner(KernelProvisionerBase):
             self._folder = None
 
     async def _leave(self) -> None:
-        tenancy, self._tenancy = self._tenancy, None
-        if tenancy is not None:
-            await asyncio.to_thread(tenancy.close)
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            await asyncio.to_thread(handle.close)
 
 
 class Engines:

@@ -67,7 +67,7 @@ class Received:
     buffers: Sequence[bytes] = ()
 
 
-class Wire:
+class Channels:
     """Not for several threads at once."""
 
     def __init__(self, context: Context, addresses: dict[str, str], key: str, policy: Policy) -> None:

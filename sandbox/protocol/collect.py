@@ -13,8 +13,8 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
-from sandbox.protocol.image_header import measure
 from sandbox.policy import Policy
+from sandbox.protocol.image_header import measure
 from sandbox.results import CellError, Figure, Omitted, Output, Stream
 
 OMITTED = "application/x-omitted"

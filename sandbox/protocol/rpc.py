@@ -100,7 +100,7 @@ class Bridge:
         self._bytes += count
         if self._bytes > self._policy.host_bytes:
             limit = self._policy.host_bytes
-            raise _Refused(f"a cell may exchange {limit} bytes with host functions, and this one has")
+            raise _Refused(f"a cell may request {limit} bytes with host functions, and this one has")
 
     def _check_size(self, name: str, count: int) -> None:
         if count > self._policy.figure_bytes:

@@ -1,6 +1,6 @@
 """Plain values between a cell and the host: JSON beside buffers. `guest/host.py` is the other side, and says how.
 
-What comes from a guest is untrusted: `decode` looks at every type, size and index, and at the header of pictures.
+What comes from a guest is untrusted: `decode` looks at every type, size and index, and at the header of images.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from sandbox.protocol.image_header import measure
 from sandbox.policy import Policy
+from sandbox.protocol.image_header import measure
 from sandbox.results import Figure
 
 _SPECIAL = ("__bytes__", "__picture__", "__float__", "__int__", "__dict__")

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sandbox.protocol.rpc import Bridge, HostFunction
-from sandbox.protocol.calls import Calls
-from sandbox.protocol.collect import Collector, cell_error
-from sandbox.protocol.request import Ending, Exchange
-from sandbox.runtime.kernel import Kernel
 from sandbox.policy import Policy
-from sandbox.results import CellError, CellResult, Status
-from sandbox.protocol.trace import TraceCollector
+from sandbox.protocol.calls import Calls
 from sandbox.protocol.channels import Received
+from sandbox.protocol.collect import Collector, cell_error
+from sandbox.protocol.request import Ending, Request
+from sandbox.protocol.rpc import Bridge, HostFunction
+from sandbox.protocol.trace import TraceCollector
+from sandbox.results import CellError, CellResult, Status
+from sandbox.runtime.kernel import Kernel
 
 _LOST = "its variables are lost, the images are loaded again"
 
@@ -40,21 +40,21 @@ def run_cell(kernel: Kernel, cell: Cell, policy: Policy, wake: int) -> CellResul
         collector.add(message.kind, message.content)
 
     started = time.monotonic()
-    exchange = kernel.execute(cell.code, take, calls, trace=cell.trace)
+    request = kernel.execute(cell.code, take, calls, trace=cell.trace)
     try:
-        first, last, line = _wait(exchange, kernel, started + policy.cell_timeout_s, wake)
+        first, last, line = _wait(request, kernel, started + policy.cell_timeout_s, wake)
     finally:
         if calls is not None:
             calls.close()
-    if exchange.was_muted:
+    if request.was_muted:
         collector.omit("the rest of the output left out: the cell wrote too much of it")
-    elif last == "replied" and not exchange.complete:
+    elif last == "replied" and not request.complete:
         collector.omit("the rest of the output was lost: a message was too large, or forged")
-        exchange.lose_output()
+        request.lose_output()
     starved = last == "died" and kernel.ran_out_of_memory()
     if last != "replied":
         kernel.close()
-    raised = collector.error or _raised(exchange.reply or {})
+    raised = collector.error or _raised(request.reply or {})
     status, error = _starved(policy) if starved else _verdict(first, last, raised, policy)
     return CellResult(
         status,
@@ -63,19 +63,17 @@ def run_cell(kernel: Kernel, cell: Cell, policy: Policy, wake: int) -> CellResul
         time.monotonic() - started,
         "kept" if last == "replied" else "lost",
         tracer.trace() if tracer else None,
-        kernel.take_strays(),
+        kernel.take_late_output(),
     )
 
 
-def _wait(
-    exchange: Exchange, kernel: Kernel, deadline: float, wake: int
-) -> tuple[Ending, Ending, int | None]:
+def _wait(request: Request, kernel: Kernel, deadline: float, wake: int) -> tuple[Ending, Ending, int | None]:
     """How the cell's own time ended, how the time after its interruption did, and the line where it hangs."""
-    first = last = exchange.wait(deadline, wake)
+    first = last = request.wait(deadline, wake)
     if first not in ("late", "woken"):
         return first, last, None
     kernel.interrupt()
-    last = exchange.wait(time.monotonic() + kernel.policy.interrupt_grace_s)
+    last = request.wait(time.monotonic() + kernel.policy.interrupt_grace_s)
     return first, last, kernel.current_line() if last == "late" else None
 
 

@@ -1,4 +1,4 @@
-"""One running room with its kernel: the certainty that all of it can be ended."""
+"""One running container with its kernel: the certainty that all of it can be ended."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import threading
 from sandbox.runtime.signals import send_signal
 
 
-class Room:
-    """Two pidfds: `kernel` is readable once the kernel has ended, `room` once everything in the room has.
+class Container:
+    """Two pidfds: `kernel` is readable once the kernel has ended, `container` once everything in the container has.
 
-    Without isolation there is no room: both are of the kernel, and what it leaves behind in its process group
+    Without isolation there is no container: both are of the kernel, and what it leaves behind in its process group
     is ended with it.
     """
 
-    def __init__(self, room: int, kernel: int, pid: int, *, is_real: bool) -> None:
-        self._room = room
+    def __init__(self, container: int, kernel: int, pid: int, *, is_real: bool) -> None:
+        self._room = container
         self._is_real = is_real
         self.kernel = kernel
         self.pid = pid  # of the kernel, on the host
@@ -28,7 +28,7 @@ class Room:
         return not _ended(self.kernel, 0)
 
     def kill(self) -> None:
-        """Send the signal that ends every process in the room, and do not wait. From any thread."""
+        """Send the signal that ends every process in the container, and do not wait. From any thread."""
         with self._lock:
             if self._room >= 0 and not _ended(self._room, 0):
                 send_signal(self._room, signal.SIGKILL)
@@ -36,7 +36,7 @@ class Room:
                 _end_group(self.pid)
 
     def close(self) -> None:
-        """End every process in the room and wait until they are gone. Twice is once."""
+        """End every process in the container and wait until they are gone. Twice is once."""
         self.kill()
         with self._lock:
             if self._room >= 0:

@@ -1,4 +1,4 @@
-"""Bring image files into the folder that a room sees: read by the host, checked and decoded only inside."""
+"""Bring image files into the folder that a container sees: read by the host, checked and decoded only inside."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class ImageFolder:
         self.folder = folder
         self._seen_as = seen_as  # where the kernel finds the same folder
         self._count = 0
-        self._files: dict[str, str] = {}  # name -> path in the room
+        self._files: dict[str, str] = {}  # name -> path in the container
 
     def add(self, images: Mapping[str, ImageSource]) -> dict[str, str]:
-        """Copy the images in; names with their paths in the room. Raises ImageError; then none is added."""
+        """Copy the images in; names with their paths in the container. Raises ImageError; then none is added."""
         sources = {_checked(name): _read(name, source) for name, source in images.items()}
         return {name: self._write(name, data) for name, data in sources.items()}
 
@@ -42,7 +42,7 @@ class ImageFolder:
             raise ImageError(
                 f"{name}: cannot be copied to {path}: {error.strerror}; make room there"
             ) from error
-        path.chmod(0o644)  # the folder above is private; the user inside the room is another one
+        path.chmod(0o644)  # the folder above is private; the user inside the container is another one
         return f"{self._seen_as}/{path.name}"
 
 

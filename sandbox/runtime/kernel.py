@@ -1,4 +1,4 @@
-"""One Jupyter kernel in its room: started, asked, interrupted and ended."""
+"""One Jupyter kernel in its container: started, asked, interrupted and ended."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import signal
 import time
 from typing import TYPE_CHECKING, Any
 
-from sandbox.protocol.calls import Calls
 from sandbox.errors import KernelStartError
-from sandbox.protocol.request import Ending, Exchange, Line, OnOutput
 from sandbox.policy import Policy
+from sandbox.protocol.calls import Calls
+from sandbox.protocol.channels import CHANNELS, Channels
+from sandbox.protocol.request import Connection, Ending, OnOutput, Request
+from sandbox.runtime.kernel_handle import KernelHandle, Placement, begin, guest_setup
 from sandbox.runtime.signals import send_signal
-from sandbox.runtime.kernel_handle import Place, Tenancy, begin, guest_setup
-from sandbox.protocol.channels import CHANNELS, Wire
 
 if TYPE_CHECKING:
-    from sandbox.runtime.zygote import Template
+    from sandbox.runtime.zygote import Zygote
 
 _DUMP_S = 0.5
 _INNERMOST = re.compile(rb'^  File "<cell \d+>", line (\d{1,9}) in', re.MULTILINE)
@@ -26,23 +26,25 @@ _INNERMOST = re.compile(rb'^  File "<cell \d+>", line (\d{1,9}) in', re.MULTILIN
 class Kernel:
     """A live kernel. Not for several threads at once, but for `kill`."""
 
-    def __init__(self, tenancy: Tenancy, wire: Wire, policy: Policy) -> None:
-        self.place = tenancy.place
-        self._tenancy = tenancy
-        self._room = tenancy.room
-        self._wire = wire
-        self._line = Line(tenancy.room, wire, policy)
+    def __init__(self, handle: KernelHandle, channels: Channels, policy: Policy) -> None:
+        self.place = handle.place
+        self._handle = handle
+        self._room = handle.container
+        self._channels = channels
+        self._connection = Connection(handle.container, channels, policy)
         self.policy = policy
 
     @classmethod
-    def start(cls, template: Template, place: Place, policy: Policy) -> Kernel:
-        """A new kernel out of the template. Raises KernelStartError."""
+    def start(cls, zygote: Zygote, place: Placement, policy: Policy) -> Kernel:
+        """A new kernel out of the zygote. Raises KernelStartError."""
         deadline = time.monotonic() + policy.start_timeout_s
         key = os.urandom(32).hex()
         paths = {channel: place.sockets / channel for channel in CHANNELS}
-        tenancy = begin(template, place, paths, guest_setup(key, policy))
-        wire = Wire(place.context, {channel: f"ipc://{path}" for channel, path in paths.items()}, key, policy)
-        kernel = cls(tenancy, wire, policy)
+        handle = begin(zygote, place, paths, guest_setup(key, policy))
+        channels = Channels(
+            place.context, {channel: f"ipc://{path}" for channel, path in paths.items()}, key, policy
+        )
+        kernel = cls(handle, channels, policy)
         try:
             kernel._wait_until_ready(deadline)
         except BaseException:  # also on Ctrl-C: nobody else knows of it yet
@@ -59,14 +61,14 @@ class Kernel:
 
     def request(self, kind: str, content: dict[str, Any], deadline: float) -> tuple[Ending, dict[str, Any]]:
         """Send on the shell channel and wait for the reply; what the kernel shows meanwhile is dropped."""
-        exchange = Exchange(self._line, self._wire.send("shell", kind, content))
-        return exchange.wait(deadline), exchange.reply or {}
+        request = Request(self._connection, self._channels.send("shell", kind, content))
+        return request.wait(deadline), request.reply or {}
 
     def execute(
         self, code: str, on_output: OnOutput, calls: Calls | None = None, *, trace: bool = False
-    ) -> Exchange:
+    ) -> Request:
         """Start a cell, to be waited for."""
-        if not self._line.clear():
+        if not self._connection.clear():
             self.kill()  # a cell has ended what sends its output: nothing would ever be heard of it again
         content = {
             "trace": trace,
@@ -78,16 +80,18 @@ class Kernel:
             "allow_stdin": False,
             "stop_on_error": False,
         }
-        return Exchange(self._line, self._wire.send("shell", "execute_request", content), on_output, calls)
+        return Request(
+            self._connection, self._channels.send("shell", "execute_request", content), on_output, calls
+        )
 
-    def rehearse(self) -> None:
+    def warm_up(self) -> None:
         """Run nothing once: the first cell of a kernel has many pages of memory to copy."""
         deadline = time.monotonic() + self.policy.start_timeout_s
         self.request("execute_request", {"code": "pass", "silent": True, "store_history": False}, deadline)
 
     def interrupt(self) -> None:
         """Ask for a KeyboardInterrupt in the cell; it need not obey."""
-        self._wire.send("control", "interrupt_request", {})
+        self._channels.send("control", "interrupt_request", {})
 
     def current_line(self) -> int | None:
         """The line of the cell that runs now, also where it holds the interpreter; None if it cannot be told."""
@@ -96,7 +100,7 @@ class Kernel:
         send_signal(self._room.kernel, signal.SIGUSR1)
         said, end = b"", time.monotonic() + _DUMP_S
         while (left := end - time.monotonic()) > 0:
-            said += self._tenancy.words(left)  # comes in pieces
+            said += self._handle.words(left)  # comes in pieces
             if found := _INNERMOST.search(said):
                 return int(found[1])
         return None
@@ -105,24 +109,24 @@ class Kernel:
         """Whether Linux has ended one of its processes for that; False where it cannot be told."""
         return self.place.group is not None and self.place.group.ran_out_of_memory()
 
-    def take_strays(self) -> str:
+    def take_late_output(self) -> str:
         """What earlier cells left behind has written since the last time, up to a limit."""
-        return self._line.take_strays()
+        return self._connection.take_late_output()
 
     def kill(self) -> None:
-        """End the room from any thread; `close` is still to come."""
+        """End the container from any thread; `close` is still to come."""
         self._room.kill()
 
     def close(self) -> None:
-        """End the room and everything in it. Twice is once."""
+        """End the container and everything in it. Twice is once."""
         self._room.kill()
-        self._wire.close()  # while the room ends
-        self._tenancy.close()
+        self._channels.close()  # while the container ends
+        self._handle.close()
 
     def _wait_until_ready(self, deadline: float) -> None:
         ending, _ = self.request("kernel_info_request", {}, deadline)
         if ending == "died":
-            raise self._tenancy.ended_early()
+            raise self._handle.ended_early()
         if ending != "replied":
             raise KernelStartError("the kernel did not answer in time; raise Policy.start_timeout_s")
-        self._wire.wait_for_welcome()
+        self._channels.wait_for_welcome()

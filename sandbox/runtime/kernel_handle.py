@@ -1,4 +1,4 @@
-"""A kernel's hold on its room, its control group and its folder of sockets: begun in one go, ended together."""
+"""A kernel's hold on its container, its cgroup and its folder of sockets: begun in one go, ended together."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from sandbox.protocol.channels import Listeners
 
 if TYPE_CHECKING:
     from sandbox.isolation.cgroup import Group
-    from sandbox.runtime.container import Room
-    from sandbox.runtime.zygote import Template
     from sandbox.protocol.channels import Context
+    from sandbox.runtime.container import Container
+    from sandbox.runtime.zygote import Zygote
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Placement:
     """Where a kernel starts: with these images; the private folder for its sockets and its group are its own."""
 
     images: Path
@@ -45,19 +45,19 @@ class Place:
         shutil.rmtree(self.sockets, ignore_errors=True)
 
 
-class Tenancy:
+class KernelHandle:
     """Of one kernel, which serves whoever connects to its sockets."""
 
-    def __init__(self, place: Place, room: Room, distress: int) -> None:
+    def __init__(self, place: Placement, container: Container, stderr_fd: int) -> None:
         self.place = place
-        self.room = room
-        self._distress = distress
+        self.container = container
+        self._stderr_fd = stderr_fd
 
     def words(self, wait_s: float = 0.0) -> bytes:
-        """What the kernel has said in distress, as far as nobody has read it."""
+        """What the kernel has said in stderr_fd, as far as nobody has read it."""
         poll = select.poll()
-        poll.register(self._distress, select.POLLIN)
-        return os.read(self._distress, 65_536) if poll.poll(wait_s * 1000) else b""
+        poll.register(self._stderr_fd, select.POLLIN)
+        return os.read(self._stderr_fd, 65_536) if poll.poll(wait_s * 1000) else b""
 
     def ended_early(self) -> KernelStartError:
         """What to raise when the kernel is no more before anyone has asked it for anything."""
@@ -67,13 +67,13 @@ class Tenancy:
         )
 
     def close(self) -> None:
-        """End every process in the room and remove what was the kernel's. Twice is once."""
-        self.room.kill()
-        self.place.clear_files()  # while the room ends
-        self.room.close()
-        if self._distress >= 0:
-            os.close(self._distress)
-            self._distress = -1
+        """End every process in the container and remove what was the kernel's. Twice is once."""
+        self.container.kill()
+        self.place.clear_files()  # while the container ends
+        self.container.close()
+        if self._stderr_fd >= 0:
+            os.close(self._stderr_fd)
+            self._stderr_fd = -1
         self.place.clear()
 
 
@@ -88,32 +88,34 @@ def guest_setup(key: str, policy: Policy, *, rich: bool = False) -> dict[str, An
     return {"key": key, "trace": trace, "rich": rich, "seed": policy.seed}
 
 
-def begin(template: Template, place: Place, paths: dict[str, Path], setup: Mapping[str, Any]) -> Tenancy:
-    """A new kernel out of the template, which serves these paths by channel. Raises KernelStartError."""
+def begin(zygote: Zygote, place: Placement, paths: dict[str, Path], setup: Mapping[str, Any]) -> KernelHandle:
+    """A new kernel out of the zygote, which serves these paths by channel. Raises KernelStartError."""
     try:
         listeners = Listeners(paths)
     except OSError as error:
         raise KernelStartError(f"no sockets can be made: {error.strerror}; see ulimit -n") from error
     try:
         told = {**setup, "channels": tuple(paths)}
-        return _enter(template, place, list(listeners.descriptors.values()), told)
+        return _enter(zygote, place, list(listeners.descriptors.values()), told)
     finally:
         listeners.close()
 
 
-def _enter(template: Template, place: Place, sockets: Sequence[int], setup: Mapping[str, Any]) -> Tenancy:
+def _enter(
+    zygote: Zygote, place: Placement, sockets: Sequence[int], setup: Mapping[str, Any]
+) -> KernelHandle:
     groups = place.group.doors() if place.group else []
     told, tell = os.pipe()
-    distress, written = os.pipe()
-    os.set_blocking(distress, False)
+    stderr_fd, written = os.pipe()
+    os.set_blocking(stderr_fd, False)
     try:
         request = {"mounts": place.mounts, "work": place.work, "groups": len(groups)}
-        room = template.kernel(request, [told, written, *sockets, *groups])
+        container = zygote.kernel(request, [told, written, *sockets, *groups])
         os.write(tell, json.dumps(setup).encode())
     except BaseException:
-        os.close(distress)
+        os.close(stderr_fd)
         raise
     finally:
         for descriptor in (told, tell, written, *groups):
             os.close(descriptor)
-    return Tenancy(place, room, distress)
+    return KernelHandle(place, container, stderr_fd)

@@ -8,7 +8,7 @@ from collections import deque
 from sandbox.errors import SandboxBusy
 
 
-class Places:
+class SessionLimiter:
     """So many places, taken and given back. Thread-safe."""
 
     def __init__(self, most: int) -> None:
@@ -17,7 +17,7 @@ class Places:
         self._waiting: deque[threading.Event] = deque()
         self._lock = threading.Lock()
 
-    def take(self, wait_s: float | None) -> None:
+    def acquire(self, acquire_timeout_s: float | None) -> None:
         """Wait for a place, at most so long. Raises SandboxBusy."""
         with self._lock:
             if self._free > 0:  # then nobody waits
@@ -26,19 +26,19 @@ class Places:
             turn = threading.Event()
             self._waiting.append(turn)
         try:
-            if turn.wait(wait_s):
+            if turn.wait(acquire_timeout_s):
                 return
         except BaseException:  # Ctrl-C: nobody would give the place back
             if not self._leave(turn):
-                self.give_back()
+                self.release()
             raise
         if self._leave(turn):
             raise SandboxBusy(
-                f"all {self._most} sessions of this sandbox are open, and none was closed within {wait_s:g} s; "
-                "close some, or raise most_sessions or wait_s"
+                f"all {self._most} sessions of this sandbox are open, and none was closed in {acquire_timeout_s:g} s; "
+                "close some, or raise max_sessions or acquire_timeout_s"
             )
 
-    def give_back(self) -> None:
+    def release(self) -> None:
         with self._lock:
             if self._waiting:
                 self._waiting.popleft().set()

@@ -5,14 +5,14 @@ from __future__ import annotations
 import threading
 from collections import deque
 
-from sandbox.runtime.engine import Engine
 from sandbox.errors import SandboxError
+from sandbox.runtime.engine import Engine
 from sandbox.runtime.kernel import Kernel
 
 _FIRST_CELL_S = 0.05  # for the first cell of who has just taken one: making another takes a core
 
 
-class Spares:
+class WarmPool:
     """Keeps `count` kernels ready, made one after the other by a thread of its own. Thread-safe."""
 
     def __init__(self, engine: Engine, count: int) -> None:
@@ -21,7 +21,7 @@ class Spares:
         self._ready: deque[Kernel] = deque()
         self._changed = threading.Condition()
         self._closed = False
-        self._thread = threading.Thread(target=self._keep_filled, name="sandbox-spares", daemon=True)
+        self._thread = threading.Thread(target=self._keep_filled, name="sandbox-warm_pool", daemon=True)
         self._thread.start()
 
     def take(self) -> Kernel | None:
@@ -44,10 +44,10 @@ class Spares:
             self._ready.popleft().close()
 
     def _keep_filled(self) -> None:
-        while self._wait_for_room():
+        while self._wait_for_demand():
             try:
                 kernel = self._engine.start(self._engine.images_folder())
-                kernel.rehearse()
+                kernel.warm_up()
             except SandboxError:  # the next `open` meets it too, and tells it
                 with self._changed:
                     self._changed.wait_for(lambda: self._closed, timeout=1.0)
@@ -55,7 +55,7 @@ class Spares:
             with self._changed:
                 self._ready.append(kernel)
 
-    def _wait_for_room(self) -> bool:
+    def _wait_for_demand(self) -> bool:
         """Whether another one is wanted; False once closed. A moment after one was taken."""
         with self._changed:
             if len(self._ready) == self._count:

@@ -1,6 +1,6 @@
-"""The template process of a Sandbox, seen from the host: started, asked for kernels, and ended.
+"""The zygote process of a Sandbox, seen from the host: started, asked for kernels, and ended.
 
-It is the one process that is warm: its forks are the kernels (guest/template.py). It holds nothing of the host's
+It is the one process that is warm: its forks are the kernels (guest/zygote.py). It holds nothing of the host's
 but its own end of a socket, and ends with that.
 """
 
@@ -19,19 +19,23 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.errors import KernelStartError
-from sandbox.isolation.bubblewrap import Jail, limits
-from sandbox.runtime.container import Room
+from sandbox.isolation.bubblewrap import Confinement, limits
 from sandbox.isolation.seccomp import filter_programs
+from sandbox.runtime.container import Container
 from sandbox.runtime.signals import send_signal
 
 _PACKET = 65_536
 
 
-class Template:
-    """One running template. Thread-safe; raises KernelStartError once it has ended."""
+class Zygote:
+    """One running zygote. Thread-safe; raises KernelStartError once it has ended."""
 
     def __init__(
-        self, jail: Jail, sessions: Path, uid: int, watch: Callable[[int], None] = lambda pid: None
+        self,
+        confinement: Confinement,
+        sessions: Path,
+        uid: int,
+        watch: Callable[[int], None] = lambda pid: None,
     ) -> None:
         """Start it; `sessions` is the folder below which the images of sessions are.
 
@@ -39,34 +43,34 @@ class Template:
         """
         self._watch = watch
         self._lock = threading.Lock()
-        self._is_isolated = jail.policy.isolation == "room"
-        self._deadline_s = jail.policy.start_timeout_s
-        self._said = os.memfd_create("template")
+        self._is_isolated = confinement.policy.isolation == "bwrap"
+        self._deadline_s = confinement.policy.start_timeout_s
+        self._said = os.memfd_create("zygote")
         self._control, remote = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
-            command = jail.template_command(sessions, uid, remote.fileno())
-            environment = {} if self._is_isolated else jail.environment()
+            command = confinement.zygote_command(sessions, uid, remote.fileno())
+            environment = {} if self._is_isolated else confinement.environment()
             self._process = _start(command, environment, remote.fileno(), self._said)
         finally:
             remote.close()
         self._pidfd = -1
         self._ready = False
-        self._send(_setup(jail), [])
+        self._send(_setup(confinement), [])
 
     @property
     def is_alive(self) -> bool:
         return self._process.poll() is None
 
-    def kernel(self, request: dict[str, Any], descriptors: Sequence[int]) -> Room:
-        """A new kernel in a new room, which waits for its first descriptor to tell it how to begin."""
+    def kernel(self, request: dict[str, Any], descriptors: Sequence[int]) -> Container:
+        """A new kernel in a new container, which waits for its first descriptor to tell it how to begin."""
         with self._lock:
             self._wait_until_ready()
             self._send(request, descriptors)
             answer, handed = self._receive("gave no kernel")
         if "failed" in answer:
-            raise KernelStartError(f"the room did not start: {answer['failed']}")
-        kernel, room = handed
-        return Room(room, kernel, int(answer["kernel"]), is_real=self._is_isolated)
+            raise KernelStartError(f"the container did not start: {answer['failed']}")
+        kernel, container = handed
+        return Container(container, kernel, int(answer["kernel"]), is_real=self._is_isolated)
 
     def wait_until_ready(self) -> None:
         """Until it has imported everything. Raises KernelStartError."""
@@ -74,7 +78,7 @@ class Template:
             self._wait_until_ready()
 
     def close(self) -> None:
-        """End it; the rooms end with it. Twice is once."""
+        """End it; the containers end with it. Twice is once."""
         self._control.close()
         try:
             self._process.wait(5)
@@ -97,18 +101,16 @@ class Template:
         try:
             socket.send_fds(self._control, [json.dumps(packet).encode()], descriptors)
         except OSError as error:
-            raise KernelStartError(
-                f"the template process has ended: {self._last_words() or error}"
-            ) from error
+            raise KernelStartError(f"the zygote process has ended: {self._last_words() or error}") from error
 
     def _receive(self, what: str) -> tuple[dict[str, Any], list[int]]:
         poll = select.poll()
         poll.register(self._control, select.POLLIN)
         if not poll.poll(self._deadline_s * 1000):
-            raise KernelStartError(f"the template process {what} in time; raise Policy.start_timeout_s")
+            raise KernelStartError(f"the zygote process {what} in time; raise Policy.start_timeout_s")
         packet, descriptors, _, _ = socket.recv_fds(self._control, _PACKET, 4)
         if not packet:
-            raise KernelStartError(f"the template process {what}: {self._last_words() or 'it ended'}")
+            raise KernelStartError(f"the zygote process {what}: {self._last_words() or 'it ended'}")
         for descriptor in descriptors:
             os.set_inheritable(descriptor, False)
         answer: dict[str, Any] = json.loads(packet)
@@ -148,15 +150,15 @@ def _start(
     )
 
 
-def _setup(jail: Jail) -> dict[str, Any]:
-    policy = jail.policy
-    programs = filter_programs() if policy.isolation == "room" else ()
+def _setup(confinement: Confinement) -> dict[str, Any]:
+    policy = confinement.policy
+    programs = filter_programs() if policy.isolation == "bwrap" else ()
     return {
-        "packages": jail.interpreter.packages,
+        "packages": confinement.interpreter.packages,
         "preload": policy.preload,
         "figure_pixels": policy.figure_pixels,
-        "environment": jail.environment(),
+        "environment": confinement.environment(),
         "limits": limits(policy),
         "filters": [base64.b64encode(program).decode() for program in programs],
-        "room": jail.setup(),
+        "container": confinement.setup(),
     }

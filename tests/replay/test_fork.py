@@ -97,7 +97,7 @@ def test_another_figure_is_seen_by_model_and_kernel(tmp_path: Path) -> None:
     assert [(event.name, event.picture.width) for event in events if isinstance(event, Defined)] == [
         ("image_clue_1", 33)
     ]
-    assert sandbox.runtime.images["image_clue_1"] == picture(33, 44).data
+    assert sandbox.images["image_clue_1"] == picture(33, 44).data
     assert picture(33, 44) in model.requests[1][-1].parts
 
 

@@ -1,4 +1,4 @@
-"""Sessions and pictures for these tests: real kernels, shared where a test does not harm them."""
+"""Sessions and images for these tests: real kernels, shared where a test does not harm them."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def test_the_kernel_gets_the_images_at_full_size() -> None:
     question = Question("?", (picture(3000, 100),))
     rehearsal = Rehearsal([cell(), ANSWER], question=question)
     rehearsal.solve(CodeLoop())
-    assert rehearsal.sandbox.runtime.images["image_clue_0"] == question.images[0].data
+    assert rehearsal.sandbox.images["image_clue_0"] == question.images[0].data
     sent = [part for part in rehearsal.model.requests[0][-1].parts if isinstance(part, Picture)]
     assert sent[0].width == 2048
 

@@ -57,7 +57,7 @@ class NodeStation:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._task = plan.task()
-        self._sandbox = Sandbox(self._task.policy, most_sessions=plan.workers)
+        self._sandbox = Sandbox(self._task.policy, max_sessions=plan.workers)
         self._station = Station(self._task, self._sandbox, plan.around())
 
     def check(self) -> None:

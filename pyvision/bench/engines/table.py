@@ -30,7 +30,7 @@ def open_engine(plan: Plan, task: Task) -> AbstractContextManager[Engine]:
 
 @contextmanager
 def _threads(plan: Plan, task: Task) -> Iterator[Engine]:
-    with Sandbox(task.policy, most_sessions=plan.workers) as sandbox:
+    with Sandbox(task.policy, max_sessions=plan.workers) as sandbox:
         check_sandbox(task, sandbox)
         with closing(Threads(Station(task, sandbox, plan.around()), plan.workers)) as engine:
             yield engine

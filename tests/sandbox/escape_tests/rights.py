@@ -10,7 +10,7 @@ _OF_A_MACHINE = (16, 17, 19, 21, 25)
 
 
 def is_root_of_a_machine() -> bool:
-    """Root without a namespace of users around it, with the capabilities that only a machine gives."""
+    """Root without a user namespace around it, with the capabilities that only a machine gives."""
     everybody = ["0", "0", "4294967295"]
     return (
         os.getuid() == 0

@@ -1,4 +1,4 @@
-"""Every attack gets nowhere in a room; where it should, it succeeds against plain Jupyter."""
+"""Every attack gets nowhere in a container; where it should, it succeeds against plain Jupyter."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pytest
 from sandbox import Policy, Sandbox
 from sandbox.escape_tests import Attack, Runner, attacks
 from sandbox.escape_tests.canaries import Canaries
-from sandbox.escape_tests.command import Rooms
+from sandbox.escape_tests.command import SandboxPool
 from tests.sandbox.escape_tests.plain import PlainSession
 from tests.sandbox.escape_tests.rights import is_root_of_a_machine
 from tests.sandbox.escape_tests.rounds import Verdicts, played
@@ -42,22 +42,22 @@ _QUICK = [
 
 
 @pytest.fixture(scope="module", autouse=True)
-def in_rooms(request: pytest.FixtureRequest) -> Iterator[Verdicts]:
+def in_sandbox(request: pytest.FixtureRequest) -> Iterator[Verdicts]:
     """Of the selected tests. Those that flood the host are a round of their own: it is watched for one of them."""
     chosen = tuple(_chosen(request, test_an_attack_is_contained))
     floods = [each for each in chosen if each.proof == "neighbour"]
     others = [each for each in chosen if each.proof != "neighbour"]
     verdicts: Verdicts = {}
-    with Rooms(_POLICY) as rooms, ExitStack() as stack:
+    with SandboxPool(_POLICY) as containers, ExitStack() as stack:
         for part in (floods, others):
-            runner = Runner(rooms.open_session, _POLICY.interrupt_grace_s)
+            runner = Runner(containers.open_session, _POLICY.interrupt_grace_s)
             verdicts |= stack.enter_context(played(runner, part))
         yield verdicts
 
 
 @pytest.fixture(scope="module", autouse=True)
 def on_plain_jupyter(request: pytest.FixtureRequest) -> Iterator[Verdicts]:
-    """Of the selected tests, at the same time as those in rooms: most of the time of an attack is spent waiting."""
+    """Of the selected tests, beside those in the sandbox: most of the time of an attack is spent waiting."""
     chosen = _chosen(request, test_it_does_to_plain_jupyter_what_it_says)
     with _plain_runner() as runner, played(runner, chosen) as verdicts:
         yield verdicts
@@ -79,14 +79,14 @@ def _chosen(request: pytest.FixtureRequest, test: Callable[..., None]) -> Iterat
 @pytest.fixture(scope="module")
 def has_groups() -> bool:
     with Sandbox() as sandbox:
-        return any(layer.name == "control groups" and layer.is_present for layer in sandbox.layers())
+        return any(layer.name == "cgroups" and layer.is_present for layer in sandbox.layers())
 
 
 @pytest.mark.parametrize("attack", _ALL, ids=lambda attack: attack.id)
-def test_an_attack_is_contained(in_rooms: Verdicts, has_groups: bool, attack: Attack) -> None:
-    verdict = in_rooms[attack.id].result()
+def test_an_attack_is_contained(in_sandbox: Verdicts, has_groups: bool, attack: Attack) -> None:
+    verdict = in_sandbox[attack.id].result()
     if attack.layer == "groups" and not has_groups:
-        pytest.skip("this machine has no control groups for this user, as `sandbox check` says")
+        pytest.skip("this machine has no cgroups for this user, as `sandbox check` says")
     assert verdict.contained, verdict.evidence
     assert verdict.raised not in _SLIPS, f"not contained, but broken: {verdict.evidence}"
 

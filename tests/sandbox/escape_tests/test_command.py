@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -29,7 +29,7 @@ def test_a_topic_is_tried_and_told_in_a_table() -> None:
     lines = done.stdout.splitlines()
     assert "environment" in lines
     assert any(line.startswith("  Find a secret in its own environment ") for line in lines)
-    assert any(line.startswith("  control groups ") for line in lines)
+    assert any(line.startswith("  cgroups ") for line in lines)
     assert lines[-1].startswith("all ")
     assert max(map(len, lines)) <= 80
     assert "\x1b" not in done.stdout
@@ -46,7 +46,7 @@ def test_json_is_one_object() -> None:
         "namespaces",
         "system calls",
         "user",
-        "control groups",
+        "cgroups",
     }
     assert told["start_ms"] > 0
 

@@ -14,7 +14,7 @@ BAD = Verdict(TRY, contained=False, evidence="it printed its marker " * 9, secon
 def test_every_line_fits_a_terminal() -> None:
     lines = [verdict_line(Verdict(each, True, "", 1.0), coloured=False) for each in attacks()]
     lines += verdict_line(BAD, coloured=False).splitlines()
-    lines += layer_lines([Layer("control groups", is_present=False, detail="none for this user " * 9)])
+    lines += layer_lines([Layer("cgroups", is_present=False, detail="none for this user " * 9)])
     assert max(len(line) for text in lines for line in text.splitlines()) <= 80
 
 

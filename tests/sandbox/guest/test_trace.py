@@ -12,8 +12,8 @@ import pytest
 
 from sandbox import Policy
 from sandbox.guest.trace import Tracer
-from sandbox.results import Change
 from sandbox.protocol.trace import TraceCollector
+from sandbox.results import Change
 from tests.sandbox.guest.traced import Cells, changes, limits, lines, steps, values
 
 LOOPS = """

@@ -11,8 +11,8 @@ from typing import Any
 from sandbox import Policy
 from sandbox.guest.batches import Limits
 from sandbox.guest.trace import Tracer
-from sandbox.results import Change, Trace, TraceEvent
 from sandbox.protocol.trace import TraceCollector
+from sandbox.results import Change, Trace, TraceEvent
 
 LABELS = {"starting": "Starting var:.. ", "new": "New var:....... ", "modified": "Modified var:.. "}
 TIME = " " * 15

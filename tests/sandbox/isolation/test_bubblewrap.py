@@ -6,21 +6,21 @@ from pathlib import Path
 import pytest
 
 from sandbox import IsolationError, Policy, Sandbox
+from sandbox.isolation.bubblewrap import Confinement
 from sandbox.isolation.interpreter import Interpreter
-from sandbox.isolation.bubblewrap import Jail
 
 INTERPRETER = Interpreter("/home/me/venv/bin/python", ("/home/me/venv",), ())
 SESSIONS = Path("/private/sessions")
 
 
-def jail(*, setpriv: str | None = None, policy: Policy | None = None) -> Jail:
-    return Jail(
+def confinement(*, setpriv: str | None = None, policy: Policy | None = None) -> Confinement:
+    return Confinement(
         "/usr/bin/bwrap", setpriv, policy or Policy(), INTERPRETER, (Path("/cache/fontlist-v3.json"),)
     )
 
 
-def room(policy: Policy | None = None) -> list[str]:
-    setup = jail(policy=policy).setup()
+def container(policy: Policy | None = None) -> list[str]:
+    setup = confinement(policy=policy).setup()
     assert setup is not None
     arguments: list[str] = setup["arguments"]
     return arguments
@@ -32,19 +32,19 @@ def has(argv: list[str], *expected: str) -> bool:
 
 def test_a_room_shares_nothing() -> None:
     for flag in ("--unshare-all", "--disable-userns", "--die-with-parent", "--new-session", "--clearenv"):
-        assert flag in room()
-    assert has(room(), "--cap-drop", "ALL")
+        assert flag in container()
+    assert has(container(), "--cap-drop", "ALL")
 
 
 def test_only_the_temporary_file_systems_of_a_room_are_writable() -> None:
-    argv = room(Policy(disk_bytes=12_345))
+    argv = container(Policy(disk_bytes=12_345))
     assert has(argv, "--size", "12345", "--tmpfs", "/tmp")
     assert has(argv, "--dev-bind", "/opt/room/tree", "/")  # read-only where it was put together
     assert "--bind" not in argv
 
 
 def test_what_all_rooms_show_is_put_together_once_and_read_only() -> None:
-    argv = jail().template_command(SESSIONS, 1234, 9)
+    argv = confinement().zygote_command(SESSIONS, 1234, 9)
     assert has(argv, "--ro-bind", "/usr", "/opt/room/tree/usr")
     assert has(argv, "--ro-bind", "/home/me/venv", "/opt/room/tree/home/me/venv")
     assert has(argv, "--perms", "0755", "--dir", "/opt/room/tree/opt/room/images")
@@ -54,32 +54,32 @@ def test_what_all_rooms_show_is_put_together_once_and_read_only() -> None:
 
 def test_an_interpreter_below_tmp_is_shown_in_the_tmp_of_each_room() -> None:
     interpreter = Interpreter("/tmp/venv/bin/python", ("/home/me/python", "/tmp/venv"), ())
-    found = Jail("/usr/bin/bwrap", None, Policy(), interpreter)
-    setup, wall = found.setup(), found.template_command(SESSIONS, 1234, 9)
+    found = Confinement("/usr/bin/bwrap", None, Policy(), interpreter)
+    setup, confinement = found.setup(), found.zygote_command(SESSIONS, 1234, 9)
     assert setup is not None
     mounted, shown = setup["arguments"].index("/tmp"), setup["arguments"].index("/tmp/venv")
     assert mounted < shown
     assert has(setup["arguments"], "--ro-bind", "/tmp/venv", "/tmp/venv")
-    assert has(wall, "--ro-bind", "/tmp/venv", "/tmp/venv")
-    assert "/opt/room/tree/home/me/python" in wall
-    assert "/opt/room/tree/tmp/venv" not in wall
+    assert has(confinement, "--ro-bind", "/tmp/venv", "/tmp/venv")
+    assert "/opt/room/tree/home/me/python" in confinement
+    assert "/opt/room/tree/tmp/venv" not in confinement
 
 
 def test_a_room_shows_the_images_of_its_own_session_alone() -> None:
-    mounts = jail().session_mounts(SESSIONS / "7")
+    mounts = confinement().session_mounts(SESSIONS / "7")
     assert mounts == ["--ro-bind", "/opt/room/sessions/7", "/opt/room/images"]
-    assert not has(room(), "/opt/room/sessions")
+    assert not has(container(), "/opt/room/sessions")
 
 
 def test_the_template_of_an_ordinary_user_stands_behind_a_wall_too() -> None:
-    argv = jail().template_command(SESSIONS, 1234, 9)
+    argv = confinement().zygote_command(SESSIONS, 1234, 9)
     assert argv[:2] == ["/usr/bin/bwrap", "--unshare-user"]
     assert has(argv, "--ro-bind", str(SESSIONS), "/opt/room/sessions")
     assert "--reuid" not in argv
 
 
 def test_root_gives_up_its_rights_before_the_template_starts() -> None:
-    argv = jail(setpriv="/usr/bin/setpriv").template_command(SESSIONS, 1234, 9)
+    argv = confinement(setpriv="/usr/bin/setpriv").zygote_command(SESSIONS, 1234, 9)
     drop, python = argv.index("/usr/bin/setpriv"), argv.index(INTERPRETER.executable)
     assert has(argv[drop:python], "--reuid", "1234", "--regid", "1234", "--clear-groups")
     assert "--no-new-privs" in argv[drop:python]
@@ -87,7 +87,7 @@ def test_root_gives_up_its_rights_before_the_template_starts() -> None:
 
 
 def test_without_isolation_nothing_stands_around_the_template() -> None:
-    argv = jail(policy=Policy(isolation="none")).template_command(SESSIONS, 1234, 9)
+    argv = confinement(policy=Policy(isolation="none")).zygote_command(SESSIONS, 1234, 9)
     assert argv[0] == INTERPRETER.executable
 
 

@@ -1,4 +1,4 @@
-"""Control groups: real ones where this machine lets us have them, and the rules of version 2 on a made-up tree."""
+"""Cgroups: real ones where this machine lets us have them, and the rules of version 2 on a made-up tree."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from pathlib import Path
 import pytest
 
 from sandbox import Policy, Sandbox
-from sandbox.isolation.cgroup import ControlGroups, Group, find_control_groups, sweep
+from sandbox.isolation.cgroup import Cgroups, Group, find_cgroups, sweep
 from sandbox.policy import MIB
 from tests.sandbox.processes import wait_until
 
 
 @pytest.fixture
-def groups() -> Iterator[ControlGroups]:
-    found, why = find_control_groups()
+def groups() -> Iterator[Cgroups]:
+    found, why = find_cgroups()
     if found is None:
-        pytest.skip(f"control groups: {why}")
+        pytest.skip(f"cgroups: {why}")
     yield found
     found.close()
 
 
 @pytest.fixture
-def needs_groups(groups: ControlGroups) -> None:
+def needs_groups(groups: Cgroups) -> None:
     """For tests of a whole sandbox on a machine that has them."""
 
 
@@ -41,7 +41,7 @@ def start_in(group: Group, *command: str) -> subprocess.Popen[bytes]:
     return process
 
 
-def test_a_group_is_made_and_removed_with_what_runs_in_it(groups: ControlGroups) -> None:
+def test_a_group_is_made_and_removed_with_what_runs_in_it(groups: Cgroups) -> None:
     group = groups.make("one", Policy())
     sleeper = start_in(group, "sleep", "60")
     pid = str(sleeper.pid)
@@ -53,14 +53,14 @@ def test_a_group_is_made_and_removed_with_what_runs_in_it(groups: ControlGroups)
     assert not any(folder.exists() for folder in group.folders)
 
 
-def test_closing_removes_the_groups_that_are_left(groups: ControlGroups) -> None:
+def test_closing_removes_the_groups_that_are_left(groups: Cgroups) -> None:
     groups.make("one", Policy())
     groups.close()
     groups.close()
     assert not any(folder.exists() for folder in groups.folders)
 
 
-def test_a_process_that_is_too_large_ends_and_that_is_told(groups: ControlGroups) -> None:
+def test_a_process_that_is_too_large_ends_and_that_is_told(groups: Cgroups) -> None:
     group = groups.make("one", Policy(memory_bytes=60 * MIB))
     assert not group.ran_out_of_memory()
     hog = start_in(
@@ -158,7 +158,7 @@ class UnifiedTree:
 
     def __init__(self, folder: Path) -> None:
         self.place = folder
-        self.groups = ControlGroups({"memory": folder, "pids": folder}, unified=True)
+        self.groups = Cgroups({"memory": folder, "pids": folder}, unified=True)
 
 
 def test_version_2_turns_its_controllers_on_below_itself(tmp_path: Path) -> None:
@@ -203,4 +203,4 @@ def test_the_door_of_version_2_is_its_list_of_processes(tmp_path: Path) -> None:
 
 def test_a_place_where_no_group_can_be_made_is_told(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        ControlGroups({"memory": tmp_path / "nowhere"}, unified=False)
+        Cgroups({"memory": tmp_path / "nowhere"}, unified=False)

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from sandbox import Policy, Sandbox, Session
-from sandbox.policy import MIB
 from sandbox.isolation.user_id import UserId
+from sandbox.policy import MIB
 
 SECRET = "sk-fake-5f0c2b9e77"
 LIMITS = Policy(
@@ -76,7 +76,7 @@ def test_the_hosts_processes_are_not_seen(session: Session) -> None:
 
 
 def test_home_and_project_are_not_there(session: Session) -> None:
-    project, home = Path(__file__).resolve().parents[2], Path.home()
+    project, home = Path(__file__).resolve().parents[3], Path.home()
     for path in (
         project / "pyproject.toml",
         project / "sandbox",

@@ -9,9 +9,10 @@ import pytest
 
 from sandbox.isolation.folder import PrivateFolder, sweep
 
-PROJECT = Path(__file__).parents[2]
+PROJECT = Path(__file__).parents[3]
 LEAVE_ONE = (
-    "import os\nfrom sandbox.isolation.folder import PrivateFolder\nkept = PrivateFolder()\nos.kill(os.getpid(), 9)"
+    "import os\nfrom sandbox.isolation.folder import PrivateFolder\n"
+    "kept = PrivateFolder()\nos.kill(os.getpid(), 9)"
 )
 
 

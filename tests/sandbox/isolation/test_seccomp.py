@@ -1,4 +1,4 @@
-"""The filter of system calls, seen from inside a room: what is refused, and that libraries do not miss it."""
+"""The filter of system calls, seen from inside a container: what is refused, and that libraries do not miss it."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ _CALL = "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\nctypes.set_err
 
 
 def result_of(session: Session, call: str, *arguments: int) -> tuple[int, int]:
-    """What a system call returns in a room, and errno."""
+    """What a system call returns in a container, and errno."""
     number = pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, call)
     words = ", ".join(f"ctypes.c_long({value})" for value in (number, *arguments))
     text = session.run(f"{_CALL}print(libc.syscall({words}), ctypes.get_errno())").text

@@ -77,7 +77,7 @@ def test_jupyter_nbconvert_executes_a_notebook_in_it(place: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     executed = nbformat.read(place / "b.ipynb", as_version=4)
-    assert executed.cells[1].outputs[0]["data"]["text/plain"] == "'room'"
+    assert executed.cells[1].outputs[0]["data"]["text/plain"] == "'container'"
 
 
 def test_what_is_installed_can_be_removed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""Kernels of notebooks in rooms: what a Jupyter client sees of them, from the first cell to the end."""
+"""Kernels of notebooks in containers: what a Jupyter client sees of them, from the first cell to the end."""
 
 # jupyter_client and nbclient are typed only in part
 # mypy: disable-error-code="no-untyped-call"
@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from sandbox.jupyter.kernelspec import policy_from
-from sandbox.policy import Policy
 from sandbox.jupyter.provisioner import Engines
+from sandbox.policy import Policy
 from tests.sandbox.jupyter.notebooks import installed, ran
 from tests.sandbox.processes import alive, descendants, wait_until
 
@@ -159,7 +159,7 @@ def test_a_shutdown_lets_the_kernel_run_what_it_registered_for_its_end(kernel: t
 
 
 def test_a_shutdown_leaves_no_process_and_no_file(place: Path) -> None:
-    _end(*_start())  # the template, which stays
+    _end(*_start())  # the zygote, which stays
     processes, files = descendants(os.getpid()), set(place.rglob("*"))
     manager, client = _start()
     ran(client, "import subprocess; left = subprocess.Popen(['sleep', '600'], start_new_session=True)")

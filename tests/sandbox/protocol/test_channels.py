@@ -11,7 +11,7 @@ import pytest
 import zmq
 
 from sandbox import Policy
-from sandbox.protocol.channels import Wire
+from sandbox.protocol.channels import Channels
 
 _PATIENCE_MS = 5000
 
@@ -39,18 +39,20 @@ def test_a_subscription_that_is_overlooked_is_sent_again(
 
     kernel = threading.Thread(target=be_slow_to_notice)
     kernel.start()
-    wire = Wire(context, addresses, "key", Policy())
+    channels = Channels(context, addresses, "key", Policy())
     started = time.monotonic()
-    assert wire.wait_for_welcome()
+    assert channels.wait_for_welcome()
     assert time.monotonic() - started < 1.5
     kernel.join()
-    wire.close()
+    channels.close()
     output.close()
 
 
 def test_a_kernel_that_welcomes_nobody_is_not_waited_for(
     short_temp: Path, context: zmq.Context[zmq.Socket[bytes]]
 ) -> None:
-    wire = Wire(context, {name: f"ipc://{short_temp}/{name}" for name in ("shell", "iopub")}, "key", Policy())
-    assert not wire.wait_for_welcome()
-    wire.close()
+    channels = Channels(
+        context, {name: f"ipc://{short_temp}/{name}" for name in ("shell", "iopub")}, "key", Policy()
+    )
+    assert not channels.wait_for_welcome()
+    channels.close()

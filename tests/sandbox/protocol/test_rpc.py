@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from sandbox import Figure, Policy, Sandbox
-from sandbox.protocol.rpc import Bridge
 from sandbox.guest.host import Host, HostError
+from sandbox.protocol.rpc import Bridge
 from tests.sandbox.conftest import png
 
 patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
-class Wire:
+class Channels:
     """What lies between a cell and the host, without a kernel: JSON that Jupyter would accept, and buffers."""
 
     def __init__(self, bridge: Bridge) -> None:
@@ -45,8 +45,8 @@ def over_the_wire(content: dict[str, Any]) -> dict[str, Any]:
 
 def host(policy: Policy | None = None, **functions: Callable[..., Any]) -> Host:
     bridge = Bridge(functions, policy or Policy())
-    wire = Wire(bridge)
-    return Host(bridge.names, wire.send, wire.receive)
+    channels = Channels(bridge)
+    return Host(bridge.names, channels.send, channels.receive)
 
 
 def echo(*arguments: Any, **options: Any) -> Any:
@@ -244,7 +244,7 @@ def test_a_result_that_cannot_go_is_told(value: object) -> None:
     [
         (Policy(figure_pixels=100), "f was not called, it got a picture of 40x30 pixels: the limit is 100"),
         (Policy(figure_bytes=10), "f was not called, it got a picture of .* bytes: the limit is 10"),
-        (Policy(host_bytes=10), "a cell may exchange 10 bytes with host functions, and this one has"),
+        (Policy(host_bytes=10), "a cell may request 10 bytes with host functions, and this one has"),
     ],
 )
 def test_a_picture_over_a_limit_is_refused(policy: Policy, why: str) -> None:
@@ -253,7 +253,7 @@ def test_a_picture_over_a_limit_is_refused(policy: Policy, why: str) -> None:
 
 
 def test_long_texts_count_too() -> None:
-    with pytest.raises(HostError, match="may exchange 100 bytes"):
+    with pytest.raises(HostError, match="may request 100 bytes"):
         host(Policy(host_bytes=100), f=echo).f({"key": ["x" * 200]})
 
 
@@ -276,32 +276,32 @@ def test_a_late_answer_has_an_error_in_its_place() -> None:
 
 
 def test_a_call_does_not_get_the_reply_of_an_interrupted_one() -> None:
-    wire = Wire(Bridge({"f": lambda value: value}, Policy()))
+    channels = Channels(Bridge({"f": lambda value: value}, Policy()))
     interrupted = [True]
 
     def receive() -> tuple[dict[str, Any], list[bytes]]:
         if interrupted.pop() if interrupted else False:
             raise KeyboardInterrupt
-        return wire.receive()
+        return channels.receive()
 
-    bridge = Host(["f"], wire.send, receive)
+    bridge = Host(["f"], channels.send, receive)
     with pytest.raises(KeyboardInterrupt):
         bridge.f("old")
     assert bridge.f("new") == "new"
-    assert wire.replies == []
+    assert channels.replies == []
 
 
 def test_threads_of_a_cell_call_one_at_a_time() -> None:
-    wire = Wire(Bridge({"f": lambda value: value}, Policy()))
+    channels = Channels(Bridge({"f": lambda value: value}, Policy()))
     under_way: list[int] = []
     found: dict[int, int] = {}
 
     def send(content: dict[str, Any], buffers: list[bytes]) -> None:
-        under_way.append(len(wire.replies))
-        wire.send(content, buffers)
+        under_way.append(len(channels.replies))
+        channels.send(content, buffers)
         time.sleep(0.01)  # in which another thread would get its turn
 
-    bridge = Host(["f"], send, wire.receive)
+    bridge = Host(["f"], send, channels.receive)
 
     def work(number: int) -> None:
         found[number] = bridge.f(number)

@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sandbox import Policy
-from sandbox.results import Change, Trace, TraceEvent
 from sandbox.protocol.trace import TraceCollector
+from sandbox.results import Change, Trace, TraceEvent
 
 patient = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 

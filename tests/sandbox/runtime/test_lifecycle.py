@@ -74,7 +74,7 @@ def test_a_host_that_is_killed_leaves_no_process_and_no_file(
     host = subprocess.Popen(
         [sys.executable, "-c", _HOST, str(image)],
         stdout=subprocess.PIPE,
-        cwd=Path(__file__).parents[2],
+        cwd=Path(__file__).parents[3],
         env={**os.environ, "TMPDIR": str(left)},
     )
     with host:
@@ -104,26 +104,26 @@ def test_a_template_that_was_killed_is_replaced_and_its_kernels_are_told_dead() 
 def kill_template(sandbox: Sandbox) -> None:
     engine = sandbox._engine
     assert engine is not None
-    template = engine._template
-    signal.pidfd_send_signal(template._pidfd, signal.SIGKILL)
-    assert wait_until(lambda: not template.is_alive, 2)
+    zygote = engine._zygote
+    signal.pidfd_send_signal(zygote._pidfd, signal.SIGKILL)
+    assert wait_until(lambda: not zygote.is_alive, 2)
 
 
 def test_a_spare_kernel_that_died_is_not_handed_out() -> None:
     with Sandbox(SHORT, spare=1) as sandbox:
         sandbox.open({}).close()
-        spares = sandbox._spares
-        assert spares is not None
-        assert wait_until(lambda: len(spares._ready) == 1, 10)
-        spares._ready[0].kill()
-        assert wait_until(lambda: not spares._ready[0].is_alive(), 2)
+        warm_pool = sandbox._warm_pool
+        assert warm_pool is not None
+        assert wait_until(lambda: len(warm_pool._ready) == 1, 10)
+        warm_pool._ready[0].kill()
+        assert wait_until(lambda: not warm_pool._ready[0].is_alive(), 2)
         with sandbox.open({}) as session:
             assert session.run("print(6 * 7)").text == "42\n"
 
 
 def test_who_waits_first_is_served_first() -> None:
     served: list[int] = []
-    with Sandbox(SHORT, most_sessions=1) as sandbox:
+    with Sandbox(SHORT, max_sessions=1) as sandbox:
         held = sandbox.open({})
 
         def visit(number: int) -> None:
@@ -135,7 +135,7 @@ def test_who_waits_first_is_served_first() -> None:
         for count, thread in enumerate(threads, start=1):
             thread.start()
             waiting = count
-            assert wait_until(lambda: len(sandbox._places._waiting) == waiting, 5)  # noqa: B023 - at once
+            assert wait_until(lambda: len(sandbox._limiter._waiting) == waiting, 5)  # noqa: B023 - at once
         held.close()
         for thread in threads:
             thread.join()
@@ -144,9 +144,9 @@ def test_who_waits_first_is_served_first() -> None:
 
 def test_no_session_becoming_free_in_time_is_told() -> None:
     with (
-        Sandbox(SHORT, most_sessions=1, wait_s=0.2) as sandbox,
+        Sandbox(SHORT, max_sessions=1, acquire_timeout_s=0.2) as sandbox,
         sandbox.open({}),
-        pytest.raises(SandboxBusy, match="most_sessions"),
+        pytest.raises(SandboxBusy, match="max_sessions"),
     ):
         sandbox.open({})
 
@@ -154,7 +154,7 @@ def test_no_session_becoming_free_in_time_is_told() -> None:
 def test_a_failed_open_gives_its_place_back() -> None:
     from sandbox import ImageError
 
-    with Sandbox(SHORT, most_sessions=1, wait_s=0.2) as sandbox:
+    with Sandbox(SHORT, max_sessions=1, acquire_timeout_s=0.2) as sandbox:
         for _ in range(2):
             with pytest.raises(ImageError):
                 sandbox.open({"image_clue_0": b"no picture"})
@@ -196,7 +196,9 @@ def test_a_room_that_cannot_be_finished_leaves_nobody_at_its_door() -> None:
     with Sandbox() as sandbox, sandbox.open() as session:
         assert sandbox._engine is not None
         before = descendants(os.getpid())
-        with pytest.raises(KernelStartError, match="the room did not start: bwrap: Can't find source path"):
+        with pytest.raises(
+            KernelStartError, match="the container did not start: bwrap: Can't find source path"
+        ):
             sandbox._engine.start(Path("/nowhere"))
         assert wait_until(lambda: descendants(os.getpid()) == before, 5)
         assert run_in(session, "print('well')") == "well\n"

@@ -1,4 +1,4 @@
-"""What the template did before the first fork is found done, and is not seen."""
+"""What the zygote did before the first fork is found done, and is not seen."""
 
 from __future__ import annotations
 
@@ -73,17 +73,17 @@ def test_no_thread_of_the_kernel_that_was_played_is_left() -> None:
 
 def test_the_template_has_one_right_in_a_namespace_of_users_of_its_own() -> None:
     with Sandbox() as sandbox, sandbox.open() as session:
-        template = Path(f"/proc/{template_of(session)}")
+        zygote = Path(f"/proc/{template_of(session)}")
         rights = [
-            line.split()[1] for line in (template / "status").read_text().splitlines() if "Cap" in line[:3]
+            line.split()[1] for line in (zygote / "status").read_text().splitlines() if "Cap" in line[:3]
         ]
         assert [int(each, 16) for each in rights[:3]] == [
             0,
             1 << 21,
             1 << 21,
         ]  # inherited, permitted, effective
-        assert (template / "ns" / "user").readlink() != Path("/proc/self/ns/user").readlink()
-        assert (template / "uid_map").read_text().split()[2] == "1"
+        assert (zygote / "ns" / "user").readlink() != Path("/proc/self/ns/user").readlink()
+        assert (zygote / "uid_map").read_text().split()[2] == "1"
 
 
 def test_a_kernel_that_cannot_join_its_control_group_is_not_started(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,6 +92,6 @@ def test_a_kernel_that_cannot_join_its_control_group_is_not_started(monkeypatch:
         sandbox.warm_up()
         assert sandbox._engine is not None
         if not sandbox._engine.has_groups:
-            pytest.skip("this machine has no control groups for this user")
-        with pytest.raises(KernelStartError, match="cannot be put into its control group: No space left"):
+            pytest.skip("this machine has no cgroups for this user")
+        with pytest.raises(KernelStartError, match="cannot be put into its cgroup: No space left"):
             sandbox.open()
