@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import os
 import socket
 import sys
 
@@ -14,9 +16,13 @@ _PACKET = 1_000_000
 def main() -> None:
     """The argument is the descriptor of a socket, from which the setup comes as one packet."""
     control = socket.socket(fileno=int(sys.argv[1]))
-    setup = json.loads(control.recv(_PACKET))
+    packet, (host,), _, _ = socket.recv_fds(control, _PACKET, 1)
+    setup = json.loads(packet)
     if setup["container"]:
-        confinement.own_namespaces()  # before an import starts a thread
+        confinement.own_namespaces(host, control.fileno())  # before an import starts a thread
+        confinement.load_filters([base64.b64decode(setup["zygote_filter"])])
+    else:
+        os.close(host)
     sys.path += [folder for folder in setup["packages"] if folder not in sys.path]
     from .zygote import serve
 

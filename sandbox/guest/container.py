@@ -7,14 +7,15 @@ import json
 import os
 import select
 import signal
-import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from . import confinement
 
-_HOLD = ("/bin/sh", "-c", "echo; exec sleep infinity")  # says that the container is ready, and keeps it
+_FIRST_GROUP = 3  # the shell takes descriptors of one digit
+_NOT_JOINED = "echo the container cannot be put into its cgroup >&2; exit 1"
+_LAST_WORDS_S = 1.0
 
 
 class ContainerFailed(Exception):  # noqa: N818 - it names a state
@@ -36,11 +37,18 @@ class Container:
 
 
 class ContainerBuilder:
-    """A container that bubblewrap is at work on."""
+    """A container that bubblewrap is building.
 
-    def __init__(self, setup: Mapping[str, Any], mounts: Iterable[str], filters: Iterable[bytes]) -> None:
+    It joins the cgroups of the session before it does anything, and so does all that it starts.
+    """
+
+    def __init__(
+        self, setup: Mapping[str, Any], mounts: Iterable[str], filters: Iterable[bytes], groups: Iterable[int]
+    ) -> None:
         self._setup = setup
         self._information, written = os.pipe()
+        self._ready, ready = os.pipe()
+        self._errors, errors = os.pipe()
         files = [written]
         try:
             arguments = [*setup["arguments"], *mounts, "--info-fd", str(written)]
@@ -48,16 +56,17 @@ class ContainerBuilder:
                 files.append(_file(program))
                 arguments += ["--add-seccomp-fd", str(files[-1])]
             files.append(_file("\0".join(arguments).encode()))
-            self._process = _start([setup["bwrap"], "--args", str(files[-1]), "--", *_HOLD], files)
+            command = [setup["bwrap"], "--args", str(files[-1]), "--", *setup["first_process"]]
+            self._pid = _start(command, (ready, errors), groups, files)
         except BaseException:
-            os.close(self._information)
+            self._close(self._information)
             raise
         finally:
-            for file in files:
+            for file in (ready, errors, *files):
                 os.close(file)
 
     def begun(self) -> Container:
-        """Wait until it has its namespaces, and a first process that goes on builder. Raises ContainerFailed."""
+        """Wait until it has its namespaces, and a first process that goes on building. Raises ContainerFailed."""
         with os.fdopen(self._information, "rb") as information:
             if not _readable(information.fileno(), self._setup["timeout_s"]):
                 self._fail()
@@ -72,39 +81,42 @@ class ContainerBuilder:
 
     def finish(self, container: Container) -> None:
         """Wait until it is ready. Raises ContainerFailed."""
-        out = self._process.stdout
-        assert out is not None
-        if not _readable(out.fileno(), self._setup["timeout_s"]) or not out.read(1):
+        if not _readable(self._ready, self._setup["timeout_s"]) or not os.read(self._ready, 1):
             self._fail()
         self._close()
-        confinement.limit(
-            self._setup["limits"], container.pid
-        )  # else its own process would be the way around them
+        confinement.limit(self._setup["limits"], container.pid)  # as everything that the guest can reach
 
     def _fail(self) -> NoReturn:
-        self._process.kill()
-        assert self._process.stderr is not None
-        said = self._process.stderr.read(4096).decode(errors="replace").strip().splitlines()
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._pid, signal.SIGKILL)
+        said = os.read(self._errors, 4096) if _readable(self._errors, _LAST_WORDS_S) else b""
         self._close()
-        raise ContainerFailed(said[-1] if said else "bubblewrap said nothing")
+        lines = said.decode(errors="replace").strip().splitlines()
+        raise ContainerFailed(lines[-1] if lines else "bubblewrap said nothing")
 
-    def _close(self) -> None:
-        for file in (self._process.stdout, self._process.stderr):
-            assert file is not None
-            file.close()
+    def _close(self, *more: int) -> None:
+        for file in (self._ready, self._errors, *more):
+            os.close(file)
 
 
-def _start(command: list[str], files: list[int]) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        command,
-        env={},  # the process of bubblewrap can be read from inside
-        cwd="/",
-        pass_fds=files,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
+def _start(command: list[str], output: tuple[int, int], groups: Iterable[int], files: list[int]) -> int:
+    """Start it in these cgroups; its pid. The zygote reaps it."""
+    joined = list(enumerate(groups, start=_FIRST_GROUP))
+    join = "".join(f"echo 0 >&{number} && exec {number}>&- && " for number, _ in joined)
+    argv = ["/bin/sh", "-c", f'{join}exec "$@"; {_NOT_JOINED}', "sh", *command] if joined else command
+    null = os.open(os.devnull, os.O_RDWR)
+    kept = [*enumerate((null, *output)), *joined, *((file, file) for file in files)]
+    try:
+        return os.posix_spawn(
+            argv[0],
+            argv,
+            {},  # the process of bubblewrap can be read from inside
+            file_actions=[(os.POSIX_SPAWN_DUP2, file, number) for number, file in kept],
+            setsid=True,
+            setsigdef=[signal.SIGCHLD],
+        )
+    finally:
+        os.close(null)
 
 
 def _readable(file: int, seconds: float) -> bool:

@@ -15,9 +15,9 @@ _FIRST = 200  # the number of the first descriptor that a kernel keeps; the zygo
 
 
 class KernelSpawner:
-    """For one kernel, which waits at the door until its container is ready.
+    """For one kernel, which waits at a gate until its container is ready.
 
-    `descriptors` are its own; whoever writes into one of `groups` is in that cgroup.
+    `descriptors` are its own; a process that writes into one of `groups` joins that cgroup.
     """
 
     def __init__(
@@ -26,17 +26,17 @@ class KernelSpawner:
         self._setup = setup
         self._filters = filters
         self._descriptors = descriptors
-        self._groups = groups
-        self._door, self._key = os.pipe()
+        self.groups = groups
+        self._gate, self._opener = os.pipe()
 
     def open(self) -> None:
-        """Let in whom `send` has sent into a container."""
-        os.write(self._key, b"1")
+        """Let the kernel that `send` has forked into its container."""
+        os.write(self._opener, b"1")
 
     def close(self) -> None:
-        """Who was not let in ends."""
-        os.close(self._door)
-        os.close(self._key)
+        """A kernel that was not let in ends."""
+        os.close(self._gate)
+        os.close(self._opener)
 
     def send(self, container: Container | None, work: str) -> int:
         """Fork it into this container, or with None where the zygote is, to work in this folder; its pid."""
@@ -51,10 +51,10 @@ class KernelSpawner:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             self._join_groups()
             if container:
-                os.close(self._key)
-                if not os.read(self._door, 1):
+                os.close(self._opener)
+                if not os.read(self._gate, 1):
                     os._exit(1)
-                confinement.limit_files(container.pid, self._setup["container"]["files"])
+                confinement.finish_mounts(container.pid, self._setup["container"]["files"])
                 confinement.enter(container.pidfd)
             descriptors = _only(self._descriptors)
             stderr_fd = descriptors[1]
@@ -68,7 +68,7 @@ class KernelSpawner:
     def _join_groups(self) -> None:
         """While it has one thread, which goes in at once: Linux moves several only when no process forks or ends."""
         try:
-            for group in self._groups:
+            for group in self.groups:
                 os.write(group, b"0")
         except OSError as error:
             raise OSError(f"the kernel cannot be put into its cgroup: {error.strerror}") from error

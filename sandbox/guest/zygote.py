@@ -7,7 +7,6 @@ answer carries a pidfd of the container and one of the kernel. The end of the so
 from __future__ import annotations
 
 import base64
-import contextlib
 import gc
 import json
 import os
@@ -19,7 +18,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from . import app, pages
+from . import app, confinement, pages
 from .container import Container, ContainerBuilder, ContainerFailed
 from .spawn import KernelSpawner
 
@@ -34,13 +33,12 @@ class Zygote:
     def __init__(self, control: socket.socket, setup: dict[str, Any]) -> None:
         self._control = control
         self._setup = setup
-        self._may_reap = True
         self._filters = [base64.b64decode(program) for program in setup["filters"]]
 
     def serve(self) -> None:
         """Answer requests until nobody can send any."""
-        signal.signal(signal.SIGCHLD, lambda *_: self._reap())
-        self._say({"ready": os.getpid()}, [os.pidfd_open(os.getpid())])
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # Linux reaps: a container is gone only then
+        self._say({"landlock": confinement.landlock_abi()}, [os.pidfd_open(os.getpid())])
         while self._answer():
             continue
 
@@ -63,44 +61,33 @@ class Zygote:
         kept = len(descriptors) - request["groups"]
         spawner = KernelSpawner(self._setup, self._filters, descriptors[:kept], descriptors[kept:])
         try:
-            pid, kernel, container = self._send(spawner, request)
+            kernel, container = self._send(spawner, request)
         finally:
             spawner.close()
-        self._say({"kernel": pid}, [kernel, container])
+        self._say({}, [kernel, container])
 
-    def _send(self, spawner: KernelSpawner, request: dict[str, Any]) -> tuple[int, int, int]:
-        """A new kernel in a new container, built while the kernel is forked: its pid, a pidfd, one of the container."""
+    def _send(self, spawner: KernelSpawner, request: dict[str, Any]) -> tuple[int, int]:
+        """A new kernel in a new container, which is built while the kernel is forked: pidfds of both."""
         setup = self._setup["container"]
         if not setup:
-            pid, kernel = self._fork(spawner, None, request["work"])
-            return pid, kernel, os.dup(kernel)
-        builder = ContainerBuilder(setup, request["mounts"], self._filters)
+            kernel = self._fork(spawner, None, request["work"])
+            return kernel, os.dup(kernel)
+        builder = ContainerBuilder(setup, request["mounts"], self._filters, spawner.groups)
         container = builder.begun()
         with ExitStack() as unless_it_is_ready:
             unless_it_is_ready.callback(container.end)
             try:
-                pid, kernel = self._fork(spawner, container, request["work"])
+                kernel = self._fork(spawner, container, request["work"])
                 unless_it_is_ready.callback(os.close, kernel)
             finally:
                 builder.finish(container)  # also to hear why there was no container to send it to
             unless_it_is_ready.pop_all()
         spawner.open()
-        return pid, kernel, container.pidfd
+        return kernel, container.pidfd
 
-    def _fork(self, spawner: KernelSpawner, container: Container | None, work: str) -> tuple[int, int]:
-        self._may_reap = False  # else one that ends at once would be gone before there is a pidfd of it
-        try:
-            pid = spawner.send(container, work)
-            return pid, os.pidfd_open(pid)
-        finally:
-            self._may_reap = True
-            self._reap()
-
-    def _reap(self) -> None:
-        """Take leave of every child that has ended: a container is gone only then."""
-        with contextlib.suppress(ChildProcessError):
-            while self._may_reap and os.waitpid(-1, os.WNOHANG)[0]:
-                continue
+    def _fork(self, spawner: KernelSpawner, container: Container | None, work: str) -> int:
+        """A pidfd of the fork. Raises OSError, also where it has ended already, with its container."""
+        return os.pidfd_open(spawner.send(container, work))
 
     def _say(self, answer: dict[str, Any], descriptors: list[int]) -> None:
         """Send, and let go of the descriptors."""

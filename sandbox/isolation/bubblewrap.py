@@ -20,6 +20,7 @@ import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +39,6 @@ _FONTS_FOLDER = "/tmp/.matplotlib"  # its list is read-only, the rest of it is n
 _USER = "1000"  # inside the container; `uid` says which user that is outside
 _SYSTEM_LINKS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _ETC = ("alternatives", "fonts", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "timezone")
-# What tells of keyrings of the host's user, who is the guest's too, and of the machine.
-LEAKY_PROC_FILES = ("/proc/keys", "/proc/key-users", "/proc/config.gz", "/proc/cmdline", "/proc/kallsyms")
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 _SIGNALS = 1024
 _OLDEST = (0, 8)  # sized tmpfs and --disable-userns
@@ -92,7 +91,7 @@ class Confinement:
 
     def trial_command(self) -> list[str]:
         """The argv that runs nothing in a container behind the outer confinement."""
-        container = (self.bwrap, *self._room(), "--", "/bin/true")
+        container = (self.bwrap, *self._container(), "--", "/bin/true")
         return [*self._outer_container((), 65534), *container]
 
     def setup(self) -> dict[str, Any] | None:
@@ -101,7 +100,8 @@ class Confinement:
             return None
         return {
             "bwrap": self.bwrap,
-            "arguments": list(self._room()),
+            "arguments": list(self._container()),
+            "first_process": first_process(),
             "limits": limits(self.policy),
             "files": {"/tmp": self.policy.disk_files, "/dev/shm": self.policy.disk_files},
             "timeout_s": self.policy.start_timeout_s,
@@ -134,9 +134,9 @@ class Confinement:
         drop = ("--reuid", str(uid), "--regid", str(uid), "--clear-groups", "--inh-caps=-all")
         return [*argv, "--", self.setpriv, *drop, "--no-new-privs", "--"]
 
-    def _room(self) -> Iterator[str]:
+    def _container(self) -> Iterator[str]:
         shared = str(min(self.policy.disk_bytes, 64 * MIB))
-        yield from ("--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent")
+        yield from ("--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--as-pid-1")
         yield from (
             "--new-session",
             "--cap-drop",
@@ -149,8 +149,6 @@ class Confinement:
         )
         yield from ("--uid", _USER, "--gid", _USER, "--dev-bind", _TREE, "/")
         yield from ("--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys")
-        for name in LEAKY_PROC_FILES:
-            yield from ("--ro-bind", "/dev/null", name) if Path(name).exists() else ()
         yield from ("--size", shared, "--tmpfs", "/dev/shm")
         yield from ("--size", str(self.policy.disk_bytes), "--tmpfs", "/tmp", "--dir", WORK_FOLDER)
         for mount in self._shared():
@@ -199,6 +197,18 @@ def limits(policy: Policy) -> dict[str, int]:
         return each
     # Timers count as signals that are pending.
     return {**each, "RLIMIT_NPROC": policy.processes, "RLIMIT_SIGPENDING": _SIGNALS}
+
+
+@cache
+def first_process() -> tuple[str, ...]:
+    """The argv of the process that says that its container is ready, and then holds it open.
+
+    With SIGCHLD ignored, Linux reaps the orphans that become its children; busybox's env cannot do that, and leaves
+    them as zombies, which count among the guest's processes.
+    """
+    ignoring = ("env", "--ignore-signal=CHLD")
+    can = subprocess.run([*ignoring, "true"], capture_output=True, check=False).returncode == 0
+    return ("/bin/sh", "-c", f"echo; exec {' '.join(ignoring) + ' ' if can else ''}sleep infinity")
 
 
 def high(descriptor: int) -> int:

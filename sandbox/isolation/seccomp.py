@@ -20,7 +20,8 @@ from typing import Any
 from sandbox.errors import IsolationError
 
 _ALLOWED_CALLS = Path(__file__).parent / "system_calls.txt"
-_NEW_NAMESPACES = (
+_REFUSED_CLONE_FLAGS = (
+    0x00008000,  # CLONE_PARENT: a child of the zygote rather than of the guest
     0x00020000,  # CLONE_NEWNS
     0x02000000,  # CLONE_NEWCGROUP
     0x04000000,  # CLONE_NEWUTS
@@ -29,7 +30,21 @@ _NEW_NAMESPACES = (
     0x20000000,  # CLONE_NEWPID
     0x40000000,  # CLONE_NEWNET
 )
-_TERMINAL_INPUT = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX: they type for whoever uses the terminal
+_REFUSED_IOCTLS = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX: they type for the user of the terminal
+# linux/fcntl.h. System files are the same inodes in every session and on the host: a lease or a lock holds up others,
+# a notification tells of them. F_SETPIPE_SZ: the memory of large pipes is limited by user. POSIX locks are left, for
+# SQLite: F_SETLK on a system file can only be a read lock, since the file cannot be opened for writing.
+_REFUSED_FCNTLS = {"F_SETLEASE": 1024, "F_NOTIFY": 1026, "F_SETPIPE_SZ": 1031, "F_OFD_SETLK": 37, "F_OFD_SETLKW": 38}
+_RWF_NOWAIT = 0x8  # linux/fs.h: fails where a file is not in the page cache, so it tells what others have read
+# The zygote's own list is short: bubblewrap, which it starts, needs the calls that make namespaces and mounts.
+_REFUSED_TO_THE_ZYGOTE = (
+    *("acct", "add_key", "adjtimex", "bpf", "clock_adjtime", "clock_settime", "delete_module", "fanotify_init"),
+    *("finit_module", "init_module", "io_uring_enter", "io_uring_register", "io_uring_setup", "ioperm", "iopl"),
+    *("kcmp", "kexec_file_load", "kexec_load", "keyctl", "lookup_dcookie", "migrate_pages", "move_pages"),
+    *("nfsservctl", "open_by_handle_at", "perf_event_open", "pidfd_getfd", "process_vm_readv", "process_vm_writev"),
+    *("ptrace", "quotactl", "quotactl_fd", "reboot", "request_key", "settimeofday", "swapoff", "swapon", "syslog"),
+    *("userfaultfd", "vhangup"),
+)
 _TYPE, _LOW_32_BITS = 0xF, 0xFFFFFFFF
 _INTERNET = (
     (socket.SOCK_STREAM, 0),
@@ -50,6 +65,18 @@ def filter_programs() -> tuple[bytes, ...]:
     """
     seccomp = _library()
     return _compiled(_allowed_calls(seccomp)), _compiled(_refused_arguments(seccomp))
+
+
+@cache
+def zygote_filter() -> bytes:
+    """The program for the zygote, under which bubblewrap can still build containers. Raises IsolationError."""
+    import errno
+
+    seccomp = _library()
+    rules = seccomp.SyscallFilter(seccomp.ALLOW)
+    for call in _REFUSED_TO_THE_ZYGOTE:
+        _add(rules, seccomp.ERRNO(errno.EPERM), call, required=False)
+    return _compiled(rules)
 
 
 def _allowed_calls(seccomp: Any) -> Any:
@@ -84,19 +111,26 @@ def _refused_arguments(seccomp: Any) -> Any:
 
     rules = seccomp.SyscallFilter(seccomp.ALLOW)
     refused = seccomp.ERRNO(errno.EPERM)
-    for flag in _NEW_NAMESPACES:
+    for flag in _REFUSED_CLONE_FLAGS:
         _add(rules, refused, "clone", seccomp.Arg(0, seccomp.MASKED_EQ, flag, flag))
-    for request in _TERMINAL_INPUT:
+    for request in _REFUSED_IOCTLS:
         _add(rules, refused, "ioctl", seccomp.Arg(1, seccomp.MASKED_EQ, _LOW_32_BITS, request))
+    for command in _REFUSED_FCNTLS.values():
+        _add(rules, refused, "fcntl", seccomp.Arg(1, seccomp.MASKED_EQ, _LOW_32_BITS, command))
+    for call in ("preadv2", "pwritev2"):
+        _add(rules, refused, call, seccomp.Arg(5, seccomp.MASKED_EQ, _RWF_NOWAIT, _RWF_NOWAIT))
     return rules
 
 
-def _add(rules: Any, action: int, call: str, *arguments: Any) -> None:
-    """Nothing for a call that this libseccomp or this architecture does not know: then it stays refused."""
+def _add(rules: Any, action: int, call: str, *arguments: Any, required: bool = True) -> None:
+    """Nothing for an allowed call that this libseccomp or this architecture does not know: it stays refused.
+
+    A refused one must be known, unless it is one of a list of those that need not exist.
+    """
     try:
         rules.add_rule(action, call, *arguments)
     except (ValueError, OSError) as error:
-        if action == _ALLOW:
+        if action == _ALLOW or not required:
             return
         raise IsolationError(f"no isolation: the filter cannot refuse {call} ({error})") from error
 

@@ -27,7 +27,7 @@ from sandbox.jupyter.kernelspec import policy_from
 from sandbox.policy import Policy
 from sandbox.runtime.engine import Engine
 from sandbox.runtime.kernel_handle import KernelHandle
-from sandbox.runtime.signals import send_signal
+from sandbox.runtime.pidfd import send_signal
 
 _CHANNELS = ("shell", "control", "iopub", "stdin", "hb")
 _POLL_S = 0.02

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-import select
 import signal
 import threading
 
-from sandbox.runtime.signals import send_signal
+from sandbox.runtime.pidfd import has_ended, send_signal
 
 
 class Container:
@@ -17,43 +17,36 @@ class Container:
     is ended with it.
     """
 
-    def __init__(self, container: int, kernel: int, pid: int, *, is_real: bool) -> None:
-        self._room = container
-        self._is_real = is_real
+    def __init__(self, container: int, kernel: int, pid: int, *, is_isolated: bool) -> None:
+        self._container = container
+        self._is_isolated = is_isolated
         self.kernel = kernel
         self.pid = pid  # of the kernel, on the host
         self._lock = threading.Lock()
 
     def is_alive(self) -> bool:
-        return not _ended(self.kernel, 0)
+        return not has_ended(self.kernel)
 
     def kill(self) -> None:
         """Send the signal that ends every process in the container, and do not wait. From any thread."""
         with self._lock:
-            if self._room >= 0 and not _ended(self._room, 0):
-                send_signal(self._room, signal.SIGKILL)
-            if self._room >= 0 and not self._is_real:
+            if self._container >= 0 and not has_ended(self._container):
+                send_signal(self._container, signal.SIGKILL)
+            if self._container >= 0 and not self._is_isolated:
                 _end_group(self.pid)
 
     def close(self) -> None:
         """End every process in the container and wait until they are gone. Twice is once."""
         self.kill()
         with self._lock:
-            if self._room >= 0:
-                _ended(self._room, 5)
-                for descriptor in {self._room, self.kernel}:
+            if self._container >= 0:
+                has_ended(self._container, 5)
+                for descriptor in {self._container, self.kernel}:
                     os.close(descriptor)
-                self._room = -1
-
-
-def _ended(pidfd: int, wait_s: float) -> bool:
-    poll = select.poll()  # `select` knows no descriptors above 1023
-    poll.register(pidfd, select.POLLIN)
-    return bool(poll.poll(wait_s * 1000))
+                self._container = -1
 
 
 def _end_group(leader: int) -> None:
-    try:
-        os.killpg(leader, signal.SIGKILL)
-    except ProcessLookupError:
-        return  # nothing was left of it
+    with contextlib.suppress(ProcessLookupError):  # nothing was left of it
+        if leader > 0:
+            os.killpg(leader, signal.SIGKILL)

@@ -14,7 +14,7 @@ from sandbox.protocol.calls import Calls
 from sandbox.protocol.channels import CHANNELS, Channels
 from sandbox.protocol.request import Connection, Ending, OnOutput, Request
 from sandbox.runtime.kernel_handle import KernelHandle, Placement, begin, guest_setup
-from sandbox.runtime.signals import send_signal
+from sandbox.runtime.pidfd import send_signal
 
 if TYPE_CHECKING:
     from sandbox.runtime.zygote import Zygote
@@ -29,7 +29,7 @@ class Kernel:
     def __init__(self, handle: KernelHandle, channels: Channels, policy: Policy) -> None:
         self.place = handle.place
         self._handle = handle
-        self._room = handle.container
+        self._container = handle.container
         self._channels = channels
         self._connection = Connection(handle.container, channels, policy)
         self.policy = policy
@@ -54,10 +54,10 @@ class Kernel:
 
     @property
     def pid(self) -> int:
-        return self._room.pid
+        return self._container.pid
 
     def is_alive(self) -> bool:
-        return self._room.is_alive()
+        return self._container.is_alive()
 
     def request(self, kind: str, content: dict[str, Any], deadline: float) -> tuple[Ending, dict[str, Any]]:
         """Send on the shell channel and wait for the reply; what the kernel shows meanwhile is dropped."""
@@ -97,7 +97,7 @@ class Kernel:
         """The line of the cell that runs now, also where it holds the interpreter; None if it cannot be told."""
         if not self.is_alive():
             return None
-        send_signal(self._room.kernel, signal.SIGUSR1)
+        send_signal(self._container.kernel, signal.SIGUSR1)
         said, end = b"", time.monotonic() + _DUMP_S
         while (left := end - time.monotonic()) > 0:
             said += self._handle.words(left)  # comes in pieces
@@ -115,11 +115,11 @@ class Kernel:
 
     def kill(self) -> None:
         """End the container from any thread; `close` is still to come."""
-        self._room.kill()
+        self._container.kill()
 
     def close(self) -> None:
         """End the container and everything in it. Twice is once."""
-        self._room.kill()
+        self._container.kill()
         self._channels.close()  # while the container ends
         self._handle.close()
 

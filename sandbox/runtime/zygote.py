@@ -20,9 +20,9 @@ from typing import Any
 
 from sandbox.errors import KernelStartError
 from sandbox.isolation.bubblewrap import Confinement, limits
-from sandbox.isolation.seccomp import filter_programs
+from sandbox.isolation.seccomp import filter_programs, zygote_filter
 from sandbox.runtime.container import Container
-from sandbox.runtime.signals import send_signal
+from sandbox.runtime.pidfd import pid_of, send_signal
 
 _PACKET = 65_536
 
@@ -55,7 +55,12 @@ class Zygote:
             remote.close()
         self._pidfd = -1
         self._ready = False
-        self._send(_setup(confinement), [])
+        self.landlock_abi = 0  # once it is ready
+        host = os.pidfd_open(os.getpid())
+        try:
+            self._send(_setup(confinement), [host])
+        finally:
+            os.close(host)
 
     @property
     def is_alive(self) -> bool:
@@ -70,7 +75,7 @@ class Zygote:
         if "failed" in answer:
             raise KernelStartError(f"the container did not start: {answer['failed']}")
         kernel, container = handed
-        return Container(container, kernel, int(answer["kernel"]), is_real=self._is_isolated)
+        return Container(container, kernel, pid_of(kernel), is_isolated=self._is_isolated)
 
     def wait_until_ready(self) -> None:
         """Until it has imported everything. Raises KernelStartError."""
@@ -94,7 +99,8 @@ class Zygote:
     def _wait_until_ready(self) -> None:
         if not self._ready:
             answer, (self._pidfd,) = self._receive("did not become ready")
-            self._watch(int(answer["ready"]))
+            self._watch(pid_of(self._pidfd))
+            self.landlock_abi = int(answer["landlock"])
             self._ready = True
 
     def _send(self, packet: dict[str, Any], descriptors: Sequence[int]) -> None:
@@ -152,7 +158,8 @@ def _start(
 
 def _setup(confinement: Confinement) -> dict[str, Any]:
     policy = confinement.policy
-    programs = filter_programs() if policy.isolation == "bwrap" else ()
+    is_isolated = policy.isolation == "bwrap"
+    programs = filter_programs() if is_isolated else ()
     return {
         "packages": confinement.interpreter.packages,
         "preload": policy.preload,
@@ -160,5 +167,6 @@ def _setup(confinement: Confinement) -> dict[str, Any]:
         "environment": confinement.environment(),
         "limits": limits(policy),
         "filters": [base64.b64encode(program).decode() for program in programs],
+        "zygote_filter": base64.b64encode(zygote_filter()).decode() if is_isolated else "",
         "container": confinement.setup(),
     }
