@@ -50,13 +50,55 @@ _INSTRUCTION_BYTES = 8  # struct sock_filter
 # Files that tell of the whole machine or of its other users, and that no library needs. What a kernel was built
 # without is not there. Empty files and folders stand in for them.
 LEAKY_PROC_FILES = (
-    *("bootconfig", "buddyinfo", "cmdline", "config.gz", "consoles", "devices", "diskstats", "dma", "execdomains"),
-    *("fb", "interrupts", "iomem", "ioports", "kallsyms", "kcore", "key-users", "keys", "kmsg", "kpagecgroup"),
-    *("kpagecount", "kpageflags", "latency_stats", "locks", "mdstat", "misc", "modules", "mtrr", "pagetypeinfo"),
+    *(
+        "bootconfig",
+        "buddyinfo",
+        "cmdline",
+        "config.gz",
+        "consoles",
+        "devices",
+        "diskstats",
+        "dma",
+        "execdomains",
+    ),
+    *(
+        "fb",
+        "interrupts",
+        "iomem",
+        "ioports",
+        "kallsyms",
+        "kcore",
+        "key-users",
+        "keys",
+        "kmsg",
+        "kpagecgroup",
+    ),
+    *(
+        "kpagecount",
+        "kpageflags",
+        "latency_stats",
+        "locks",
+        "mdstat",
+        "misc",
+        "modules",
+        "mtrr",
+        "pagetypeinfo",
+    ),
     *("partitions", "sched_debug", "schedstat", "slabinfo", "softirqs", "swaps", "sys/kernel/random/boot_id"),
     *("timer_list", "vmallocinfo", "vmstat", "zoneinfo"),
 )
-LEAKY_PROC_FOLDERS = ("acpi", "asound", "bus", "driver", "dynamic_debug", "fs", "irq", "pressure", "scsi", "tty")
+LEAKY_PROC_FOLDERS = (
+    "acpi",
+    "asound",
+    "bus",
+    "driver",
+    "dynamic_debug",
+    "fs",
+    "irq",
+    "pressure",
+    "scsi",
+    "tty",
+)
 _EMPTY_FILE, _EMPTY_FOLDER = b"/dev/null", b"/dev/pts"
 
 

@@ -34,15 +34,57 @@ _REFUSED_IOCTLS = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX: they type for the user
 # linux/fcntl.h. System files are the same inodes in every session and on the host: a lease or a lock holds up others,
 # a notification tells of them. F_SETPIPE_SZ: the memory of large pipes is limited by user. POSIX locks are left, for
 # SQLite: F_SETLK on a system file can only be a read lock, since the file cannot be opened for writing.
-_REFUSED_FCNTLS = {"F_SETLEASE": 1024, "F_NOTIFY": 1026, "F_SETPIPE_SZ": 1031, "F_OFD_SETLK": 37, "F_OFD_SETLKW": 38}
-_RWF_NOWAIT = 0x8  # linux/fs.h: fails where a file is not in the page cache, so it tells what others have read
+_REFUSED_FCNTLS = {
+    "F_SETLEASE": 1024,
+    "F_NOTIFY": 1026,
+    "F_SETPIPE_SZ": 1031,
+    "F_OFD_SETLK": 37,
+    "F_OFD_SETLKW": 38,
+}
+_RWF_NOWAIT = (
+    0x8  # linux/fs.h: fails where a file is not in the page cache, so it tells what others have read
+)
 # The zygote's own list is short: bubblewrap, which it starts, needs the calls that make namespaces and mounts.
 _REFUSED_TO_THE_ZYGOTE = (
-    *("acct", "add_key", "adjtimex", "bpf", "clock_adjtime", "clock_settime", "delete_module", "fanotify_init"),
-    *("finit_module", "init_module", "io_uring_enter", "io_uring_register", "io_uring_setup", "ioperm", "iopl"),
+    *(
+        "acct",
+        "add_key",
+        "adjtimex",
+        "bpf",
+        "clock_adjtime",
+        "clock_settime",
+        "delete_module",
+        "fanotify_init",
+    ),
+    *(
+        "finit_module",
+        "init_module",
+        "io_uring_enter",
+        "io_uring_register",
+        "io_uring_setup",
+        "ioperm",
+        "iopl",
+    ),
     *("kcmp", "kexec_file_load", "kexec_load", "keyctl", "lookup_dcookie", "migrate_pages", "move_pages"),
-    *("nfsservctl", "open_by_handle_at", "perf_event_open", "pidfd_getfd", "process_vm_readv", "process_vm_writev"),
-    *("ptrace", "quotactl", "quotactl_fd", "reboot", "request_key", "settimeofday", "swapoff", "swapon", "syslog"),
+    *(
+        "nfsservctl",
+        "open_by_handle_at",
+        "perf_event_open",
+        "pidfd_getfd",
+        "process_vm_readv",
+        "process_vm_writev",
+    ),
+    *(
+        "ptrace",
+        "quotactl",
+        "quotactl_fd",
+        "reboot",
+        "request_key",
+        "settimeofday",
+        "swapoff",
+        "swapon",
+        "syslog",
+    ),
     *("userfaultfd", "vhangup"),
 )
 _TYPE, _LOW_32_BITS = 0xF, 0xFFFFFFFF

@@ -1,0 +1,161 @@
+"""Kill a host, or what it has started, at random moments, and count what is left of its containers after two seconds.
+
+    python -m benchmarks.teardown [--kills 200] [--load 4] [--seed 0]
+
+Survivors are found by the mounts that they hold: whatever runs in a container of the host sees its private folder
+in /proc/PID/mountinfo, however it calls itself. Folders and cgroups count as survivors too. The guest of each host
+forks, daemonises, ignores signals and stops itself, and the host opens further sessions all the time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Literal, TypeAlias, get_args
+
+Victim: TypeAlias = Literal[
+    "host", "zygote and host", "reaper and host", "supervisor and host", "bubblewrap and host"
+]
+_LIMIT_S = 2.0
+_GROUPS = Path("/sys/fs/cgroup")
+_HOST = """
+import sys
+from sandbox import KernelStartError, Policy, Sandbox
+sandbox = Sandbox(Policy(cell_timeout_s=600))
+session = sandbox.open()
+session.run('''
+import os, signal
+for number in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD}:
+    signal.signal(number, signal.SIG_IGN)
+for kind in range(4):
+    if os.fork() == 0:
+        os.setsid()
+        if kind == 0:
+            os.kill(os.getpid(), signal.SIGSTOP)
+        for _ in range(2000):
+            if os.fork():
+                os._exit(0)
+        signal.pause()
+''')
+print("ready", flush=True)
+while True:
+    try:
+        sandbox.open({}).close()
+    except KernelStartError:
+        continue  # its zygote was killed
+"""
+
+
+def survivors_of(victim: Victim, moment_s: float) -> list[str]:
+    """Start a host, kill the victim so long after it is ready, then the host; what is left two seconds later."""
+    with tempfile.TemporaryDirectory(prefix="t", dir="/tmp") as folder:  # short enough for sockets in it
+        command = [sys.executable, "-c", _HOST]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "TMPDIR": folder}) as host:
+            try:
+                assert host.stdout is not None
+                if host.stdout.readline() != b"ready\n":
+                    raise RuntimeError("the host did not start")
+                time.sleep(moment_s)
+                for pid in _pids(victim, host.pid):
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGKILL)
+                    while victim == "reaper and host" and not set(_pids(victim, host.pid)) - {pid}:
+                        time.sleep(0.01)  # until it is replaced: only both at once leave files behind
+            finally:
+                host.kill()
+        end = time.monotonic() + _LIMIT_S
+        while (left := _left(folder, host.pid)) and time.monotonic() < end:
+            time.sleep(0.02)
+        return left
+
+
+def _pids(victim: Victim, host: int) -> Iterator[int]:
+    """Of the first process below the host whose command line begins so; for the supervisor, the zygote's parent."""
+    marks = {
+        "zygote": "guest.__main__",
+        "supervisor": "guest.__main__",
+        "reaper": "reaper",
+        "bubblewrap": "bwrap",
+    }
+    wanted = victim.removesuffix(" and host")
+    if wanted == "host":
+        return
+    found = [pid for pid in _below(host) if marks[wanted] in _command(pid)]
+    if wanted in ("zygote", "supervisor"):  # the supervisor, its zygote, and the kernels, in this order
+        found = found[1:2] if wanted == "zygote" else found[:1]
+    yield from found[:1]
+
+
+def _below(pid: int) -> list[int]:
+    """The descendants of a process, parents first."""
+    children: list[int] = []
+    with contextlib.suppress(OSError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            children += map(int, (task / "children").read_text().split())
+    return [each for child in children for each in (child, *_below(child))]
+
+
+def _command(pid: int) -> str:
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
+    return ""
+
+
+def _left(folder: str, host: int) -> list[str]:
+    """Processes that see the folder in their mounts, files in it, and cgroups of the host."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if folder.removeprefix("/tmp") + "/" in (process / "mountinfo").read_text():
+                found.append(f"process {process.name} {_command(int(process.name))[:60]!r}")
+    found += [f"folder {path}" for path in Path(folder).iterdir()]
+    mark = f"pyvision-sandbox-{host}-"
+    groups = [Path(at, name) for at, names, _ in os.walk(_GROUPS) for name in names if name.startswith(mark)]
+    return found + [f"cgroup {path}" for path in groups]
+
+
+@contextlib.contextmanager
+def _busy(loops: int) -> Iterator[None]:
+    """So many processes that keep a processor busy."""
+    with ExitStack() as stack:
+        for _ in range(loops):
+            loop = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+            stack.callback(loop.wait)
+            stack.callback(loop.kill)
+        yield
+
+
+def main() -> int:
+    """0 when nothing survived any kill, 1 otherwise."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.teardown", description=__doc__.partition("\n")[0]
+    )
+    parser.add_argument("--kills", type=int, default=200, metavar="N")
+    parser.add_argument("--load", type=int, default=4, metavar="N", help="busy loops beside it")
+    parser.add_argument("--seed", type=int, default=0, metavar="N")
+    options = parser.parse_args()
+    chance = random.Random(options.seed)
+    bad = 0
+    with _busy(options.load):
+        for number in range(options.kills):
+            victim = get_args(Victim)[number % len(get_args(Victim))]
+            left = survivors_of(victim, chance.uniform(0, 1))
+            bad += bool(left)
+            if left:
+                print(f"kill {number} ({victim}): {'; '.join(left)}", flush=True)
+    print(f"{options.kills} kills beside {options.load} busy loops: something survived {bad} of them")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
