@@ -22,8 +22,8 @@ def verdict_line(verdict: Verdict, *, coloured: bool) -> str:
     """What was tried, and which layer was to contain it; when it did not, what got out."""
     tries, layer = verdict.attack.tries.rstrip("."), verdict.attack.layer
     word = "contained" if verdict.contained else "GOT OUT"
-    container = _WIDTH - 2 - len("contained") - 1 - _LAYER_WIDTH - 1
-    shown = textwrap.shorten(tries, container, placeholder=" …").ljust(container)
+    width = _WIDTH - 2 - len("contained") - 1 - _LAYER_WIDTH - 1
+    shown = textwrap.shorten(tries, width, placeholder=" …").ljust(width)
     colour = (_GREEN if verdict.contained else _RED) if coloured else ""
     line = f"  {shown} {layer.ljust(_LAYER_WIDTH)} {colour}{word}{_PLAIN if coloured else ''}"
     return (

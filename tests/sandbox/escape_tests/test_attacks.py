@@ -17,9 +17,9 @@ from sandbox import Policy, Sandbox
 from sandbox.escape_tests import Attack, Runner, attacks
 from sandbox.escape_tests.canaries import Canaries
 from sandbox.escape_tests.command import SandboxPool
+from sandbox.escape_tests.rounds import Verdicts, running
 from tests.sandbox.escape_tests.plain import PlainSession
 from tests.sandbox.escape_tests.rights import is_root_of_a_machine
-from tests.sandbox.escape_tests.rounds import Verdicts, played
 
 # Less memory than by default, which takes less time to fill.
 _POLICY = Policy(interrupt_grace_s=0.5, memory_bytes=2**30)
@@ -51,7 +51,7 @@ def in_sandbox(request: pytest.FixtureRequest) -> Iterator[Verdicts]:
     with SandboxPool(_POLICY) as containers, ExitStack() as stack:
         for part in (floods, others):
             runner = Runner(containers.open_session, _POLICY.interrupt_grace_s)
-            verdicts |= stack.enter_context(played(runner, part))
+            verdicts |= stack.enter_context(running(runner, part))
         yield verdicts
 
 
@@ -59,7 +59,7 @@ def in_sandbox(request: pytest.FixtureRequest) -> Iterator[Verdicts]:
 def on_plain_jupyter(request: pytest.FixtureRequest) -> Iterator[Verdicts]:
     """Of the selected tests, beside those in the sandbox: most of the time of an attack is spent waiting."""
     chosen = _chosen(request, test_it_does_to_plain_jupyter_what_it_says)
-    with _plain_runner() as runner, played(runner, chosen) as verdicts:
+    with _plain_runner() as runner, running(runner, chosen) as verdicts:
         yield verdicts
 
 
