@@ -175,6 +175,7 @@ def serve(descriptors: list[int]) -> None:
     app.shell.rich = setup["rich"]
     if app.shell.rich:
         figures.allow_every_type(app.shell)
+        app.shell.keep_history()
     app.shell.user_ns.update(images.names())
     app.shell.restore_streams = streams.keeper()
     app.kernel.trace_limits = TraceLimits(**setup["trace"])

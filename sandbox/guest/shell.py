@@ -27,6 +27,14 @@ class CellCompiler(CachingCompiler):
         return tracebacks.cell_name(number)
 
 
+class _SessionHistory(HistoryManager):
+    """Names the session of a range by the number that it has in a tail, where IPython's own calls it 0."""
+
+    def get_range(self, *arguments: Any, **options: Any) -> Any:
+        for session, line, cell in super().get_range(*arguments, **options):
+            yield session or self.session_number, line, cell
+
+
 class CellShell(ZMQInteractiveShell):
     """Ends with the container only, draws through our backend whatever a cell asks for, keeps tracebacks short."""
 
@@ -41,6 +49,11 @@ class CellShell(ZMQInteractiveShell):
 
     def init_history(self) -> None:
         self.history_manager = HistoryManager(shell=self, parent=self, hist_file=":memory:")
+
+    def keep_history(self) -> None:
+        """For a Jupyter client, which asks for it: in memory, so that it ends with the kernel."""
+        HistoryManager.enabled = True  # type: ignore[assignment]  # a trait
+        self.history_manager = _SessionHistory(shell=self, parent=self, hist_file=":memory:")
 
     def init_environment(self) -> None:
         os.environ.update(TERM="dumb", NO_COLOR="1", PAGER="cat")  # output is read as plain text

@@ -37,7 +37,7 @@ class _Patient:
 
 
 class TestConformance(jupyter_kernel_test.KernelTests):
-    """Of Jupyter's own. There is no history: nothing that a cell says is kept."""
+    """Of Jupyter's own."""
 
     kernel_name = "sandbox"
     language_name = "python"
@@ -56,6 +56,8 @@ class TestConformance(jupyter_kernel_test.KernelTests):
         {"code": "from IPython.display import Math, display; display(Math('a'))", "mime": "text/latex"},
     )
     code_inspect_sample = "zip"
+    supported_history_operations = ("tail", "range", "search")
+    code_history_pattern = "6*7"
     code_clear_output = "from IPython.display import clear_output; clear_output()"
 
     def execute_helper(self, *samples: Any, **options: Any) -> Any:
