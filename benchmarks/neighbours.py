@@ -1,0 +1,150 @@
+"""Half of the sessions are hostile: what the others notice of them.
+
+    python -m benchmarks.neighbours [--sessions 20] [--minutes 10] [--seed 0]
+
+The well-behaved sessions count in a variable and crop an image, once a second each; every result is checked. Their
+latency is measured while the other half is idle and while it is hostile, in phases that take turns. The hostile half
+runs the bombs of benchmarks/soak, and loops that keep a processor busy in a cell and after it.
+Exit status 1 when a result was wrong or lost.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import random
+import statistics
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+
+from PIL import Image
+
+from benchmarks.sandbox.measure import percentile_95
+from benchmarks.soak.bombs import BOMBS
+from sandbox import CellResult, Policy, Sandbox, Session
+
+_PHASE_S = 30.0
+_PAUSE_S = 1.0
+_LIMIT_S = 5.0
+_LOOPS = {
+    "busy loop": "while True: pass",
+    "busy children": "import os\nfor _ in range(3):\n    os.fork()\nwhile True: pass",
+    "busy after its end": "import os\nif os.fork() == 0:\n    os.setsid()\n    while True: pass",
+    "busy threads": "import hashlib, threading\n"
+    "for _ in range(8):\n"
+    "    threading.Thread(target=lambda: [hashlib.sha256(bytes(10**8)) for _ in range(50)], daemon=True).start()",
+}
+_HOSTILE = tuple((BOMBS | _LOOPS).values())
+_WORK = """
+count += 1
+part = image_clue_0.crop((100 + count % 50, 100, 400, 300)).resize((600, 400))
+print(count, np.asarray(part).shape)
+"""
+
+
+def photo() -> bytes:
+    """A JPEG file of 1200 x 800 pixels."""
+    sink = io.BytesIO()
+    Image.effect_noise((1200, 800), 60).convert("RGB").save(sink, "JPEG")
+    return sink.getvalue()
+
+
+class Neighbour:
+    """One well-behaved session."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._count = 0
+        self.wrong: list[str] = []
+        session.run("count = 0")
+        self.work()
+
+    def work(self) -> float:
+        """One cell, checked; its latency in milliseconds."""
+        self._count += 1
+        started = time.perf_counter()
+        result = self._session.run(_WORK)
+        taken = (time.perf_counter() - started) * 1000
+        if result.text != f"{self._count} (400, 600, 3)\n":
+            self.wrong.append(_described(result))
+        return taken
+
+
+def measured(neighbours: list[Neighbour], seconds: float, chance: random.Random) -> list[float]:
+    """The latencies of all of them in this time, each at its own pace."""
+    pauses = [chance.uniform(0.8, 1.2) * _PAUSE_S for _ in neighbours]
+    end = time.monotonic() + seconds
+
+    def works(neighbour: Neighbour, pause_s: float) -> list[float]:
+        taken = []
+        while time.monotonic() < end:
+            time.sleep(pause_s)
+            taken.append(neighbour.work())
+        return taken
+
+    with ThreadPoolExecutor(len(neighbours)) as threads:
+        return [each for taken in threads.map(works, neighbours, pauses) for each in taken]
+
+
+def besiege(session: Session, over: threading.Event, chance: random.Random) -> None:
+    """Run one hostile cell after the other."""
+    while not over.is_set():
+        session.run(chance.choice(_HOSTILE))
+
+
+def main() -> int:
+    """Returns the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.neighbours", description=__doc__.partition("\n")[0]
+    )
+    parser.add_argument("--sessions", type=int, default=20, metavar="N")
+    parser.add_argument("--minutes", type=float, default=10.0, metavar="N")
+    parser.add_argument("--seed", type=int, default=0, metavar="N")
+    options = parser.parse_args()
+    chance, half = random.Random(options.seed), options.sessions // 2
+    calm: list[float] = []
+    besieged: list[float] = []
+    with Sandbox(Policy(cell_timeout_s=_LIMIT_S, interrupt_grace_s=0.5)) as sandbox, ExitStack() as stack:
+        image = photo()
+        neighbours = [
+            Neighbour(stack.enter_context(sandbox.open({"image_clue_0": image})))
+            for _ in range(options.sessions - half)
+        ]
+        end = time.monotonic() + options.minutes * 60
+        while time.monotonic() < end:
+            calm += measured(neighbours, _PHASE_S, chance)
+            over = threading.Event()
+            with ExitStack() as hostile, ThreadPoolExecutor(half) as threads:
+                for _ in range(half):
+                    session = hostile.enter_context(sandbox.open())
+                    threads.submit(besiege, session, over, random.Random(chance.random()))
+                try:
+                    besieged += measured(neighbours, _PHASE_S, chance)
+                finally:
+                    over.set()
+        wrong = [each for neighbour in neighbours for each in neighbour.wrong]
+    return report(calm, besieged, wrong)
+
+
+def report(calm: list[float], besieged: list[float], wrong: list[str]) -> int:
+    """Print both latencies and their ratio."""
+    print(f"{'latency of a cell, ms':24}{'median':>10}{'95 %':>10}{'cells':>8}")
+    for name, taken in (("others idle", calm), ("others hostile", besieged)):
+        print(f"{name:24}{statistics.median(taken):>10.1f}{percentile_95(taken):>10.1f}{len(taken):>8}")
+    ratio = statistics.median(besieged) / statistics.median(calm)
+    print(f"ratio of the medians: {ratio:.2f}; wrong or lost results: {len(wrong)}")
+    for each in wrong[:10]:
+        print(f"  {each}")
+    return 1 if wrong else 0
+
+
+def _described(result: CellResult) -> str:
+    error = f"{result.error.name}: {result.error.message}" if result.error else "no error"
+    return f"{result.status}, printed {result.text[:60]!r}, {error[:200]}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
