@@ -282,7 +282,7 @@ def _closing(models: Sequence[Model]) -> Iterator[None]:
 
 
 def _outcome(answer: Answer) -> Outcome:
-    return Outcome(answer.text, answer.end_reason, answer.remark)
+    return Outcome(answer.text, answer.end_reason, answer.remark, answer.is_last_resort)
 
 
 def _ended(outcome: Outcome, episode: Episode) -> Ended:

@@ -25,6 +25,7 @@ from typing import Any
 
 from pyvision.config import ModelConfig, secrets, without_credentials
 from pyvision.errors import ErrorKind, ModelError
+from pyvision.redaction import REDACTED, Redactor
 
 _LONGEST_DETAIL = 300
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|rk|key)-[\w*.…-]{4,}|(?<=Bearer )\S+", re.I)
@@ -61,7 +62,7 @@ class Faults:
     def __init__(self, config: ModelConfig, sdk: ModuleType) -> None:
         self._config = config
         self._sdk: Any = sdk
-        self._secrets = secrets(config)
+        self._redactor = Redactor(secrets(config))
         self.where = f"{config.model} at {without_credentials(config.address)}"
 
     def error(self, told: str, *, retry: bool = True, kind: ErrorKind = "other") -> ModelError:
@@ -99,9 +100,8 @@ class Faults:
 
     def scrubbed(self, text: str) -> str:
         """One line without the keys, or anything that looks like one: endpoints echo parts of keys."""
-        for secret in self._secrets:
-            text = text.replace(secret, "(key)")
-        return _KEY_LIKE.sub("(key)", " ".join(text.split()))[:_LONGEST_DETAIL]
+        text = self._redactor.text(" ".join(self._redactor.text(text).split()))
+        return _KEY_LIKE.sub(REDACTED, text)[:_LONGEST_DETAIL]
 
     def _of_status(self, error: Any) -> ModelError:
         status: int = error.status_code
