@@ -134,7 +134,14 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Restart:
-    """In a stream: the reply begins again after a fault, and what came of it so far is void."""
+    """In a stream: the reply begins again after a fault, and what came of it so far is void.
+
+    why: the fault, in a few words. attempt: the number of the call that comes next, in `wait_s` seconds; 0: unknown.
+    """
+
+    why: str = ""
+    attempt: int = 0
+    wait_s: float = 0.0
 
 
 class Model(Protocol):

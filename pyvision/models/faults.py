@@ -22,6 +22,7 @@ from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from types import ModuleType
 from typing import Any
+from urllib.parse import urlsplit
 
 from pyvision.config import ModelConfig, secrets, without_credentials
 from pyvision.errors import ErrorKind, ModelError
@@ -64,10 +65,11 @@ class Faults:
         self._sdk: Any = sdk
         self._redactor = Redactor(secrets(config))
         self.where = f"{config.model} at {without_credentials(config.address)}"
+        self._host = urlsplit(config.address).netloc.rpartition("@")[2]
 
     def error(self, told: str, *, retry: bool = True, kind: ErrorKind = "other") -> ModelError:
         """A fault that shows in what a 200 holds."""
-        return ModelError(f"{self.where}: {told}", retry=retry, kind=kind)
+        return ModelError(f"{self.where}: {told}", retry=retry, kind=kind, brief=f"{self._host}: {told}")
 
     def translated(self, error: Exception, *, reached: bool, too_slow: str) -> ModelError:
         """The ModelError for what the SDK or the connection raised.
@@ -123,6 +125,7 @@ class Faults:
             retry=retry,
             retry_after_s=_retry_after(error.response.headers) if retry else None,
             kind=usual if kind == "other" else kind,
+            brief=f"{status} from {self._host}",
         )
 
 

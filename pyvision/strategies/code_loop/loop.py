@@ -153,8 +153,9 @@ def _last_answer(reply: Reply, last: EndReason) -> Answer:
         if answer is not None:
             return Answer(answer)
     text = None if holds_code(reply.text) else last_resort_answer(reply.text)
-    remark = "the last reply held no answer"
-    return Answer(text, last, remark, is_last_resort=text is not None)
+    if text is None:
+        return Answer(None, last, remark="the last reply held no answer")
+    return Answer(text, last, is_last_resort=True)
 
 
 def _notice(episode: Episode) -> tuple[Part, ...]:
