@@ -149,8 +149,10 @@ class Recorder:
         with explained(self.folder):
             self._database.execute(put("experiment", ("key", "value")), (key, value))
 
-    def _clean(self, text: str) -> str:
-        return _SURROGATE.sub("\ufffd", self._redactor.text(text))
+    def _clean(self, value: Any) -> Any:
+        """Plain values without secrets; a text also without what UTF-8 cannot hold."""
+        redacted = self._redactor.value(value)
+        return _SURROGATE.sub("\ufffd", redacted) if isinstance(redacted, str) else redacted
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
