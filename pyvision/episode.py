@@ -270,7 +270,8 @@ class Episode:
     def _open_session(self) -> Session:
         if self._session is None:
             named = self.question.named_images
-            self._session = self._sandbox.open({name: picture.data for name, picture in named})
+            with self._waiting("a kernel"):
+                self._session = self._sandbox.open({name: picture.data for name, picture in named})
         return self._session
 
     def _reply(

@@ -22,7 +22,7 @@ import re
 from dataclasses import dataclass
 
 _FLAGS = re.IGNORECASE | re.MULTILINE
-_FENCED = re.compile(r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 _START = r"^(?:[ \t>#*_•✅-]|\d+[.)][ \t])*"
 _COLON = r"(?:[ \t*_]*(?:[:：=]|[—–-](?=[ \t]))[ \t]*|[*_]*[ \t]*$)"
 _FINAL = re.compile(
@@ -87,7 +87,7 @@ class _Statement:
 
 def find_stated(text: str) -> str | None:
     """The answer that the prose of a reply states, as it is written but for bold marks; or None."""
-    prose = _FENCED.sub("\n", text)
+    prose = _without_fences(text)
     for found in reversed(list(_FINAL.finditer(prose))):
         statement = _labelled(found, prose)
         if _is_answer(statement, _LONGEST_FINAL):
@@ -98,6 +98,22 @@ def find_stated(text: str) -> str | None:
         if (statement.is_bold or statement.is_last) and _settles(statement):
             return _without_full_stop(statement.content)
     return None
+
+
+def _without_fences(text: str) -> str:
+    """The text without its fenced parts; a fence that is never closed is left."""
+    lines = text.split("\n")
+    marks = [found[1] if (found := _FENCE.match(line)) else None for line in lines]
+    last_end = {mark: at for at, mark in enumerate(marks) if mark and lines[at].strip() == mark}
+    kept, at = [], 0
+    while at < len(lines):
+        mark = marks[at]
+        if mark and last_end.get(mark, 0) > at:
+            at = next(end for end in range(at + 1, len(lines)) if lines[end].strip() == mark)
+        else:
+            kept.append(lines[at])
+        at += 1
+    return "\n".join(kept)
 
 
 def _labelled(found: re.Match[str], prose: str) -> _Statement:
@@ -140,7 +156,9 @@ def _settles(statement: _Statement) -> bool:
 
 
 def _without_bold(text: str) -> str:
-    """The text without its bold marks; one that is left alone belongs to the label."""
+    """The text without its bold marks; one that is left alone belongs to the label. A text too long stays."""
+    if len(text) > 2 * _LONGEST_FINAL:
+        return text
     text = _STRONG.sub(r"\1", _without_stray_mark(_LABEL_END.sub("", text.strip())))
     return text.removeprefix("`").removesuffix("`").strip() if text.count("`") == 2 else text.strip()
 
