@@ -151,9 +151,7 @@ class View:
                 else None,
                 element("p", facts, tokens, class_="facts"),
             )
-        label = (
-            "Answer (the whole of the last reply, which gave none)" if outcome.is_last_resort else "Answer"
-        )
+        label = "Answer (all of the last reply)" if outcome.is_last_resort else "Answer"
         answer = element("p", element("small", label), element("strong", outcome.answer), class_="answer")
         return element(
             "div", answer, element("p", facts, tokens, class_="facts"), class_="outcome", role="status"

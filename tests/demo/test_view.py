@@ -49,7 +49,7 @@ def test_a_call_that_fails_again_is_seen_until_the_reply_comes() -> None:
 def test_an_answer_of_last_resort_is_seen_as_one() -> None:
     view = a_view()
     view.take(Ended(Outcome("red", "turn_limit", is_last_resort=True), Usage(10, 5), 1, 1, 2.0))
-    assert "the whole of the last reply" in view.html
+    assert "all of the last reply" in view.html
 
 
 def test_an_interrupt_says_what_it_came_in_the_midst_of() -> None:
