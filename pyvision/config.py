@@ -168,7 +168,7 @@ def secrets(config: ModelConfig) -> tuple[str, ...]:
     """Every text of the configuration that no file, log or message may hold."""
     parts = urlsplit(config.base_url or "")
     credential = parts.password or parts.username  # a key alone stands in the place of the name
-    queried = [value for name, value in parse_qsl(parts.query) if _is_secret(name)]
+    queried = [value for name, value in parse_qsl(parts.query) if _is_secret(name, value)]
     found = (*config.keys, credential, *queried, *_texts_of_secrets(config.extra_body))
     return tuple(dict.fromkeys(text for text in found if text))
 
@@ -364,7 +364,7 @@ def _without_secret_fields(value: Any) -> Any:
     match value:
         case dict():
             return {
-                name: "(withheld)" if _is_secret(name) else _without_secret_fields(item)
+                name: "(withheld)" if _is_secret(name, item) else _without_secret_fields(item)
                 for name, item in value.items()
             }
         case list() | tuple():
@@ -378,7 +378,7 @@ def _texts_of_secrets(value: Any, *, is_secret: bool = False) -> Iterator[str]:
     match value:
         case dict():
             for name, item in value.items():
-                yield from _texts_of_secrets(item, is_secret=is_secret or _is_secret(name))
+                yield from _texts_of_secrets(item, is_secret=_is_secret(name, item))
         case list() | tuple():
             for item in value:
                 yield from _texts_of_secrets(item, is_secret=is_secret)
@@ -387,8 +387,10 @@ def _texts_of_secrets(value: Any, *, is_secret: bool = False) -> Iterator[str]:
             yield from (value, key) if scheme.lower() in _SCHEMES else (value,)
 
 
-def _is_secret(name: str) -> bool:
-    """Whether a field of this name holds a secret. `min_tokens` and `pad_token` do not."""
+def _is_secret(name: str, value: object) -> bool:
+    """Whether a field of this name holds a secret. `min_tokens` does not, nor does a `key` that a schema describes."""
+    if isinstance(value, dict):
+        return False
     plain = name.lower().replace("-", "_")
     return plain not in _PUBLIC and (plain in _SECRETS or plain.rpartition("_")[2] in _SECRET_ENDINGS)
 

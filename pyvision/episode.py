@@ -187,7 +187,7 @@ class Episode:
             running: Future[CellResult] | None = None
             try:
                 running = thread.submit(run)
-                return self._recorded(code, running.result())
+                result = running.result()
             except KeyboardInterrupt:
                 session.interrupt()
                 with suppress(TimeoutError, SandboxError):
@@ -195,6 +195,7 @@ class Episode:
                         self._recorded(code, running.result(_INTERRUPTED_S))
                 session.close()  # ends a cell that does not let itself be interrupted
                 raise
+        return self._recorded(code, result)
 
     def _recorded(self, code: str, result: CellResult) -> CellResult:
         self.cells += 1

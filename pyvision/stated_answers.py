@@ -11,7 +11,7 @@ What does not count, since a model that is still at work says it too
 * A sentence that settles nothing: "the answer is unclear because …", "is probably B", "is not visible".
 * An answer that is a question, a placeholder such as `<letter>` or `[your answer]`, or a plan ("let me …").
 * Any of them where the text goes on with a plan: "The answer is B. Let me verify." "Wait, …"
-* "If the answer is 6, …": a sentence that does not begin with it. Fenced text and quoted lines.
+* "If the answer is 6, …": a sentence that does not begin with it. Text in fences or quotes.
 
 Not covered: other languages, and an answer that only the context shows to be one ("There are 6 paths.").
 """

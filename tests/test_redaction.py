@@ -179,6 +179,12 @@ def test_a_secret_field_is_withheld(name: str) -> None:
     assert without_secrets(chosen)["extra_body"] == {"headers": {name: "(withheld)"}}
 
 
+def test_a_schema_that_describes_a_key_is_recorded() -> None:
+    schema = {"properties": {"key": {"enum": ["abcdefghijkl"]}}}
+    assert secrets(config(guided_json=schema)) == ()
+    assert without_secrets(config(guided_json=schema))["extra_body"] == {"guided_json": schema}
+
+
 def test_the_key_of_an_authorisation_header_is_a_secret_without_its_scheme() -> None:
     assert secrets(config(headers={"Authorization": f"Bearer {KEY}"})) == (f"Bearer {KEY}", KEY)
 
