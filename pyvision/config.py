@@ -26,7 +26,7 @@ import json
 import math
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, overload
@@ -58,6 +58,22 @@ _URL_VARIABLES = {
     "responses": "OPENAI_BASE_URL",
     "anthropic": "ANTHROPIC_BASE_URL",
 }
+# The names of fields, in lower case and with `_` for `-`, whose texts are secret: these, and any that ends in `_key`, …
+_SECRETS = {
+    "access_token",
+    "api_token",
+    "auth_token",
+    "bearer_token",
+    "cookie",
+    "id_token",
+    "refresh_token",
+    "session_token",
+    "token",
+    "x_auth_token",
+}
+_SECRET_ENDINGS = {"apikey", "authorization", "key", "keys", "passwd", "password", "secret"}
+_PUBLIC = {"cache_key", "prompt_cache_key"}
+_SCHEMES = {"basic", "bearer"}  # of an authorisation header
 _VARIABLES: Mapping[str, tuple[str, type]] = {
     "PYVISION_MODEL_ID": ("model", str),
     "PYVISION_BASE_URL": ("base_url", str),
@@ -136,7 +152,7 @@ def without_secrets(config: ModelConfig) -> dict[str, Any]:
     """What may be written to disk: no key, no password in the URL, only what differs from the default."""
     base_url = config.base_url and without_credentials(config.base_url)
     told = asdict(replace(config, api_key=None, api_keys=(), base_url=base_url, extra_body={}))
-    told["extra_body"] = {key: _told(key, value) for key, value in config.extra_body.items()}
+    told["extra_body"] = _without_secret_fields(config.extra_body)
     for key in ("file", "api_key_file"):
         told[key] = str(told[key]) if told[key] else None
     usual = {option.name: option.default for option in fields(ModelConfig)}
@@ -151,9 +167,9 @@ def without_secrets(config: ModelConfig) -> dict[str, Any]:
 def secrets(config: ModelConfig) -> tuple[str, ...]:
     """Every text of the configuration that no file, log or message may hold."""
     parts = urlsplit(config.base_url or "")
-    queried = [value for key, value in parse_qsl(parts.query) if _is_secret(key)]
-    hidden = [str(value) for key, value in config.extra_body.items() if _is_secret(key)]
-    found = (*config.keys, parts.password, *queried, *hidden)
+    credential = parts.password or parts.username  # a key alone stands in the place of the name
+    queried = [value for name, value in parse_qsl(parts.query) if _is_secret(name, value)]
+    found = (*config.keys, credential, *queried, *_texts_of_secrets(config.extra_body))
     return tuple(dict.fromkeys(text for text in found if text))
 
 
@@ -344,12 +360,39 @@ def _is_web_address(url: str) -> bool:
         return False
 
 
-def _told(key: str, value: Any) -> Any:
-    return "(withheld)" if _is_secret(key) else value
+def _without_secret_fields(value: Any) -> Any:
+    match value:
+        case dict():
+            return {
+                name: "(withheld)" if _is_secret(name, item) else _without_secret_fields(item)
+                for name, item in value.items()
+            }
+        case list() | tuple():
+            return [_without_secret_fields(item) for item in value]
+        case _:
+            return value
 
 
-def _is_secret(key: str) -> bool:
-    return any(word in key.lower() for word in ("key", "secret", "password", "authorization", "token"))
+def _texts_of_secrets(value: Any, *, is_secret: bool = False) -> Iterator[str]:
+    """The texts of all fields whose names say that they are secret; of `Bearer KEY` the key as well."""
+    match value:
+        case dict():
+            for name, item in value.items():
+                yield from _texts_of_secrets(item, is_secret=_is_secret(name, item))
+        case list() | tuple():
+            for item in value:
+                yield from _texts_of_secrets(item, is_secret=is_secret)
+        case str() if is_secret:
+            scheme, _, key = value.partition(" ")
+            yield from (value, key) if scheme.lower() in _SCHEMES else (value,)
+
+
+def _is_secret(name: str, value: object) -> bool:
+    """Whether a field of this name holds a secret. `min_tokens` does not, nor does a `key` that a schema describes."""
+    if isinstance(value, dict):
+        return False
+    plain = name.lower().replace("-", "_")
+    return plain not in _PUBLIC and (plain in _SECRETS or plain.rpartition("_")[2] in _SECRET_ENDINGS)
 
 
 def _converted(owner: str, key: str, text: str, known: Mapping[str, Any]) -> Any:

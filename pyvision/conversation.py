@@ -133,7 +133,8 @@ class Conversation:
             except Empty:
                 if stopped_at is None or time.monotonic() < stopped_at + _STOP_S:
                     continue
-                event = _interrupted(time.monotonic() - began)
+                why = self._episode.interruption if self._episode else "stopped by the caller"
+                event = Ended(Outcome(None, "interrupted", why), Usage(), 0, 0, time.monotonic() - began)
             if isinstance(event, _Over):
                 if event.error is not None:
                     raise event.error
@@ -212,7 +213,3 @@ def _code(message: Message) -> str | None:
         return find_code(message.text)
     except FormatError:
         return None
-
-
-def _interrupted(seconds: float) -> Ended:
-    return Ended(Outcome(None, "interrupted", "stopped by the caller"), Usage(), 0, 0, seconds)

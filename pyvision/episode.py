@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any, Protocol
 
 from pyvision.budget import Budget, Limits
@@ -31,10 +33,11 @@ from pyvision.types import (
     ToolRequest,
     Usage,
 )
-from sandbox import CellResult, Figure, HostFunction
+from sandbox import CellResult, Figure, HostFunction, SandboxError
 
 __all__ = ["DEFAULT_ROLE", "Episode", "Limits", "Sandbox", "Session"]
 DEFAULT_ROLE = "default"
+_INTERRUPTED_S = 5.0  # that a cell may take to end when it is interrupted
 
 
 class Session(Protocol):
@@ -92,6 +95,13 @@ class Episode:
         self._session: Session | None = None
         self._names = question.earlier.named + len(question.images)
         self._stopped = threading.Event()
+        self._waiting_for = self._stopped_in = ""
+
+    @property
+    def interruption(self) -> str:
+        """What to tell of an interrupt: who stopped the episode, and what it was waiting for."""
+        what = self._stopped_in or self._waiting_for
+        return f"stopped by the caller while waiting for {what}" if what else "stopped by the caller"
 
     @property
     def is_stopped(self) -> bool:
@@ -163,7 +173,31 @@ class Episode:
         self._check_time()
         session = self._open_session()
         self._check_time()  # opening took a while
-        result = session.run(code, trace=trace, functions=functions)
+        with self._waiting("a cell"):
+            return self._ran(code, partial(session.run, code, trace=trace, functions=functions), session)
+
+    def _ran(self, code: str, run: Callable[[], CellResult], session: Session) -> CellResult:
+        """The result of a cell, recorded; that of one which Ctrl-C ended is recorded with what it has put out.
+
+        Only the main thread gets a KeyboardInterrupt, so there the cell runs in a thread of its own.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            return self._recorded(code, run())
+        with ThreadPoolExecutor(1, "cell") as thread:
+            running: Future[CellResult] | None = None
+            try:
+                running = thread.submit(run)
+                result = running.result()
+            except KeyboardInterrupt:
+                session.interrupt()
+                with suppress(TimeoutError, SandboxError):
+                    if running is not None:
+                        self._recorded(code, running.result(_INTERRUPTED_S))
+                session.close()  # ends a cell that does not let itself be interrupted
+                raise
+        return self._recorded(code, result)
+
+    def _recorded(self, code: str, result: CellResult) -> CellResult:
         self.cells += 1
         self._watch(Ran(code, result))
         return result
@@ -186,7 +220,8 @@ class Episode:
         self._budget.use()
         began = time.monotonic()
         try:
-            observation = known(request, self._ask_for_tool)
+            with self._waiting(f"the tool {tool}"):
+                observation = known(request, self._ask_for_tool)
         except ToolError as error:
             observation = Observation(error=str(error))
         self._watch(Used(tool, request, observation, time.monotonic() - began))
@@ -224,6 +259,7 @@ class Episode:
 
     def stop(self) -> None:
         """End the episode from another thread: its kernel goes, also in mid-cell, and the next verb raises."""
+        self._stopped_in = self._stopped_in or self._waiting_for
         self._stopped.set()
         self.close()
 
@@ -235,7 +271,8 @@ class Episode:
     def _open_session(self) -> Session:
         if self._session is None:
             named = self.question.named_images
-            self._session = self._sandbox.open({name: picture.data for name, picture in named})
+            with self._waiting("a kernel"):
+                self._session = self._sandbox.open({name: picture.data for name, picture in named})
         return self._session
 
     def _reply(
@@ -267,17 +304,35 @@ class Episode:
         return self._outboxes[role]
 
     def _listen(self, role: str, model: Model, messages: Sequence[Message], sampling: Sampling) -> Reply:
-        with closing(_pieces(model, messages, sampling)) as pieces:
+        with self._waiting(model.name), closing(_pieces(model, messages, sampling)) as pieces:
             for piece in pieces:
                 if isinstance(piece, Reply):
                     return piece
                 self._check_time()
-                self._watch(Restarted(role) if isinstance(piece, Restart) else Spoke(role, piece))
+                self._watch(
+                    self._restarted(role, model, piece) if isinstance(piece, Restart) else Spoke(role, piece)
+                )
         raise ModelError(f"{model.name}: the stream ended without a reply", retry=True)
+
+    def _restarted(self, role: str, model: Model, restart: Restart) -> Restarted:
+        event = Restarted(role, restart.why, restart.attempt, restart.wait_s)
+        self._waiting_for = f"{model.name} ({event.notice})" if event.notice else model.name
+        return event
+
+    @contextmanager
+    def _waiting(self, what: str) -> Iterator[None]:
+        """Keeps what is waited for; an interrupt leaves it as it is, to be told."""
+        before, self._waiting_for = self._waiting_for, what
+        try:
+            yield
+        except Exception:
+            self._waiting_for = before
+            raise
+        self._waiting_for = before
 
     def _check_stopped(self) -> None:
         if self.is_stopped:
-            raise LimitReached("interrupted", "stopped by the caller")
+            raise LimitReached("interrupted", self.interruption)
 
     def _check_time(self) -> None:
         self._check_stopped()

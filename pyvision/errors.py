@@ -62,6 +62,7 @@ class ModelError(PyVisionError):
 
     retry: whether the same request may succeed later. retry_after_s: how long the endpoint asked to wait.
     kind: what a caller can answer; `context` is a talk longer than the model can read.
+    brief: the failure in a few words, such as `503 from api.example.org`; the message where none is given.
     """
 
     def __init__(
@@ -71,11 +72,13 @@ class ModelError(PyVisionError):
         retry: bool = False,
         retry_after_s: float | None = None,
         kind: ErrorKind = "other",
+        brief: str = "",
     ) -> None:
         super().__init__(message)
         self.retry = retry
         self.retry_after_s = retry_after_s
         self.kind = kind
+        self.brief = brief or message
 
 
 class FormatError(PyVisionError):

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 from typing import Any, Literal, TypeAlias
 
 from pyvision.types import Message, Observation, Outcome, Picture, Question, Reply, ToolRequest, Usage
 from sandbox.results import CellResult
+
+_QUIET_ATTEMPTS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +52,23 @@ class Spoke:
 
 @dataclass(frozen=True, slots=True)
 class Restarted:
-    """The reply begins again after a fault: what was spoken of it is void. Passes by as `Spoke` does."""
+    """The reply begins again after a fault: what was spoken of it is void. Passes by as `Spoke` does.
+
+    The other fields are those of `types.Restart`.
+    """
 
     role: str
+    why: str = ""
+    attempt: int = 0
+    wait_s: float = 0.0
     kind: Literal["restarted"] = "restarted"
+
+    @property
+    def notice(self) -> str | None:
+        """What to tell a person who waits: from the third attempt on, as the second often succeeds."""
+        if self.attempt <= _QUIET_ATTEMPTS:
+            return None
+        return f"{self.why}, attempt {self.attempt}, next in {ceil(self.wait_s)} s"
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,12 +16,14 @@ Rules for code (`find_code`)
 * Without any block, a fence marked as Python is code (models forget the tag) unless the reply has a boxed
   answer. A fence without a language is not.
 
-Rules for answers (`find_answer`)
-* The last `\boxed{…}` outside the code block that is not empty; `\boxed{}` and `\boxed{...}` are
-  placeholders. Braces nest, `\{` and `\}` do not count. `\boxed 7`, `\boxed B`: a number or one capital.
-* A last box that is never closed was cut in the middle: FormatError.
-* Wrapping is taken off: `$…$`, `\(…\)`, quotes, and `\text{…}` and its like around the whole content.
-* Without a box, the last `<answer>…</answer>` that no prose follows on its line.
+Rules for answers (`find_answer`), in this order
+1. The last `\boxed{…}` outside the code block that is not empty; `\boxed{}` and `\boxed{...}` are
+   placeholders. Braces nest, `\{` and `\}` do not count. `\boxed 7`, `\boxed B`: a number or one capital.
+   A last box that is never closed was cut in the middle: FormatError.
+2. The last `<answer>…</answer>` that no prose follows on its line.
+3. A final-answer line (`stated_answers`). Benchmarks' own rules see the first two only (`find_boxed`).
+Wrapping is taken off: `$…$`, `\(…\)`, quotes, bold, and `\text{…}` and its like around the whole content.
+LaTeX spaces become plain ones.
 
 Only the kernel writes `<interpreter>` turns. One that a reply starts a line with is made up: outside the code block
 it is taken out, up to its `</interpreter>` or to the end, and no box in it counts.
@@ -41,6 +43,7 @@ from functools import lru_cache
 from itertools import islice
 
 from pyvision.errors import FormatError
+from pyvision.stated_answers import find_stated
 from pyvision.syntax import parsed
 
 _PYTHON = {"", "python", "python3", "py", "py3", "ipython", "ipython3"}
@@ -65,7 +68,10 @@ _BRACES = re.compile(r"\\.|[{}]", re.DOTALL)
 _MACRO = re.compile(
     r"\\(?:text(?:bf|it|rm|tt|sf|normal)?|math(?:rm|bf|it|tt|sf)|mbox|emph|operatorname)\s*(?=\{)"
 )
+_LATEX_SPACE = re.compile(r"(?<!\\)\\(?:[ ,;:!]|(?:quad|qquad|enspace|thinspace)(?![A-Za-z]))")
+_THOUSANDS = re.compile(r"(?<=\d)(?:\\[,!:; ]|\{,\})(?=\d{3}(?!\d))")
 _PAIRS = (
+    ("**", "**"),
     ("$$", "$$"),
     ("$", "$"),
     (r"\(", r"\)"),
@@ -110,6 +116,11 @@ def find_code(text: str) -> str | None:
     return block.code
 
 
+def holds_code(text: str) -> bool:
+    """Whether there is a code block in the reply, usable or not."""
+    return _first_block(_visible(text)) is not None
+
+
 def code_is_cut(text: str) -> bool:
     """Whether the reply ends inside its code block: neither fence nor tag was closed."""
     block = _first_block(_visible(text))
@@ -130,6 +141,20 @@ def would_close(text: str) -> bool:
 
 def find_answer(text: str) -> str | None:
     """The final answer, unwrapped, or None. Raises FormatError when the box was cut in the middle."""
+    boxed = find_boxed(text)
+    if boxed is not None:
+        return boxed
+    stated = find_stated(_without_code(_visible(text)))
+    return (_unwrapped(stated) or None) if stated else None
+
+
+def last_resort_answer(text: str) -> str | None:
+    """All that the reply says: for one that gives no answer in any form, where no other can be asked for."""
+    return _MADE_UP.sub("", _visible(text)).strip() or None
+
+
+def find_boxed(text: str) -> str | None:
+    """The answer in a box or an `<answer>` tag, or None. Raises FormatError when the box was cut in the middle."""
     outside = _without_code(_visible(text))
     for content in _boxes(outside):
         if content is None:
@@ -378,12 +403,18 @@ def _closing_brace(text: str, opening: int) -> int | None:
 
 
 def _unwrapped(content: str) -> str:
-    content, before = content.strip(), None
+    content, before = _with_plain_spaces(content).strip(), None
     while content != before:
         before, content = content, _without_pair(_without_macro(content)).strip()
     if re.search(r"\\[^%$#&_{}]", content) is None:  # no LaTeX left that its escapes belong to
         content = re.sub(r"\\([%$#&_{}])", r"\1", content)
     return "" if content.strip(".…") == "" else content
+
+
+def _with_plain_spaces(content: str) -> str:
+    r"""`(3,\ 4)` as `(3, 4)`, and `12\,000` as `12000`: LaTeX's spaces mean nothing outside of it."""
+    content = _THOUSANDS.sub("", content)
+    return re.sub(r" {2,}", " ", _LATEX_SPACE.sub(" ", content)) if _LATEX_SPACE.search(content) else content
 
 
 def _without_macro(content: str) -> str:

@@ -260,7 +260,7 @@ def _drive(task: Task, episode: Episode, watch: Callable[[Event], None]) -> Outc
         except SandboxError as error:
             outcome = Outcome(None, "interrupted" if episode.is_stopped else "sandbox_error", str(error))
         except KeyboardInterrupt:
-            watch(_ended(Outcome(None, "interrupted", "stopped by the caller"), episode))
+            watch(_ended(Outcome(None, "interrupted", episode.interruption), episode))
             raise
         except PyVisionError as error:  # the caller's to mend: a prompt file, a full disk
             watch(_ended(Outcome(None, "error", str(error)), episode))
@@ -282,7 +282,7 @@ def _closing(models: Sequence[Model]) -> Iterator[None]:
 
 
 def _outcome(answer: Answer) -> Outcome:
-    return Outcome(answer.text, answer.end_reason, answer.remark)
+    return Outcome(answer.text, answer.end_reason, answer.remark, answer.is_last_resort)
 
 
 def _ended(outcome: Outcome, episode: Episode) -> Ended:

@@ -18,16 +18,17 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, is_dataclass, replace
 from functools import cache
 from io import FileIO
 from math import isfinite
 from pathlib import Path, PurePath
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, get_args, get_origin, get_type_hints
 
 from pyvision.errors import RunFolderError
 from pyvision.events import Asked, Began, Ended, Event, Restarted, Spoke
+from pyvision.redaction import Redactor
 from pyvision.types import Message, Picture
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ EVENTS, CONFIG, SUMMARY, IMAGES = "events.jsonl", "config.json", "summary.json",
 _ENDINGS = {"image/png": ".png", "image/jpeg": ".jpg"}
 _IMAGE_FILE = re.compile(r"images/([0-9a-f]{32})\.(png|jpg|bin)")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_DIGEST = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +56,13 @@ class TrajectoryWriter:
     """Writes one run into a folder of its own; close it, or use it in a `with`.
 
     Every method raises RunFolderError when the disk does not take what it is given; the lines before stay
-    whole. summary.json is written with `Ended`. `secrets` are blotted out wherever they turn up in a text.
+    whole. summary.json is written with `Ended`. `secrets` are redacted in every text that a field holds; what the
+    format itself writes (kinds, end reasons, names of fields, digests) stays, so that the record can be read back.
     """
 
     def __init__(self, folder: Path, config: Mapping[str, Any], *, secrets: tuple[str, ...] = ()) -> None:
         self.folder = folder
-        self._secrets = tuple(secret for secret in secrets if secret)
+        self._redactor = Redactor(secrets)
         self._messages: dict[Message, int] = {}
         self._images: set[str] = set()
         self._began: Began | None = None
@@ -100,6 +103,7 @@ class TrajectoryWriter:
             "answer": ended.outcome.answer,
             "end_reason": ended.outcome.end_reason,
             "error": ended.outcome.error,
+            "is_last_resort": ended.outcome.is_last_resort,
             "strategy": began.strategy if began else None,
             "model": ", ".join(sorted(set(began.models.values()))) if began else None,
             "turns": ended.turns,
@@ -174,20 +178,21 @@ class TrajectoryWriter:
             case bytes():
                 return self._stored(value, ".bin")
             case str() | PurePath():
-                return self._clean(str(value))
+                return _encodable(self._redactor.text(str(value)))
             case float() if not isfinite(value):
                 return str(value)  # the fields that are floats read it back as one
             case Mapping():
-                return {self._clean(str(key)): self._plain(item) for key, item in value.items()}
+                return {_encodable(str(key)): self._field(key, item) for key, item in value.items()}
             case list() | tuple() | set() | frozenset():
                 return [self._plain(item) for item in value]
             case _:
                 return value
 
-    def _clean(self, text: str) -> str:
-        for secret in self._secrets:
-            text = text.replace(secret, "[secret]")
-        return _SURROGATE.sub("\ufffd", text)
+    def _field(self, name: object, value: Any) -> Any:
+        """The value of a field; a word or a digest that the format itself writes there is never redacted."""
+        if isinstance(value, str) and ((name, value) in _words() or _is_digest(name, value)):
+            return value
+        return self._plain(value)
 
 
 def picture_file(picture: Picture) -> str:
@@ -282,6 +287,36 @@ def _message() -> TypeAdapter[Message]:
     from pydantic import TypeAdapter
 
     return TypeAdapter(Message)
+
+
+@cache
+def _words() -> frozenset[tuple[str, str]]:
+    """The words of the format: each field of an event that takes one of a closed set, with each of that set."""
+    found: set[tuple[str, str]] = set()
+    waiting: list[Any] = list(get_args(Event))
+    seen: set[Any] = set()
+    while waiting:
+        kind = waiting.pop()
+        waiting += get_args(kind)
+        if isinstance(kind, type) and is_dataclass(kind) and kind not in seen:
+            seen.add(kind)
+            hints = get_type_hints(kind)
+            waiting += hints.values()
+            found |= {(name, str(word)) for name, hint in hints.items() for word in _literals(hint)}
+    return frozenset(found)
+
+
+def _literals(hint: Any) -> tuple[Any, ...]:
+    return get_args(hint) if get_origin(hint) is Literal else ()
+
+
+def _is_digest(name: object, value: str) -> bool:
+    return name == "sha256" and _DIGEST.fullmatch(value) is not None
+
+
+def _encodable(text: str) -> str:
+    """The text without the lone surrogates, which UTF-8 cannot hold."""
+    return _SURROGATE.sub("\ufffd", text)
 
 
 def _json(line: Mapping[str, Any]) -> str:

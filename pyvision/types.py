@@ -134,7 +134,14 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Restart:
-    """In a stream: the reply begins again after a fault, and what came of it so far is void."""
+    """In a stream: the reply begins again after a fault, and what came of it so far is void.
+
+    why: the fault, in a few words. attempt: the number of the call that comes next, in `wait_s` seconds; 0: unknown.
+    """
+
+    why: str = ""
+    attempt: int = 0
+    wait_s: float = 0.0
 
 
 class Model(Protocol):
@@ -204,11 +211,15 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a strategy concludes. `text` is None when it has nothing to say, and `end_reason` says why."""
+    """What a strategy concludes. `text` is None when it has nothing to say, and `end_reason` says why.
+
+    is_last_resort: the last reply gave no answer in any form, and `text` is all that it says.
+    """
 
     text: str | None
     end_reason: EndReason = "answered"
     remark: str | None = None  # what to tell the person who gets no answer, or why a search was cut short
+    is_last_resort: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,11 +227,13 @@ class Outcome:
     """How a question ended: an answer, or the reason that there is none.
 
     error: what went wrong; beside an answer, what its user has to know of it (`Answer.remark`).
+    is_last_resort: as `Answer.is_last_resort` says.
     """
 
     answer: str | None
     end_reason: EndReason
     error: str | None = None
+    is_last_resort: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,6 +91,20 @@ def test_a_cell_is_stopped_and_its_kernel_keeps_its_variables(sandbox: Sandbox) 
     conversation.close()
 
 
+def test_what_a_stopped_cell_has_put_out_is_recorded(sandbox: Sandbox) -> None:
+    task = a_task(cell("print('kept', flush=True); import time; time.sleep(60)"))
+    conversation = Conversation(task, sandbox)
+    events: list[Event] = []
+    for event in conversation.ask("?"):
+        events.append(event)
+        if isinstance(event, Asked):
+            threading.Timer(1.5, conversation.stop).start()
+    conversation.close()
+    (result,) = results(events)
+    assert result.text == "kept\n"
+    assert ended(events).outcome.error == "stopped by the caller while waiting for a cell"
+
+
 class Hanging(Scripted):
     """Says nothing until it is let go."""
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from collections.abc import Iterator, Sequence
 
@@ -131,6 +133,56 @@ def test_a_reply_is_heard_in_pieces_while_it_comes() -> None:
     rehearsal = Rehearsal([], model=Talker("who", Restart(), "whole"))
     assert rehearsal.episode.ask("solver", HELLO).text == "whole"
     assert rehearsal.passing == [Spoke("solver", "who"), Restarted("solver"), Spoke("solver", "whole")]
+
+
+def test_a_failed_call_is_told_with_the_time_of_the_next() -> None:
+    rehearsal = Rehearsal([], model=Talker(Restart("503 from a.b", 3, 8.0), "whole"))
+    rehearsal.episode.ask("solver", HELLO)
+    assert rehearsal.passing[0] == Restarted("solver", "503 from a.b", 3, 8.0)
+
+
+def test_an_episode_that_is_stopped_says_what_it_was_waiting_for() -> None:
+    rehearsal = Rehearsal([], model=Talker(Restart("503 from a.b", 3, 8.0), "whole"))
+    rehearsal.on_piece = rehearsal.episode.stop
+    with pytest.raises(LimitReached) as caught:
+        rehearsal.episode.ask("solver", HELLO)
+    told = "stopped by the caller while waiting for scripted (503 from a.b, attempt 3, next in 8 s)"
+    assert str(caught.value) == told
+
+
+def test_an_episode_that_waits_for_nothing_is_only_stopped() -> None:
+    episode = Rehearsal([]).episode
+    episode.stop()
+    assert episode.interruption == "stopped by the caller"
+
+
+INTERRUPTED = """
+import os, signal
+from pyvision.types import Question
+from sandbox import Sandbox
+from tests.doubles import Rehearsal
+
+rehearsal = Rehearsal([], question=Question("?"))
+with Sandbox() as sandbox:
+    rehearsal.episode._sandbox = sandbox
+    code = "print('put out', flush=True)\\nhost.ready()\\nimport time\\ntime.sleep(60)"
+    try:
+        rehearsal.episode.run(code, functions={"ready": lambda: os.kill(os.getpid(), signal.SIGINT)})
+    except KeyboardInterrupt:
+        (ran,) = rehearsal.events
+        print(ran.result.text.strip(), ran.result.error.name, rehearsal.episode.interruption, sep=" | ")
+    rehearsal.episode.close()
+"""
+
+
+def test_what_a_cell_has_put_out_is_recorded_when_ctrl_c_ends_it() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=60, check=False
+    )
+    if "IsolationError" in done.stderr:
+        pytest.skip("cells cannot run here")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "put out | KeyboardInterrupt | stopped by the caller while waiting for a cell\n"
 
 
 def test_a_reply_is_closed_when_the_caller_stops_in_the_middle_of_it() -> None:

@@ -164,7 +164,7 @@ def test_no_text_holds_a_picture_or_a_secret(tmp_path: Path) -> None:
     with TrajectoryWriter(folder, {"model": {"name": "m", "note": secret}}, secrets=(secret, "")) as writer:
         for event in EVENTS:
             writer.write(event)
-        writer.write(Noted("failure", {secret: f"key {secret} is refused", "parts": (secret, PNG)}))
+        writer.write(Noted("failure", {"why": f"key {secret} is refused", "parts": (secret, PNG)}))
         writer.write(Ended(Outcome(None, "model_error", f"bad key {secret}"), Usage(), 1, 0, 0.1))
     texts = [path.read_text("utf-8") for path in folder.iterdir() if path.is_file()]
     assert len(texts) == 3
@@ -209,6 +209,7 @@ def test_the_end_of_a_run_is_summed_up_in_a_file(tmp_path: Path) -> None:
         "answer": "四",
         "end_reason": "answered",
         "error": None,
+        "is_last_resort": False,
         "strategy": "code_loop",
         "model": "offline",
         "turns": 2,

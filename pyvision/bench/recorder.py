@@ -42,6 +42,7 @@ from pyvision.bench.tables import (
 )
 from pyvision.errors import ConfigError
 from pyvision.events import Began, Event
+from pyvision.redaction import Redactor
 from pyvision.trajectory import IMAGES, TrajectoryWriter, picture_file
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -56,7 +57,7 @@ _PUT_SCORE = put("scores", ("sample_id", "repeat", "metric", *SCORE_COLUMNS))
 class Recorder:
     """The one writer of an experiment's folder; holds its lock until `close`. Used by one thread.
 
-    Makes the folder, or goes on with the one of the same configuration. secrets: blotted out of every text.
+    Makes the folder, or goes on with the one of the same configuration. secrets: redacted in every text.
     Raises ConfigError for a folder of another configuration or with another runner in it, RunFolderError when the
     disk does not take what it is given; what was recorded before stays whole.
     """
@@ -74,7 +75,9 @@ class Recorder:
         """metric: of the scores that are written. total: of the records to come. setup: for each run folder."""
         self.folder = folder
         self._setup = setup or {}
-        self._secrets = tuple(secret for secret in secrets if secret)
+        self._secrets = secrets
+        self._redactor = Redactor(secrets)
+        configuration = self._redactor.value(configuration)
         self._metric = metric
         with explained(folder):
             (folder / PICTURES).mkdir(parents=True, exist_ok=True)
@@ -146,10 +149,10 @@ class Recorder:
         with explained(self.folder):
             self._database.execute(put("experiment", ("key", "value")), (key, value))
 
-    def _clean(self, text: str) -> str:
-        for secret in self._secrets:
-            text = text.replace(secret, "[secret]")
-        return _SURROGATE.sub("\ufffd", text)
+    def _clean(self, value: Any) -> Any:
+        """Plain values without secrets; a text also without what UTF-8 cannot hold."""
+        redacted = self._redactor.value(value)
+        return _SURROGATE.sub("\ufffd", redacted) if isinstance(redacted, str) else redacted
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:

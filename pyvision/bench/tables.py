@@ -65,22 +65,22 @@ def record_of_row(row: tuple[Any, ...]) -> Record:
     return Record(**dict(zip(RECORD_COLUMNS, row, strict=True)))
 
 
-def sample_row(sample: Sample, images: tuple[str, ...], clean: Callable[[str], str]) -> tuple[Any, ...]:
+def sample_row(sample: Sample, images: tuple[str, ...], clean: Callable[[Any], Any]) -> tuple[Any, ...]:
     """Its values in the order of SAMPLE_COLUMNS; images: files relative to the folder of the experiment.
 
     Raises ConfigError for a target that JSON cannot hold.
     """
     try:
-        target = json.dumps(sample.target)
+        target = json.dumps(clean(sample.target))
     except (TypeError, ValueError) as error:
         raise ConfigError(f"sample {sample.id!r}: its target is not what JSON can hold ({error})") from error
-    metadata = json.dumps(dict(sample.metadata), default=str)
+    metadata = json.dumps(clean(sample.metadata), default=str)
     return (
         sample.id,
         clean(sample.text),
         json.dumps(images),
         target,
-        json.dumps(sample.choices),
+        json.dumps(clean(sample.choices)),
         clean(sample.context),
         clean(sample.category),
         metadata,

@@ -22,7 +22,6 @@ _CODE_LINES = (8, 32)
 _NOTE_LINES = (8, 6)
 _NOTE_CHARS = 160
 _MARKUP = ("<", "```", "~~~")  # a line that starts so is no prose; code is shown when it is whole
-_RAISED = ("error", "interrupted")  # these reach the caller as an exception, and `main` says them in one line
 
 
 class Progress:
@@ -63,7 +62,7 @@ class Progress:
             case Spoke():
                 self._spoke(event)
             case Restarted():
-                self._restarted()
+                self._restarted(event)
             case Asked():
                 self._asked(event)
             case Ran():
@@ -108,9 +107,13 @@ class Progress:
         self._line(line)
         self._said += len(line) + 1
 
-    def _restarted(self) -> None:
+    def _restarted(self, event: Restarted) -> None:
+        if self._heard:
+            self._line("the endpoint broke off; asking again", "yellow")
         self._heard, self._said = "", 0
-        self._line("the endpoint broke off; asking again", "yellow")
+        if event.notice:
+            self._line(event.notice, "yellow")
+            self._wait(event.notice)
 
     def _asked(self, event: Asked) -> None:
         self._turns += 1
@@ -159,7 +162,11 @@ class Progress:
         self._status.stop()
         counts = f"{event.turns} turns, {event.cells} cells, {event.seconds:.1f} s{_spent(event)}"
         self._line(f"\n{event.outcome.end_reason} · {counts} · {self._folder}", "bold")
-        if event.outcome.error and event.outcome.end_reason not in _RAISED:
+        if event.outcome.is_last_resort:
+            self._line(
+                "the last reply gave no answer in any usual form; the answer is all that it says", "yellow"
+            )
+        if event.outcome.error and event.outcome.end_reason != "error":  # `main` says that one
             self._line(event.outcome.error, "red" if event.outcome.answer is None else "yellow")
 
     def _code(self, code: str) -> None:

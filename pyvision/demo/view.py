@@ -20,7 +20,7 @@ from pyvision.report.notes import note
 from pyvision.report.run import Turn, named_figures, turns_of
 from pyvision.report.steps import cell_block
 from pyvision.report.tools import tool_block
-from pyvision.types import Picture, Question
+from pyvision.types import Outcome, Picture, Question
 
 Address = Callable[[Picture], str]  # where a browser finds a picture
 Names = tuple[tuple[str, Picture] | None, ...]  # of the figures of a cell
@@ -38,6 +38,7 @@ class View:
         self._pictures = _Pictures(address)
         self._events: list[Event] = []
         self._heard = ""  # of a reply that is on its way
+        self._notice: str | None = None  # of a call that failed and is made again
         self._has_begun = False
         self._failure: str | None = None
         self._drawn: dict[int, tuple[Names, Markup | None]] = {}  # by the id of an event, which is kept
@@ -51,13 +52,14 @@ class View:
     def take(self, event: Event) -> None:
         match event:
             case Spoke(text=text):
-                self._heard += text
-            case Restarted():
-                self._heard = ""
+                self._heard, self._notice = self._heard + text, None
+            case Restarted(notice=notice):
+                self._heard, self._notice = "", notice
             case Began(question=question):
                 self._question, self._has_begun = question, True
             case _:
-                self._heard = "" if isinstance(event, Asked) else self._heard
+                if isinstance(event, Asked):
+                    self._heard, self._notice = "", None
                 self._events.append(event)
 
     def fail(self, why: str) -> None:
@@ -130,7 +132,7 @@ class View:
         running = self._code(last.asked.reply.text) if last and last.asked and not last.cells else None
         if running:
             return _pending("running", self._coloured(running))
-        return element("p", "thinking …", class_="status pending")
+        return element("p", f"{self._notice or 'thinking'} …", class_="status pending")
 
     def _end(self) -> Markup | None:
         if self._failure is not None:
@@ -143,16 +145,23 @@ class View:
         tokens = f", {ended.usage.total:,} tokens" if ended.usage.total else ""
         if outcome.answer is None:
             return join(
-                element("p", f"No answer: {ending(outcome.end_reason).words}.", class_="bad"),
+                element("p", f"No answer: {_why_none(outcome)}.", class_="bad"),
                 element("pre", outcome.error, class_="output bad", tabindex=0)
                 if outcome.error and outcome.end_reason != "interrupted"
                 else None,
                 element("p", facts, tokens, class_="facts"),
             )
-        answer = element("p", element("small", "Answer"), element("strong", outcome.answer), class_="answer")
+        label = "Answer (all of the last reply)" if outcome.is_last_resort else "Answer"
+        answer = element("p", element("small", label), element("strong", outcome.answer), class_="answer")
         return element(
             "div", answer, element("p", facts, tokens, class_="facts"), class_="outcome", role="status"
         )
+
+
+def _why_none(outcome: Outcome) -> str:
+    """The reason that there is no answer; of an interrupt, what it came in the midst of as well."""
+    words = ending(outcome.end_reason).words
+    return outcome.error or words if outcome.end_reason == "interrupted" else words
 
 
 class _Pictures:

@@ -22,9 +22,11 @@ from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from types import ModuleType
 from typing import Any
+from urllib.parse import urlsplit
 
 from pyvision.config import ModelConfig, secrets, without_credentials
 from pyvision.errors import ErrorKind, ModelError
+from pyvision.redaction import REDACTED, Redactor
 
 _LONGEST_DETAIL = 300
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|rk|key)-[\w*.…-]{4,}|(?<=Bearer )\S+", re.I)
@@ -61,12 +63,13 @@ class Faults:
     def __init__(self, config: ModelConfig, sdk: ModuleType) -> None:
         self._config = config
         self._sdk: Any = sdk
-        self._secrets = secrets(config)
+        self._redactor = Redactor(secrets(config))
         self.where = f"{config.model} at {without_credentials(config.address)}"
+        self._host = urlsplit(config.address).netloc.rpartition("@")[2]
 
     def error(self, told: str, *, retry: bool = True, kind: ErrorKind = "other") -> ModelError:
         """A fault that shows in what a 200 holds."""
-        return ModelError(f"{self.where}: {told}", retry=retry, kind=kind)
+        return ModelError(f"{self.where}: {told}", retry=retry, kind=kind, brief=f"{self._host}: {told}")
 
     def translated(self, error: Exception, *, reached: bool, too_slow: str) -> ModelError:
         """The ModelError for what the SDK or the connection raised.
@@ -99,9 +102,8 @@ class Faults:
 
     def scrubbed(self, text: str) -> str:
         """One line without the keys, or anything that looks like one: endpoints echo parts of keys."""
-        for secret in self._secrets:
-            text = text.replace(secret, "(key)")
-        return _KEY_LIKE.sub("(key)", " ".join(text.split()))[:_LONGEST_DETAIL]
+        text = self._redactor.text(" ".join(self._redactor.text(text).split()))
+        return _KEY_LIKE.sub(REDACTED, text)[:_LONGEST_DETAIL]
 
     def _of_status(self, error: Any) -> ModelError:
         status: int = error.status_code
@@ -123,6 +125,7 @@ class Faults:
             retry=retry,
             retry_after_s=_retry_after(error.response.headers) if retry else None,
             kind=usual if kind == "other" else kind,
+            brief=f"{status} from {self._host}",
         )
 
 

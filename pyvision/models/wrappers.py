@@ -65,23 +65,20 @@ class Retried:
             try:
                 return self._model.complete(messages, attempts.sampling())
             except ModelError as error:
-                self._sleep(attempts.wait(error))
+                _, wait_s = attempts.next(error)
+                self._sleep(wait_s)
 
     def stream(self, messages: Sequence[Message], sampling: Sampling) -> Iterator[str | Restart | Reply]:
-        """As `complete`, in pieces; a Restart makes void what came of a call that failed in the midst."""
+        """As `complete`, in pieces; a Restart comes after each call that failed, before the wait for the next."""
         attempts = self._attempts(sampling)
         while True:
-            has_spoken = False
             try:
-                for piece in stream_of(self._model, messages, attempts.sampling()):
-                    has_spoken = True
-                    yield piece
+                yield from stream_of(self._model, messages, attempts.sampling())
                 return
             except ModelError as error:
-                wait_s = attempts.wait(error)
-            if has_spoken:
-                yield Restart()
-            self._sleep(wait_s)
+                restart = Restart(error.brief, *attempts.next(error))
+            yield restart
+            self._sleep(restart.wait_s)
 
     def close(self) -> None:
         """Close the wrapped model, where there is something to close."""
@@ -115,15 +112,15 @@ class _Attempts:
             return self._sampling
         return replace(self._sampling, seconds=max(0.0, self._sampling.seconds - self._spent_s()))
 
-    def wait(self, error: ModelError) -> float:
-        """How long to wait after this failure. Raises it where no further call is worth it."""
+    def next(self, error: ModelError) -> tuple[int, float]:
+        """The number of the call after this failure, and how long to wait for it. Raises it where none is worth it."""
         self._failed += 1
         spent_s, wait_s = self._spent_s(), self._wait_s(error)
         if not error.retry:
             raise error
         if spent_s + wait_s > self._budget_s:
             raise _gave_up(error, self._failed, spent_s) from None
-        return wait_s
+        return self._failed + 1, wait_s
 
     def _spent_s(self) -> float:
         return self._clock() - self._began
@@ -222,7 +219,7 @@ def close_model(model: Model) -> None:
 
 def _gave_up(error: ModelError, attempts: int, spent_s: float) -> ModelError:
     told = f"{error} (gave up after {attempts} attempts in {spent_s:.0f} s)" if attempts > 1 else str(error)
-    return ModelError(told, retry=True, retry_after_s=error.retry_after_s, kind=error.kind)
+    return ModelError(told, retry=True, retry_after_s=error.retry_after_s, kind=error.kind, brief=error.brief)
 
 
 def _part(part: Part) -> list[str]:

@@ -45,10 +45,11 @@ def _outcome(run: Run) -> Markup:
     ended = run.ended
     meaning = ending(ended.outcome.end_reason if ended else None)
     answer = ended.outcome.answer if ended else None
+    label = "Answer (all of the last reply)" if ended and ended.outcome.is_last_resort else "Answer"
     fault = f" Whose fault: {_FAULTS[meaning.fault]}." if _FAULTS[meaning.fault] else ""
     return element(
         "div",
-        element("p", element("small", "Answer"), element("strong", answer), class_="answer")
+        element("p", element("small", label), element("strong", answer), class_="answer")
         if answer is not None
         else None,
         element(

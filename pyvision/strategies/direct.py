@@ -8,13 +8,15 @@ from typing import ClassVar
 from pyvision.episode import Episode
 from pyvision.errors import FormatError
 from pyvision.prompts import render
-from pyvision.replies import find_answer
+from pyvision.replies import find_answer, last_resort_answer
 from pyvision.types import Answer, Message, Question, Text
+
+_EMPTY = "the reply was empty"
 
 
 @dataclass(frozen=True, slots=True)
 class Direct:
-    """Ask once with the bare images; the answer is the box, or the whole reply where there is none."""
+    """Ask once with the bare images; where the reply gives no answer in any form, all of it is the answer."""
 
     roles: ClassVar[tuple[str, ...]] = ("solver",)
     tools: ClassVar[tuple[str, ...]] = ()
@@ -34,5 +36,7 @@ class Direct:
             found = None
         if found is None and reply.finish == "length":
             return Answer(None, "truncated", remark="the reply was cut before its answer; raise max_tokens")
-        text = found or reply.text.strip()
-        return Answer(text) if text else Answer(None, "no_answer", remark="the reply was empty")
+        if found is not None:
+            return Answer(found)
+        text = last_resort_answer(reply.text)
+        return Answer(text, is_last_resort=True) if text else Answer(None, "no_answer", remark=_EMPTY)

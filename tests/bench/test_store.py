@@ -105,11 +105,26 @@ def test_a_run_folder_without_a_record_is_replaced(tmp_path: Path) -> None:
 def test_no_secret_comes_into_the_folder(tmp_path: Path) -> None:
     said = "the key sk-very-secret is refused"
     with recorder(tmp_path, secrets=("sk-very-secret",)) as writer:
-        done = finished(a_sample(0, text=f"Is {said}?"), answer=said, why=said)
+        quoted = {"text": f"Is {said}?", "choices": (said, "B"), "target": [said], "metadata": {"by": [said]}}
+        done = finished(a_sample(0, **quoted), answer=said, why=said)
         writer.write(done, Score(0.0, said, said))
     for path in tmp_path.rglob("*"):
         if path.is_file():
             assert b"sk-very-secret" not in path.read_bytes(), path
+
+
+@pytest.mark.parametrize("key", ["x", "text", "A", "answered", "sample"])
+def test_a_short_key_changes_no_record(tmp_path: Path, key: str) -> None:
+    done = finished(a_sample(0, metadata={"text": "x"}))
+    with recorder(tmp_path, secrets=(key,)) as writer:
+        writer.write(done, Score(1.0, "equal", "A"))
+    with Store(tmp_path) as store:
+        assert list(store.records()) == [done.record]
+        (kept,) = store.samples()
+        folder = store.run_folder("sample 0")
+    assert (kept.text, kept.metadata) == (a_sample(0).text, {"text": "x"})
+    assert folder is not None
+    assert read_trajectory(folder).events == done.events
 
 
 @given(st.text(st.characters(codec="utf-8"), min_size=1))

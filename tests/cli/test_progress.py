@@ -114,6 +114,25 @@ def test_a_reply_that_begins_again_is_shown_whole() -> None:
     assert text.count("I crop the sign.") == 1
 
 
+def test_the_third_attempt_says_what_failed_and_when_the_next_comes() -> None:
+    failed = Restarted("solver", "503 from api.example.org", 3, 7.3)
+    assert shown(failed) == "503 from api.example.org, attempt 3, next in 8 s\n"
+
+
+def test_the_second_attempt_is_not_worth_a_line() -> None:
+    assert shown(Restarted("solver", "503 from api.example.org", 2, 1.0)) == ""
+
+
+def test_an_interrupt_says_what_it_came_in_the_midst_of() -> None:
+    why = "stopped by the caller while waiting for m (503 from api.example.org, attempt 3, next in 8 s)"
+    assert shown(Ended(Outcome(None, "interrupted", why), Usage(), 1, 0, 0.5)).endswith(f"{why}\n")
+
+
+def test_an_answer_of_last_resort_is_shown_as_one() -> None:
+    ended = Ended(Outcome("It is red.", "turn_limit", is_last_resort=True), Usage(), 1, 0, 0.5)
+    assert "gave no answer in any usual form" in shown(ended)
+
+
 def test_without_a_terminal_a_reply_is_shown_when_it_is_whole() -> None:
     assert shown(*spoken("I crop the sign.\n")) == ""
     assert shown(*spoken(REPLY), asked(REPLY)) == shown(asked(REPLY))

@@ -38,6 +38,27 @@ def test_words_are_seen_while_they_come_and_void_ones_go() -> None:
     assert "I see" not in view.html
 
 
+def test_a_call_that_fails_again_is_seen_until_the_reply_comes() -> None:
+    view = a_view()
+    view.take(Restarted("solver", "503 from api.example.org", 3, 7.3))
+    assert "503 from api.example.org, attempt 3, next in 8 s …" in view.html
+    view.take(Spoke("solver", "I see"))
+    assert "503" not in view.html
+
+
+def test_an_answer_of_last_resort_is_seen_as_one() -> None:
+    view = a_view()
+    view.take(Ended(Outcome("red", "turn_limit", is_last_resort=True), Usage(10, 5), 1, 1, 2.0))
+    assert "all of the last reply" in view.html
+
+
+def test_an_interrupt_says_what_it_came_in_the_midst_of() -> None:
+    view = a_view()
+    why = "stopped by the caller while waiting for a cell"
+    view.take(Ended(Outcome(None, "interrupted", why), Usage(10, 5), 1, 1, 2.0))
+    assert f"No answer: {why}." in view.html
+
+
 def test_a_cell_is_pending_until_it_has_run() -> None:
     view = a_view()
     view.take(Spoke("solver", CODE[:30]))

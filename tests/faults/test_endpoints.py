@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import time
 import traceback
 from collections.abc import Sequence
@@ -104,6 +105,13 @@ def test_what_is_said_of_a_fault_is_one_line_without_the_key(
     assert "127.0.0.1" in str(error)
     assert KEY not in "".join(traceback.format_exception(error))
     assert KEY not in caplog.text
+
+
+@EVERY_WIRE
+def test_a_fault_is_told_in_a_few_words_as_well(wire: str) -> None:
+    error = call(wire, [], after="503", budget_s=0.0).error
+    assert error is not None
+    assert re.fullmatch(r"503 from 127\.0\.0\.1:\d+", error.brief)
 
 
 @EVERY_WIRE

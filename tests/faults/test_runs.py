@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import pyvision
-from pyvision.events import Asked, Began, Ended, Event
+from pyvision.events import Asked, Began, Ended, Event, Restarted
 from pyvision.trajectory import read_trajectory
 from tests.doubles import png
 from tests.servers.capabilities import Capabilities
@@ -82,6 +82,14 @@ def test_a_fault_between_two_cells_loses_no_turn(tmp_path: Path, photo: Path) ->
     assert (ended.outcome.answer, ended.turns, ended.cells) == ("40", 3, 2)
     replies = [event.reply.text for event in events if isinstance(event, Asked)]
     assert [text.count("I look.") for text in replies] == [1, 1, 0]
+
+
+def test_a_retry_is_an_event_that_names_the_fault(tmp_path: Path, photo: Path) -> None:
+    with ModelServer([ANSWER], weather=Plan(["503", None])) as server:
+        config = written(tmp_path, "completions", server, retry_s=30.0)
+        events = list(pyvision.stream("?", [photo], strategy="direct", config=config))
+    (restarted,) = (event for event in events if isinstance(event, Restarted))
+    assert (restarted.why.split(":")[0], restarted.attempt) == ("503 from 127.0.0.1", 2)
 
 
 @pytest.mark.parametrize("wire", list(WIRES))

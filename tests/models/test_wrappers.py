@@ -119,13 +119,18 @@ def test_a_stream_that_breaks_off_restarts() -> None:
     clock = Clock()
     model = Retried(Broken(2), clock=lambda: clock.now, sleep=clock.sleep, jitter=lambda: 1.0)
     pieces = list(model.stream(HELLO, Sampling()))
-    assert pieces == ["one ", Restart(), "one ", Restart(), "one ", "two", Reply("one two")]
+    first, second = Restart(str(BUSY), 2, 1.0), Restart(str(BUSY), 3, 2.0)
+    assert pieces == ["one ", first, "one ", second, "one ", "two", Reply("one two")]
     assert clock.sleeps == [1.0, 2.0]
 
 
-def test_a_stream_that_never_began_needs_no_restart() -> None:
+def test_a_restart_says_what_failed_before_the_wait_for_the_next_call() -> None:
     clock = Clock()
-    assert list(retried(Scripted([BUSY, "hi"]), clock).stream(HELLO, Sampling())) == ["hi", Reply("hi")]
+    unavailable = ModelError("m at https://a.b/v1: failed (503)", retry=True, brief="503 from a.b")
+    pieces = retried(Scripted([unavailable, "hi"]), clock).stream(HELLO, Sampling())
+    assert next(pieces) == Restart("503 from a.b", 2, 1.0)
+    assert clock.sleeps == []
+    assert list(pieces) == ["hi", Reply("hi")]
     assert clock.sleeps == [1.0]
 
 

@@ -18,8 +18,14 @@ def test_the_model_is_asked_once_with_the_bare_images() -> None:
     assert "<code>" not in message.text
 
 
-def test_a_reply_without_a_box_is_the_answer_as_it_stands() -> None:
-    assert Rehearsal(["A red car.\n"]).solve(Direct()).text == "A red car."
+def test_a_plain_final_answer_is_found_as_in_every_strategy() -> None:
+    answer = Rehearsal(["I see a car.\n\n**Final Answer:** B"]).solve(Direct())
+    assert (answer.text, answer.is_last_resort) == ("B", False)
+
+
+def test_a_reply_without_an_answer_is_taken_as_it_stands_as_a_last_resort() -> None:
+    answer = Rehearsal(["A red car.\n"]).solve(Direct())
+    assert (answer.text, answer.end_reason, answer.is_last_resort) == ("A red car.", "answered", True)
 
 
 def test_code_in_the_reply_is_not_run() -> None:

@@ -71,6 +71,40 @@ def test_code_and_boxes_in_reasoning_do_not_count(reply: Reply) -> None:
     assert rehearsal.sandbox.cells == []
 
 
+def test_a_plain_final_answer_costs_no_repair_turn() -> None:
+    rehearsal = Rehearsal(["**Final Answer:** There are 6 paths."])
+    assert rehearsal.solve(CodeLoop()).text == "There are 6 paths"
+    assert notes(rehearsal) == []
+
+
+def test_a_plain_final_answer_beside_code_waits_for_the_cell() -> None:
+    rehearsal = Rehearsal(["Final answer: 6\n" + cell(), ANSWER])
+    assert rehearsal.solve(CodeLoop()).text == "7"
+    assert rehearsal.sandbox.cells == ["look()"]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    ["**Final Answer:** 7", "<code></code>\n" + ANSWER, "<code>\n```bash\nls\n```\n</code>\nFinal answer: 7"],
+    ids=["plain", "beside an empty block", "beside a block of another language"],
+)
+def test_an_answer_in_the_last_reply_is_answered(reply: str) -> None:
+    answer = Rehearsal([reply], limits=Limits(max_turns=1)).solve(CodeLoop())
+    assert (answer.text, answer.end_reason, answer.is_last_resort) == ("7", "answered", False)
+
+
+def test_prose_in_the_last_reply_is_taken_as_a_last_resort() -> None:
+    answer = Rehearsal(["There are 7 paths."], limits=Limits(max_turns=1)).solve(CodeLoop())
+    assert (answer.text, answer.is_last_resort) == ("There are 7 paths.", True)
+    assert answer.end_reason == "turn_limit"
+
+
+@pytest.mark.parametrize("reply", [cell(), "<code></code>", "", "Look: <code>\n```bash\nls\n```\n</code>"])
+def test_code_in_the_last_reply_is_no_last_resort(reply: str) -> None:
+    answer = Rehearsal([reply], limits=Limits(max_turns=1)).solve(CodeLoop())
+    assert (answer.text, answer.end_reason, answer.is_last_resort) == (None, "turn_limit", False)
+
+
 def test_output_made_up_behind_the_code_is_dropped_and_noted() -> None:
     made_up = Reply(cell() + "</code>\n<interpreter>\n99\n</interpreter>\n\\boxed{99}")
     rehearsal = Rehearsal([made_up, ANSWER], [printed("7\n")])

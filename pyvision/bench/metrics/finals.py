@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from pyvision.errors import FormatError
-from pyvision.replies import find_answer
+from pyvision.replies import find_boxed
 
 _CUE = re.compile(r"\banswers?(?:\s+(?:is|are|would\s+be)\b\s*:?|\s*:)[\s*_]*", re.IGNORECASE)
 _MARKS = " \t\r\n*_`\"'“”‘’"
@@ -14,7 +14,7 @@ _MARKS = " \t\r\n*_`\"'“”‘’"
 def unboxed(answer: str) -> str:
     r"""The content of the last `\boxed{}` or `<answer>`, or the answer as it is when there is none."""
     try:
-        return find_answer(answer) or answer
+        return find_boxed(answer) or answer
     except FormatError:  # a box that was cut: the prose around it is all there is
         return answer
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from pyvision.episode import Episode
 from pyvision.errors import FormatError
-from pyvision.replies import find_answer as find_boxed
-from pyvision.replies import without_thinking
+from pyvision.replies import find_answer, without_thinking
 from pyvision.strategies.avis.asking import Request, put, quoted
 from pyvision.strategies.avis.deciding import known
 from pyvision.strategies.avis.memory import Finding, Memory
-from pyvision.strategies.avis.reading import find_answer
+from pyvision.strategies.avis.reading import find_answer as find_labelled
+from pyvision.strategies.avis.reading import says_nothing
 from pyvision.types import Answer, EndReason, Question, Reply
 
 _BARE_ANSWER = 200  # characters of a reply that may be an answer without saying so
@@ -29,10 +29,18 @@ class Trail:
     unusable: tuple[str, ...]
 
 
-def conclude(answer: str, findings: Sequence[Finding], memory: Memory, episode: Episode) -> Answer:
+@dataclass(frozen=True, slots=True)
+class ShortAnswer:
+    """What a reply gives. is_last_resort: it is the whole of a reply that gives no answer in any form."""
+
+    text: str
+    is_last_resort: bool = False
+
+
+def conclude(answer: ShortAnswer, findings: Sequence[Finding], memory: Memory, episode: Episode) -> Answer:
     """An answer that the reasoner found; the note `answer` says which sources and steps it rests on."""
-    _note(answer, findings, memory, episode, remark=None)
-    return Answer(answer)
+    _note(answer.text, findings, memory, episode, remark=None)
+    return Answer(answer.text, is_last_resort=answer.is_last_resort)
 
 
 def give_best(why: str, end_reason: EndReason, trail: Trail, episode: Episode) -> Answer:
@@ -53,22 +61,24 @@ def give_best(why: str, end_reason: EndReason, trail: Trail, episode: Episode) -
     if answer is None:
         refused = reply.finish == "refusal"
         return Answer(None, "refused" if refused else "no_answer", f"no answer even as a guess; {remark}")
-    _note(answer, visit.findings, memory, episode, remark=remark)
-    return Answer(answer, end_reason, remark)
+    _note(answer.text, visit.findings, memory, episode, remark=remark)
+    return Answer(answer.text, end_reason, remark, answer.is_last_resort)
 
 
-def read_short(reply: Reply) -> str | None:
-    """The answer of a reply that was asked for one: labelled, boxed, concluded, or the whole of a short one."""
+def read_short(reply: Reply) -> ShortAnswer | None:
+    """The answer of a reply that was asked for one; as a last resort the whole of a short one."""
     if reply.finish == "refusal":
         return None
     text = without_thinking(reply.text).strip()
     try:
-        boxed = find_boxed(reply.text)
+        found = find_answer(reply.text)
     except FormatError:
-        boxed = None
-    found = find_answer(text) or boxed
-    bare = text if text and "\n" not in text and len(text) <= _BARE_ANSWER and ":" not in text else None
-    return found or bare
+        found = None
+    found = found or find_labelled(text)
+    if found is not None:
+        return None if says_nothing(found) else ShortAnswer(found)
+    is_short = "\n" not in text and len(text) <= _BARE_ANSWER and ":" not in text
+    return ShortAnswer(text, is_last_resort=True) if text and is_short else None
 
 
 def _note(

@@ -126,6 +126,11 @@ def find_answer(reply: str, *, has_type: bool = False) -> str | None:
     return _answer(last.rpartition(",")[0] if has_type and "," in last else last)
 
 
+def says_nothing(answer: str) -> bool:
+    """Whether what stands in the place of an answer says that there is none."""
+    return _answer(answer) is None
+
+
 def source_numbers(reply: str) -> tuple[int, ...]:
     """The numbers behind `Sources:`."""
     return _source_numbers(without_thinking(reply))

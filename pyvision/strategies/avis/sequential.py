@@ -71,7 +71,7 @@ class Row:
         if found is None:
             return self._best("the row of tools did not bring an answer", "answered")
         known = tuple(n for n in source_numbers(reply.text) if n <= len(self.memory.sources) and n > 0)
-        return conclude(found, [Finding(len(self.seen), "row", found, known)], self.memory, self.episode)
+        return conclude(found, [Finding(len(self.seen), "row", found.text, known)], self.memory, self.episode)
 
     def _queries(self, parts: Parts) -> Iterator[str]:
         if parts.knowledge is None:

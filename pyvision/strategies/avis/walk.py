@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pyvision.episode import Episode
 from pyvision.strategies.avis.acting import Hands, Outcome
 from pyvision.strategies.avis.actions import ACTIONS, Action
-from pyvision.strategies.avis.answering import Trail, conclude, give_best
+from pyvision.strategies.avis.answering import ShortAnswer, Trail, conclude, give_best
 from pyvision.strategies.avis.deciding import NOTHING, Exhibit, judge
 from pyvision.strategies.avis.examples import Example
 from pyvision.strategies.avis.graph import START, Graph
@@ -158,7 +158,7 @@ class Walk:
         self._tell(here, action, action)
         if verdict.answer is None or (here.phase == "visual" and self.parts.knowledge is not None):
             return None
-        return conclude(verdict.answer, visit.findings, self.memory, self.episode)
+        return conclude(ShortAnswer(verdict.answer), visit.findings, self.memory, self.episode)
 
     def _next(self, here: Visit, action: Action, outcome: Outcome, finding: Finding) -> Visit:
         visit = Visit(here.phase, here.query, action, (*here.findings, finding), here.focus, here.think)

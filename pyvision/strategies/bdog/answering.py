@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pyvision.errors import FormatError
 from pyvision.prompts import render
-from pyvision.replies import find_answer, without_thinking
+from pyvision.replies import find_answer, last_resort_answer
 from pyvision.strategies.bdog.asking import Asking, Exchange
 from pyvision.strategies.bdog.choices import Asked, find_choice
 from pyvision.types import Answer
@@ -36,13 +36,13 @@ def settle(asking: Asking, exchange: Exchange) -> Verdict:
     """The answer in a reply. Where there is none, the role is asked once more, unless no budget is left for it."""
     found, why = _found(exchange, asking.question)
     if found is not None or exchange.reply.finish == "refusal":
-        return Verdict(_answer(exchange, found, why), exchange)
+        return Verdict(found or _no_answer(exchange, why), exchange)
     asking.episode.note("malformed", role=exchange.role, why=why)
     if asking.episode.last_call():
-        return Verdict(_answer(exchange, None, why), exchange)
+        return Verdict(_no_answer(exchange, why), exchange)
     again = _once_more(asking, exchange, why)
     found, why = _found(again, asking.question)
-    return Verdict(_answer(again, found, why), again)
+    return Verdict(found or _no_answer(again, why), again)
 
 
 def _once_more(asking: Asking, exchange: Exchange, why: str) -> Exchange:
@@ -52,9 +52,7 @@ def _once_more(asking: Asking, exchange: Exchange, why: str) -> Exchange:
     return asking.follow(exchange, "no_choice", why=why, letters=letters)
 
 
-def _answer(exchange: Exchange, found: str | None, why: str) -> Answer:
-    if found is not None:
-        return Answer(found)
+def _no_answer(exchange: Exchange, why: str) -> Answer:
     match exchange.reply.finish:
         case "refusal":
             return Answer(None, "refused", remark=exchange.reply.text)
@@ -64,18 +62,21 @@ def _answer(exchange: Exchange, found: str | None, why: str) -> Answer:
             return Answer(None, "no_answer", remark=f"the {exchange.role} gave no answer: {why}")
 
 
-def _found(exchange: Exchange, question: Asked) -> tuple[str | None, str]:
-    """The letter or the text of the answer, and why there is none."""
+def _found(exchange: Exchange, question: Asked) -> tuple[Answer | None, str]:
+    """The answer of a reply, a letter where there are choices; or why there is none."""
     reply = exchange.reply
     if reply.finish == "refusal":
         return None, "it refused"
     if question.choices:
         choice = find_choice(reply.text, question.choices)
-        return choice.letter, choice.why
+        return Answer(choice.letter) if choice.letter else None, choice.why
     try:
-        boxed = find_answer(reply.text)
+        found = find_answer(reply.text)
     except FormatError as error:
         return None, str(error)
-    if boxed is None and reply.finish == "length":
+    if found is not None:
+        return Answer(found), ""
+    if reply.finish == "length":
         return None, "the reply was cut"
-    return boxed or without_thinking(reply.text).strip() or None, "the reply is empty"
+    text = last_resort_answer(reply.text)
+    return Answer(text, is_last_resort=True) if text else None, "the reply is empty"

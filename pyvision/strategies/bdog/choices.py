@@ -1,7 +1,7 @@
 """The choices of a question, and which one of them a reply settles on; never a guess.
 
 Rules for a reply (after VLMEvalKit's, arXiv 2407.11691, which the paper's code uses), in this order:
-* A boxed answer alone counts, where there is one; else what follows the last "answer is" or "answer:"; else it all.
+* What `replies.find_answer` finds alone counts; else what follows the last "answer is" or "answer:"; else it all.
 * Exactly one letter of a choice among the words. `A` and `I` in front of a lower-case word are words themselves: there
   we differ from the original, which reads "A baby is pulling" as choice A.
 * Else exactly one choice whose text stands in the reply. Where one choice contains another, the longer one counts

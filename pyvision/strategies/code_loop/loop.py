@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -10,7 +11,15 @@ from typing import ClassVar
 from pyvision.episode import Episode
 from pyvision.errors import FormatError
 from pyvision.prompts import render
-from pyvision.replies import code_is_cut, find_answer, find_code, makes_up_output, said
+from pyvision.replies import (
+    code_is_cut,
+    find_answer,
+    find_code,
+    holds_code,
+    last_resort_answer,
+    makes_up_output,
+    said,
+)
 from pyvision.strategies.code_loop.observation import observe
 from pyvision.strategies.code_loop.opening import open_talk
 from pyvision.tools.cells import NO_TOOLS, ROLES, CellTools, ToolNames
@@ -90,7 +99,7 @@ class _Course:
             return self._cut(reply, last)
         self._is_cut = False
         if last:
-            return Answer(None, last, remark="the last reply held no answer")
+            return _last_answer(reply, last)
         return self._repair(fault) if code is None else self._run(code)
 
     def _run(self, code: str) -> Answer | tuple[Part, ...]:
@@ -135,6 +144,18 @@ def _read(reply: Reply) -> tuple[str | None, str | None, str]:
     except FormatError as error:
         return None, None, str(error)
     return code, answer, "the reply holds neither code nor an answer"
+
+
+def _last_answer(reply: Reply, last: EndReason) -> Answer:
+    """What a last reply comes to that cannot be read as usual: as a last resort its prose, but never code."""
+    with suppress(FormatError):
+        answer = find_answer(reply.text)  # beside a block that cannot be used
+        if answer is not None:
+            return Answer(answer)
+    text = None if holds_code(reply.text) else last_resort_answer(reply.text)
+    if text is None:
+        return Answer(None, last, remark="the last reply held no answer")
+    return Answer(text, last, is_last_resort=True)
 
 
 def _notice(episode: Episode) -> tuple[Part, ...]:

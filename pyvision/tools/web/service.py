@@ -17,11 +17,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import urlencode, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from pyvision.config import is_local
 from pyvision.errors import ConfigError, ToolError
+from pyvision.redaction import Redactor
 
 if TYPE_CHECKING:
     from pyvision.tools.web.transport import Exchange
@@ -127,10 +128,8 @@ class Service:
         return ToolError(f"{self._where}: {why}")
 
     def _scrubbed(self, text: str) -> str:
-        """One short line without the key, in whatever way it is written."""
-        for secret in {self.key, quote(self.key, safe="")} - {""}:
-            text = text.replace(secret, "(key)")
-        return " ".join(text.split())[:_DETAIL_CHARS]
+        """One short line without the key."""
+        return " ".join(Redactor([self.key]).text(text).split())[:_DETAIL_CHARS]
 
 
 @dataclass(frozen=True, slots=True)

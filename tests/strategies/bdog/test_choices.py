@@ -20,6 +20,7 @@ SETTLED = {
     "B\nExplanation: A force acts on it": "B",
     r"A is wrong, so \boxed{C}": "C",
     "<answer>D</answer>": "D",
+    "A is wrong.\n**Final Answer:** C": "C",
     "D. one": "D",
     "cat": "A",
     "It is a cat on a mat.": "B",

@@ -4,14 +4,26 @@ from __future__ import annotations
 
 from pyvision.budget import Limits
 from pyvision.strategies.bdog import Bdog
-from pyvision.types import Answer
+from pyvision.types import Answer, Question
 from tests.strategies.bdog.test_debate import DOG, REFUSAL, notes, rehearse, roles
+
+FREE = Question("What runs?")
 
 
 def test_the_plain_arm_asks_once() -> None:
     rehearsal = rehearse(["B"])
     assert rehearsal.solve(Bdog(mode="plain")) == Answer("B")
     assert roles(rehearsal) == ["solver"]
+
+
+def test_a_plain_final_answer_is_found_as_in_every_strategy() -> None:
+    answer = rehearse(["I see a dog.\n**Final Answer:** a dog"], FREE).solve(Bdog(mode="plain"))
+    assert (answer.text, answer.is_last_resort) == ("a dog", False)
+
+
+def test_a_reply_without_an_answer_is_taken_as_it_stands_as_a_last_resort() -> None:
+    answer = rehearse(["I see a dog."], FREE).solve(Bdog(mode="plain"))
+    assert (answer.text, answer.is_last_resort) == ("I see a dog.", True)
 
 
 def test_graph_only_draws_one_graph_and_answers_from_it() -> None:
