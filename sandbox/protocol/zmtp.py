@@ -123,13 +123,14 @@ class Incoming:
         if len(data) - at < 2:
             return None
         flags, size, start = data[at], data[at + 1], at + 2
+        if flags > _MORE | _LONG | _COMMAND:
+            raise ProtocolError(f"a frame with the flags {flags:#x}")
         if flags & _LONG:
             start = at + 9
             if len(data) < start:
                 return None
             size = int.from_bytes(data[at + 1 : start], "big")
-        self._check(flags, size)
-        self._size += size
+        self._count(size)
         self._flags, self._at = flags, start + size
         if len(data) >= self._at:
             return data[start : self._at]
@@ -138,13 +139,12 @@ class Incoming:
         self._data, self._at = b"", 0
         return None
 
-    def _check(self, flags: int, size: int) -> None:
-        if flags > _MORE | _LONG | _COMMAND:
-            raise ProtocolError(f"a frame with the flags {flags:#x}")
+    def _count(self, size: int) -> None:
         if len(self._parts) >= self._limits.parts:
             raise ProtocolError(f"a message of more than {self._limits.parts} parts")
         most = self._limits.message_bytes if self.is_ready else _READY_BYTES
-        if self._size + size > most:
+        self._size += size
+        if self._size > most:
             raise ProtocolError(f"a message of more than {most} bytes")
 
 
