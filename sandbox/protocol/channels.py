@@ -1,43 +1,33 @@
-"""The sockets to one kernel: Jupyter messages out, and only the well-formed ones of the right parent in.
+"""The channels to one kernel: Jupyter messages out, and only the well-formed ones in.
 
-A message over the size limit makes ZeroMQ give up the connection, and a flood is cut off by giving it up: the
-output channel can be made anew at any time.
+A kernel that breaks the protocol or the limits of a channel loses that channel. The output channel alone can be
+connected anew at any time.
 """
 
 from __future__ import annotations
 
-import contextlib
-import hmac
-import json
 import os
+import select
 import socket
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal
 
 from sandbox.isolation.bubblewrap import high
 from sandbox.policy import MIB, Policy
-
-if TYPE_CHECKING:
-    import zmq
-
-    Channel: TypeAlias = zmq.Socket[bytes]
-    Context: TypeAlias = zmq.Context[Channel]
+from sandbox.protocol.messages import Messages, Received
+from sandbox.protocol.zmtp import Connection, Limits
 
 CHANNELS = ("shell", "control", "iopub", "stdin")
-_DELIMITER = b"<IDS|MSG>"  # between the route of a message and the message
 _WELCOME_S = 2.0
-_AGAIN_MS = 100
-_MOST_PARTS = 1_200_000  # more than a piece of text can have (guest/streams.py)
-_QUEUED = 2  # messages the host holds unread; the kernel drops or queues the others in its own memory
+_AGAIN_S = 0.1
 
 
 class Listeners:
     """Unix sockets on which the host listens and which the kernel adopts: no writable folder is shared."""
 
-    def __init__(self, paths: dict[str, Path]) -> None:
+    def __init__(self, paths: Mapping[str, Path]) -> None:
         self._sockets = {channel: _high_socket() for channel in paths}
         for channel, listening in self._sockets.items():
             listening.bind(str(paths[channel]))
@@ -57,42 +47,29 @@ def _high_socket() -> socket.socket:
     return socket.socket(fileno=high(socket.socket(socket.AF_UNIX).detach()))
 
 
-@dataclass(frozen=True, slots=True)
-class Received:
-    """A message whose signature and shape are right. All of it is still a guest's to choose."""
-
-    kind: str
-    parent: str | None  # the identity of the request that it belongs to
-    content: dict[str, Any]
-    buffers: Sequence[bytes] = ()
-
-
 class Channels:
     """Not for several threads at once."""
 
-    def __init__(self, context: Context, addresses: dict[str, str], key: str, policy: Policy) -> None:
-        import zmq
-        from jupyter_client.session import Session
-
-        self._context = context
-        self._addresses = addresses
-        self._largest = 2 * policy.figure_bytes + 8 * MIB
-        self._session = Session(key=key.encode(), username="host")
+    def __init__(self, paths: Mapping[str, Path], key: str, policy: Policy) -> None:
+        self._paths = paths
+        self._limits = _limits(policy)
+        self._messages = Messages(key)
         self._identity = (
             os.urandom(8).hex().encode()
         )  # one for shell and stdin: so a kernel knows whom to ask
-        self.shell = self._connect(zmq.DEALER, "shell")
-        self.output = self._connect(zmq.SUB, "iopub")
+        self._open: dict[str, Connection] = {}  # few sessions need all of them
         self.is_mute = False
-        self._later: dict[str, Channel] = {}  # few sessions need them, and each takes two descriptors
+        self.shell, self.output = self._connect("shell"), self._connect("iopub")
 
     @property
-    def stdin(self) -> Channel:
-        return self._later.get("stdin") or self._connect_later("stdin")
+    def stdin(self) -> Connection:
+        return self._open.get("stdin") or self._connect("stdin")
 
     @property
-    def _control(self) -> Channel:
-        return self._later.get("control") or self._connect_later("control")
+    def fault(self) -> str | None:
+        """What the kernel did wrong on a channel without which it is of no use."""
+        known = (self._open.get(name) for name in ("shell", "stdin", "control"))
+        return next((each.fault for each in known if each is not None and each.fault), None)
 
     def send(
         self,
@@ -103,98 +80,82 @@ class Channels:
     ) -> str:
         """Returns the identity by which the answers name it as their parent.
 
-        A message that the kernel takes no more, because it has closed its socket, is lost: its answer will be
-        missed in due time.
+        A message that the kernel takes no more is lost: its answer will be missed in due time.
         """
-        import zmq
+        identity, parts = self._messages.write(kind, content, buffers)
+        (self._open.get(channel) or self._connect(channel)).send(parts)
+        return identity
 
-        to = self.shell if channel == "shell" else self._control if channel == "control" else self.stdin
-        message = self._session.msg(kind, content)
-        with contextlib.suppress(zmq.Again):
-            self._session.send(to, message, buffers=list(buffers) or None)
-        return str(message["header"]["msg_id"])
+    def receive(self, channel: Connection) -> Received | None:
+        """The next message, which may be MALFORMED; None if it has not come in full."""
+        parts = channel.receive()
+        return None if parts is None else self._messages.read(parts)
 
-    def receive(self, channel: Channel) -> tuple[Received | None, int]:
-        """The next message, None if it is malformed; with the number of bytes that came."""
-        import zmq
-
-        frames = channel.recv_multipart(zmq.NOBLOCK)
-        size = sum(len(frame) for frame in frames)
-        if _has_too_many_parts(frames):
-            return None, size
-        try:
-            return self._read(frames), size
-        except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError):
-            return None, size  # made by a cell, not by ipykernel
-
-    def _read(self, frames: Sequence[bytes]) -> Received | None:
-        """Raises nearly anything. Jupyter's own reading would also make dates of texts, and warn of odd ones."""
-        at = list(frames).index(_DELIMITER)
-        signature, signed, buffers = frames[at + 1], list(frames[at + 2 : at + 6]), frames[at + 6 :]
-        if not hmac.compare_digest(self._session.sign(signed), signature):
-            return None
-        header, parent, _, content = (json.loads(each) for each in signed)
-        kind, identity = header["msg_type"], parent.get("msg_id")
-        if not isinstance(kind, str) or not isinstance(content, dict):
-            return None
-        return Received(kind, identity if isinstance(identity, str) else None, content, buffers)
+    def poll(
+        self, wanted: Collection[Connection], descriptors: Collection[int], seconds: float
+    ) -> set[Connection | int]:
+        """Those that have something to read now, or in time. What is under way on other channels goes on."""
+        ready: set[Connection | int] = {channel for channel in wanted if channel.may_have_message}
+        poll = select.poll()
+        for descriptor in descriptors:
+            poll.register(descriptor, select.POLLIN)
+        watched = {}
+        for channel in self._open.values():
+            if events := channel.events(wanted=channel in wanted):
+                watched[channel.fileno()] = channel
+                poll.register(channel, events)
+        for descriptor, events in poll.poll(0 if ready else seconds * 1000):
+            if descriptor not in watched:
+                ready.add(descriptor)
+                continue
+            channel = watched[descriptor]
+            channel.advance()
+            if channel in wanted and events & ~select.POLLOUT:
+                ready.add(channel)
+        return ready
 
     def wait_for_welcome(self) -> bool:
         """Until the kernel knows that its output is wanted: what it says from then on is not lost."""
         asked = time.monotonic()
         end = asked + _WELCOME_S
-        while (now := time.monotonic()) < end:
-            said = self.output.recv_multipart() if self.output.poll(_AGAIN_MS) else ()
-            if any(b"iopub_welcome" in frame[:4096] for frame in said):
-                return True
-            if now - asked > _AGAIN_MS / 1000:
-                self.output.subscribe(os.urandom(4))  # one that comes while ipykernel sends can be overlooked
+        while (now := time.monotonic()) < end and self.output.is_open:
+            if self.poll((self.output,), (), _AGAIN_S):
+                message = self.receive(self.output)
+                if message is not None and message.kind == "iopub_welcome":
+                    return True
+            if now - asked > _AGAIN_S:
+                self.output.subscribe()  # one that comes while ipykernel sends can be overlooked
                 asked = now
         return False
 
     def renew_output(self) -> bool:
         """Forget what the output channel holds and may still bring, and connect it anew, if the kernel still does."""
-        import zmq
-
-        self.output.close(linger=0)
-        self.output = self._connect(zmq.SUB, "iopub")
+        self.output.close()
+        self.output = self._connect("iopub")
         self.is_mute = False
         return self.wait_for_welcome()
 
     def mute(self) -> None:
         """Take no more output: the kernel drops it at its own cost, until `renew_output`."""
-        self.output.close(linger=0)
+        self.output.close()
         self.is_mute = True
 
     def close(self) -> None:
-        for channel in (self.shell, self.output, *self._later.values()):
-            channel.close(linger=0)
+        """Twice is once."""
+        for channel in self._open.values():
+            channel.close()
 
-    def _connect_later(self, channel: str) -> Channel:
-        import zmq
-
-        self._later[channel] = self._connect(zmq.DEALER, channel)
-        return self._later[channel]
-
-    def _connect(self, kind: int, channel: str) -> Channel:
-        import zmq
-
-        connected: Channel = self._context.socket(kind)
-        connected.setsockopt(zmq.LINGER, 0)
-        connected.setsockopt(zmq.SNDTIMEO, 0)  # without a peer it would wait for ever
-        connected.setsockopt(zmq.MAXMSGSIZE, self._largest)
-        connected.setsockopt(zmq.RCVHWM, _QUEUED)
-        if kind == zmq.SUB:
-            connected.setsockopt(zmq.SUBSCRIBE, b"")
-        else:
-            connected.setsockopt(zmq.IDENTITY, self._identity)
-        connected.connect(self._addresses[channel])
-        return connected
+    def _connect(self, name: str) -> Connection:
+        kind: Literal["SUB", "DEALER"] = "SUB" if name == "iopub" else "DEALER"
+        self._open[name] = Connection(self._paths[name], kind, self._limits[name], self._identity)
+        return self._open[name]
 
 
-def _has_too_many_parts(frames: Sequence[bytes]) -> bool:
-    """A few megabytes of `{},{},…` would become a gigabyte of objects."""
-    return any(
-        len(frame) > MIB and sum(frame.count(mark) for mark in (b",", b"{", b"[")) > _MOST_PARTS
-        for frame in frames
-    )
+def _limits(policy: Policy) -> dict[str, Limits]:
+    reply = Limits(8 * MIB, 64)
+    return {
+        "shell": reply,
+        "control": reply,
+        "iopub": Limits(2 * policy.figure_bytes + 8 * MIB, 64),
+        "stdin": Limits(policy.host_bytes + 8 * MIB, 10_000),  # with images and bytes, each a part
+    }

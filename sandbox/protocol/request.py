@@ -5,15 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from sandbox.policy import Policy
 from sandbox.protocol.calls import Calls
-from sandbox.protocol.channels import Channels, Received
+from sandbox.protocol.channels import Channels
+from sandbox.protocol.messages import Received
+from sandbox.protocol.zmtp import Connection as Channel
 from sandbox.runtime.container import Container
-
-if TYPE_CHECKING:
-    from sandbox.protocol.channels import Channel
 
 Ending: TypeAlias = Literal["replied", "died", "late", "woken"]
 OnOutput: TypeAlias = Callable[[Received], None]
@@ -22,6 +21,11 @@ _IDLE_GRACE_S = 2.0  # between the reply and the end of the output
 _WAKE_UP_S = 1.0  # a Ctrl-C that Linux gives to another thread is seen no later than this
 _LATE_CHARS = 10_000
 _DRAINED = 256  # messages of earlier cells that are read before a cell; more of them are thrown away
+_TOO_MUCH = "the rest of the output left out: the cell wrote too much of it"
+_LOST = "the rest of the output was lost: a message was too large, or forged"
+_MOST_STRAYS = (
+    100  # messages on the shell channel that answer nothing: replies to requests that were given up
+)
 
 
 @dataclass(slots=True)
@@ -40,9 +44,9 @@ class Connection:
             return self.channels.renew_output()
         return True
 
-    def keep_late_output(self, message: Received | None) -> None:
+    def keep_late_output(self, message: Received) -> None:
         """Text of a cell that is over, up to a limit; not of one that had said too much already."""
-        if message is None or message.kind != "stream" or message.parent == self.muted:
+        if message.kind != "stream" or message.parent == self.muted:
             return
         text = message.content.get("text")
         left = _LATE_CHARS - sum(map(len, self.late_output))
@@ -55,10 +59,13 @@ class Connection:
         return late_output
 
     def _drained(self) -> bool:
+        output = self.channels.output
         for _ in range(_DRAINED):
-            if not self.channels.output.poll(0):
-                return True
-            self.keep_late_output(self.channels.receive(self.channels.output)[0])
+            message = self.channels.receive(output)
+            if message is not None:
+                self.keep_late_output(message)
+            elif output.is_dry:
+                return output.is_open
         return False
 
 
@@ -78,20 +85,27 @@ class Request:
         self._identity = identity
         self._on_output = on_output
         self._replied_at = 0.0
-        self._messages = self._bytes = 0
+        self._messages = self._strays = 0
+        self._output = line.channels.output
+        self._received_before = self._output.received
         self.reply: dict[str, Any] | None = None
-        self.complete = on_output is None  # whether all of the output came that was wanted
-        self.was_muted = False
+        self.complete = on_output is None  # whether nothing is missing any more of the output that was wanted
+        self.missing: str | None = None  # why some of the output never came
+        self.fault: str | None = None  # what the kernel did wrong, if it is lost for that
 
     def wait(self, deadline: float, wake: int | None = None) -> Ending:
         """Until the reply and the end of the output, the kernel's death, `deadline` (monotonic) or `wake`.
 
-        Time that functions of the host take is added to the deadline.
+        Time that functions of the host take is added to the deadline. Each round takes a bounded step: at most one
+        message of each channel, so that no message and no flood of them can hide the deadline.
         """
         while True:
             left = self._limit(deadline) - time.monotonic()
             if left <= 0:
-                return "late" if self.reply is None else "replied"
+                if self.reply is None:
+                    return "late"
+                self._give_up_output(_LOST)
+                return "replied"
             ready = self._poll(min(left, _WAKE_UP_S), wake)
             self._serve_calls(ready)
             spoken = self._read(ready)
@@ -99,66 +113,88 @@ class Request:
                 return "replied"
             if wake in ready:
                 return "woken"
-            if self._connection.container.kernel in ready and not spoken:
+            if self._is_lost() or (self._has_ended(ready) and not spoken):
                 return "died"  # and nothing that it said is left
-
-    def lose_output(self) -> None:
-        """What is still missing of the output will not be waited for, now or later."""
-        self._connection.muted = self._identity
-        self._channels.mute()
 
     def _limit(self, deadline: float) -> float:
         if self.reply is not None:
             return self._replied_at + _IDLE_GRACE_S
         return deadline + self._calls.spent_s if self._calls else deadline
 
-    def _poll(self, seconds: float, wake: int | None) -> set[Any]:
-        import zmq
+    def _is_lost(self) -> bool:
+        self.fault = self._channels.fault
+        if self._strays > _MOST_STRAYS:
+            self.fault = f"more than {_MOST_STRAYS} replies to no request"
+        return self.fault is not None
 
-        output = None if self._on_output is None or self.was_muted else self._channels.output
-        called: Channel | int | None = None
-        if self._calls is not None:
-            called = self._calls.done.fileno() if self._calls.done else self._channels.stdin
-        sources = (self._channels.shell, output, called, self._connection.container.kernel, wake)
-        watched = [(source, zmq.POLLIN) for source in sources if source is not None]
-        return {source for source, _ in zmq.zmq_poll(watched, int(seconds * 1000) + 1)}
+    def _has_ended(self, ready: set[Channel | int]) -> bool:
+        return self._connection.container.kernel in ready or not self._channels.shell.is_open
 
-    def _serve_calls(self, ready: set[Any]) -> None:
+    def _poll(self, seconds: float, wake: int | None) -> set[Channel | int]:
+        channels, calls = self._channels, self._calls
+        wanted = (
+            [channels.shell] if self._on_output is None or self.complete else [channels.shell, self._output]
+        )
+        descriptors = [self._connection.container.kernel]
+        if wake is not None:
+            descriptors.append(wake)
+        if calls is not None and calls.done:
+            descriptors.append(calls.done.fileno())
+        elif calls is not None:
+            wanted.append(channels.stdin)
+        return channels.poll(wanted, descriptors, seconds)
+
+    def _serve_calls(self, ready: set[Channel | int]) -> None:
         """Take the next call of the cell, or send the answer to the last one."""
         if self._calls is None:
             return
         if self._calls.done is None:
             if self._channels.stdin in ready:
-                message, _ = self._channels.receive(self._channels.stdin)
+                message = self._channels.receive(self._channels.stdin)
                 if message and message.kind == "host_call" and message.parent == self._identity:
                     self._calls.begin(message.content, message.buffers)
         elif self._calls.done.fileno() in ready or time.monotonic() > self._calls.late_at:
             content, buffers = self._calls.end()
             self._channels.send("stdin", "host_reply", content, buffers)
 
-    def _read(self, ready: set[Any]) -> bool:
-        """At most one message of each channel, so that a flood of output cannot hide the deadline."""
+    def _read(self, ready: set[Channel | int]) -> bool:
+        """Whether anything came; part of a message is something too."""
         spoken = False
-        if not self.was_muted and self._channels.output in ready:
-            spoken = True
-            self._take_output(*self._channels.receive(self._channels.output))
+        if self._output in ready:
+            self._take_output(self._channels.receive(self._output))
+            spoken = self._output.is_open
         if self._channels.shell in ready:
-            spoken = True
-            message, _ = self._channels.receive(self._channels.shell)
+            message = self._channels.receive(self._channels.shell)
+            spoken |= self._channels.shell.is_open
             if message and message.parent == self._identity and self.reply is None:
                 self.reply, self._replied_at = message.content, time.monotonic()
+            elif message:
+                self._strays += 1
         return spoken
 
-    def _take_output(self, message: Received | None, size: int) -> None:
-        self._messages += 1
-        self._bytes += size
+    def _take_output(self, message: Received | None) -> None:
+        if message is not None:
+            self._messages += 1
+            self._sort(message)
         policy = self._connection.policy
-        if message is None or message.parent != self._identity:
+        size = self._output.received - self._received_before
+        if self.complete:
+            return
+        if self._messages > policy.messages or size > policy.output_bytes:
+            self._give_up_output(_TOO_MUCH)
+        elif self._output.fault:
+            self._give_up_output(_LOST)
+
+    def _sort(self, message: Received) -> None:
+        if message.parent != self._identity:
             self._connection.keep_late_output(message)
         elif message.kind == "status":
             self.complete |= message.content.get("execution_state") == "idle"
         elif self._on_output is not None:
             self._on_output(message)
-        if not self.complete and (self._messages > policy.messages or self._bytes > policy.output_bytes):
-            self.was_muted = self.complete = True
-            self.lose_output()
+
+    def _give_up_output(self, reason: str) -> None:
+        """What is still to come of it will not be waited for, now or later."""
+        self.missing, self.complete = reason, True
+        self._connection.muted = self._identity
+        self._channels.mute()

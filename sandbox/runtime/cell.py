@@ -9,8 +9,8 @@ from typing import Any
 
 from sandbox.policy import Policy
 from sandbox.protocol.calls import Calls
-from sandbox.protocol.channels import Received
 from sandbox.protocol.collect import Collector, cell_error
+from sandbox.protocol.messages import Received
 from sandbox.protocol.request import Ending, Request
 from sandbox.protocol.rpc import Bridge, HostFunction
 from sandbox.protocol.trace import TraceCollector
@@ -46,16 +46,15 @@ def run_cell(kernel: Kernel, cell: Cell, policy: Policy, wake: int) -> CellResul
     finally:
         if calls is not None:
             calls.close()
-    if request.was_muted:
-        collector.omit("the rest of the output left out: the cell wrote too much of it")
-    elif last == "replied" and not request.complete:
-        collector.omit("the rest of the output was lost: a message was too large, or forged")
-        request.lose_output()
+    if request.missing is not None:
+        collector.omit(request.missing)
     starved = last == "died" and kernel.ran_out_of_memory()
     if last != "replied":
         kernel.close()
     raised = collector.error or _raised(request.reply or {})
     status, error = _starved(policy) if starved else _verdict(first, last, raised, policy)
+    if request.fault is not None:
+        status, error = "died", _malformed(request.fault)
     return CellResult(
         status,
         collector.outputs(),
@@ -80,6 +79,10 @@ def _wait(request: Request, kernel: Kernel, deadline: float, wake: int) -> tuple
 def _starved(policy: Policy) -> tuple[Status, CellError]:
     message = f"the session used more than its {policy.memory_bytes:,} bytes of memory; {_LOST}"
     return "died", CellError("OutOfMemory", message)
+
+
+def _malformed(fault: str) -> CellError:
+    return CellError("KernelDied", f"the kernel sent a malformed message ({fault}); {_LOST}")
 
 
 def _verdict(

@@ -25,8 +25,6 @@ class Engine:
 
     def __init__(self, policy: Policy) -> None:
         """Find out how to isolate here and start the zygote, without waiting for it. Raises IsolationError."""
-        import zmq
-
         if policy.isolation == "none":
             warnings.warn("cells run without isolation, with all that this user may do", stacklevel=4)
         self.confinement: Confinement = find_confinement(policy)
@@ -39,8 +37,6 @@ class Engine:
         _make_readable(self._sessions)
         self._nothing = self.images_folder()
         self._user = UserId() if self.confinement.setpriv else None
-        self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
-        self._context.set(zmq.MAX_SOCKETS, 65_536)
         self._groups, self.groups_told = find_cgroups()
         self._reaper = OrphanReaper(self._folder.path, self._groups.folders if self._groups else ())
         self._zygote = self._new_zygote()
@@ -88,7 +84,6 @@ class Engine:
     def close(self) -> None:
         """End the zygote, and with it every container that is left; remove every file."""
         self._zygote.close()
-        self._context.destroy(linger=0)
         self._folder.close()
         if self._groups is not None:
             self._groups.close()
@@ -106,7 +101,7 @@ class Engine:
             sockets.rmdir()
             raise KernelStartError(f"no cgroup can be made: {error}") from error
         mounts = tuple(self.confinement.session_mounts(images))
-        return Placement(images, sockets, self._context, mounts, group, self._work(sockets))
+        return Placement(images, sockets, mounts, group, self._work(sockets))
 
     def _work(self, sockets: Path) -> str:
         """Where cells run. Without isolation it is a folder of the host, removed with the kernel."""

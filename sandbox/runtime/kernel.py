@@ -41,10 +41,7 @@ class Kernel:
         key = os.urandom(32).hex()
         paths = {channel: place.sockets / channel for channel in CHANNELS}
         handle = begin(zygote, place, paths, guest_setup(key, policy))
-        channels = Channels(
-            place.context, {channel: f"ipc://{path}" for channel, path in paths.items()}, key, policy
-        )
-        kernel = cls(handle, channels, policy)
+        kernel = cls(handle, Channels(paths, key, policy), policy)
         try:
             kernel._wait_until_ready(deadline)
         except BaseException:  # also on Ctrl-C: nobody else knows of it yet

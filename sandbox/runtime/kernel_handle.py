@@ -18,7 +18,6 @@ from sandbox.protocol.channels import Listeners
 
 if TYPE_CHECKING:
     from sandbox.isolation.cgroup import Group
-    from sandbox.protocol.channels import Context
     from sandbox.runtime.container import Container
     from sandbox.runtime.zygote import Zygote
 
@@ -29,7 +28,6 @@ class Placement:
 
     images: Path
     sockets: Path
-    context: Context
     mounts: tuple[str, ...]
     group: Group | None = None
     work: str = WORK_FOLDER
@@ -88,7 +86,9 @@ def guest_setup(key: str, policy: Policy, *, rich: bool = False) -> dict[str, An
     return {"key": key, "trace": trace, "rich": rich, "seed": policy.seed}
 
 
-def begin(zygote: Zygote, place: Placement, paths: dict[str, Path], setup: Mapping[str, Any]) -> KernelHandle:
+def begin(
+    zygote: Zygote, place: Placement, paths: Mapping[str, Path], setup: Mapping[str, Any]
+) -> KernelHandle:
     """A new kernel out of the zygote, which serves these paths by channel. Raises KernelStartError."""
     try:
         listeners = Listeners(paths)

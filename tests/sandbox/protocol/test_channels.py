@@ -1,4 +1,4 @@
-"""The sockets of a host, against a stand-in for the kernel's side of them."""
+"""The channels of a host, against a stand-in for the kernel's side of them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ import zmq
 
 from sandbox import Policy
 from sandbox.protocol.channels import Channels
+from sandbox.protocol.messages import Messages
 
 _PATIENCE_MS = 5000
+_KEY = "key"
 
 
 @pytest.fixture
@@ -23,23 +25,28 @@ def context() -> Iterator[zmq.Context[zmq.Socket[bytes]]]:
     made.destroy(linger=0)
 
 
+@pytest.fixture
+def paths(short_temp: Path) -> dict[str, Path]:
+    return {"shell": short_temp / "shell", "iopub": short_temp / "iopub"}
+
+
 @pytest.mark.parametrize("overlooked", [0, 1, 3])
 def test_a_subscription_that_is_overlooked_is_sent_again(
-    short_temp: Path, context: zmq.Context[zmq.Socket[bytes]], overlooked: int
+    paths: dict[str, Path], context: zmq.Context[zmq.Socket[bytes]], overlooked: int
 ) -> None:
-    addresses = {channel: f"ipc://{short_temp}/{channel}" for channel in ("shell", "iopub")}
     output = context.socket(zmq.XPUB)
     output.setsockopt(zmq.RCVTIMEO, _PATIENCE_MS)
-    output.bind(addresses["iopub"])
+    output.setsockopt(zmq.XPUB_VERBOSE, 1)
+    output.bind(f"ipc://{paths['iopub']}")
 
     def be_slow_to_notice() -> None:
         for _ in range(overlooked + 1):
             output.recv_multipart()
-        output.send_multipart([b"<IDS|MSG>", b"", b'{"msg_type": "iopub_welcome"}'])
+        output.send_multipart(Messages(_KEY).write("iopub_welcome", {})[1])
 
     kernel = threading.Thread(target=be_slow_to_notice)
     kernel.start()
-    channels = Channels(context, addresses, "key", Policy())
+    channels = Channels(paths, _KEY, Policy())
     started = time.monotonic()
     assert channels.wait_for_welcome()
     assert time.monotonic() - started < 1.5
@@ -49,10 +56,17 @@ def test_a_subscription_that_is_overlooked_is_sent_again(
 
 
 def test_a_kernel_that_welcomes_nobody_is_not_waited_for(
-    short_temp: Path, context: zmq.Context[zmq.Socket[bytes]]
+    paths: dict[str, Path], context: zmq.Context[zmq.Socket[bytes]]
 ) -> None:
-    channels = Channels(
-        context, {name: f"ipc://{short_temp}/{name}" for name in ("shell", "iopub")}, "key", Policy()
-    )
+    output = context.socket(zmq.XPUB)
+    output.bind(f"ipc://{paths['iopub']}")
+    channels = Channels(paths, _KEY, Policy())
+    assert not channels.wait_for_welcome()
+    channels.close()
+    output.close()
+
+
+def test_a_kernel_that_listens_no_more_welcomes_nobody(paths: dict[str, Path]) -> None:
+    channels = Channels(paths, _KEY, Policy())
     assert not channels.wait_for_welcome()
     channels.close()

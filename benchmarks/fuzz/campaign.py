@@ -1,0 +1,102 @@
+"""Run one target on many inputs: time and memory are measured, and failing inputs are collected."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import TypeAlias
+
+from benchmarks.fuzz.mutations import mutated
+from benchmarks.processes import peak_mb, reset_peak, rss_mb
+
+Read: TypeAlias = Callable[[bytes], None]
+
+_SLOW_S = 0.1
+_GROWTH_MIB = 64
+_WARM = 200  # inputs after which all is imported and allocated that is needed
+_MOST_FAILURES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A reader of the host. `generate` makes a well-formed input; `open_reader` what may raise on none."""
+
+    name: str
+    generate: Callable[[Random], bytes]
+    open_reader: Callable[[], AbstractContextManager[Read]]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An input, and what went wrong with it."""
+
+    data: bytes
+    reason: str
+
+    def keep(self, folder: Path) -> Path:
+        """Write the input into this folder, under a name by its content."""
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / hashlib.sha256(self.data).hexdigest()[:16]
+        path.write_bytes(self.data)
+        return path
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What one run has measured."""
+
+    inputs: int
+    seconds: float
+    slowest_s: float  # of the processor, for one input
+    growth_mib: float
+    failures: tuple[Failure, ...]
+
+    @property
+    def passed(self) -> bool:
+        return not self.failures and self.growth_mib <= _GROWTH_MIB
+
+
+def inputs(target: Target, count: int, seed: int) -> Iterator[bytes]:
+    """Four of five are broken in some way; the same ones for the same seed."""
+    random = Random(seed)
+    for _ in range(count):
+        data = target.generate(random)
+        yield data if random.random() < 0.2 else mutated(data, target.generate(random), random)
+
+
+def fuzz(target: Target, count: int, seed: int) -> Report:
+    """Stops early after many failures."""
+    with target.open_reader() as read:
+        return _measured(read, target, count, seed)
+
+
+def _measured(read: Read, target: Target, count: int, seed: int) -> Report:
+    for data in inputs(target, _WARM, seed + 1):
+        attempt(read, data)
+    reset_peak()
+    before, started = rss_mb(), time.monotonic()
+    done, slowest, failures = 0, 0.0, []
+    for data in inputs(target, count, seed):
+        seconds, failure = attempt(read, data)
+        done, slowest = done + 1, max(slowest, seconds)
+        if failure is not None:
+            failures.append(failure)
+        if len(failures) >= _MOST_FAILURES:
+            break
+    return Report(done, time.monotonic() - started, slowest, peak_mb() - before, tuple(failures))
+
+
+def attempt(read: Read, data: bytes) -> tuple[float, Failure | None]:
+    """The time of the processor that one input took, and how it failed, if it did."""
+    started = time.thread_time()
+    try:
+        read(data)
+    except Exception as error:  # noqa: BLE001 - that any escapes is what is looked for
+        return time.thread_time() - started, Failure(data, f"{type(error).__name__}: {error}"[:200])
+    seconds = time.thread_time() - started
+    return seconds, Failure(data, f"took {seconds * 1000:.0f} ms") if seconds > _SLOW_S else None

@@ -1,0 +1,319 @@
+"""One ZeroMQ connection to a peer that is not trusted: ZMTP 3.0 over a Unix socket, in bounded steps.
+
+Covered: no call blocks or raises, whatever the peer sends or leaves out. A step reads at most `_STEP_BYTES` and
+gives at most one message; a message that breaks the protocol or exceeds its limits closes the connection before it
+is held in memory. Bytes are read only while somebody asks for a message: the rest stays in the peer's own memory.
+Not covered: what a message says (messages.py), and how many of them come (request.py).
+
+ZMTP 3.0 is https://rfc.zeromq.org/spec/23/. It has no PING, so every command after the handshake is an error.
+"""
+
+from __future__ import annotations
+
+import select
+import socket
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias, TypeVar
+
+Frame: TypeAlias = bytes | bytearray
+_Result = TypeVar("_Result")
+
+_MORE, _LONG, _COMMAND = 1, 2, 4  # the flags of a frame; the others are reserved
+_GREETING_BYTES = 64
+_GREETING = b"\xff" + bytes(8) + b"\x7f" + b"\x03\x00" + b"NULL".ljust(20, b"\0") + bytes(32)
+_MECHANISM = slice(12, 32)
+_READY = b"\x05READY"
+_READY_BYTES = 512
+_SUBSCRIBE = b"\x01"  # to everything
+_STEP_BYTES = 256 * 1024
+_SMALL_BYTES = 16 * 1024  # parts that are copied into one piece to be sent together
+_MOST_UNSENT = 2**20  # with more than this on its way, a message is lost
+
+
+class ProtocolError(Exception):
+    """The peer broke the protocol or a limit: one line that says how."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Of one message."""
+
+    message_bytes: int
+    parts: int
+
+
+class Incoming:
+    """Turns what a peer sends into messages, after its greeting and READY. Of no use after a ProtocolError."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.is_ready = False
+        self._limits = limits
+        self._greeted = False
+        self._data, self._at = b"", 0  # what came and is not yet read, and where it goes on
+        self._parts: list[Frame] = []  # of the message under way
+        self._size = 0
+        self._body: bytearray | None = None  # of the frame under way
+        self._flags = self._missing = 0
+        self._needs_more = True
+
+    @property
+    def may_have_message(self) -> bool:
+        """Whether `next_message` can give one without more data."""
+        return not self._needs_more
+
+    def feed(self, data: bytes) -> None:
+        """Take what came next."""
+        self._needs_more = False
+        if self._body is None:
+            self._data, self._at = self._data[self._at :] + data, 0
+            return
+        self._body += data[: self._missing]  # nothing is unread: the frame under way took all of it
+        self._data, self._at = data, min(self._missing, len(data))
+        self._missing -= self._at
+
+    def next_message(self) -> list[Frame] | None:
+        """The next one, None if there is none in what came so far. Raises ProtocolError."""
+        if self.shake_hands():
+            while (body := self._next_frame()) is not None:
+                if self._flags & _COMMAND:
+                    raise ProtocolError("a command after the handshake")
+                self._parts.append(body)
+                if not self._flags & _MORE:
+                    return self._end_message()
+        self._needs_more = True
+        return None
+
+    def shake_hands(self) -> bool:
+        """Whether the peer's part of the handshake is complete. Raises ProtocolError."""
+        if self.is_ready:
+            return True
+        if not self._greeted:
+            if len(self._data) < _GREETING_BYTES:
+                return False
+            _check_greeting(self._data[:_GREETING_BYTES])
+            self._greeted, self._at = True, _GREETING_BYTES
+        if (command := self._next_frame()) is None:
+            return False
+        if self._flags & (_COMMAND | _MORE) != _COMMAND or not command.startswith(_READY):
+            raise ProtocolError("no READY command")
+        self._end_message()
+        self.is_ready = True
+        return True
+
+    def _end_message(self) -> list[Frame]:
+        parts, self._parts, self._size = self._parts, [], 0
+        if self._at == len(self._data):
+            self._data, self._at, self._needs_more = b"", 0, True
+        return parts
+
+    def _next_frame(self) -> Frame | None:
+        """Its body, with its flags in `_flags`."""
+        if self._body is None:
+            return self._begin_frame()
+        if self._missing:
+            return None
+        body, self._body = self._body, None
+        return body
+
+    def _begin_frame(self) -> Frame | None:
+        data, at = self._data, self._at
+        if len(data) - at < 2:
+            return None
+        flags, size, start = data[at], data[at + 1], at + 2
+        if flags > _MORE | _LONG | _COMMAND:
+            raise ProtocolError(f"a frame with the flags {flags:#x}")
+        if flags & _LONG:
+            start = at + 9
+            if len(data) < start:
+                return None
+            size = int.from_bytes(data[at + 1 : start], "big")
+        self._count(size)
+        self._flags, self._at = flags, start + size
+        if len(data) >= self._at:
+            return data[start : self._at]
+        # It grows as data comes: a large size alone must not cost memory.
+        self._body, self._missing = bytearray(data[start:]), self._at - len(data)
+        self._data, self._at = b"", 0
+        return None
+
+    def _count(self, size: int) -> None:
+        if len(self._parts) >= self._limits.parts:
+            raise ProtocolError(f"a message of more than {self._limits.parts} parts")
+        most = self._limits.message_bytes if self.is_ready else _READY_BYTES
+        self._size += size
+        if self._size > most:
+            raise ProtocolError(f"a message of more than {most} bytes")
+
+
+class Connection:
+    """One connection, made at once. Not for several threads at a time.
+
+    A peer that closes it, or that breaks the protocol, closes it for good: then nothing comes and nothing is sent.
+    """
+
+    def __init__(self, path: Path, kind: Literal["DEALER", "SUB"], limits: Limits, identity: bytes) -> None:
+        self.received = 0  # bytes, so far
+        self.fault: str | None = None  # what the peer did wrong
+        self._incoming = Incoming(limits)
+        self._outgoing: deque[Frame | memoryview] = deque()  # held back until the handshake is complete
+        self._unsent = 0
+        self._is_dry = False
+        self._socket: socket.socket | None = None
+        self._connect(path, _GREETING + _ready(kind, identity))
+        if kind == "SUB":
+            self.subscribe()
+
+    @property
+    def is_open(self) -> bool:
+        return self._socket is not None
+
+    @property
+    def is_dry(self) -> bool:
+        """Whether the last attempt to receive found nothing to read."""
+        return self._is_dry or self._socket is None
+
+    @property
+    def may_have_message(self) -> bool:
+        """Whether `receive` can give one without waiting for the socket."""
+        return self._socket is not None and self._incoming.may_have_message
+
+    def fileno(self) -> int:
+        """Of an open one."""
+        assert self._socket is not None
+        return self._socket.fileno()
+
+    def events(self, *, wanted: bool) -> int:
+        """What to poll for: messages if they are wanted, and what is unfinished of the handshake or the sending."""
+        if self._socket is None:
+            return 0
+        if not self._incoming.is_ready:
+            return select.POLLIN
+        return (select.POLLIN if wanted else 0) | (select.POLLOUT if self._outgoing else 0)
+
+    def advance(self) -> None:
+        """Go on with the handshake and with the sending, as far as it goes now."""
+        if not self._incoming.is_ready and self._read():
+            self._step(self._incoming.shake_hands)
+        self._flush()
+
+    def send(self, parts: Sequence[Frame]) -> bool:
+        """Send a message, in the background if need be; False if it is lost, as the peer takes no more."""
+        if self._socket is None or self._unsent > _MOST_UNSENT:
+            return False
+        pieces = encode(parts)
+        self._outgoing += pieces
+        self._unsent += sum(map(len, pieces))
+        self._flush()
+        return True
+
+    def subscribe(self) -> None:
+        """Ask a publisher for all that it says."""
+        self.send([_SUBSCRIBE])
+
+    def receive(self) -> list[Frame] | None:
+        """The next message, None if it has not come in full."""
+        message = self._step(self._incoming.next_message)
+        if message is None and self._read():
+            message = self._step(self._incoming.next_message)
+            if self._outgoing:
+                self._flush()
+        return message
+
+    def close(self) -> None:
+        """Forget what is unread and unsent. Twice is once."""
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
+            self._incoming = Incoming(Limits(0, 0))
+            self._outgoing.clear()
+
+    def _connect(self, path: Path, handshake: bytes) -> None:
+        connecting = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+        try:
+            connecting.connect(str(path))
+            connecting.send(handshake, socket.MSG_NOSIGNAL)
+        except OSError:  # nobody listens, or too many wait there
+            connecting.close()
+        else:
+            self._socket = connecting
+
+    def _step(self, step: Callable[[], _Result]) -> _Result | None:
+        try:
+            return step()
+        except ProtocolError as error:
+            self.fault = str(error)
+            self.close()
+            return None
+
+    def _read(self) -> bool:
+        """Whether anything came."""
+        if self._socket is None:
+            return False
+        try:
+            data = self._socket.recv(_STEP_BYTES)
+        except BlockingIOError:
+            self._is_dry = True
+            return False
+        except OSError:
+            data = b""
+        if not data:
+            self.close()
+            return False
+        self._is_dry = False
+        self.received += len(data)
+        self._incoming.feed(data)
+        return True
+
+    def _flush(self) -> None:
+        while self._outgoing and self._socket is not None and self._incoming.is_ready:
+            first = self._outgoing[0]
+            try:
+                sent = self._socket.send(first, socket.MSG_NOSIGNAL)
+            except BlockingIOError:
+                return
+            except OSError:
+                self.close()
+                return
+            self._unsent -= sent
+            if sent == len(first):
+                self._outgoing.popleft()
+            else:
+                self._outgoing[0] = memoryview(first)[sent:]
+
+
+def encode(parts: Sequence[Frame]) -> list[Frame]:
+    """A message as pieces to be sent one after the other; large parts are not copied."""
+    pieces: list[Frame] = []
+    small = bytearray()
+    for at, part in enumerate(parts, 1):
+        small += _header(_MORE if at < len(parts) else 0, len(part))
+        if len(part) <= _SMALL_BYTES:
+            small += part
+            continue
+        pieces += (small, part)
+        small = bytearray()
+    return [*pieces, small] if small else pieces
+
+
+def _header(flags: int, size: int) -> bytes:
+    if size < 256:
+        return bytes((flags, size))
+    return bytes((flags | _LONG,)) + size.to_bytes(8, "big")
+
+
+def _ready(kind: str, identity: bytes) -> bytes:
+    properties = ((b"Socket-Type", kind.encode()), (b"Identity", identity))
+    body = _READY + b"".join(
+        bytes((len(name),)) + name + len(value).to_bytes(4, "big") + value for name, value in properties
+    )
+    return _header(_COMMAND, len(body)) + body
+
+
+def _check_greeting(greeting: bytes) -> None:
+    if greeting[0] != 0xFF or greeting[9] != 0x7F or greeting[10] < 3:
+        raise ProtocolError("no greeting of ZMTP 3")
+    if greeting[_MECHANISM] != _GREETING[_MECHANISM]:
+        raise ProtocolError("another security mechanism than NULL")
