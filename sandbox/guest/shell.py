@@ -9,9 +9,11 @@ import os
 import subprocess
 from typing import Any
 
-from ipykernel.zmqshell import ZMQInteractiveShell
+from ipykernel.displayhook import ZMQShellDisplayHook
+from ipykernel.zmqshell import ZMQDisplayPublisher, ZMQInteractiveShell
 from IPython.core.compilerop import CachingCompiler
 from IPython.core.history import HistoryManager
+from traitlets import Type
 
 from . import figures, tracebacks
 from .trace import Tracer
@@ -27,10 +29,26 @@ class CellCompiler(CachingCompiler):
         return tracebacks.cell_name(number)
 
 
+class CellPublisher(ZMQDisplayPublisher):
+    """Sends the images of `display` as PNG files."""
+
+    def publish(self, data: Any, metadata: Any = None, **options: Any) -> None:
+        super().publish(self.shell.shown(data), metadata, **options)
+
+
+class CellDisplayHook(ZMQShellDisplayHook):
+    """Sends the image that a cell ends with as a PNG file."""
+
+    def write_format_data(self, format_dict: Any, md_dict: Any = None) -> None:
+        super().write_format_data(self.shell.shown(format_dict), md_dict)
+
+
 class CellShell(ZMQInteractiveShell):
     """Ends with the container only, draws through our backend whatever a cell asks for, keeps tracebacks short."""
 
     compile: Any
+    displayhook_class = Type(CellDisplayHook)
+    display_pub_class = Type(CellPublisher)
     history_manager: Any
     tracer: Tracer | None = None
     rich = False  # for a notebook rather than for a model
@@ -57,6 +75,10 @@ class CellShell(ZMQInteractiveShell):
     def _stop_trace(self) -> None:
         if self.tracer is not None:
             self.tracer.stop()
+
+    def shown(self, data: dict[str, Any]) -> dict[str, Any]:
+        """What is sent of this display data: the host takes images as PNG files only."""
+        return data if self.rich else figures.as_png(data)
 
     def ask_exit(self) -> None:
         if self.rich:

@@ -86,8 +86,10 @@ def test_figures_over_the_count_are_counted_once_at_the_end() -> None:
     [
         ({"image/png": PNG}, Policy(figure_pixels=1000), "40x30 pixels"),
         ({"image/png": base64.b64encode(bytes(9000)).decode()}, Policy(figure_bytes=100), "9000 bytes"),
-        ({"image/png": base64.b64encode(b"GIF89a" + bytes(50)).decode()}, Policy(), "no PNG or JPEG"),
+        ({"image/png": base64.b64encode(b"GIF89a" + bytes(50)).decode()}, Policy(), "no PNG file"),
         ({"image/png": "ÿ" * 8}, Policy(), "no base64"),
+        ({"image/jpeg": PNG}, Policy(), "the type image/jpeg"),
+        ({"image/png": PNG}, Policy(output_bytes=50), "50 bytes of output"),
         ({OMITTED: "image not shown"}, Policy(), "image not shown"),
     ],
 )
