@@ -53,7 +53,7 @@ def _in_png(figure: Figure) -> str | None:
     """What Pillow looks over in a file that it can decode."""
     chunks = list(_chunks(figure.data))
     if figure.data.find(_END) + len(_END) != len(figure.data):
-        return f"{figure!r} with something after its end"
+        return f"{figure!r} that does not stop at its end"
     if kinds := {kind for kind, _ in chunks} & _TEXTS:
         return f"{figure!r} with {len(kinds)} kinds of text in it"
     depth, colour = figure.data[24:26]
