@@ -20,7 +20,7 @@ _DEPTHS = {0: (1, 2, 4, 8, 16), 2: (8, 16), 3: (1, 2, 4, 8), 4: (8, 16), 6: (8, 
 _BYTES_PER_CHUNK = 1024  # encoders write 8 KiB or more in each, so a file with shorter ones is refused
 _FREE_CHUNKS = 64
 _COMPRESSED_PIECE = 2**18
-_RAW_PIECE = 2**21
+_RAW_PIECE = 2**20
 _FILTERS = bytes(range(5))
 
 
