@@ -32,12 +32,16 @@ class CellCompiler(CachingCompiler):
 class CellPublisher(ZMQDisplayPublisher):
     """Sends the images of `display` as PNG files."""
 
-    def publish(self, data: Any, metadata: Any = None, **options: Any) -> None:
-        super().publish(self.shell.shown(data), metadata, **options)
+    shell: Any
+
+    def publish(self, data: Any, *arguments: Any, **options: Any) -> None:
+        super().publish(self.shell.shown(data), *arguments, **options)
 
 
 class CellDisplayHook(ZMQShellDisplayHook):
     """Sends the image that a cell ends with as a PNG file."""
+
+    shell: Any
 
     def write_format_data(self, format_dict: Any, md_dict: Any = None) -> None:
         super().write_format_data(self.shell.shown(format_dict), md_dict)

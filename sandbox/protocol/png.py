@@ -151,7 +151,8 @@ def _is_possible(header: Header, transparency: memoryview, entries: int) -> bool
         return 0 < len(transparency) <= entries
     if header.colour not in (0, 2) or len(transparency) != 2 * channels:
         return False
-    return max(struct.unpack(f">{channels}H", transparency)) < 2**header.depth
+    samples: tuple[int, ...] = struct.unpack(f">{channels}H", transparency)
+    return max(samples) < 2**header.depth
 
 
 def _check_pixels(header: Header, compressed: list[memoryview]) -> None:

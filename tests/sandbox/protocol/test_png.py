@@ -37,14 +37,14 @@ def noise(mode: str) -> Image.Image:
     return Image.merge("RGBA", bands).convert(mode)
 
 
-def matplotlib_figure(**options: object) -> bytes:
+def matplotlib_figure(*, transparent: bool = False) -> bytes:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure, sink = Figure(figsize=(3, 2)), io.BytesIO()
     FigureCanvasAgg(figure)
     figure.subplots().plot([1, 3, 2])
-    figure.savefig(sink, format="png", **options)
+    figure.savefig(sink, format="png", transparent=transparent)
     return sink.getvalue()
 
 
