@@ -152,7 +152,7 @@ def _is_possible(header: Header, transparency: memoryview, entries: int) -> bool
     if header.colour not in (0, 2) or len(transparency) != 2 * channels:
         return False
     samples: tuple[int, ...] = struct.unpack(f">{channels}H", transparency)
-    return max(samples) < 2**header.depth
+    return max(samples) < 1 << header.depth
 
 
 def _check_pixels(header: Header, compressed: list[memoryview]) -> None:
