@@ -19,7 +19,10 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A picture the cell showed, as an encoded file whose header was checked; sizes are pixels."""
+    """An image that the cell showed, as a PNG file verified whole; sizes are pixels.
+
+    Functions of the host get large photos as JPEG files, verified as far as that goes without decoding them.
+    """
 
     data: bytes
     mime: Literal["image/png", "image/jpeg"]

@@ -62,6 +62,7 @@ DRAW = (
     "pyvision.encoding",
     "pyvision.images",
     "pyvision.doctor.pictures",
+    "sandbox.escape_tests.handed",
 )  # the only ones that know Pillow
 HEAVY = {
     "anthropic",

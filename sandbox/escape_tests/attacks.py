@@ -12,6 +12,8 @@ a field a line.
            host       a canary of the host was touched, or the secret of one was printed
            neighbour  a second session answers late or wrong, or the host has grown, while it runs
            deadline   control is not back in time, or the next cell goes wrong
+           result     the host was handed a figure that Pillow decodes differently or not at all, or an endless error
+    functions: take    it may call `host.take(value)`, whose figures are judged too    (no function)
     after: a line of Python, the next cell of the same session
     expect: all that this cell may print
 
@@ -44,11 +46,11 @@ Layer: TypeAlias = Literal[
     "room",
 ]
 Plain: TypeAlias = Literal["succeeds", "succeeds as root", "depends", "fails", "skipped"]
-Proof: TypeAlias = Literal["cell", "host", "neighbour", "deadline"]
+Proof: TypeAlias = Literal["cell", "host", "neighbour", "deadline", "result"]
 
 PROGRAMS = Path(__file__).parent / "programs"
 _CELL = re.compile(r"^# %% (\w+)\n", re.MULTILINE)
-_FIELDS = ("layer", "plain", "timeout", "session", "sessions", "proof", "after", "expect")
+_FIELDS = ("layer", "plain", "timeout", "session", "sessions", "proof", "functions", "after", "expect")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,7 @@ class Attack:
     session: Literal["shared", "own"] = "shared"
     sessions: int = 1
     proof: Proof = "cell"
+    functions: Literal["", "take"] = ""
     after: str | None = None
     expect: str | None = None
 
@@ -109,6 +112,7 @@ def read_attack(path: Path, name: str, code: str) -> Attack:
         else "shared",
         sessions=int(fields.get("sessions", 1)),
         proof=cast("Proof", _one_of(fields.get("proof", "cell"), get_args(Proof), where)),
+        functions="take" if _one_of(fields.get("functions", ""), ("", "take"), where) else "",
         after=fields.get("after"),
         expect=fields.get("expect"),
     )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
+from sandbox.protocol.rpc import HostFunction
 from sandbox.results import CellResult
 
 _PATIENCE_S = 5.0  # for a trivial cell, on a machine that is also busy with the attack
@@ -28,7 +29,7 @@ _PEAK = threading.Lock()  # there is one for the whole process, so one may be wa
 class Opened(Protocol):
     """What attacks, and this, need of a session."""
 
-    def run(self, code: str) -> CellResult:
+    def run(self, code: str, *, functions: Mapping[str, HostFunction] | None = None) -> CellResult:
         """Never raises for what the cell does."""
 
     def close(self) -> None:

@@ -13,8 +13,9 @@ from typing import Self, TypeAlias
 from sandbox.errors import SandboxError
 from sandbox.escape_tests.attacks import Attack
 from sandbox.escape_tests.canaries import Canaries
+from sandbox.escape_tests.handed import flaw
 from sandbox.escape_tests.neighbour import Neighbour, Opened, Watch
-from sandbox.results import CellResult
+from sandbox.results import CellResult, Figure
 
 _LATE_S = 2.0  # in which control must be back after a cell's limit and the grace of its interruption
 _ALIVE = ("print(6 * 7)", "42")
@@ -76,14 +77,17 @@ class Runner:
     def _once(self, attack: Attack, marker: str, neighbour: Neighbour) -> tuple[CellResult, str | None]:
         """The result of the program, and what got out, if anything did."""
         code = f"TARGET = {self._canaries.target!r}; MARKER = {marker!r}\n{attack.code}"
+        taken: list[object] = []
+        functions = {"take": taken.append} if attack.functions else None
         watching = neighbour.watched() if attack.proof == "neighbour" else nullcontext(Watch())
         with self._session(attack) as session:
             with watching as watch:
-                result = session.run(code)
+                result = session.run(code, functions=functions)
             told = (
                 self._escape(result, marker),
                 watch.harm,
                 self._late(attack, result),
+                self._handed(attack, result, taken),
                 self._next(attack, session, marker),
             )
         return result, next(filter(None, told), None)
@@ -94,6 +98,12 @@ class Runner:
         if marker in result.text.splitlines() or marker in result.stragglers.splitlines():
             return "it printed its marker"
         return self._canaries.told_in("\n".join(said))
+
+    def _handed(self, attack: Attack, result: CellResult, taken: list[object]) -> str | None:
+        if attack.proof != "result":
+            return None
+        figures = [*result.figures, *(each for each in taken if isinstance(each, Figure))]
+        return flaw(figures, result.error)
 
     def _next(self, attack: Attack, session: Opened, marker: str) -> str | None:
         """What is wrong with the next cell of the session, if it is asked for."""

@@ -150,7 +150,7 @@ def warm(setup: dict[str, Any]) -> None:
     shell: Any = CellShell.instance(user_ns={}, compiler_class=CellCompiler)
     # Empty lines left out at the beginning of a cell would be missing in the numbers of its lines.
     shell.input_transformer_manager.cleanup_transforms.remove(leading_empty_lines)
-    figures.install(shell, setup["figure_pixels"])
+    figures.install(shell, setup["figure_pixels"], setup["figure_bytes"])
     images.lift_limits()
     for name in (*_USED_LATE, *setup["preload"]):
         importlib.import_module(name)

@@ -8,6 +8,7 @@ Loaded by matplotlib as its backend, under the name in `BACKEND`.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 from io import BytesIO
 from typing import Any, ClassVar
@@ -16,19 +17,23 @@ import matplotlib as mpl
 from matplotlib.backend_bases import FigureManagerBase
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from PIL import Image, ImageShow
+from PIL import Image, ImageOps, ImageShow
 
 from .images import rgb
 
 BACKEND = f"module://{__name__}"
 OMITTED = "application/x-omitted"
 _SHOWN = "_shown_digest"
+_IMAGES = ("image/png", "image/jpeg", "image/webp", "image/gif")
+_SMALLER = 0.9  # than what would just fit, since small images compress a little worse
+_NOTE_CHARS = 250
 
 
 class FigureManager(FigureManagerBase):
     """What `fig.show()` and `plt.show()` end in."""
 
     most_pixels: ClassVar[int] = 16_000_000
+    most_bytes: ClassVar[int] = 16 * 2**20
 
     def show(self) -> None:
         _publish(self.canvas.figure)
@@ -61,11 +66,11 @@ def show_open_figures() -> None:
     plt.close("all")
 
 
-def install(shell: Any, figure_pixels: int) -> None:
+def install(shell: Any, figure_pixels: int, figure_bytes: int) -> None:
     """Make `shell` show figures and images through this module, and nothing else than them and text."""
     from matplotlib import pyplot as plt
 
-    FigureManager.most_pixels = figure_pixels
+    FigureManager.most_pixels, FigureManager.most_bytes = figure_pixels, figure_bytes
     plt.switch_backend(BACKEND)
     # Code made for a script asks for a file-only backend, with which plt.show() shows nothing.
     mpl.use = plt.switch_backend = _stay
@@ -115,6 +120,44 @@ def image_png(image: Image.Image, most_pixels: int) -> bytes | None:
         size = f"{image.width}x{image.height}"
         _omit(f"image of {size} pixels not shown: the limit is {most_pixels}; show a smaller one")
         return None
+    return _encode(image)
+
+
+def as_png(data: dict[str, Any]) -> dict[str, Any]:
+    """Display data with its image as a PNG file that the host takes: `IPython.display.Image` shows other kinds too."""
+    mime = next((kind for kind in _IMAGES if data.get(kind)), None)
+    if mime is None:
+        return data
+    try:
+        file = data[mime] if isinstance(data[mime], bytes) else base64.b64decode(data[mime])
+        if mime == "image/png" and _is_plain(file):
+            return data
+        image: dict[str, Any] = {"image/png": _fitting_png(file)}
+    except Exception as error:  # noqa: BLE001 - decoders raise anything, and showing something never failed a cell
+        image = {OMITTED: f"{mime} not shown: {type(error).__name__}: {error}"[:_NOTE_CHARS]}
+    return {kind: value for kind, value in data.items() if kind not in _IMAGES} | image
+
+
+def _is_plain(file: bytes) -> bool:
+    """Whether it is a PNG file that is not interlaced, and has not too many pixels."""
+    width, height = (int.from_bytes(file[at : at + 4], "big") for at in (16, 20))
+    return file[28:29] == b"\0" and width * height <= FigureManager.most_pixels
+
+
+def _fitting_png(file: bytes) -> bytes:
+    """The image of a file, upright, and smaller where it would have too many pixels or bytes."""
+    with Image.open(BytesIO(file)) as image:
+        most = FigureManager.most_pixels
+        while True:
+            scale = min(1.0, (most / (image.width * image.height)) ** 0.5)
+            image.thumbnail((max(1, int(image.width * scale)), max(1, int(image.height * scale))))
+            data = _encode(ImageOps.exif_transpose(image))
+            if len(data) <= FigureManager.most_bytes:
+                return data
+            most = int(image.width * image.height * _SMALLER * FigureManager.most_bytes / len(data))
+
+
+def _encode(image: Image.Image) -> bytes:
     sink = BytesIO()
     rgb(image).save(sink, format="PNG", compress_level=1)
     return sink.getvalue()

@@ -9,9 +9,11 @@ import os
 import subprocess
 from typing import Any
 
-from ipykernel.zmqshell import ZMQInteractiveShell
+from ipykernel.displayhook import ZMQShellDisplayHook
+from ipykernel.zmqshell import ZMQDisplayPublisher, ZMQInteractiveShell
 from IPython.core.compilerop import CachingCompiler
 from IPython.core.history import HistoryManager
+from traitlets import Type
 
 from . import figures, tracebacks
 from .trace import Tracer
@@ -35,10 +37,30 @@ class _SessionHistory(HistoryManager):
             yield session or self.session_number, line, cell
 
 
+class CellPublisher(ZMQDisplayPublisher):
+    """Sends the images of `display` as PNG files."""
+
+    shell: Any
+
+    def publish(self, data: Any, *arguments: Any, **options: Any) -> None:
+        super().publish(self.shell.shown(data), *arguments, **options)
+
+
+class CellDisplayHook(ZMQShellDisplayHook):
+    """Sends the image that a cell ends with as a PNG file."""
+
+    shell: Any
+
+    def write_format_data(self, format_dict: Any, md_dict: Any = None) -> None:
+        super().write_format_data(self.shell.shown(format_dict), md_dict)
+
+
 class CellShell(ZMQInteractiveShell):
     """Ends with the container only, draws through our backend whatever a cell asks for, keeps tracebacks short."""
 
     compile: Any
+    displayhook_class = Type(CellDisplayHook)
+    display_pub_class = Type(CellPublisher)
     history_manager: Any
     tracer: Tracer | None = None
     rich = False  # for a notebook rather than for a model
@@ -70,6 +92,10 @@ class CellShell(ZMQInteractiveShell):
     def _stop_trace(self) -> None:
         if self.tracer is not None:
             self.tracer.stop()
+
+    def shown(self, data: dict[str, Any]) -> dict[str, Any]:
+        """What is sent of this display data: the host takes images as PNG files only."""
+        return data if self.rich else figures.as_png(data)
 
     def ask_exit(self) -> None:
         if self.rich:

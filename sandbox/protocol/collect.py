@@ -1,7 +1,7 @@
 """Turn the messages of one cell into a CellResult, within the limits of the Policy, while they come in.
 
-Every message is made by untrusted code: types are checked, what does not fit is ignored, and memory stays
-bounded however much arrives.
+Every message is made by untrusted code: types are checked, what does not fit is ignored, text is cut before it is
+searched, and memory stays bounded however much arrives. A figure is a PNG file, verified whole.
 """
 
 from __future__ import annotations
@@ -14,13 +14,18 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from sandbox.policy import Policy
-from sandbox.protocol.image_header import measure
+from sandbox.protocol.figures import SHOWN_BYTES_PER_PIXEL, FigureReader
+from sandbox.protocol.png import InvalidImage
 from sandbox.results import CellError, Figure, Omitted, Output, Stream
 
 OMITTED = "application/x-omitted"
+_NOT_PNG = ("image/jpeg", "image/gif", "image/webp")  # of which the guest makes PNG files
 _NOTE_CHARS = 300
+_NAME_CHARS = 200
 _MESSAGE_CHARS = 4_000
 _TRACEBACK_CHARS = 8_000
+_TRACEBACK_PARTS = 200
+_SEARCHED = 4  # characters looked at for each one kept, as colours are taken out
 _LINE = re.compile(r'^  File "<cell>", line (\d{1,9})', re.MULTILINE)
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
@@ -37,6 +42,8 @@ class Collector:
         self._omitted_chars = 0
         self._figures = 0
         self._omitted_figures = 0
+        self._figure_bytes_left = policy.output_bytes
+        self._reader = FigureReader(policy, SHOWN_BYTES_PER_PIXEL * policy.figure_pixels)
         self.error: CellError | None = None
 
     def add(self, message_type: str, content: Mapping[str, Any]) -> None:
@@ -67,27 +74,27 @@ class Collector:
     def _add_display(self, data: object) -> None:
         if not isinstance(data, dict):
             return
-        encoded, note, text = (
-            data.get("image/png") or data.get("image/jpeg"),
-            data.get(OMITTED),
-            data.get("text/plain"),
-        )
+        encoded, note, text = data.get("image/png"), data.get(OMITTED), data.get("text/plain")
+        other = next((mime for mime in _NOT_PNG if data.get(mime)), None)
         if isinstance(encoded, str):
-            self._add_figure(self._figure(encoded))
+            self._add_figure(encoded)
+        elif other is not None:
+            self.omit(f"left out: a figure of the type {other}; show it as PNG")
         elif isinstance(note, str):
             self.omit(note)
         elif isinstance(text, str):
             self._add_text("result", text + "\n")
 
     def _add_text(self, name: Literal["stdout", "stderr", "result"], text: str) -> None:
-        text = _encodable(text)
-        head, rest = text[: self._head_room], text[self._head_room :]
+        head = text[: self._head_room]
+        tail = text[max(len(head), len(text) - self._policy.output_chars // 2) :]
         self._head_room -= len(head)
+        self._omitted_chars += len(text) - len(head) - len(tail)
         if head:
-            self._head.append(Stream(name, head))
-        if rest:
-            self._tail.append(Stream(name, rest))
-            self._tail_chars += len(rest)
+            self._head.append(Stream(name, _encodable(head)))
+        if tail:
+            self._tail.append(Stream(name, _encodable(tail)))
+            self._tail_chars += len(tail)
             self._cut_tail()
 
     def _cut_tail(self) -> None:
@@ -104,50 +111,60 @@ class Collector:
             self._tail_chars -= cut
             self._omitted_chars += cut
 
-    def _add_figure(self, figure: Figure | Omitted) -> None:
+    def _add_figure(self, shown: str | Omitted) -> None:
+        """One as base64, or why there is none. Those over the limit cost no more than to be counted."""
         if self._figures >= self._policy.figures:
             self._omitted_figures += 1
             return
         self._figures += 1
+        figure = self._figure(shown) if isinstance(shown, str) else shown
         (self._tail if self._tail else self._head).append(figure)
 
     def _figure(self, encoded: str) -> Figure | Omitted:
-        policy = self._policy
-        if len(encoded) * 3 // 4 > policy.figure_bytes + 1024:
-            return Omitted(
-                f"a figure of {len(encoded) * 3 // 4} bytes left out: the limit is {policy.figure_bytes}"
-            )
         try:
-            data = base64.b64decode(encoded)
+            return self._reader.read_png(self._decoded(encoded))
+        except InvalidImage as reason:
+            return Omitted(f"left out: a figure {reason}"[:_NOTE_CHARS])
+
+    def _decoded(self, encoded: str) -> bytes:
+        """Raises InvalidImage."""
+        encoded = encoded.replace("\n", "")
+        count = len(encoded) * 3 // 4 - encoded.endswith("=") - encoded.endswith("==")
+        self._reader.check_bytes(count)
+        self._figure_bytes_left -= count
+        if self._figure_bytes_left < 0:
+            raise InvalidImage(f"over the {self._policy.output_bytes} bytes of output of one cell")
+        try:
+            return base64.b64decode(encoded, validate=True)
         except (binascii.Error, ValueError):
-            return Omitted("a figure that is no base64 left out")
-        measured = measure(data)
-        if measured is None:
-            return Omitted("a figure that is no PNG or JPEG file left out")
-        mime, width, height = measured
-        if width * height > policy.figure_pixels:
-            return Omitted(
-                f"a figure of {width}x{height} pixels left out: the limit is {policy.figure_pixels}"
-            )
-        return Figure(data, mime, width, height)
+            raise InvalidImage("that is no base64") from None
 
 
 def cell_error(content: Mapping[str, Any]) -> CellError:
     """The exception that an `error` message or a failed reply tells of."""
-    stack = content.get("traceback")
-    lines = [line for line in stack if isinstance(line, str)] if isinstance(stack, list) else []
-    shown = _encodable(_COLOUR.sub("", "\n".join(lines)))
+    shown = _encodable(_COLOUR.sub("", "\n".join(_traceback(content.get("traceback")))))
     found = _LINE.findall(shown)
     return CellError(
-        name=_text(content.get("ename"), "Error"),
-        message=_text(content.get("evalue"), "")[:_MESSAGE_CHARS],
+        name=_text(content.get("ename"), "Error", _NAME_CHARS),
+        message=_text(content.get("evalue"), "", _MESSAGE_CHARS),
         line=int(found[-1]) if found else None,
         traceback=_middle_cut(shown, _TRACEBACK_CHARS),
     )
 
 
-def _text(value: object, default: str) -> str:
-    return _encodable(_COLOUR.sub("", value)) if isinstance(value, str) else default
+def _traceback(stack: object) -> list[str]:
+    """Its first and last parts, each cut in the middle."""
+    if not isinstance(stack, list):
+        return []
+    half = _TRACEBACK_PARTS // 2
+    ends = stack if len(stack) <= _TRACEBACK_PARTS else [*stack[:half], *stack[-half:]]
+    return [_middle_cut(part, _SEARCHED * _TRACEBACK_CHARS) for part in ends if isinstance(part, str)]
+
+
+def _text(value: object, default: str, most: int) -> str:
+    if not isinstance(value, str):
+        return default
+    return _encodable(_COLOUR.sub("", value[: _SEARCHED * most]))[:most]
 
 
 def _encodable(text: str) -> str:

@@ -13,12 +13,14 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from sandbox.policy import Policy
+from sandbox.protocol.figures import FigureReader
 from sandbox.protocol.values import Decoder, NotPlain, encode
 
 HostFunction: TypeAlias = Callable[..., Any]
 Answer: TypeAlias = tuple[dict[str, Any], list[bytes]]
 _ERROR_CHARS = 500
 _NAME_CHARS = 200
+_INFLATED_BYTES_PER_BYTE = 16  # what the images of a cell may inflate to, for each of Policy.host_bytes
 
 
 class _Refused(Exception):  # noqa: N818 - it names the outcome
@@ -42,6 +44,7 @@ class Bridge:
     def __init__(self, functions: Mapping[str, HostFunction], policy: Policy) -> None:
         self._functions = dict(functions)
         self._policy = policy
+        self._reader = FigureReader(policy, _INFLATED_BYTES_PER_BYTE * policy.host_bytes)
         self._calls = 0
         self._bytes = 0
 
@@ -81,7 +84,7 @@ class Bridge:
         return encoded
 
     def _read(self, name: str, content: object, buffers: Sequence[bytes]) -> _Request:
-        decoder = Decoder(buffers, self._policy)
+        decoder = Decoder(buffers, self._reader)
         try:
             request = _request(name, content, decoder)
         except NotPlain as reason:

@@ -1,6 +1,7 @@
 """Plain values between a cell and the host: JSON beside buffers. `guest/host.py` is the other side, and says how.
 
-What comes from a guest is untrusted: `decode` looks at every type, size and index, and at the header of images.
+What comes from a guest is untrusted: `decode` looks at every type, size and index, and verifies each image once,
+however often a value names it.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from sandbox.policy import Policy
+from sandbox.protocol.figures import FigureReader
 from sandbox.protocol.image_header import measure
+from sandbox.protocol.png import InvalidImage
 from sandbox.results import Figure
 
 _SPECIAL = ("__bytes__", "__picture__", "__float__", "__int__", "__dict__")
@@ -26,11 +28,12 @@ class NotPlain(Exception):  # noqa: N818 - it says what a value is
 
 
 class Decoder:
-    """Reads the values of one message."""
+    """Reads the values of one message. `reader` is the cell's."""
 
-    def __init__(self, buffers: Sequence[bytes], policy: Policy) -> None:
+    def __init__(self, buffers: Sequence[bytes], reader: FigureReader) -> None:
         self._buffers = buffers
-        self._policy = policy
+        self._reader = reader
+        self._pictures: dict[int, Figure] = {}
         self._left = _VALUES
         self.chars = 0  # of text, so far
 
@@ -58,7 +61,7 @@ class Decoder:
             case "__bytes__", int(at):
                 return self._buffer(at)
             case "__picture__", int(at):
-                return self._picture(self._buffer(at))
+                return self._picture(at)
             case "__float__", str(text) if text in _FLOATS:
                 return float(text)
             case "__int__", str(digits) if len(digits) <= _HEX_DIGITS:
@@ -83,20 +86,14 @@ class Decoder:
             raise NotPlain("a buffer that did not come along")
         return self._buffers[at]
 
-    def _picture(self, data: bytes) -> Figure:
-        measured = measure(data)
-        if measured is None:
-            raise NotPlain("a picture that is no PNG or JPEG file")
-        mime, width, height = measured
-        if width * height > self._policy.figure_pixels:
-            raise NotPlain(
-                f"a picture of {width}x{height} pixels: the limit is {self._policy.figure_pixels}; make it smaller"
-            )
-        if len(data) > self._policy.figure_bytes:
-            raise NotPlain(
-                f"a picture of {len(data)} bytes: the limit is {self._policy.figure_bytes}; make it smaller"
-            )
-        return Figure(data, mime, width, height)
+    def _picture(self, at: int) -> Figure:
+        data = self._buffer(at)
+        if at not in self._pictures:
+            try:
+                self._pictures[at] = self._reader.read(data)
+            except InvalidImage as reason:
+                raise NotPlain(f"a picture {reason}") from None
+        return self._pictures[at]
 
 
 def encode(value: object, buffers: list[bytes], level: int = 0) -> Any:

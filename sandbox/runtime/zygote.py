@@ -164,6 +164,7 @@ def _setup(confinement: Confinement) -> dict[str, Any]:
         "packages": confinement.interpreter.packages,
         "preload": policy.preload,
         "figure_pixels": policy.figure_pixels,
+        "figure_bytes": policy.figure_bytes,
         "environment": confinement.environment(),
         "limits": limits(policy),
         "filters": [base64.b64encode(program).decode() for program in programs],

@@ -18,7 +18,7 @@ def program(folder: Path, text: str) -> Path:
 def test_the_first_lines_of_a_program_say_how_to_run_it(tmp_path: Path) -> None:
     text = (
         '"""Try it.\n\nlayer: deadline\nplain: skipped, it needs one\ntimeout: 0.5\nsession: own\n'
-        'sessions: 2\nproof: deadline\nafter: print("a: b")\nexpect: a: b\n"""\nx = 1\n'
+        'sessions: 2\nproof: deadline\nfunctions: take\nafter: print("a: b")\nexpect: a: b\n"""\nx = 1\n'
     )
     assert read_topic(program(tmp_path, text)) == (
         Attack(
@@ -33,6 +33,7 @@ def test_the_first_lines_of_a_program_say_how_to_run_it(tmp_path: Path) -> None:
             session="own",
             sessions=2,
             proof="deadline",
+            functions="take",
             after='print("a: b")',
             expect="a: b",
         ),

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from sandbox import CellError, CellResult, KernelStartError, Stream
+from sandbox import CellError, CellResult, Figure, KernelStartError, Stream
 from sandbox.escape_tests import Attack, Runner
+from sandbox.protocol.rpc import HostFunction
+from tests.sandbox.conftest import png
 
 TRY = Attack("files", "try", "Try it.", "", layer="mounts", plain="fails")
 
@@ -24,8 +27,9 @@ class Open:
         self._variables = {} if variables is None else variables
         self._seconds = seconds
 
-    def run(self, code: str) -> CellResult:
+    def run(self, code: str, *, functions: Mapping[str, HostFunction] | None = None) -> CellResult:
         said, error = io.StringIO(), None
+        self._variables["host"] = SimpleNamespace(**(functions or {}))
         with contextlib.redirect_stdout(said):
             try:
                 exec(code, self._variables)
@@ -41,10 +45,22 @@ class Open:
 class Broken(Open):
     """A session whose kernel does not come back after the first attack."""
 
-    def run(self, code: str) -> CellResult:
+    def run(self, code: str, *, functions: Mapping[str, HostFunction] | None = None) -> CellResult:
         if "TARGET" in code:
             raise KernelStartError("no kernel came up")
-        return super().run(code)
+        return super().run(code, functions=functions)
+
+
+class Showing(Open):
+    """A session whose cells all show one figure."""
+
+    def __init__(self, figure: Figure) -> None:
+        super().__init__()
+        self._figure = figure
+
+    def run(self, code: str, *, functions: Mapping[str, HostFunction] | None = None) -> CellResult:
+        result = super().run(code, functions=functions)
+        return replace(result, outputs=(*result.outputs, self._figure))
 
 
 @pytest.fixture
@@ -174,3 +190,18 @@ def test_a_secret_of_the_neighbour_in_the_next_cell_is_an_escape() -> None:
     shared: dict[str, Any] = {}
     with Runner(lambda timeout_s: Open(shared), 0.5) as runner:
         assert runner.run(trying("pass", after="print(secret)")).evidence == "it printed a secret"
+
+
+def test_a_figure_of_another_size_than_it_says_is_an_escape() -> None:
+    with Runner(lambda timeout_s: Showing(Figure(png(), "image/png", 10, 10)), 0.5) as runner:
+        assert not runner.run(trying("pass", proof="result")).contained
+
+
+def test_a_figure_that_is_what_it_says_is_none() -> None:
+    with Runner(lambda timeout_s: Showing(Figure(png(), "image/png", 40, 30)), 0.5) as runner:
+        assert runner.run(trying("pass", proof="result")).contained
+
+
+def test_a_figure_that_a_function_of_the_host_got_is_judged_too(runner: Runner) -> None:
+    code = "from sandbox import Figure; host.take(Figure(b'', 'image/png', 1, 1))"
+    assert not runner.run(trying(code, functions="take", proof="result")).contained

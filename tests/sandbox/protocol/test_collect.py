@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sandbox import Figure, Omitted, Policy, Stream
 from sandbox.protocol.collect import OMITTED, Collector, cell_error
 from tests.sandbox.conftest import png
+from tests.sandbox.protocol.png_files import chunk, png_file
 
 # How fast a loaded machine makes examples says nothing about the code.
 patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -86,8 +87,10 @@ def test_figures_over_the_count_are_counted_once_at_the_end() -> None:
     [
         ({"image/png": PNG}, Policy(figure_pixels=1000), "40x30 pixels"),
         ({"image/png": base64.b64encode(bytes(9000)).decode()}, Policy(figure_bytes=100), "9000 bytes"),
-        ({"image/png": base64.b64encode(b"GIF89a" + bytes(50)).decode()}, Policy(), "no PNG or JPEG"),
+        ({"image/png": base64.b64encode(b"GIF89a" + bytes(50)).decode()}, Policy(), "no PNG file"),
         ({"image/png": "ÿ" * 8}, Policy(), "no base64"),
+        ({"image/jpeg": PNG}, Policy(), "the type image/jpeg"),
+        ({"image/png": PNG}, Policy(output_bytes=50), "50 bytes of output"),
         ({OMITTED: "image not shown"}, Policy(), "image not shown"),
     ],
 )
@@ -115,6 +118,52 @@ def test_the_line_is_that_of_the_innermost_frame_of_the_cell() -> None:
 def test_colours_are_taken_out_of_an_error() -> None:
     error = cell_error({"ename": "E", "evalue": "\x1b[31mred\x1b[0m", "traceback": ["\x1b[1mat\x1b[0m"]})
     assert (error.message, error.traceback) == ("red", "at")
+
+
+def test_a_figure_keeps_nothing_but_its_pixels() -> None:
+    text = base64.b64encode(png_file(4, 3, chunk(b"tEXt", b"a\0b"))).decode()
+    assert collected(shown({"image/png": text})).outputs() == (Figure(png_file(4, 3), "image/png", 4, 3),)
+
+
+def test_base64_may_have_lines() -> None:
+    lines = base64.encodebytes(png()).decode()
+    assert collected(shown({"image/png": lines})).outputs() == (Figure(png(), "image/png", 40, 30),)
+
+
+def test_figures_over_the_count_do_not_use_up_the_bytes_of_a_cell() -> None:
+    policy = Policy(figures=1, output_bytes=2 * len(png()))
+    outputs = collected(*[shown({"image/png": PNG})] * 5, policy=policy).outputs()
+    assert outputs == (Figure(png(), "image/png", 40, 30), Omitted("4 more figures left out"))
+
+
+@pytest.mark.parametrize(("field", "most"), [("ename", 200), ("evalue", 4_000), ("traceback", 8_100)])
+def test_every_part_of_an_error_has_an_end(field: str, most: int) -> None:
+    text = "\x1b[1m" + "e" * 1_000_000
+    error = cell_error({"ename": "E", field: [text] * 9 if field == "traceback" else text})
+    assert 100 < max(map(len, (error.name, error.message, error.traceback))) <= most
+
+
+def test_a_traceback_of_many_parts_keeps_its_ends() -> None:
+    parts = ["first", *["between"] * 1_000_000, '  File "<cell>", line 7, in f']
+    error = cell_error({"traceback": parts})
+    assert (error.traceback[:5], error.line) == ("first", 7)
+
+
+@patient
+@given(st.text("\x1b[0;m\ud800a", max_size=60))
+def test_text_of_an_error_can_be_written(text: str) -> None:
+    error = cell_error({"ename": text, "evalue": text, "traceback": [text]})
+    assert f"{error.name}{error.message}{error.traceback}!".encode()
+
+
+@patient
+@given(st.lists(st.text(max_size=30), max_size=8), st.integers(1, 40))
+def test_head_and_tail_are_those_of_all_text(pieces: list[str], most: int) -> None:
+    text = "".join(pieces)
+    outputs = collected(*map(said, pieces), policy=Policy(output_chars=most)).outputs()
+    kept = "".join(output.text for output in outputs if isinstance(output, Stream))
+    whole = len(text) <= most
+    assert kept == (text if whole else text[: most - most // 2] + text[len(text) - most // 2 :])
 
 
 anything = st.recursive(

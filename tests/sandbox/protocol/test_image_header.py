@@ -38,3 +38,18 @@ def test_a_picture_without_a_pixel_is_none() -> None:
 def test_no_bytes_make_it_raise(start: bytes, rest: bytes) -> None:
     measured = measure(start + rest)
     assert measured is None or (measured[1] > 0 and measured[2] > 0)
+
+
+def test_a_jpeg_of_two_sizes_has_none() -> None:
+    sink = io.BytesIO()
+    Image.new("RGB", (33, 7)).save(sink, "JPEG")
+    data = sink.getvalue()
+    at = data.index(b"\xff\xc0")
+    assert measure(data[:at] + data[at : at + 19] + data[at:]) is None
+
+
+def test_padding_before_a_marker_is_passed_over() -> None:
+    sink = io.BytesIO()
+    Image.new("RGB", (33, 7)).save(sink, "JPEG")
+    data = sink.getvalue()
+    assert measure(data[:2] + b"\xff" * 1_000_000 + data[2:]) == ("image/jpeg", 33, 7)

@@ -153,6 +153,21 @@ def test_a_picture_of_the_host_is_an_image_in_the_cell(returned: Figure | bytes)
     assert (image.mode, image.size) == ("RGB", (40, 30))
 
 
+def test_an_image_named_often_is_one_figure() -> None:
+    taken: list[Any] = []
+    request = {"call": "1", "function": "take", "args": [[{"__picture__": 0}] * 1000], "kwargs": {}}
+    Bridge({"take": taken.append}, Policy()).answer(request, [png()])
+    assert len({id(figure) for figure in taken[0]}) == 1
+
+
+def test_an_image_of_the_host_with_two_sizes_arrives_as_bytes() -> None:
+    sink = BytesIO()
+    Image.new("RGB", (40, 30)).save(sink, "JPEG")
+    at = sink.getvalue().index(b"\xff\xc0")
+    data = sink.getvalue()[: at + 19] + sink.getvalue()[at:]
+    assert host(draw=lambda: data).draw() == data
+
+
 def test_the_functions_of_the_host_are_listed() -> None:
     bridge = host(detect=echo, caption=echo)
     assert (dir(bridge), repr(bridge)) == (["caption", "detect"], "<host functions: detect, caption>")
