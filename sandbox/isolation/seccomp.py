@@ -11,6 +11,7 @@ faults of Linux in the calls that are allowed; open, ioctl, prctl and the networ
 
 from __future__ import annotations
 
+import mmap
 import os
 import socket
 from functools import cache
@@ -30,6 +31,13 @@ _NEW_NAMESPACES = (
     0x40000000,  # CLONE_NEWNET
 )
 _TERMINAL_INPUT = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX: they type for whoever uses the terminal
+_UNMEASURED_CALLS = ("memfd_create", "shmget", "msgget", "semget", "vmsplice")
+_UNMEASURED_OPTIONS = (
+    7,
+    8,
+    60,
+)  # SO_SNDBUF, SO_RCVBUF, SO_ZEROCOPY: small buffers, and no pages of processes in them
+_MAP_TYPE, _MAP_SHARED_VALIDATE = 0xF, 3  # linux/mman.h
 _TYPE, _LOW_32_BITS = 0xF, 0xFFFFFFFF
 _INTERNET = (
     (socket.SOCK_STREAM, 0),
@@ -43,13 +51,17 @@ _WHO_AM_I = 0xFFFFFFFF  # personality() without a change
 
 
 @cache
-def filter_programs() -> tuple[bytes, ...]:
+def filter_programs(*, is_measured: bool = False) -> tuple[bytes, ...]:
     """The classic BPF programs for this machine, all of which are to be loaded. Raises IsolationError.
 
-    Two, because a list of what is allowed cannot say "all but": the second one refuses arguments.
+    Two, because a list of what is allowed cannot say "all but": the second one refuses arguments. is_measured: refuse
+    also what holds memory outside of every address space, which isolation/memory.py could not see.
     """
     seccomp = _library()
-    return _compiled(_allowed_calls(seccomp)), _compiled(_refused_arguments(seccomp))
+    refused = _refused_arguments(seccomp)
+    if is_measured:
+        _refuse_unmeasured_memory(seccomp, refused)
+    return _compiled(_allowed_calls(seccomp)), _compiled(refused)
 
 
 def _allowed_calls(seccomp: Any) -> Any:
@@ -89,6 +101,23 @@ def _refused_arguments(seccomp: Any) -> Any:
     for request in _TERMINAL_INPUT:
         _add(rules, refused, "ioctl", seccomp.Arg(1, seccomp.MASKED_EQ, _LOW_32_BITS, request))
     return rules
+
+
+def _refuse_unmeasured_memory(seccomp: Any, rules: Any) -> None:
+    """A pipe of vmsplice or a segment keeps pages that nobody maps; so does a file of which a part is unmapped."""
+    import errno
+
+    for call in _UNMEASURED_CALLS:
+        _add(rules, seccomp.ERRNO(errno.ENOSYS), call)
+    refused = seccomp.ERRNO(errno.EPERM)
+    for option in _UNMEASURED_OPTIONS:
+        level = seccomp.Arg(1, seccomp.MASKED_EQ, _LOW_32_BITS, socket.SOL_SOCKET)
+        _add(rules, refused, "setsockopt", level, seccomp.Arg(2, seccomp.MASKED_EQ, _LOW_32_BITS, option))
+    for kind in (mmap.MAP_SHARED, _MAP_SHARED_VALIDATE):
+        shared = kind | mmap.MAP_ANONYMOUS
+        _add(
+            rules, refused, "mmap", seccomp.Arg(3, seccomp.MASKED_EQ, _MAP_TYPE | mmap.MAP_ANONYMOUS, shared)
+        )
 
 
 def _add(rules: Any, action: int, call: str, *arguments: Any) -> None:

@@ -152,7 +152,7 @@ def _start(
 
 def _setup(confinement: Confinement) -> dict[str, Any]:
     policy = confinement.policy
-    programs = filter_programs() if policy.isolation == "bwrap" else ()
+    programs = filter_programs(is_measured=confinement.is_measured) if policy.isolation == "bwrap" else ()
     return {
         "packages": confinement.interpreter.packages,
         "preload": policy.preload,
