@@ -25,6 +25,8 @@ _NEEDED = ("memory", "pids")
 _PERIOD_US = 100_000
 _TCP_BYTES = 64 * 2**20
 _GONE_S = 2.0  # how long Linux may take to forget processes that were killed
+_USAGE_1 = ("max_usage_in_bytes", "limit_in_bytes")
+_LARGE_PAGE = 2 * 2**20  # what may be charged at once
 _LIMITS_1 = ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes")  # the second: memory and swap together
 
 
@@ -283,11 +285,13 @@ def _write(file: Path, value: str) -> None:
 
 
 def _reached_limit(folder: Path, events: str) -> bool:
-    """Whether the limit of this very group was reached. Version 2 counts it as `oom`, version 1 as failed charges."""
+    """Whether it was the limit of this very group. Version 1 tells only how near it came to it."""
     if _counter(folder, (events,), "oom"):
         return True
-    counts = (folder / name for name in ("memory.failcnt", "memory.memsw.failcnt"))
-    return any(file.exists() and file.read_text().strip() != "0" for file in counts)
+    with contextlib.suppress(OSError):
+        most, limit = (int((folder / f"memory.{name}").read_text()) for name in _USAGE_1)
+        return most + _LARGE_PAGE > limit
+    return False
 
 
 def _counter(folder: Path, files: Iterable[str], name: str) -> int:
