@@ -61,7 +61,9 @@ def _processors(policy: Policy, found: SessionLimits) -> str:
 
 
 def _each_process(policy: Policy) -> str:
-    return ", ".join(f"{name} {value:,}" for name, value in limits(policy).items())
+    told = {name: f"{value:,}" for name, value in limits(policy).items()}
+    told["RLIMIT_AS"] += " beside what a new kernel maps"
+    return ", ".join(f"{name} {value}" for name, value in told.items())
 
 
 def _filter(engine: Engine) -> str:
