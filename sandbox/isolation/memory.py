@@ -67,7 +67,7 @@ class Watched:
 
     def measure(self) -> int:
         """What it can have at most. Notes in `bytes` what it has, as far as a recent exact look tells."""
-        bound = self._beside() + sum(_processes(self._path / "proc").values())
+        bound = self._beside() + sum(_processes(f"{self._path}/proc").values())
         is_fresh = time.monotonic() - self.measured_at < _FRESH_S
         self.bytes = max(bound - self.shared_bytes, 0) if is_fresh else bound
         return bound
@@ -75,18 +75,20 @@ class Watched:
     def measure_exactly(self) -> int:
         """What it has, with its part of what it shares; ten times as slow, or more with many processes."""
         bound = self.measure()
-        self.bytes = self._beside() + _exact_bytes(self._path / "proc")
+        self.bytes = self._beside() + _exact_bytes(f"{self._path}/proc")
         self.shared_bytes = max(bound - self.bytes, 0)
         self.measured_at = time.monotonic()
         return self.bytes
 
     @property
-    def _path(self) -> Path:
-        return Path(f"/proc/self/fd/{self.root}")
+    def _path(
+        self,
+    ) -> str:  # paths are texts here: making objects of them takes longer than reading the files
+        return f"/proc/self/fd/{self.root}"
 
     def _beside(self) -> int:
         """What is of no process."""
-        return _tmpfs_bytes(self._path) + _socket_bytes(self._path / "proc/1/net")
+        return _tmpfs_bytes(self._path) + _socket_bytes(f"{self._path}/proc/1/net")
 
 
 class Watchdog:
@@ -189,8 +191,8 @@ class Watchdog:
 def _check() -> None:
     """Whether another process could be measured. Raises IsolationError."""
     try:
-        _statm(Path("/proc/self"))
-        _anonymous_bytes(Path("/proc/self"))
+        _statm("/proc/self")
+        _anonymous_bytes("/proc/self")
         Path("/proc/self/ns/pid").readlink()
     except (OSError, ValueError, IndexError) as error:
         raise IsolationError(f"/proc tells nothing of the memory of processes ({error})") from error
@@ -205,7 +207,7 @@ def _pid(pidfd: int) -> int:
     return pid
 
 
-def _processes(proc: Path) -> dict[str, int]:
+def _processes(proc: str) -> dict[str, int]:
     """By pid what each has for itself at most. Lists again as long as there are new ones: they may be forking."""
     found: dict[str, int] = {}
     for _ in range(_ROUNDS):
@@ -213,11 +215,11 @@ def _processes(proc: Path) -> dict[str, int]:
         if not new:
             break
         for name in new:
-            found[name] = _own_bytes(proc / name)
+            found[name] = _own_bytes(f"{proc}/{name}")
     return found
 
 
-def _own_bytes(process: Path) -> int:
+def _own_bytes(process: str) -> int:
     own = 0
     for task in _tasks(process):
         with contextlib.suppress(OSError):
@@ -227,20 +229,20 @@ def _own_bytes(process: Path) -> int:
     return own
 
 
-def _statm(task: Path) -> int:
+def _statm(task: str) -> int:
     """What is resident and of no file. Nothing for a thread that has ended."""
-    _, resident, shared, *_ = (task / "statm").read_text().split()
+    _, resident, shared, *_ = _read(f"{task}/statm").split()
     return (int(resident) - int(shared)) * _PAGE
 
 
-def _tasks(process: Path) -> Iterator[Path]:
+def _tasks(process: str) -> Iterator[str]:
     """The process, then its threads: when the first thread has ended, only the others tell of its memory."""
     yield process
-    for name in _names(process / "task"):
-        yield process / "task" / name
+    for name in _names(f"{process}/task"):
+        yield f"{process}/task/{name}"
 
 
-def _names(folder: Path) -> list[str]:
+def _names(folder: str) -> list[str]:
     """Of processes or threads; none once there is nobody."""
     try:
         return [name for name in os.listdir(folder) if name.isdigit()]  # noqa: PTH208 - four times as fast
@@ -248,16 +250,14 @@ def _names(folder: Path) -> list[str]:
         return []
 
 
-def _exact_bytes(proc: Path) -> int:
+def _exact_bytes(proc: str) -> int:
     """The PSS of all processes of the container, each address space once."""
-    namespace = _link(proc / "1/ns/pid")
+    namespace = _link(f"{proc}/1/ns/pid")
     total, measured, known = 0, list[int](), set[str]()
     for _ in range(_ROUNDS if namespace else 0):
-        new = [
-            name for name in _names(Path("/proc")) if name not in known
-        ]  # by the host's pids, which kcmp needs
+        new = [name for name in _names("/proc") if name not in known]  # by the host's pids, which kcmp needs
         known.update(new)
-        members = [Path("/proc", name) for name in new if _link(Path("/proc", name, "ns/pid")) == namespace]
+        members = [f"/proc/{name}" for name in new if _link(f"/proc/{name}/ns/pid") == namespace]
         if not members:
             break
         for task, used in map(_first_measured, members):
@@ -267,16 +267,16 @@ def _exact_bytes(proc: Path) -> int:
     return total
 
 
-def _first_measured(process: Path) -> tuple[int, int]:
+def _first_measured(process: str) -> tuple[int, int]:
     """The thread that tells of the memory of a process, and how much that is."""
     for task in _tasks(process):
         used = _task_bytes(task)
         if used:
-            return int(task.name), used
+            return int(task.rpartition("/")[2]), used
     return 0, 0
 
 
-def _task_bytes(task: Path) -> int:
+def _task_bytes(task: str) -> int:
     try:
         return _anonymous_bytes(task)
     except OSError:
@@ -285,9 +285,9 @@ def _task_bytes(task: Path) -> int:
         return 0  # it has ended
 
 
-def _anonymous_bytes(task: Path) -> int:
+def _anonymous_bytes(task: str) -> int:
     """What is in memory and in swap, a page that others share by its part. Raises OSError, ValueError."""
-    lines = (task / "smaps_rollup").read_text().splitlines()
+    lines = _read(f"{task}/smaps_rollup").splitlines()
     counts = {name: int(rest.split()[0]) for name, _, rest in (line.partition(":") for line in lines[1:])}
     return (counts.get("Pss_Anon", counts.get("Pss", 0)) + counts.get("SwapPss", 0)) * 1024
 
@@ -301,24 +301,33 @@ def _share_memory(pid: int, other: int) -> bool:
     return number is not None and _libc().syscall(number, pid, other, _KCMP_VM, 0, 0) == 0
 
 
-def _link(path: Path) -> str | None:
+def _read(path: str) -> str:
+    """The text of a small file of /proc. Raises OSError."""
+    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.read(file, 65_536).decode()
+    finally:
+        os.close(file)
+
+
+def _link(path: str) -> str | None:
     try:
         return os.readlink(path)  # noqa: PTH115 - the text, not a path
     except OSError:
         return None
 
 
-def _tmpfs_bytes(root: Path) -> int:
+def _tmpfs_bytes(root: str) -> int:
     used = 0
     for name in _TMPFS:
         with contextlib.suppress(OSError):
-            status = os.statvfs(root / name)
+            status = os.statvfs(f"{root}/{name}")
             used += (status.f_blocks - status.f_bfree) * status.f_frsize
             used += (status.f_files - status.f_ffree) * _INODE_BYTES
     return used
 
 
-def _socket_bytes(net: Path) -> int:
+def _socket_bytes(net: str) -> int:
     """What the sockets of a container may hold: twice the default of a buffer, and more for TCP, which grows."""
     counts = _socket_counts(net)
     if not counts:
@@ -326,25 +335,25 @@ def _socket_bytes(net: Path) -> int:
     total = counts.get("sockets", 0) * 2 * _buffer_default()
     for table, kind in (("tcp", "TCP"), ("tcp6", "TCP6")):
         if counts.get(kind):
-            total += _tcp_bytes(net / table)
+            total += _tcp_bytes(f"{net}/{table}")
     return total
 
 
-def _socket_counts(net: Path) -> dict[str, int]:
+def _socket_counts(net: str) -> dict[str, int]:
     """As in `TCP: inuse 3 …`: how many there are of a kind, and of all kinds under `sockets`."""
     counts = {}
     for name in ("sockstat", "sockstat6"):
         with contextlib.suppress(OSError):
-            for line in (net / name).read_text().splitlines():
+            for line in _read(f"{net}/{name}").splitlines():
                 kind, _, rest = line.partition(":")
                 counts[kind] = int(rest.split()[1])
     return counts
 
 
-def _tcp_bytes(table: Path) -> int:
+def _tcp_bytes(table: str) -> int:
     total, (sent, received) = 0, _tcp_limits()
     with contextlib.suppress(OSError):
-        for line in table.read_text().splitlines()[1:]:
+        for line in Path(table).read_text().splitlines()[1:]:
             waiting, _, unread = line.split()[4].partition(":")
             total += min(int(waiting, 16) * _TRUESIZE, sent) + min(int(unread, 16) * _TRUESIZE, received)
     return total
