@@ -18,6 +18,10 @@ class Policy:
     preload: modules to import once for all sessions, so that cells which import them need not wait.
     seed: of random, of numpy's global generator and of hashes, in 0 … 2**32 - 1: every kernel draws the same numbers
     and has its sets in the same order. None: by chance, as `numpy.random.default_rng()` without a seed always is.
+    session_memory: what limits the memory of a session as a whole. `required`: a cgroup, or where none can be made a
+    watchdog on the host; where neither works, IsolationError. `watchdog`: always the watchdog. `per_process`: a cgroup,
+    or nothing: the caller accepts that processes of a session have `memory_bytes` each, and memory beside that which
+    is of no process.
     """
 
     isolation: Literal["bwrap", "none"] = "bwrap"
@@ -27,7 +31,7 @@ class Policy:
     cell_timeout_s: float = 30.0
     interrupt_grace_s: float = 1.5  # between the interrupt and the kill
     start_timeout_s: float = 60.0
-    memory_bytes: int = 2048 * MIB  # of each process; of a session too where there are cgroups
+    memory_bytes: int = 2048 * MIB  # of each process, and of a session as a whole (see session_memory)
     processes: int = 128  # processes and threads of a session
     cpus: float | None = None  # processors that a session may keep busy, where there are cgroups
     open_files: int = 512  # descriptors of each process; fewer than the host's own, which it shares in part
@@ -47,6 +51,7 @@ class Policy:
     host_calls: int = 1_000  # of host functions, by one cell
     host_bytes: int = 256 * MIB  # to and from host functions, by one cell
     host_call_timeout_s: float = 120.0
+    session_memory: Literal["required", "watchdog", "per_process"] = "required"
 
     def __post_init__(self) -> None:
         if self.isolation == "room":  # type: ignore[comparison-overlap]  # its name in version 0.1

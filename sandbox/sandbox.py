@@ -22,7 +22,9 @@ class Sandbox:
     """Opens isolated sessions under one Policy. Cheap to make, thread-safe; `close` ends every session.
 
     spare: kernels that are kept ready. max_sessions: how many may be open at once. acquire_timeout_s: how long `open`
-    waits for one of them to be closed; None is for ever.
+    waits for one of them to be closed; None is for ever. max_memory_bytes: of all sessions together; by default four
+    fifths of the machine's memory, or of what the cgroup of this process may use. Beyond it the kernel (with cgroups)
+    or the watchdog ends a session, whose cell reports OutOfMemory and says so; the host is not part of it.
     """
 
     def __init__(
@@ -32,6 +34,7 @@ class Sandbox:
         spare: int = 0,
         max_sessions: int = 256,
         acquire_timeout_s: float | None = 60.0,
+        max_memory_bytes: int | None = None,
         **renamed: Any,
     ) -> None:
         if renamed:  # names of version 0.1
@@ -42,6 +45,7 @@ class Sandbox:
         self.policy = policy or Policy()
         self._spare = spare
         self._acquire_timeout_s = acquire_timeout_s
+        self._max_memory_bytes = max_memory_bytes
         self._limiter = SessionLimiter(max_sessions)
         self._lock = threading.Lock()
         self._engine: Engine | None = None
@@ -105,7 +109,7 @@ class Sandbox:
             if self._closed:
                 raise _closed()
             if self._engine is None:
-                self._engine = Engine(self.policy)
+                self._engine = Engine(self.policy, self._max_memory_bytes)
                 self._warm_pool = WarmPool(self._engine, self._spare) if self._spare > 0 else None
             return self._engine
 

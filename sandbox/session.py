@@ -14,7 +14,7 @@ from sandbox.errors import ImageError, SessionClosed
 from sandbox.policy import Policy
 from sandbox.protocol.rpc import HostFunction
 from sandbox.results import CellError, CellResult
-from sandbox.runtime.cell import Cell, run_cell
+from sandbox.runtime.cell import Cell, out_of_memory, run_cell
 from sandbox.runtime.engine import Engine
 from sandbox.runtime.images import ImageFolder, ImageSource
 from sandbox.runtime.kernel import Kernel
@@ -40,7 +40,7 @@ class Session:
         folder = kernel.place.images
         self._images = ImageFolder(folder, engine.confinement.images_folder(folder))
         self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
-        self._untold = False  # a kernel was lost and no result has said so yet
+        self._untold: CellError | None = None  # a kernel was lost and no result has said so yet
         self.closed = False
 
     def run(
@@ -55,9 +55,9 @@ class Session:
         cell = Cell(code, trace, functions or {})
         with self._lock:
             self._notice_death()
-            if self._untold:
-                self._untold = False
-                return CellResult("died", error=CellError("KernelDied", _DIED_BETWEEN), state="lost")
+            if (untold := self._untold) is not None:
+                self._untold = None
+                return CellResult("died", error=untold, state="lost")
             kernel = self._living_kernel()
             self._clear_wake()
             try:
@@ -100,8 +100,11 @@ class Session:
 
     def _notice_death(self) -> None:
         if self._kernel is not None and not self._kernel.is_alive():
+            exhausted = self._kernel.exhausted()
             self._drop_kernel()
-            self._untold = not self.closed
+            if not self.closed:
+                died = CellError("KernelDied", _DIED_BETWEEN)
+                self._untold = out_of_memory(exhausted, self._policy) if exhausted else died
 
     def _living_kernel(self) -> Kernel:
         """The kernel; after a loss a new one, with every image again."""
@@ -123,7 +126,7 @@ class Session:
         ending, reply = kernel.request("define_request", {"names": dict(files)}, deadline)
         if ending != "replied":
             self._drop_kernel()
-            self._untold = True
+            self._untold = CellError("KernelDied", _DIED_BETWEEN)
             raise ImageError(
                 f"{', '.join(files)}: too large to be decoded under this Policy; give a smaller image"
             )

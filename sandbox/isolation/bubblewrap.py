@@ -76,6 +76,7 @@ class Confinement:
     policy: Policy
     interpreter: Interpreter
     fonts: tuple[Path, ...] = ()
+    is_measured: bool = False  # by isolation/memory.py, which needs all memory to be some process's
 
     def zygote_command(self, sessions: Path, uid: int, control: int) -> list[str]:
         """The argv of the zygote behind the outer confinement; its forks get their images from below `sessions`.
@@ -126,7 +127,7 @@ class Confinement:
         argv += ["--perms", "1777", "--size", str(64 * MIB), "--tmpfs", "/tmp"]
         argv += _binds((*self._shared(), *mounts))
         in_tree = [Mount(each.source, _TREE + each.target) for each in self._shared() if not each.is_covered]
-        argv += [*_system(_TREE), *_devices(f"{_TREE}/dev"), *_binds(in_tree)]
+        argv += [*_system(_TREE), *_devices(f"{_TREE}/dev", is_measured=self.is_measured), *_binds(in_tree)]
         argv += _folders(f"{_TREE}{folder}/x" for folder in ("/proc", "/tmp", IMAGES_FOLDER))
         argv += ["--remount-ro", "/", *_setenv(self.environment())]
         if self.setpriv is None:
@@ -298,11 +299,12 @@ def _sysctl(name: str) -> str | None:
     return path.read_text().strip() if path.exists() else None
 
 
-def _devices(root: str) -> Iterator[str]:
+def _devices(root: str, *, is_measured: bool) -> Iterator[str]:
     """Without terminals, which are few, and shared by all of a machine."""
     yield from _folders(f"{root}/{folder}/x" for folder in ("pts", "shm"))
     for name in _DEVICES:
-        yield from ("--dev-bind", f"/dev/{name}", f"{root}/{name}")
+        if name != "zero" or not is_measured:  # a shared mapping of it is shared anonymous memory
+            yield from ("--dev-bind", f"/dev/{name}", f"{root}/{name}")
     for link, target in (("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")):
         yield from ("--symlink", f"/proc/self/fd{target}", f"{root}/{link}")
 

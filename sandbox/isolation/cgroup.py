@@ -1,13 +1,13 @@
-"""Cgroups: what all processes of a session may use together, where this machine lets us have them.
+"""Cgroups: what the processes of a session, and of all sessions together, may use, where this machine offers them.
 
-Version 1 needs root, as a rule. Version 2 needs a place where groups can be made beside our own: systemd gives
-one to every user who is logged in. Without either, limits hold for each process alone (`find_cgroups`
-says why), and the sandbox works all the same.
+Version 1 needs root, as a rule. Version 2 needs a place where groups can be made beside our own. Where there is
+neither, `find_cgroups` says why, and isolation/memory.py limits memory by other means.
 """
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import signal
 import time
@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from sandbox.isolation.memory import KERNEL_BYTES, Exhausted
 from sandbox.policy import Policy
 
 _ROOT = Path("/sys/fs/cgroup")
@@ -23,29 +24,37 @@ _CONTROLLERS = ("memory", "pids", "cpu")
 _NEEDED = ("memory", "pids")
 _PERIOD_US = 100_000
 _TCP_BYTES = 64 * 2**20
-_OWN_BYTES = (
-    64 * 2**20
-)  # of a kernel, beside its cells: else it would be ended before a cell is refused memory
-_GONE_S = 1.0  # how long Linux may take to forget processes that were killed
+_GONE_S = 2.0  # how long Linux may take to forget processes that were killed
+_USAGE_1 = ("max_usage_in_bytes", "limit_in_bytes")
+_LARGE_PAGE = 2 * 2**20  # what may be charged at once
+_LIMITS_1 = ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes")  # the second: memory and swap together
 
 
 class Cgroups:
     """The groups of one Sandbox: a directory of each controller, in which every session has its own.
 
-    Version 2 has one directory for all controllers.
+    Version 2 has one directory for all controllers. Each directory is locked (flock) for as long as its host lives:
+    the kernel drops the lock with the host's last process, whatever PID namespace that was in. A pid in the name
+    would mean another process, or none, to a host in another PID namespace; a host that has no session for a while
+    has empty groups, which must not be removed either.
     """
 
-    def __init__(self, places: Mapping[str, Path], *, unified: bool) -> None:
-        """Make them. Raises OSError."""
+    def __init__(
+        self, places: Mapping[str, Path], *, unified: bool, max_memory_bytes: int | None = None
+    ) -> None:
+        """Make them. max_memory_bytes: of all sessions together. Raises OSError."""
         self._unified = unified
-        name = f"{_PREFIX}{os.getpid()}-{os.urandom(4).hex()}"
+        name = f"{_PREFIX}{os.urandom(8).hex()}"
         self._folders = {controller: place / name for controller, place in places.items()}
+        self._locks: list[int] = []
         try:
-            for folder in set(self._folders.values()):
+            for folder in self.folders:
                 folder.mkdir()
+                self._locks.append(_lock(folder))
             if unified:
                 enabled = " ".join(f"+{controller}" for controller in self._folders)
                 _write(self.folders[0] / "cgroup.subtree_control", enabled)
+            self._limit_memory(max_memory_bytes)
         except OSError:
             self.close()
             raise
@@ -70,9 +79,7 @@ class Cgroups:
                 folder.mkdir()
             for controller, folder in group.by_controller.items():
                 limits = _limits_2(controller, policy) if self._unified else _limits_1(controller, policy)
-                for file, value in limits.items():
-                    if (folder / file).exists():  # accounting of swap, for one, can be off
-                        _write(folder / file, value)
+                _write_limits(folder, limits)
         except OSError:
             group.remove()
             raise
@@ -82,6 +89,20 @@ class Cgroups:
         """Remove the directories, and the groups that are left in them. Twice is once."""
         for folder in self.folders:
             _remove_below(folder)
+        while self._locks:
+            os.close(self._locks.pop())
+
+    def _limit_memory(self, max_memory_bytes: int | None) -> None:
+        if max_memory_bytes is None or "memory" not in self._folders:
+            return
+        folder, limit = self._folders["memory"], str(max_memory_bytes)
+        if self._unified:
+            _write_limits(folder, {"memory.max": limit, "memory.swap.max": "0"})
+            return
+        hierarchy = folder / "memory.use_hierarchy"
+        if hierarchy.exists() and hierarchy.read_text().strip() == "0":  # before Linux 5.11
+            _write(hierarchy, "1")
+        _write_limits(folder, dict.fromkeys(_LIMITS_1, limit))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,23 +132,28 @@ class Group:
             raise
         return doors
 
-    def ran_out_of_memory(self) -> bool:
-        """Whether Linux has ended a process of it for its memory."""
+    def exhausted(self) -> Exhausted | None:
+        """Which memory ran out when Linux ended a process of the group; None if it ended none."""
         folder = self.by_controller["memory"]
-        for file in ("memory.events", "memory.oom_control"):
-            with contextlib.suppress(OSError):
-                lines = (folder / file).read_text().splitlines()
-                return any(line.startswith("oom_kill ") and line.split()[1] != "0" for line in lines)
-        return False
+        if not _counter(folder, ("memory.events", "memory.oom_control"), "oom_kill"):
+            return None
+        if _reached_limit(folder, "memory.events"):
+            return "session"
+        return "sandbox" if _reached_limit(folder.parent, "memory.events.local") else "machine"
+
+    def kill(self) -> None:
+        """End every process in it, also one that forks meanwhile; return when they are gone, or after 2 s."""
+        for folder in self.folders:
+            _kill(folder)
 
     def remove(self) -> None:
-        """End what is in it, and remove it."""
+        """End what is in it, and remove it. Twice is once."""
         for folder in self.folders:
             _remove(folder)
 
 
-def find_cgroups() -> tuple[Cgroups | None, str]:
-    """Groups for one Sandbox, and how they are had; or None, and why there are none."""
+def find_cgroups(max_memory_bytes: int | None = None) -> tuple[Cgroups | None, str]:
+    """Groups for one Sandbox, and which; or None, and why there are none."""
     why = []
     for places, unified in ((_places_2(), True), (_places_1(), False)):
         missing = [controller for controller in _NEEDED if controller not in places]
@@ -136,27 +162,56 @@ def find_cgroups() -> tuple[Cgroups | None, str]:
             continue
         sweep(places.values())
         try:
-            groups = Cgroups(places, unified=unified)
+            groups = Cgroups(places, unified=unified, max_memory_bytes=max_memory_bytes)
         except OSError as error:
             why.append(f"{error.filename or next(iter(places.values()))}: {error.strerror}")
             continue
         return groups, f"version {groups.version}: {', '.join(groups.controllers)}"
-    return None, f"none for user {os.getuid()} ({'; '.join(why)}): memory is limited for each process alone"
+    return None, f"none for user {os.getuid()} ({'; '.join(why)})"
+
+
+def limit_of_own_group() -> int | None:
+    """The memory that the cgroup of this process, and those above it, leave to it; None where they set no limit."""
+    limits = []
+    for places, file in ((_places_1(), "memory.limit_in_bytes"), (_own_2(), "memory.max")):
+        place = places.get("memory")
+        while place is not None and place.is_relative_to(_ROOT):
+            with contextlib.suppress(OSError, ValueError):  # the root group of version 2 has no such file
+                limits.append(int((place / file).read_text()))  # "max" is no number
+            place = place.parent
+    return min(limits, default=None)
 
 
 def sweep(places: Iterable[Path]) -> None:
-    """Remove the empty groups of hosts that were killed together with their reapers."""
+    """Remove the groups of hosts that were killed together with their reapers, with whatever still runs in them."""
     for place in set(places):
         for folder in place.glob(f"{_PREFIX}*"):
-            owner = folder.name.removeprefix(_PREFIX).partition("-")[0]
-            if owner.isdigit() and not Path(f"/proc/{owner}").exists():
+            try:
+                lock = _lock(folder)
+            except OSError:
+                continue  # its host lives, or it is gone already
+            try:
                 _remove_below(folder)
+            finally:
+                os.close(lock)
+
+
+def _lock(folder: Path) -> int:
+    """A descriptor that holds the lock of a directory. Raises OSError where somebody else does."""
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        folder.stat()  # a sweep may have removed it before it was locked
+    except OSError:
+        os.close(lock)
+        raise
+    return lock
 
 
 def _places_1() -> dict[str, Path]:
     """Below our own groups, whose limits go on to hold."""
     places = {}
-    for line in Path("/proc/self/cgroup").read_text().splitlines():
+    for line in _own_groups():
         _, names, path = line.split(":", 2)
         for controller in set(names.split(",")) & set(_CONTROLLERS):
             mount = _ROOT / names
@@ -168,13 +223,10 @@ def _places_1() -> dict[str, Path]:
 
 def _places_2() -> dict[str, Path]:
     """Beside our own group: one that has processes can have no groups with limits in it."""
-    own = next(
-        (line[3:] for line in Path("/proc/self/cgroup").read_text().splitlines() if line.startswith("0::")),
-        None,
-    )
-    if own is None or not (_ROOT / "cgroup.controllers").exists():
+    own = _own_2().get("memory")
+    if own is None:
         return {}
-    place = (_ROOT / own.lstrip("/")).parent if own != "/" else _ROOT
+    place = own.parent if own != _ROOT else _ROOT
     try:
         offered = (place / "cgroup.subtree_control").read_text().split()
     except OSError:
@@ -182,15 +234,25 @@ def _places_2() -> dict[str, Path]:
     return {controller: place for controller in _CONTROLLERS if controller in offered}
 
 
+def _own_2() -> dict[str, Path]:
+    own = next((line[3:] for line in _own_groups() if line.startswith("0::")), None)
+    if own is None or not (_ROOT / "cgroup.controllers").exists():
+        return {}
+    return dict.fromkeys(_CONTROLLERS, _ROOT / own.lstrip("/"))
+
+
+def _own_groups() -> list[str]:
+    try:
+        return Path("/proc/self/cgroup").read_text().splitlines()
+    except OSError:
+        return []  # a Linux without cgroups, or without /proc
+
+
 def _limits_1(controller: str, policy: Policy) -> dict[str, str]:
-    memory = str(policy.memory_bytes + _OWN_BYTES)
     match controller:
-        case "memory":  # the second one is memory and swap together; the third is not part of the first
-            return {
-                "memory.limit_in_bytes": memory,
-                "memory.memsw.limit_in_bytes": memory,
-                "memory.kmem.tcp.limit_in_bytes": str(_TCP_BYTES),
-            }
+        case "memory":  # TCP buffers are not part of the others
+            memory = str(policy.memory_bytes + KERNEL_BYTES)
+            return {**dict.fromkeys(_LIMITS_1, memory), "memory.kmem.tcp.limit_in_bytes": str(_TCP_BYTES)}
         case "pids":
             return {"pids.max": str(policy.processes)}
         case "cpu" if policy.cpus is not None:
@@ -204,7 +266,7 @@ def _limits_1(controller: str, policy: Policy) -> dict[str, str]:
 def _limits_2(controller: str, policy: Policy) -> dict[str, str]:
     match controller:
         case "memory":  # a child that is too large ends alone: then the cell goes on and can tell of it
-            return {"memory.max": str(policy.memory_bytes + _OWN_BYTES), "memory.swap.max": "0"}
+            return {"memory.max": str(policy.memory_bytes + KERNEL_BYTES), "memory.swap.max": "0"}
         case "pids":
             return {"pids.max": str(policy.processes)}
         case "cpu" if policy.cpus is not None:
@@ -212,8 +274,32 @@ def _limits_2(controller: str, policy: Policy) -> dict[str, str]:
     return {}
 
 
+def _write_limits(folder: Path, limits: Mapping[str, str]) -> None:
+    for file, value in limits.items():
+        if (folder / file).exists():  # accounting of swap, for one, can be off
+            _write(folder / file, value)
+
+
 def _write(file: Path, value: str) -> None:
     file.write_text(value)
+
+
+def _reached_limit(folder: Path, events: str) -> bool:
+    """Whether it was the limit of this very group. Version 1 tells only how near it came to it."""
+    if _counter(folder, (events,), "oom"):
+        return True
+    with contextlib.suppress(OSError):
+        most, limit = (int((folder / f"memory.{name}").read_text()) for name in _USAGE_1)
+        return most + _LARGE_PAGE > limit
+    return False
+
+
+def _counter(folder: Path, files: Iterable[str], name: str) -> int:
+    for file in files:
+        with contextlib.suppress(OSError):
+            lines = (folder / file).read_text().splitlines()
+            return next((int(line.split()[1]) for line in lines if line.startswith(f"{name} ")), 0)
+    return 0
 
 
 def _remove_below(folder: Path) -> None:
@@ -235,11 +321,45 @@ def _remove(folder: Path) -> None:
         except OSError:
             if time.monotonic() > end:
                 return  # the reaper, or the next host's sweep, gets it
-            _end_all(folder)
+            _kill(folder)
             time.sleep(0.002)
+        else:
+            return
 
 
-def _end_all(folder: Path) -> None:
+def _kill(folder: Path) -> None:
+    """At once where Linux can (cgroup.kill, Linux 5.14); else forbid forks, then end one after the other."""
     with contextlib.suppress(OSError):
-        for pid in (folder / "cgroup.procs").read_text().split():
-            os.kill(int(pid), signal.SIGKILL)
+        if (folder / "cgroup.kill").exists():
+            _write(folder / "cgroup.kill", "1")
+        elif (folder / "pids.max").exists():
+            _write(folder / "pids.max", "0")
+    end = time.monotonic() + _GONE_S
+    while _end_all(folder) and time.monotonic() < end:
+        time.sleep(0.002)
+
+
+def _end_all(folder: Path) -> bool:
+    """Whether there was any process to end.
+
+    A process counts only if the group still lists it after the pidfd was opened: else its pid may be another's by now.
+    Those outside of our own PID namespace are listed as 0, and cannot be ended from here.
+    """
+    pidfds = {}
+    for pid in _members(folder):
+        with contextlib.suppress(OSError):
+            pidfds[pid] = os.pidfd_open(pid)
+    still = _members(folder)
+    for pid, pidfd in pidfds.items():
+        if pid in still:
+            with contextlib.suppress(OSError):
+                signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+        os.close(pidfd)
+    return bool(pidfds)
+
+
+def _members(folder: Path) -> set[int]:
+    try:
+        return {int(pid) for pid in (folder / "cgroup.procs").read_text().split()} - {0}
+    except OSError:
+        return set()

@@ -1,4 +1,4 @@
-"""What stands between a cell and this machine, told one by one."""
+"""What isolates a cell from this machine, one true line for each mechanism."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sandbox.isolation.bubblewrap import limits
+from sandbox.policy import MIB, Policy
+
 if TYPE_CHECKING:
+    from sandbox.isolation.session_limits import SessionLimits
     from sandbox.runtime.engine import Engine
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One of the walls: whether it is there, and what is to be known about it."""
+    """One mechanism: whether it is in force, and what is to be known about it."""
 
     name: str
     is_present: bool
@@ -22,28 +26,52 @@ class Layer:
 
 def layers(engine: Engine) -> tuple[Layer, ...]:
     """Of a Sandbox that runs."""
-    confinement, is_isolated = engine.confinement, engine.confinement.policy.isolation == "bwrap"
+    policy = engine.confinement.policy
+    is_isolated = policy.isolation == "bwrap"
     return (
         Layer(
             "namespaces",
             is_isolated,
-            _bubblewrap(confinement.bwrap) if is_isolated else "isolation='none' was asked for",
+            _namespaces(engine.confinement.bwrap) if is_isolated else "isolation='none' was asked for",
         ),
+        Layer("system calls", is_isolated, _filter(engine) if is_isolated else "all of them"),
         Layer(
-            "system calls",
+            "user",
             is_isolated,
-            "an allow-list for every process in a container" if is_isolated else "all of them",
+            f"uid {engine.uid} on this machine" + (", without capabilities" if is_isolated else ""),
         ),
-        Layer("user", is_isolated, f"uid {engine.uid} on this machine, without capabilities"),
-        Layer(
-            "limits",
-            is_present=True,
-            detail="address space, processes, descriptors, size of files of each process",
-        ),
-        Layer("cgroups", engine.has_groups, engine.groups_told),
+        Layer("each process", is_present=True, detail=_each_process(policy)),
+        *_of_sessions(policy, engine.limits),
     )
 
 
-def _bubblewrap(program: str) -> str:
+def _of_sessions(policy: Policy, found: SessionLimits) -> tuple[Layer, ...]:
+    size = f"{policy.memory_bytes // MIB:,} MiB: {found.memory}" if found.limits_memory else found.memory
+    return (
+        Layer("session memory", found.limits_memory, size),
+        Layer("total memory", found.limits_memory, found.all_memory),
+        Layer("processors", found.limits_processors and policy.cpus is not None, _processors(policy, found)),
+    )
+
+
+def _processors(policy: Policy, found: SessionLimits) -> str:
+    if not found.limits_processors:
+        return "no limit but the time of a cell: there is no cgroup with the cpu controller"
+    return "no limit: Policy.cpus is None" if policy.cpus is None else f"{policy.cpus:g} of {os.cpu_count()}"
+
+
+def _each_process(policy: Policy) -> str:
+    told = {name: f"{value:,}" for name, value in limits(policy).items()}
+    told["RLIMIT_AS"] += " beside what a new kernel maps"
+    return ", ".join(f"{name} {value}" for name, value in told.items())
+
+
+def _filter(engine: Engine) -> str:
+    told = "seccomp, an allow-list for every process in a container"
+    return f"{told}; without memory that no process maps" if engine.limits.watchdog is not None else told
+
+
+def _namespaces(program: str) -> str:
     said = subprocess.run([program, "--version"], capture_output=True, text=True, env={}, check=False).stdout
-    return f"{said.strip()}: no network; own processes, users, mounts, IPC, host name ({os.uname().release})"
+    kinds = "CLONE_NEWUSER, NEWNS, NEWPID, NEWNET, NEWIPC, NEWUTS, NEWCGROUP"
+    return f"{said.strip()}: {kinds} (Linux {os.uname().release})"

@@ -11,6 +11,7 @@ faults of Linux in the calls that are allowed; open, ioctl, prctl and the networ
 
 from __future__ import annotations
 
+import mmap
 import os
 import socket
 from functools import cache
@@ -45,48 +46,20 @@ _RWF_NOWAIT = (
     0x8  # linux/fs.h: fails where a file is not in the page cache, so it tells what others have read
 )
 # The zygote's own list is short: bubblewrap, which it starts, needs the calls that make namespaces and mounts.
-_REFUSED_TO_THE_ZYGOTE = (
-    *(
-        "acct",
-        "add_key",
-        "adjtimex",
-        "bpf",
-        "clock_adjtime",
-        "clock_settime",
-        "delete_module",
-        "fanotify_init",
-    ),
-    *(
-        "finit_module",
-        "init_module",
-        "io_uring_enter",
-        "io_uring_register",
-        "io_uring_setup",
-        "ioperm",
-        "iopl",
-    ),
-    *("kcmp", "kexec_file_load", "kexec_load", "keyctl", "lookup_dcookie", "migrate_pages", "move_pages"),
-    *(
-        "nfsservctl",
-        "open_by_handle_at",
-        "perf_event_open",
-        "pidfd_getfd",
-        "process_vm_readv",
-        "process_vm_writev",
-    ),
-    *(
-        "ptrace",
-        "quotactl",
-        "quotactl_fd",
-        "reboot",
-        "request_key",
-        "settimeofday",
-        "swapoff",
-        "swapon",
-        "syslog",
-    ),
-    *("userfaultfd", "vhangup"),
-)
+_REFUSED_TO_THE_ZYGOTE = """
+    acct add_key adjtimex bpf clock_adjtime clock_settime delete_module fanotify_init finit_module init_module
+    io_uring_enter io_uring_register io_uring_setup ioperm iopl kcmp kexec_file_load kexec_load keyctl lookup_dcookie
+    migrate_pages move_pages nfsservctl open_by_handle_at perf_event_open pidfd_getfd process_vm_readv
+    process_vm_writev ptrace quotactl quotactl_fd reboot request_key settimeofday swapoff swapon syslog userfaultfd
+    vhangup
+"""
+_UNMEASURED_CALLS = ("memfd_create", "shmget", "msgget", "semget", "vmsplice")
+_UNMEASURED_OPTIONS = (
+    7,
+    8,
+    60,
+)  # SO_SNDBUF, SO_RCVBUF, SO_ZEROCOPY: small buffers, and no pages of processes in them
+_MAP_TYPE, _MAP_SHARED_VALIDATE = 0xF, 3  # linux/mman.h
 _TYPE, _LOW_32_BITS = 0xF, 0xFFFFFFFF
 _INTERNET = (
     (socket.SOCK_STREAM, 0),
@@ -100,13 +73,17 @@ _WHO_AM_I = 0xFFFFFFFF  # personality() without a change
 
 
 @cache
-def filter_programs() -> tuple[bytes, ...]:
+def filter_programs(*, is_measured: bool = False) -> tuple[bytes, ...]:
     """The classic BPF programs for this machine, all of which are to be loaded. Raises IsolationError.
 
-    Two, because a list of what is allowed cannot say "all but": the second one refuses arguments.
+    Two, because a list of what is allowed cannot say "all but": the second one refuses arguments. is_measured: refuse
+    also what holds memory outside of every address space, which isolation/memory.py could not see.
     """
     seccomp = _library()
-    return _compiled(_allowed_calls(seccomp)), _compiled(_refused_arguments(seccomp))
+    refused = _refused_arguments(seccomp)
+    if is_measured:
+        _refuse_unmeasured_memory(seccomp, refused)
+    return _compiled(_allowed_calls(seccomp)), _compiled(refused)
 
 
 @cache
@@ -116,7 +93,7 @@ def zygote_filter() -> bytes:
 
     seccomp = _library()
     rules = seccomp.SyscallFilter(seccomp.ALLOW)
-    for call in _REFUSED_TO_THE_ZYGOTE:
+    for call in _REFUSED_TO_THE_ZYGOTE.split():
         _add(rules, seccomp.ERRNO(errno.EPERM), call, required=False)
     return _compiled(rules)
 
@@ -162,6 +139,23 @@ def _refused_arguments(seccomp: Any) -> Any:
     for call in ("preadv2", "pwritev2"):
         _add(rules, refused, call, seccomp.Arg(5, seccomp.MASKED_EQ, _RWF_NOWAIT, _RWF_NOWAIT))
     return rules
+
+
+def _refuse_unmeasured_memory(seccomp: Any, rules: Any) -> None:
+    """A pipe of vmsplice or a segment keeps pages that nobody maps; so does a file of which a part is unmapped."""
+    import errno
+
+    for call in _UNMEASURED_CALLS:
+        _add(rules, seccomp.ERRNO(errno.ENOSYS), call)
+    refused = seccomp.ERRNO(errno.EPERM)
+    for option in _UNMEASURED_OPTIONS:
+        level = seccomp.Arg(1, seccomp.MASKED_EQ, _LOW_32_BITS, socket.SOL_SOCKET)
+        _add(rules, refused, "setsockopt", level, seccomp.Arg(2, seccomp.MASKED_EQ, _LOW_32_BITS, option))
+    for kind in (mmap.MAP_SHARED, _MAP_SHARED_VALIDATE):
+        shared = kind | mmap.MAP_ANONYMOUS
+        _add(
+            rules, refused, "mmap", seccomp.Arg(3, seccomp.MASKED_EQ, _MAP_TYPE | mmap.MAP_ANONYMOUS, shared)
+        )
 
 
 def _add(rules: Any, action: int, call: str, *arguments: Any, required: bool = True) -> None:

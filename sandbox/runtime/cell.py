@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from sandbox.isolation.memory import Exhausted
 from sandbox.policy import Policy
 from sandbox.protocol.calls import Calls
 from sandbox.protocol.collect import Collector, cell_error
@@ -48,12 +49,14 @@ def run_cell(kernel: Kernel, cell: Cell, policy: Policy, wake: int) -> CellResul
             calls.close()
     if request.missing is not None:
         collector.omit(request.missing)
-    starved = last == "died" and kernel.ran_out_of_memory()
+    exhausted = kernel.exhausted() if last == "died" else None
     if last != "replied":
         kernel.close()
     raised = collector.error or _raised(request.reply or {})
-    status, error = _starved(policy) if starved else _verdict(first, last, raised, policy)
-    if request.fault is not None:
+    status, error = (
+        ("died", out_of_memory(exhausted, policy)) if exhausted else _verdict(first, last, raised, policy)
+    )
+    if request.fault is not None and not exhausted:
         status, error = "died", _malformed(request.fault)
     return CellResult(
         status,
@@ -76,9 +79,16 @@ def _wait(request: Request, kernel: Kernel, deadline: float, wake: int) -> tuple
     return first, last, kernel.current_line() if last == "late" else None
 
 
-def _starved(policy: Policy) -> tuple[Status, CellError]:
-    message = f"the session used more than its {policy.memory_bytes:,} bytes of memory; {_LOST}"
-    return "died", CellError("OutOfMemory", message)
+def out_of_memory(exhausted: Exhausted, policy: Policy) -> CellError:
+    """What to say of a kernel that was ended for this."""
+    match exhausted:
+        case "session":
+            why = f"the session used more than its {policy.memory_bytes:,} bytes of memory"
+        case "sandbox":
+            why = "all sessions together reached their limit, Sandbox(max_memory_bytes=…), and this one was ended"
+        case "machine":
+            why = "the machine had no memory left, and Linux ended this session"
+    return CellError("OutOfMemory", f"{why}; {_LOST}")
 
 
 def _malformed(fault: str) -> CellError:

@@ -24,6 +24,11 @@ class Container:
         self.pid = pid  # of the kernel, on the host
         self._lock = threading.Lock()
 
+    @property
+    def pidfd(self) -> int:
+        """Of the container's first process."""
+        return self._container
+
     def is_alive(self) -> bool:
         return not has_ended(self.kernel)
 

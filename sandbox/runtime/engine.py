@@ -6,13 +6,14 @@ import itertools
 import os
 import threading
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 from sandbox.errors import KernelStartError
 from sandbox.isolation.bubblewrap import Confinement, find_confinement
-from sandbox.isolation.cgroup import find_cgroups
 from sandbox.isolation.folder import PrivateFolder, sweep
 from sandbox.isolation.reaper import OrphanReaper
+from sandbox.isolation.session_limits import find_session_limits
 from sandbox.isolation.user_id import UserId
 from sandbox.policy import Policy
 from sandbox.runtime.kernel import Kernel
@@ -23,11 +24,20 @@ from sandbox.runtime.zygote import Zygote
 class Engine:
     """Starts kernels, each in a container of its own. Thread-safe."""
 
-    def __init__(self, policy: Policy) -> None:
-        """Find out how to isolate here and start the zygote, without waiting for it. Raises IsolationError."""
+    def __init__(self, policy: Policy, max_memory_bytes: int | None = None) -> None:
+        """Find out how to isolate here and start the zygote, without waiting for it. Raises IsolationError.
+
+        max_memory_bytes: of all sessions together; None for a share of the machine.
+        """
         if policy.isolation == "none":
             warnings.warn("cells run without isolation, with all that this user may do", stacklevel=4)
-        self.confinement: Confinement = find_confinement(policy)
+        self.limits = find_session_limits(policy, max_memory_bytes)
+        try:
+            confinement: Confinement = find_confinement(policy)
+        except BaseException:
+            self.limits.close()
+            raise
+        self.confinement = replace(confinement, is_measured=self.limits.watchdog is not None)
         sweep()
         self._policy = policy
         self._lock = threading.Lock()
@@ -37,19 +47,14 @@ class Engine:
         _make_readable(self._sessions)
         self._nothing = self.images_folder()
         self._user = UserId() if self.confinement.setpriv else None
-        self._groups, self.groups_told = find_cgroups()
-        self._reaper = OrphanReaper(self._folder.path, self._groups.folders if self._groups else ())
+        groups = self.limits.groups
+        self._reaper = OrphanReaper(self._folder.path, groups.folders if groups else ())
         self._zygote = self._new_zygote()
 
     @property
     def uid(self) -> int:
         """The user that cells are, on this machine."""
         return self._user.number if self._user else os.getuid()
-
-    @property
-    def has_groups(self) -> bool:
-        """Whether the limits on memory and processes hold for a session as a whole."""
-        return self._groups is not None
 
     def images_folder(self) -> Path:
         """A new one, which the container of one session can show."""
@@ -85,8 +90,7 @@ class Engine:
         """End the zygote, and with it every container that is left; remove every file."""
         self._zygote.close()
         self._folder.close()
-        if self._groups is not None:
-            self._groups.close()
+        self.limits.close()
         self._reaper.dismiss()
         if self._user is not None:
             self._user.close()
@@ -96,12 +100,13 @@ class Engine:
         sockets = self._folder.path / name
         sockets.mkdir()
         try:
-            group = self._groups.make(name, self._policy) if self._groups else None
+            group = self.limits.groups.make(name, self._policy) if self.limits.groups else None
         except OSError as error:
             sockets.rmdir()
             raise KernelStartError(f"no cgroup can be made: {error}") from error
         mounts = tuple(self.confinement.session_mounts(images))
-        return Placement(images, sockets, mounts, group, self._work(sockets))
+        work = self._work(sockets)
+        return Placement(images, sockets, mounts, group, self.limits.watchdog, work)
 
     def _work(self, sockets: Path) -> str:
         """Where cells run. Without isolation it is a folder of the host, removed with the kernel."""

@@ -17,6 +17,7 @@ from sandbox.runtime.kernel_handle import KernelHandle, Placement, begin, guest_
 from sandbox.runtime.pidfd import send_signal
 
 if TYPE_CHECKING:
+    from sandbox.isolation.memory import Exhausted
     from sandbox.runtime.zygote import Zygote
 
 _DUMP_S = 0.5
@@ -102,9 +103,9 @@ class Kernel:
                 return int(found[1])
         return None
 
-    def ran_out_of_memory(self) -> bool:
-        """Whether Linux has ended one of its processes for that; False where it cannot be told."""
-        return self.place.group is not None and self.place.group.ran_out_of_memory()
+    def exhausted(self) -> Exhausted | None:
+        """Whose memory ran out, if processes of it were ended for that; None too where it cannot be told."""
+        return self._handle.exhausted()
 
     def take_late_output(self) -> str:
         """What earlier cells left behind has written since the last time, up to a limit."""

@@ -18,6 +18,7 @@ from sandbox.protocol.channels import Listeners
 
 if TYPE_CHECKING:
     from sandbox.isolation.cgroup import Group
+    from sandbox.isolation.memory import Exhausted, Watchdog
     from sandbox.runtime.container import Container
     from sandbox.runtime.zygote import Zygote
 
@@ -30,6 +31,7 @@ class Placement:
     sockets: Path
     mounts: tuple[str, ...]
     group: Group | None = None
+    watchdog: Watchdog | None = None
     work: str = WORK_FOLDER
 
     def clear(self) -> None:
@@ -50,6 +52,13 @@ class KernelHandle:
         self.place = place
         self.container = container
         self._stderr_fd = stderr_fd
+        self._watched = place.watchdog.watch(container.pidfd, container.kill) if place.watchdog else None
+
+    def exhausted(self) -> Exhausted | None:
+        """Whose memory ran out, if processes were ended for that."""
+        if self._watched is not None:
+            return self._watched.exhausted
+        return self.place.group.exhausted() if self.place.group else None
 
     def words(self, wait_s: float = 0.0) -> bytes:
         """What the kernel has said in stderr_fd, as far as nobody has read it."""
@@ -66,6 +75,8 @@ class KernelHandle:
 
     def close(self) -> None:
         """End every process in the container and remove what was the kernel's. Twice is once."""
+        if self.place.watchdog is not None and self._watched is not None:
+            self.place.watchdog.forget(self._watched)
         self.container.kill()
         self.place.clear_files()  # while the container ends
         self.container.close()
@@ -111,6 +122,7 @@ def _enter(
     try:
         request = {"mounts": place.mounts, "work": place.work, "groups": len(groups)}
         container = zygote.kernel(request, [told, written, *sockets, *groups])
+        handle = _handle(place, container, stderr_fd)
         os.write(tell, json.dumps(setup).encode())
     except BaseException:
         os.close(stderr_fd)
@@ -118,4 +130,13 @@ def _enter(
     finally:
         for descriptor in (told, tell, written, *groups):
             os.close(descriptor)
-    return KernelHandle(place, container, stderr_fd)
+    return handle
+
+
+def _handle(place: Placement, container: Container, stderr_fd: int) -> KernelHandle:
+    """Before the kernel begins: nothing of it runs without being watched. Raises KernelStartError."""
+    try:
+        return KernelHandle(place, container, stderr_fd)
+    except OSError as error:
+        container.close()
+        raise KernelStartError(f"the memory of the container cannot be measured: {error}") from error

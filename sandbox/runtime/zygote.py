@@ -159,7 +159,7 @@ def _start(
 def _setup(confinement: Confinement) -> dict[str, Any]:
     policy = confinement.policy
     is_isolated = policy.isolation == "bwrap"
-    programs = filter_programs() if is_isolated else ()
+    programs = filter_programs(is_measured=confinement.is_measured) if is_isolated else ()
     return {
         "packages": confinement.interpreter.packages,
         "preload": policy.preload,

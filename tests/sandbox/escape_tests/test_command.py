@@ -29,7 +29,7 @@ def test_a_topic_is_tried_and_told_in_a_table() -> None:
     lines = done.stdout.splitlines()
     assert "environment" in lines
     assert any(line.startswith("  Find a secret in its own environment ") for line in lines)
-    assert any(line.startswith("  cgroups ") for line in lines)
+    assert any(line.startswith("  session memory ") for line in lines)
     assert lines[-1].startswith("all ")
     assert max(map(len, lines)) <= 80
     assert "\x1b" not in done.stdout
@@ -46,7 +46,7 @@ def test_json_is_one_object() -> None:
         "namespaces",
         "system calls",
         "user",
-        "cgroups",
+        "session memory",
     }
     assert told["start_ms"] > 0
 

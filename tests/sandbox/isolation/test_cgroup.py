@@ -62,13 +62,13 @@ def test_closing_removes_the_groups_that_are_left(groups: Cgroups) -> None:
 
 def test_a_process_that_is_too_large_ends_and_that_is_told(groups: Cgroups) -> None:
     group = groups.make("one", Policy(memory_bytes=60 * MIB))
-    assert not group.ran_out_of_memory()
+    assert group.exhausted() is None
     hog = start_in(
         group, sys.executable, "-c", "b = bytearray(200 * 2**20); b[::4096] = b[::4096]; print(len(b))"
     )
     hog.wait()
     assert hog.returncode == -9
-    assert group.ran_out_of_memory()
+    assert group.exhausted() == "session"
     group.remove()
 
 
@@ -132,25 +132,99 @@ def test_no_group_is_left_after_a_session_and_after_a_sandbox() -> None:
     with Sandbox() as sandbox:
         session = sandbox.open({})
         assert sandbox._engine is not None
-        assert sandbox._engine._groups is not None
-        folders = sandbox._engine._groups.folders
+        assert sandbox._engine.limits.groups is not None
+        folders = sandbox._engine.limits.groups.folders
         assert all(any(child.is_dir() for child in folder.iterdir()) for folder in folders)
         session.close()
         assert wait_until(lambda: not any(c.is_dir() for folder in folders for c in folder.iterdir()), 2)
     assert not any(folder.exists() for folder in folders)
 
 
-def test_groups_of_a_host_that_is_gone_are_swept_and_others_are_not(tmp_path: Path) -> None:
-    gone = subprocess.Popen(["true"])
-    gone.wait()
-    (tmp_path / f"pyvision-sandbox-{gone.pid}-aa" / "k1").mkdir(parents=True)
-    (tmp_path / f"pyvision-sandbox-{os.getpid()}-bb").mkdir()
-    (tmp_path / "user.slice").mkdir()
-    sweep([tmp_path])
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        f"pyvision-sandbox-{os.getpid()}-bb",
-        "user.slice",
-    ]
+@pytest.mark.usefixtures("needs_groups")
+def test_the_session_that_ends_for_all_of_them_says_so() -> None:
+    policy = Policy(cell_timeout_s=20, memory_bytes=900 * MIB)
+    with Sandbox(policy, max_memory_bytes=300 * MIB) as sandbox, sandbox.open({}) as session:
+        result = session.run("data = bytearray(500 * 2**20); data[::4096] = data[::4096]; print(len(data))")
+        assert (result.status, result.text) == ("died", "")
+        assert result.error is not None
+        assert result.error.name == "OutOfMemory"
+        assert "all sessions together" in result.error.message
+        assert session.run("print(6 * 7)").text == "42\n"
+
+
+def test_a_process_that_ends_for_all_of_them_is_told_apart(groups: Cgroups) -> None:
+    found, _ = find_cgroups(90 * MIB)
+    assert found is not None
+    group = found.make("one", Policy(memory_bytes=200 * MIB))
+    hog = start_in(group, sys.executable, "-c", "b = bytearray(200 * 2**20); b[::4096] = b[::4096]")
+    assert hog.wait() == -9
+    assert group.exhausted() == "sandbox"
+    found.close()
+
+
+_FORKS = "import os\nwhile True:\n    if os.fork():\n        os._exit(0)"
+
+
+def test_a_process_that_forks_all_the_time_is_ended(groups: Cgroups) -> None:
+    group = groups.make("one", Policy())
+    start_in(group, sys.executable, "-c", _FORKS).wait()
+    group.kill()
+    assert [(folder / "cgroup.procs").read_text() for folder in group.folders] == [""] * len(group.folders)
+    group.remove()
+
+
+def test_version_2_is_ended_at_once(tmp_path: Path) -> None:
+    (tmp_path / "cgroup.kill").touch()
+    (tmp_path / "cgroup.procs").touch()
+    Group({"memory": tmp_path, "pids": tmp_path}).kill()
+    assert (tmp_path / "cgroup.kill").read_text() == "1"
+
+
+def test_processes_of_another_pid_namespace_are_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "cgroup.procs").write_text("0\n0\n")
+    Group({"memory": tmp_path}).kill()  # a signal to 0 would go to the process group of this test
+
+
+@pytest.fixture
+def place(groups: Cgroups) -> Iterator[Path]:
+    """A real group in which others can be made."""
+    folder = groups.folders[0].parent / f"test-{os.urandom(4).hex()}"
+    folder.mkdir()
+    yield folder
+    for child in folder.glob("*/"):
+        child.rmdir()
+    folder.rmdir()
+
+
+def test_the_groups_of_a_host_that_lives_are_not_swept(place: Path) -> None:
+    living = Cgroups({"memory": place}, unified=False)
+    sweep([place])
+    assert living.folders[0].is_dir()
+    living.close()
+
+
+def test_the_groups_of_a_host_that_is_gone_are_swept(place: Path) -> None:
+    (place / "pyvision-sandbox-aa" / "k1").mkdir(parents=True)
+    (place / "user.slice").mkdir()
+    sweep([place])
+    assert [path.name for path in place.glob("*/")] == ["user.slice"]
+
+
+_SWEEP = "import sys; from pathlib import Path; from sandbox.isolation.cgroup import sweep; sweep([Path(sys.argv[1])])"
+
+
+def test_a_host_in_another_pid_namespace_does_not_sweep_a_living_one(place: Path) -> None:
+    living = Cgroups({"memory": place}, unified=False)
+    group = living.make("k1", Policy())
+    sleeper = start_in(group, "sleep", "60")
+    other = ["unshare", "--pid", "--fork", "--mount-proc", sys.executable, "-c", _SWEEP, str(place)]
+    done = subprocess.run(other, cwd=Path(__file__).parents[3], capture_output=True, text=True, check=False)
+    if "unshare:" in done.stderr:
+        pytest.skip(done.stderr.strip())
+    assert (done.returncode, done.stderr) == (0, "")
+    assert sleeper.poll() is None
+    living.close()
+    assert sleeper.wait() == -9
 
 
 class UnifiedTree:
@@ -159,6 +233,36 @@ class UnifiedTree:
     def __init__(self, folder: Path) -> None:
         self.place = folder
         self.groups = Cgroups({"memory": folder, "pids": folder}, unified=True)
+
+
+def test_version_2_limits_all_sessions_together(tmp_path: Path) -> None:
+    class Tree(Cgroups):
+        """Has the files that Linux makes in a new group."""
+
+        def _limit_memory(self, max_memory_bytes: int | None) -> None:
+            (self.folders[0] / "memory.max").touch()
+            super()._limit_memory(max_memory_bytes)
+
+    groups = Tree({"memory": tmp_path, "pids": tmp_path}, unified=True, max_memory_bytes=2**30)
+    assert (groups.folders[0] / "memory.max").read_text() == str(2**30)
+
+
+@pytest.mark.parametrize(
+    ("own", "parent", "expected"),
+    [
+        ("oom 1\noom_kill 1\n", "oom 0\n", "session"),
+        ("oom 0\noom_kill 1\n", "oom 1\n", "sandbox"),
+        ("oom 0\noom_kill 1\n", "oom 0\n", "machine"),
+        ("oom 1\noom_kill 0\n", "oom 0\n", None),
+    ],
+)
+def test_version_2_tells_whose_memory_ran_out(
+    tmp_path: Path, own: str, parent: str, expected: str | None
+) -> None:
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "memory.events").write_text(own)
+    (tmp_path / "memory.events.local").write_text(parent)
+    assert Group({"memory": tmp_path / "one"}).exhausted() == expected
 
 
 def test_version_2_turns_its_controllers_on_below_itself(tmp_path: Path) -> None:

@@ -245,9 +245,9 @@ def test_it_sees_no_variable_of_the_client(monkeypatch: pytest.MonkeyPatch, kern
     code = (
         "from pathlib import Path\n"
         "def read(path):\n"
-            "    try: return path.read_bytes()\n"
-            "    except PermissionError: return b''\n"
-            "print(any(b'sk-secret' in read(path) for path in Path('/proc').glob('[0-9]*/environ')))"
+        "    try: return path.read_bytes()\n"
+        "    except PermissionError: return b''\n"
+        "print(any(b'sk-secret' in read(path) for path in Path('/proc').glob('[0-9]*/environ')))"
     )
     assert ran(client, code).text == "False\n"
 

@@ -1,0 +1,382 @@
+"""The memory of a session as a whole where no cgroup can be made: a thread that measures, and ends who takes too much.
+
+A look at a session adds up what its processes have for themselves, what its tmpfs hold, and what its sockets may hold.
+It finds the processes in the container's own /proc, which lists them all. It reads /proc/PID/statm first, which costs
+microseconds and counts a page that several processes share once for each. Only when that is over the limit it reads
+/proc/PID/smaps_rollup, which divides such a page by their number (PSS). Pages of files are not counted: the kernel
+can drop them, and a container has no file that is both on a disk and writable.
+
+Covered, together with what isolation/seccomp.py refuses in a measured container: anonymous memory of every process
+and child, also of one that is not dumpable (the host's user owns the container's user namespace, so ptrace_may_access
+allows it) and of one whose first thread has ended; files in /tmp and /dev/shm, open or not; buffers of sockets.
+Refused, because pages can be held there by nobody's address space: memfd_create, shmget, msgget, semget, vmsplice,
+mmap with MAP_SHARED | MAP_ANONYMOUS, setsockopt with SO_ZEROCOPY, SO_SNDBUF or SO_RCVBUF, and /dev/zero (a shared
+mapping of it is shared anonymous memory).
+
+Not covered: what is touched between two looks. Each comes before a session could have filled what it had left at
+4 GiB/s per processor, but at most every 50 ms, and on a busy machine later: a session can exceed its limit for a moment
+by what it touches in that time, and RLIMIT_AS of each process is the only limit then. Memory of the kernel itself (page
+tables, mappings, file locks, pipes) is bounded by RLIMIT_NPROC, RLIMIT_NOFILE and the kernel's own limits, not here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import platform
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from sandbox.errors import IsolationError
+
+Exhausted: TypeAlias = Literal["session", "sandbox", "machine"]
+"""Whose memory ran out: one session's, that of all sessions together, or all that the machine has."""
+
+KERNEL_BYTES = 64 * 2**20
+"""Of a kernel beside its cells: without it a session would end before a cell is refused memory."""
+
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+_TMPFS = ("tmp", "dev/shm")
+_INODE_BYTES = 1024  # of a file in a tmpfs, also when it is empty
+_FILL_BYTES_PER_S = 4 * 2**30  # by one processor
+_SHORTEST_S, _LONGEST_S = 0.05, 0.25  # between two looks
+_FRESH_S = 1.0  # how long an exact measure helps to estimate the next ones
+_ROUNDS = 8  # of listing the processes of a container that forks meanwhile
+_KCMP = {"x86_64": 312, "aarch64": 272}
+_KCMP_VM = 1
+_TRUESIZE = 1024  # what Linux may need for one byte that waits in a TCP socket
+
+
+@dataclass(slots=True, eq=False)
+class Watched:
+    """One session. `exhausted` says why it was ended, if the watchdog ended it."""
+
+    root: int  # a descriptor of the container's root directory
+    kill: Callable[[], None]
+    exhausted: Exhausted | None = None
+    bytes: int = 0  # what it has, by the last look
+    shared_bytes: int = 0  # what `measure` had counted too often when `measure_exactly` was last called
+    measured_at: float = -_FRESH_S  # that time
+    due: float = 0.0  # when to look again
+
+    def measure(self) -> int:
+        """What it can have at most. Notes in `bytes` what it has, as far as a recent exact look tells."""
+        bound = self._beside() + sum(_processes(f"{self._path}/proc").values())
+        is_fresh = time.monotonic() - self.measured_at < _FRESH_S
+        self.bytes = max(bound - self.shared_bytes, 0) if is_fresh else bound
+        return bound
+
+    def measure_exactly(self) -> int:
+        """What it has, with its part of what it shares; ten times as slow, or more with many processes."""
+        bound = self.measure()
+        self.bytes = self._beside() + _exact_bytes(f"{self._path}/proc")
+        self.shared_bytes = max(bound - self.bytes, 0)
+        self.measured_at = time.monotonic()
+        return self.bytes
+
+    @property
+    def _path(
+        self,
+    ) -> str:  # paths are texts here: making objects of them takes longer than reading the files
+        return f"/proc/self/fd/{self.root}"
+
+    def _beside(self) -> int:
+        """What is of no process."""
+        return _tmpfs_bytes(self._path) + _socket_bytes(f"{self._path}/proc/1/net")
+
+
+class Watchdog:
+    """Watches sessions from a thread of its own, which runs while there are any. Thread-safe."""
+
+    def __init__(self, memory_bytes: int, max_memory_bytes: int) -> None:
+        """The limits of each session, and of all together. Raises IsolationError where memory cannot be measured."""
+        self._limit_bytes = memory_bytes + KERNEL_BYTES
+        self._max_memory_bytes = max_memory_bytes
+        self._rate = _FILL_BYTES_PER_S * (os.cpu_count() or 1)
+        self._changed = threading.Condition()
+        self._sessions: list[Watched] = []
+        self._is_closed = False
+        self._thread: threading.Thread | None = None
+        _check()
+
+    def watch(self, container: int, kill: Callable[[], None]) -> Watched:
+        """Look after the container behind this pidfd, until `forget`; `kill` must not wait. Raises OSError."""
+        root = os.open(f"/proc/{_pid(container)}/root", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        watched = Watched(root, kill)
+        with self._changed:
+            self._sessions.append(watched)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._look, name="sandbox-watchdog", daemon=True)
+                self._thread.start()
+            self._changed.notify()
+        return watched
+
+    def forget(self, watched: Watched) -> None:
+        """Let go of a session, which has ended. Twice is once."""
+        with self._changed:
+            if watched in self._sessions:
+                self._sessions.remove(watched)
+                os.close(watched.root)
+
+    def close(self) -> None:
+        """Stop watching. Twice is once."""
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify()
+        if self._thread is not None:
+            self._thread.join()
+        for watched in tuple(self._sessions):
+            self.forget(watched)
+
+    def _look(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._sessions or self._is_closed)
+                self._changed.wait_for(lambda: self._is_closed, timeout=self._pause_s())
+                if self._is_closed:
+                    return
+                sessions = tuple(self._sessions)
+            for watched in sessions:
+                self._look_at(watched)
+            self._look_at_all(sessions)
+
+    def _pause_s(self) -> float:
+        due = min((watched.due for watched in self._sessions), default=0.0)
+        return max(due - time.monotonic(), _SHORTEST_S)
+
+    def _look_at(self, watched: Watched) -> None:
+        """Unless it is too early for that."""
+        with self._changed:  # for as long as a look takes: `forget` closes the descriptor
+            if watched not in self._sessions or watched.exhausted or time.monotonic() < watched.due:
+                return
+            if watched.measure() > self._limit_bytes:
+                # Twice: of a process that forks meanwhile, parent and child may both have been counted in full.
+                watched.measure_exactly()
+                if watched.bytes > self._limit_bytes and watched.measure_exactly() > self._limit_bytes:
+                    self._end(watched, "session")
+            watched.due = time.monotonic() + self._until_full_s(self._limit_bytes - watched.bytes)
+
+    def _look_at_all(self, sessions: Iterable[Watched]) -> None:
+        living = [watched for watched in sessions if not watched.exhausted]
+        if sum(watched.bytes for watched in living) > self._max_memory_bytes:
+            for watched in living:
+                self._refresh(watched)
+        total = sum(watched.bytes for watched in living)
+        if total > self._max_memory_bytes:
+            self._end(max(living, key=lambda watched: watched.bytes), "sandbox")
+        soon = time.monotonic() + self._until_full_s(self._max_memory_bytes - total)
+        for watched in living:
+            watched.due = min(watched.due, soon)
+
+    def _refresh(self, watched: Watched) -> None:
+        """Measure it exactly, unless that was done a moment ago."""
+        with self._changed:
+            if watched in self._sessions and time.monotonic() - watched.measured_at > _FRESH_S:
+                watched.measure_exactly()
+
+    def _end(self, watched: Watched, why: Exhausted) -> None:
+        watched.exhausted = why
+        watched.kill()
+
+    def _until_full_s(self, left_bytes: int) -> float:
+        return min(max(left_bytes / self._rate, _SHORTEST_S), _LONGEST_S)
+
+
+def _check() -> None:
+    """Whether another process could be measured. Raises IsolationError."""
+    try:
+        _statm("/proc/self")
+        _anonymous_bytes("/proc/self")
+        Path("/proc/self/ns/pid").readlink()
+    except (OSError, ValueError, IndexError) as error:
+        raise IsolationError(f"/proc tells nothing of the memory of processes ({error})") from error
+
+
+def _pid(pidfd: int) -> int:
+    """On this host, whatever PID namespace told us of the process. Raises ProcessLookupError."""
+    lines = Path(f"/proc/self/fdinfo/{pidfd}").read_text().splitlines()
+    pid = next(int(line.split()[1]) for line in lines if line.startswith("Pid:"))
+    if pid <= 0:
+        raise ProcessLookupError(f"the process behind pidfd {pidfd} has ended")
+    return pid
+
+
+def _processes(proc: str) -> dict[str, int]:
+    """By pid what each has for itself at most. Lists again as long as there are new ones: they may be forking."""
+    found: dict[str, int] = {}
+    for _ in range(_ROUNDS):
+        new = [name for name in _names(proc) if name not in found]
+        if not new:
+            break
+        for name in new:
+            found[name] = _own_bytes(f"{proc}/{name}")
+    return found
+
+
+def _own_bytes(process: str) -> int:
+    own = 0
+    for task in _tasks(process):
+        with contextlib.suppress(OSError):
+            own = max(own, _statm(task))
+            if own:
+                break
+    return own
+
+
+def _statm(task: str) -> int:
+    """What is resident and of no file. Nothing for a thread that has ended."""
+    _, resident, shared, *_ = _read(f"{task}/statm").split()
+    return (int(resident) - int(shared)) * _PAGE
+
+
+def _tasks(process: str) -> Iterator[str]:
+    """The process, then its threads: when the first thread has ended, only the others tell of its memory."""
+    yield process
+    for name in _names(f"{process}/task"):
+        yield f"{process}/task/{name}"
+
+
+def _names(folder: str) -> list[str]:
+    """Of processes or threads; none once there is nobody."""
+    try:
+        return [name for name in os.listdir(folder) if name.isdigit()]  # noqa: PTH208 - four times as fast
+    except OSError:
+        return []
+
+
+def _exact_bytes(proc: str) -> int:
+    """The PSS of all processes of the container, each address space once."""
+    namespace = _link(f"{proc}/1/ns/pid")
+    total, measured, known = 0, list[int](), set[str]()
+    for _ in range(_ROUNDS if namespace else 0):
+        new = [name for name in _names("/proc") if name not in known]  # by the host's pids, which kcmp needs
+        known.update(new)
+        members = [f"/proc/{name}" for name in new if _link(f"/proc/{name}/ns/pid") == namespace]
+        if not members:
+            break
+        for task, used in map(_first_measured, members):
+            if used and not any(_share_memory(task, other) for other in measured):
+                total += used
+                measured.append(task)
+    return total
+
+
+def _first_measured(process: str) -> tuple[int, int]:
+    """The thread that tells of the memory of a process, and how much that is."""
+    for task in _tasks(process):
+        used = _task_bytes(task)
+        if used:
+            return int(task.rpartition("/")[2]), used
+    return 0, 0
+
+
+def _task_bytes(task: str) -> int:
+    try:
+        return _anonymous_bytes(task)
+    except OSError:
+        with contextlib.suppress(OSError):
+            return _statm(task)  # it cannot be read: count all that it may have
+        return 0  # it has ended
+
+
+def _anonymous_bytes(task: str) -> int:
+    """What is in memory and in swap, a page that others share by its part. Raises OSError, ValueError."""
+    lines = _read(f"{task}/smaps_rollup").splitlines()
+    counts = {name: int(rest.split()[0]) for name, _, rest in (line.partition(":") for line in lines[1:])}
+    return (counts.get("Pss_Anon", counts.get("Pss", 0)) + counts.get("SwapPss", 0)) * 1024
+
+
+def _share_memory(pid: int, other: int) -> bool:
+    """Whether two processes have one address space, as a child has after vfork until it executes a program.
+
+    kcmp(2) alone can tell. Without it (CONFIG_KCMP) such a child counts as much again as its parent.
+    """
+    number = _KCMP.get(platform.machine())
+    return number is not None and _libc().syscall(number, pid, other, _KCMP_VM, 0, 0) == 0
+
+
+def _read(path: str) -> str:
+    """The text of a small file of /proc. Raises OSError."""
+    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.read(file, 65_536).decode()
+    finally:
+        os.close(file)
+
+
+def _link(path: str) -> str | None:
+    try:
+        return os.readlink(path)  # noqa: PTH115 - the text, not a path
+    except OSError:
+        return None
+
+
+def _tmpfs_bytes(root: str) -> int:
+    used = 0
+    for name in _TMPFS:
+        with contextlib.suppress(OSError):
+            status = os.statvfs(f"{root}/{name}")
+            used += (status.f_blocks - status.f_bfree) * status.f_frsize
+            used += (status.f_files - status.f_ffree) * _INODE_BYTES
+    return used
+
+
+def _socket_bytes(net: str) -> int:
+    """What the sockets of a container may hold: twice the default of a buffer, and more for TCP, which grows."""
+    counts = _socket_counts(net)
+    if not counts:
+        return 0
+    total = counts.get("sockets", 0) * 2 * _buffer_default()
+    for table, kind in (("tcp", "TCP"), ("tcp6", "TCP6")):
+        if counts.get(kind):
+            total += _tcp_bytes(f"{net}/{table}")
+    return total
+
+
+def _socket_counts(net: str) -> dict[str, int]:
+    """As in `TCP: inuse 3 …`: how many there are of a kind, and of all kinds under `sockets`."""
+    counts = {}
+    for name in ("sockstat", "sockstat6"):
+        with contextlib.suppress(OSError):
+            for line in _read(f"{net}/{name}").splitlines():
+                kind, _, rest = line.partition(":")
+                counts[kind] = int(rest.split()[1])
+    return counts
+
+
+def _tcp_bytes(table: str) -> int:
+    total, (sent, received) = 0, _tcp_limits()
+    with contextlib.suppress(OSError):
+        for line in Path(table).read_text().splitlines()[1:]:
+            waiting, _, unread = line.split()[4].partition(":")
+            total += min(int(waiting, 16) * _TRUESIZE, sent) + min(int(unread, 16) * _TRUESIZE, received)
+    return total
+
+
+@cache
+def _buffer_default() -> int:
+    return max(_sysctl("core/wmem_default", 212_992), _sysctl("core/rmem_default", 212_992))
+
+
+@cache
+def _tcp_limits() -> tuple[int, int]:
+    return _sysctl("ipv4/tcp_wmem", 4 * 2**20), _sysctl("ipv4/tcp_rmem", 6 * 2**20)
+
+
+def _sysctl(name: str, default: int) -> int:
+    """The last number of it, which is the largest; the default where it cannot be read."""
+    try:
+        return int(Path("/proc/sys/net", name).read_text().split()[-1])
+    except OSError:
+        return default
+
+
+@cache
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
