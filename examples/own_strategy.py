@@ -21,6 +21,7 @@ class MajorityVote:
     tools: ClassVar[tuple[str, ...]] = ()
     needs: ClassVar[tuple[str, ...]] = ()
     continues: ClassVar[bool] = False
+    runs_code: ClassVar[bool] = True
 
     def solve(self, question: Question, episode: Episode) -> Answer:
         answers = [CodeLoop().solve(question, episode).text for _ in range(self.votes)]
