@@ -12,6 +12,7 @@
 # make bench-requests               what building a request costs, and how soon a cell starts
 # make bench-faults                 200 questions to an endpoint that fails three times in ten
 # make bench-sandbox                the speed and size of the sandbox beside plain Jupyter; ARGS="--quick --json"
+# make docs                         the documentation with an API reference, in build/docs; a warning is an error
 # make soak [SESSIONS=2000]         that many sessions, some hostile: every result right, nothing left behind
 # make clean                        remove what was built and cached; .venv* and runs/ stay
 #
@@ -28,7 +29,7 @@ SESSIONS ?= 2000
 
 PORT ?= 7860
 
-.PHONY: help run demo test check test-real test-vision test-train test-ray vdebugger-world doctor bench bench-requests bench-faults bench-sandbox soak clean
+.PHONY: help run demo test check test-real test-vision test-train test-ray vdebugger-world doctor bench bench-requests bench-faults bench-sandbox docs soak clean
 
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
@@ -92,6 +93,12 @@ bench-faults:
 bench-sandbox:
 	@scripts/setup run
 	@.venv/bin/python -m benchmarks.sandbox $(ARGS)
+
+docs: export NO_MKDOCS_2_WARNING := 1
+docs:
+	@scripts/setup docs
+	@.venv-docs/bin/python -m mkdocs build --strict --quiet
+	@echo build/docs/index.html
 
 soak:
 	@scripts/setup run

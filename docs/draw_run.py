@@ -1,45 +1,50 @@
-"""Draw docs/run.svg and docs/run.png: the progress of a real run as a terminal shows it, and its last figure.
+"""Take docs/run.png: a screenshot of the web demo after the offline model has answered a question about a photograph.
 
-python docs/draw_run.py examples/table.png "How many rows and columns are in the table?"
+python docs/draw_run.py [FILE]    needs what `scripts/setup test` installs, including chromium
 """
 
 from __future__ import annotations
 
-import io
-import re
+import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from rich.console import Console
+from playwright.sync_api import sync_playwright
 
-from pyvision.cli.progress import Progress
-from pyvision.events import Defined, Event
-from pyvision.solve import prepare, solve
-from pyvision.trajectory import TrajectoryWriter
-
-DOCS = Path(__file__).parent
+ROOT = Path(__file__).resolve().parent.parent
+QUESTION = "How many differences are there between the two images?"
 
 
-def main(image: str, question: str) -> None:
-    """Answer the question with the offline model, and keep what a person would have seen."""
-    console = Console(file=io.StringIO(), record=True, width=110, force_terminal=True, highlight=False)
-    progress = Progress(Path("runs/example"), console)
-    task = prepare(question, [image], model="offline")
-    with tempfile.TemporaryDirectory() as folder, TrajectoryWriter(Path(folder) / "run", {}) as trajectory:
+def main() -> None:
+    file = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs" / "run.png"
+    with tempfile.TemporaryDirectory() as out:
+        command = [sys.executable, "app.py", "--model", "offline", "--port", "0", "--out", out]
+        with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as demo:
+            assert demo.stdout is not None
+            try:
+                take_screenshot(demo.stdout.readline().strip(), file)
+            finally:
+                demo.terminate()
 
-        def watch(event: Event) -> None:
-            trajectory.write(event)
-            progress.show(event)
-            if isinstance(event, Defined):
-                (DOCS / "run.png").write_bytes(event.picture.data)
 
-        outcome = solve(task, watch)
-    console.print(outcome.answer, style="bold green")
-    drawn = console.export_svg(title=f'python -m pyvision run --image {image} --question "{question}"')
-    without_fonts = re.sub(r"@font-face \{.*?\}\s*", "", drawn, flags=re.DOTALL)  # they would be fetched
-    (DOCS / "run.svg").write_text(without_fonts, encoding="utf-8")
+def take_screenshot(url: str, file: Path) -> None:
+    images = [str(ROOT / "examples" / name) for name in ("portrait.jpg", "portrait_changed.jpg")]
+    with sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 860, "height": 1400})
+        page.goto(url)
+        page.set_input_files("#box input[type=file]", images)
+        page.wait_for_function("document.querySelectorAll('#box img').length >= 2")
+        page.fill("#box textarea", QUESTION)
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#talk .outcome", timeout=60_000)
+        page.locator("#question-1 details summary", has_text="Cell").first.click()
+        page.wait_for_timeout(1500)
+        page.locator("#talk").screenshot(path=file)
+        browser.close()
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:3])
+    main()

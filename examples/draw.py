@@ -1,4 +1,7 @@
-"""Draw the example pictures into this folder: python examples/draw.py. The same pictures every time."""
+"""Draw the example images into this folder: python examples/draw.py. The same images every time.
+
+portrait.jpg is the only image that is not drawn here; see README.md for its origin.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +30,22 @@ def main() -> None:
     after.save(HERE / "shapes_changed.png", optimize=True)
     squares().save(HERE / "squares.png", optimize=True)
     landscape().save(HERE / "lake.jpg", quality=86)
+    edited_portrait().save(HERE / "portrait_changed.jpg", quality=92)
+
+
+def edited_portrait() -> Image.Image:
+    """The portrait without a star of the flag, the name tag and the button of the coat."""
+    image = Image.open(HERE / "portrait.jpg")
+    for source, target in (
+        ((52, 208, 92, 242), (88, 174)),
+        ((60, 380, 170, 440), (66, 472)),
+        ((180, 560, 225, 600), (225, 560)),
+    ):
+        patch = image.crop(source)
+        mask = Image.new("L", patch.size, 0)
+        ImageDraw.Draw(mask).rectangle((4, 4, patch.width - 5, patch.height - 5), fill=255)
+        image.paste(patch, target, mask.filter(ImageFilter.GaussianBlur(2)))
+    return image
 
 
 def page(width: int, height: int) -> tuple[Image.Image, ImageDraw.ImageDraw]:

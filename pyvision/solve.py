@@ -90,7 +90,7 @@ def prepare(  # noqa: PLR0913 - each is one thing that a person may choose
     text: str,
     images: Sequence[str | Path] = (),
     *,
-    strategy: str = "code_loop",
+    strategy: str | Strategy = "code_loop",
     model: str | Model | None = None,
     config: str | Path | None = None,
     roles: Mapping[str, str | Model] | None = None,
@@ -102,22 +102,20 @@ def prepare(  # noqa: PLR0913 - each is one thing that a person may choose
 ) -> Task:
     """A Task from what a person gives. Raises ConfigError or ImageError: one line that names the way out.
 
-    model: a Model, which stays the caller's to close, or a name as `--model` takes it; None is chosen by the
-    environment, else `offline`. config: a configuration file in place of a name. roles: a role of the strategy -> the
-    model that plays it in place of the common one. tools: a tool of the strategy -> who provides it, as `--tool`
-    takes it (`pyvision.tools.table`). options: the strategy's fields, as `--set` takes them. prices: a
-    price table (`pyvision.prices`); PYVISION_PRICES names one too.
+    strategy: a name as `--strategy` takes it, or a Strategy object. model: a Model, which the caller closes, or a name
+    as `--model` takes it; None lets the environment decide, and `offline` is the last resort. config: a configuration
+    file instead of a name. roles: role of the strategy -> the model for it. tools: tool of the strategy -> its
+    provider, as `--tool` takes it (`pyvision.tools.table`), or a Tool object. options: the strategy's fields, as
+    `--set` takes them. prices: a price table (`pyvision.prices`); PYVISION_PRICES names one too.
     """
     if not text.strip():
         raise ConfigError("the question is empty; ask something: --question TEXT")
-    if strategy not in STRATEGIES:
-        raise ConfigError(f"unknown strategy {strategy!r}; known strategies are {', '.join(STRATEGIES)}")
-    chosen = with_options(STRATEGIES[strategy](), options or {})
+    chosen = with_options(_strategy(strategy), options or {})
     players = _players(chosen.roles, find_player(model, config), roles or {})
     is_offline = players[DEFAULT_ROLE].model.name == "offline"
     limits, policy = limits or Limits(), policy or Policy()
     setup = {
-        "strategy": strategy,
+        "strategy": strategy if isinstance(strategy, str) else type(strategy).__name__,
         "options": asdict(cast("Any", chosen)),  # every strategy is a dataclass
         "model": players[DEFAULT_ROLE].described,
         "roles": {role: player.described for role, player in players.items() if role != DEFAULT_ROLE},
@@ -209,6 +207,14 @@ def kept(task: Task, out: str | Path | None) -> Iterator[Callable[[Event], None]
         return
     with TrajectoryWriter(Path(out), task.setup, secrets=task.secrets) as trajectory:
         yield trajectory.write
+
+
+def _strategy(strategy: str | Strategy) -> Strategy:
+    if not isinstance(strategy, str):
+        return strategy
+    if strategy not in STRATEGIES:
+        raise ConfigError(f"unknown strategy {strategy!r}; known strategies are {', '.join(STRATEGIES)}")
+    return STRATEGIES[strategy]()
 
 
 def _players(known: Sequence[str], default: Player, roles: Mapping[str, str | Model]) -> Mapping[str, Player]:

@@ -188,6 +188,15 @@ def test_a_role_is_played_by_a_model_of_its_own(photo: Path) -> None:
 PRICES = json.dumps({"script*": {"input": 1.0, "cached": 0.1, "output": 4.0}})
 
 
+def test_prepare_accepts_a_strategy_object_with_options(photo: Path) -> None:
+    task = prepare(
+        "?", [photo], strategy=CodeLoop(repairs=1), options={"output_chars": "100"}, model="offline"
+    )
+
+    assert task.strategy == CodeLoop(repairs=1, output_chars=100)
+    assert task.strategy_name == "CodeLoop"
+
+
 def test_the_cost_of_a_run_is_told_and_limited_by_the_users_prices(photo: Path, tmp_path: Path) -> None:
     (tmp_path / "prices.json").write_text(PRICES, encoding="utf-8")
     dear = Reply("<code>\n```python\n1\n```\n", Usage(1_000_000, 100_000, 500_000))
