@@ -84,7 +84,9 @@ def test_a_fault_between_two_cells_loses_no_turn(tmp_path: Path, photo: Path) ->
     assert [text.count("I look.") for text in replies] == [1, 1, 0]
 
 
-@pytest.mark.parametrize("wire", list(WIRES))
+@pytest.mark.parametrize(
+    "wire", ["completions", pytest.param("responses", marks=pytest.mark.slow), "messages"]
+)  # the first two share a client
 def test_a_failing_run_leaves_no_key_behind(wire: str, tmp_path: Path, photo: Path) -> None:
     """The endpoint repeats the key in its complaint; everything on disk and on both streams is searched."""
     with ModelServer([], can=Capabilities(keys=frozenset({"another"}))) as server:
