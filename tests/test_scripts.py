@@ -126,12 +126,12 @@ def test_an_interrupted_check_ends_all_tools(checkout: Path, number: signal.Sign
     running = {tool: checkout / tool for tool in ("ruff", "mypy", "pytest")}
     _tools(checkout, **{tool: f"touch {file}; sleep 600" for tool, file in running.items()})
     started = subprocess.Popen([checkout / "scripts" / "check"])
-    assert wait_until(lambda: all(file.exists() for file in running.values()), 60)
+    assert wait_until(lambda: all(file.exists() for file in running.values()))
     below = descendants(started.pid)
     try:
         started.send_signal(number)
         assert started.wait(60) == 130
-        assert wait_until(lambda: not alive(below), 60)
+        assert wait_until(lambda: not alive(below))
     finally:
         started.kill()
         for pid in alive(below):

@@ -24,7 +24,7 @@ def boxed(answer: str) -> str:
     return f"<answer>\n\\boxed{{{answer}}}\n</answer>"
 
 
-def until(is_so: Callable[[], bool], seconds: float = 30) -> bool:
+def until(is_so: Callable[[], bool], seconds: float = 60) -> bool:
     end = time.monotonic() + seconds
     while not is_so():
         if time.monotonic() > end:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -40,9 +39,7 @@ def test_a_subscription_that_is_overlooked_is_sent_again(
     kernel = threading.Thread(target=be_slow_to_notice)
     kernel.start()
     wire = Wire(context, addresses, "key", Policy())
-    started = time.monotonic()
     assert wire.wait_for_welcome()
-    assert time.monotonic() - started < 1.5
     kernel.join()
     wire.close()
     output.close()

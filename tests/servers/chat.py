@@ -14,12 +14,13 @@ from typing import Any, Self
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One HTTP answer. `missing` bytes are promised in its length and never sent; `hang_s` passes first."""
+    """One HTTP answer. `missing` bytes are promised in its length and never sent; `hang_s` passes first, and `until` is set."""
 
     body: bytes | str | Mapping[str, Any] = ""
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     hang_s: float = 0.0
+    until: threading.Event | None = None
     missing: int = 0
 
     @property
@@ -88,6 +89,8 @@ class ChatServer:
                 return completion(_cut(text, request.get("stop") or []))
             case answer:
                 self._closing.wait(answer.hang_s)
+                if answer.until is not None:
+                    answer.until.wait(60)
                 return answer
 
     def __enter__(self) -> Self:
