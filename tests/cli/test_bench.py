@@ -160,14 +160,14 @@ def test_a_signal_lets_running_samples_end_and_the_same_command_goes_on(data: Pa
     noticed = threading.Event()
     held = Answer(completion("\\boxed{A}").body, until=noticed)
     with ChatServer([READY, *[held] * 20]) as server:
-        process = started(server, *bench(data))
-        assert process.stderr is not None
-        assert wait_until(lambda: len(server.requests) == 2)
-        process.send_signal(number)
-        told = next(line for line in process.stderr if "no new samples" in line)
-        noticed.set()
-        told += process.stderr.read()
-        assert process.wait(60) == 130
+        with started(server, *bench(data)) as process:
+            assert process.stderr is not None
+            assert wait_until(lambda: len(server.requests) == 2)
+            process.send_signal(number)
+            told = next(line for line in process.stderr if "no new samples" in line)
+            noticed.set()
+            told += process.stderr.read()
+        assert process.returncode == 130
         assert told.splitlines()[-1] == "pyvision: interrupted; the same command goes on from here"
         with Store(data.parent / "out") as store:
             assert len(list(store.records())) == 1

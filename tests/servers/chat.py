@@ -14,7 +14,10 @@ from typing import Any, Self
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One HTTP answer. `missing` bytes are promised in its length and never sent; `hang_s` passes first, and `until` is set."""
+    """One HTTP answer. `missing` bytes are promised in its length and never sent.
+
+    It is sent after `hang_s`, and once `until` is set.
+    """
 
     body: bytes | str | Mapping[str, Any] = ""
     status: int = 200
