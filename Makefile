@@ -51,7 +51,7 @@ test check:
 
 coverage:
 	@scripts/setup test
-	@.venv/bin/python -m pytest -n logical --maxprocesses 4 --dist worksteal --cov --cov-report term $(ARGS)
+	@.venv/bin/python -m pytest -n logical --maxprocesses 4 --dist loadfile --cov --cov-report term $(ARGS)
 
 test-real:
 	@scripts/setup real

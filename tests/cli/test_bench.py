@@ -155,7 +155,7 @@ def test_a_dead_endpoint_refuses_to_start(data: Path) -> None:
     assert "no such model" in told.splitlines()[-1]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_a_signal_lets_running_samples_end_and_the_same_command_goes_on(data: Path, number: int) -> None:
     noticed = threading.Event()
     held = Answer(completion("\\boxed{A}").body, until=noticed)

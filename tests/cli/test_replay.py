@@ -52,6 +52,7 @@ def test_an_edited_cell_runs_in_place_of_the_recorded_one(tmp_path: Path) -> Non
     assert done.stdout.endswith("edited (120, 90)\n")
 
 
+@pytest.mark.slow
 def test_a_later_cell_finds_the_other_figure_under_its_name(tmp_path: Path) -> None:
     written(tmp_path / "run", simple_events())
     (tmp_path / "cell.py").write_text("print(image_clue_1.size)\n")
@@ -60,6 +61,7 @@ def test_a_later_cell_finds_the_other_figure_under_its_name(tmp_path: Path) -> N
     assert pyvision(tmp_path, "replay", "run", *flags).stdout.endswith("(33, 44)\n")
 
 
+@pytest.mark.slow
 def test_a_model_goes_on_in_a_run_of_its_own(tmp_path: Path) -> None:
     written(tmp_path / "run", simple_events())
     (tmp_path / "cell.py").write_text("print('edited')\n")

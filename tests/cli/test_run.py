@@ -12,6 +12,8 @@ from pyvision.cli import main
 from tests.cli.running import ANSWER, asked, pyvision, scripted
 from tests.servers.chat import ChatServer
 
+pytestmark = pytest.mark.early
+
 COMMANDS = (
     "run",
     "demo",
@@ -166,7 +168,14 @@ def test_a_run_without_an_answer_exits_with_3_and_prints_nothing(tmp_path: Path,
     assert (done.returncode, done.stdout) == (3, "")
 
 
-@pytest.mark.parametrize("flag", ["--max-turns", "--max-pictures", "--max-bytes"])
+@pytest.mark.parametrize(
+    "flag",
+    [
+        "--max-turns",
+        pytest.param("--max-pictures", marks=pytest.mark.slow),
+        pytest.param("--max-bytes", marks=pytest.mark.slow),
+    ],
+)
 def test_a_budget_of_the_command_line_is_kept(
     flag: str, tmp_path: Path, photo: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

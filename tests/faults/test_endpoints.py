@@ -25,6 +25,8 @@ from tests.servers.server import ModelServer
 from tests.servers.talk import Said
 from tests.servers.wires import WIRES, configured
 
+pytestmark = pytest.mark.early
+
 KEY = "sk-very-secret-0123456789"
 HELLO = (Message("user", (Text("hello"),)),)
 STOP = Sampling(stop=("</code>",))

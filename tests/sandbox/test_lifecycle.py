@@ -19,6 +19,8 @@ from sandbox import KernelStartError, Policy, Sandbox, SandboxBusy, Session
 from tests.sandbox.conftest import png
 from tests.sandbox.processes import alive, descendants, wait_until
 
+pytestmark = pytest.mark.early
+
 SHORT = Policy(cell_timeout_s=1.0, interrupt_grace_s=0.5)
 _HOST = """
 import sys, time
@@ -62,7 +64,10 @@ def test_a_closed_session_leaves_nothing_while_the_sandbox_goes_on(
         assert sorted(short_temp.rglob("*")) == before[1]
 
 
-@pytest.mark.parametrize("moment_s", [0.0, 0.05, 0.1, 0.2, 0.4, 0.8, 1.2, None])
+@pytest.mark.parametrize(
+    "moment_s",
+    [0.1, 0.4, None, *(pytest.param(s, marks=pytest.mark.slow) for s in (0.0, 0.05, 0.2, 0.8, 1.2))],
+)
 def test_a_host_that_is_killed_leaves_no_process_and_no_file(
     short_temp: Path, moment_s: float | None
 ) -> None:

@@ -15,6 +15,8 @@ from sandbox import CellResult, Figure, Omitted, Policy, Sandbox, Session, Sessi
 from tests.sandbox.conftest import png
 from tests.sandbox.processes import alive, descendants, wait_until
 
+pytestmark = pytest.mark.early
+
 SHORT = Policy(cell_timeout_s=1.0, interrupt_grace_s=0.5)
 
 
