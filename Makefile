@@ -1,6 +1,8 @@
 # make run                          answer a question about a picture in examples/, with no key and no network
 # make run IMAGE=photo.jpg QUESTION="What colour is the car?" [MODEL=openai]
 # make test   (or: make check)      format, lint, types and tests; ARGS="-k images" goes to pytest
+# make test SLOW=1                  the slow tests too, as .ci/run does
+# make coverage                     which lines all tests run, not counting the commands and cells that they start
 # make test-real                    the same wires against real model servers, which it installs into .venv-real
 # make test-vision                  the perception of local networks, on tiny ones, in .venv-vision, which it sets up
 # make test-train                   the trainings of VDebugger on tiny models, in .venv-train, which it sets up
@@ -29,7 +31,7 @@ SESSIONS ?= 2000
 
 PORT ?= 7860
 
-.PHONY: help run demo test check test-real test-vision test-train test-ray vdebugger-world doctor bench bench-requests bench-faults bench-sandbox docs soak clean
+.PHONY: help run demo test check coverage test-real test-vision test-train test-ray vdebugger-world doctor bench bench-requests bench-faults bench-sandbox docs soak clean
 
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
@@ -46,7 +48,11 @@ run:
 	exec .venv/bin/python -m pyvision run "$$@"
 
 test check:
-	@scripts/check $(ARGS)
+	@SLOW=$(SLOW) scripts/check $(ARGS)
+
+coverage:
+	@scripts/setup test
+	@.venv/bin/python -m pytest -n logical --maxprocesses 4 --dist loadfile --cov --cov-report term $(ARGS)
 
 test-real:
 	@scripts/setup real
@@ -105,5 +111,5 @@ soak:
 	@.venv/bin/python -m benchmarks.soak --sessions "$(SESSIONS)" $(ARGS)
 
 clean:
-	rm -rf build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf build dist *.egg-info .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name '.venv*' -prune -o -name __pycache__ -exec rm -rf {} +

@@ -6,6 +6,7 @@ Property tests are repeatable and do not judge the speed of the machine.
 from __future__ import annotations
 
 import shutil
+import signal
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,6 +19,16 @@ settings.register_profile(
 settings.load_profile("suite")
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+def pytest_configure() -> None:
+    """Take Ctrl-C as in a terminal: a shell lets what it starts in the background ignore it, and so all it starts."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take the longest, so that no process is left with one of them in the end."""
+    items.sort(key=lambda item: item.get_closest_marker("early") is None)
 
 
 @pytest.fixture(scope="session")

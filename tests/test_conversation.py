@@ -84,8 +84,8 @@ def test_a_cell_is_stopped_and_its_kernel_keeps_its_variables(sandbox: Sandbox) 
     events: list[Event] = []
     for event in conversation.ask("?"):
         events.append(event)
-        if isinstance(event, Ran):  # the first cell is done: the second one is about to run
-            threading.Timer(0.5, conversation.stop).start()
+        if sum(isinstance(event, Asked) for event in events) == 2 and isinstance(event, Asked):
+            threading.Timer(0.5, conversation.stop).start()  # the second cell runs, or is about to
     assert ended(events).outcome.end_reason == "interrupted"
     assert results(list(conversation.ask("?")))[0].text == "5\n"
     conversation.close()

@@ -1,15 +1,19 @@
-"""`scripts/setup` on a machine that is made up: what is there is not installed again."""
+"""`scripts/setup` and `scripts/check` on a made-up machine, whose tools are scripts of these tests."""
 
 from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from tests.sandbox.processes import alive, descendants, wait_until
+
 SETUP = Path(__file__).parents[1] / "scripts" / "setup"
+CHECK = SETUP.with_name("check")
 _MANY_LINES = "for line in $(seq 50000); do echo $line; done"  # of other libraries: more than a pipe holds
 _PYTHONS = ("python3", *(f"python3.{minor}" for minor in (11, 12, 13, 14)))
 
@@ -49,3 +53,86 @@ def test_a_library_is_installed_only_where_it_is_missing(
     tmp_path: Path, libraries: str, *, installs: bool
 ) -> None:
     assert ("installing libseccomp2" in set_up(tmp_path, libraries)) == installs
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A folder with `scripts/check`, in which every tool is a script that succeeds."""
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    shutil.copy(CHECK, tmp_path / "scripts")
+    _script(tmp_path / "scripts" / "setup", ":")
+    _tools(tmp_path)
+    return tmp_path
+
+
+def _script(path: Path, body: str) -> None:
+    path.write_text(f"#!/bin/bash\n{body}\n")
+    path.chmod(0o755)
+
+
+def _tools(checkout: Path, *, ruff: str = ":", mypy: str = ":", pytest: str = ":") -> None:
+    """Make the tools do as these lines of bash say."""
+    _script(checkout / ".venv" / "bin" / "ruff", ruff)
+    _script(checkout / ".venv" / "bin" / "python", f"if [[ $2 == mypy ]]; then {mypy}; else {pytest}; fi")
+
+
+def check(checkout: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [checkout / "scripts" / "check", *arguments],
+        env={"PATH": os.environ["PATH"]} | environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_a_check_in_which_nothing_fails_succeeds(checkout: Path) -> None:
+    assert check(checkout).returncode == 0
+
+
+@pytest.mark.parametrize(("tool", "name"), [("ruff", "lint"), ("mypy", "types"), ("pytest", "tests")])
+def test_a_check_fails_if_one_tool_fails(checkout: Path, tool: str, name: str) -> None:
+    _tools(checkout, **{tool: "exit 1"})
+    done = check(checkout)
+    assert (done.returncode, done.stderr) == (1, f"check: failed: {name}\n")
+
+
+def test_the_outputs_of_the_tools_are_not_mixed(checkout: Path) -> None:
+    says = "for n in 1 2 3; do echo {0}; sleep 0.01; echo {0} >&2; done"
+    _tools(checkout, ruff=says.format("lint"), mypy=says.format("types"), pytest=says.format("tests"))
+    done = check(checkout)
+    assert "types\n" * 6 + "lint\n" * 12 in done.stdout
+
+
+def test_a_check_leaves_the_slow_tests_out(checkout: Path) -> None:
+    _tools(checkout, pytest='echo "$@"')
+    assert "or slow)" in check(checkout).stdout
+
+
+def test_a_check_with_slow_set_runs_the_slow_tests(checkout: Path) -> None:
+    _tools(checkout, pytest='echo "$@"')
+    assert "slow" not in check(checkout, SLOW="1").stdout
+
+
+def test_the_arguments_of_a_check_go_to_pytest(checkout: Path) -> None:
+    _tools(checkout, pytest='echo "$@"')
+    assert check(checkout, "-k", "some name").stdout.endswith("-k some name\n")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_check_ends_all_tools(checkout: Path, number: signal.Signals) -> None:
+    running = {tool: checkout / tool for tool in ("ruff", "mypy", "pytest")}
+    _tools(checkout, **{tool: f"touch {file}; sleep 600" for tool, file in running.items()})
+    started = subprocess.Popen([checkout / "scripts" / "check"])
+    assert wait_until(lambda: all(file.exists() for file in running.values()))
+    below = descendants(started.pid)
+    try:
+        started.send_signal(number)
+        assert started.wait(60) == 130
+        assert wait_until(lambda: not alive(below))
+    finally:
+        started.kill()
+        for pid in alive(below):
+            os.kill(pid, signal.SIGKILL)

@@ -18,6 +18,7 @@ class Interrupts:
 
     def __init__(self) -> None:
         self.seen = False
+        self._main_thread = threading.get_ident()  # signal.signal, below, works in no other
         self._unraisable = sys.unraisablehook
         sys.unraisablehook = self._send_again
         signal.signal(signal.SIGTERM, self._take)
@@ -32,6 +33,7 @@ class Interrupts:
         if not issubclass(swallowed.exc_type, KeyboardInterrupt):
             self._unraisable(swallowed)
             return
-        again = threading.Timer(0.01, signal.raise_signal, [signal.SIGTERM])  # not from within the callback
+        # After the callback; and to the main thread, which a signal to another thread would not wake from a read.
+        again = threading.Timer(0.01, signal.pthread_kill, [self._main_thread, signal.SIGTERM])
         again.daemon = True
         again.start()

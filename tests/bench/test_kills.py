@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import resource
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -13,17 +14,17 @@ from multiprocessing import get_context
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
+import pytest
+
 from pyvision.bench import runner
 from pyvision.bench.tables import DATABASE, RUNS
 from pyvision.trajectory import read_trajectory
 from tests.bench.killed import main
 from tests.bench.runs import Knowing, Quiet, a_plan, contents, made, records_in
-
-KILLS = 20
-SAMPLES = 200
+from tests.sandbox.processes import wait_until
 
 
-def started(folder: Path, count: int = SAMPLES, file_bytes: int | None = None) -> subprocess.Popen[str]:
+def started(folder: Path, count: int, file_bytes: int | None = None) -> subprocess.Popen[str]:
     def limit() -> None:
         if file_bytes is not None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
@@ -62,30 +63,31 @@ def kill_after(folder: Path, chance: random.Random, process: ForkServerProcess) 
     process.close()
 
 
-def test_twenty_kills_lose_no_sample_and_count_none_twice(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("kills", "samples"), [(5, 100), pytest.param(20, 400, marks=pytest.mark.slow)])
+def test_a_run_that_was_killed_has_every_sample_once(tmp_path: Path, kills: int, samples: int) -> None:
     chance = random.Random(7)
     folder, undisturbed = tmp_path / "killed", tmp_path / "whole"
     processes = get_context("forkserver")  # which has imported everything beforehand
     processes.set_forkserver_preload(["tests.bench.killed", "pydantic", "PIL.PngImagePlugin"])
     before = 0
-    for _ in range(KILLS):
-        kill_after(folder, chance, processes.Process(target=main, args=(str(folder), str(SAMPLES))))
+    for _ in range(kills):
+        kill_after(folder, chance, processes.Process(target=main, args=(str(folder), str(samples))))
         assert written(folder) >= before
         before = written(folder)
-    assert 0 < before < SAMPLES
-    assert ended(started(folder)) == (0, "")
-    runner.run(a_plan(undisturbed, made(SAMPLES), Knowing({7: "\\boxed{C}"})), Quiet())
-    assert len(records_in(folder)) == SAMPLES
+    assert before > 0
+    assert ended(started(folder, samples)) == (0, "")
+    runner.run(a_plan(undisturbed, made(samples), Knowing({7: "\\boxed{C}"})), Quiet())
+    assert len(records_in(folder)) == samples
     assert contents(folder) == contents(undisturbed)
     runs = sorted((folder / RUNS).iterdir())
-    assert len(runs) == SAMPLES
-    assert all(read_trajectory(run).events[-1].kind == "ended" for run in runs[:: SAMPLES // 10])
+    assert len(runs) == samples
+    assert all(read_trajectory(run).events[-1].kind == "ended" for run in runs[:: samples // 10])
 
 
 def test_a_second_runner_is_refused_until_the_first_is_gone(tmp_path: Path) -> None:
     first = started(tmp_path, 2_000)
-    while written(tmp_path) < 2:
-        time.sleep(0.02)
+    assert wait_until(lambda: written(tmp_path) >= 2)
+    first.send_signal(signal.SIGSTOP)  # it holds the folder and does not end before the second one has begun
     second = started(tmp_path, 2_000)
     code, told = ended(second)
     assert code == 2
@@ -93,11 +95,9 @@ def test_a_second_runner_is_refused_until_the_first_is_gone(tmp_path: Path) -> N
     assert "is writing here" in told
     first.kill()
     ended(first)
-    third = started(tmp_path, 2_000)
     before = written(tmp_path)
-    while third.poll() is None and written(tmp_path) <= before:
-        time.sleep(0.02)
-    assert third.poll() is None
+    third = started(tmp_path, 2_000)
+    assert wait_until(lambda: written(tmp_path) > before)
     third.kill()
     ended(third)
 

@@ -91,6 +91,7 @@ def test_a_plain_kernel_keeps_state_and_text_and_is_gone_after_close() -> None:
     assert descendants() <= before
 
 
+@pytest.mark.slow
 def test_a_row_is_measured_on_both_sides(capsys: pytest.CaptureFixture[str]) -> None:
     main(["--quick", "--json", "--only", "trivial_cell"])
     told = json.loads(capsys.readouterr().out)

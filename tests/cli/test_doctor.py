@@ -63,6 +63,7 @@ def test_an_endpoint_is_examined_and_its_profile_is_kept(tmp_path: Path, config:
     assert KEY not in done.stdout + Path(told["profile_file"]).read_text()
 
 
+@pytest.mark.slow
 def test_a_refused_key_is_exit_code_4_and_is_not_repeated(tmp_path: Path, config: Path) -> None:
     with ModelServer(Sighted(), can=Capabilities(keys=frozenset({"another"}))) as server:
         config.write_text(

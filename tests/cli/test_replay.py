@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pyvision.cli import main
 from pyvision.events import Event, Ran
 from sandbox import CellResult, Sandbox, SandboxError, Stream
 from tests.cli.records import pyvision
@@ -52,6 +53,7 @@ def test_an_edited_cell_runs_in_place_of_the_recorded_one(tmp_path: Path) -> Non
     assert done.stdout.endswith("edited (120, 90)\n")
 
 
+@pytest.mark.slow
 def test_a_later_cell_finds_the_other_figure_under_its_name(tmp_path: Path) -> None:
     written(tmp_path / "run", simple_events())
     (tmp_path / "cell.py").write_text("print(image_clue_1.size)\n")
@@ -60,6 +62,7 @@ def test_a_later_cell_finds_the_other_figure_under_its_name(tmp_path: Path) -> N
     assert pyvision(tmp_path, "replay", "run", *flags).stdout.endswith("(33, 44)\n")
 
 
+@pytest.mark.slow
 def test_a_model_goes_on_in_a_run_of_its_own(tmp_path: Path) -> None:
     written(tmp_path / "run", simple_events())
     (tmp_path / "cell.py").write_text("print('edited')\n")
@@ -88,10 +91,17 @@ def test_a_model_goes_on_in_a_run_of_its_own(tmp_path: Path) -> None:
         (("--figure", "image_clue_1=other.png"), "say from which turn too: --from K"),
     ],
 )
-def test_wrong_usage_is_one_line(tmp_path: Path, arguments: tuple[str, ...], why: str) -> None:
+def test_wrong_usage_is_one_line(
+    tmp_path: Path,
+    arguments: tuple[str, ...],
+    why: str,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
     written(tmp_path / "run", simple_events())
     (tmp_path / "other.png").write_bytes(png())
-    done = pyvision(tmp_path, "replay", "run", *arguments)
-    assert done.returncode == 2
-    assert why in done.stderr
-    assert done.stderr.count("\n") == 1
+    assert main(["replay", "run", *arguments]) == 2
+    told = capfd.readouterr().err
+    assert why in told
+    assert told.count("\n") == 1

@@ -12,6 +12,8 @@ from pyvision.cli import main
 from tests.cli.running import ANSWER, asked, pyvision, scripted
 from tests.servers.chat import ChatServer
 
+pytestmark = pytest.mark.early
+
 COMMANDS = (
     "run",
     "demo",
@@ -128,21 +130,21 @@ def test_the_same_file_twice_is_two_images(tmp_path: Path, photo: Path) -> None:
     assert len(list((tmp_path / "out" / "images").iterdir())) == 1
 
 
-def test_a_run_whose_progress_nobody_reads_still_answers(tmp_path: Path, photo: Path) -> None:
+@pytest.mark.parametrize("is_full", [True, pytest.param(False, marks=pytest.mark.slow)])
+def test_a_run_whose_progress_nobody_reads_still_answers(tmp_path: Path, photo: Path, is_full: bool) -> None:
     config = scripted(tmp_path, CELL, ANSWER)
     command = [sys.executable, "-m", "pyvision", "run", "--image", str(photo), "--question", "?"]
     read, write = os.pipe()
     os.close(read)
     with Path("/dev/full").open("w") as full, os.fdopen(write, "w") as broken:
-        for stderr in (full, broken):
-            done = subprocess.run(
-                [*command, "--config", config],
-                cwd=tmp_path,
-                stdout=subprocess.PIPE,
-                stderr=stderr,
-                check=False,
-            )
-            assert (done.returncode, done.stdout) == (0, b"64\n")
+        done = subprocess.run(
+            [*command, "--config", config],
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            stderr=full if is_full else broken,
+            check=False,
+        )
+        assert (done.returncode, done.stdout) == (0, b"64\n")
 
 
 def test_an_answer_that_standard_output_does_not_take_is_said_to_be_in_the_folder(
@@ -166,7 +168,14 @@ def test_a_run_without_an_answer_exits_with_3_and_prints_nothing(tmp_path: Path,
     assert (done.returncode, done.stdout) == (3, "")
 
 
-@pytest.mark.parametrize("flag", ["--max-turns", "--max-pictures", "--max-bytes"])
+@pytest.mark.parametrize(
+    "flag",
+    [
+        "--max-turns",
+        pytest.param("--max-pictures", marks=pytest.mark.slow),
+        pytest.param("--max-bytes", marks=pytest.mark.slow),
+    ],
+)
 def test_a_budget_of_the_command_line_is_kept(
     flag: str, tmp_path: Path, photo: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

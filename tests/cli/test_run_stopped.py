@@ -31,7 +31,7 @@ def test_ctrl_c_in_mid_cell_ends_the_kernel_and_completes_the_trajectory(tmp_pat
         run.kill()
     assert run.returncode == 130
     assert b"Traceback" not in err
-    assert wait_until(lambda: not alive(children), 2)
+    assert wait_until(lambda: not alive(children))
     events = [
         json.loads(line) for line in (tmp_path / "out" / "events.jsonl").read_text("utf-8").splitlines()
     ]

@@ -6,10 +6,14 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from pyvision.outputs import printable
 from tests.demo.conftest import Parrot, Served, Tab
 from tests.doubles import png
 from tests.payloads import PAYLOADS
+
+pytestmark = pytest.mark.early
 
 EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
 Tabs = Callable[..., Tab]
@@ -24,7 +28,7 @@ def boxed(answer: str) -> str:
     return f"<answer>\n\\boxed{{{answer}}}\n</answer>"
 
 
-def until(is_so: Callable[[], bool], seconds: float = 30) -> bool:
+def until(is_so: Callable[[], bool], seconds: float = 60) -> bool:
     end = time.monotonic() + seconds
     while not is_so():
         if time.monotonic() > end:
@@ -61,6 +65,7 @@ def test_a_figure_opens_large_and_escape_closes_it(served: Served, tab: Tabs) ->
     assert until(lambda: visitor.page.locator("#talk .zoom[open]").count() == 0)
 
 
+@pytest.mark.slow
 def test_a_follow_up_question_uses_the_kernel_as_it_was_left(parrot: Told, tab: Tabs) -> None:
     served, brain = parrot
     brain.scripts["Keep?"] = cell("kept = image_clue_0.width"), boxed("one")
@@ -115,6 +120,7 @@ def test_an_edited_cell_is_run_and_the_model_goes_on_from_there(parrot: Told, ta
     assert visitor.answer(2) == "49"
 
 
+@pytest.mark.slow
 def test_two_visitors_share_nothing(parrot: Told, tab: Tabs) -> None:
     served, brain = parrot
     brain.scripts["Mine?"] = cell("secret = 'mine'"), boxed("one")
@@ -128,6 +134,7 @@ def test_two_visitors_share_nothing(parrot: Told, tab: Tabs) -> None:
     assert "Mine?" not in second.text()
 
 
+@pytest.mark.slow
 def test_the_kernel_ends_with_the_tab(parrot: Told, tab: Tabs) -> None:
     served, brain = parrot
     named = "import ctypes\nctypes.CDLL(None).prctl(15, b'mine-alone')"  # PR_SET_NAME
@@ -152,6 +159,7 @@ def test_the_downloads_are_there_once_there_is_an_answer(served: Served, tab: Ta
         assert str(download.value.suggested_filename).endswith(ending)
 
 
+@pytest.mark.slow
 def test_a_file_that_is_no_picture_is_refused_in_one_line(served: Served, tab: Tabs, tmp_path: Path) -> None:
     (tmp_path / "note.png").write_text("no picture")
     visitor = tab(served)
@@ -189,6 +197,7 @@ def test_every_control_has_a_name_for_a_screen_reader(served: Served, tab: Tabs)
     assert unnamed(visitor) == []
 
 
+@pytest.mark.slow
 def test_a_control_without_a_name_would_be_found(served: Served, tab: Tabs) -> None:
     visitor = tab(served)
     visitor.page.evaluate("document.body.append(document.createElement('button'))")
@@ -227,6 +236,7 @@ def test_whatever_a_person_a_model_or_a_cell_writes_is_text(parrot: Told, tab: T
     assert (visitor.complaints, visitor.strangers) == ([], [])
 
 
+@pytest.mark.slow
 def test_a_hostile_question_is_text_too(served: Served, tab: Tabs) -> None:
     visitor = tab(served)
     visitor.ask(" ".join(printable(payload) for payload in PAYLOADS))

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any, cast
@@ -12,6 +11,7 @@ from pyvision.models.scripted import Scripted
 from pyvision.solve import Task, prepare
 from sandbox import Sandbox
 from tests.doubles import CannedSandbox, picture, printed
+from tests.sandbox.processes import wait_until
 
 
 def a_task(*replies: Any) -> Task:
@@ -101,10 +101,7 @@ def test_who_is_silent_for_long_has_left(rooms: Rooms) -> None:
     task = a_task(CELL, "\\boxed{1}")
     visitors = rooms.visitors(idle_s=0.2)
     last(visitors.desk("a", task), task, "?")
-    end = time.monotonic() + 10
-    while len(visitors) and time.monotonic() < end:
-        time.sleep(0.05)
-    assert (rooms.sandbox.closed, len(visitors)) == (1, 0)
+    assert wait_until(lambda: (rooms.sandbox.closed, len(visitors)) == (1, 0))
 
 
 def test_a_setting_that_turns_out_bad_is_one_line_in_the_talk(rooms: Rooms, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -16,6 +16,7 @@ from pyvision.models.scripted import Scripted
 from pyvision.models.streams import in_one_piece
 from pyvision.types import Message, Reply, Sampling, Text, Usage
 from tests.doubles import picture
+from tests.sandbox.processes import wait_until
 
 HELLO = (Message("user", (Text("hello"), picture())),)
 NOW = Sampling(seconds=0.0)  # as much as to say: only if there is room at once
@@ -38,7 +39,7 @@ class Gate:
             self.order.append(messages[0].text)
             self.running += 1
             self.most = max(self.most, self.running)
-        assert self.open.acquire(timeout=10.0)
+        assert self.open.acquire(timeout=60.0)
         with self._lock:
             self.running -= 1
             error = self.errors.pop() if self.errors else None
@@ -57,13 +58,6 @@ def has_room(model: Limited) -> bool:
     except ModelError as error:
         return "no time is left to wait for room" not in str(error)
     return True
-
-
-def until(holds: Callable[[], bool]) -> bool:
-    end = time.monotonic() + 10.0
-    while not holds() and time.monotonic() < end:
-        time.sleep(0.005)
-    return holds()
 
 
 def test_so_many_requests_a_minute_and_no_more() -> None:
@@ -107,7 +101,7 @@ def test_no_more_calls_at_once_than_allowed_and_in_their_order() -> None:
         for number in range(6):
             talk = (Message("user", (Text(str(number)),)),)
             calls.append(threads.submit(model.complete, talk, Sampling()))
-            assert until(lambda: len(gate.order) + len(model._queue) == len(calls))
+            assert wait_until(lambda: len(gate.order) + len(model._queue) == len(calls))
         for _ in calls:
             gate.open.release()
             time.sleep(0.02)
@@ -122,12 +116,12 @@ def test_after_a_429_half_as_many_run_at_once_and_then_more_again() -> None:
     model = Limited(gate)
     with ThreadPoolExecutor(12) as threads:
         first = [threads.submit(model.complete, HELLO, Sampling()) for _ in range(4)]
-        assert until(lambda: gate.running == 4)
+        assert wait_until(lambda: gate.running == 4)
         gate.open.release(4)
         assert sum(isinstance(call.exception(), ModelError) for call in first) == 1
         gate.most = 0
         later = [threads.submit(model.complete, HELLO, Sampling()) for _ in range(12)]
-        assert until(lambda: gate.running >= 2)
+        assert wait_until(lambda: gate.running >= 2)
         time.sleep(0.05)
         assert gate.running < 5
         gate.open.release(12)
@@ -149,10 +143,10 @@ def test_closing_sends_away_who_waits() -> None:
     next(held)
     with ThreadPoolExecutor(1) as threads:
         waiting = threads.submit(model.complete, HELLO, Sampling())
-        assert until(lambda: len(model._queue) == 1)
+        assert wait_until(lambda: len(model._queue) == 1)
         model.close()
         with pytest.raises(ModelError, match="the model was closed"):
-            waiting.result(timeout=10.0)
+            waiting.result(timeout=60.0)
     held.close()  # type: ignore[attr-defined]
 
 
@@ -163,10 +157,10 @@ def test_the_wait_is_taken_from_the_time_of_the_reply() -> None:
     next(held)
     with ThreadPoolExecutor(1) as threads:
         waiting = threads.submit(model.complete, HELLO, Sampling(seconds=60.0))
-        assert until(lambda: len(model._queue) == 1)
+        assert wait_until(lambda: len(model._queue) == 1)
         time.sleep(0.05)
         held.close()  # type: ignore[attr-defined]
-        assert waiting.result(timeout=10.0).text == "two"
+        assert waiting.result(timeout=60.0).text == "two"
     seconds = inner.samplings[1].seconds
     assert seconds is not None
     assert seconds <= 59.95

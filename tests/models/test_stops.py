@@ -92,11 +92,11 @@ def test_a_closing_tag_in_prose_or_after_broken_code_ends_the_reply(reply: str) 
 
 def test_many_tags_inside_a_string_do_not_take_for_ever() -> None:
     inside = "<code>\n```python\nx = '" + "</code> " * 20_000
-    began = time.monotonic()
+    began = time.thread_time()
     text, is_cut = cut([inside[start : start + 7] for start in range(0, len(inside), 7)])
     assert is_cut
     assert text.count("</code>") == 32
-    assert time.monotonic() - began < 20.0
+    assert time.thread_time() - began < 20.0  # of the processor, whatever else runs
 
 
 @pytest.mark.parametrize(

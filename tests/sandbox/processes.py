@@ -35,8 +35,8 @@ def alive(processes: dict[int, str]) -> list[int]:
     return [pid for pid, started in processes.items() if _runs(pid, started)]
 
 
-def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
-    """Whether it became true in time."""
+def wait_until(condition: Callable[[], bool], seconds: float = 30.0) -> bool:
+    """Whether it became true; the limit is for a machine under load, so that only a failure reaches it."""
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:

@@ -14,12 +14,16 @@ from typing import Any, Self
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One HTTP answer. `missing` bytes are promised in its length and never sent; `hang_s` passes first."""
+    """One HTTP answer. `missing` bytes are promised in its length and never sent.
+
+    It is sent after `hang_s`, and once `until` is set.
+    """
 
     body: bytes | str | Mapping[str, Any] = ""
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     hang_s: float = 0.0
+    until: threading.Event | None = None
     missing: int = 0
 
     @property
@@ -88,6 +92,8 @@ class ChatServer:
                 return completion(_cut(text, request.get("stop") or []))
             case answer:
                 self._closing.wait(answer.hang_s)
+                if answer.until is not None:
+                    answer.until.wait(60)
                 return answer
 
     def __enter__(self) -> Self:

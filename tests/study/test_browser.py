@@ -91,6 +91,7 @@ def wait_for_question(page: Any, text: str) -> None:
     page.locator("#question .question", has_text=text).wait_for()
 
 
+@pytest.mark.slow
 def test_a_graph_is_induced_from_a_session_that_was_recorded(
     tmp_path: Path, pages: Pages, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -142,6 +143,7 @@ def resumed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
 
 
+@pytest.mark.slow
 def test_a_question_that_was_answered_before_is_not_asked_again(resumed: str, pages: Pages) -> None:
     page = pages(resumed)
     begin(page, "wren")
@@ -164,6 +166,7 @@ def test_what_went_wrong_is_seen_and_the_page_goes_on(resumed: str, pages: Pages
     assert page.get_by_role("button", name="Text on it").count() == 0  # no tool reads text here
 
 
+@pytest.mark.slow
 def test_a_question_is_on_one_desk_at_a_time_and_comes_back_with_a_closed_tab(
     resumed: str, pages: Pages
 ) -> None:

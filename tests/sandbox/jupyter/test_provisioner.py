@@ -155,7 +155,7 @@ def test_a_shutdown_lets_the_kernel_run_what_it_registered_for_its_end(kernel: t
     ran(client, "import atexit; atexit.register(lambda: print('goodbye', flush=True))")
     client.shutdown()
     _wait_for_text(client, "goodbye")
-    assert wait_until(lambda: not manager.is_alive(), 10)
+    assert wait_until(lambda: not manager.is_alive())
 
 
 def test_a_shutdown_leaves_no_process_and_no_file(place: Path) -> None:
@@ -168,18 +168,18 @@ def test_a_shutdown_leaves_no_process_and_no_file(place: Path) -> None:
     assert set(place.rglob("*")) > files
     client.stop_channels()
     manager.shutdown_kernel()
-    assert wait_until(lambda: not alive(ours), 2)
+    assert wait_until(lambda: not alive(ours))
     assert set(place.rglob("*")) == files
 
 
 def test_a_kernel_that_dies_is_seen_to_be_dead(kernel: tuple[Any, Any]) -> None:
     manager, client = kernel
     client.execute("import os; os._exit(3)")
-    assert wait_until(lambda: not manager.is_alive(), 10)
+    assert wait_until(lambda: not manager.is_alive())
 
 
 def test_its_heart_beats(shared: tuple[Any, Any]) -> None:
-    assert wait_until(shared[1].hb_channel.is_beating, 10)
+    assert wait_until(shared[1].hb_channel.is_beating)
 
 
 def test_a_cell_can_ask_the_user(shared: tuple[Any, Any]) -> None:

@@ -21,18 +21,33 @@ def drawn(policy: Policy, sessions: int) -> list[str]:
     return texts
 
 
-def test_sessions_of_a_seed_are_alike_also_in_another_sandbox() -> None:
-    first, second, other = *drawn(Policy(), 2), *drawn(Policy(), 1)
-    assert first == second == other
+@pytest.fixture(scope="module")
+def usual_twice() -> list[str]:
+    return drawn(Policy(), 2)
 
 
-def test_another_seed_draws_otherwise() -> None:
-    (usual,), (other,) = drawn(Policy(), 1), drawn(Policy(seed=7), 1)
+@pytest.fixture(scope="module")
+def unseeded_twice() -> list[str]:
+    return drawn(Policy(seed=None), 2)
+
+
+def test_sessions_of_a_seed_are_alike(usual_twice: list[str]) -> None:
+    first, second = usual_twice
+    assert first == second
+
+
+def test_a_session_of_the_same_seed_in_another_sandbox_is_alike(usual_twice: list[str]) -> None:
+    assert drawn(Policy(), 1) == usual_twice[:1]
+
+
+def test_another_seed_draws_otherwise(usual_twice: list[str]) -> None:
+    (other,) = drawn(Policy(seed=7), 1)
+    usual = usual_twice[0]
     assert usual.split()[:2] != other.split()[:2]
     assert usual.split()[-1] != other.split()[-1]
 
 
 @pytest.mark.parametrize("part", [0, 1])
-def test_without_a_seed_no_session_is_like_another(part: int) -> None:
-    first, second = drawn(Policy(seed=None), 2)
+def test_without_a_seed_no_session_is_like_another(unseeded_twice: list[str], part: int) -> None:
+    first, second = unseeded_twice
     assert first.split()[part] != second.split()[part]
