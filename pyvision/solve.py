@@ -23,23 +23,49 @@ from pyvision.limits import EndpointLimits
 from pyvision.models.wrappers import close_model
 from pyvision.players import Player, find_player
 from pyvision.prices import Price, load_prices, prices_of
-from pyvision.strategies.avis import Avis
-from pyvision.strategies.bdog import Bdog
-from pyvision.strategies.code_loop import CodeLoop
-from pyvision.strategies.direct import Direct
-from pyvision.strategies.vdebugger import VDebugger
 from pyvision.tools.presence import check_presence
 from pyvision.tools.table import build_tools, described
 from pyvision.trajectory import TrajectoryWriter
 from pyvision.types import Answer, Model, Outcome, Question, Strategy, Tool
 from sandbox import Policy, Sandbox, SandboxError
 
-STRATEGIES: Mapping[str, Callable[[], Strategy]] = {
-    "code_loop": CodeLoop,
-    "direct": Direct,
-    "bdog": Bdog,
-    "avis": Avis,
-    "vdebugger": VDebugger,
+
+def _code_loop() -> Strategy:
+    from pyvision.strategies.code_loop import CodeLoop
+
+    return CodeLoop()
+
+
+def _direct() -> Strategy:
+    from pyvision.strategies.direct import Direct
+
+    return Direct()
+
+
+def _bdog() -> Strategy:
+    from pyvision.strategies.bdog import Bdog
+
+    return Bdog()
+
+
+def _avis() -> Strategy:
+    from pyvision.strategies.avis import Avis
+
+    return Avis()
+
+
+def _vdebugger() -> Strategy:
+    from pyvision.strategies.vdebugger import VDebugger
+
+    return VDebugger()
+
+
+STRATEGIES: Mapping[str, Callable[[], Strategy]] = {  # each is imported when it is chosen
+    "code_loop": _code_loop,
+    "direct": _direct,
+    "bdog": _bdog,
+    "avis": _avis,
+    "vdebugger": _vdebugger,
 }
 
 

@@ -93,7 +93,7 @@ def _by_rules(name: str) -> Grading:
 
     stem, _, flavour = name.partition(":")
     metric = find_metric(stem, flavour or None)
-    return Grading(f"{stem}:{flavour or next(iter(flavours_of(stem)))}", metric)
+    return Grading(f"{stem}:{flavour or flavours_of(stem)[0]}", metric)
 
 
 def grade(store: Store, grading: Grading) -> Mapping[tuple[str, int], Score]:
