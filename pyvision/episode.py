@@ -6,17 +6,18 @@ import threading
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from pyvision.budget import Budget, Limits
-from pyvision.errors import ConfigError, ImageError, LimitReached, ModelError, ToolError
+from pyvision.errors import ConfigError, ImageError, LimitReached, ModelError, PyVisionError, ToolError
 from pyvision.events import Asked, Defined, Event, Noted, Ran, Restarted, Spoke, Used
 from pyvision.images import decode
 from pyvision.limits import EndpointLimits
 from pyvision.models.streams import stream_of
 from pyvision.prices import Price
 from pyvision.sending import Outbox, Request
+from pyvision.tools.cells import host_functions
 from pyvision.types import (
     EndReason,
     Message,
@@ -59,6 +60,13 @@ class Sandbox(Protocol):
     def open(self, images: Mapping[str, bytes]) -> Session: ...
 
 
+@dataclass(slots=True)
+class _Cell:
+    """The cell that is running. ended_by: what a tool raised in it that ends the question."""
+
+    ended_by: PyVisionError | None = None
+
+
 class Episode:
     """The verbs of a strategy: ask a model, run a cell, use a tool, name a figure, note a remark.
 
@@ -90,6 +98,7 @@ class Episode:
         self._sandbox = sandbox
         self._watch = watch
         self._session: Session | None = None
+        self._cell: _Cell | None = None  # while one runs
         self._names = question.earlier.named + len(question.images)
         self._stopped = threading.Event()
 
@@ -152,20 +161,34 @@ class Episode:
         self._sandbox.warm_up()
 
     def run(
-        self, code: str, *, trace: bool = False, functions: Mapping[str, HostFunction] | None = None
+        self,
+        code: str,
+        *,
+        trace: bool = False,
+        tools: Sequence[str] = (),
+        functions: Mapping[str, HostFunction] | None = None,
     ) -> CellResult:
         """Run one cell in the question's kernel, which holds its images. What the code does is data.
 
-        trace: tell which lines ran, and what they changed. functions: what the cell may call as `host.NAME(…)`;
-        they run while it waits, may `use` and `ask`, and what they raise is raised in the cell.
-        Raises LimitReached when time is spent, sandbox.SandboxError when no kernel can be had.
+        trace: tell which lines ran, and what they changed. tools: the names of tools that the cell may call as
+        `host.NAME(…)`. functions: what else it may call so; they run while it waits, may call `use`, and what they
+        raise is raised in the cell.
+        Raises LimitReached when time is spent, sandbox.SandboxError when no kernel can be had; and after the cell what
+        `use` raised in it, as a cell that catches a spent budget must not go on for ever.
         """
         self._check_time()
         session = self._open_session()
         self._check_time()  # opening took a while
-        result = session.run(code, trace=trace, functions=functions)
+        callable_in_cell = host_functions(self.use, tools) | dict(functions or {})
+        self._cell = _Cell()
+        try:
+            result = session.run(code, trace=trace, functions=callable_in_cell or None)
+        finally:
+            cell, self._cell = self._cell, None
         self.cells += 1
         self._watch(Ran(code, result))
+        if cell.ended_by is not None:
+            raise cell.ended_by
         return result
 
     @property
@@ -177,8 +200,21 @@ class Episode:
         """What a tool makes of a request; when it cannot do it, the observation says why.
 
         Raises LimitReached when time or uses are spent or a model that it asks has no budget left, ModelError when that
-        model's endpoint fails, and ConfigError for a tool that is not there or that the user has to mend.
+        model's endpoint fails, and ConfigError for a tool that is not there or that the user has to fix. The first of
+        these that a cell causes ends the question after the cell; until then every use raises ToolError.
         """
+        cell = self._cell
+        if cell is None:
+            return self._use(tool, request)
+        if cell.ended_by is not None:
+            raise ToolError("the run is ending; no tool can be used any more")
+        try:
+            return self._use(tool, request)
+        except PyVisionError as error:
+            cell.ended_by = error
+            raise
+
+    def _use(self, tool: str, request: ToolRequest) -> Observation:
         self._check_time()
         known = self._tools.get(tool)
         if known is None:

@@ -13,7 +13,7 @@ from pyvision.prompts import render
 from pyvision.replies import code_is_cut, find_answer, find_code, makes_up_output, said
 from pyvision.strategies.code_loop.observation import observe
 from pyvision.strategies.code_loop.opening import open_talk
-from pyvision.tools.cells import NO_TOOLS, ROLES, CellTools, ToolNames
+from pyvision.tools.cells import NO_TOOLS, ROLES, ToolNames
 from pyvision.types import Answer, EndReason, Message, Part, Question, Reply, Text
 
 STOP = "</code>"
@@ -72,7 +72,6 @@ class _Course:
     def __init__(self, options: CodeLoop, episode: Episode) -> None:
         self._options = options
         self._episode = episode
-        self._tools = CellTools(episode.use, options.tools)
         self._failures: Counter[tuple[str, str]] = Counter()
         self._malformed = 0
         self._is_cut = False
@@ -95,8 +94,7 @@ class _Course:
 
     def _run(self, code: str) -> Answer | tuple[Part, ...]:
         self._malformed = 0
-        result = self._episode.run(code, functions=self._tools.functions or None)
-        self._tools.check()
+        result = self._episode.run(code, tools=self._options.tools)
         turn = observe(result, self._episode, self._options.output_chars)
         if result.status == "ok":
             return turn
