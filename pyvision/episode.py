@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol
 
 from pyvision.budget import Budget, Limits
+from pyvision.cancellation import Cancellation
 from pyvision.errors import ConfigError, ImageError, LimitReached, ModelError, PyVisionError, ToolError
 from pyvision.events import Asked, Defined, Event, Noted, Ran, Restarted, Spoke, Used
 from pyvision.images import decode
 from pyvision.limits import EndpointLimits
-from pyvision.models.streams import stream_of
+from pyvision.models.streams import interruptible, stream_of
 from pyvision.prices import Price
 from pyvision.sending import Outbox, Request
 from pyvision.tools.cells import host_functions
@@ -71,7 +72,7 @@ class Episode:
     """The verbs of a strategy: ask a model, run a cell, use a tool, name a figure, note a remark.
 
     Opens the kernel on the first `run` and holds it until `close`. Every verb becomes an event. Used by one
-    thread at a time, but for `stop`, and for what the functions of a cell do while `run` waits for it.
+    thread at a time, but for what the functions of a cell do while `run` waits for it.
     """
 
     def __init__(  # noqa: PLR0913 - each is one thing that a question is answered with
@@ -85,8 +86,12 @@ class Episode:
         accepts: Mapping[str, EndpointLimits] | None = None,
         prices: Mapping[str, Price] | None = None,
         tools: Mapping[str, Tool] | None = None,
+        cancellation: Cancellation | None = None,
     ) -> None:
-        """accepts: role -> what its endpoint takes, as `models` names roles. prices: model name -> price."""
+        """accepts: role -> what its endpoint takes, as `models` names roles. prices: model name -> price.
+
+        cancellation: ends the episode: the cell that runs, with its kernel, the request under way, and every verb.
+        """
         self.question = question
         self.cells = 0
         self._budget = Budget(limits)
@@ -100,11 +105,7 @@ class Episode:
         self._session: Session | None = None
         self._cell: _Cell | None = None  # while one runs
         self._names = question.earlier.named + len(question.images)
-        self._stopped = threading.Event()
-
-    @property
-    def is_stopped(self) -> bool:
-        return self._stopped.is_set()
+        self._cancellation = cancellation or Cancellation()
 
     @property
     def limits(self) -> Limits:
@@ -142,7 +143,7 @@ class Episode:
     def _ask(
         self, role: str, messages: Sequence[Message], sampling: Sampling, *, for_tool: bool = False
     ) -> Reply:
-        self._check_stopped()
+        self._cancellation.check()
         self._budget.check(for_tool=for_tool)
         model = self._models.get(role) or self._models[DEFAULT_ROLE]
         began = time.monotonic()
@@ -182,7 +183,8 @@ class Episode:
         callable_in_cell = host_functions(self.use, tools) | dict(functions or {})
         self._cell = _Cell()
         try:
-            result = session.run(code, trace=trace, functions=callable_in_cell or None)
+            with self._cancellation.on_cancel(session.close):
+                result = session.run(code, trace=trace, functions=callable_in_cell or None)
         finally:
             cell, self._cell = self._cell, None
         self.cells += 1
@@ -258,11 +260,6 @@ class Episode:
         """The budget that allows only one more reply, or None while there is room for more."""
         return self._budget.nearly_spent()
 
-    def stop(self) -> None:
-        """End the episode from another thread: its kernel goes, also in mid-cell, and the next verb raises."""
-        self._stopped.set()
-        self.close()
-
     def close(self) -> None:
         """End the kernel, if there is one."""
         if self._session is not None:
@@ -303,7 +300,8 @@ class Episode:
         return self._outboxes[role]
 
     def _listen(self, role: str, model: Model, messages: Sequence[Message], sampling: Sampling) -> Reply:
-        with closing(_pieces(model, messages, sampling)) as pieces:
+        stream = partial(stream_of, model, messages, sampling)
+        with closing(interruptible(stream, self._cancellation)) as pieces:
             for piece in pieces:
                 if isinstance(piece, Reply):
                     return piece
@@ -311,17 +309,6 @@ class Episode:
                 self._watch(Restarted(role) if isinstance(piece, Restart) else Spoke(role, piece))
         raise ModelError(f"{model.name}: the stream ended without a reply", retry=True)
 
-    def _check_stopped(self) -> None:
-        if self.is_stopped:
-            raise LimitReached("interrupted", "stopped by the caller")
-
     def _check_time(self) -> None:
-        self._check_stopped()
+        self._cancellation.check()
         self._budget.check_time()
-
-
-def _pieces(
-    model: Model, messages: Sequence[Message], sampling: Sampling
-) -> Generator[str | Restart | Reply, None, None]:
-    """The model's stream as something that can be closed; closing it closes the connection."""
-    yield from stream_of(model, messages, sampling)

@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from pyvision import images as pictures
 from pyvision.budget import Limits
+from pyvision.cancellation import Cancellation
 from pyvision.config import with_options
 from pyvision.episode import DEFAULT_ROLE, Episode
 from pyvision.episode import Sandbox as AnySandbox
@@ -178,21 +179,19 @@ def solve(
     watch: Callable[[Event], None],
     sandbox: AnySandbox | None = None,
     *,
-    hold: Callable[[Episode], None] = lambda episode: None,
+    cancellation: Cancellation | None = None,
 ) -> Outcome:
     """Answer the task; every event goes to `watch` as it happens, `Ended` last.
 
-    `hold` is given the episode before it begins, so that another thread may stop it.
+    cancellation: lets another thread end it; then the outcome is `interrupted`.
 
     What the model, the guest or the endpoint does ends in the Outcome. A bug, or a failing `watch`, raises. With
     a `sandbox`, the kernel comes out of it and it stays open; without one, a private one is used and closed.
     """
     if sandbox is None:
         with Sandbox(task.policy) as own:
-            return solve(task, watch, own, hold=hold)
-    episode = _episode(task, watch, sandbox)
-    hold(episode)
-    return _drive(task, episode, watch)
+            return solve(task, watch, own, cancellation=cancellation)
+    return _drive(task, watch, sandbox, cancellation or Cancellation())
 
 
 def answer(
@@ -210,20 +209,20 @@ def stream(
     """As `answer`, but the events as they happen. Closing the iterator ends the run and its kernel."""
     task = prepare(text, images, **settings)
     events: SimpleQueue[Event | None] = SimpleQueue()
+    cancellation = Cancellation()
     with kept(task, out) as keep, Sandbox(task.policy) as sandbox, ThreadPoolExecutor(1) as thread:
 
         def watch(event: Event) -> None:
             keep(event)
             events.put(event)
 
-        episode = _episode(task, watch, sandbox)
-        running = thread.submit(_drive, task, episode, watch)
+        running = thread.submit(_drive, task, watch, sandbox, cancellation)
         running.add_done_callback(lambda _: events.put(None))
         try:
             while (event := events.get()) is not None:
                 yield event
         finally:
-            episode.stop()
+            cancellation.cancel()
         running.result()
 
 
@@ -261,8 +260,10 @@ def _prices(models: Sequence[str], file: str | Path | None) -> Mapping[str, Pric
     return prices_of(models, load_prices(Path(file))) if file else {}
 
 
-def _episode(task: Task, watch: Callable[[Event], None], sandbox: AnySandbox) -> Episode:
-    return Episode(
+def _drive(
+    task: Task, watch: Callable[[Event], None], sandbox: AnySandbox, cancellation: Cancellation
+) -> Outcome:
+    episode = Episode(
         task.question,
         task.models,
         task.limits,
@@ -271,10 +272,8 @@ def _episode(task: Task, watch: Callable[[Event], None], sandbox: AnySandbox) ->
         accepts=task.accepts,
         prices=task.prices,
         tools=task.tools,
+        cancellation=cancellation,
     )
-
-
-def _drive(task: Task, episode: Episode, watch: Callable[[Event], None]) -> Outcome:
     watch(Began(task.question, task.strategy_name, {role: m.name for role, m in task.models.items()}))
     with closing(episode), _closing(task.owned):
         try:
@@ -284,7 +283,9 @@ def _drive(task: Task, episode: Episode, watch: Callable[[Event], None]) -> Outc
         except ModelError as error:
             outcome = Outcome(None, "model_error", str(error))
         except SandboxError as error:
-            outcome = Outcome(None, "interrupted" if episode.is_stopped else "sandbox_error", str(error))
+            outcome = Outcome(
+                None, "interrupted" if cancellation.is_cancelled else "sandbox_error", str(error)
+            )
         except KeyboardInterrupt:
             watch(_ended(Outcome(None, "interrupted", "stopped by the caller"), episode))
             raise

@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 FLOORS = {
     "types": 0,
+    "cancellation": 0,
     "errors": 0,
     "events": 0,
     "config": 1,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from pyvision.budget import Limits
+from pyvision.cancellation import Cancellation
 from pyvision.episode import Episode
 from pyvision.errors import ConfigError, ImageError, LimitReached, ToolError
 from pyvision.events import Asked, Event, Ran, Used
@@ -95,8 +96,17 @@ def test_uses_have_a_budget() -> None:
 
 
 def test_no_tool_is_used_after_a_stop() -> None:
-    episode, _ = an_episode(Echo())
-    episode.stop()
+    cancellation = Cancellation()
+    cancellation.cancel()
+    episode = Episode(
+        Question("?"),
+        {"default": Scripted([])},
+        Limits(),
+        CannedSandbox(),
+        lambda event: None,
+        tools={"echo": Echo()},
+        cancellation=cancellation,
+    )
     with pytest.raises(LimitReached, match="stopped"):
         episode.use("echo", ToolRequest())
 

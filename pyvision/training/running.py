@@ -123,7 +123,7 @@ class Attempts:
         if program is not None:
             written = Scripted([f"```python\n{program}\n```"], name="given")
             task = replace(task, models={**task.models, "coder": written})
-        finished = answer_job(task, lambda _: self._sandbox, Job(sample, 0), lambda episode: None)
+        finished = answer_job(task, lambda _: self._sandbox, Job(sample, 0))
         _check(finished)
         score = self._grading.score(finished.record, sample).value
         return program_of(sample, finished.events, score)
