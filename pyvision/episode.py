@@ -11,7 +11,15 @@ from typing import Any, Protocol
 
 from pyvision.budget import Budget, Limits
 from pyvision.cancellation import Cancellation
-from pyvision.errors import ConfigError, ImageError, LimitReached, ModelError, PyVisionError, ToolError
+from pyvision.errors import (
+    ConfigError,
+    EndReason,
+    ImageError,
+    LimitReached,
+    ModelError,
+    PyVisionError,
+    ToolError,
+)
 from pyvision.events import Asked, Defined, Event, Noted, Ran, Restarted, Spoke, Used
 from pyvision.images import decode
 from pyvision.limits import EndpointLimits
@@ -20,7 +28,6 @@ from pyvision.prices import Price
 from pyvision.sending import Outbox, Request
 from pyvision.tools.cells import host_functions
 from pyvision.types import (
-    EndReason,
     Message,
     Model,
     Observation,

@@ -24,10 +24,11 @@ from pyvision.limits import EndpointLimits
 from pyvision.models.wrappers import close_model
 from pyvision.players import Player, find_player
 from pyvision.prices import Price, load_prices, prices_of
+from pyvision.strategy import Strategy
 from pyvision.tools.presence import check_presence
 from pyvision.tools.table import build_tools, described
 from pyvision.trajectory import TrajectoryWriter
-from pyvision.types import Answer, Model, Outcome, Question, Strategy, Tool
+from pyvision.types import Answer, Model, Outcome, Question, Tool
 from sandbox import Policy, Sandbox, SandboxError
 
 

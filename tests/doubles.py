@@ -13,7 +13,8 @@ from pyvision.episode import Episode
 from pyvision.events import Event, Restarted, Spoke
 from pyvision.limits import EndpointLimits
 from pyvision.models.scripted import Scripted
-from pyvision.types import Answer, Picture, Question, Reply, Strategy
+from pyvision.strategy import Strategy
+from pyvision.types import Answer, Picture, Question, Reply
 from sandbox import CellResult, Figure, HostFunction, Stream
 
 

@@ -9,14 +9,15 @@ import pytest
 
 import pyvision
 from pyvision.budget import Limits
-from pyvision.errors import ConfigError, ImageError, ModelError
+from pyvision.errors import ConfigError, EndReason, ImageError, ModelError
 from pyvision.events import Asked, Began, Ended, Event, Ran, Restarted, Spoke
 from pyvision.limits import EndpointLimits
 from pyvision.models.scripted import Scripted
 from pyvision.solve import Task, prepare, solve
 from pyvision.strategies.code_loop import CodeLoop
+from pyvision.strategy import Strategy
 from pyvision.trajectory import read_trajectory
-from pyvision.types import Answer, EndReason, Model, Question, Reply, Strategy, Usage
+from pyvision.types import Answer, Model, Question, Reply, Usage
 from sandbox import CellResult, IsolationError
 from tests.doubles import CannedSandbox, picture, png
 

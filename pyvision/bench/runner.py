@@ -20,9 +20,8 @@ from pyvision.bench.samples import INFRASTRUCTURE, Score
 from pyvision.bench.stopping import Stopping
 from pyvision.bench.store import Store
 from pyvision.bench.tally import Tally
-from pyvision.errors import ModelError, PyVisionError
+from pyvision.errors import EndReason, ModelError, PyVisionError
 from pyvision.solve import Task
-from pyvision.types import EndReason
 
 _PATIENCE = 12  # infrastructure failures in a row, for one or a few workers
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pyvision.types import EndReason
+from pyvision.errors import EndReason
 
 
 @dataclass(frozen=True, slots=True)

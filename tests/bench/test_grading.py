@@ -11,8 +11,7 @@ from pyvision.bench.regrading import regrade
 from pyvision.bench.samples import INFRASTRUCTURE, Record, Sample, Score
 from pyvision.bench.store import Store
 from pyvision.bench.tally import tally_of
-from pyvision.errors import ConfigError, ModelError
-from pyvision.types import EndReason
+from pyvision.errors import ConfigError, EndReason, ModelError
 from tests.bench.runs import Knowing, Quiet, a_plan, a_sample, made, source_of
 
 

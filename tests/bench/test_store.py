@@ -15,10 +15,10 @@ from pyvision.bench.recorder import Recorder, run_name
 from pyvision.bench.samples import Record, Sample, Score
 from pyvision.bench.store import Store
 from pyvision.bench.tables import DATABASE, PICTURES, RUNS
-from pyvision.errors import ConfigError, RunFolderError
+from pyvision.errors import ConfigError, EndReason, RunFolderError
 from pyvision.events import Began, Ended, Event
 from pyvision.trajectory import read_trajectory
-from pyvision.types import EndReason, Outcome, Question, Usage
+from pyvision.types import Outcome, Question, Usage
 from tests.bench.runs import Knowing, Quiet, a_plan, a_sample, made, source_of
 from tests.doubles import picture
 

@@ -12,10 +12,10 @@ from pyvision.bench.engines.protocol import Finished, Job
 from pyvision.bench.samples import Record, Sample
 from pyvision.cancellation import Cancellation
 from pyvision.episode import Sandbox
-from pyvision.errors import ImageError
+from pyvision.errors import EndReason, ImageError
 from pyvision.events import Asked, Ended, Event, Ran, Restarted, Spoke
 from pyvision.solve import Task, solve
-from pyvision.types import EndReason, Picture, Question
+from pyvision.types import Picture, Question
 
 _EXPLAINED = 300  # characters of a name in a record's error
 

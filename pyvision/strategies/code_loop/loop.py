@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import ClassVar
 
 from pyvision.episode import Episode
-from pyvision.errors import FormatError
+from pyvision.errors import EndReason, FormatError
 from pyvision.prompts import render
 from pyvision.replies import code_is_cut, find_answer, find_code, makes_up_output, said
 from pyvision.strategies.code_loop.observation import observe
 from pyvision.strategies.code_loop.opening import open_talk
 from pyvision.tools.cells import NO_TOOLS, ROLES, ToolNames
-from pyvision.types import Answer, EndReason, Message, Part, Question, Reply, Text
+from pyvision.types import Answer, Message, Part, Question, Reply, Text
 
 STOP = "</code>"
 _SAME_FAILURE = 3  # times that one cell may fail in one way before the model is told; once more ends it
