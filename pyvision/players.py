@@ -25,6 +25,11 @@ class Player:
     accepts: EndpointLimits = field(default_factory=EndpointLimits)
     is_ours: bool = False
 
+    @property
+    def is_offline(self) -> bool:
+        """Whether it is the rule-based model, beside which tools are rule-based too unless others are chosen."""
+        return getattr(self.model, "is_offline", False)
+
 
 def find_player(model: str | Model | None, config: str | Path | None = None) -> Player:
     """The player of a Model, of a name as `--model` takes it, or of a configuration file.

@@ -142,7 +142,7 @@ def prepare(  # noqa: PLR0913 - each is one thing that a person may choose
         raise ConfigError(f"unknown strategy {strategy!r}; known strategies are {', '.join(STRATEGIES)}")
     chosen = with_options(STRATEGIES[strategy](), options or {})
     players = _players(chosen.roles, find_player(model, config), roles or {})
-    is_offline = players[DEFAULT_ROLE].model.name == "offline"
+    is_offline = players[DEFAULT_ROLE].is_offline
     limits, policy = limits or Limits(), policy or Policy()
     setup = {
         "strategy": strategy,

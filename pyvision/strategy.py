@@ -12,7 +12,8 @@ class Strategy(Protocol):
     """A way of reasoning: a frozen dataclass whose fields are its options. Holds nothing between questions.
 
     roles: the names under which it asks models. tools: the names of those it uses. needs: those of them without which
-    it cannot begin. continues: whether it takes up `Question.earlier`.
+    it cannot begin. continues: whether it takes up `Question.earlier`. runs_code: whether it runs any cell.
+    An option that cannot be used is a ConfigError when the strategy is made.
     """
 
     @property
@@ -26,5 +27,8 @@ class Strategy(Protocol):
 
     @property
     def continues(self) -> bool: ...
+
+    @property
+    def runs_code(self) -> bool: ...
 
     def solve(self, question: Question, episode: Episode) -> Answer: ...

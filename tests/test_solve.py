@@ -95,6 +95,7 @@ class Broken:
     tools = ()
     needs = ()
     continues = False
+    runs_code = False
 
     def __init__(self, error: type[BaseException]) -> None:
         self.error = error

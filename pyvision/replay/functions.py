@@ -8,7 +8,6 @@ from typing import Any
 
 from pyvision.errors import ToolError
 from pyvision.events import Event, Ran, Used
-from pyvision.strategies.vdebugger.services import Services
 from pyvision.tools.cells import CALLS, host_functions
 from pyvision.types import Observation, ToolRequest
 from sandbox import HostFunction
@@ -47,6 +46,8 @@ class Recorded:
 
 def _functions(recorded: Recorded, strategy: str) -> Mapping[str, HostFunction]:
     if strategy == "vdebugger":
+        from pyvision.strategies.vdebugger.services import Services
+
         return {**Services(recorded).functions, "conclude": _take}
     return host_functions(recorded.use, recorded.tools)
 

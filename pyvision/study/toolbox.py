@@ -67,7 +67,7 @@ def find_toolbox(
     for name in TOOLS:
         given = {name: chosen[name]} if name in chosen else {}
         try:
-            tools |= build_tools((name,), given, is_offline=default.model.name == "offline")
+            tools |= build_tools((name,), given, is_offline=default.is_offline)
         except ConfigError as error:
             if given:
                 raise

@@ -8,13 +8,14 @@ from pyvision.bench.canary import check_models, check_sandbox
 from pyvision.models.scripted import Scripted
 from pyvision.solve import Task
 from pyvision.strategies.code_loop import CodeLoop
+from pyvision.strategies.direct import Direct
 from pyvision.types import Model, Question
 from sandbox import CellResult, SandboxError
 from tests.doubles import CannedSandbox, printed
 
 
-def task(strategy: str = "code_loop", wire: str = "openai", **models: Model) -> Task:
-    return Task(Question("?"), CodeLoop(), models, setup={"strategy": strategy, "model": {"wire": wire}})
+def task(wire: str = "openai", **models: Model) -> Task:
+    return Task(Question("?"), CodeLoop(), models, setup={"strategy": "code_loop", "model": {"wire": wire}})
 
 
 def test_any_reply_will_do() -> None:
@@ -53,5 +54,5 @@ def test_a_sandbox_that_does_not_add_is_dead(result: CellResult) -> None:
 
 def test_a_strategy_that_runs_nothing_needs_no_sandbox() -> None:
     sandbox = CannedSandbox()
-    check_sandbox(task("direct", default=Scripted([])), sandbox)
+    check_sandbox(replace(task(default=Scripted([])), strategy=Direct()), sandbox)
     assert sandbox.opened == 0

@@ -12,7 +12,7 @@ from pyvision.errors import EndReason, FormatError
 from pyvision.prompts import render
 from pyvision.replies import code_is_cut, find_answer, find_code, makes_up_output, said
 from pyvision.strategies.code_loop.observation import observe
-from pyvision.strategies.code_loop.opening import open_talk
+from pyvision.strategies.code_loop.opening import check_prompt, open_talk
 from pyvision.tools.cells import NO_TOOLS, ROLES, ToolNames
 from pyvision.types import Answer, Message, Part, Question, Reply, Text
 
@@ -31,11 +31,15 @@ class CodeLoop:
     """
 
     continues: ClassVar[bool] = True
+    runs_code: ClassVar[bool] = True
     repairs: int = 3
     output_chars: int = 8000
     prompt_file: Path | None = None
     prompt: str | None = None
     tools: ToolNames = NO_TOOLS
+
+    def __post_init__(self) -> None:
+        check_prompt(self.prompt_file, self.prompt)
 
     @property
     def needs(self) -> tuple[str, ...]:
