@@ -77,6 +77,7 @@ HEAVY = {
     "rich",
     "zmq",
 }
+RUN_TIME = ("pyvision.bench.analysis.arms",)  # stands with the analysis, but changes what a run sees
 PROGRAMS = ROOT / "sandbox" / "attacks"  # data
 LOADED_BY_ITS_USER = (  # when it is used: they are made of its classes
     "sandbox.provisioner",
@@ -180,6 +181,9 @@ def _within_pyvision(found: Import) -> str | None:
         return "the product does not need its tests"
     if floor_of(found.of) > floor_of(found.by):
         return "imports go down"
+    analysis = ["bench", "analysis"]
+    if by[1:2] == ["bench"] and by[1:3] != analysis and of[1:3] == analysis and found.of not in RUN_TIME:
+        return "running a benchmark does not depend on its analysis"
     strategies = by[1:2] == of[1:2] == ["strategies"] and len(by) > 2 and len(of) > 2
     return "strategies do not know each other" if strategies and by[2] != of[2] else None
 
@@ -246,6 +250,11 @@ def test_no_modules_import_each_other_in_a_cycle() -> None:
         ("pyvision.solve", "import app", "imports go down"),
         ("pyvision.strategies.direct", "import pyvision.strategies.code_loop", "do not know each other"),
         ("pyvision.strategies.bdog.graph", "from ..direct import Direct", "do not know each other"),
+        (
+            "pyvision.bench.plan",
+            "from pyvision.bench.analysis.report import report",
+            "does not depend on its",
+        ),
         ("pyvision.solve", "from tests.doubles import Room", "does not need its tests"),
         ("sandbox.kernel", "from pyvision.types import Picture", "stands alone"),
         ("sandbox.kernel", "from sandbox.guest import launch", "do not import each other"),

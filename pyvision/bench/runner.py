@@ -16,7 +16,7 @@ from pyvision.bench.experiment import configuration, usual_folder
 from pyvision.bench.grading import Grading, find_grading, grade
 from pyvision.bench.plan import Plan
 from pyvision.bench.recorder import Recorder
-from pyvision.bench.samples import INFRASTRUCTURE, Score
+from pyvision.bench.samples import INFRASTRUCTURE, UNGRADED, Score
 from pyvision.bench.stopping import Stopping
 from pyvision.bench.store import Store
 from pyvision.bench.tally import Tally
@@ -162,7 +162,7 @@ def _state(folder: Path, plan: Plan) -> tuple[Tally, Iterator[Job]]:
         for record in store.records():
             key = (record.sample_id, record.repeat)
             if key in finished:
-                tally.add(record, scores.get(key, Score(None, "not graded")), now=False)
+                tally.add(record, scores.get(key, UNGRADED), now=False)
     return tally, _jobs(plan, finished, attempts)
 
 

@@ -36,7 +36,7 @@ def test_no_answer_is_wrong_and_the_reason_is_kept(reason: EndReason) -> None:
 
 def test_a_metric_that_fails_leaves_the_answer_unscored() -> None:
     score = Grading("broken", broken).score(record("A"), a_sample(0))
-    assert score == Score(None, "the metric failed: ZeroDivisionError: A")
+    assert score == Score(None, "the metric failed: ZeroDivisionError: A", unscored="the metric failed")
 
 
 def test_a_metric_without_a_flavour_is_kept_under_that_of_its_first() -> None:
