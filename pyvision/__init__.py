@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         Spoke,
         Used,
     )
+    from pyvision.run_config import RunConfig
     from pyvision.solve import Task, answer, prepare, stream
     from pyvision.strategy import Strategy
     from pyvision.types import (
@@ -93,6 +94,7 @@ __all__ = [
     "Reply",
     "Restart",
     "Restarted",
+    "RunConfig",
     "RunFolderError",
     "Sampling",
     "Spoke",
@@ -140,6 +142,7 @@ _MODULES = {  # where the names are defined
         "Spoke",
         "Used",
     ),
+    "run_config": ("RunConfig",),
     "solve": ("Task", "answer", "prepare", "stream"),
     "strategy": ("Strategy",),
 }

@@ -24,6 +24,7 @@ from pyvision.limits import EndpointLimits
 from pyvision.models.wrappers import close_model
 from pyvision.players import Player, find_player
 from pyvision.prices import Price, load_prices, prices_of
+from pyvision.run_config import RunConfig
 from pyvision.strategy import Strategy
 from pyvision.tools.presence import check_presence
 from pyvision.tools.table import build_tools, described
@@ -84,7 +85,7 @@ class Task:
     models: Mapping[str, Model]  # role -> model; `default` plays every role that is not named
     limits: Limits = field(default_factory=Limits)
     policy: Policy = field(default_factory=Policy)
-    setup: Mapping[str, Any] = field(default_factory=dict)  # how it was configured, without secrets
+    config: RunConfig = field(default_factory=RunConfig)
     secrets: tuple[str, ...] = field(default=(), repr=False)  # what no file of the run may hold
     accepts: Mapping[str, EndpointLimits] = field(default_factory=dict)  # role -> what its endpoint takes
     tools: Mapping[str, Tool] = field(default_factory=dict)  # those of the strategy, by name
@@ -99,14 +100,14 @@ class Task:
 
     @property
     def strategy_name(self) -> str:
-        return str(self.setup.get("strategy", type(self.strategy).__name__))
+        return self.config.strategy or type(self.strategy).__name__
 
     def about(self, question: Question, images: Sequence[str] = ()) -> Task:
         """The same about another question; the models stay with this task, whose owner closes them.
 
         images: the names under which the new question's images are written down.
         """
-        return replace(self, question=question, setup={**self.setup, "images": list(images)}, owned=())
+        return replace(self, question=question, config=replace(self.config, images=tuple(images)), owned=())
 
     def close(self) -> None:
         """Close the models that were built for it; `solve` does so with the task that it is given."""
@@ -144,16 +145,16 @@ def prepare(  # noqa: PLR0913 - each is one thing that a person may choose
     players = _players(chosen.roles, find_player(model, config), roles or {})
     is_offline = players[DEFAULT_ROLE].is_offline
     limits, policy = limits or Limits(), policy or Policy()
-    setup = {
-        "strategy": strategy,
-        "options": asdict(cast("Any", chosen)),  # every strategy is a dataclass
-        "model": players[DEFAULT_ROLE].described,
-        "roles": {role: player.described for role, player in players.items() if role != DEFAULT_ROLE},
-        "tools": described(chosen.tools, tools or {}, is_offline=is_offline),
-        "limits": asdict(limits),
-        "policy": asdict(policy),
-        "images": [str(image) for image in images],
-    }
+    run_config = RunConfig(
+        strategy=strategy,
+        options=asdict(cast("Any", chosen)),  # every strategy is a dataclass
+        model=players[DEFAULT_ROLE].described,
+        roles={role: player.described for role, player in players.items() if role != DEFAULT_ROLE},
+        tools=described(chosen.tools, tools or {}, is_offline=is_offline),
+        limits=limits,
+        policy=policy,
+        images=tuple(str(image) for image in images),
+    )
     check_presence(tools or {})
     built = build_tools(chosen.tools, tools or {}, is_offline=is_offline)
     _check_needs(chosen, built)
@@ -164,7 +165,7 @@ def prepare(  # noqa: PLR0913 - each is one thing that a person may choose
         {role: player.model for role, player in players.items()},
         limits,
         policy,
-        setup,
+        run_config,
         secrets=_secrets(*players.values(), *built.values()),
         accepts={role: player.accepts for role, player in players.items()},
         tools=built,
@@ -233,7 +234,7 @@ def kept(task: Task, out: str | Path | None) -> Iterator[Callable[[Event], None]
     if out is None:
         yield lambda event: None
         return
-    with TrajectoryWriter(Path(out), task.setup, secrets=task.secrets) as trajectory:
+    with TrajectoryWriter(Path(out), task.config.to_dict(), secrets=task.secrets) as trajectory:
         yield trajectory.write
 
 

@@ -40,6 +40,7 @@ FLOORS = {
     "trajectory": 1,
     "budget": 2,
     "episode": 2,
+    "run_config": 2,
     "sending": 2,
     "strategy": 2,
     "strategies": 3,

@@ -184,7 +184,7 @@ def test_a_role_is_played_by_a_model_of_its_own(photo: Path) -> None:
     task = prepare("How many?", [photo], model=common, roles={"solver": own}, strategy="direct")
     assert solve(task, lambda event: None, CannedSandbox()).answer == "7"
     assert (len(common.requests), len(own.requests)) == (0, 1)
-    assert task.setup["roles"] == {"solver": {"name": "own"}}
+    assert task.config.roles == {"solver": {"name": "own"}}
 
 
 PRICES = json.dumps({"script*": {"input": 1.0, "cached": 0.1, "output": 4.0}})

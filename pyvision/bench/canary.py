@@ -21,7 +21,7 @@ _PLAYED_BACK = (
 
 def check_models(task: Task) -> None:
     """Ask each model of the task one tiny question; any reply will do. Raises ModelError."""
-    described = {DEFAULT_ROLE: task.setup.get("model", {}), **task.setup.get("roles", {})}
+    described = {DEFAULT_ROLE: task.config.model, **task.config.roles}
     asked = {
         id(model): model
         for role, model in task.models.items()

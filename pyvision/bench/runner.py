@@ -80,13 +80,12 @@ def run(plan: Plan, watcher: Watcher) -> Ran:
 def _recorder(plan: Plan, task: Task, grading: Grading) -> Iterator[Recorder]:
     configured = configuration(plan, task)
     count = plan.count()
-    setup = {key: value for key, value in task.setup.items() if key != "images"}
     with Recorder(
         plan.folder or usual_folder(plan, task, configured),
         configured,
         metric=grading.key,
         total=None if count is None else count * plan.repeats,
-        setup=setup | {"dataset": configured["dataset"]},
+        setup=task.config.shared() | {"dataset": configured["dataset"]},
         secrets=task.secrets,
     ) as recorder:
         yield recorder

@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
     task = _task(options)
     folder = options.out or _new_folder()
     with (
-        TrajectoryWriter(folder, task.setup, secrets=task.secrets) as trajectory,
+        TrajectoryWriter(folder, task.config.to_dict(), secrets=task.secrets) as trajectory,
         Progress(folder) as progress,
     ):
 
