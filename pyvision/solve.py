@@ -10,7 +10,8 @@ from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, cast
+from types import TracebackType
+from typing import Any, Self, cast
 
 from pyvision import images as pictures
 from pyvision.budget import Limits
@@ -21,7 +22,6 @@ from pyvision.episode import Sandbox as AnySandbox
 from pyvision.errors import ConfigError, LimitReached, ModelError, PyVisionError
 from pyvision.events import Began, Ended, Event
 from pyvision.limits import EndpointLimits
-from pyvision.models.wrappers import close_model
 from pyvision.players import Player, find_player
 from pyvision.prices import Price, load_prices, prices_of
 from pyvision.run_config import RunConfig
@@ -76,8 +76,9 @@ STRATEGIES: Mapping[str, Callable[[], Strategy]] = {  # each is imported when it
 class Task:
     """All that is needed to answer one question, checked and built.
 
-    owned: the models that were built for it, which `solve` closes. prices: model name -> price; with a limit on the
-    cost, every model has one.
+    Whoever prepares a task closes it, or uses it in a `with`; nobody else does.
+    players: whose models `close` closes, where they were built for it. prices: model name -> price; with a limit on
+    the cost, every model has one.
     """
 
     question: Question
@@ -90,7 +91,7 @@ class Task:
     accepts: Mapping[str, EndpointLimits] = field(default_factory=dict)  # role -> what its endpoint takes
     tools: Mapping[str, Tool] = field(default_factory=dict)  # those of the strategy, by name
     prices: Mapping[str, Price] = field(default_factory=dict)
-    owned: tuple[Model, ...] = ()
+    players: tuple[Player, ...] = ()
 
     def __post_init__(self) -> None:
         without = [model.name for model in self.models.values() if model.name not in self.prices]
@@ -103,16 +104,24 @@ class Task:
         return self.config.strategy or type(self.strategy).__name__
 
     def about(self, question: Question, images: Sequence[str] = ()) -> Task:
-        """The same about another question; the models stay with this task, whose owner closes them.
+        """The same about another question, with the same models; only one of the two has to be closed.
 
         images: the names under which the new question's images are written down.
         """
-        return replace(self, question=question, config=replace(self.config, images=tuple(images)), owned=())
+        return replace(self, question=question, config=replace(self.config, images=tuple(images)))
 
     def close(self) -> None:
-        """Close the models that were built for it; `solve` does so with the task that it is given."""
-        for model in self.owned:
-            close_model(model)
+        """Close the models that were built for it."""
+        for player in self.players:
+            player.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
 
 def prepare(  # noqa: PLR0913 - each is one thing that a person may choose
@@ -172,7 +181,7 @@ def prepare(  # noqa: PLR0913 - each is one thing that a person may choose
         prices=_prices(
             [player.model.name for player in players.values()], prices or os.environ.get("PYVISION_PRICES")
         ),
-        owned=tuple(player.model for player in players.values() if player.is_ours),
+        players=tuple(players.values()),
     )
 
 
@@ -188,7 +197,8 @@ def solve(
     cancellation: lets another thread end it; then the outcome is `interrupted`.
 
     What the model, the guest or the endpoint does ends in the Outcome. A bug, or a failing `watch`, raises. With
-    a `sandbox`, the kernel comes out of it and it stays open; without one, a private one is used and closed.
+    a `sandbox`, the kernel comes out of it and it stays open; without one, a private one is used and closed. The
+    task's models stay open too.
     """
     if sandbox is None:
         with Sandbox(task.policy) as own:
@@ -200,8 +210,7 @@ def answer(
     text: str, images: Sequence[str | Path] = (), *, out: str | Path | None = None, **settings: Any
 ) -> Outcome:
     """Answer a question about images; the settings are those of `prepare`. `out` keeps the run in a folder."""
-    task = prepare(text, images, **settings)
-    with kept(task, out) as keep:
+    with prepare(text, images, **settings) as task, kept(task, out) as keep:
         return solve(task, keep)
 
 
@@ -209,10 +218,14 @@ def stream(
     text: str, images: Sequence[str | Path] = (), *, out: str | Path | None = None, **settings: Any
 ) -> Iterator[Event]:
     """As `answer`, but the events as they happen. Closing the iterator ends the run and its kernel."""
-    task = prepare(text, images, **settings)
     events: SimpleQueue[Event | None] = SimpleQueue()
     cancellation = Cancellation()
-    with kept(task, out) as keep, Sandbox(task.policy) as sandbox, ThreadPoolExecutor(1) as thread:
+    with (
+        prepare(text, images, **settings) as task,
+        kept(task, out) as keep,
+        Sandbox(task.policy) as sandbox,
+        ThreadPoolExecutor(1) as thread,
+    ):
 
         def watch(event: Event) -> None:
             keep(event)
@@ -277,7 +290,7 @@ def _drive(
         cancellation=cancellation,
     )
     watch(Began(task.question, task.strategy_name, {role: m.name for role, m in task.models.items()}))
-    with closing(episode), _closing(task.owned):
+    with closing(episode):
         try:
             outcome = _outcome(task.strategy.solve(task.question, episode))
         except LimitReached as limit:
@@ -299,15 +312,6 @@ def _drive(
             raise
         watch(_ended(outcome, episode))
     return outcome
-
-
-@contextmanager
-def _closing(models: Sequence[Model]) -> Iterator[None]:
-    try:
-        yield
-    finally:
-        for model in models:
-            close_model(model)
 
 
 def _outcome(answer: Answer) -> Outcome:

@@ -13,6 +13,7 @@ from pyvision.errors import ConfigError, EndReason, ImageError, ModelError
 from pyvision.events import Asked, Began, Ended, Event, Ran, Restarted, Spoke
 from pyvision.limits import EndpointLimits
 from pyvision.models.scripted import Scripted
+from pyvision.players import Player
 from pyvision.solve import Task, prepare, solve
 from pyvision.strategies.code_loop import CodeLoop
 from pyvision.strategy import Strategy
@@ -152,14 +153,27 @@ class Closing(Scripted):
         self.closed += 1
 
 
-@pytest.mark.parametrize("replies", [[ANSWER], [ModelError("no route")]])
-def test_models_that_were_built_for_the_task_are_closed_however_it_ends(
-    replies: list[str | Exception],
-) -> None:
-    model = Closing(replies)
-    task = Task(Question("?", (picture(),)), CodeLoop(), {"default": model}, owned=(model,))
-    solve(task, lambda event: None, CannedSandbox())
+def task_of(model: Closing) -> Task:
+    """A task whose model was built for it."""
+    return Task(
+        Question("?", (picture(),)),
+        CodeLoop(),
+        {"default": model},
+        players=(Player(model, {}, is_ours=True),),
+    )
+
+
+def test_models_that_were_built_for_a_task_are_closed_with_it() -> None:
+    model = Closing([])
+    with task_of(model):
+        assert model.closed == 0
     assert model.closed == 1
+
+
+def test_answering_a_task_leaves_its_models_open() -> None:
+    model = Closing([ANSWER])
+    solve(task_of(model), lambda event: None, CannedSandbox())
+    assert model.closed == 0
 
 
 def test_a_model_of_the_callers_stays_open(photo: Path) -> None:
@@ -174,7 +188,7 @@ def test_prepare_owns_what_it_builds_and_knows_what_the_endpoint_takes(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # no profile of the doctor's is there
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     task = prepare("?", model="openai")
-    assert task.owned == (task.models["default"],)
+    assert [player.is_ours for player in task.players] == [True]
     assert task.accepts["default"].pictures == 500
     assert prepare("?", model="offline").accepts["default"] == EndpointLimits()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -58,8 +58,7 @@ def run(plan: Plan, watcher: Watcher) -> Ran:
     Raises ConfigError before anything was paid for; ModelError or sandbox.SandboxError when model or sandbox is
     dead from the start; Stopped when they die later; RunFolderError when the disk does not take a result.
     """
-    task = plan.task()
-    with closing(task):
+    with plan.task() as task:
         grading = find_grading(plan.metric or plan.source.metric)
         with _recorder(plan, task, grading) as recorder:
             _grade_earlier(recorder, grading)

@@ -163,6 +163,7 @@ def _ask_on(recorded: Run, fork: Fork, options: argparse.Namespace) -> int:
         },
     }
     with (
+        task,
         Sandbox(task.policy) as rooms,
         TrajectoryWriter(folder, setup, secrets=task.secrets) as trajectory,
         Progress(folder) as progress,

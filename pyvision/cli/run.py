@@ -49,9 +49,9 @@ def run(options: argparse.Namespace) -> int:
     from pyvision.solve import solve
     from pyvision.trajectory import TrajectoryWriter
 
-    task = _task(options)
     folder = options.out or _new_folder()
     with (
+        _task(options) as task,
         TrajectoryWriter(folder, task.config.to_dict(), secrets=task.secrets) as trajectory,
         Progress(folder) as progress,
     ):

@@ -101,12 +101,8 @@ def read_collection(folder: Path) -> Collection:
 @contextmanager
 def attempts(collection: Collection) -> Iterator[Attempts]:
     """Who writes, runs and scores the programs of a collection."""
-    task = collection.task()
-    try:
-        with Sandbox(task.policy) as sandbox:
-            yield Attempts(task, sandbox, find_grading(collection.metric or collection.source.metric))
-    finally:
-        task.close()
+    with collection.task() as task, Sandbox(task.policy) as sandbox:
+        yield Attempts(task, sandbox, find_grading(collection.metric or collection.source.metric))
 
 
 class Attempts:
