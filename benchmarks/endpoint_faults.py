@@ -23,10 +23,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
+from pyvision.errors import EndReason
 from pyvision.events import Ended, Event
 from pyvision.models.build import build
 from pyvision.solve import prepare, solve
-from pyvision.types import EndReason
 from sandbox import Sandbox
 from tests.servers.faults import Rate
 from tests.servers.server import ModelServer

@@ -2,21 +2,162 @@
 
 outcome = pyvision.answer("What colour is the car?", images=["photo.jpg"])
 for event in pyvision.stream("What colour is the car?", images=["photo.jpg"]): ...
+
+The names below are the public API. Each loads when it is first used, so that `import pyvision` is instant.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pyvision.solve import answer as answer
-    from pyvision.solve import stream as stream
+    from pyvision.budget import Limits
+    from pyvision.cancellation import Cancellation
+    from pyvision.conversation import Conversation
+    from pyvision.episode import Episode
+    from pyvision.errors import (
+        ConfigError,
+        EndReason,
+        FormatError,
+        ImageError,
+        LimitReached,
+        MissingExtra,
+        ModelError,
+        PromptError,
+        PyVisionError,
+        RunFolderError,
+        ToolError,
+    )
+    from pyvision.events import (
+        Asked,
+        Began,
+        Defined,
+        Ended,
+        Event,
+        Noted,
+        Ran,
+        Restarted,
+        Spoke,
+        Used,
+    )
+    from pyvision.run_config import RunConfig
+    from pyvision.solve import Task, answer, prepare, stream
+    from pyvision.strategy import Strategy
+    from pyvision.types import (
+        Answer,
+        Ask,
+        Message,
+        Model,
+        Observation,
+        Outcome,
+        Picture,
+        Question,
+        Reply,
+        Restart,
+        Sampling,
+        Text,
+        Tool,
+        ToolRequest,
+        Usage,
+    )
 
-__all__ = ["answer", "stream"]
+    __version__: str
+
+__all__ = [
+    "Answer",
+    "Ask",
+    "Asked",
+    "Began",
+    "Cancellation",
+    "ConfigError",
+    "Conversation",
+    "Defined",
+    "EndReason",
+    "Ended",
+    "Episode",
+    "Event",
+    "FormatError",
+    "ImageError",
+    "LimitReached",
+    "Limits",
+    "Message",
+    "MissingExtra",
+    "Model",
+    "ModelError",
+    "Noted",
+    "Observation",
+    "Outcome",
+    "Picture",
+    "PromptError",
+    "PyVisionError",
+    "Question",
+    "Ran",
+    "Reply",
+    "Restart",
+    "Restarted",
+    "RunConfig",
+    "RunFolderError",
+    "Sampling",
+    "Spoke",
+    "Strategy",
+    "Task",
+    "Text",
+    "Tool",
+    "ToolError",
+    "ToolRequest",
+    "Usage",
+    "Used",
+    "__version__",
+    "answer",
+    "prepare",
+    "stream",
+]
+
+_MODULES = {  # where the names are defined
+    "budget": ("Limits",),
+    "cancellation": ("Cancellation",),
+    "conversation": ("Conversation",),
+    "episode": ("Episode",),
+    "errors": (
+        "ConfigError",
+        "EndReason",
+        "FormatError",
+        "ImageError",
+        "LimitReached",
+        "MissingExtra",
+        "ModelError",
+        "PromptError",
+        "PyVisionError",
+        "RunFolderError",
+        "ToolError",
+    ),
+    "events": (
+        "Asked",
+        "Began",
+        "Defined",
+        "Ended",
+        "Event",
+        "Noted",
+        "Ran",
+        "Restarted",
+        "Spoke",
+        "Used",
+    ),
+    "run_config": ("RunConfig",),
+    "solve": ("Task", "answer", "prepare", "stream"),
+    "strategy": ("Strategy",),
+}
 
 
 def __getattr__(name: str) -> Any:
-    """Load `answer` and `stream` when they are first used, so that `--help` stays instant."""
-    if name in __all__:
-        from pyvision import solve
+    if name not in __all__:
+        raise AttributeError(f"module 'pyvision' has no attribute {name!r}")
+    if name == "__version__":
+        from importlib.metadata import version
 
-        return getattr(solve, name)
-    raise AttributeError(f"module 'pyvision' has no attribute {name!r}")
+        return version("pyvision")
+    module = next((module for module, names in _MODULES.items() if name in names), "types")
+    return getattr(import_module(f"pyvision.{module}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from pyvision.errors import LimitReached
+from pyvision.errors import EndReason, LimitReached
 from pyvision.prices import Price
 from pyvision.sending import Request
-from pyvision.types import EndReason, Usage
+from pyvision.types import Usage
 
 _NEARLY = 0.9  # the share of a budget after which the next reply has to be the last
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
 
-from pyvision.episode import Episode, Sandbox, Session
+from pyvision.cancellation import Cancellation
+from pyvision.episode import Sandbox, Session
 from pyvision.errors import ConfigError, FormatError
 from pyvision.events import Asked, Defined, Ended, Event
 from pyvision.replies import find_code, said
@@ -17,7 +18,7 @@ from pyvision.solve import Task, kept, solve
 from pyvision.types import Earlier, Message, Outcome, Picture, Question, Text, Usage
 from sandbox import CellResult, HostFunction, SessionClosed
 
-_STOP_S = 1.5  # after which a question that was stopped is over, even if its model has not noticed
+_STOP_S = 1.5  # after which a question that was stopped is over, even if a tool still works for it
 _LOOK_S = 0.1
 
 
@@ -35,8 +36,7 @@ class Conversation:
         self._room = _KeptRoom(sandbox)
         self._earlier = Earlier()
         self._pictures: tuple[Picture, ...] = ()
-        self._episode: Episode | None = None
-        self._stopping = threading.Event()
+        self._cancellation = Cancellation()  # of the question under way
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -70,9 +70,7 @@ class Conversation:
 
     def stop(self) -> None:
         """End the question under way, with its cell. The kernel keeps its variables, where the cell lets go of it."""
-        self._stopping.set()
-        if self._episode is not None:
-            self._episode.stop()
+        self._cancellation.cancel()
 
     def close(self) -> None:
         """End the question under way and the kernel."""
@@ -83,7 +81,7 @@ class Conversation:
         self._earlier = Earlier(
             question.earlier.talk, question.earlier.named + len(question.images), question.originals
         )
-        self._stopping, self._episode = threading.Event(), None
+        self._cancellation = cancellation = Cancellation()
         task = self.task.about(question)
         folder = self.out / str(len(self.runs)) if self.out else None
         events: SimpleQueue[Event | _Over] = SimpleQueue()
@@ -98,43 +96,45 @@ class Conversation:
                     keep(event)
                     events.put(event)
 
-            thread = threading.Thread(target=self._run, args=(task, watch, events.put), daemon=True)
+            arguments = (task, watch, events.put, cancellation)
+            thread = threading.Thread(target=self._run, args=arguments, daemon=True)
             thread.start()
             try:
-                yield from self._heard(events, began)
+                yield from self._heard(events, began, cancellation)
             finally:
-                self.stop()
+                cancellation.cancel()
                 thread.join(_STOP_S)
                 over.set()
 
-    def _run(self, task: Task, watch: Callable[[Event], None], tell: Callable[[_Over], None]) -> None:
-        stopping = self._stopping
-
-        def hold(episode: Episode) -> None:
-            self._episode = episode
-            if stopping.is_set():
-                episode.stop()
-
+    def _run(
+        self,
+        task: Task,
+        watch: Callable[[Event], None],
+        tell: Callable[[_Over], None],
+        cancellation: Cancellation,
+    ) -> None:
         try:
-            solve(task, watch, self._room, hold=hold)
+            solve(task, watch, self._room, cancellation=cancellation)
         except Exception as error:  # noqa: BLE001 - it is the asking thread's to raise
             tell(_Over(error))
         else:
             tell(_Over())
 
-    def _heard(self, events: SimpleQueue[Event | _Over], began: float) -> Iterator[Event]:
+    def _heard(
+        self, events: SimpleQueue[Event | _Over], began: float, cancellation: Cancellation
+    ) -> Iterator[Event]:
         """Each event; after a stop no longer than a moment, and with an end in any case. Raises what `solve` does."""
         stopped_at: float | None = None
         while True:
-            if stopped_at is None and self._stopping.is_set():
+            if stopped_at is None and cancellation.is_cancelled:
                 stopped_at = time.monotonic()
             try:
                 event = events.get(timeout=_LOOK_S)
             except Empty:
                 if stopped_at is None or time.monotonic() < stopped_at + _STOP_S:
                     continue
-                why = self._episode.interruption if self._episode else "stopped by the caller"
-                event = Ended(Outcome(None, "interrupted", why), Usage(), 0, 0, time.monotonic() - began)
+                outcome = Outcome(None, "interrupted", "stopped by the caller")
+                event = Ended(outcome, Usage(), 0, 0, time.monotonic() - began)
             if isinstance(event, _Over):
                 if event.error is not None:
                     raise event.error

@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
 
 from pyvision.budget import Budget, Limits
-from pyvision.errors import ConfigError, ImageError, LimitReached, ModelError, ToolError
+from pyvision.cancellation import Cancellation
+from pyvision.errors import (
+    ConfigError,
+    EndReason,
+    ImageError,
+    LimitReached,
+    ModelError,
+    PyVisionError,
+    ToolError,
+)
 from pyvision.events import Asked, Defined, Event, Noted, Ran, Restarted, Spoke, Used
 from pyvision.images import decode
 from pyvision.limits import EndpointLimits
-from pyvision.models.streams import stream_of
+from pyvision.models.streams import interruptible, stream_of
 from pyvision.prices import Price
 from pyvision.sending import Outbox, Request
+from pyvision.tools.cells import host_functions
 from pyvision.types import (
-    EndReason,
     Message,
     Model,
     Observation,
@@ -62,11 +71,18 @@ class Sandbox(Protocol):
     def open(self, images: Mapping[str, bytes]) -> Session: ...
 
 
+@dataclass(slots=True)
+class _Cell:
+    """The cell that is running. ended_by: what a tool raised in it that ends the question."""
+
+    ended_by: PyVisionError | None = None
+
+
 class Episode:
     """The verbs of a strategy: ask a model, run a cell, use a tool, name a figure, note a remark.
 
     Opens the kernel on the first `run` and holds it until `close`. Every verb becomes an event. Used by one
-    thread at a time, but for `stop`, and for what the functions of a cell do while `run` waits for it.
+    thread at a time, but for what the functions of a cell do while `run` waits for it.
     """
 
     def __init__(  # noqa: PLR0913 - each is one thing that a question is answered with
@@ -80,8 +96,12 @@ class Episode:
         accepts: Mapping[str, EndpointLimits] | None = None,
         prices: Mapping[str, Price] | None = None,
         tools: Mapping[str, Tool] | None = None,
+        cancellation: Cancellation | None = None,
     ) -> None:
-        """accepts: role -> what its endpoint takes, as `models` names roles. prices: model name -> price."""
+        """accepts: role -> what its endpoint takes, as `models` names roles. prices: model name -> price.
+
+        cancellation: ends the episode: the cell that runs, with its kernel, the request under way, and every verb.
+        """
         self.question = question
         self.cells = 0
         self._budget = Budget(limits)
@@ -93,19 +113,16 @@ class Episode:
         self._sandbox = sandbox
         self._watch = watch
         self._session: Session | None = None
+        self._cell: _Cell | None = None  # while one runs
         self._names = question.earlier.named + len(question.images)
-        self._stopped = threading.Event()
-        self._waiting_for = self._stopped_in = ""
+        self._cancellation = cancellation or Cancellation()
+        self._waiting_for = ""
 
     @property
     def interruption(self) -> str:
-        """What to tell of an interrupt: who stopped the episode, and what it was waiting for."""
-        what = self._stopped_in or self._waiting_for
+        """What to report of an interrupt: who stopped the episode, and what it was waiting for."""
+        what = self._waiting_for
         return f"stopped by the caller while waiting for {what}" if what else "stopped by the caller"
-
-    @property
-    def is_stopped(self) -> bool:
-        return self._stopped.is_set()
 
     @property
     def limits(self) -> Limits:
@@ -143,7 +160,7 @@ class Episode:
     def _ask(
         self, role: str, messages: Sequence[Message], sampling: Sampling, *, for_tool: bool = False
     ) -> Reply:
-        self._check_stopped()
+        self._cancellation.check()
         self._budget.check(for_tool=for_tool)
         model = self._models.get(role) or self._models[DEFAULT_ROLE]
         began = time.monotonic()
@@ -162,19 +179,35 @@ class Episode:
         self._sandbox.warm_up()
 
     def run(
-        self, code: str, *, trace: bool = False, functions: Mapping[str, HostFunction] | None = None
+        self,
+        code: str,
+        *,
+        trace: bool = False,
+        tools: Sequence[str] = (),
+        functions: Mapping[str, HostFunction] | None = None,
     ) -> CellResult:
         """Run one cell in the question's kernel, which holds its images. What the code does is data.
 
-        trace: tell which lines ran, and what they changed. functions: what the cell may call as `host.NAME(…)`;
-        they run while it waits, may `use` and `ask`, and what they raise is raised in the cell.
-        Raises LimitReached when time is spent, sandbox.SandboxError when no kernel can be had.
+        trace: tell which lines ran, and what they changed. tools: the names of tools that the cell may call as
+        `host.NAME(…)`. functions: what else it may call so; they run while it waits, may call `use`, and what they
+        raise is raised in the cell.
+        Raises LimitReached when time is spent, sandbox.SandboxError when no kernel can be had; and after the cell what
+        `use` raised in it, as a cell that catches a spent budget must not go on for ever.
         """
         self._check_time()
         session = self._open_session()
         self._check_time()  # opening took a while
-        with self._waiting("a cell"):
-            return self._ran(code, partial(session.run, code, trace=trace, functions=functions), session)
+        callable_in_cell = host_functions(self.use, tools) | dict(functions or {})
+        run = partial(session.run, code, trace=trace, functions=callable_in_cell or None)
+        self._cell = _Cell()
+        try:
+            with self._waiting("a cell"), self._cancellation.on_cancel(session.close):
+                result = self._ran(code, run, session)
+        finally:
+            cell, self._cell = self._cell, None
+        if cell.ended_by is not None:
+            raise cell.ended_by
+        return result
 
     def _ran(self, code: str, run: Callable[[], CellResult], session: Session) -> CellResult:
         """The result of a cell, recorded; that of one which Ctrl-C ended is recorded with what it has put out.
@@ -211,8 +244,21 @@ class Episode:
         """What a tool makes of a request; when it cannot do it, the observation says why.
 
         Raises LimitReached when time or uses are spent or a model that it asks has no budget left, ModelError when that
-        model's endpoint fails, and ConfigError for a tool that is not there or that the user has to mend.
+        model's endpoint fails, and ConfigError for a tool that is not there or that the user has to fix. The first of
+        these that a cell causes ends the question after the cell; until then every use raises ToolError.
         """
+        cell = self._cell
+        if cell is None:
+            return self._use(tool, request)
+        if cell.ended_by is not None:
+            raise ToolError("the run is ending; no tool can be used any more")
+        try:
+            return self._use(tool, request)
+        except PyVisionError as error:
+            cell.ended_by = error
+            raise
+
+    def _use(self, tool: str, request: ToolRequest) -> Observation:
         self._check_time()
         known = self._tools.get(tool)
         if known is None:
@@ -257,12 +303,6 @@ class Episode:
         """The budget that allows only one more reply, or None while there is room for more."""
         return self._budget.nearly_spent()
 
-    def stop(self) -> None:
-        """End the episode from another thread: its kernel goes, also in mid-cell, and the next verb raises."""
-        self._stopped_in = self._stopped_in or self._waiting_for
-        self._stopped.set()
-        self.close()
-
     def close(self) -> None:
         """End the kernel, if there is one."""
         if self._session is not None:
@@ -304,7 +344,11 @@ class Episode:
         return self._outboxes[role]
 
     def _listen(self, role: str, model: Model, messages: Sequence[Message], sampling: Sampling) -> Reply:
-        with self._waiting(model.name), closing(_pieces(model, messages, sampling)) as pieces:
+        stream = partial(stream_of, model, messages, sampling)
+        with (
+            self._waiting(model.name),
+            closing(interruptible(stream, self._cancellation)) as pieces,
+        ):
             for piece in pieces:
                 if isinstance(piece, Reply):
                     return piece
@@ -326,21 +370,11 @@ class Episode:
         try:
             yield
         except Exception:
-            self._waiting_for = before
+            if not self._cancellation.is_cancelled:
+                self._waiting_for = before
             raise
         self._waiting_for = before
 
-    def _check_stopped(self) -> None:
-        if self.is_stopped:
-            raise LimitReached("interrupted", self.interruption)
-
     def _check_time(self) -> None:
-        self._check_stopped()
+        self._cancellation.check()
         self._budget.check_time()
-
-
-def _pieces(
-    model: Model, messages: Sequence[Message], sampling: Sampling
-) -> Generator[str | Restart | Reply, None, None]:
-    """The model's stream as something that can be closed; closing it closes the connection."""
-    yield from stream_of(model, messages, sampling)

@@ -16,11 +16,27 @@ The sandbox has a tree of its own in `sandbox.errors`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-if TYPE_CHECKING:
-    from pyvision.types import EndReason
-
+EndReason: TypeAlias = Literal[
+    "answered",
+    "no_answer",  # the model ended without an answer, and said nothing that could be repaired into one
+    "refused",  # the model declined, or a content filter did
+    "truncated",  # the reply was cut at its length limit, again after it was asked for once more
+    "loop",  # the same cell failed in the same way again, after the model was told
+    "turn_limit",
+    "tool_limit",
+    "token_limit",
+    "time_limit",
+    "picture_limit",
+    "byte_limit",
+    "cost_limit",
+    "context_overflow",  # the talk is longer than the model can read
+    "model_error",  # the endpoint failed: not the model's fault, never to be scored
+    "sandbox_error",  # no isolation, or the kernel could not be started: likewise
+    "interrupted",  # the caller stopped it
+    "error",  # a bug of ours, or a setting that turned out unusable: raised as well
+]
 ErrorKind: TypeAlias = Literal["context", "auth", "quota", "rate", "unknown_model", "too_large", "other"]
 
 

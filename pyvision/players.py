@@ -11,19 +11,30 @@ from typing import Any
 from pyvision.config import load_model_config, secrets, without_secrets
 from pyvision.limits import EndpointLimits, limits_for
 from pyvision.models.build import build
+from pyvision.models.wrappers import close_model
 from pyvision.profiles import Profile, obeyed, read_profile
 from pyvision.types import Model
 
 
 @dataclass(frozen=True, slots=True)
 class Player:
-    """A model; `is_ours` when it was built here, and so is ours to close. described: without secrets."""
+    """A model; `is_ours` when it was built here, and so closed here. described: without secrets."""
 
     model: Model
     described: Mapping[str, Any]
     secrets: tuple[str, ...] = field(default=(), repr=False)
     accepts: EndpointLimits = field(default_factory=EndpointLimits)
     is_ours: bool = False
+
+    def close(self) -> None:
+        """Close the model, if it was built here; a model that was handed in stays open."""
+        if self.is_ours:
+            close_model(self.model)
+
+    @property
+    def is_offline(self) -> bool:
+        """Whether it is the rule-based model, beside which tools are rule-based too unless others are chosen."""
+        return getattr(self.model, "is_offline", False)
 
 
 def find_player(model: str | Model | None, config: str | Path | None = None) -> Player:

@@ -10,36 +10,65 @@ from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, cast
+from types import TracebackType
+from typing import Any, Self, cast
 
 from pyvision import images as pictures
 from pyvision.budget import Limits
+from pyvision.cancellation import Cancellation
 from pyvision.config import with_options
 from pyvision.episode import DEFAULT_ROLE, Episode
 from pyvision.episode import Sandbox as AnySandbox
 from pyvision.errors import ConfigError, LimitReached, ModelError, PyVisionError
 from pyvision.events import Began, Ended, Event
 from pyvision.limits import EndpointLimits
-from pyvision.models.wrappers import close_model
 from pyvision.players import Player, find_player
 from pyvision.prices import Price, load_prices, prices_of
-from pyvision.strategies.avis import Avis
-from pyvision.strategies.bdog import Bdog
-from pyvision.strategies.code_loop import CodeLoop
-from pyvision.strategies.direct import Direct
-from pyvision.strategies.vdebugger import VDebugger
+from pyvision.run_config import RunConfig
+from pyvision.strategy import Strategy
 from pyvision.tools.presence import check_presence
 from pyvision.tools.table import build_tools, described
 from pyvision.trajectory import TrajectoryWriter
-from pyvision.types import Answer, Model, Outcome, Question, Strategy, Tool
+from pyvision.types import Answer, Model, Outcome, Question, Tool
 from sandbox import Policy, Sandbox, SandboxError
 
-STRATEGIES: Mapping[str, Callable[[], Strategy]] = {
-    "code_loop": CodeLoop,
-    "direct": Direct,
-    "bdog": Bdog,
-    "avis": Avis,
-    "vdebugger": VDebugger,
+
+def _code_loop() -> Strategy:
+    from pyvision.strategies.code_loop import CodeLoop
+
+    return CodeLoop()
+
+
+def _direct() -> Strategy:
+    from pyvision.strategies.direct import Direct
+
+    return Direct()
+
+
+def _bdog() -> Strategy:
+    from pyvision.strategies.bdog import Bdog
+
+    return Bdog()
+
+
+def _avis() -> Strategy:
+    from pyvision.strategies.avis import Avis
+
+    return Avis()
+
+
+def _vdebugger() -> Strategy:
+    from pyvision.strategies.vdebugger import VDebugger
+
+    return VDebugger()
+
+
+STRATEGIES: Mapping[str, Callable[[], Strategy]] = {  # each is imported when it is chosen
+    "code_loop": _code_loop,
+    "direct": _direct,
+    "bdog": _bdog,
+    "avis": _avis,
+    "vdebugger": _vdebugger,
 }
 
 
@@ -47,8 +76,9 @@ STRATEGIES: Mapping[str, Callable[[], Strategy]] = {
 class Task:
     """All that is needed to answer one question, checked and built.
 
-    owned: the models that were built for it, which `solve` closes. prices: model name -> price; with a limit on the
-    cost, every model has one.
+    Whoever prepares a task closes it, or uses it in a `with`; nobody else does.
+    players: whose models `close` closes, where they were built for it. prices: model name -> price; with a limit on
+    the cost, every model has one.
     """
 
     question: Question
@@ -56,12 +86,12 @@ class Task:
     models: Mapping[str, Model]  # role -> model; `default` plays every role that is not named
     limits: Limits = field(default_factory=Limits)
     policy: Policy = field(default_factory=Policy)
-    setup: Mapping[str, Any] = field(default_factory=dict)  # how it was configured, without secrets
+    config: RunConfig = field(default_factory=RunConfig)
     secrets: tuple[str, ...] = field(default=(), repr=False)  # what no file of the run may hold
     accepts: Mapping[str, EndpointLimits] = field(default_factory=dict)  # role -> what its endpoint takes
     tools: Mapping[str, Tool] = field(default_factory=dict)  # those of the strategy, by name
     prices: Mapping[str, Price] = field(default_factory=dict)
-    owned: tuple[Model, ...] = ()
+    players: tuple[Player, ...] = ()
 
     def __post_init__(self) -> None:
         without = [model.name for model in self.models.values() if model.name not in self.prices]
@@ -71,19 +101,27 @@ class Task:
 
     @property
     def strategy_name(self) -> str:
-        return str(self.setup.get("strategy", type(self.strategy).__name__))
+        return self.config.strategy or type(self.strategy).__name__
 
     def about(self, question: Question, images: Sequence[str] = ()) -> Task:
-        """The same about another question; the models stay with this task, whose owner closes them.
+        """The same about another question, with the same models; only one of the two has to be closed.
 
         images: the names under which the new question's images are written down.
         """
-        return replace(self, question=question, setup={**self.setup, "images": list(images)}, owned=())
+        return replace(self, question=question, config=replace(self.config, images=tuple(images)))
 
     def close(self) -> None:
-        """Close the models that were built for it; `solve` does so with the task that it is given."""
-        for model in self.owned:
-            close_model(model)
+        """Close the models that were built for it."""
+        for player in self.players:
+            player.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
 
 def prepare(  # noqa: PLR0913 - each is one thing that a person may choose
@@ -112,18 +150,18 @@ def prepare(  # noqa: PLR0913 - each is one thing that a person may choose
         raise ConfigError("the question is empty; ask something: --question TEXT")
     chosen = with_options(_strategy(strategy), options or {})
     players = _players(chosen.roles, find_player(model, config), roles or {})
-    is_offline = players[DEFAULT_ROLE].model.name == "offline"
+    is_offline = players[DEFAULT_ROLE].is_offline
     limits, policy = limits or Limits(), policy or Policy()
-    setup = {
-        "strategy": strategy if isinstance(strategy, str) else type(strategy).__name__,
-        "options": asdict(cast("Any", chosen)),  # every strategy is a dataclass
-        "model": players[DEFAULT_ROLE].described,
-        "roles": {role: player.described for role, player in players.items() if role != DEFAULT_ROLE},
-        "tools": described(chosen.tools, tools or {}, is_offline=is_offline),
-        "limits": asdict(limits),
-        "policy": asdict(policy),
-        "images": [str(image) for image in images],
-    }
+    run_config = RunConfig(
+        strategy=strategy if isinstance(strategy, str) else type(strategy).__name__,
+        options=asdict(cast("Any", chosen)),  # every strategy is a dataclass
+        model=players[DEFAULT_ROLE].described,
+        roles={role: player.described for role, player in players.items() if role != DEFAULT_ROLE},
+        tools=described(chosen.tools, tools or {}, is_offline=is_offline),
+        limits=limits,
+        policy=policy,
+        images=tuple(str(image) for image in images),
+    )
     check_presence(tools or {})
     built = build_tools(chosen.tools, tools or {}, is_offline=is_offline)
     _check_needs(chosen, built)
@@ -134,14 +172,14 @@ def prepare(  # noqa: PLR0913 - each is one thing that a person may choose
         {role: player.model for role, player in players.items()},
         limits,
         policy,
-        setup,
+        run_config,
         secrets=_secrets(*players.values(), *built.values()),
         accepts={role: player.accepts for role, player in players.items()},
         tools=built,
         prices=_prices(
             [player.model.name for player in players.values()], prices or os.environ.get("PYVISION_PRICES")
         ),
-        owned=tuple(player.model for player in players.values() if player.is_ours),
+        players=tuple(players.values()),
     )
 
 
@@ -150,29 +188,27 @@ def solve(
     watch: Callable[[Event], None],
     sandbox: AnySandbox | None = None,
     *,
-    hold: Callable[[Episode], None] = lambda episode: None,
+    cancellation: Cancellation | None = None,
 ) -> Outcome:
     """Answer the task; every event goes to `watch` as it happens, `Ended` last.
 
-    `hold` is given the episode before it begins, so that another thread may stop it.
+    cancellation: lets another thread end it; then the outcome is `interrupted`.
 
     What the model, the guest or the endpoint does ends in the Outcome. A bug, or a failing `watch`, raises. With
-    a `sandbox`, the kernel comes out of it and it stays open; without one, a private one is used and closed.
+    a `sandbox`, the kernel comes out of it and it stays open; without one, a private one is used and closed. The
+    task's models stay open too.
     """
     if sandbox is None:
         with Sandbox(task.policy) as own:
-            return solve(task, watch, own, hold=hold)
-    episode = _episode(task, watch, sandbox)
-    hold(episode)
-    return _drive(task, episode, watch)
+            return solve(task, watch, own, cancellation=cancellation)
+    return _drive(task, watch, sandbox, cancellation or Cancellation())
 
 
 def answer(
     text: str, images: Sequence[str | Path] = (), *, out: str | Path | None = None, **settings: Any
 ) -> Outcome:
     """Answer a question about images; the settings are those of `prepare`. `out` keeps the run in a folder."""
-    task = prepare(text, images, **settings)
-    with kept(task, out) as keep:
+    with prepare(text, images, **settings) as task, kept(task, out) as keep:
         return solve(task, keep)
 
 
@@ -180,22 +216,26 @@ def stream(
     text: str, images: Sequence[str | Path] = (), *, out: str | Path | None = None, **settings: Any
 ) -> Iterator[Event]:
     """As `answer`, but the events as they happen. Closing the iterator ends the run and its kernel."""
-    task = prepare(text, images, **settings)
     events: SimpleQueue[Event | None] = SimpleQueue()
-    with kept(task, out) as keep, Sandbox(task.policy) as sandbox, ThreadPoolExecutor(1) as thread:
+    cancellation = Cancellation()
+    with (
+        prepare(text, images, **settings) as task,
+        kept(task, out) as keep,
+        Sandbox(task.policy) as sandbox,
+        ThreadPoolExecutor(1) as thread,
+    ):
 
         def watch(event: Event) -> None:
             keep(event)
             events.put(event)
 
-        episode = _episode(task, watch, sandbox)
-        running = thread.submit(_drive, task, episode, watch)
+        running = thread.submit(_drive, task, watch, sandbox, cancellation)
         running.add_done_callback(lambda _: events.put(None))
         try:
             while (event := events.get()) is not None:
                 yield event
         finally:
-            episode.stop()
+            cancellation.cancel()
         running.result()
 
 
@@ -205,7 +245,7 @@ def kept(task: Task, out: str | Path | None) -> Iterator[Callable[[Event], None]
     if out is None:
         yield lambda event: None
         return
-    with TrajectoryWriter(Path(out), task.setup, secrets=task.secrets) as trajectory:
+    with TrajectoryWriter(Path(out), task.config.to_dict(), secrets=task.secrets) as trajectory:
         yield trajectory.write
 
 
@@ -241,8 +281,10 @@ def _prices(models: Sequence[str], file: str | Path | None) -> Mapping[str, Pric
     return prices_of(models, load_prices(Path(file))) if file else {}
 
 
-def _episode(task: Task, watch: Callable[[Event], None], sandbox: AnySandbox) -> Episode:
-    return Episode(
+def _drive(
+    task: Task, watch: Callable[[Event], None], sandbox: AnySandbox, cancellation: Cancellation
+) -> Outcome:
+    episode = Episode(
         task.question,
         task.models,
         task.limits,
@@ -251,20 +293,21 @@ def _episode(task: Task, watch: Callable[[Event], None], sandbox: AnySandbox) ->
         accepts=task.accepts,
         prices=task.prices,
         tools=task.tools,
+        cancellation=cancellation,
     )
-
-
-def _drive(task: Task, episode: Episode, watch: Callable[[Event], None]) -> Outcome:
     watch(Began(task.question, task.strategy_name, {role: m.name for role, m in task.models.items()}))
-    with closing(episode), _closing(task.owned):
+    with closing(episode):
         try:
             outcome = _outcome(task.strategy.solve(task.question, episode))
         except LimitReached as limit:
-            outcome = Outcome(None, limit.end_reason, str(limit))
+            is_stopped = limit.end_reason == "interrupted"
+            outcome = Outcome(None, limit.end_reason, episode.interruption if is_stopped else str(limit))
         except ModelError as error:
             outcome = Outcome(None, "model_error", str(error))
         except SandboxError as error:
-            outcome = Outcome(None, "interrupted" if episode.is_stopped else "sandbox_error", str(error))
+            outcome = Outcome(
+                None, "interrupted" if cancellation.is_cancelled else "sandbox_error", str(error)
+            )
         except KeyboardInterrupt:
             watch(_ended(Outcome(None, "interrupted", episode.interruption), episode))
             raise
@@ -276,15 +319,6 @@ def _drive(task: Task, episode: Episode, watch: Callable[[Event], None]) -> Outc
             raise
         watch(_ended(outcome, episode))
     return outcome
-
-
-@contextmanager
-def _closing(models: Sequence[Model]) -> Iterator[None]:
-    try:
-        yield
-    finally:
-        for model in models:
-            close_model(model)
 
 
 def _outcome(answer: Answer) -> Outcome:

@@ -1,35 +1,15 @@
-"""The values everything speaks in: messages, replies, questions, answers and the protocols between floors."""
+"""The values everything speaks in: messages, replies, questions, answers, and the protocols of models and tools."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
-if TYPE_CHECKING:
-    from pyvision.episode import Episode
+from pyvision.errors import EndReason
 
 Role: TypeAlias = Literal["system", "user", "assistant"]
 Finish: TypeAlias = Literal["end", "stop", "length", "refusal"]
-EndReason: TypeAlias = Literal[
-    "answered",
-    "no_answer",  # the model ended without an answer, and said nothing that could be repaired into one
-    "refused",  # the model declined, or a content filter did
-    "truncated",  # the reply was cut at its length limit, again after it was asked for once more
-    "loop",  # the same cell failed in the same way again, after the model was told
-    "turn_limit",
-    "tool_limit",
-    "token_limit",
-    "time_limit",
-    "picture_limit",
-    "byte_limit",
-    "cost_limit",
-    "context_overflow",  # the talk is longer than the model can read
-    "model_error",  # the endpoint failed: not the model's fault, never to be scored
-    "sandbox_error",  # no isolation, or the kernel could not be started: likewise
-    "interrupted",  # the caller stopped it
-    "error",  # a bug of ours, or a setting that turned out unusable: raised as well
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,25 +266,3 @@ class Tool(Protocol):
     def __call__(self, request: ToolRequest, ask: Ask) -> Observation:
         """Raises ToolError when it cannot do it, ConfigError when the user can mend that, and what `ask` raises."""
         ...
-
-
-class Strategy(Protocol):
-    """A way of reasoning: a frozen dataclass whose fields are its options. Holds nothing between questions.
-
-    roles: the names under which it asks models. tools: the names of those it uses. needs: those of them without which
-    it cannot begin. continues: whether it takes up `Question.earlier`.
-    """
-
-    @property
-    def roles(self) -> tuple[str, ...]: ...
-
-    @property
-    def tools(self) -> tuple[str, ...]: ...
-
-    @property
-    def needs(self) -> tuple[str, ...]: ...
-
-    @property
-    def continues(self) -> bool: ...
-
-    def solve(self, question: Question, episode: Episode) -> Answer: ...

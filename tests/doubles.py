@@ -8,11 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from PIL import Image
 
 from pyvision.budget import Limits
+from pyvision.cancellation import Cancellation
 from pyvision.episode import Episode
 from pyvision.events import Event, Restarted, Spoke
 from pyvision.limits import EndpointLimits
 from pyvision.models.scripted import Scripted
-from pyvision.types import Answer, Picture, Question, Reply, Strategy
+from pyvision.strategy import Strategy
+from pyvision.types import Answer, Picture, Question, Reply
 from sandbox import CellResult, Figure, HostFunction, Stream
 
 
@@ -42,6 +44,7 @@ class CannedSandbox:
         self.cells: list[str] = []
         self.images: dict[str, bytes] = {}
         self.opened = self.closed = 0
+        self.on_run: Callable[[], None] = lambda: None
         self._results = list(results)
 
     def warm_up(self) -> None:
@@ -56,6 +59,7 @@ class CannedSandbox:
         self, code: str, *, trace: bool = False, functions: Mapping[str, HostFunction] | None = None
     ) -> CellResult:
         self.cells.append(code)
+        self.on_run()
         return self._results.pop(0) if len(self._results) > 1 else self._results[0]
 
     def define(self, images: Mapping[str, bytes]) -> None:
@@ -90,6 +94,7 @@ class Rehearsal:
         self.passing: list[Event] = []
         self.on_piece: Callable[[], None] = lambda: None
         self.question = question or Question("How many?", (picture(),))
+        self.cancellation = Cancellation()
         self.episode = Episode(
             self.question,
             {"default": self.model},
@@ -97,6 +102,7 @@ class Rehearsal:
             self.sandbox,
             self._watch,
             accepts={"default": accepts or EndpointLimits()},
+            cancellation=self.cancellation,
         )
 
     def _watch(self, event: Event) -> None:

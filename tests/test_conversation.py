@@ -157,6 +157,7 @@ class Blank:
     tools = ()
     needs = ()
     continues = False
+    runs_code = False
 
     def __init__(self, solve: Callable[[Question], Answer]) -> None:
         self._solve = solve

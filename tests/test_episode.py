@@ -4,6 +4,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from threading import Event, Thread
 
 import pytest
 
@@ -188,7 +189,7 @@ def test_what_a_cell_has_put_out_is_recorded_when_ctrl_c_ends_it() -> None:
 def test_a_reply_is_closed_when_the_caller_stops_in_the_middle_of_it() -> None:
     talker = Talker("a", "b")
     rehearsal = Rehearsal([], model=talker)
-    rehearsal.on_piece = rehearsal.episode.stop
+    rehearsal.on_piece = rehearsal.cancellation.cancel
     with pytest.raises(LimitReached) as caught:
         rehearsal.episode.ask("solver", HELLO)
     assert caught.value.end_reason == "interrupted"
@@ -261,11 +262,54 @@ def test_a_request_that_would_overshoot_a_budget_is_not_sent(limits: Limits, rea
     assert rehearsal.model.requests == []
 
 
-def test_stop_ends_the_kernel_and_every_verb() -> None:
+def test_a_cancelled_episode_asks_no_model() -> None:
     rehearsal = Rehearsal(["a"])
-    rehearsal.episode.run("1")
-    rehearsal.episode.stop()
-    assert rehearsal.sandbox.closed == 1
-    with pytest.raises(LimitReached) as caught:
+    rehearsal.cancellation.cancel()
+    with pytest.raises(LimitReached, match="stopped by the caller") as caught:
         rehearsal.episode.ask("solver", HELLO)
     assert caught.value.end_reason == "interrupted"
+
+
+def test_a_cancelled_episode_runs_no_cell() -> None:
+    rehearsal = Rehearsal(["a"])
+    rehearsal.cancellation.cancel()
+    with pytest.raises(LimitReached):
+        rehearsal.episode.run("1")
+    assert rehearsal.sandbox.cells == []
+
+
+def test_a_cancellation_closes_the_kernel_of_the_cell_that_runs() -> None:
+    rehearsal = Rehearsal(["a"])
+    rehearsal.sandbox.on_run = rehearsal.cancellation.cancel
+    rehearsal.episode.run("1")
+    assert rehearsal.sandbox.closed == 1
+
+
+class Silent(Talker):
+    """Waits for ever before its first word, unless it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked, self.go = Event(), Event()
+
+    def stream(self, messages: Sequence[Message], sampling: Sampling) -> Iterator[str | Restart | Reply]:
+        self.asked.set()
+        self.go.wait(60)
+        yield from super().stream(messages, sampling)
+
+
+def test_a_cancellation_ends_a_request_that_no_model_answers() -> None:
+    model = Silent()
+    rehearsal = Rehearsal([], model=model)
+
+    def cancel_once_asked() -> None:
+        assert model.asked.wait(60)
+        rehearsal.cancellation.cancel()
+
+    canceller = Thread(target=cancel_once_asked)
+    canceller.start()
+    with pytest.raises(LimitReached, match="stopped by the caller"):
+        rehearsal.episode.ask("solver", HELLO)
+    canceller.join()
+    assert not model.go.is_set()
+    model.go.set()

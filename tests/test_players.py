@@ -50,3 +50,11 @@ def test_a_model_of_the_callers_is_the_callers_to_close() -> None:
     model = Scripted([])
     assert not find_player(model).is_ours
     assert find_player("offline").is_ours
+
+
+def test_the_rule_based_model_is_known_as_such() -> None:
+    assert find_player("offline").is_offline
+
+
+def test_another_model_of_the_same_name_is_not_rule_based() -> None:
+    assert not find_player(Scripted([], name="offline")).is_offline

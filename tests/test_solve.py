@@ -9,14 +9,16 @@ import pytest
 
 import pyvision
 from pyvision.budget import Limits
-from pyvision.errors import ConfigError, ImageError, ModelError
+from pyvision.errors import ConfigError, EndReason, ImageError, ModelError
 from pyvision.events import Asked, Began, Ended, Event, Ran, Restarted, Spoke
 from pyvision.limits import EndpointLimits
 from pyvision.models.scripted import Scripted
+from pyvision.players import Player
 from pyvision.solve import Task, prepare, solve
 from pyvision.strategies.code_loop import CodeLoop
+from pyvision.strategy import Strategy
 from pyvision.trajectory import read_trajectory
-from pyvision.types import Answer, EndReason, Model, Question, Reply, Strategy, Usage
+from pyvision.types import Answer, Model, Question, Reply, Usage
 from sandbox import CellResult, IsolationError
 from tests.doubles import CannedSandbox, picture, png
 
@@ -94,6 +96,7 @@ class Broken:
     tools = ()
     needs = ()
     continues = False
+    runs_code = False
 
     def __init__(self, error: type[BaseException]) -> None:
         self.error = error
@@ -150,14 +153,27 @@ class Closing(Scripted):
         self.closed += 1
 
 
-@pytest.mark.parametrize("replies", [[ANSWER], [ModelError("no route")]])
-def test_models_that_were_built_for_the_task_are_closed_however_it_ends(
-    replies: list[str | Exception],
-) -> None:
-    model = Closing(replies)
-    task = Task(Question("?", (picture(),)), CodeLoop(), {"default": model}, owned=(model,))
-    solve(task, lambda event: None, CannedSandbox())
+def task_of(model: Closing) -> Task:
+    """A task whose model was built for it."""
+    return Task(
+        Question("?", (picture(),)),
+        CodeLoop(),
+        {"default": model},
+        players=(Player(model, {}, is_ours=True),),
+    )
+
+
+def test_models_that_were_built_for_a_task_are_closed_with_it() -> None:
+    model = Closing([])
+    with task_of(model):
+        assert model.closed == 0
     assert model.closed == 1
+
+
+def test_answering_a_task_leaves_its_models_open() -> None:
+    model = Closing([ANSWER])
+    solve(task_of(model), lambda event: None, CannedSandbox())
+    assert model.closed == 0
 
 
 def test_a_model_of_the_callers_stays_open(photo: Path) -> None:
@@ -172,7 +188,7 @@ def test_prepare_owns_what_it_builds_and_knows_what_the_endpoint_takes(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # no profile of the doctor's is there
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     task = prepare("?", model="openai")
-    assert task.owned == (task.models["default"],)
+    assert [player.is_ours for player in task.players] == [True]
     assert task.accepts["default"].pictures == 500
     assert prepare("?", model="offline").accepts["default"] == EndpointLimits()
 
@@ -182,7 +198,7 @@ def test_a_role_is_played_by_a_model_of_its_own(photo: Path) -> None:
     task = prepare("How many?", [photo], model=common, roles={"solver": own}, strategy="direct")
     assert solve(task, lambda event: None, CannedSandbox()).answer == "7"
     assert (len(common.requests), len(own.requests)) == (0, 1)
-    assert task.setup["roles"] == {"solver": {"name": "own"}}
+    assert task.config.roles == {"solver": {"name": "own"}}
 
 
 PRICES = json.dumps({"script*": {"input": 1.0, "cached": 0.1, "output": 4.0}})

@@ -17,12 +17,11 @@ _PLAYED_BACK = (
     "scripted",
     "replayed",
 )  # these say what they were given, and a question more would be one too many
-_WITHOUT_CELLS = ("direct", "bdog", "avis")  # strategies that run nothing
 
 
 def check_models(task: Task) -> None:
     """Ask each model of the task one tiny question; any reply will do. Raises ModelError."""
-    described = {DEFAULT_ROLE: task.setup.get("model", {}), **task.setup.get("roles", {})}
+    described = {DEFAULT_ROLE: task.config.model, **task.config.roles}
     asked = {
         id(model): model
         for role, model in task.models.items()
@@ -40,7 +39,7 @@ def check_player(player: Player) -> None:
 
 def check_sandbox(task: Task, sandbox: Sandbox) -> None:
     """Run one cell, where the strategy runs any. Raises SandboxError when it does not do what it is told."""
-    if not runs_cells(task):
+    if not task.strategy.runs_code:
         return
     session = sandbox.open({})
     try:
@@ -50,11 +49,6 @@ def check_sandbox(task: Task, sandbox: Sandbox) -> None:
     if (result.status, result.text.strip()) != ("ok", "2"):
         told = result.error.message if result.error else result.text[:200]
         raise SandboxError(f"a cell that prints 1 + 1 ended {result.status}: {told!r}; see `pyvision doctor`")
-
-
-def runs_cells(task: Task) -> bool:
-    """Whether the strategy has any use for a kernel."""
-    return task.strategy_name not in _WITHOUT_CELLS
 
 
 def _ask(model: Model) -> None:

@@ -24,10 +24,9 @@ def configuration(plan: Plan, task: Task) -> dict[str, Any]:
     """
     from importlib.metadata import version
 
-    setup = {key: value for key, value in task.setup.items() if key != "images"}
     whole = {
         "dataset": plan.source.identity,
-        **setup,
+        **task.config.shared(),
         "arm": plan.arm,
         "donors": plan.donors and plan.donors.resolve().name,
         "limit": plan.limit,

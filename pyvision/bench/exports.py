@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from pyvision.bench.grading import answered
-from pyvision.bench.samples import Record, Sample, Score
+from pyvision.bench.samples import UNGRADED, Record, Sample, Score
 from pyvision.bench.store import Store, explained
 from pyvision.errors import ConfigError, MissingExtra
 
-_UNGRADED = Score(None, "not graded")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # with which a spreadsheet takes a cell for a formula
 
 
@@ -37,7 +36,7 @@ def export(folder: Path, form: str, file: Path | None = None, metric: str | None
 def _graded(store: Store, metric: str | None) -> Iterator[tuple[Record, Sample, Score]]:
     scores = store.scores(metric)
     for record, sample in answered(store):
-        yield record, sample, scores.get((record.sample_id, record.repeat), _UNGRADED)
+        yield record, sample, scores.get((record.sample_id, record.repeat), UNGRADED)
 
 
 def _row(record: Record, sample: Sample, score: Score) -> dict[str, Any]:

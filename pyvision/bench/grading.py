@@ -36,7 +36,7 @@ class Grading:
         try:
             return self.asked(record, sample)
         except ModelError as error:
-            return Score(None, f"the judge failed: {error}"[:300])
+            return _failed("the judge failed", str(error))
 
     def asked(self, record: Record, sample: Sample) -> Score:
         """The same, but a judge whose endpoint fails raises ModelError."""
@@ -49,9 +49,13 @@ class Grading:
         except ModelError:
             raise
         except PyVisionError as error:
-            return Score(None, f"the metric failed: {error}"[:300])
+            return _failed("the metric failed", str(error))
         except Exception as error:  # noqa: BLE001 - a metric must not end a run
-            return Score(None, f"the metric failed: {type(error).__name__}: {error}"[:300])
+            return _failed("the metric failed", f"{type(error).__name__}: {error}")
+
+
+def _failed(what: str, error: str) -> Score:
+    return Score(None, f"{what}: {error}"[:300], unscored=what)
 
 
 def find_grading(name: str | None, judge: Judge | None = None) -> Grading:
@@ -93,7 +97,7 @@ def _by_rules(name: str) -> Grading:
 
     stem, _, flavour = name.partition(":")
     metric = find_metric(stem, flavour or None)
-    return Grading(f"{stem}:{flavour or next(iter(flavours_of(stem)))}", metric)
+    return Grading(f"{stem}:{flavour or flavours_of(stem)[0]}", metric)
 
 
 def grade(store: Store, grading: Grading) -> Mapping[tuple[str, int], Score]:

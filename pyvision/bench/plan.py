@@ -62,7 +62,7 @@ class Plan:
 
     def around(self) -> Around:
         """What the arm makes of the sandbox for each sample. Reads the donors. Raises ConfigError."""
-        from pyvision.bench.analysis.reading import read_donors
+        from pyvision.bench.analysis.arms import read_donors
 
         arm = self.found_arm()
         donors = read_donors(self.donors) if self.donors else {}

@@ -34,6 +34,7 @@ from pyvision.bench.tables import (
     SCHEMA,
     SCORE_COLUMNS,
     VERSION,
+    add_score_columns,
     put,
     put_if_new,
     record_row,
@@ -216,6 +217,7 @@ def _writable(folder: Path) -> sqlite3.Connection:
         database = sqlite3.connect(folder / DATABASE, timeout=30.0, isolation_level=None)
         database.execute("PRAGMA journal_mode = WAL")
         database.execute("PRAGMA synchronous = FULL")
+        add_score_columns(database)
     return database
 
 

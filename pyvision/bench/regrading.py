@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TypeAlias
 
@@ -20,7 +20,6 @@ from pyvision.bench.recorder import Recorder
 from pyvision.bench.samples import Score
 from pyvision.bench.store import Store
 from pyvision.errors import ModelError
-from pyvision.models.wrappers import close_model
 from pyvision.players import Player, find_player
 
 Key: TypeAlias = tuple[str, int]
@@ -42,10 +41,8 @@ def open_judge(name: str) -> Iterator[Player]:
     """The model of that name, as `--model` takes it, or of a configuration file (*.json). Raises ConfigError."""
     is_file = name.endswith(".json")
     player = find_player(None if is_file else name, name if is_file else None)
-    try:
+    with closing(player):
         yield player
-    finally:
-        close_model(player.model)
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -16,13 +16,12 @@ from pyvision.bench.experiment import configuration, usual_folder
 from pyvision.bench.grading import Grading, find_grading, grade
 from pyvision.bench.plan import Plan
 from pyvision.bench.recorder import Recorder
-from pyvision.bench.samples import INFRASTRUCTURE, Score
+from pyvision.bench.samples import INFRASTRUCTURE, UNGRADED, Score
 from pyvision.bench.stopping import Stopping
 from pyvision.bench.store import Store
 from pyvision.bench.tally import Tally
-from pyvision.errors import ModelError, PyVisionError
+from pyvision.errors import EndReason, ModelError, PyVisionError
 from pyvision.solve import Task
-from pyvision.types import EndReason
 
 _PATIENCE = 12  # infrastructure failures in a row, for one or a few workers
 
@@ -59,8 +58,7 @@ def run(plan: Plan, watcher: Watcher) -> Ran:
     Raises ConfigError before anything was paid for; ModelError or sandbox.SandboxError when model or sandbox is
     dead from the start; Stopped when they die later; RunFolderError when the disk does not take a result.
     """
-    task = plan.task()
-    with closing(task):
+    with plan.task() as task:
         grading = find_grading(plan.metric or plan.source.metric)
         with _recorder(plan, task, grading) as recorder:
             _grade_earlier(recorder, grading)
@@ -81,13 +79,12 @@ def run(plan: Plan, watcher: Watcher) -> Ran:
 def _recorder(plan: Plan, task: Task, grading: Grading) -> Iterator[Recorder]:
     configured = configuration(plan, task)
     count = plan.count()
-    setup = {key: value for key, value in task.setup.items() if key != "images"}
     with Recorder(
         plan.folder or usual_folder(plan, task, configured),
         configured,
         metric=grading.key,
         total=None if count is None else count * plan.repeats,
-        setup=setup | {"dataset": configured["dataset"]},
+        setup=task.config.shared() | {"dataset": configured["dataset"]},
         secrets=task.secrets,
     ) as recorder:
         yield recorder
@@ -163,7 +160,7 @@ def _state(folder: Path, plan: Plan) -> tuple[Tally, Iterator[Job]]:
         for record in store.records():
             key = (record.sample_id, record.repeat)
             if key in finished:
-                tally.add(record, scores.get(key, Score(None, "not graded")), now=False)
+                tally.add(record, scores.get(key, UNGRADED), now=False)
     return tally, _jobs(plan, finished, attempts)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pyvision.types import EndReason
+from pyvision.errors import EndReason
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +31,34 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
+class JudgeInfo:
+    """The judge that a score came from. verdict: None where none could be read.
+
+    prompt: the file of its prompt. version: the first digits of that file's hash.
+    """
+
+    model: str
+    prompt: str
+    version: str
+    verdict: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Score:
     """How right an answer is, from 0 to 1. None: not scored, for a reason that is not the model's; never zero.
 
-    parsed: what the metric found in the answer. why: how it came to the value, in a few words.
+    parsed: what the metric found in the answer. why: how it came to the value, in a few words. judge: None for a score
+    of the rules. unscored: what failed where there is no value, in two or three words that can be counted.
     """
 
     value: float | None
     why: str = ""
     parsed: str | None = None
+    judge: JudgeInfo | None = None
+    unscored: str | None = None
+
+
+UNGRADED = Score(None, "not graded", unscored="not graded")
 
 
 @dataclass(frozen=True, slots=True)

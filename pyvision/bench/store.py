@@ -18,8 +18,8 @@ from pyvision.bench.tables import (
     RECORD_COLUMNS,
     RUNS,
     SAMPLE_COLUMNS,
-    SCORE_COLUMNS,
     VERSION,
+    read_scores,
     record_of_row,
     sample_of_row,
 )
@@ -77,8 +77,9 @@ class Store:
             raise ConfigError(
                 f"{self.folder}: no scores by {metric!r}; there are those by {', '.join(known)}"
             )
-        chosen = f"SELECT sample_id, repeat, {', '.join(SCORE_COLUMNS)} FROM scores WHERE metric = ?"
-        return {(row[0], row[1]): Score(*row[2:]) for row in self._rows(chosen, metric)}
+        with explained(self.folder):
+            found = read_scores(self._database, metric)
+            return {(sample_id, repeat): score for sample_id, repeat, score in found}
 
     def finished(self) -> set[tuple[str, int]]:
         """(sample id, repeat) of every record that says something about the model."""

@@ -6,9 +6,7 @@ import time
 from collections import Counter
 from typing import Any
 
-from pyvision.bench.grading import unscored_because
-from pyvision.bench.metrics.judge import find_told
-from pyvision.bench.samples import Record, Score
+from pyvision.bench.samples import INFRASTRUCTURE, UNGRADED, Record, Score
 from pyvision.bench.store import Store
 
 
@@ -74,11 +72,11 @@ def tally_of(store: Store) -> Tally:
     """All that a folder holds, by its default metric; a record that was never graded is unscored."""
     tally, scores = Tally(store.total), store.scores()
     for record in store.records():
-        score = scores.get((record.sample_id, record.repeat), Score(None, "not graded"))
+        score = scores.get((record.sample_id, record.repeat), UNGRADED)
         tally.add(record, score, now=False)
     return tally
 
 
 def _kind(record: Record, score: Score) -> str:
     """What failed, in two or three words: `model_error`, `the metric failed`, `not graded`."""
-    return "no verdict" if find_told(score) else unscored_because(record, score).partition(":")[0]
+    return record.end_reason if record.end_reason in INFRASTRUCTURE else score.unscored or "no score"

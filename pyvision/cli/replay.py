@@ -154,7 +154,7 @@ def _ask_on(recorded: Run, fork: Fork, options: argparse.Namespace) -> int:
     source = options.run_dir.absolute()
     folder = options.out or source.with_name(f"{source.name}-from-{fork.turn}")
     setup = {
-        **task.setup,
+        **task.config.to_dict(),
         "forked": {
             "run": str(recorded.folder),
             "turn": fork.turn,
@@ -163,6 +163,7 @@ def _ask_on(recorded: Run, fork: Fork, options: argparse.Namespace) -> int:
         },
     }
     with (
+        task,
         Sandbox(task.policy) as rooms,
         TrajectoryWriter(folder, setup, secrets=task.secrets) as trajectory,
         Progress(folder) as progress,

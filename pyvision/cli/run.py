@@ -49,10 +49,10 @@ def run(options: argparse.Namespace) -> int:
     from pyvision.solve import solve
     from pyvision.trajectory import TrajectoryWriter
 
-    task = _task(options)
     folder = options.out or _new_folder()
     with (
-        TrajectoryWriter(folder, task.setup, secrets=task.secrets) as trajectory,
+        _task(options) as task,
+        TrajectoryWriter(folder, task.config.to_dict(), secrets=task.secrets) as trajectory,
         Progress(folder) as progress,
     ):
 
@@ -71,14 +71,11 @@ def run(options: argparse.Namespace) -> int:
 
 def _task(options: argparse.Namespace) -> Task:
     from pyvision.solve import prepare
-    from pyvision.strategies.code_loop.opening import check_prompt
 
     settings = settings_of(options)
     prompts = {key: str(value) for key in ("prompt_file", "prompt") if (value := getattr(options, key))}
     settings["options"] |= prompts
-    task = prepare(options.question, options.image, **settings)
-    check_prompt(options.prompt_file, options.prompt)  # before a folder is made for the run
-    return task
+    return prepare(options.question, options.image, **settings)
 
 
 def _new_folder() -> Path:

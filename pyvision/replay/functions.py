@@ -8,8 +8,7 @@ from typing import Any
 
 from pyvision.errors import ToolError
 from pyvision.events import Event, Ran, Used
-from pyvision.strategies.vdebugger.services import Services
-from pyvision.tools.cells import CALLS, CellTools
+from pyvision.tools.cells import CALLS, host_functions
 from pyvision.types import Observation, ToolRequest
 from sandbox import HostFunction
 
@@ -47,8 +46,10 @@ class Recorded:
 
 def _functions(recorded: Recorded, strategy: str) -> Mapping[str, HostFunction]:
     if strategy == "vdebugger":
+        from pyvision.strategies.vdebugger.services import Services
+
         return {**Services(recorded).functions, "conclude": _take}
-    return CellTools(recorded.use, tuple(recorded.tools)).functions
+    return host_functions(recorded.use, recorded.tools)
 
 
 def _take(result: Any) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from pyvision.types import EndReason
+from pyvision.errors import EndReason
 
 Fault: TypeAlias = Literal["nobody", "model", "limit", "endpoint", "machine", "caller", "program"]
 

@@ -22,6 +22,7 @@ class Direct:
     tools: ClassVar[tuple[str, ...]] = ()
     needs: ClassVar[tuple[str, ...]] = ()
     continues: ClassVar[bool] = True
+    runs_code: ClassVar[bool] = False
 
     def solve(self, question: Question, episode: Episode) -> Answer:
         prompt = render("direct/question.md", question=question.full_text)

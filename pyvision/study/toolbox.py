@@ -10,7 +10,6 @@ from typing import NoReturn
 from pyvision.budget import Limits
 from pyvision.episode import DEFAULT_ROLE, Episode
 from pyvision.errors import ConfigError, PyVisionError
-from pyvision.models.wrappers import close_model
 from pyvision.players import Player, find_player
 from pyvision.study.deeds import DEEDS, TOOLS
 from pyvision.tools.table import build_tools
@@ -46,8 +45,7 @@ class Toolbox:
     def close(self) -> None:
         """Close the models that were built for it."""
         for player in self.players.values():
-            if player.is_ours:
-                close_model(player.model)
+            player.close()
 
 
 def find_toolbox(
@@ -67,7 +65,7 @@ def find_toolbox(
     for name in TOOLS:
         given = {name: chosen[name]} if name in chosen else {}
         try:
-            tools |= build_tools((name,), given, is_offline=default.model.name == "offline")
+            tools |= build_tools((name,), given, is_offline=default.is_offline)
         except ConfigError as error:
             if given:
                 raise

@@ -9,18 +9,17 @@ model says that it is material.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
-from pyvision.errors import ConfigError, PyVisionError, ToolError
+from pyvision.errors import ConfigError, ToolError
 from pyvision.types import Observation, Picture, ToolRequest
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler
 
 Use: TypeAlias = Callable[[str, ToolRequest], Observation]  # `Episode.use` is one
-ENDING = "the run is ending; no tool is used any more"
 ROLES = ("caption", "vqa", "llm_qa", "detect", "match")  # tools that may ask a model, in a role of their name
 
 
@@ -56,41 +55,9 @@ class ToolNames(tuple[str, ...]):
 NO_TOOLS = ToolNames()
 
 
-class Uses:
-    """The uses of tools by cells. A spent budget or a broken endpoint ends the question and not the cell, which could
-    catch it: it waits for `check`, and until then no tool does anything.
-    """
-
-    def __init__(self, use: Use) -> None:
-        self._use = use
-        self._stopped: PyVisionError | None = None
-
-    def __call__(self, name: str, request: ToolRequest) -> Observation:
-        """Raises ToolError once the question is at its end, and what the use raises."""
-        if self._stopped is not None:
-            raise ToolError(ENDING)
-        try:
-            return self._use(name, request)
-        except ToolError:
-            raise
-        except PyVisionError as error:
-            self._stopped = error
-            raise
-
-    def check(self) -> None:
-        """Raise what has stopped the question while a cell ran; once."""
-        if self._stopped is not None:
-            stopped, self._stopped = self._stopped, None
-            raise stopped
-
-
-class CellTools:
-    """The functions of some tools for the cells of one question; after each cell, `check` ends what has to end."""
-
-    def __init__(self, use: Use, names: Sequence[str]) -> None:
-        uses = Uses(use)
-        self.check = uses.check
-        self.functions: Mapping[str, Callable[..., Any]] = {name: host_function(uses, name) for name in names}
+def host_functions(use: Use, names: Iterable[str]) -> dict[str, Callable[..., Any]]:
+    """The functions of some tools by name, as `Episode.run` hands them to a cell."""
+    return {name: host_function(use, name) for name in names}
 
 
 def host_function(use: Use, name: str) -> Callable[..., Any]:

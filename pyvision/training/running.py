@@ -101,12 +101,8 @@ def read_collection(folder: Path) -> Collection:
 @contextmanager
 def attempts(collection: Collection) -> Iterator[Attempts]:
     """Who writes, runs and scores the programs of a collection."""
-    task = collection.task()
-    try:
-        with Sandbox(task.policy) as sandbox:
-            yield Attempts(task, sandbox, find_grading(collection.metric or collection.source.metric))
-    finally:
-        task.close()
+    with collection.task() as task, Sandbox(task.policy) as sandbox:
+        yield Attempts(task, sandbox, find_grading(collection.metric or collection.source.metric))
 
 
 class Attempts:
@@ -123,7 +119,7 @@ class Attempts:
         if program is not None:
             written = Scripted([f"```python\n{program}\n```"], name="given")
             task = replace(task, models={**task.models, "coder": written})
-        finished = answer_job(task, lambda _: self._sandbox, Job(sample, 0), lambda episode: None)
+        finished = answer_job(task, lambda _: self._sandbox, Job(sample, 0))
         _check(finished)
         score = self._grading.score(finished.record, sample).value
         return program_of(sample, finished.events, score)

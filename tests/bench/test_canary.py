@@ -6,15 +6,17 @@ import pytest
 
 from pyvision.bench.canary import check_models, check_sandbox
 from pyvision.models.scripted import Scripted
+from pyvision.run_config import RunConfig
 from pyvision.solve import Task
 from pyvision.strategies.code_loop import CodeLoop
+from pyvision.strategies.direct import Direct
 from pyvision.types import Model, Question
 from sandbox import CellResult, SandboxError
 from tests.doubles import CannedSandbox, printed
 
 
-def task(strategy: str = "code_loop", wire: str = "openai", **models: Model) -> Task:
-    return Task(Question("?"), CodeLoop(), models, setup={"strategy": strategy, "model": {"wire": wire}})
+def task(wire: str = "openai", **models: Model) -> Task:
+    return Task(Question("?"), CodeLoop(), models, config=RunConfig("code_loop", model={"wire": wire}))
 
 
 def test_any_reply_will_do() -> None:
@@ -33,7 +35,7 @@ def test_each_model_is_asked_once_however_many_roles_it_plays() -> None:
 def test_replies_that_are_played_back_are_not_used_up() -> None:
     model, coder = Scripted([]), Scripted(["yes"])
     mixed = task(wire="scripted", default=model, coder=coder)
-    check_models(replace(mixed, setup={**mixed.setup, "roles": {"coder": {"wire": "openai"}}}))
+    check_models(replace(mixed, config=replace(mixed.config, roles={"coder": {"wire": "openai"}})))
     assert (len(model.requests), len(coder.requests)) == (0, 1)
 
 
@@ -53,5 +55,5 @@ def test_a_sandbox_that_does_not_add_is_dead(result: CellResult) -> None:
 
 def test_a_strategy_that_runs_nothing_needs_no_sandbox() -> None:
     sandbox = CannedSandbox()
-    check_sandbox(task("direct", default=Scripted([])), sandbox)
+    check_sandbox(replace(task(default=Scripted([])), strategy=Direct()), sandbox)
     assert sandbox.opened == 0

@@ -11,8 +11,7 @@ from pyvision.bench.regrading import regrade
 from pyvision.bench.samples import INFRASTRUCTURE, Record, Sample, Score
 from pyvision.bench.store import Store
 from pyvision.bench.tally import tally_of
-from pyvision.errors import ConfigError, ModelError
-from pyvision.types import EndReason
+from pyvision.errors import ConfigError, EndReason, ModelError
 from tests.bench.runs import Knowing, Quiet, a_plan, a_sample, made, source_of
 
 
@@ -37,7 +36,7 @@ def test_no_answer_is_wrong_and_the_reason_is_kept(reason: EndReason) -> None:
 
 def test_a_metric_that_fails_leaves_the_answer_unscored() -> None:
     score = Grading("broken", broken).score(record("A"), a_sample(0))
-    assert score == Score(None, "the metric failed: ZeroDivisionError: A")
+    assert score == Score(None, "the metric failed: ZeroDivisionError: A", unscored="the metric failed")
 
 
 def test_a_metric_without_a_flavour_is_kept_under_that_of_its_first() -> None:

@@ -10,7 +10,7 @@ from pyvision.bench.engines import Finished, Job
 from pyvision.bench.progress import Progress, status
 from pyvision.bench.samples import Record, Score
 from pyvision.bench.tally import Tally
-from pyvision.types import EndReason
+from pyvision.errors import EndReason
 from tests.bench.runs import a_sample
 
 

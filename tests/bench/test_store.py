@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,13 +13,13 @@ from pyvision.bench import runner
 from pyvision.bench.engines import Finished, Job
 from pyvision.bench.experiment import differences
 from pyvision.bench.recorder import Recorder, run_name
-from pyvision.bench.samples import Record, Sample, Score
+from pyvision.bench.samples import JudgeInfo, Record, Sample, Score
 from pyvision.bench.store import Store
 from pyvision.bench.tables import DATABASE, PICTURES, RUNS
-from pyvision.errors import ConfigError, RunFolderError
+from pyvision.errors import ConfigError, EndReason, RunFolderError
 from pyvision.events import Began, Ended, Event
 from pyvision.trajectory import read_trajectory
-from pyvision.types import EndReason, Outcome, Question, Usage
+from pyvision.types import Outcome, Question, Usage
 from tests.bench.runs import Knowing, Quiet, a_plan, a_sample, made, source_of
 from tests.doubles import picture
 
@@ -55,6 +56,58 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     assert (kept.target, kept.metadata, kept.choices) == (["A", "a"], {"box": [1, 2, 3, 4]}, sample.choices)
     assert folder is not None
     assert read_trajectory(folder).events == done.events
+
+
+JUDGED = Score(
+    1.0,
+    "judge a: b, judge/equal.md 01234567: RIGHT",
+    None,
+    JudgeInfo("a: b", "judge/equal.md", "01234567", "RIGHT"),
+)
+UNREADABLE = Score(
+    None,
+    "judge m, judge/equal.md 01234567: no verdict could be read",
+    None,
+    JudgeInfo("m", "judge/equal.md", "01234567", None),
+    "no verdict",
+)
+FAILED = Score(None, "the metric failed: ValueError: x: y", unscored="the metric failed")
+SCORES = [Score(0.5, "half", "A"), JUDGED, UNREADABLE, FAILED]
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_a_score_is_read_as_it_was_written(tmp_path: Path, score: Score) -> None:
+    with recorder(tmp_path) as writer:
+        writer.write(finished(), score)
+    assert scores_in(tmp_path) == {("sample 0", 0): score}
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_a_score_in_a_database_of_before_is_read(tmp_path: Path, score: Score) -> None:
+    assert scores_in(old_database(tmp_path, score)) == {("sample 0", 0): score}
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_a_database_of_before_is_written_to(tmp_path: Path, score: Score) -> None:
+    with recorder(old_database(tmp_path, score)) as writer:
+        writer.write(finished(a_sample(1)), JUDGED)
+    assert scores_in(tmp_path) == {("sample 0", 0): score, ("sample 1", 0): JUDGED}
+
+
+def scores_in(folder: Path) -> dict[tuple[str, int], Score]:
+    with Store(folder) as store:
+        return dict(store.scores())
+
+
+def old_database(folder: Path, score: Score) -> Path:
+    """One with that score, as it was before scores had columns for judges and failures."""
+    with recorder(folder) as writer:
+        writer.write(finished(), score)
+    with closing(sqlite3.connect(folder / DATABASE)) as database:
+        for column in ("judge", "unscored"):
+            database.execute(f"ALTER TABLE scores DROP COLUMN {column}")
+        database.commit()
+    return folder
 
 
 def test_pictures_lie_once_in_a_folder_that_all_runs_share(tmp_path: Path) -> None:

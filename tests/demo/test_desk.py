@@ -105,8 +105,11 @@ def test_who_is_silent_for_long_has_left(rooms: Rooms) -> None:
 
 
 def test_a_setting_that_turns_out_bad_is_one_line_in_the_talk(rooms: Rooms, tmp_path: Path) -> None:
-    task = prepare("?", model=Scripted([]), options={"prompt_file": str(tmp_path / "nowhere.json")})
+    prompts = tmp_path / "prompts.json"
+    prompts.write_text('{"own": "{query}"}', encoding="utf-8")
+    task = prepare("?", model=Scripted([]), options={"prompt_file": str(prompts)})
+    prompts.unlink()
     desk = rooms.visitors().desk("a", task)
-    assert "nowhere.json" in last(desk, task, "?")
+    assert "prompts.json" in last(desk, task, "?")
     good = a_task("\\boxed{1}")
     assert "<strong>1" in last(desk, good, "Again?")

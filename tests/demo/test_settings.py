@@ -23,7 +23,7 @@ def test_a_choice_is_prepared_once_for_all() -> None:
 def test_options_and_turns_reach_the_task() -> None:
     task = some_settings().task(Choice(model="offline", options="repairs=7  output_chars=100", max_turns=3))
     assert task.limits.max_turns == 3
-    assert (task.setup["options"]["repairs"], task.setup["options"]["output_chars"]) == (7, 100)
+    assert (task.config.options["repairs"], task.config.options["output_chars"]) == (7, 100)
 
 
 @pytest.mark.parametrize(

@@ -150,7 +150,7 @@ def test_a_walk_goes_on_with_the_tools_on_record(tmp_path: Path) -> None:
     (tmp_path / "mine.sqlite").touch()
     tools = {"document": f"index:{tmp_path}/mine.sqlite"}
     task = fork_task(walked(tmp_path, tools), Fork(1), model="offline")
-    assert task.setup["tools"]["document"] == tools["document"]
+    assert task.config.tools["document"] == tools["document"]
 
 
 def test_a_tool_that_the_fork_no_longer_has_is_left_aside(tmp_path: Path) -> None:

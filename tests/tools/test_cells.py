@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.config import with_options
-from pyvision.errors import ConfigError, ImageError, LimitReached, ToolError
+from pyvision.errors import ConfigError, ImageError, ToolError
 from pyvision.strategies.code_loop import CodeLoop
-from pyvision.tools.cells import CALLS, CellTools, ToolNames, host_function, told, usage
+from pyvision.tools.cells import CALLS, ToolNames, host_function, told, usage
 from pyvision.types import Observation, ToolRequest
 from tests.doubles import figure, picture, png
 
@@ -112,27 +112,6 @@ def test_the_data_comes_back_and_the_text_where_there_is_none() -> None:
 def test_what_a_tool_cannot_do_is_an_exception_of_the_cell() -> None:
     with pytest.raises(ToolError, match="the service is down"):
         host_function(Used(Observation(error="the service is down")), "caption")(figure())
-
-
-def test_a_spent_budget_ends_the_question_though_the_cell_catches_it() -> None:
-    used = Used(LimitReached("time_limit", "no time is left"))
-    tools = CellTools(used, ["document"])
-    tools.check()
-    with pytest.raises(LimitReached):
-        tools.functions["document"]("owls")
-    with pytest.raises(ToolError, match="the run is ending"):
-        tools.functions["document"]("owls")
-    assert len(used.requests) == 1
-    with pytest.raises(LimitReached):
-        tools.check()
-
-
-def test_what_the_cell_did_wrong_ends_nothing() -> None:
-    tools = CellTools(Used(Observation(error="down")), ["caption"])
-    for argument in (b"no picture", figure(), "text"):
-        with pytest.raises((ToolError, ImageError)):
-            tools.functions["caption"](argument)
-    tools.check()
 
 
 def test_a_model_is_told_how_to_call_a_tool_and_what_comes_back() -> None:

@@ -12,11 +12,15 @@ import zlib
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from pyvision.bench.samples import Sample
+from pyvision.bench.store import Store
 from pyvision.episode import Sandbox, Session
 from pyvision.errors import ConfigError
+from pyvision.events import Ran
+from pyvision.trajectory import read_trajectory
 from sandbox import CellResult, Figure, HostFunction
 
 Donors: TypeAlias = Mapping[str, Sequence[Figure]]
@@ -120,6 +124,23 @@ def blank(figure: Figure) -> Figure:
     """A grey PNG of the same size."""
     data = _grey_png(figure.width, figure.height)
     return Figure(data, "image/png", figure.width, figure.height)
+
+
+def read_donors(folder: Path) -> dict[str, tuple[Figure, ...]]:
+    """Sample id -> the figures that its cells showed in an experiment: what the arm `swapped` draws from.
+
+    Raises ConfigError for a folder without an experiment.
+    """
+    found: dict[str, tuple[Figure, ...]] = {}
+    with Store(folder) as store:
+        for record in store.records():
+            run = store.run_folder(record.sample_id, record.repeat) if record.cells else None
+            events = read_trajectory(run).events if run else ()
+            ran = (event for event in events if isinstance(event, Ran))
+            figures = tuple(figure for cell in ran for figure in cell.result.figures)
+            if figures:
+                found[record.sample_id] = figures
+    return found
 
 
 def donated(sample: Sample, donors: Donors) -> Sequence[Figure]:

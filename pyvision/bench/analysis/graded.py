@@ -6,9 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from pyvision.bench.samples import INFRASTRUCTURE, Record, Score
-
-UNGRADED = Score(None, "not graded")
+from pyvision.bench.samples import INFRASTRUCTURE, UNGRADED, Record, Score
 
 
 @dataclass(frozen=True, slots=True)

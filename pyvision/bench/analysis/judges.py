@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pyvision.bench.analysis.graded import Graded
-from pyvision.bench.metrics.judge import Told, find_told
+from pyvision.bench.samples import JudgeInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +23,10 @@ class JudgeCounts:
 
 def judges_of(graded: Sequence[Graded]) -> tuple[JudgeCounts, ...]:
     """One row for each judge; none where the rules decided alone."""
-    by_judge: dict[str, list[tuple[Told, float | None]]] = {}
-    for told, value in _told(graded):
-        by_judge.setdefault(told.judge, []).append((told, value))
+    by_judge: dict[str, list[tuple[JudgeInfo, float | None]]] = {}
+    for each in graded:
+        if (judge := each.score.judge) is not None:
+            by_judge.setdefault(judge.model, []).append((judge, each.score.value))
     return tuple(_counts(judge, said) for judge, said in sorted(by_judge.items()))
 
 
@@ -38,18 +39,11 @@ def in_a_sentence(counts: JudgeCounts, n: int) -> str:
     )
 
 
-def _told(graded: Sequence[Graded]) -> Iterator[tuple[Told, float | None]]:
-    for each in graded:
-        told = find_told(each.score)
-        if told is not None:
-            yield told, each.score.value
-
-
-def _counts(judge: str, said: Sequence[tuple[Told, float | None]]) -> JudgeCounts:
+def _counts(judge: str, said: Sequence[tuple[JudgeInfo, float | None]]) -> JudgeCounts:
     values = [value for _, value in said]
     return JudgeCounts(
         judge,
-        tuple(sorted({f"{told.prompt} {told.version}" for told, _ in said})),
+        tuple(sorted({f"{info.prompt} {info.version}" for info, _ in said})),
         asked=len(said),
         right=values.count(1.0),
         wrong=values.count(0.0),

@@ -19,9 +19,7 @@ from pyvision.bench.metrics.verdicts import VERDICTS, Verdicts
 from pyvision.bench.samples import Sample
 from pyvision.bench.store import Store
 from pyvision.errors import ConfigError
-from pyvision.events import Ran
-from pyvision.trajectory import EVENTS, read_trajectory
-from sandbox import Figure
+from pyvision.trajectory import EVENTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,20 +97,6 @@ def _check_same(sample: Sample, folder: Path, questions: dict[str, tuple[int, Pa
         raise ConfigError(
             f"sample {sample.id!r} is another question in {folder} than in {before}; compare runs over the same samples"
         )
-
-
-def read_donors(folder: Path) -> dict[str, tuple[Figure, ...]]:
-    """Sample id -> the figures that its cells showed: what the arm `swapped` of an audit draws from."""
-    found: dict[str, tuple[Figure, ...]] = {}
-    graded = read_graded(folder)
-    with Store(folder) as store:
-        for run, sample_id in ((_run(store, each), each.record.sample_id) for each in graded):
-            events = read_trajectory(run).events if run else ()
-            ran = (event for event in events if isinstance(event, Ran))
-            figures = tuple(figure for cell in ran for figure in cell.result.figures)
-            if figures:
-                found[sample_id] = figures
-    return found
 
 
 def dataset_name(configuration: dict[str, Any]) -> str:

@@ -12,7 +12,7 @@ from pyvision.bench.analysis.graded import Graded, by_sample, values_by_sample
 from pyvision.bench.analysis.judges import JudgeCounts, judges_of
 from pyvision.bench.analysis.statistics import Estimate, mean_interval
 from pyvision.bench.grading import unscored_because
-from pyvision.types import EndReason
+from pyvision.errors import EndReason
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,21 +10,22 @@ from pyvision import images
 from pyvision.bench.engines.fatal import Sentinel
 from pyvision.bench.engines.protocol import Finished, Job
 from pyvision.bench.samples import Record, Sample
-from pyvision.episode import Episode, Sandbox
-from pyvision.errors import ImageError
+from pyvision.cancellation import Cancellation
+from pyvision.episode import Sandbox
+from pyvision.errors import EndReason, ImageError
 from pyvision.events import Asked, Ended, Event, Ran, Restarted, Spoke
 from pyvision.solve import Task, solve
-from pyvision.types import EndReason, Picture, Question
+from pyvision.types import Picture, Question
 
 _EXPLAINED = 300  # characters of a name in a record's error
 
 
 def answer_job(
-    task: Task, room: Callable[[Sample], Sandbox], job: Job, hold: Callable[[Episode], None]
+    task: Task, room: Callable[[Sample], Sandbox], job: Job, cancellation: Cancellation | None = None
 ) -> Finished:
     """The job, ended in whatever way; never raises but for KeyboardInterrupt and its like.
 
-    room: the sandbox for a sample. hold: is given the episode before it begins.
+    room: the sandbox for a sample.
     """
     events: list[Event] = []
     sentinel = Sentinel()
@@ -37,7 +38,7 @@ def answer_job(
         question = question_of(job.sample)
         names = [_name(image) for image in job.sample.images]
         own = sentinel.guarded(task.about(question, names))
-        solve(own, watch, sentinel.guarded_sandbox(room(job.sample)), hold=hold)
+        solve(own, watch, sentinel.guarded_sandbox(room(job.sample)), cancellation=cancellation)
     except ImageError as error:  # this sample's own fault
         return Finished(job, _failed(job, str(error)), tuple(events))
     except Exception as error:  # noqa: BLE001 - a bug spoils its own sample; the runner decides about the others

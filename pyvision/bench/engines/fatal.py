@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 
@@ -59,7 +59,7 @@ class _Model:
             return self._model.complete(messages, sampling)
 
     def stream(self, messages: Sequence[Message], sampling: Sampling) -> Iterator[str | Restart | Reply]:
-        with _noticing(self._notice), closing(_pieces(self._model, messages, sampling)) as pieces:
+        with _noticing(self._notice), closing(stream_of(self._model, messages, sampling)) as pieces:
             yield from pieces
 
 
@@ -75,13 +75,6 @@ class _Sandbox:
     def open(self, images: Mapping[str, bytes]) -> Session:
         with _noticing(self._notice):
             return self._sandbox.open(images)
-
-
-def _pieces(
-    model: Model, messages: Sequence[Message], sampling: Sampling
-) -> Generator[str | Restart | Reply, None, None]:
-    """The model's stream as something that can be closed."""
-    yield from stream_of(model, messages, sampling)
 
 
 @contextmanager

@@ -1,13 +1,12 @@
-"""What one process needs to answer samples: the task, the sandbox, and a hold on the episodes that run."""
+"""What one process needs to answer samples: the task, the sandbox, and the token that ends its episodes."""
 
 from __future__ import annotations
-
-import threading
 
 from pyvision.bench.engines.answering import answer_job
 from pyvision.bench.engines.protocol import Finished, Job
 from pyvision.bench.plan import Around
-from pyvision.episode import Episode, Sandbox
+from pyvision.cancellation import Cancellation
+from pyvision.episode import Sandbox
 from pyvision.solve import Task
 
 
@@ -20,32 +19,14 @@ class Station:
         self._task = task
         self._sandbox = sandbox
         self._around = around
-        self._lock = threading.Lock()
-        self._episodes: set[Episode] = set()
-        self._is_stopped = False
+        self._cancellation = Cancellation()
 
     def answer(self, job: Job) -> Finished:
         """The job, ended in whatever way."""
-        held: list[Episode] = []
-
-        def hold(episode: Episode) -> None:
-            held.append(episode)
-            with self._lock:
-                self._episodes.add(episode)
-                is_late = self._is_stopped
-            if is_late:
-                episode.stop()
-
-        try:
-            return answer_job(self._task, lambda sample: self._around(self._sandbox, sample), job, hold)
-        finally:
-            with self._lock:
-                self._episodes.difference_update(held)
+        return answer_job(
+            self._task, lambda sample: self._around(self._sandbox, sample), job, self._cancellation
+        )
 
     def stop(self) -> None:
         """End every running episode, and each one that still begins; kernels go at once."""
-        with self._lock:
-            self._is_stopped = True
-            episodes = tuple(self._episodes)
-        for episode in episodes:
-            episode.stop()
+        self._cancellation.cancel()

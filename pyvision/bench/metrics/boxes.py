@@ -24,6 +24,7 @@ import math
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import TypeAlias
 
 from pyvision.bench.metrics.finals import unboxed
@@ -134,10 +135,19 @@ iou = iou_metric(_from_top)
 iou_paper = iou_metric(_from_bottom)
 
 
-def accuracy_at(threshold: float) -> Mapping[str, Metric]:
-    """The flavours of `box_accuracy` at one threshold."""
-    return {
-        "vlmevalkit": reaching(iou, threshold, operator.ge),
-        "strict": reaching(iou, threshold, operator.gt),
-        "paper": reaching(iou_paper, threshold, operator.gt),
-    }
+@cache
+def accuracy(threshold: float) -> Metric:
+    """IoU >= threshold, from the top left."""
+    return reaching(iou, threshold, operator.ge)
+
+
+@cache
+def accuracy_strict(threshold: float) -> Metric:
+    """IoU > threshold, from the top left."""
+    return reaching(iou, threshold, operator.gt)
+
+
+@cache
+def accuracy_paper(threshold: float) -> Metric:
+    """IoU > threshold, from the bottom left."""
+    return reaching(iou_paper, threshold, operator.gt)

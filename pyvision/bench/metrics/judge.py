@@ -2,7 +2,7 @@
 
 A judged metric wraps a metric. The rules come first; only what they leave open goes to the judge, who is told the
 question, the answer and, without options, the truth (of a choice it only says which option the answer names). The
-judge's name, the prompt with its version, and the verdict stand in `Score.why`. A reply that is no verdict gives no
+judge's name, the prompt with its version, and the verdict stand in `Score.judge`. A reply that is no verdict gives no
 score (None): it says nothing about the answer.
 
 Not covered: a judge that is wrong, or that follows instructions inside the answer. The answer is fenced by a line that
@@ -21,16 +21,12 @@ from pyvision import prompts
 from pyvision.bench.metrics.choice import options_of, right_letter
 from pyvision.bench.metrics.scoring import Metric
 from pyvision.bench.metrics.verdicts import Verdicts, key_of
-from pyvision.bench.samples import Sample, Score
+from pyvision.bench.samples import JudgeInfo, Sample, Score
 from pyvision.types import Message, Model, Sampling, Text
 
 CHOICE, EQUAL = "judge/choice.md", "judge/equal.md"
 
 _VERDICT = re.compile(r"\W*(?:CHOICE|VERDICT)\s*:\W*([A-Z]|NONE|RIGHT|WRONG)\W*", re.IGNORECASE)
-_TOLD = re.compile(
-    r"judge (?P<judge>.*), (?P<prompt>judge/\w+\.md) (?P<version>[0-9a-f]{8}): (?P<verdict>.*)", re.DOTALL
-)
-_UNREADABLE = "no verdict could be read"
 _SAMPLING = Sampling(temperature=0.0)
 
 
@@ -55,25 +51,6 @@ class Judge:
         word = _known(reply.text, words)
         self.verdicts.put(key, self.model.name, reply.text if word else None, reply.usage)
         return word
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What a score says of the judge that it came from. verdict: None where none could be read."""
-
-    judge: str
-    prompt: str
-    version: str
-    verdict: str | None
-
-
-def find_told(score: Score) -> Told | None:
-    """The judge behind a score; None for a score of the rules."""
-    found = _TOLD.fullmatch(score.why)
-    if found is None:
-        return None
-    judge, prompt, version, verdict = found.groups()
-    return Told(judge, prompt, version, None if verdict == _UNREADABLE else verdict)
 
 
 def find_verdict(reply: str) -> str | None:
@@ -116,9 +93,9 @@ def _chosen(answer: str, sample: Sample, judge: Judge) -> Score:
     prompt = prompts.render(CHOICE, question=sample.text, options=listed, **_fenced(answer))
     word = judge.verdict(prompt, {*options, "NONE"})
     if word is None:
-        return _told(None, CHOICE, judge, _UNREADABLE)
+        return _score(None, CHOICE, judge, None)
     right = right_letter(sample)
-    return _told(float(word == right), CHOICE, judge, word, None if word == "NONE" else word)
+    return _score(float(word == right), CHOICE, judge, word, None if word == "NONE" else word)
 
 
 def _equal(answer: str, sample: Sample, judge: Judge) -> Score:
@@ -126,8 +103,8 @@ def _equal(answer: str, sample: Sample, judge: Judge) -> Score:
     prompt = prompts.render(EQUAL, question=sample.text, truth=truth, **_fenced(answer))
     word = judge.verdict(prompt, {"RIGHT", "WRONG"})
     if word is None:
-        return _told(None, EQUAL, judge, _UNREADABLE)
-    return _told(float(word == "RIGHT"), EQUAL, judge, word)
+        return _score(None, EQUAL, judge, None)
+    return _score(float(word == "RIGHT"), EQUAL, judge, word)
 
 
 def _fenced(answer: str) -> dict[str, str]:
@@ -138,6 +115,10 @@ def _fenced(answer: str) -> dict[str, str]:
     }
 
 
-def _told(value: float | None, prompt: str, judge: Judge, verdict: str, parsed: str | None = None) -> Score:
+def _score(
+    value: float | None, prompt: str, judge: Judge, verdict: str | None, parsed: str | None = None
+) -> Score:
     version = sha256(prompts.load(prompt).encode()).hexdigest()[:8]
-    return Score(value, f"judge {judge.model.name}, {prompt} {version}: {verdict}", parsed)
+    why = f"judge {judge.model.name}, {prompt} {version}: {verdict or 'no verdict could be read'}"
+    info = JudgeInfo(judge.model.name, prompt, version, verdict)
+    return Score(value, why, parsed, info, unscored="no verdict" if value is None else None)

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import TypeAlias
 
-from pyvision.bench.readers.folder import read_csv
-from pyvision.bench.readers.hugging_face import read_hugging_face
-from pyvision.bench.readers.json_lines import read_json_lines
 from pyvision.bench.readers.rows import Columns
-from pyvision.bench.readers.vlmevalkit import read_vlmevalkit
 from pyvision.bench.samples import Sample
 from pyvision.errors import ConfigError
 
 Reader: TypeAlias = Callable[[Path, Columns | None], Iterator[Sample]]
 
-READERS: Mapping[str, Reader] = {".csv": read_csv, ".jsonl": read_json_lines, ".tsv": read_vlmevalkit}
-"""Ending of a file -> its reader."""
+READERS: Mapping[str, str] = {
+    ".csv": "folder.read_csv",
+    ".jsonl": "json_lines.read_json_lines",
+    ".tsv": "vlmevalkit.read_vlmevalkit",
+}
+"""Ending of a file -> its reader: MODULE.FUNCTION of this package, imported when it is chosen."""
 
 REMOTE = "hf:"
 
@@ -29,11 +30,15 @@ def open_samples(source: str | Path, columns: Columns | None = None) -> Iterator
     a sample is answered, as far as they lie in files. Raises ConfigError, ImageError among them, naming file and line.
     """
     if isinstance(source, str) and source.startswith(REMOTE):
+        from pyvision.bench.readers.hugging_face import read_hugging_face
+
         return read_hugging_face(source, columns)
     path = _table(Path(source))
     if path.suffix.lower() not in READERS:
         raise ConfigError(f"{path}: no reader for {path.suffix or 'a file without an ending'!r}; {_forms()}")
-    return READERS[path.suffix.lower()](path, columns)
+    module, _, function = READERS[path.suffix.lower()].partition(".")
+    read: Reader = getattr(import_module(f"pyvision.bench.readers.{module}"), function)
+    return read(path, columns)
 
 
 def _table(path: Path) -> Path:

@@ -9,12 +9,11 @@ from typing import Any
 
 def result(folder: Path) -> dict[str, Any]:
     """The counts of an experiment by its default metric, as plain values."""
-    from pyvision.bench.metrics.judge import find_told
     from pyvision.bench.store import Store
     from pyvision.bench.tally import tally_of
 
     with Store(folder) as store:
-        judged = sum(find_told(score) is not None for score in store.scores().values())
+        judged = sum(score.judge is not None for score in store.scores().values())
         about = {"run_dir": str(folder), "metric": store.default_metric, "judged": judged}
         return {**about, **tally_of(store).summary()}
 

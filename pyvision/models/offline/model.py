@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from pyvision import prompts
 from pyvision.models.offline.avis import find_avis_reply
@@ -25,6 +26,8 @@ from pyvision.types import Message, Reply, Sampling
 @dataclass(frozen=True, slots=True)
 class Offline:
     """The Model that needs no key and no network; what it cannot do it declines (`finish` is `refusal`)."""
+
+    is_offline: ClassVar[bool] = True
 
     @property
     def name(self) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from pyvision.episode import Episode
+from pyvision.errors import EndReason
 from pyvision.strategies.avis.acting import Hands
 from pyvision.strategies.avis.actions import ACTIONS, Action
 from pyvision.strategies.avis.answering import Trail, conclude, give_best, read_short
@@ -18,7 +19,7 @@ from pyvision.strategies.avis.asking import Request, put, quoted
 from pyvision.strategies.avis.memory import Finding, Memory, Visit
 from pyvision.strategies.avis.reading import Parts, source_numbers
 from pyvision.strategies.avis.toolbox import hits_of
-from pyvision.types import Answer, EndReason, Observation, Question, ToolRequest
+from pyvision.types import Answer, Observation, Question, ToolRequest
 
 
 @dataclass(slots=True)

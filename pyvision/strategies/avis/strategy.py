@@ -35,6 +35,7 @@ class Avis:
     """
 
     continues: ClassVar[bool] = False
+    runs_code: ClassVar[bool] = False
     roles: ClassVar[tuple[str, ...]] = (
         "planner",
         "reasoner",

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pyvision.episode import Episode
+from pyvision.errors import EndReason
 from pyvision.strategies.avis.acting import Hands, Outcome
 from pyvision.strategies.avis.actions import ACTIONS, Action
 from pyvision.strategies.avis.answering import ShortAnswer, Trail, conclude, give_best
@@ -21,7 +22,7 @@ from pyvision.strategies.avis.graph import START, Graph
 from pyvision.strategies.avis.memory import Finding, Memory, Visit
 from pyvision.strategies.avis.planning import Planner
 from pyvision.strategies.avis.reading import Parts, Plan, Verdict
-from pyvision.types import Answer, EndReason, Question
+from pyvision.types import Answer, Question
 
 
 @dataclass(frozen=True, slots=True)

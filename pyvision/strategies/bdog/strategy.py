@@ -19,6 +19,7 @@ class Bdog(BdogOptions):
     """Blueprint debate on graph (arXiv 2403.14972), and its ablations as modes."""
 
     continues: ClassVar[bool] = False
+    runs_code: ClassVar[bool] = False
     roles: ClassVar[tuple[str, ...]] = ("blueprint", "proponent", "opponent", "moderator", "solver")
     tools: ClassVar[tuple[str, ...]] = ()
     needs: ClassVar[tuple[str, ...]] = ()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from pyvision.episode import Episode
-from pyvision.errors import FormatError
+from pyvision.errors import EndReason, FormatError
 from pyvision.prompts import render
 from pyvision.replies import (
     code_is_cut,
@@ -21,9 +21,9 @@ from pyvision.replies import (
     said,
 )
 from pyvision.strategies.code_loop.observation import observe
-from pyvision.strategies.code_loop.opening import open_talk
-from pyvision.tools.cells import NO_TOOLS, ROLES, CellTools, ToolNames
-from pyvision.types import Answer, EndReason, Message, Part, Question, Reply, Text
+from pyvision.strategies.code_loop.opening import check_prompt, open_talk
+from pyvision.tools.cells import NO_TOOLS, ROLES, ToolNames
+from pyvision.types import Answer, Message, Part, Question, Reply, Text
 
 STOP = "</code>"
 _SAME_FAILURE = 3  # times that one cell may fail in one way before the model is told; once more ends it
@@ -40,11 +40,15 @@ class CodeLoop:
     """
 
     continues: ClassVar[bool] = True
+    runs_code: ClassVar[bool] = True
     repairs: int = 3
     output_chars: int = 8000
     prompt_file: Path | None = None
     prompt: str | None = None
     tools: ToolNames = NO_TOOLS
+
+    def __post_init__(self) -> None:
+        check_prompt(self.prompt_file, self.prompt)
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -81,7 +85,6 @@ class _Course:
     def __init__(self, options: CodeLoop, episode: Episode) -> None:
         self._options = options
         self._episode = episode
-        self._tools = CellTools(episode.use, options.tools)
         self._failures: Counter[tuple[str, str]] = Counter()
         self._malformed = 0
         self._is_cut = False
@@ -104,8 +107,7 @@ class _Course:
 
     def _run(self, code: str) -> Answer | tuple[Part, ...]:
         self._malformed = 0
-        result = self._episode.run(code, functions=self._tools.functions or None)
-        self._tools.check()
+        result = self._episode.run(code, tools=self._options.tools)
         turn = observe(result, self._episode, self._options.output_chars)
         if result.status == "ok":
             return turn

@@ -24,7 +24,6 @@ def open_talk(
         return question.earlier.talk, _turn(question, "follow_up")
     if prompt_file is not None:
         return (), _upstream_turn(question, _upstream_template(prompt_file, prompt))
-    check_prompt(prompt_file, prompt)
     system = Message("system", (Text(render("code_loop/system.md") + _told_of(tools)),))
     return (system,), _turn(question, "question")
 

@@ -88,7 +88,6 @@ class Executor:
         functions = {**self._services.functions, "conclude": conclude} if conclude else {}
         result = self._episode.run(code, trace=trace, functions=functions)
         self._is_set_up = self._is_set_up and result.state == "kept"
-        self._services.check()
         return result
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from pyvision.errors import PyVisionError, ToolError
+from pyvision.errors import ToolError
 from pyvision.images import decode
-from pyvision.tools.cells import ENDING, Uses
 from pyvision.types import Observation, Picture, ToolRequest
 from sandbox import Figure
 
@@ -24,12 +23,10 @@ class Usable(Protocol):
 
 
 class Services:
-    """The functions for the cells of one question; after each cell, `check` ends what has to end (`cells.Uses`)."""
+    """The functions for the cells of one question."""
 
     def __init__(self, episode: Usable) -> None:
-        self._tools = episode.tools
-        self._uses = Uses(episode.use)
-        self.check = self._uses.check
+        self._episode = episode
 
     @property
     def functions(self) -> Mapping[str, Callable[..., Any]]:
@@ -74,15 +71,10 @@ class Services:
         return str(self._use("llm_qa", "answer", ToolRequest(text=str(query), options=options)))
 
     def _use(self, tool: str, key: str, request: ToolRequest) -> Any:
-        if tool not in self._tools:
-            known = ", ".join(self._tools) or "none"
+        if tool not in self._episode.tools:
+            known = ", ".join(self._episode.tools) or "none"
             raise ToolError(f"no tool {tool!r} is set up; there are: {known}")
-        try:
-            observation = self._uses(tool, request)
-        except ToolError:
-            raise
-        except PyVisionError:  # it waits for `check`
-            raise ToolError(ENDING) from None
+        observation = self._episode.use(tool, request)
         if observation.error is not None:
             raise ToolError(_named(tool, observation.error))
         if not isinstance(observation.data, Mapping) or key not in observation.data:

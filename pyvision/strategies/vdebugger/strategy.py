@@ -31,6 +31,7 @@ class VDebugger:
     """
 
     continues: ClassVar[bool] = False
+    runs_code: ClassVar[bool] = True
     roles: ClassVar[tuple[str, ...]] = ("coder", "critic", "refiner", *TOOLS)
     tools: ClassVar[tuple[str, ...]] = TOOLS
     needs: ClassVar[tuple[str, ...]] = ()

@@ -154,7 +154,7 @@ def test_an_arm_goes_around_the_sandbox_of_one_sample_and_its_record_is_as_usual
     task = prepare("?", model=Scripted(replies), strategy="code_loop")
     inner = CannedSandbox([SHOWING])
     sandbox = arm("swapped").around(inner, sample, DONORS)
-    finished = answer_job(task, lambda sample: sandbox, Job(sample, 0), lambda episode: None)
+    finished = answer_job(task, lambda sample: sandbox, Job(sample, 0))
     assert (finished.record.answer, finished.record.cells, finished.record.figures) == ("4", 1, 2)
     (ran,) = (event for event in finished.events if isinstance(event, Ran))
     assert ran.result.figures[0] == DONORS["s3"][0]

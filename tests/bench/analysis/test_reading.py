@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from pyvision.bench import runner
+from pyvision.bench.analysis.arms import read_donors
 from pyvision.bench.analysis.published import references_of
-from pyvision.bench.analysis.reading import dataset_name, read_donors, read_experiment, read_graded, read_runs
+from pyvision.bench.analysis.reading import dataset_name, read_experiment, read_graded, read_runs
 from pyvision.bench.analysis.rerun import MODEL_FILE, rerun_command
 from pyvision.bench.recorder import Recorder
 from pyvision.bench.samples import Score

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pyvision.bench.analysis.graded import Graded, pair
 from pyvision.bench.analysis.statistics import wilson
 from pyvision.bench.analysis.summary import percentile, summarise
-from pyvision.bench.samples import Record, Score
+from pyvision.bench.samples import UNGRADED, Record, Score
 from tests.bench.analysis.records import graded, run_of
 
 
@@ -49,7 +49,7 @@ def test_an_answered_sample_without_a_score_says_why() -> None:
 
 def test_a_record_that_was_never_graded_is_unscored_and_not_left_out() -> None:
     record = Record("a", 0, "", "4", "answered")
-    assert pair([record], {}) == (Graded(record, Score(None, "not graded")),)
+    assert pair([record], {}) == (Graded(record, UNGRADED),)
     assert pair([record], {("a", 0): Score(1.0)})[0].value == 1.0
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.bench.metrics import find_metric
-from pyvision.bench.metrics.judge import Judge, Told, find_told, find_verdict, judged, not_right
+from pyvision.bench.metrics.judge import Judge, find_verdict, judged, not_right
 from pyvision.bench.metrics.verdicts import Verdicts, key_of
 from pyvision.bench.samples import Score
 from pyvision.errors import ConfigError, ModelError
@@ -176,18 +176,18 @@ def test_a_score_with_something_parsed_is_left_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("reply", "verdict"), [("CHOICE: B", "B"), ("CHOICE: NONE", "NONE"), ("no", None)])
-@pytest.mark.parametrize("name", ["judge-1", "a, judge/x.md 01234567: B"])
-def test_what_a_score_tells_of_its_judge_can_be_read_again(
-    tmp_path: Path, name: str, reply: str, verdict: str | None
-) -> None:
-    judge, _ = judge_of(tmp_path, reply, name=name)
-    told = find_told(judged(find_metric("choice"), judge)(NOTHING, FRUIT))
-    assert told is not None
-    assert (told.judge, told.prompt, told.verdict) == (name, "judge/choice.md", verdict)
+def test_a_score_holds_its_judge(tmp_path: Path, reply: str, verdict: str | None) -> None:
+    judge, _ = judge_of(tmp_path, reply)
+    info = judged(find_metric("choice"), judge)(NOTHING, FRUIT).judge
+    assert info is not None
+    assert (info.model, info.prompt, info.verdict) == ("judge-1", "judge/choice.md", verdict)
 
 
-@given(st.text())
-def test_a_score_of_the_rules_tells_of_no_judge(why: str) -> None:
-    found = find_told(Score(1.0, why))
-    assert found is None or isinstance(found, Told)
-    assert find_told(Score(0.0, f"no answer: {why}")) is None
+def test_a_score_of_the_rules_holds_no_judge(tmp_path: Path) -> None:
+    judge, _ = judge_of(tmp_path)
+    assert judged(find_metric("choice"), judge)("B", FRUIT).judge is None
+
+
+def test_an_unreadable_verdict_is_counted_as_such(tmp_path: Path) -> None:
+    judge, _ = judge_of(tmp_path, "no")
+    assert judged(find_metric("choice"), judge)(NOTHING, FRUIT).unscored == "no verdict"

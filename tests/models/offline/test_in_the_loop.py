@@ -7,7 +7,8 @@ from pyvision.models.offline import Offline
 from pyvision.models.offline.talk import read_talk
 from pyvision.strategies.code_loop import CodeLoop
 from pyvision.strategies.direct import Direct
-from pyvision.types import Message, Question, Strategy, Text
+from pyvision.strategy import Strategy
+from pyvision.types import Message, Question, Text
 from sandbox import CellResult
 from tests.doubles import CannedSandbox, picture, printed
 

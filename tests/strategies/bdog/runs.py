@@ -8,6 +8,7 @@ from typing import Any
 
 from pyvision.events import Event
 from pyvision.models.scripted import Scripted
+from pyvision.run_config import RunConfig
 from pyvision.solve import Task, solve
 from pyvision.strategies.bdog import Bdog
 from pyvision.strategies.bdog.graphs import Graph
@@ -41,4 +42,4 @@ def write_run(
 
 def _task(replies: Sequence[str | Graph], options: dict[str, Any]) -> Task:
     told = [Reply(reply.json() if isinstance(reply, Graph) else reply, Usage(100, 10)) for reply in replies]
-    return Task(QUESTION, Bdog(**options), {"default": Scripted(told)}, setup={"strategy": "bdog"})
+    return Task(QUESTION, Bdog(**options), {"default": Scripted(told)}, config=RunConfig("bdog"))

@@ -9,12 +9,11 @@ import pytest
 
 from pyvision.budget import Limits
 from pyvision.episode import Episode
-from pyvision.errors import LimitReached, ToolError
+from pyvision.errors import ToolError
 from pyvision.replay.functions import Recorded
 from pyvision.strategies.vdebugger.services import Services
 from pyvision.types import Ask, Observation, Question, Tool, ToolRequest
 from tests.doubles import CannedSandbox, figure
-from tests.strategies.vdebugger.scenes import Broken
 
 
 class Gives:
@@ -86,19 +85,8 @@ def test_what_is_no_image_is_refused(image: Any) -> None:
         services(Gives("detect", {"boxes": []})).find(image, "cup")
 
 
-def test_what_a_record_no_longer_holds_is_told_and_ends_nothing() -> None:
+def test_what_a_record_no_longer_holds_is_an_error_of_the_service() -> None:
     asked = Services(Recorded([]))
     for _ in range(2):
         with pytest.raises(ToolError, match="detect: the record holds no further use"):
             asked.find(figure(), "cup")
-    asked.check()
-
-
-def test_a_spent_budget_waits_for_the_one_who_ran_the_cell() -> None:
-    asked = services(Broken("detect", LimitReached("time_limit", "over")))
-    for _ in range(2):
-        with pytest.raises(ToolError, match="the run is ending"):
-            asked.find(figure(), "cup")
-    with pytest.raises(LimitReached, match="over"):
-        asked.check()
-    asked.check()  # it is told once
