@@ -370,10 +370,13 @@ class Episode:
         try:
             yield
         except Exception:
-            if not self._cancellation.is_cancelled:
-                self._waiting_for = before
+            self._waited(before)
             raise
-        self._waiting_for = before
+        self._waited(before)
+
+    def _waited(self, before: str) -> None:
+        if not self._cancellation.is_cancelled:
+            self._waiting_for = before
 
     def _check_time(self) -> None:
         self._cancellation.check()

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from pyvision.models.scripted import Scripted
 from pyvision.solve import Task, prepare
 from pyvision.trajectory import read_trajectory
 from pyvision.types import Answer, Message, Question, Reply, Restart, Sampling
-from sandbox import CellResult, Policy, Sandbox
+from sandbox import CellResult, HostFunction, Policy, Sandbox
 from tests.doubles import CannedSandbox, figure, picture, printed
 
 
@@ -78,30 +78,57 @@ def test_figures_and_new_pictures_take_the_next_free_names() -> None:
     assert sorted(sandbox.images) == [f"image_clue_{k}" for k in range(4)]
 
 
-def test_a_cell_is_stopped_and_its_kernel_keeps_its_variables(sandbox: Sandbox) -> None:
-    task = a_task(cell("kept = 5"), cell("import time; time.sleep(60)"), cell("print(kept)"), boxed(2))
-    conversation = Conversation(task, sandbox)
-    events: list[Event] = []
-    for event in conversation.ask("?"):
-        events.append(event)
-        if sum(isinstance(event, Asked) for event in events) == 2 and isinstance(event, Asked):
-            threading.Timer(0.5, conversation.stop).start()  # the second cell runs, or is about to
-    assert ended(events).outcome.end_reason == "interrupted"
+class Announcing:
+    """A sandbox with a session whose cells can say, by `host.begun()`, how far they are."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+        self.on_begun: Callable[[], None] = lambda: None
+
+    def warm_up(self) -> None:
+        self._sandbox.warm_up()
+
+    def open(self, images: Mapping[str, bytes]) -> Announcing:
+        self._session = self._sandbox.open(images)
+        return self
+
+    def run(
+        self, code: str, *, trace: bool = False, functions: Mapping[str, HostFunction] | None = None
+    ) -> CellResult:
+        return self._session.run(code, trace=trace, functions={"begun": lambda: self.on_begun()})
+
+    def define(self, images: Mapping[str, bytes]) -> None:
+        self._session.define(images)
+
+    def interrupt(self) -> None:
+        self._session.interrupt()
+
+    def close(self) -> None:
+        self._session.close()
+
+
+SLEEP = "print('seen', flush=True); host.begun(); import time; time.sleep(60)"
+
+
+def test_a_stopped_cell_leaves_the_kernel_its_variables(sandbox: Sandbox) -> None:
+    announcing = Announcing(sandbox)
+    conversation = Conversation(
+        a_task(cell("kept = 5"), cell(SLEEP), cell("print(kept)"), boxed(2)), announcing
+    )
+    announcing.on_begun = threading.Thread(target=conversation.stop).start
+    assert ended(list(conversation.ask("?"))).outcome.end_reason == "interrupted"
     assert results(list(conversation.ask("?")))[0].text == "5\n"
     conversation.close()
 
 
 def test_what_a_stopped_cell_has_put_out_is_recorded(sandbox: Sandbox) -> None:
-    task = a_task(cell("print('kept', flush=True); import time; time.sleep(60)"))
-    conversation = Conversation(task, sandbox)
-    events: list[Event] = []
-    for event in conversation.ask("?"):
-        events.append(event)
-        if isinstance(event, Asked):
-            threading.Timer(1.5, conversation.stop).start()
+    announcing = Announcing(sandbox)
+    conversation = Conversation(a_task(cell(SLEEP)), announcing)
+    announcing.on_begun = threading.Thread(target=conversation.stop).start
+    events = list(conversation.ask("?"))
     conversation.close()
     (result,) = results(events)
-    assert result.text == "kept\n"
+    assert result.text == "seen\n"
     assert ended(events).outcome.error == "stopped by the caller while waiting for a cell"
 
 

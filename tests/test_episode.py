@@ -144,17 +144,15 @@ def test_a_failed_call_is_told_with_the_time_of_the_next() -> None:
 
 def test_an_episode_that_is_stopped_says_what_it_was_waiting_for() -> None:
     rehearsal = Rehearsal([], model=Talker(Restart("503 from a.b", 3, 8.0), "whole"))
-    rehearsal.on_piece = rehearsal.episode.stop
-    with pytest.raises(LimitReached) as caught:
+    rehearsal.on_piece = rehearsal.cancellation.cancel
+    with pytest.raises(LimitReached):
         rehearsal.episode.ask("solver", HELLO)
-    told = "stopped by the caller while waiting for scripted (503 from a.b, attempt 3, next in 8 s)"
-    assert str(caught.value) == told
+    waiting = "scripted (503 from a.b, attempt 3, next in 8 s)"
+    assert rehearsal.episode.interruption == f"stopped by the caller while waiting for {waiting}"
 
 
 def test_an_episode_that_waits_for_nothing_is_only_stopped() -> None:
-    episode = Rehearsal([]).episode
-    episode.stop()
-    assert episode.interruption == "stopped by the caller"
+    assert Rehearsal([]).episode.interruption == "stopped by the caller"
 
 
 INTERRUPTED = """
