@@ -1,7 +1,8 @@
 """Every exception of the sandbox. What guest code does is never one of them: that is a CellResult.
 
 SandboxError
-├── IsolationError    this machine cannot isolate the guest: bubblewrap or user namespaces are missing
+├── IsolationError    this machine cannot isolate the guest: bubblewrap or user namespaces are missing, or nothing can
+│                     limit the memory of a session
 ├── InterpreterError  `Policy.python` is no interpreter, or lacks what a kernel needs
 ├── KernelStartError  the container was built, yet no kernel came up in it within `Policy.start_timeout_s`
 ├── SandboxBusy       no session became free within `Sandbox(wait_s=…)`

@@ -95,7 +95,7 @@ class Announcing:
     def run(
         self, code: str, *, trace: bool = False, functions: Mapping[str, HostFunction] | None = None
     ) -> CellResult:
-        return self._session.run(code, trace=trace, functions={"begun": lambda: self.on_begun()})
+        return self._session.run(code, trace=trace, functions={"begun": self.on_begun})
 
     def define(self, images: Mapping[str, bytes]) -> None:
         self._session.define(images)
