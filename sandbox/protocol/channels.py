@@ -53,7 +53,7 @@ class Channels:
     def __init__(self, paths: Mapping[str, Path], key: str, policy: Policy) -> None:
         self._paths = paths
         self._limits = _limits(policy)
-        self._messages = Messages(key)
+        self._messages = Messages(key, self._limits["iopub"].message_bytes)
         self._identity = (
             os.urandom(8).hex().encode()
         )  # one for shell and stdin: so a kernel knows whom to ask
@@ -85,6 +85,12 @@ class Channels:
         identity, parts = self._messages.write(kind, content, buffers)
         (self._open.get(channel) or self._connect(channel)).send(parts)
         return identity
+
+    def withdraw_interrupt(self) -> None:
+        """Forget one that the kernel has not taken yet: it would end a later cell."""
+        control = self._open.get("control")
+        if control is not None and control.events(wanted=False):
+            self._open.pop("control").close()
 
     def receive(self, channel: Connection) -> Received | None:
         """The next message, which may be MALFORMED; None if it has not come in full."""

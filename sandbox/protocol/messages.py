@@ -45,7 +45,9 @@ MALFORMED = Received("", None, {})  # answers nothing
 class Messages:
     """Signs the messages of a host, and checks those of its kernel."""
 
-    def __init__(self, key: str) -> None:
+    def __init__(self, key: str, content_bytes: int = 40 * MIB) -> None:
+        """content_bytes: the largest content that is read, without the buffers."""
+        self._content_bytes = content_bytes
         self._mac = hmac.new(key.encode(), digestmod=hashlib.sha256)
         self._session = uuid.uuid4().hex
         self._count = 0
@@ -77,7 +79,9 @@ class Messages:
         """Raises nearly anything. Jupyter's own reading would also make dates of texts, and warn of odd ones."""
         del parts[: parts.index(_DELIMITER, 0, _ROUTE_PARTS) + 1]
         signature, header, parent, _, content = parts[:5]
-        if max(len(header), len(parent)) > _HEADER_BYTES or _would_grow(content):
+        if max(len(header), len(parent)) > _HEADER_BYTES or len(content) > self._content_bytes:
+            return MALFORMED
+        if _would_grow(content):
             return MALFORMED
         if not hmac.compare_digest(self._signature(parts[1:5]), signature):
             return MALFORMED

@@ -66,6 +66,7 @@ class Kernel:
         self, code: str, on_output: OnOutput, calls: Calls | None = None, *, trace: bool = False
     ) -> Request:
         """Start a cell, to be waited for."""
+        self._channels.withdraw_interrupt()
         if not self._connection.clear():
             self.kill()  # a cell has ended what sends its output: nothing would ever be heard of it again
         content = {

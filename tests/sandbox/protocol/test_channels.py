@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -69,4 +70,18 @@ def test_a_kernel_that_welcomes_nobody_is_not_waited_for(
 def test_a_kernel_that_listens_no_more_welcomes_nobody(paths: dict[str, Path]) -> None:
     channels = Channels(paths, _KEY, Policy())
     assert not channels.wait_for_welcome()
+    channels.close()
+
+
+def test_an_interrupt_that_the_kernel_has_not_taken_can_be_withdrawn(paths: dict[str, Path]) -> None:
+    paths["control"] = paths["shell"].with_name("control")
+    with socket.socket(socket.AF_UNIX) as kernel:
+        kernel.bind(str(paths["control"]))
+        kernel.listen()
+        channels = Channels(paths, _KEY, Policy())
+        channels.send("control", "interrupt_request", {})
+        channels.withdraw_interrupt()
+        accepted, _ = kernel.accept()
+    with accepted:
+        assert b"interrupt_request" not in b"".join(iter(lambda: accepted.recv(4096), b""))
     channels.close()

@@ -85,6 +85,10 @@ def test_what_no_kernel_sends_is_malformed(header: bytes, parent: bytes, content
     assert Messages(_KEY).read(signed(header, parent, content)) is MALFORMED
 
 
+def test_a_content_over_the_limit_is_malformed() -> None:
+    assert Messages(_KEY, 10).read(signed(_HEADER, _PARENT, b'{"text":"a"}')) is MALFORMED
+
+
 def test_a_piece_of_text_of_the_largest_size_is_read() -> None:
     content = json.dumps({"text": "\U0001f600" * 2**20}).encode()
     assert len(Messages(_KEY).read(signed(_HEADER, _PARENT, content)).content["text"]) == 2**20
