@@ -25,26 +25,29 @@ def test_there_are_prompts() -> None:
     assert len(NAMES) > 5
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_prompt_renders_with_exactly_its_variables(name: str) -> None:
-    variables = variables_of(name)
-    text = prompts.render(name, **variables)
-    assert text == text.rstrip("\n") != ""
-    assert all(value in text for value in variables.values())
-    assert not re.search(r"\$\{?[a-z_]", text)
+def test_a_prompt_renders_with_exactly_its_variables(subtests: pytest.Subtests) -> None:
+    for name in NAMES:
+        with subtests.test(name=name):
+            variables = variables_of(name)
+            text = prompts.render(name, **variables)
+            assert text == text.rstrip("\n") != ""
+            assert all(value in text for value in variables.values())
+            assert not re.search(r"\$\{?[a-z_]", text)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_prompt_is_readable_as_text(name: str) -> None:
-    text = prompts.load(name)
-    assert text.endswith("\n")
-    assert "\t" not in text
-    assert not re.search(r"[ ]+$", text, re.MULTILINE)
+def test_a_prompt_is_readable_as_text(subtests: pytest.Subtests) -> None:
+    for name in NAMES:
+        with subtests.test(name=name):
+            text = prompts.load(name)
+            assert text.endswith("\n")
+            assert "\t" not in text
+            assert not re.search(r"[ ]+$", text, re.MULTILINE)
 
 
-@pytest.mark.parametrize("name", CELLS)
-def test_a_cell_is_python(name: str) -> None:
-    compile(prompts.load(name), name, "exec")
+def test_a_cell_is_python(subtests: pytest.Subtests) -> None:
+    for name in CELLS:
+        with subtests.test(name=name):
+            compile(prompts.load(name), name, "exec")
 
 
 def written(folder: Path, text: str) -> str:

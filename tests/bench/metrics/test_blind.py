@@ -46,27 +46,28 @@ def test_a_count_stands_in_braces_or_last(task: str, answer: str) -> None:
     assert value("blind", answer, of_task(task, 4)) == 0
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "{4}{5}",
-        "(4, 5)",
-        "4x5",
-        "4 × 5",
-        "{4},{5}",
-        "rows={4} columns={5}",
-        "columns: 5, rows: 4",
-        "4 rows and 5 columns",
-        r"\boxed{4,5}",
-        "4 by 5",
-        "The grid has rows = 4 and columns = 5.",
-        "4,5",
-        "**Rows:** 4\n**Columns:** 5",
-    ],
+NOTATIONS = (
+    "{4}{5}",
+    "(4, 5)",
+    "4x5",
+    "4 × 5",
+    "{4},{5}",
+    "rows={4} columns={5}",
+    "columns: 5, rows: 4",
+    "4 rows and 5 columns",
+    r"\boxed{4,5}",
+    "4 by 5",
+    "The grid has rows = 4 and columns = 5.",
+    "4,5",
+    "**Rows:** 4\n**Columns:** 5",
 )
+
+
 @pytest.mark.parametrize("target", [[4, 5], "4x5", "4,5", "(4, 5)", "4 rows and 5 columns"])
-def test_rows_and_columns_are_read_in_any_notation(answer: str, target: object) -> None:
-    assert value("blind", answer, of_task("Counting Grid - Blank Grids", target)) == 1
+def test_rows_and_columns_are_read_in_any_notation(target: object, subtests: pytest.Subtests) -> None:
+    for answer in NOTATIONS:
+        with subtests.test(answer=answer):
+            assert value("blind", answer, of_task("Counting Grid - Blank Grids", target)) == 1
 
 
 @pytest.mark.parametrize("answer", ["5x4", "4", "", "{45}", "columns 4, rows 5"])
