@@ -16,8 +16,9 @@ from pathlib import Path
 
 from benchmarks.fuzz.campaign import Report, Target, fuzz
 from benchmarks.fuzz.channels import MESSAGES, ZMTP
+from benchmarks.fuzz.images import HEADERS, VALUES
 
-TARGETS: dict[str, Target] = {target.name: target for target in (ZMTP, MESSAGES)}
+TARGETS: dict[str, Target] = {target.name: target for target in (ZMTP, MESSAGES, HEADERS, VALUES)}
 CORPUS = Path(__file__).parents[2] / "tests" / "sandbox" / "corpus"
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -67,3 +68,14 @@ def test_the_published_attacks_are_unchanged() -> None:
     digests = {each.id: hashlib.sha256(each.code.encode()).hexdigest() for each in attacks()}
     published = json.loads(Path(__file__).with_name("digests.json").read_text(encoding="utf-8"))
     assert {name: digests.get(name) for name in published} == published
+
+
+def test_every_attack_that_the_security_page_names_exists() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "security.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([a-z_]+/(?:\*|[a-z_]+))`", page))
+    known = {each.id for each in attacks()} | {f"{each.topic}/*" for each in attacks()}
+    assert len(named) > 10
+    assert {name for name in named if name not in known and "." not in name} == {
+        "sandbox/isolation",
+        "sandbox/runtime",
+    }
