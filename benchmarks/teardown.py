@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
@@ -27,7 +27,6 @@ Victim: TypeAlias = Literal[
     "host", "zygote and host", "reaper and host", "supervisor and host", "bubblewrap and host"
 ]
 _LIMIT_S = 2.0
-_GROUPS = Path("/sys/fs/cgroup")
 _HOST = """
 import sys
 from sandbox import KernelStartError, Policy, Sandbox
@@ -47,7 +46,7 @@ for kind in range(4):
                 os._exit(0)
         signal.pause()
 ''')
-print("ready", flush=True)
+print("ready", *sandbox._engine.limits.groups.folders if sandbox._engine.limits.groups else (), flush=True)
 while True:
     try:
         sandbox.open({}).close()
@@ -63,7 +62,8 @@ def survivors_of(victim: Victim, moment_s: float) -> list[str]:
         with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "TMPDIR": folder}) as host:
             try:
                 assert host.stdout is not None
-                if host.stdout.readline() != b"ready\n":
+                ready, *groups = host.stdout.readline().decode().split() or [""]
+                if ready != "ready":
                     raise RuntimeError("the host did not start")
                 time.sleep(moment_s)
                 for pid in _pids(victim, host.pid):
@@ -74,7 +74,7 @@ def survivors_of(victim: Victim, moment_s: float) -> list[str]:
             finally:
                 host.kill()
         end = time.monotonic() + _LIMIT_S
-        while (left := _left(folder, host.pid)) and time.monotonic() < end:
+        while (left := _left(folder, groups)) and time.monotonic() < end:
             time.sleep(0.02)
         return left
 
@@ -111,17 +111,15 @@ def _command(pid: int) -> str:
     return ""
 
 
-def _left(folder: str, host: int) -> list[str]:
-    """Processes that see the folder in their mounts, files in it, and cgroups of the host."""
+def _left(folder: str, groups: Sequence[str]) -> list[str]:
+    """Processes that see the folder in their mounts, files in it, and those of the cgroups that still exist."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             if folder.removeprefix("/tmp") + "/" in (process / "mountinfo").read_text():
                 found.append(f"process {process.name} {_command(int(process.name))[:60]!r}")
     found += [f"folder {path}" for path in Path(folder).iterdir()]
-    mark = f"pyvision-sandbox-{host}-"
-    groups = [Path(at, name) for at, names, _ in os.walk(_GROUPS) for name in names if name.startswith(mark)]
-    return found + [f"cgroup {path}" for path in groups]
+    return found + [f"cgroup {path}" for path in groups if Path(path).exists()]
 
 
 @contextlib.contextmanager

@@ -25,6 +25,7 @@ _NEEDED = ("memory", "pids")
 _PERIOD_US = 100_000
 _TCP_BYTES = 64 * 2**20
 _GONE_S = 2.0  # how long Linux may take to forget processes that were killed
+_HELPERS = 2  # bubblewrap and the first process of the container, which are in the group too
 _USAGE_1 = ("max_usage_in_bytes", "limit_in_bytes")
 _LARGE_PAGE = 2 * 2**20  # what may be charged at once
 _LIMITS_1 = ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes")  # the second: memory and swap together
@@ -254,7 +255,7 @@ def _limits_1(controller: str, policy: Policy) -> dict[str, str]:
             memory = str(policy.memory_bytes + KERNEL_BYTES)
             return {**dict.fromkeys(_LIMITS_1, memory), "memory.kmem.tcp.limit_in_bytes": str(_TCP_BYTES)}
         case "pids":
-            return {"pids.max": str(policy.processes)}
+            return {"pids.max": str(policy.processes + _HELPERS)}
         case "cpu" if policy.cpus is not None:
             return {
                 "cpu.cfs_period_us": str(_PERIOD_US),
@@ -268,7 +269,7 @@ def _limits_2(controller: str, policy: Policy) -> dict[str, str]:
         case "memory":  # a child that is too large ends alone: then the cell goes on and can tell of it
             return {"memory.max": str(policy.memory_bytes + KERNEL_BYTES), "memory.swap.max": "0"}
         case "pids":
-            return {"pids.max": str(policy.processes)}
+            return {"pids.max": str(policy.processes + _HELPERS)}
         case "cpu" if policy.cpus is not None:
             return {"cpu.max": f"{int(policy.cpus * _PERIOD_US)} {_PERIOD_US}"}
     return {}

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from sandbox.isolation.session_limits import SessionLimits
     from sandbox.runtime.engine import Engine
 
+_ABI_SCOPE = 6
+
 
 @dataclass(frozen=True, slots=True)
 class Layer:
@@ -34,6 +36,7 @@ def layers(engine: Engine) -> tuple[Layer, ...]:
             is_isolated,
             _namespaces(engine.confinement.bwrap) if is_isolated else "isolation='none' was asked for",
         ),
+        Layer("landlock", is_isolated and engine.landlock_abi > 0, _landlock(engine.landlock_abi)),
         Layer("system calls", is_isolated, _filter(engine) if is_isolated else "all of them"),
         Layer(
             "user",
@@ -43,6 +46,15 @@ def layers(engine: Engine) -> tuple[Layer, ...]:
         Layer("each process", is_present=True, detail=_each_process(policy)),
         *_of_sessions(policy, engine.limits),
     )
+
+
+def _landlock(abi: int) -> str:
+    if not abi:
+        return (
+            "no domain: a guest can rewrite the process that holds its container, which has the same limits"
+        )
+    told = f"ABI {abi}: a guest cannot trace the process that holds its container"
+    return f"{told}, or signal it" if abi >= _ABI_SCOPE else told
 
 
 def _of_sessions(policy: Policy, found: SessionLimits) -> tuple[Layer, ...]:

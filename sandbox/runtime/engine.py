@@ -56,6 +56,11 @@ class Engine:
         """The user that cells are, on this machine."""
         return self._user.number if self._user else os.getuid()
 
+    @property
+    def landlock_abi(self) -> int:
+        """Of the domains that guests are in; 0 for none. Raises KernelStartError."""
+        return self._living_zygote().landlock_abi
+
     def images_folder(self) -> Path:
         """A new one, which the container of one session can show."""
         folder = self._sessions / str(next(self._numbers))

@@ -15,6 +15,7 @@ import socket
 import subprocess
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,14 @@ from sandbox.runtime.container import Container
 from sandbox.runtime.pidfd import pid_of, send_signal
 
 _PACKET = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the zygote answers. failed: why there is no kernel. landlock: the ABI in force, 0 for none."""
+
+    failed: str | None
+    landlock: int
 
 
 class Zygote:
@@ -55,7 +64,7 @@ class Zygote:
             remote.close()
         self._pidfd = -1
         self._ready = False
-        self.landlock_abi = 0  # once it is ready
+        self._landlock_abi = 0
         host = os.pidfd_open(os.getpid())
         try:
             self._send(_setup(confinement), [host])
@@ -71,16 +80,18 @@ class Zygote:
         with self._lock:
             self._wait_until_ready()
             self._send(request, descriptors)
-            answer, handed = self._receive("gave no kernel")
-        if "failed" in answer:
-            raise KernelStartError(f"the container did not start: {answer['failed']}")
+            answer, handed = self._receive("gave no kernel", 2)
+        if answer.failed is not None:
+            raise KernelStartError(f"the container did not start: {answer.failed}")
         kernel, container = handed
         return Container(container, kernel, pid_of(kernel), is_isolated=self._is_isolated)
 
-    def wait_until_ready(self) -> None:
-        """Until it has imported everything. Raises KernelStartError."""
+    @property
+    def landlock_abi(self) -> int:
+        """Of the domains that guests are in, 0 for none; once it is ready. Raises KernelStartError."""
         with self._lock:
             self._wait_until_ready()
+        return self._landlock_abi
 
     def close(self) -> None:
         """End it; the containers end with it. Twice is once."""
@@ -98,9 +109,9 @@ class Zygote:
 
     def _wait_until_ready(self) -> None:
         if not self._ready:
-            answer, (self._pidfd,) = self._receive("did not become ready")
+            answer, (self._pidfd,) = self._receive("did not become ready", 1)
             self._watch(pid_of(self._pidfd))
-            self.landlock_abi = int(answer["landlock"])
+            self._landlock_abi = answer.landlock
             self._ready = True
 
     def _send(self, packet: dict[str, Any], descriptors: Sequence[int]) -> None:
@@ -109,7 +120,8 @@ class Zygote:
         except OSError as error:
             raise KernelStartError(f"the zygote process has ended: {self._last_words() or error}") from error
 
-    def _receive(self, what: str) -> tuple[dict[str, Any], list[int]]:
+    def _receive(self, what: str, count: int) -> tuple[Answer, list[int]]:
+        """An answer, with so many descriptors unless it is a failure."""
         poll = select.poll()
         poll.register(self._control, select.POLLIN)
         if not poll.poll(self._deadline_s * 1000):
@@ -119,7 +131,14 @@ class Zygote:
             raise KernelStartError(f"the zygote process {what}: {self._last_words() or 'it ended'}")
         for descriptor in descriptors:
             os.set_inheritable(descriptor, False)
-        answer: dict[str, Any] = json.loads(packet)
+        try:
+            answer = parse_answer(packet)
+            if answer.failed is None and len(descriptors) != count:
+                raise KernelStartError(f"the zygote process {what}: it sent {len(descriptors)} descriptors")
+        except KernelStartError:
+            for descriptor in descriptors:
+                os.close(descriptor)
+            raise
         return answer, descriptors
 
     def _last_words(self) -> str:
@@ -139,6 +158,18 @@ class Zygote:
             send_signal(self._pidfd, signal.SIGKILL)
         self._process.kill()
         self._process.wait()
+
+
+def parse_answer(packet: bytes) -> Answer:
+    """Raises KernelStartError for a packet that is not an answer."""
+    try:
+        answer = json.loads(packet)
+        failed, landlock = answer.get("failed"), answer.get("landlock", 0)
+    except (ValueError, AttributeError, RecursionError) as error:
+        raise KernelStartError("the zygote process sent a malformed answer") from error
+    if not (failed is None or isinstance(failed, str)) or type(landlock) is not int:
+        raise KernelStartError("the zygote process sent a malformed answer")
+    return Answer(failed, landlock)
 
 
 def _start(
