@@ -125,6 +125,12 @@ def test_memory_that_is_no_address_space_counts_too() -> None:
 
 
 @pytest.mark.usefixtures("needs_groups")
+def test_memory_that_a_cgroup_counts_is_not_refused() -> None:
+    with Sandbox() as sandbox, sandbox.open({}) as session:
+        assert session.run("import mmap; print(len(mmap.mmap(-1, 4096)))").text == "4096\n"
+
+
+@pytest.mark.usefixtures("needs_groups")
 def test_a_session_keeps_no_more_processors_busy_than_it_may() -> None:
     """Two processes use 0.1 s each, which takes 1 s at a fifth of a processor; a machine under load only adds to it."""
     code = (
