@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import threading
@@ -19,6 +20,9 @@ from sandbox.runtime.engine import Engine
 from sandbox.runtime.images import ImageFolder, ImageSource
 from sandbox.runtime.kernel import Kernel
 
+_RECENT_S = 10.0  # between two losses of a session that loses its kernels again and again
+_FREE = 3
+_FIRST_DELAY_S, _LONGEST_DELAY_S = 0.1, 1.0
 _DIED_BETWEEN = (
     "the kernel had ended after the previous cell, and this one did not run; "
     "variables are lost, the images are loaded again"
@@ -40,6 +44,8 @@ class Session:
         folder = kernel.place.images
         self._images = ImageFolder(folder, engine.confinement.images_folder(folder))
         self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+        self._throttle = _Throttle()
+        self._closed = threading.Event()
         self._untold: CellError | None = None  # a kernel was lost and no result has said so yet
         self.closed = False
 
@@ -90,6 +96,7 @@ class Session:
             if self.closed:
                 return
             self.closed = True
+            self._closed.set()
             if self._kernel is not None:
                 self._kernel.kill()  # which ends a `run` in another thread
             with self._lock:
@@ -111,6 +118,11 @@ class Session:
         if self.closed:
             raise SessionClosed("this session is closed; open another one")
         if self._kernel is None:
+            self._closed.wait(
+                self._throttle.delay_s()
+            )  # so that a session which ends its kernels costs others little
+            if self.closed:
+                raise SessionClosed("this session is closed; open another one")
             self._kernel = self._engine.start(self._images.folder)
             try:
                 self._load(self._kernel, self._images.kept)
@@ -153,3 +165,22 @@ class Session:
         self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None
     ) -> None:
         self.close()
+
+
+class _Throttle:
+    """How long to wait before a lost kernel is replaced: not at all after a few losses, ever longer after many."""
+
+    def __init__(self) -> None:
+        self._last = -math.inf
+        self._recent = 0
+
+    def delay_s(self) -> float:
+        """Call it once for each replacement."""
+        now = time.monotonic()
+        self._recent = self._recent + 1 if now - self._last < _RECENT_S else 0
+        self._last = now
+        return (
+            min(_FIRST_DELAY_S * 2 ** (self._recent - _FREE), _LONGEST_DELAY_S)
+            if self._recent >= _FREE
+            else 0.0
+        )

@@ -11,7 +11,21 @@ from benchmarks.fuzz.campaign import Read, Target
 from sandbox.errors import KernelStartError
 from sandbox.runtime.zygote import parse_answer
 
-_VALUES: tuple[object, ...] = ("no such file", "", 7, 0, -1, 2**70, 1.5, None, True, [], {}, [[]], {"failed": 1})
+_VALUES: tuple[object, ...] = (
+    "no such file",
+    "",
+    7,
+    0,
+    -1,
+    2**70,
+    1.5,
+    None,
+    True,
+    [],
+    {},
+    [[]],
+    {"failed": 1},
+)
 
 
 def _answer(random: Random) -> bytes:

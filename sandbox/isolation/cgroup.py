@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 from sandbox.isolation.memory import KERNEL_BYTES, Exhausted
 from sandbox.policy import Policy
@@ -29,6 +30,15 @@ _HELPERS = 2  # bubblewrap and the first process of the container, which are in 
 _USAGE_1 = ("max_usage_in_bytes", "limit_in_bytes")
 _LARGE_PAGE = 2 * 2**20  # what may be charged at once
 _LIMITS_1 = ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes")  # the second: memory and swap together
+
+
+Urgency: TypeAlias = Literal["new", "long", "idle"]
+_PRIORITIES: dict[Urgency, tuple[str, str]] = {
+    "new": ("1024", "100"),
+    "long": ("64", "6"),
+    "idle": ("2", "1"),
+}
+"""Of a session: its cell has just begun, has been running for some time, or there is none. cpu.shares, cpu.weight."""
 
 
 class Cgroups:
@@ -141,6 +151,15 @@ class Group:
         if _reached_limit(folder, "memory.events"):
             return "session"
         return "sandbox" if _reached_limit(folder.parent, "memory.events.local") else "machine"
+
+    def prioritize(self, urgency: Urgency) -> None:
+        """Its part of a busy processor: a new cell goes before long ones, and what runs after a cell comes last."""
+        folder = self.by_controller.get("cpu")
+        if folder is None:
+            return
+        share, weight = _PRIORITIES[urgency]
+        with contextlib.suppress(OSError):  # the session is ending
+            _write_limits(folder, {"cpu.shares": share, "cpu.weight": weight})
 
     def kill(self) -> None:
         """End every process in it, also one that forks meanwhile; return when they are gone, or after 2 s."""

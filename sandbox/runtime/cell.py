@@ -18,6 +18,7 @@ from sandbox.protocol.trace import TraceCollector
 from sandbox.results import CellError, CellResult, Status
 from sandbox.runtime.kernel import Kernel
 
+_NEW_S = 0.25  # of a cell, which goes before longer ones on a busy machine
 _LOST = "its variables are lost, the images are loaded again"
 
 
@@ -41,10 +42,12 @@ def run_cell(kernel: Kernel, cell: Cell, policy: Policy, wake: int) -> CellResul
         collector.add(message.kind, message.content)
 
     started = time.monotonic()
+    kernel.prioritize("new")
     request = kernel.execute(cell.code, take, calls, trace=cell.trace)
     try:
         first, last, line = _wait(request, kernel, started + policy.cell_timeout_s, wake)
     finally:
+        kernel.prioritize("idle")
         if calls is not None:
             calls.close()
     if request.missing is not None:
@@ -71,7 +74,10 @@ def run_cell(kernel: Kernel, cell: Cell, policy: Policy, wake: int) -> CellResul
 
 def _wait(request: Request, kernel: Kernel, deadline: float, wake: int) -> tuple[Ending, Ending, int | None]:
     """How the cell's own time ended, how the time after its interruption did, and the line where it hangs."""
-    first = last = request.wait(deadline, wake)
+    first = last = request.wait(min(deadline, time.monotonic() + _NEW_S), wake)
+    if first == "late" and time.monotonic() < deadline:
+        kernel.prioritize("long")
+        first = last = request.wait(deadline, wake)
     if first not in ("late", "woken"):
         return first, last, None
     kernel.interrupt()

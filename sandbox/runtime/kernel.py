@@ -17,6 +17,7 @@ from sandbox.runtime.kernel_handle import KernelHandle, Placement, begin, guest_
 from sandbox.runtime.pidfd import send_signal
 
 if TYPE_CHECKING:
+    from sandbox.isolation.cgroup import Urgency
     from sandbox.isolation.memory import Exhausted
     from sandbox.runtime.zygote import Zygote
 
@@ -59,8 +60,11 @@ class Kernel:
 
     def request(self, kind: str, content: dict[str, Any], deadline: float) -> tuple[Ending, dict[str, Any]]:
         """Send on the shell channel and wait for the reply; what the kernel shows meanwhile is dropped."""
+        self.prioritize("new")
         request = Request(self._connection, self._channels.send("shell", kind, content))
-        return request.wait(deadline), request.reply or {}
+        ending = request.wait(deadline)
+        self.prioritize("idle")
+        return ending, request.reply or {}
 
     def execute(
         self, code: str, on_output: OnOutput, calls: Calls | None = None, *, trace: bool = False
@@ -87,6 +91,11 @@ class Kernel:
         """Run nothing once: the first cell of a kernel has many pages of memory to copy."""
         deadline = time.monotonic() + self.policy.start_timeout_s
         self.request("execute_request", {"code": "pass", "silent": True, "store_history": False}, deadline)
+
+    def prioritize(self, urgency: Urgency) -> None:
+        """Its part of a busy processor, where this machine has cgroups."""
+        if self.place.group is not None:
+            self.place.group.prioritize(urgency)
 
     def interrupt(self) -> None:
         """Ask for a KeyboardInterrupt in the cell; it need not obey."""

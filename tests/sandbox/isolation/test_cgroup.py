@@ -323,3 +323,12 @@ def test_the_door_of_version_2_is_its_list_of_processes(tmp_path: Path) -> None:
 def test_a_place_where_no_group_can_be_made_is_told(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         Cgroups({"memory": tmp_path / "nowhere"}, unified=False)
+
+
+def test_a_new_cell_goes_before_a_long_one(tmp_path: Path) -> None:
+    (tmp_path / "cpu.weight").touch()
+    group, weights = Group({"cpu": tmp_path}), []
+    for urgency in ("new", "long", "idle"):
+        group.prioritize(urgency)  # type: ignore[arg-type]  # a tuple of literals
+        weights.append(int((tmp_path / "cpu.weight").read_text()))
+    assert weights == sorted(weights, reverse=True)

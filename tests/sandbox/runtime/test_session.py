@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from sandbox import CellResult, Figure, Omitted, Policy, Sandbox, Session, SessionClosed, Stream
+from sandbox.session import _Throttle
 from tests.sandbox.conftest import png
 from tests.sandbox.processes import alive, descendants, wait_until
 
@@ -408,3 +409,11 @@ def test_a_cell_that_waits_for_the_host_can_be_interrupted(session: Session) -> 
     assert result.error is not None
     assert (result.error.name, result.state) == ("KeyboardInterrupt", "kept")
     assert session.run("print(host.add(1, 2))", functions={"add": lambda a, b: a + b}).text == "3\n"
+
+
+def test_a_session_that_loses_kernel_after_kernel_waits_longer_for_the_next() -> None:
+    throttle = _Throttle()
+    delays = [throttle.delay_s() for _ in range(12)]
+    assert delays[0] == 0
+    assert delays == sorted(delays)
+    assert 0 < delays[-1] <= 1
