@@ -10,6 +10,7 @@ from sandbox import Layer, Policy, Sandbox
 
 NAMES = [
     "namespaces",
+    "landlock",
     "system calls",
     "user",
     "each process",
