@@ -239,7 +239,7 @@ def test_a_value_out_of_range_is_the_callers_mistake_and_kept() -> None:
         (Answer("[]"), True, "not an object"),
         (Answer(b"\xff\xfe\x00"), True, "something else than JSON"),
         (Answer({"error": {"message": "upstream is down"}}), True, "upstream is down"),
-        (Answer({"error": f"bad key {KEY}"}), True, "bad key (key)"),
+        (Answer({"error": f"bad key {KEY}"}), True, "bad key [secret]"),
         (Answer({"choices": []}), True, "no choices"),
         (Answer({"choices": None}), True, "else than a reply"),
         (Answer({"choices": [{}]}), True, "else than a reply"),

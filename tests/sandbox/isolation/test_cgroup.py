@@ -329,6 +329,6 @@ def test_a_new_cell_goes_before_a_long_one(tmp_path: Path) -> None:
     (tmp_path / "cpu.weight").touch()
     group, weights = Group({"cpu": tmp_path}), []
     for urgency in ("new", "long", "idle"):
-        group.prioritize(urgency)  # type: ignore[arg-type]  # a tuple of literals
+        group.prioritize(urgency)
         weights.append(int((tmp_path / "cpu.weight").read_text()))
     assert weights == sorted(weights, reverse=True)
