@@ -64,15 +64,15 @@ test-vision:
 
 test-train:
 	@scripts/setup train
-	@.venv-train/bin/python -m pytest -m train tests/training tests/benchmarks $(ARGS)
+	@.venv-train/bin/python -m pytest -m train tests/experiments/vdebugger_training tests/benchmarks $(ARGS)
 
 vdebugger-world:
 	@scripts/setup train
-	@.venv-train/bin/python -m benchmarks.vdebugger_world $(ARGS)
+	@.venv-train/bin/python -m benchmarks.worlds.vdebugger_world $(ARGS)
 
 test-ray:
 	@scripts/setup ray
-	@.venv-ray/bin/python -m pytest tests/bench/test_ray.py $(ARGS)
+	@.venv-ray/bin/python -m pytest tests/bench/runner/test_ray.py $(ARGS)
 
 doctor: export RUN_MODEL := $(value MODEL)
 doctor:

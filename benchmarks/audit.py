@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pyvision.bench.analysis.audit import Audit, audit_table
-from pyvision.bench.analysis.graded import Graded
+from pyvision.bench.results import Graded
 from pyvision.bench.samples import Record, Score
 
 ARMS = ("direct", "tools", "not_run", "blank", "swapped", "oracle")

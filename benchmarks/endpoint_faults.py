@@ -25,12 +25,12 @@ from typing import get_args
 
 from pyvision.errors import EndReason
 from pyvision.events import Ended, Event
-from pyvision.models.build import build
+from pyvision.models.factory import build
 from pyvision.solve import prepare, solve
 from sandbox import Sandbox
+from tests.servers.conversation import Request
 from tests.servers.faults import Rate
 from tests.servers.server import ModelServer
-from tests.servers.talk import Request
 from tests.servers.wires import WIRES, configured
 
 _CELL = (

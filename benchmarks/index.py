@@ -29,13 +29,13 @@ import numpy as np
 from PIL import Image, ImageEnhance, ImageFilter
 
 from benchmarks.drawn_pictures import drawn
-from pyvision.images import decode
-from pyvision.tools.index.building import add
-from pyvision.tools.index.database import reading
-from pyvision.tools.index.looks import looks_of
-from pyvision.tools.index.search import Index
-from pyvision.tools.index.texts import MAX_QUERY_WORDS
-from pyvision.tools.index.words import query_words
+from pyvision.images.read import decode
+from pyvision.tools.retrieval.building import add
+from pyvision.tools.retrieval.database import reading
+from pyvision.tools.retrieval.image_features import looks_of
+from pyvision.tools.retrieval.search import Index
+from pyvision.tools.retrieval.text_search import MAX_QUERY_WORDS
+from pyvision.tools.retrieval.words import query_words
 from pyvision.types import Picture
 
 WORDS, WORDS_OF_A_DOCUMENT = 60_000, 110

@@ -23,15 +23,15 @@ from contextlib import closing
 from typing import Any
 
 from benchmarks.serving import Steady, served
-from pyvision.config import ModelConfig
-from pyvision.episode import Episode, Limits
-from pyvision.images import decode
-from pyvision.models.build import build
+from pyvision.agent.episode import Episode, Limits
+from pyvision.config.model_config import ModelConfig
+from pyvision.images.read import decode
+from pyvision.models.factory import build
 from pyvision.types import Message, Part, Picture, Question, Reply, Sampling, Text
 from sandbox import CellResult, Sandbox
 from tests.servers.capabilities import Capabilities
+from tests.servers.conversation import Request
 from tests.servers.server import ModelServer
-from tests.servers.talk import Request
 
 _SIDE = (4000, 3000)
 _THINK_S = 0.25
@@ -88,7 +88,7 @@ def _asked(base_url: str, talk: tuple[Message, ...], repeats: int) -> tuple[floa
 
 
 def _sent_bytes(part: Part) -> int:
-    from pyvision.images import fit
+    from pyvision.images.fit import fit
 
     return len(part.text) if isinstance(part, Text) else -(-len(fit(part).picture.data) // 3) * 4
 
@@ -193,7 +193,7 @@ def starting(repeats: int) -> str:
 
 
 def _starts(count: int, *, stream: bool) -> list[float]:
-    from pyvision.replies import find_code
+    from pyvision.text.replies import find_code
 
     brain, waits = _Chatty(), []
     deaf = Capabilities(honours_stop=False)

@@ -24,12 +24,12 @@ from itertools import pairwise
 from multiprocessing import get_context
 from pathlib import Path
 
-from pyvision.bench import runner
-from pyvision.bench.engines import Finished
-from pyvision.bench.plan import Plan
+from pyvision.bench.datasets.sources import Source
+from pyvision.bench.runner import run
+from pyvision.bench.runner.engines import Finished
+from pyvision.bench.runner.plan import Plan
+from pyvision.bench.runner.running_totals import Tally
 from pyvision.bench.samples import Sample, Score
-from pyvision.bench.sources import Source
-from pyvision.bench.tally import Tally
 from pyvision.types import Message, Reply, Sampling, Usage
 from sandbox import Sandbox
 from tests.doubles import png
@@ -109,7 +109,7 @@ def through_the_runner(count: int) -> list[float]:
     """Seconds between one written sample and the next; the first, which starts the kernels' template, is left out."""
     watch = Watch()
     with folder_on() as folder:
-        runner.run(plan(folder, count + 1, "code_loop", 0.0, 1), watch)
+        run.run(plan(folder, count + 1, "code_loop", 0.0, 1), watch)
     moments = watch.seconds[1:]
     return [later - earlier for earlier, later in pairwise(moments)]
 
@@ -151,7 +151,7 @@ def rate(samples: int, seconds: float, workers: int) -> float:
     for _ in range(3):
         watch = Watch()
         with folder_on() as folder:
-            runner.run(plan(folder, samples, "direct", seconds, workers), watch)
+            run.run(plan(folder, samples, "direct", seconds, workers), watch)
         found.append(samples / (watch.seconds[-1] - watch.seconds[0]))
     return statistics.median(found)
 
@@ -174,7 +174,7 @@ def _memory_of(samples: int, at: Sequence[int], sender: object) -> None:
     """On a disk in memory where there is one: it is not the disk that is measured."""
     watch, shared = Watch(at), Path("/dev/shm")
     with folder_on(str(shared) if shared.is_dir() else None) as folder:
-        runner.run(plan(folder, samples, "direct", 0.0, 4), watch)
+        run.run(plan(folder, samples, "direct", 0.0, 4), watch)
     sender.send(watch.resident)  # type: ignore[attr-defined]
 
 

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
+from tests.servers.conversation import Request, Said
 from tests.servers.server import ModelServer
-from tests.servers.talk import Request, Said
 
 
 @dataclass(frozen=True, slots=True)

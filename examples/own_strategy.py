@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import pyvision
-from pyvision.episode import Episode
+from pyvision.agent.episode import Episode
 from pyvision.strategies.code_loop import CodeLoop
 from pyvision.types import Answer, Question
 

@@ -10,10 +10,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pyvision.budget import Limits
-    from pyvision.cancellation import Cancellation
+    from pyvision.agent.budget import Limits
+    from pyvision.agent.episode import Episode
+    from pyvision.agent.run_config import RunConfig
+    from pyvision.agent.strategy import Strategy
     from pyvision.conversation import Conversation
-    from pyvision.episode import Episode
     from pyvision.errors import (
         ConfigError,
         EndReason,
@@ -39,9 +40,8 @@ if TYPE_CHECKING:
         Spoke,
         Used,
     )
-    from pyvision.run_config import RunConfig
+    from pyvision.models.cancellation import Cancellation
     from pyvision.solve import Task, answer, prepare, stream
-    from pyvision.strategy import Strategy
     from pyvision.types import (
         Answer,
         Ask,
@@ -113,10 +113,10 @@ __all__ = [
 ]
 
 _MODULES = {  # where the names are defined
-    "budget": ("Limits",),
-    "cancellation": ("Cancellation",),
+    "agent.budget": ("Limits",),
+    "models.cancellation": ("Cancellation",),
     "conversation": ("Conversation",),
-    "episode": ("Episode",),
+    "agent.episode": ("Episode",),
     "errors": (
         "ConfigError",
         "EndReason",
@@ -142,9 +142,9 @@ _MODULES = {  # where the names are defined
         "Spoke",
         "Used",
     ),
-    "run_config": ("RunConfig",),
+    "agent.run_config": ("RunConfig",),
     "solve": ("Task", "answer", "prepare", "stream"),
-    "strategy": ("Strategy",),
+    "agent.strategy": ("Strategy",),
 }
 
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
 
-from pyvision.cancellation import Cancellation
-from pyvision.episode import Sandbox, Session
+from pyvision.agent.episode import Sandbox, Session
 from pyvision.errors import ConfigError, FormatError
 from pyvision.events import Asked, Defined, Ended, Event
-from pyvision.replies import find_code, said
+from pyvision.models.cancellation import Cancellation
 from pyvision.solve import Task, kept, solve
+from pyvision.text.replies import find_code, said
 from pyvision.types import Earlier, Message, Outcome, Picture, Question, Text, Usage
 from sandbox import CellResult, HostFunction, SessionClosed
 

@@ -13,21 +13,21 @@ from queue import SimpleQueue
 from types import TracebackType
 from typing import Any, Self, cast
 
-from pyvision import images as pictures
-from pyvision.budget import Limits
-from pyvision.cancellation import Cancellation
-from pyvision.config import with_options
-from pyvision.episode import DEFAULT_ROLE, Episode
-from pyvision.episode import Sandbox as AnySandbox
+from pyvision.agent.budget import Limits
+from pyvision.agent.episode import DEFAULT_ROLE, Episode
+from pyvision.agent.episode import Sandbox as AnySandbox
+from pyvision.agent.run_config import RunConfig
+from pyvision.agent.strategy import Strategy
+from pyvision.config.model_config import with_options
+from pyvision.config.prices import Price, load_prices, prices_of
+from pyvision.config.provider_limits import EndpointLimits
 from pyvision.errors import ConfigError, LimitReached, ModelError, PyVisionError
 from pyvision.events import Began, Ended, Event
-from pyvision.limits import EndpointLimits
-from pyvision.players import Player, find_player
-from pyvision.prices import Price, load_prices, prices_of
-from pyvision.run_config import RunConfig
-from pyvision.strategy import Strategy
-from pyvision.tools.presence import check_presence
-from pyvision.tools.table import build_tools, described
+from pyvision.images import read as pictures
+from pyvision.models.cancellation import Cancellation
+from pyvision.models.factory import Player, find_player
+from pyvision.tools.availability import check_presence
+from pyvision.tools.registry import build_tools, described
 from pyvision.trajectory import TrajectoryWriter
 from pyvision.types import Answer, Model, Outcome, Question, Tool
 from sandbox import Policy, Sandbox, SandboxError
@@ -143,8 +143,8 @@ def prepare(  # noqa: PLR0913 - each is one thing that a person may choose
     strategy: a name as `--strategy` takes it, or a Strategy object. model: a Model, which the caller closes, or a name
     as `--model` takes it; None lets the environment decide, and `offline` is the last resort. config: a configuration
     file instead of a name. roles: role of the strategy -> the model for it. tools: tool of the strategy -> its
-    provider, as `--tool` takes it (`pyvision.tools.table`), or a Tool object. options: the strategy's fields, as
-    `--set` takes them. prices: a price table (`pyvision.prices`); PYVISION_PRICES names one too.
+    provider, as `--tool` takes it (`pyvision.tools.registry`), or a Tool object. options: the strategy's fields, as
+    `--set` takes them. prices: a price table (`pyvision.config.prices`); PYVISION_PRICES names one too.
     """
     if not text.strip():
         raise ConfigError("the question is empty; ask something: --question TEXT")

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, get_args, get_or
 
 from pyvision.errors import RunFolderError
 from pyvision.events import Asked, Began, Ended, Event, Restarted, Spoke
-from pyvision.redaction import Redactor
+from pyvision.text.redaction import Redactor
 from pyvision.types import Message, Picture
 
 if TYPE_CHECKING:

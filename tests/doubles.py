@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 from PIL import Image
 
-from pyvision.budget import Limits
-from pyvision.cancellation import Cancellation
-from pyvision.episode import Episode
+from pyvision.agent.budget import Limits
+from pyvision.agent.episode import Episode
+from pyvision.agent.strategy import Strategy
+from pyvision.config.provider_limits import EndpointLimits
 from pyvision.events import Event, Restarted, Spoke
-from pyvision.limits import EndpointLimits
+from pyvision.models.cancellation import Cancellation
 from pyvision.models.scripted import Scripted
-from pyvision.strategy import Strategy
 from pyvision.types import Answer, Picture, Question, Reply
 from sandbox import CellResult, Figure, HostFunction, Stream
 

@@ -14,7 +14,7 @@ prepare("How many?", strategy="code_loop", model="offline")
 """
 READ = """
 from pathlib import Path
-from pyvision.bench.readers import open_samples
+from pyvision.bench.datasets.readers import open_samples
 Path("rows.jsonl").write_text('{"question": "?", "target": "1", "images": []}')
 open_samples("rows.jsonl")
 """
@@ -49,10 +49,12 @@ def test_a_metric_loads_no_other_family_of_metrics(tmp_path: Path) -> None:
 
 
 def test_a_reader_loads_no_reader_of_another_form(tmp_path: Path) -> None:
-    found = loaded(READ, "pyvision.bench.readers", tmp_path)
-    assert not found & {f"pyvision.bench.readers.{other}" for other in ("vlmevalkit", "hugging_face")}
+    found = loaded(READ, "pyvision.bench.datasets.readers", tmp_path)
+    assert not found & {
+        f"pyvision.bench.datasets.readers.{other}" for other in ("vlmevalkit", "hugging_face")
+    }
 
 
 def test_the_table_of_export_formats_loads_no_exporter(tmp_path: Path) -> None:
-    found = loaded("import pyvision.report.exports", "pyvision.report.exports", tmp_path)
-    assert found == {f"pyvision.report.exports.{shared}" for shared in ("formats", "parts")}
+    found = loaded("import pyvision.runs.export", "pyvision.runs.export", tmp_path)
+    assert found == {f"pyvision.runs.export.{shared}" for shared in ("formats", "parts")}

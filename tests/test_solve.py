@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 import pyvision
-from pyvision.budget import Limits
+from pyvision.agent.budget import Limits
+from pyvision.agent.strategy import Strategy
+from pyvision.config.provider_limits import EndpointLimits
 from pyvision.errors import ConfigError, EndReason, ImageError, ModelError
 from pyvision.events import Asked, Began, Ended, Event, Ran, Restarted, Spoke
-from pyvision.limits import EndpointLimits
+from pyvision.models.factory import Player
 from pyvision.models.scripted import Scripted
-from pyvision.players import Player
 from pyvision.solve import Task, prepare, solve
 from pyvision.strategies.code_loop import CodeLoop
-from pyvision.strategy import Strategy
 from pyvision.trajectory import read_trajectory
 from pyvision.types import Answer, Model, Question, Reply, Usage
 from sandbox import CellResult, IsolationError

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pyvision.bench.plan import AS_IT_IS, Plan
-from pyvision.resources import data_folder
+from pyvision.bench.runner.plan import AS_IT_IS, Plan
+from pyvision.config.data_folders import data_folder
 from pyvision.solve import Task
 
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")

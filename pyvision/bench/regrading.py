@@ -12,15 +12,15 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TypeAlias
 
-from pyvision.bench.canary import check_player
 from pyvision.bench.grading import Grading, answered, find_grading, grade
 from pyvision.bench.metrics.judge import Judge
 from pyvision.bench.metrics.verdicts import VERDICTS, Verdicts
-from pyvision.bench.recorder import Recorder
+from pyvision.bench.runner.preflight import check_player
+from pyvision.bench.runner.recorder import Recorder
 from pyvision.bench.samples import Score
 from pyvision.bench.store import Store
 from pyvision.errors import ModelError
-from pyvision.players import Player, find_player
+from pyvision.models.factory import Player, find_player
 
 Key: TypeAlias = tuple[str, int]
 Watch: TypeAlias = Callable[[int, int], None]

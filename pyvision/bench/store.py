@@ -12,7 +12,7 @@ from typing import Any, Self
 from urllib.parse import quote
 
 from pyvision.bench.samples import INFRASTRUCTURE, Record, Sample, Score
-from pyvision.bench.tables import (
+from pyvision.bench.schema import (
     DATABASE,
     FORMAT,
     RECORD_COLUMNS,

@@ -24,9 +24,9 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
 
 def study(options: argparse.Namespace) -> int:
     """Serve the page until SIGINT or SIGTERM; returns the exit code."""
-    from pyvision.bench.sources import find_source
-    from pyvision.study.serve import Serving, Study
-    from pyvision.study.toolbox import find_toolbox
+    from pyvision.bench.datasets.sources import find_source
+    from pyvision.experiments.avis_study.serve import Serving, Study
+    from pyvision.experiments.avis_study.toolbox import find_toolbox
 
     source = find_source(options.dataset, count=options.count, seed=options.seed, difficulty=0.5)
     samples = tuple(source.samples(options.limit))
@@ -53,11 +53,11 @@ def study(options: argparse.Namespace) -> int:
 
 def induce(options: argparse.Namespace) -> int:
     """Write the graph and the examples, print what changed; returns the exit code."""
+    from pyvision.experiments.avis_study.induction import induce as induced_from
+    from pyvision.experiments.avis_study.induction import told, write_induced
+    from pyvision.experiments.avis_study.log_reader import read_log
+    from pyvision.experiments.avis_study.trajectories import course_of
     from pyvision.strategies.avis.graph import load_graph
-    from pyvision.study.courses import course_of
-    from pyvision.study.induction import induce as induced_from
-    from pyvision.study.induction import told, write_induced
-    from pyvision.study.reading import read_log
 
     records = [read_log(path) for path in options.logs]
     _tell(*(f"{path}: {each.note}" for path, each in zip(options.logs, records, strict=True) if each.note))
@@ -79,10 +79,10 @@ def induce(options: argparse.Namespace) -> int:
 
 def analyse(options: argparse.Namespace) -> int:
     """Print the tables and draw the pictures; returns the exit code."""
-    from pyvision.study.analysis.drawing import draw
-    from pyvision.study.analysis.sources import courses_in
-    from pyvision.study.analysis.statistics import statistics_of
-    from pyvision.study.analysis.tables import tables
+    from pyvision.experiments.avis_study.analysis.plots import draw
+    from pyvision.experiments.avis_study.analysis.sources import courses_in
+    from pyvision.experiments.avis_study.analysis.statistics import statistics_of
+    from pyvision.experiments.avis_study.analysis.tables import tables
 
     found = statistics_of(courses_in(options.runs))
     paths = draw(found, options.out)

@@ -78,7 +78,7 @@ def demo(options: argparse.Namespace) -> int:
 def _model_of_the_environment(config: Path | None) -> list[str]:
     if config is not None:
         return []
-    from pyvision.config import default_model
+    from pyvision.config.model_config import default_model
 
     return [default_model(os.environ)]
 

@@ -26,9 +26,9 @@ def run(options: argparse.Namespace) -> int:
     import os
     from dataclasses import asdict
 
-    from pyvision.config import load_model_config
+    from pyvision.config.model_config import load_model_config
+    from pyvision.config.profiles import write_profile
     from pyvision.doctor import examine
-    from pyvision.profiles import write_profile
 
     config = load_model_config(options.model, options.config, os.environ)
     found = examine(config, _tell)

@@ -23,8 +23,8 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the files; returns the exit code."""
-    from pyvision.report import read_run
-    from pyvision.report.exports import export
+    from pyvision.runs.export import export
+    from pyvision.runs.report import read_run
 
     folder = options.out or options.run_dir / "exports" / options.to
     print(export(read_run(options.run_dir), options.to, folder))  # noqa: T201 - what the command is for

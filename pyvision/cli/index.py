@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pyvision.tools.index.entries import Counts, Hit
+    from pyvision.tools.retrieval.entries import Counts, Hit
 
 _LEFT_OUT = _NOTHING = 3
 _ADD = """\
@@ -46,7 +46,7 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
 
 def add(options: argparse.Namespace) -> int:
     """Bring the index up to date; returns the exit code."""
-    from pyvision.tools.index.building import add as add_files
+    from pyvision.tools.retrieval.building import add as add_files
 
     path = _index(options)
     is_watched = sys.stderr.isatty()
@@ -67,8 +67,8 @@ def search(options: argparse.Namespace) -> int:
     """Print the hits; returns the exit code."""
     import json
 
-    from pyvision.images import read
-    from pyvision.tools.index.search import Index
+    from pyvision.images.read import read
+    from pyvision.tools.retrieval.search import Index
 
     index = Index(_index(options))
     if options.image is not None:
@@ -85,7 +85,7 @@ def info(options: argparse.Namespace) -> int:
     import json
     from dataclasses import asdict
 
-    from pyvision.tools.index.search import Index
+    from pyvision.tools.retrieval.search import Index
 
     found = Index(_index(options)).info()
     if options.json:
@@ -101,7 +101,7 @@ def info(options: argparse.Namespace) -> int:
 
 def remove(options: argparse.Namespace) -> int:
     """Forget what is below a path; returns the exit code."""
-    from pyvision.tools.index.building import remove as remove_files
+    from pyvision.tools.retrieval.building import remove as remove_files
 
     path = _index(options)
     print(f"{remove_files(path, options.path):,} files forgotten · {path}")  # noqa: T201 - likewise
@@ -126,7 +126,7 @@ def _part(
 def _index(options: argparse.Namespace) -> Path:
     import os
 
-    from pyvision.tools.index.database import index_path
+    from pyvision.tools.retrieval.database import index_path
 
     return index_path(options.index, os.environ)
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Self
 
 from pyvision.errors import FormatError
 from pyvision.events import Asked, Began, Defined, Ended, Event, Noted, Ran, Restarted, Spoke, Used
-from pyvision.outputs import printable
-from pyvision.replies import find_code, thought
+from pyvision.text.replies import find_code, thought
+from pyvision.text.sanitize import printable
 from pyvision.trajectory import picture_file
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from pyvision.cli.settings import add_model, add_repeated, given
 from pyvision.errors import ConfigError, reason
 
 if TYPE_CHECKING:
-    from pyvision.replay import Fork, Rerun
-    from pyvision.report import Run
+    from pyvision.runs.replay import Fork, Rerun
+    from pyvision.runs.report import Run
     from pyvision.types import Picture
     from sandbox import CellResult
 
@@ -67,7 +67,7 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Replay or fork; returns the exit code."""
-    from pyvision.report import read_run
+    from pyvision.runs.report import read_run
     from sandbox import SandboxError
 
     recorded = read_run(options.run_dir)
@@ -81,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _replay(recorded: Run, options: argparse.Namespace) -> int:
-    from pyvision.replay import rerun
+    from pyvision.runs.replay import rerun
 
     unusable = [
         name
@@ -106,8 +106,8 @@ def _told(again: Rerun) -> bool:
 
 
 def _go_on(recorded: Run, options: argparse.Namespace) -> int:
-    from pyvision.replay import Fork
-    from pyvision.replay.fork import recorded_replies
+    from pyvision.runs.replay import Fork
+    from pyvision.runs.replay.fork import recorded_replies
 
     fork = Fork(
         options.turn,
@@ -126,7 +126,7 @@ def _go_on(recorded: Run, options: argparse.Namespace) -> int:
 
 def _run_on(recorded: Run, fork: Fork, code: str) -> int:
     """The cells before the turn, then the edited one, and what it gives."""
-    from pyvision.replay import open_session, rerun_cells
+    from pyvision.runs.replay import open_session, rerun_cells
 
     with open_session(recorded, fork) as session:
         differing = [_told(each) for each in rerun_cells(recorded, session, before_turn=fork.turn)]
@@ -142,8 +142,8 @@ def _ask_on(recorded: Run, fork: Fork, options: argparse.Namespace) -> int:
     """The same as `pyvision run`, but for the replies that are on record."""
     from pyvision.cli.progress import Progress
     from pyvision.events import Event
-    from pyvision.replay import fork_task, with_figures
-    from pyvision.replay.fork import recorded_tools
+    from pyvision.runs.replay import fork_task, with_figures
+    from pyvision.runs.replay.fork import recorded_tools
     from pyvision.solve import solve
     from pyvision.trajectory import TrajectoryWriter
     from sandbox import Sandbox
@@ -187,7 +187,7 @@ def _tell_of(tools: Mapping[str, str]) -> None:
 
 
 def _figures(files: Mapping[str, str]) -> dict[str, Picture]:
-    from pyvision.images import read
+    from pyvision.images.read import read
 
     return {name: read(file) for name, file in files.items()}
 
@@ -212,6 +212,6 @@ def _say_output(result: CellResult) -> None:
 
 def _say(text: str) -> None:
     """Text that a guest may have printed: no terminal escape reaches the terminal."""
-    from pyvision.outputs import printable
+    from pyvision.text.sanitize import printable
 
     print(printable(text), flush=True)  # noqa: T201 - what the command is for

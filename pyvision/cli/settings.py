@@ -70,7 +70,7 @@ def settings_of(options: argparse.Namespace) -> dict[str, Any]:
     """What all of these flags together say, as `pyvision.solve.prepare` takes it. Raises ConfigError."""
     from dataclasses import fields
 
-    from pyvision.budget import Limits
+    from pyvision.agent.budget import Limits
     from sandbox import Policy
 
     return {

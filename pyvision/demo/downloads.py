@@ -5,9 +5,9 @@ from __future__ import annotations
 import zipfile
 from pathlib import Path
 
-from pyvision.report import read_run, report
-from pyvision.report.exports.formats import export
-from pyvision.report.files import write_file
+from pyvision.runs.export.formats import export
+from pyvision.runs.report import read_run, report
+from pyvision.runs.report.files import write_file
 
 
 def downloads(run_dir: Path) -> tuple[Path, ...]:

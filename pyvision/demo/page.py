@@ -9,12 +9,12 @@ from typing import Any
 
 import gradio as gr
 
-from pyvision.demo.desk import Pieces, Visitors, announced
 from pyvision.demo.downloads import downloads
+from pyvision.demo.session import Pieces, Visitors, announced
 from pyvision.demo.settings import Choice, Settings
 from pyvision.demo.uploads import UploadLimits, pictures_of
 from pyvision.errors import PyVisionError
-from pyvision.report.markup import element
+from pyvision.runs.report.markup import element
 
 _EMPTY: Pieces = (
     element(

@@ -12,12 +12,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from pyvision.budget import Limits
-from pyvision.demo.desk import Visitors
+from pyvision.agent.budget import Limits
+from pyvision.demo.session import Visitors
 from pyvision.demo.settings import Settings
 from pyvision.demo.uploads import UploadLimits
 from pyvision.errors import ConfigError, MissingExtra
-from pyvision.report.code import highlighted, styles_of
+from pyvision.runs.report.code import highlighted, styles_of
 from sandbox import Policy, Sandbox
 
 _HERE = Path(__file__).parent

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
-from pyvision.budget import Limits
+from pyvision.agent.budget import Limits
 from pyvision.errors import ConfigError
 from pyvision.solve import STRATEGIES, Task, prepare
 

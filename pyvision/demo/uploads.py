@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pyvision.errors import ImageError
-from pyvision.images import decode
+from pyvision.images.read import decode
 from pyvision.types import Picture
 
 

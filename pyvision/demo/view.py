@@ -11,15 +11,15 @@ from functools import lru_cache
 
 from pyvision.errors import FormatError
 from pyvision.events import Asked, Began, Ended, Event, Noted, Ran, Restarted, Spoke, Used
-from pyvision.replies import find_code, thought
-from pyvision.report.code import highlighted
-from pyvision.report.crops import Crop
-from pyvision.report.endings import ending
-from pyvision.report.markup import Markup, element, escape, join
-from pyvision.report.notes import note
-from pyvision.report.run import Turn, named_figures, turns_of
-from pyvision.report.steps import cell_block
-from pyvision.report.tools import tool_block
+from pyvision.runs.report.code import highlighted
+from pyvision.runs.report.crops import Crop
+from pyvision.runs.report.endings import ending
+from pyvision.runs.report.markup import Markup, element, escape, join
+from pyvision.runs.report.notes import note
+from pyvision.runs.report.run import Turn, named_figures, turns_of
+from pyvision.runs.report.steps import cell_block
+from pyvision.runs.report.tools import tool_block
+from pyvision.text.replies import find_code, thought
 from pyvision.types import Outcome, Picture, Question
 
 Address = Callable[[Picture], str]  # where a browser finds a picture

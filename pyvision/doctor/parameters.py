@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyvision.doctor.findings import Finding
-from pyvision.doctor.patient import Heard, Patient, complaint, quoted, turn
+from pyvision.doctor.probe_client import Heard, Patient, complaint, quoted, turn
 from pyvision.errors import ModelError
-from pyvision.prompts import render
+from pyvision.text.prompts import render
 from pyvision.types import Sampling, Text
 
 _ROOM = 2000  # tokens: enough for a model that thinks before it repeats a line

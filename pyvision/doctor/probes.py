@@ -14,11 +14,11 @@ from pyvision.doctor import pictures
 from pyvision.doctor.boxes import convention
 from pyvision.doctor.findings import Finding, Subject, Verdict
 from pyvision.doctor.parameters import parameters
-from pyvision.doctor.patient import Patient, complaint, quoted, turn
+from pyvision.doctor.probe_client import Patient, complaint, quoted, turn
 from pyvision.errors import FormatError, ModelError
-from pyvision.prompts import render
-from pyvision.replies import find_code
 from pyvision.strategies.code_loop.opening import open_talk
+from pyvision.text.prompts import render
+from pyvision.text.replies import find_code
 from pyvision.types import Message, Part, Question, Text
 
 _MANY = (24, 8, 3, 2)  # pictures to try in one request; more than 20 is a limit of its own at one provider

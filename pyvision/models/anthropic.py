@@ -11,10 +11,10 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pyvision.config import ModelConfig
+from pyvision.config.model_config import ModelConfig
 from pyvision.models.endpoint import Ask, Endpoint
-from pyvision.models.heard import Heard, counted
-from pyvision.models.openai import base64_of, encodable
+from pyvision.models.openai_chat import base64_of, encodable
+from pyvision.models.reply_builder import Heard, counted
 from pyvision.types import Finish, Message, Part, Picture, Text, Usage
 
 if TYPE_CHECKING:

@@ -17,15 +17,15 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pyvision.config import ModelConfig, is_local
-from pyvision.models.faults import Faults, complaint, decoded
-from pyvision.models.heard import Heard, reply_of
-from pyvision.models.keys import Keys
-from pyvision.models.refusals import Refusals, refusals_of, refused_in
-from pyvision.models.sse import DONE, events
-from pyvision.models.stops import Cut
-from pyvision.models.streams import whole
-from pyvision.models.thoughts import Thoughts
+from pyvision.config.model_config import ModelConfig, is_local
+from pyvision.models.api_keys import Keys
+from pyvision.models.errors import Faults, complaint, decoded
+from pyvision.models.reasoning_cache import Thoughts
+from pyvision.models.reply_builder import Heard, reply_of
+from pyvision.models.server_sent_events import DONE, events
+from pyvision.models.stop_sequences import Cut
+from pyvision.models.streaming import whole
+from pyvision.models.unsupported_parameters import Refusals, refusals_of, refused_in
 from pyvision.types import Message, Reply, Sampling
 
 if TYPE_CHECKING:

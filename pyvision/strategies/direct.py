@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pyvision.episode import Episode
+from pyvision.agent.episode import Episode
 from pyvision.errors import FormatError
-from pyvision.prompts import render
-from pyvision.replies import find_answer, last_resort_answer
+from pyvision.text.prompts import render
+from pyvision.text.replies import find_answer, last_resort_answer
 from pyvision.types import Answer, Message, Question, Text
 
 _EMPTY = "the reply was empty"

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pyvision.bench.engines import Finished
-from pyvision.bench.plan import Plan
+from pyvision.bench.datasets.sources import Source
+from pyvision.bench.runner.engines import Finished
+from pyvision.bench.runner.plan import Plan
+from pyvision.bench.runner.running_totals import Tally
 from pyvision.bench.samples import Record, Sample, Score
-from pyvision.bench.sources import Source
 from pyvision.bench.store import Store
-from pyvision.bench.tally import Tally
 from pyvision.types import Message, Reply, Sampling, Usage
 from tests.doubles import png
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from pyvision.bench import runner
 from pyvision.bench.exports import FORMATS, export
+from pyvision.bench.runner import run
 from pyvision.errors import ConfigError, MissingExtra
 from tests.bench.runs import Knowing, Quiet, a_plan, a_sample, source_of
 
@@ -18,7 +18,7 @@ from tests.bench.runs import Knowing, Quiet, a_plan, a_sample, source_of
 def folder(tmp_path: Path) -> Path:
     samples = (a_sample(0, metadata={"index": 1000003}), a_sample(1), a_sample(2, target=["C", 3]))
     model = Knowing({1: "\\boxed{=HYPERLINK('x')}", 2: "\\boxed{-3.5}"})
-    runner.run(a_plan(tmp_path / "run", source_of(*samples), model), Quiet())
+    run.run(a_plan(tmp_path / "run", source_of(*samples), model), Quiet())
     return tmp_path / "run"
 
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from pyvision.bench import runner
 from pyvision.bench.grading import BY_SAMPLE, Grading, find_grading
 from pyvision.bench.regrading import regrade
+from pyvision.bench.runner import run
+from pyvision.bench.runner.running_totals import tally_of
 from pyvision.bench.samples import INFRASTRUCTURE, Record, Sample, Score
 from pyvision.bench.store import Store
-from pyvision.bench.tally import tally_of
 from pyvision.errors import ConfigError, EndReason, ModelError
 from tests.bench.runs import Knowing, Quiet, a_plan, a_sample, made, source_of
 
@@ -66,7 +66,7 @@ def test_each_sample_may_name_its_own_metric() -> None:
 
 def test_grading_again_asks_nothing_and_its_metric_becomes_the_default(tmp_path: Path) -> None:
     model = Knowing({1: "It is \\boxed{(B) two}"})
-    runner.run(a_plan(tmp_path, made(3), model), Quiet())
+    run.run(a_plan(tmp_path, made(3), model), Quiet())
     regrade(tmp_path, "choice:vlmevalkit")
     with Store(tmp_path) as store:
         assert store.default_metric == "choice:vlmevalkit"
@@ -77,7 +77,7 @@ def test_grading_again_asks_nothing_and_its_metric_becomes_the_default(tmp_path:
 
 def test_grading_again_by_the_same_metric_gives_the_same_scores(tmp_path: Path) -> None:
     source = source_of(a_sample(0), a_sample(1, target="C"), metric=None)
-    runner.run(a_plan(tmp_path, source, Knowing()), Quiet())
+    run.run(a_plan(tmp_path, source, Knowing()), Quiet())
     with Store(tmp_path) as store:
         before = dict(store.scores())
     regrade(tmp_path, None)
@@ -87,10 +87,10 @@ def test_grading_again_by_the_same_metric_gives_the_same_scores(tmp_path: Path) 
 
 
 def test_a_folder_that_is_graded_can_be_gone_on_with(tmp_path: Path) -> None:
-    runner.run(a_plan(tmp_path, made(3), Knowing()), Quiet())
+    run.run(a_plan(tmp_path, made(3), Knowing()), Quiet())
     regrade(tmp_path, "choice:official")
     watcher = Quiet()
-    runner.run(a_plan(tmp_path, made(3), Knowing()), watcher)
+    run.run(a_plan(tmp_path, made(3), Knowing()), watcher)
     assert watcher.lines == ["3 of 3"]
     with Store(tmp_path) as store:
         assert tally_of(store).scored == 3
@@ -98,10 +98,10 @@ def test_a_folder_that_is_graded_can_be_gone_on_with(tmp_path: Path) -> None:
 
 def test_going_on_with_another_metric_grades_what_is_there_by_it(tmp_path: Path) -> None:
     plan = a_plan(tmp_path, made(3), Knowing({1: ModelError("no route")}))
-    runner.run(plan, Quiet())
-    runner.run(replace(plan, metric="choice:vlmevalkit"), Quiet())
+    run.run(plan, Quiet())
+    run.run(replace(plan, metric="choice:vlmevalkit"), Quiet())
     with Store(tmp_path) as store:
         assert len(store.scores("choice:vlmevalkit")) == 3
-    runner.run(plan, Quiet())
+    run.run(plan, Quiet())
     with Store(tmp_path) as store:
         assert (store.default_metric, len(store.scores())) == ("choice:exact", 3)

@@ -9,19 +9,19 @@ from typing import Any
 
 import pytest
 
-from pyvision.bench import runner
 from pyvision.bench.analysis.judges import judges_of
 from pyvision.bench.analysis.markdown import to_markdown
-from pyvision.bench.analysis.reading import read_experiment, read_graded
+from pyvision.bench.analysis.read_experiment import read_experiment, read_graded
 from pyvision.bench.analysis.report import report
 from pyvision.bench.grading import find_grading, in_words
 from pyvision.bench.metrics.verdicts import VERDICTS
 from pyvision.bench.regrading import judge_run, regrade
+from pyvision.bench.runner import run
 from pyvision.bench.store import Store
 from pyvision.cli import main
 from pyvision.errors import ConfigError, ModelError
+from pyvision.models.factory import Player
 from pyvision.models.scripted import Scripted
-from pyvision.players import Player
 from pyvision.types import Reply, Usage
 from tests.bench.runs import Knowing, Quiet, a_plan, contents, made
 
@@ -30,7 +30,7 @@ VAGUE = {1: "the middle one", 2: "\\boxed{A}", 4: "none of my business"}
 
 def answered(folder: Path, count: int = 6) -> Path:
     """Six samples: the rules find nothing in 1 and 4; 2 is wrong, the others are right."""
-    runner.run(a_plan(folder, made(count), Knowing(VAGUE), workers=1), Quiet())
+    run.run(a_plan(folder, made(count), Knowing(VAGUE), workers=1), Quiet())
     return folder
 
 

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyvision.bench import runner
-from pyvision.bench.engines import Finished, Job
 from pyvision.bench.experiment import differences
-from pyvision.bench.recorder import Recorder, run_name
+from pyvision.bench.runner import run
+from pyvision.bench.runner.engines import Finished, Job
+from pyvision.bench.runner.recorder import Recorder, run_name
 from pyvision.bench.samples import JudgeInfo, Record, Sample, Score
+from pyvision.bench.schema import DATABASE, PICTURES, RUNS
 from pyvision.bench.store import Store
-from pyvision.bench.tables import DATABASE, PICTURES, RUNS
 from pyvision.errors import ConfigError, EndReason, RunFolderError
 from pyvision.events import Began, Ended, Event
 from pyvision.trajectory import read_trajectory
@@ -197,7 +197,7 @@ def test_ids_that_look_alike_have_folders_of_their_own() -> None:
 
 @pytest.mark.parametrize("hostile", ["../../etc", "a\0b", "<b>\n", "ä" * 250, "'; DROP TABLE records; --"])
 def test_a_hostile_id_comes_back_as_it_was(tmp_path: Path, hostile: str) -> None:
-    runner.run(a_plan(tmp_path, source_of(a_sample(0, id=hostile)), Knowing()), Quiet())
+    run.run(a_plan(tmp_path, source_of(a_sample(0, id=hostile)), Knowing()), Quiet())
     with Store(tmp_path) as store:
         assert [record.sample_id for record in store.records()] == [hostile]
         folder = store.run_folder(hostile)
@@ -235,7 +235,7 @@ def test_a_database_of_a_later_release_is_refused(tmp_path: Path) -> None:
 
 
 def test_scores_by_a_metric_that_was_never_used_are_refused(tmp_path: Path) -> None:
-    runner.run(a_plan(tmp_path, made(1), Knowing()), Quiet())
+    run.run(a_plan(tmp_path, made(1), Knowing()), Quiet())
     with Store(tmp_path) as store, pytest.raises(ConfigError, match="there are those by choice:exact"):
         store.scores("vqa:paper")
 

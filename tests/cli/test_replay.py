@@ -11,7 +11,7 @@ from pyvision.events import Event, Ran
 from sandbox import CellResult, Sandbox, SandboxError, Stream
 from tests.cli.records import pyvision
 from tests.doubles import png
-from tests.report.runs import simple_events, written
+from tests.runs.report.runs import simple_events, written
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.cli.records import pyvision
-from tests.report.runs import simple_events, written
+from tests.runs.report.runs import simple_events, written
 
 
 def test_the_page_lies_in_the_folder_of_the_run_and_its_path_is_printed(tmp_path: Path) -> None:

@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from tests.sandbox.processes import descendants
+from tests.servers.conversation import Request
 from tests.servers.server import ModelServer
-from tests.servers.talk import Request
 
 EXAMPLE = "How many circles are in the image?"  # the first that the page offers
 _CONTROLS = {

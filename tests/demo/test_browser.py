@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pyvision.outputs import printable
+from pyvision.text.sanitize import printable
 from tests.demo.conftest import Parrot, Served, Tab
 from tests.doubles import png
 from tests.payloads import PAYLOADS

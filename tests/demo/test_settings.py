@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pyvision.budget import Limits
+from pyvision.agent.budget import Limits
 from pyvision.demo.serve import Demo, Serving
 from pyvision.demo.settings import Choice, Settings
 from pyvision.errors import ConfigError

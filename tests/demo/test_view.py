@@ -5,7 +5,7 @@ from pyvision.events import Asked, Began, Defined, Ended, Noted, Ran, Restarted,
 from pyvision.types import Outcome, Question, Reply, Usage
 from sandbox import CellResult, Stream
 from tests.doubles import figure, picture
-from tests.report.parsed import Page
+from tests.runs.report.parsed import Page
 
 CODE = "I look.\n<code>\n```python\nprint(1)\n```\n</code>"
 

@@ -17,13 +17,13 @@ from typing import Any
 import pytest
 
 from pyvision.errors import ModelError
-from pyvision.models.build import build
-from pyvision.models.wrappers import Retried
+from pyvision.models.factory import build
+from pyvision.models.retry import Retried
 from pyvision.types import Message, Reply, Sampling, Text
 from tests.servers.capabilities import Capabilities
+from tests.servers.conversation import Said
 from tests.servers.faults import FAULTS, PASSING, Fault, Plan
 from tests.servers.server import ModelServer
-from tests.servers.talk import Said
 from tests.servers.wires import WIRES, configured
 
 pytestmark = pytest.mark.early

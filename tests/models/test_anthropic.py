@@ -13,16 +13,16 @@ from typing import Any
 import pytest
 from PIL import Image, ImageDraw
 
-from pyvision.config import ModelConfig
+from pyvision.config.model_config import ModelConfig
 from pyvision.errors import ModelError
 from pyvision.models.anthropic import anthropic_messages
 from pyvision.models.endpoint import Endpoint
-from pyvision.replies import said
+from pyvision.text.replies import said
 from pyvision.types import Message, Picture, Sampling, Text
 from tests.doubles import picture
+from tests.servers.conversation import Said
 from tests.servers.faults import Fault, Plan
 from tests.servers.server import ModelServer
-from tests.servers.talk import Said
 from tests.servers.wires import configured
 
 HELLO = (Message("system", (Text("be brief"),)), Message("user", (Text("hello"),)))

@@ -13,15 +13,15 @@ import pytest
 from pyvision.errors import ModelError
 from pyvision.models.anthropic import anthropic_messages
 from pyvision.models.endpoint import Endpoint
-from pyvision.models.openai import openai_chat
-from pyvision.models.responses import openai_responses
+from pyvision.models.openai_chat import openai_chat
+from pyvision.models.openai_responses import openai_responses
 from pyvision.types import Message, Reply, Sampling, Text, TokenLogprob
 from tests.sandbox.processes import wait_until
 from tests.servers.capabilities import CLEAN, Capabilities
 from tests.servers.chat import Answer, ChatServer, completion, failure
+from tests.servers.conversation import Brain, Said
 from tests.servers.faults import Fault, Plan
 from tests.servers.server import ModelServer
-from tests.servers.talk import Brain, Said
 from tests.servers.wires import configured
 
 HELLO = (Message("user", (Text("hello"),)),)
@@ -289,7 +289,7 @@ def test_every_server_words_a_full_context_in_its_own_way(said: str) -> None:
 
 @contextmanager
 def chat(server: ChatServer) -> Iterator[Endpoint]:
-    from pyvision.config import ModelConfig
+    from pyvision.config.model_config import ModelConfig
 
     with closing(openai_chat(ModelConfig("openai", "m", server.base_url, timeout_s=5.0))) as model:
         yield model

@@ -10,7 +10,7 @@ from typing import Any
 from PIL import Image
 
 import pyvision
-from pyvision.images import file_hash
+from pyvision.images.pixels import file_hash
 from pyvision.models.scripted import Scripted
 from pyvision.types import Message, Picture
 

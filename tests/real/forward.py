@@ -8,7 +8,7 @@ import urllib.request
 from dataclasses import dataclass
 from typing import Any
 
-from tests.servers.talk import Request, Turn
+from tests.servers.conversation import Request, Turn
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import pyvision
-from pyvision.config import ModelConfig
+from pyvision.config.model_config import ModelConfig
 from pyvision.events import Asked, Defined, Ended
-from pyvision.models.build import build
+from pyvision.models.factory import build
 from pyvision.types import Message, Sampling, Text
 from tests.real.conversation import COLOURS, QUESTION, photo, prompt_file
 from tests.real.forward import Forward

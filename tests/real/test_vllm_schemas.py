@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pyvision.models.build import build
+from pyvision.models.factory import build
 from pyvision.types import Message, Picture, Sampling, Text
 from tests.doubles import picture
 from tests.servers.server import ModelServer

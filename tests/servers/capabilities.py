@@ -9,7 +9,7 @@ from typing import Literal
 
 from PIL import Image
 
-from tests.servers.talk import Failure, Request, Turn
+from tests.servers.conversation import Failure, Request, Turn
 
 Boxes = Literal["pixels", "unit", "thousand"]
 

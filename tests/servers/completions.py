@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tests.servers.talk import Failure, Oddity, Said, Turn
+from tests.servers.conversation import Failure, Oddity, Said, Turn
 
 _FINISH = {"end": "stop", "stop": "stop", "length": "length", "refusal": "content_filter"}
 

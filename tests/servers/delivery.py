@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, cast
 
+from tests.servers.conversation import Failure, Request, Said, Wire
 from tests.servers.faults import Fault
-from tests.servers.talk import Failure, Request, Said, Wire
 
 if TYPE_CHECKING:
     from tests.servers.server import ModelServer

@@ -16,7 +16,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from tests.servers.capabilities import CLEAN, Capabilities
-from tests.servers.talk import Request
+from tests.servers.conversation import Request
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

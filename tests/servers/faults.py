@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from tests.servers.talk import Failure, Oddity
+from tests.servers.conversation import Failure, Oddity
 
 Ending = Literal["whole", "closed", "reset", "stalled"]
 

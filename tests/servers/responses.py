@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any
 
 from tests.servers.completions import picture_in
-from tests.servers.talk import Failure, Oddity, Said, Turn
+from tests.servers.conversation import Failure, Oddity, Said, Turn
 
 
 class Responses:

@@ -12,11 +12,11 @@ from typing import Self
 
 from tests.servers.capabilities import CLEAN, Capabilities
 from tests.servers.completions import Completions
+from tests.servers.conversation import Brain, Failure, Request, Said, Script, Wire, WireName, ended
 from tests.servers.delivery import Listener
 from tests.servers.faults import Fault, Weather, fair
 from tests.servers.messages import Messages
 from tests.servers.responses import Responses
-from tests.servers.talk import Brain, Failure, Request, Said, Script, Wire, WireName, ended
 
 WIRES: Mapping[WireName, Wire] = {
     "completions": Completions(),

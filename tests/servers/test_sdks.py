@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.servers.conversation import Said
 from tests.servers.server import ModelServer
-from tests.servers.talk import Said
 
 if TYPE_CHECKING:
     import anthropic

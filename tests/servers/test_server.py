@@ -11,9 +11,9 @@ import pytest
 
 from tests.doubles import png
 from tests.servers.capabilities import Capabilities
+from tests.servers.conversation import Said, WireName
 from tests.servers.faults import FAULTS, PASSING, Fault, Plan, Rate
 from tests.servers.server import WIRES, ModelServer
-from tests.servers.talk import Said, WireName
 
 EVERY_WIRE = pytest.mark.parametrize("wire", ["completions", "responses", "messages"])
 BODIES: dict[WireName, dict[str, Any]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyvision.config import ModelConfig
+from pyvision.config.model_config import ModelConfig
 from tests.servers.server import ModelServer
 
 WIRES = {"completions": "openai", "responses": "responses", "messages": "anthropic"}

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyvision.budget import Limits
+from pyvision.agent.budget import Limits
 from pyvision.events import Asked, Defined, Noted, Ran
 from pyvision.strategies.code_loop import CodeLoop
 from pyvision.types import Picture, Question, Reply, Usage

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pyvision.budget import Limits
+from pyvision.agent.budget import Limits
 from pyvision.errors import ConfigError, ToolError
 from pyvision.events import Asked, Event, Ran, Used
 from pyvision.models.scripted import Scripted

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pyvision.budget import Limits
+from pyvision.agent.budget import Limits
+from pyvision.config.provider_limits import EndpointLimits
 from pyvision.events import Noted
-from pyvision.limits import EndpointLimits
 from pyvision.strategies.code_loop import CodeLoop
 from pyvision.types import Question, Reply, Usage
 from sandbox import CellError, CellResult, Stream

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pyvision.episode import Limits
+from pyvision.agent.episode import Limits
 from pyvision.events import Event, Ran
 from pyvision.models.scripted import Scripted
 from pyvision.solve import Task, solve

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TypeAlias
 
-from pyvision.bench.analysis.graded import Graded, values_by_sample
 from pyvision.bench.analysis.statistics import Estimate, difference_interval, mean_interval, ratio_interval
+from pyvision.bench.results import Graded, values_by_sample
 from pyvision.errors import ConfigError
 
 ArmValues: TypeAlias = tuple[float, ...]

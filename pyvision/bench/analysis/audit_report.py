@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pyvision.bench.analysis.arms import ARMS
+from pyvision.bench.ablations import ARMS
 from pyvision.bench.analysis.audit import Audit, Finding
 from pyvision.bench.analysis.document import (
     Document,

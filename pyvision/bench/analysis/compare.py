@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from pyvision.bench.analysis.graded import Graded, by_sample, values_by_sample
 from pyvision.bench.analysis.statistics import Estimate, difference_interval, mcnemar_exact, mean_interval
+from pyvision.bench.results import Graded, by_sample, values_by_sample
 from pyvision.errors import ConfigError
 
 

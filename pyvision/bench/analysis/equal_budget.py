@@ -16,7 +16,7 @@ from itertools import accumulate
 from statistics import fmean
 
 from pyvision.bench.analysis.compare import Comparison, Run, compare_values, price
-from pyvision.bench.analysis.graded import Graded, by_sample
+from pyvision.bench.results import Graded, by_sample
 from pyvision.errors import ConfigError
 
 TOLERANCE = 0.05

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pyvision.bench.analysis.document import Document, Plot, Section
-from pyvision.bench.analysis.graded import Graded
 from pyvision.bench.analysis.paper_tools import paper_counts
 from pyvision.bench.analysis.plots import plot_accuracy, plot_shares
 from pyvision.bench.analysis.report import Subject, report
 from pyvision.bench.analysis.statistics import Estimate
 from pyvision.bench.analysis.summary import summarise
 from pyvision.bench.analysis.tool_rules import TITLES
+from pyvision.bench.results import Graded
 
 _MOST_ROWS = 100
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pyvision.bench.analysis.graded import Graded
+from pyvision.bench.results import Graded
 from pyvision.bench.samples import JudgeInfo
 
 

@@ -18,7 +18,7 @@ def references_of(folder: Path) -> tuple[Reference, ...]:
         dataset = store.configuration.get("dataset")
     if not isinstance(dataset, dict) or "name" not in dataset:  # a file, or generated: no row of the table
         return ()
-    from pyvision.bench.datasets import find_dataset
+    from pyvision.bench.datasets.registry import find_dataset
 
     try:
         row = find_dataset(str(dataset["name"]))

@@ -18,13 +18,13 @@ from pyvision.bench.analysis.document import (
     percent,
     value,
 )
-from pyvision.bench.analysis.graded import Graded
 from pyvision.bench.analysis.judges import in_a_sentence
 from pyvision.bench.analysis.paper_tools import SOURCE, PaperCounts, paper_counts
-from pyvision.bench.analysis.rerun import what_it_needs
+from pyvision.bench.analysis.reproduce import what_it_needs
 from pyvision.bench.analysis.summary import Summary, summarise
 from pyvision.bench.analysis.taxonomy import ToolCounts
 from pyvision.bench.analysis.tool_rules import TITLES
+from pyvision.bench.results import Graded
 from pyvision.types import Usage
 
 _MOST_REASONS = 10

@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from pyvision.bench.analysis.document import Paragraph, Section, Table
-from pyvision.bench.analysis.graded import Graded
+from pyvision.bench.results import Graded
 from pyvision.bench.store import Store
 from pyvision.errors import PyVisionError
 from pyvision.trajectory import EVENTS
@@ -29,8 +29,8 @@ def write_sample_pages(
     Returns how many were written; a trajectory that cannot be read is told, and left out. Raises RunFolderError when
     a report cannot be written.
     """
-    from pyvision.report import read_run, report
-    from pyvision.report.files import write_file
+    from pyvision.runs.report import read_run, report
+    from pyvision.runs.report.files import write_file
 
     with Store(folder) as store:
         runs = [store.run_folder(record.sample_id, record.repeat) for record in store.records()]

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
-from pyvision.bench.analysis.graded import Graded, by_sample, values_by_sample
 from pyvision.bench.analysis.judges import JudgeCounts, judges_of
 from pyvision.bench.analysis.statistics import Estimate, mean_interval
 from pyvision.bench.grading import unscored_because
+from pyvision.bench.results import Graded, by_sample, values_by_sample
 from pyvision.errors import EndReason
 
 

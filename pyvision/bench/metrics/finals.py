@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from pyvision.errors import FormatError
-from pyvision.replies import find_boxed
+from pyvision.text.replies import find_boxed
 
 _CUE = re.compile(r"\banswers?(?:\s+(?:is|are|would\s+be)\b\s*:?|\s*:)[\s*_]*", re.IGNORECASE)
 _MARKS = " \t\r\n*_`\"'“”‘’"

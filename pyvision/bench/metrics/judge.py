@@ -17,11 +17,11 @@ from collections.abc import Callable, Container
 from dataclasses import dataclass
 from hashlib import sha256
 
-from pyvision import prompts
 from pyvision.bench.metrics.choice import options_of, right_letter
 from pyvision.bench.metrics.scoring import Metric
 from pyvision.bench.metrics.verdicts import Verdicts, key_of
 from pyvision.bench.samples import JudgeInfo, Sample, Score
+from pyvision.text import prompts
 from pyvision.types import Message, Model, Sampling, Text
 
 CHOICE, EQUAL = "judge/choice.md", "judge/equal.md"

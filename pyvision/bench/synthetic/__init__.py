@@ -1,5 +1,5 @@
 """Question sets that are drawn from a seed, with exact truth."""
 
-from pyvision.bench.synthetic.table import SETS, generate
+from pyvision.bench.synthetic.registry import SETS, generate
 
 __all__ = ["SETS", "generate"]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pyvision.bench.synthetic.canvas import Canvas
 from pyvision.bench.synthetic.colours import INKS
 from pyvision.bench.synthetic.scene import Dice, Scene
-from pyvision.bench.synthetic.things import SHAPES, Thing, areas_of, is_shown, some_thing, spots
+from pyvision.bench.synthetic.shapes import SHAPES, Thing, areas_of, is_shown, some_thing, spots
 
 _CELL = 84
 _MARGIN = 0.12  # by how much of a cell the extreme one of its kind differs from the next

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pyvision.bench.synthetic.canvas import Canvas
 from pyvision.bench.synthetic.colours import INKS
 from pyvision.bench.synthetic.scene import Dice, Scene
-from pyvision.bench.synthetic.things import SHAPES, Thing, areas_of, is_shown, some_thing, spots
+from pyvision.bench.synthetic.shapes import SHAPES, Thing, areas_of, is_shown, some_thing, spots
 
 _SIZE = (960, 720)
 _CELL = 80

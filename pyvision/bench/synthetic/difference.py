@@ -16,7 +16,7 @@ from pyvision.bench.synthetic.colours import INKS
 from pyvision.bench.synthetic.components import areas
 from pyvision.bench.synthetic.geometry import apart
 from pyvision.bench.synthetic.scene import Dice, Scene
-from pyvision.bench.synthetic.things import SHAPES, Thing, some_thing, spots
+from pyvision.bench.synthetic.shapes import SHAPES, Thing, some_thing, spots
 
 Change: TypeAlias = tuple[Thing | None, Thing | None]  # in the first picture, in the second
 

@@ -30,7 +30,7 @@ def run(options: argparse.Namespace) -> int:
     from pyvision.bench.analysis.audit import audit_table
     from pyvision.bench.analysis.audit_report import audit_report
     from pyvision.bench.analysis.markdown import to_markdown
-    from pyvision.bench.analysis.reading import check_comparable, read_graded
+    from pyvision.bench.analysis.read_experiment import check_comparable, read_graded
     from pyvision.cli.bench.writing import write_page
 
     folders = _folders(options.arms)

@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
     from pyvision.bench.analysis.compare_report import compare_report, illustrated_comparison
     from pyvision.bench.analysis.equal_budget import at_equal_tokens
     from pyvision.bench.analysis.markdown import to_markdown
-    from pyvision.bench.analysis.reading import read_runs
+    from pyvision.bench.analysis.read_experiment import read_runs
     from pyvision.cli.bench.writing import write_page
 
     runs = read_runs(options.folders, options.metric)

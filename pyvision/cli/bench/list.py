@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pyvision.bench.datasets import Dataset
+    from pyvision.bench.datasets.registry import Dataset
 
 _TITLE_CHARS = 26
 _EXPLAINED = """\
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the names, or one dataset; returns the exit code."""
     if options.name:
-        from pyvision.bench.datasets import find_dataset
+        from pyvision.bench.datasets.registry import find_dataset
 
         found = _about(find_dataset(options.name))
         text = "\n".join(_lines(options.name, found))
@@ -40,11 +40,11 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _known() -> dict[str, Any]:
-    from pyvision.bench.analysis.arms import ARMS
-    from pyvision.bench.datasets import load_datasets
-    from pyvision.bench.engines.table import ENGINES
+    from pyvision.bench.ablations import ARMS
+    from pyvision.bench.datasets.registry import load_datasets
     from pyvision.bench.exports import FORMATS
     from pyvision.bench.metrics import METRICS
+    from pyvision.bench.runner.engines.registry import ENGINES
     from pyvision.bench.synthetic import SETS
     from pyvision.solve import STRATEGIES
 
@@ -60,7 +60,7 @@ def _known() -> dict[str, Any]:
 
 
 def _about(dataset: Dataset) -> dict[str, Any]:
-    from pyvision.bench.availability import availability_of, has_extra
+    from pyvision.bench.datasets.availability import availability_of, has_extra
 
     found = availability_of(dataset)
     return {
@@ -80,14 +80,14 @@ def _about(dataset: Dataset) -> dict[str, Any]:
 
 
 def _extra(name: str) -> str:
-    from pyvision.bench.availability import has_extra
+    from pyvision.bench.datasets.availability import has_extra
 
     extra = _NEEDED.get(name)
     return "" if extra is None or has_extra(extra) else f"needs pip install 'pyvision[{extra}]'"
 
 
 def _overview(known: Mapping[str, Any]) -> Iterator[str]:
-    from pyvision.bench.availability import has_extra
+    from pyvision.bench.datasets.availability import has_extra
 
     yield "datasets:"
     for name, about in known["datasets"].items():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pyvision.bench.analysis.document import Document
-    from pyvision.bench.analysis.reading import Experiment
+    from pyvision.bench.analysis.read_experiment import Experiment
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,7 +30,7 @@ def run(options: argparse.Namespace) -> int:
     """Read, print or write; returns the exit code."""
     from pyvision.bench.analysis.markdown import to_markdown
     from pyvision.bench.analysis.published import references_of
-    from pyvision.bench.analysis.reading import read_experiment
+    from pyvision.bench.analysis.read_experiment import read_experiment
     from pyvision.bench.analysis.report import report
     from pyvision.cli.bench.writing import write_page, write_plots
 
@@ -65,7 +65,7 @@ def _with_samples(experiment: Experiment, folder: Path, page: Path) -> Document:
 
 def _write_samples(folder: Path) -> None:
     from pyvision.bench.analysis.sample_pages import write_sample_pages
-    from pyvision.bench.progress import counting
+    from pyvision.bench.runner.progress import counting
 
     written = write_sample_pages(folder, watch=counting("reports"), tell=_tell)
     _tell(f"wrote {written} reports of samples, as {folder}/runs/*/report.html")

@@ -9,8 +9,8 @@ from typing import Any
 
 def result(folder: Path) -> dict[str, Any]:
     """The counts of an experiment by its default metric, as plain values."""
+    from pyvision.bench.runner.running_totals import tally_of
     from pyvision.bench.store import Store
-    from pyvision.bench.tally import tally_of
 
     with Store(folder) as store:
         judged = sum(score.judge is not None for score in store.scores().values())

@@ -12,8 +12,8 @@ from pyvision.cli.flags import count, share
 from pyvision.cli.settings import add_limits, add_model, add_repeated, add_strategy, settings_of
 
 if TYPE_CHECKING:
-    from pyvision.bench.plan import Plan
-    from pyvision.bench.runner import Ran
+    from pyvision.bench.runner.plan import Plan
+    from pyvision.bench.runner.run import Ran
 
 _EXIT = {"model_error": 4, "sandbox_error": 5}
 
@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the experiment; returns the exit code."""
-    from pyvision.bench.runner import Stopped
+    from pyvision.bench.runner.run import Stopped
     from pyvision.cli.bench.result import exit_code, print_result
     from sandbox import SandboxError
 
@@ -72,8 +72,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace) -> Ran:
-    from pyvision.bench.progress import Progress
-    from pyvision.bench.runner import run as run_plan
+    from pyvision.bench.runner.progress import Progress
+    from pyvision.bench.runner.run import run as run_plan
 
     with Progress() as progress:
         return run_plan(plan_of(options), progress)
@@ -81,8 +81,8 @@ def _run(options: argparse.Namespace) -> Ran:
 
 def _run_judged(options: argparse.Namespace) -> Ran:
     """By the rules while it runs; the judge, who is looked for before anything is paid, comes at the end."""
-    from pyvision.bench.progress import counting
     from pyvision.bench.regrading import judge_run, ready_judge
+    from pyvision.bench.runner.progress import counting
 
     with ready_judge(options.judge) as judge:
         ran = _run(options)
@@ -93,8 +93,8 @@ def _run_judged(options: argparse.Namespace) -> Ran:
 
 def plan_of(options: argparse.Namespace) -> Plan:
     """The plan that the flags stand for. Raises ConfigError."""
-    from pyvision.bench.plan import Plan
-    from pyvision.bench.sources import find_source
+    from pyvision.bench.datasets.sources import find_source
+    from pyvision.bench.runner.plan import Plan
 
     source = find_source(
         options.dataset, count=options.count, seed=options.seed, difficulty=options.difficulty

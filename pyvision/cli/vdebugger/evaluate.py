@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from pyvision.cli.vdebugger.speaking import write
+from pyvision.cli.vdebugger.output import write
 from pyvision.errors import ConfigError
 
 
@@ -39,18 +39,18 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _of_runs(folders: list[Path]) -> dict[str, Any]:
-    from pyvision.training.evaluating import debugged_in
-    from pyvision.training.measuring import measured
+    from pyvision.experiments.vdebugger_training.evaluation import debugged_in
+    from pyvision.experiments.vdebugger_training.metrics import measured
 
     return {str(folder): measured(*debugged_in(folder)) for folder in folders}
 
 
 def _of_lessons(options: argparse.Namespace) -> Any:
-    from pyvision.training.encoding import Room
-    from pyvision.training.evaluating import measure_lessons
-    from pyvision.training.lines import read
-    from pyvision.training.local import Local
-    from pyvision.training.records import Lesson
+    from pyvision.experiments.vdebugger_training.encoding import Room
+    from pyvision.experiments.vdebugger_training.evaluation import measure_lessons
+    from pyvision.experiments.vdebugger_training.json_lines import read
+    from pyvision.experiments.vdebugger_training.local_model import Local
+    from pyvision.experiments.vdebugger_training.records import Lesson
 
     room = Room(options.tokens, min(256, options.tokens // 4))
     return measure_lessons(tuple(read(options.lessons, Lesson)), Local(options.model), room)
@@ -59,7 +59,7 @@ def _of_lessons(options: argparse.Namespace) -> Any:
 def _table(measures: dict[str, Any]) -> str:
     from dataclasses import asdict
 
-    from pyvision.training.measuring import Measures, rows_told, table
+    from pyvision.experiments.vdebugger_training.metrics import Measures, rows_told, table
 
     if all(isinstance(each, Measures) for each in measures.values()):
         return table(measures)

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyvision.cli.settings import add_repeated, given
-from pyvision.cli.vdebugger.speaking import tell, write
+from pyvision.cli.vdebugger.output import tell, write
 
 if TYPE_CHECKING:
-    from pyvision.training.running import Collection
+    from pyvision.experiments.vdebugger_training.executor import Collection
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,20 +33,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Collect programs; returns the exit code."""
-    from pyvision.training import collecting
-    from pyvision.training.running import attempts, keep
+    from pyvision.experiments.vdebugger_training import dataset
+    from pyvision.experiments.vdebugger_training.executor import attempts, keep
 
     collection = _collection(options)
     keep(collection, options.out)
     with attempts(collection) as attempt:
-        counts = collecting.generate(collection.samples(), collecting.Workshop(attempt, options.out, tell))
-    return write(f"{options.out}: {collecting.told(counts)}")
+        counts = dataset.generate(collection.samples(), dataset.Workshop(attempt, options.out, tell))
+    return write(f"{options.out}: {dataset.told(counts)}")
 
 
 def _collection(options: argparse.Namespace) -> Collection:
     from dataclasses import fields
 
-    from pyvision.training.running import Collection
+    from pyvision.experiments.vdebugger_training.executor import Collection
 
     settings = vars(options) | {
         "roles": given(options, "--role"),

@@ -6,11 +6,11 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyvision.cli.vdebugger.speaking import tell, write
+from pyvision.cli.vdebugger.output import tell, write
 from pyvision.errors import ConfigError
 
 if TYPE_CHECKING:
-    from pyvision.training.collecting import Refill
+    from pyvision.experiments.vdebugger_training.dataset import Refill
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,31 +31,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Break programs; returns the exit code."""
-    from pyvision.training import collecting
-    from pyvision.training.running import attempts, read_collection
+    from pyvision.experiments.vdebugger_training import dataset
+    from pyvision.experiments.vdebugger_training.executor import attempts, read_collection
 
     collection, refill = read_collection(options.folder), _refill(options)
-    how = collecting.Injecting(options.decoding, options.attempts, options.at_once, options.seed)
+    how = dataset.Injecting(options.decoding, options.attempts, options.at_once, options.seed)
     samples = {sample.id: sample for sample in collection.samples()}
     with attempts(collection) as attempt:
-        counts = collecting.inject(samples, refill, collecting.Workshop(attempt, options.folder, tell), how)
-    return write(f"{options.folder / how.file}: {collecting.told(counts)}")
+        counts = dataset.inject(samples, refill, dataset.Workshop(attempt, options.folder, tell), how)
+    return write(f"{options.folder / how.file}: {dataset.told(counts)}")
 
 
 def _refill(options: argparse.Namespace) -> Refill:
     """Who fills the masks. Raises ConfigError."""
-    from pyvision.training.mask_best import MaskBest
-    from pyvision.training.refilling import AskedRefill, api_and_examples
+    from pyvision.experiments.vdebugger_training.infilling import AskedRefill, api_and_examples
+    from pyvision.experiments.vdebugger_training.mask_best import MaskBest
 
     if options.local is None:
         if options.decoding != "greedy":
             raise ConfigError("mask-best needs the probabilities of every token; give a model by --local")
-        from pyvision.players import find_player
+        from pyvision.models.factory import find_player
 
         return AskedRefill(find_player(options.model).model, api_and_examples())
-    from pyvision.training.encoding import Room
-    from pyvision.training.local import Local, LocalRefill
-    from pyvision.training.refilling import REFILL_TOKENS
+    from pyvision.experiments.vdebugger_training.encoding import Room
+    from pyvision.experiments.vdebugger_training.infilling import REFILL_TOKENS
+    from pyvision.experiments.vdebugger_training.local_model import Local, LocalRefill
 
     rule = MaskBest(options.threshold, options.times) if options.decoding == "mask_best" else None
     room = Room(options.tokens, REFILL_TOKENS, "start")

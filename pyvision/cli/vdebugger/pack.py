@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from pyvision.cli.vdebugger.speaking import write
+from pyvision.cli.vdebugger.output import write
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,10 +23,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Make lessons; returns the exit code."""
-    from pyvision.training import packing
-    from pyvision.training.collecting import PROGRAMS
-    from pyvision.training.lines import read, rewrite
-    from pyvision.training.records import Injected, Program
+    from pyvision.experiments.vdebugger_training import packing
+    from pyvision.experiments.vdebugger_training.dataset import PROGRAMS
+    from pyvision.experiments.vdebugger_training.json_lines import read, rewrite
+    from pyvision.experiments.vdebugger_training.records import Injected, Program
 
     how = packing.Packing(not options.without_feedback, options.mix, options.held_out, options.seed)
     files = sorted(options.folder.glob("injected-*.jsonl"))

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from pyvision.cli.flags import pairs
-from pyvision.cli.vdebugger.speaking import tell, write
+from pyvision.cli.vdebugger.output import tell, write
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,11 +32,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Train a model; returns the exit code."""
-    from pyvision.config import with_options
-    from pyvision.training import recipe
-    from pyvision.training.lines import read
-    from pyvision.training.records import Lesson
-    from pyvision.training.training import train as train_model
+    from pyvision.config.model_config import with_options
+    from pyvision.experiments.vdebugger_training import recipe
+    from pyvision.experiments.vdebugger_training.fine_tuning import train as train_model
+    from pyvision.experiments.vdebugger_training.json_lines import read
+    from pyvision.experiments.vdebugger_training.records import Lesson
 
     chosen = with_options(
         recipe.read_recipe(options.recipe or recipe.PAPER), pairs("--set", options.set, "lora_rank=16")

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from pyvision.prompts import load
+from pyvision.text.prompts import load
 
 Action: TypeAlias = Literal[
     "vqa", "object_select", "identical_image_search", "image_search", "web_search", "llm_qa"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pyvision.episode import Episode
+from pyvision.agent.episode import Episode
 from pyvision.errors import EndReason, FormatError
-from pyvision.replies import find_answer, without_thinking
-from pyvision.strategies.avis.asking import Request, put, quoted
-from pyvision.strategies.avis.deciding import known
 from pyvision.strategies.avis.memory import Finding, Memory
-from pyvision.strategies.avis.reading import find_answer as find_labelled
-from pyvision.strategies.avis.reading import says_nothing
+from pyvision.strategies.avis.reasoner import known
+from pyvision.strategies.avis.reply_parsing import find_answer as find_labelled
+from pyvision.strategies.avis.reply_parsing import says_nothing
+from pyvision.strategies.avis.role_client import Request, put, quoted
+from pyvision.text.replies import find_answer, without_thinking
 from pyvision.types import Answer, Question, Reply
 
 _BARE_ANSWER = 200  # characters of a reply that may be an answer without saying so

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from pyvision.errors import ConfigError, reason
-from pyvision.prompts import load
 from pyvision.strategies.avis.actions import ACTIONS
+from pyvision.text.prompts import load
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from pyvision.errors import ConfigError, reason
-from pyvision.prompts import load
 from pyvision.strategies.avis.actions import ACTIONS, Action
+from pyvision.text.prompts import load
 
 START = "START"
 

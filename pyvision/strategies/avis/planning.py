@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pyvision.episode import Episode
+from pyvision.agent.episode import Episode
 from pyvision.strategies.avis.actions import ACTIONS, Action, purposes
-from pyvision.strategies.avis.asking import Request, quoted, understood
 from pyvision.strategies.avis.context import block
 from pyvision.strategies.avis.examples import Example, shown_examples
 from pyvision.strategies.avis.memory import Visit
-from pyvision.strategies.avis.reading import Plan, find_plan
+from pyvision.strategies.avis.reply_parsing import Plan, find_plan
+from pyvision.strategies.avis.role_client import Request, quoted, understood
 
 
 @dataclass(frozen=True, slots=True)

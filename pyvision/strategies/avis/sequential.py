@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from pyvision.episode import Episode
+from pyvision.agent.episode import Episode
 from pyvision.errors import EndReason
-from pyvision.strategies.avis.acting import Hands
 from pyvision.strategies.avis.actions import ACTIONS, Action
 from pyvision.strategies.avis.answering import Trail, conclude, give_best, read_short
-from pyvision.strategies.avis.asking import Request, put, quoted
+from pyvision.strategies.avis.executor import Hands
 from pyvision.strategies.avis.memory import Finding, Memory, Visit
-from pyvision.strategies.avis.reading import Parts, source_numbers
+from pyvision.strategies.avis.reply_parsing import Parts, source_numbers
+from pyvision.strategies.avis.role_client import Request, put, quoted
 from pyvision.strategies.avis.toolbox import hits_of
 from pyvision.types import Answer, Observation, Question, ToolRequest
 

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from pyvision.episode import Episode
+from pyvision.agent.episode import Episode
 from pyvision.errors import ConfigError
-from pyvision.strategies.avis.acting import Hands
 from pyvision.strategies.avis.actions import TOOLS, Group
-from pyvision.strategies.avis.deciding import take_apart
 from pyvision.strategies.avis.examples import load_examples
+from pyvision.strategies.avis.executor import Hands
 from pyvision.strategies.avis.graph import complete_graph, load_graph
-from pyvision.strategies.avis.looking import Scene, look
+from pyvision.strategies.avis.perception import Scene, look
+from pyvision.strategies.avis.reasoner import take_apart
+from pyvision.strategies.avis.search import Rules, Walk
 from pyvision.strategies.avis.sequential import Row
 from pyvision.strategies.avis.toolbox import Toolbox
-from pyvision.strategies.avis.walk import Rules, Walk
 from pyvision.types import Answer, Question
 
 Mode = Literal["avis", "no_backtracking", "sequential_vqa", "sequential_object", "sequential_object_search"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pyvision.episode import Episode
+from pyvision.agent.episode import Episode
 from pyvision.errors import ConfigError
 from pyvision.strategies.avis.actions import ACTIONS, LOOKING, Action, Group, tool_of
 from pyvision.types import Observation, ToolRequest

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pyvision.errors import FormatError
-from pyvision.prompts import render
-from pyvision.replies import find_answer, last_resort_answer
-from pyvision.strategies.bdog.asking import Asking, Exchange
 from pyvision.strategies.bdog.choices import Asked, find_choice
+from pyvision.strategies.bdog.role_client import Asking, Exchange
+from pyvision.text.prompts import render
+from pyvision.text.replies import find_answer, last_resort_answer
 from pyvision.types import Answer
 
 

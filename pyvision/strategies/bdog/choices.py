@@ -15,7 +15,7 @@ import re
 from dataclasses import dataclass
 
 from pyvision.errors import ConfigError, FormatError
-from pyvision.replies import find_answer, without_thinking
+from pyvision.text.replies import find_answer, without_thinking
 from pyvision.types import Question
 
 MOST = 26  # letters

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyvision.strategies.bdog.answering import decide
-from pyvision.strategies.bdog.blueprints import Draughting
+from pyvision.strategies.bdog.graph_builder import Draughting
 from pyvision.strategies.bdog.graphs import Difference, Graph, difference
 from pyvision.types import Answer
 
 if TYPE_CHECKING:
-    from pyvision.strategies.bdog.asking import Asking
     from pyvision.strategies.bdog.options import BdogOptions
+    from pyvision.strategies.bdog.role_client import Asking
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pyvision.episode import Episode
-from pyvision.strategies.bdog import controls, debate
-from pyvision.strategies.bdog.asking import Asking
+from pyvision.agent.episode import Episode
+from pyvision.strategies.bdog import baselines, debate
 from pyvision.strategies.bdog.choices import asked
 from pyvision.strategies.bdog.options import BdogOptions, Mode
+from pyvision.strategies.bdog.role_client import Asking
 from pyvision.types import Answer, Question
 
 
@@ -37,9 +37,9 @@ class Bdog(BdogOptions):
 
 _MODES: Mapping[Mode, Callable[[BdogOptions, Asking], Answer]] = {
     "bdog": debate.debate_on_graph,
-    "debate_only": controls.debate_of_opinions,
+    "debate_only": baselines.debate_of_opinions,
     "graph_only": debate.answer_from_blueprint,
-    "plain": controls.plain,
-    "self_correction": controls.self_correction,
-    "majority_vote": controls.majority_vote,
+    "plain": baselines.plain,
+    "self_correction": baselines.self_correction,
+    "majority_vote": baselines.majority_vote,
 }

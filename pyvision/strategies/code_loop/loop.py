@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from pyvision.episode import Episode
+from pyvision.agent.episode import Episode
 from pyvision.errors import EndReason, FormatError
-from pyvision.prompts import render
-from pyvision.replies import (
+from pyvision.strategies.code_loop.observation import observe
+from pyvision.strategies.code_loop.opening import check_prompt, open_talk
+from pyvision.text.prompts import render
+from pyvision.text.replies import (
     code_is_cut,
     find_answer,
     find_code,
@@ -20,9 +22,7 @@ from pyvision.replies import (
     makes_up_output,
     said,
 )
-from pyvision.strategies.code_loop.observation import observe
-from pyvision.strategies.code_loop.opening import check_prompt, open_talk
-from pyvision.tools.cells import NO_TOOLS, ROLES, ToolNames
+from pyvision.tools.cell_functions import NO_TOOLS, ROLES, ToolNames
 from pyvision.types import Answer, Message, Part, Question, Reply, Text
 
 STOP = "</code>"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from pyvision.episode import Episode
-from pyvision.outputs import shown
-from pyvision.prompts import render
+from pyvision.agent.episode import Episode
+from pyvision.text.prompts import render
+from pyvision.text.sanitize import shown
 from pyvision.types import Part, Picture, Text
 from sandbox import CellResult, Figure, Output
 

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pyvision.errors import ConfigError
-from pyvision.prompts import render
 from pyvision.strategies.code_loop.observation import tagged
-from pyvision.tools.cells import told
+from pyvision.text.prompts import render
+from pyvision.tools.cell_functions import told
 from pyvision.types import Message, Part, Question, Text
 
 _PLACEHOLDER = re.compile(r"<IMAGE_PLACE_HOLDER_(\d+)>")

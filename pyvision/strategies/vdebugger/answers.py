@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from pyvision.errors import FormatError
-from pyvision.strategies.vdebugger.forms import FormName
+from pyvision.strategies.vdebugger.task_types import FormName
 
 Box: TypeAlias = tuple[float, float, float, float]  # left, lower, right, upper: pixels from the bottom left
 Origin: TypeAlias = Literal["top-left", "bottom-left"]

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pyvision.strategies.vdebugger.execution import Execution
-from pyvision.strategies.vdebugger.feedback import own_events
-from pyvision.strategies.vdebugger.forms import FUNCTION
-from pyvision.strategies.vdebugger.spans import Marks, line_span
-from pyvision.syntax import parsed
+from pyvision.strategies.vdebugger.fault_spans import Marks, line_span
+from pyvision.strategies.vdebugger.task_types import FUNCTION
+from pyvision.strategies.vdebugger.trace_format import own_events
+from pyvision.text.python_source import parsed
 from sandbox import Trace
 
 _JUDGED = re.compile(

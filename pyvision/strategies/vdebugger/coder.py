@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pyvision.errors import FormatError
-from pyvision.prompts import load
-from pyvision.strategies.vdebugger.asking import Asking, api_text
 from pyvision.strategies.vdebugger.execution import Execution
-from pyvision.strategies.vdebugger.forms import FormName
+from pyvision.strategies.vdebugger.fault_spans import marked, within
 from pyvision.strategies.vdebugger.programs import canonical, program_in
-from pyvision.strategies.vdebugger.spans import marked, within
+from pyvision.strategies.vdebugger.role_client import Asking, api_text
+from pyvision.strategies.vdebugger.task_types import FormName
 from pyvision.strategies.vdebugger.verdicts import Verdict
+from pyvision.text.prompts import load
 from pyvision.types import Reply
 
 

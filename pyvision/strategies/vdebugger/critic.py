@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pyvision.errors import FormatError
-from pyvision.strategies.vdebugger.asking import Asking
 from pyvision.strategies.vdebugger.blocks import marks_of_blocks, told_in_blocks
 from pyvision.strategies.vdebugger.execution import Execution
+from pyvision.strategies.vdebugger.fault_spans import Marks, marks_in
 from pyvision.strategies.vdebugger.programs import program_in
-from pyvision.strategies.vdebugger.spans import Marks, marks_in
+from pyvision.strategies.vdebugger.role_client import Asking
 from pyvision.strategies.vdebugger.verdicts import Verdict, read_word, verdict_of
 from pyvision.types import Reply
 

@@ -8,12 +8,12 @@ from typing import Literal, TypeAlias
 
 from pyvision.errors import FormatError, LimitReached
 from pyvision.strategies.vdebugger.answers import Origin, answer_of
-from pyvision.strategies.vdebugger.asking import Asking
 from pyvision.strategies.vdebugger.coder import Refused, draft, refine
 from pyvision.strategies.vdebugger.critic import debug_oneself, judge, judge_blocks
 from pyvision.strategies.vdebugger.execution import Execution, Executor
-from pyvision.strategies.vdebugger.feedback import shortened
 from pyvision.strategies.vdebugger.programs import canonical
+from pyvision.strategies.vdebugger.role_client import Asking
+from pyvision.strategies.vdebugger.trace_format import shortened
 from pyvision.strategies.vdebugger.verdicts import Verdict
 from pyvision.types import Answer
 

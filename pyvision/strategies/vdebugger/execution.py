@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from pyvision.episode import Episode
+from pyvision.agent.episode import Episode
 from pyvision.errors import FormatError
-from pyvision.prompts import load
 from pyvision.strategies.vdebugger.answers import Returned, read_returned
-from pyvision.strategies.vdebugger.feedback import trace_text
-from pyvision.strategies.vdebugger.forms import FUNCTION, Query
 from pyvision.strategies.vdebugger.programs import canonical
 from pyvision.strategies.vdebugger.services import Services
+from pyvision.strategies.vdebugger.task_types import FUNCTION, Query
+from pyvision.strategies.vdebugger.trace_format import trace_text
+from pyvision.text.prompts import load
 from sandbox import CellResult, Trace
 
 Status: TypeAlias = Literal["ok", "error", "timeout", "died", "no_program"]

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pyvision.errors import FormatError
-from pyvision.replies import without_thinking
-from pyvision.strategies.vdebugger.forms import FUNCTION
-from pyvision.syntax import parsed
+from pyvision.strategies.vdebugger.task_types import FUNCTION
+from pyvision.text.python_source import parsed
+from pyvision.text.replies import without_thinking
 
 MOST_CHARS = 20_000  # a program is a few lines; what is longer is a model that repeats itself
 _FENCE = re.compile(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from pyvision.errors import ToolError
-from pyvision.images import decode
+from pyvision.images.read import decode
 from pyvision.types import Observation, Picture, ToolRequest
 from sandbox import Figure
 

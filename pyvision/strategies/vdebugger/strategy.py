@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from pyvision.episode import Episode
+from pyvision.agent.episode import Episode
 from pyvision.errors import ConfigError
 from pyvision.strategies.vdebugger.answers import Origin
-from pyvision.strategies.vdebugger.asking import Asking, Style
 from pyvision.strategies.vdebugger.debugging import Course, Debugging, Mode
 from pyvision.strategies.vdebugger.execution import Executor
-from pyvision.strategies.vdebugger.feedback import Keep
-from pyvision.strategies.vdebugger.forms import FormName, query_of
+from pyvision.strategies.vdebugger.role_client import Asking, Style
 from pyvision.strategies.vdebugger.services import TOOLS
+from pyvision.strategies.vdebugger.task_types import FormName, query_of
+from pyvision.strategies.vdebugger.trace_format import Keep
 from pyvision.types import Answer, Question
 
 

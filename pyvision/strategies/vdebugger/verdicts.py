@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from pyvision.replies import without_thinking
-from pyvision.strategies.vdebugger.spans import Marks, marked
+from pyvision.strategies.vdebugger.fault_spans import Marks, marked
+from pyvision.text.replies import without_thinking
 from pyvision.types import Reply, TokenLogprob
 
 Word: TypeAlias = Literal["right", "wrong", "unclear"]

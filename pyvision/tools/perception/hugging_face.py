@@ -17,8 +17,8 @@ from importlib import import_module
 from typing import Any, TypeAlias
 
 from pyvision.errors import ConfigError, MissingExtra, ToolError
-from pyvision.images import opened
-from pyvision.prompts import load, render
+from pyvision.images.pixels import opened
+from pyvision.text.prompts import load, render
 from pyvision.tools.perception.loading import shared
 from pyvision.tools.perception.observations import Box, answered, captioned, detected, matched, measured
 from pyvision.tools.perception.service import Service, is_all, picture_of, text_of, texts_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 from pyvision.errors import ConfigError, FormatError, ToolError
-from pyvision.images import fit
-from pyvision.prompts import load, render
-from pyvision.replies import without_thinking
+from pyvision.images.fit import fit
+from pyvision.text.prompts import load, render
+from pyvision.text.replies import without_thinking
 from pyvision.tools.perception.box_replies import SCALES, boxes_in
 from pyvision.tools.perception.observations import Box, answered, captioned, detected, matched
 from pyvision.tools.perception.score_replies import scores_in

@@ -12,7 +12,7 @@ from shutil import which
 from typing import Any
 
 from pyvision.errors import ConfigError, MissingExtra, ToolError
-from pyvision.images import pixels
+from pyvision.images.pixels import pixels
 from pyvision.tools.perception.loading import Once, shared
 from pyvision.tools.perception.observations import Line, read
 from pyvision.tools.perception.service import Service, picture_of

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
-from pyvision.config import without_credentials
+from pyvision.config.model_config import without_credentials
 from pyvision.errors import ConfigError, ToolError
 from pyvision.types import Ask, Observation, Source, ToolRequest
 

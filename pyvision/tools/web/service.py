@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from pyvision.config import is_local
+from pyvision.config.model_config import is_local
 from pyvision.errors import ConfigError, ToolError
-from pyvision.redaction import Redactor
+from pyvision.text.redaction import Redactor
 
 if TYPE_CHECKING:
     from pyvision.tools.web.transport import Exchange

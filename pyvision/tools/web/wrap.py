@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from pyvision.outputs import shown
-from pyvision.prompts import render
+from pyvision.text.prompts import render
+from pyvision.text.sanitize import shown
 
 TEXT_CHARS = 6_000
 _MARK_DIGITS = 24  # 96 bits of SHA-256

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pyvision.bench.engines import Finished, Job
-from pyvision.bench.recorder import Recorder
+from pyvision.bench.runner.engines import Finished, Job
+from pyvision.bench.runner.recorder import Recorder
 from pyvision.bench.samples import Record, Sample, Score
 from pyvision.events import Began, Ended, Event, Ran
 from pyvision.types import Outcome, Question, Usage

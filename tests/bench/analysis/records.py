@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from pyvision.bench.analysis.graded import Graded
+from pyvision.bench.results import Graded
 from pyvision.bench.samples import Record, Score
 
 

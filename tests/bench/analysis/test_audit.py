@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.audit import KINDS, covered, main, planted, simulate
-from pyvision.bench.analysis.arms import ARMS
+from pyvision.bench.ablations import ARMS
 from pyvision.bench.analysis.audit import QUESTIONS, Finding, audit_table
 from pyvision.bench.analysis.audit_report import audit_report, meaning
 from pyvision.bench.analysis.markdown import to_markdown

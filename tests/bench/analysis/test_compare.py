@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pyvision.bench.analysis.compare import Run, compare, price
 from pyvision.bench.analysis.equal_budget import at_equal_tokens, ballot, vote
-from pyvision.bench.analysis.graded import Graded
+from pyvision.bench.results import Graded
 from pyvision.errors import ConfigError
 from tests.bench.analysis.records import graded, run_of
 

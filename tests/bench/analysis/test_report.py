@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from pyvision.bench.analysis.document import Command, Document, Paragraph, Plot, Section, Table
-from pyvision.bench.analysis.graded import Graded
 from pyvision.bench.analysis.illustrate import illustrated
 from pyvision.bench.analysis.markdown import plain, to_markdown
 from pyvision.bench.analysis.page import to_page
@@ -21,6 +20,7 @@ from pyvision.bench.analysis.plots import plot_accuracy_against
 from pyvision.bench.analysis.report import Reference, Subject, report
 from pyvision.bench.analysis.statistics import Estimate
 from pyvision.bench.analysis.taxonomy import count_tools
+from pyvision.bench.results import Graded
 from tests.bench.analysis.records import graded, run_of
 
 HOSTILE = [

@@ -13,7 +13,7 @@ import pytest
 from pyvision.bench.analysis.document import Document, Section, Table
 from pyvision.bench.analysis.markdown import to_markdown
 from pyvision.bench.analysis.page import to_page
-from pyvision.bench.analysis.reading import read_graded
+from pyvision.bench.analysis.read_experiment import read_graded
 from pyvision.bench.analysis.sample_pages import REPORT, samples_section, write_sample_pages
 from pyvision.cli.bench import report
 from pyvision.trajectory import EVENTS

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyvision.bench.analysis.graded import Graded, pair
 from pyvision.bench.analysis.statistics import wilson
 from pyvision.bench.analysis.summary import percentile, summarise
+from pyvision.bench.results import Graded, pair
 from pyvision.bench.samples import UNGRADED, Record, Score
 from tests.bench.analysis.records import graded, run_of
 

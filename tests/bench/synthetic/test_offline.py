@@ -7,7 +7,7 @@ import pytest
 from pyvision.bench.metrics import find_metric
 from pyvision.bench.synthetic import generate
 from tests.bench.synthetic.pictures import opened
-from tests.models.offline.loop import ask
+from tests.offline.loop import ask
 
 
 @pytest.mark.parametrize(

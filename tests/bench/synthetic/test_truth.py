@@ -12,7 +12,7 @@ from pyvision.bench.samples import Sample
 from pyvision.bench.synthetic import generate
 from pyvision.bench.synthetic.colours import BLACK, INKS, WHITE
 from pyvision.bench.synthetic.components import areas, near
-from pyvision.bench.synthetic.table import draw_scene
+from pyvision.bench.synthetic.registry import draw_scene
 from tests.bench.synthetic.pictures import SEED, grown, opened, read
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pyvision.budget import Limits
-from pyvision.episode import Episode
+from pyvision.agent.budget import Limits
+from pyvision.agent.episode import Episode
 from pyvision.errors import ConfigError, ToolError
 from pyvision.events import Asked, Event, Noted, Used
 from pyvision.models.scripted import Scripted

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pyvision.budget import Limits
+from pyvision.agent.budget import Limits
 from pyvision.errors import ConfigError, LimitReached, ModelError, ToolError
 from pyvision.types import Observation, Reply
 from tests.strategies.avis.rigs import (

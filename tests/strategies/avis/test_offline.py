@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.seeking.drawings import drawing
-from benchmarks.seeking.things import world
+from benchmarks.worlds.seeking.drawings import drawing
+from benchmarks.worlds.seeking.entries import world
 from pyvision.events import Event, Noted
-from pyvision.models.offline.avis import find_avis_reply
-from pyvision.models.offline.model import Offline
-from pyvision.models.offline.passages import Passage, find_extract, passages_in
-from pyvision.prompts import load
+from pyvision.offline.avis_roles import find_avis_reply
+from pyvision.offline.model import Offline
+from pyvision.offline.passages import Passage, find_extract, passages_in
 from pyvision.solve import Task, prepare, solve
 from pyvision.strategies.avis import Avis
-from pyvision.strategies.avis.deciding import Exhibit, judge
 from pyvision.strategies.avis.memory import Memory, Visit
-from pyvision.tools.index.building import add
+from pyvision.strategies.avis.reasoner import Exhibit, judge
+from pyvision.text.prompts import load
+from pyvision.tools.retrieval.building import add
 from pyvision.types import Message, Observation, Outcome, Question, Sampling, Source, Text, Tool
 from tests.doubles import CannedSandbox, Rehearsal, picture
 from tests.strategies.avis.rigs import Given, Told, boxes

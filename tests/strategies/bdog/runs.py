@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from pyvision.agent.run_config import RunConfig
 from pyvision.events import Event
 from pyvision.models.scripted import Scripted
-from pyvision.run_config import RunConfig
 from pyvision.solve import Task, solve
 from pyvision.strategies.bdog import Bdog
 from pyvision.strategies.bdog.graphs import Graph

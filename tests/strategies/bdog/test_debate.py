@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from pyvision.budget import Limits
+from pyvision.agent.budget import Limits
+from pyvision.config.data_folders import data_folder
 from pyvision.errors import ConfigError
 from pyvision.events import Asked, Event, Noted
-from pyvision.models.offline import Offline
 from pyvision.models.scripted import Scripted
-from pyvision.prompts import load, render
-from pyvision.resources import data_folder
+from pyvision.offline import Offline
 from pyvision.solve import Task, solve
 from pyvision.strategies.bdog import Bdog
 from pyvision.strategies.bdog.graphs import Graph
+from pyvision.text.prompts import load, render
 from pyvision.types import Answer, Question, Reply
 from tests.doubles import CannedSandbox, Rehearsal, picture
 from tests.strategies.bdog.graphs import graph

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from sandbox import Policy, Sandbox
-from tests.strategies.vdebugger.rehearsing import OneSession, Stage
+from tests.strategies.vdebugger.running import OneSession, Stage
 
 
 @pytest.fixture(scope="package")

@@ -13,8 +13,8 @@ from typing import Any
 
 from PIL import Image
 
-from pyvision.budget import Limits
-from pyvision.episode import Episode
+from pyvision.agent.budget import Limits
+from pyvision.agent.episode import Episode
 from pyvision.errors import ToolError
 from pyvision.strategies.vdebugger.services import Services
 from pyvision.types import Ask, Observation, Picture, Question, Tool, ToolRequest

@@ -11,10 +11,10 @@ from typing import Any
 
 import pysnooper  # type: ignore[import-untyped]
 
-from pyvision.prompts import load
 from pyvision.strategies.vdebugger.execution import API, call_cell
-from pyvision.strategies.vdebugger.feedback import trace_text
-from pyvision.strategies.vdebugger.forms import FUNCTION
+from pyvision.strategies.vdebugger.task_types import FUNCTION
+from pyvision.strategies.vdebugger.trace_format import trace_text
+from pyvision.text.prompts import load
 from sandbox import Policy
 from tests.sandbox.guest.traced import Cells
 

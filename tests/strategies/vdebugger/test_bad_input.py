@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from pyvision.budget import Limits
+from pyvision.agent.budget import Limits
 from pyvision.errors import LimitReached, ModelError
 from pyvision.strategies.vdebugger import VDebugger
 from pyvision.types import Answer, Reply
 from sandbox import Policy, Sandbox
-from tests.strategies.vdebugger.rehearsing import BAD, GOOD, Stage, program
+from tests.strategies.vdebugger.running import BAD, GOOD, Stage, program
 from tests.strategies.vdebugger.scenes import Broken, Scene, World
 
 QUESTION = "How many cups are there?"

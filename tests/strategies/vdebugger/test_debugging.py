@@ -9,7 +9,7 @@ import pytest
 from pyvision.errors import ConfigError
 from pyvision.strategies.vdebugger import VDebugger
 from pyvision.types import Answer, Reply, TokenLogprob
-from tests.strategies.vdebugger.rehearsing import BAD, GOOD, MARKED, Stage, program
+from tests.strategies.vdebugger.running import BAD, GOOD, MARKED, Stage, program
 
 OTHER = program("cups = ImagePatch(image).find('cup')\nreturn str(len(cups) + 1)")
 THIRD = OTHER.replace("+ 1", "+ 2")

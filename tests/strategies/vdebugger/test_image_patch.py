@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from pyvision.prompts import load
+from pyvision.text.prompts import load
 from tests.strategies.vdebugger.scenes import Near, Scene, Thing, World
 from tests.strategies.vdebugger.snooping import api
 

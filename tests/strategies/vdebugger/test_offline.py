@@ -8,7 +8,7 @@ import pytest
 
 from pyvision.events import Event, Noted
 from pyvision.solve import prepare, solve
-from tests.strategies.vdebugger.rehearsing import OneSession
+from tests.strategies.vdebugger.running import OneSession
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 ASKED = {

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from pyvision.budget import Limits
-from pyvision.episode import Episode
+from pyvision.agent.budget import Limits
+from pyvision.agent.episode import Episode
 from pyvision.errors import ToolError
-from pyvision.replay.functions import Recorded
+from pyvision.runs.replay.tool_stubs import Recorded
 from pyvision.strategies.vdebugger.services import Services
 from pyvision.types import Ask, Observation, Question, Tool, ToolRequest
 from tests.doubles import CannedSandbox, figure

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from pyvision.budget import Limits
-from pyvision.episode import Episode
+from pyvision.agent.budget import Limits
+from pyvision.agent.episode import Episode
 from pyvision.events import Event
 from pyvision.strategies.vdebugger.answers import answer_of
 from pyvision.strategies.vdebugger.execution import Executor
-from pyvision.strategies.vdebugger.forms import query_of
 from pyvision.strategies.vdebugger.programs import canonical
+from pyvision.strategies.vdebugger.task_types import query_of
 from pyvision.types import Question
 from tests.doubles import picture
-from tests.strategies.vdebugger.rehearsing import OneSession
+from tests.strategies.vdebugger.running import OneSession
 from tests.strategies.vdebugger.scenes import SIDE, World
 from tests.strategies.vdebugger.worked import EXPECTED, KNOWLEDGE, Worked, worked_programs
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from pyvision.prompts import load
-from pyvision.strategies.vdebugger.forms import FORMS, FormName
+from pyvision.strategies.vdebugger.task_types import FORMS, FormName
+from pyvision.text.prompts import load
 from tests.strategies.vdebugger.scenes import Scene, Thing
 
 LEFT, MIDDLE, RIGHT = (20, 120, 60, 160), (110, 120, 150, 160), (200, 120, 240, 160)

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from pyvision.errors import ToolError
-from pyvision.tools.table import ROWS, build_tools
+from pyvision.tools.registry import ROWS, build_tools
 from pyvision.types import Observation, Picture, Tool, ToolRequest
 from tests.tools.perception.pictures import Answering, photograph, two_circles_and_a_square, written
 

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.errors import ImageError
-from pyvision.images import crop, opened, pixels, read
+from pyvision.images.pixels import crop, opened, pixels
+from pyvision.images.read import read
+from tests.offline.test_perception import EXAMPLES
 from tests.tools.perception.pictures import drawn
-from tests.tools.perception.test_offline import EXAMPLES
 
 CORNER = drawn(lambda page: page.rectangle((0, 0, 9, 4), fill="red"), 40, 20)
 EDGE = st.floats(-60, 60)

@@ -9,7 +9,7 @@ import pytest
 
 from pyvision.errors import ConfigError
 from pyvision.tools.perception.loading import Once, shared
-from pyvision.tools.table import build_tools
+from pyvision.tools.registry import build_tools
 from pyvision.types import ToolRequest
 from tests.tools.perception.pictures import nobody, two_circles_and_a_square
 

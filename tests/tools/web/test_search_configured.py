@@ -6,7 +6,7 @@ import pytest
 
 from pyvision.errors import ConfigError
 from pyvision.solve import prepare
-from pyvision.tools.table import build_tools
+from pyvision.tools.registry import build_tools
 from pyvision.tools.web import WebSearch, web_tool
 from pyvision.tools.web.providers import PROVIDERS
 from pyvision.tools.web.service import Service

@@ -1,0 +1,1 @@
+"""Simulated studies of the papers."""

@@ -1,0 +1,155 @@
+"""The small language models of the world: transformers from scratch, their tokenizer, and what a writer learns."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.worlds.vdebugger_world.grammar import Case, some_shape
+from benchmarks.worlds.vdebugger_world.scenes import COLOURS, SHAPES
+from pyvision.experiments.vdebugger_training.encoding import Room, encode_prompt
+from pyvision.experiments.vdebugger_training.local_model import Local
+from pyvision.experiments.vdebugger_training.mask_best import MaskBest
+from pyvision.experiments.vdebugger_training.masking import MASK, Masked, mask_somewhere
+from pyvision.experiments.vdebugger_training.records import Lesson
+
+CODER_INST, FILLER_INST, _DRILL_INST = "\n\n# Program\n", "\n\n# Whole\n", "\n\n# Names\n"
+_PATCH = ("left", "right", "upper", "lower", "height", "width", "horizontal_center", "vertical_center")
+# What stands in every trace is one token each; digits are single, so that numbers can be compared.
+_WHOLE = (
+    *(f", {name}=" for name in _PATCH[1:]),
+    "ImagePatch(left=",
+    *(
+        "New var:....... ",
+        "Modified var:.. ",
+        "Return value:.. ",
+        "Exception:..... ",
+        "line         ",
+        "call         ",
+    ),
+    *("return       ", "exception    ", "<<<BUG>>>", "<<<BUG/>>>", MASK, "    "),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Of a transformer whose first layer is a short convolution.
+
+    A layer that sees its neighbours helps the next one to learn to copy, of which programs about a question are made.
+    """
+
+    hidden: int = 96
+    layers: int = 3
+    heads: int = 4
+    tokens: int = 768
+
+
+def new_model(folder: Path, corpus: Sequence[str], shape: Shape) -> Path:
+    """Save an untrained model and a tokenizer for this corpus into a folder."""
+    import torch
+    from transformers import Lfm2Config, Lfm2ForCausalLM
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    tokenizer = _tokenizer(corpus)
+    tokenizer.save_pretrained(folder)
+    torch.manual_seed(0)
+    settings = Lfm2Config(
+        vocab_size=len(tokenizer),
+        hidden_size=shape.hidden,
+        intermediate_size=3 * shape.hidden,
+        block_auto_adjust_ff_dim=False,
+        num_hidden_layers=shape.layers,
+        layer_types=["conv"] + ["full_attention"] * (shape.layers - 1),
+        conv_L_cache=4,
+        initializer_range=0.1,  # about one by the root of the width; with the usual 0.02 it learns to copy much later
+        num_attention_heads=shape.heads,
+        num_key_value_heads=shape.heads,
+        max_position_embeddings=shape.tokens,
+        bos_token_id=tokenizer.bos_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.eos_token_id,
+    )
+    Lfm2ForCausalLM(settings).save_pretrained(folder)
+    return folder
+
+
+def _tokenizer(corpus: Sequence[str]) -> Any:
+    from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    pieces = Regex(r"[0-9]| ?[A-Za-z]+|_|\s+|[^\sA-Za-z0-9_]+")
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(pieces, "isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=600,
+        special_tokens=["<s>", "</s>"],
+        initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(corpus, trainer)
+    tokenizer.add_tokens([AddedToken(text, normalized=False) for text in _WHOLE])
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", clean_up_tokenization_spaces=False
+    )
+
+
+def lessons_of_a_coder(cases: Sequence[Case], seed: int) -> Iterator[Lesson]:
+    """Write a program for a question."""
+    chance = random.Random(seed)
+    for case in cases:
+        yield Lesson(f"# {case.task}", CODER_INST, some_shape(case, chance))
+
+
+def lessons_of_a_filler(cases: Sequence[Case], seed: int) -> Iterator[Lesson]:
+    """Fill the mask of a program."""
+    chance = random.Random(seed)
+    for case in cases:
+        program = some_shape(case, chance)
+        masked = mask_somewhere(program, chance)
+        yield Lesson(f"# {case.task}\n{masked.text}", FILLER_INST, program)
+
+
+def drills(count: int, seed: int) -> Iterator[Lesson]:
+    """Lists of names to copy: what programs take from questions, and what a model from scratch has to learn first."""
+    chance = random.Random(seed)
+    for _ in range(count):
+        yield _drill(chance)
+
+
+def _drill(chance: random.Random) -> Lesson:
+    names = [f"{chance.choice(COLOURS)} {chance.choice(SHAPES)}" for _ in range(chance.randint(2, 8))]
+    names += chance.sample(SHAPES, 2)
+    chance.shuffle(names)
+    return Lesson(f"# {', a '.join(names)}", _DRILL_INST, repr(names))
+
+
+def first_programs(coder: Local, cases: Sequence[Case], room: Room) -> dict[str, str]:
+    """What the coder writes for each question, greedily, by the question's id."""
+    prompts = [encode_prompt(f"# {case.task}", CODER_INST, coder.tokenizer, room) for case in cases]
+    said = coder.continued(prompts, room.answer)
+    return {case.id: text for case, text in zip(cases, said, strict=True)}
+
+
+class Filler:
+    """A `pyvision.experiments.vdebugger_training.dataset.Refill` by a trained filler; greedy without a rule."""
+
+    def __init__(self, model: Local, room: Room, rule: MaskBest | None = None, seed: int = 0) -> None:
+        self._model, self._room, self._rule, self._seed = model, room, rule, seed
+
+    def __call__(self, asked: Sequence[tuple[str, Masked]]) -> Sequence[str]:
+        self._seed += 1
+        prompts = [self._prompt(f"# {task}\n{masked.text}") for task, masked in asked]
+        return self._model.continued(prompts, self._room.answer, self._rule, self._seed)
+
+    def _prompt(self, text: str) -> list[int]:
+        return encode_prompt(text, FILLER_INST, self._model.tokenizer, self._room)

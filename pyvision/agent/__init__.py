@@ -1,0 +1,1 @@
+"""What a strategy works with: the episode, its budget, its context window."""

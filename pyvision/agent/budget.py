@@ -1,0 +1,144 @@
+"""What one question may spend, and has spent so far."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from pyvision.agent.context import Request
+from pyvision.config.prices import Price
+from pyvision.errors import EndReason, LimitReached
+from pyvision.types import Usage
+
+_NEARLY = 0.9  # the share of a budget after which the next reply has to be the last
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Budgets of one question; None means no limit.
+
+    Turns are replies to the strategy; what its tools ask of models is no turn, but counts otherwise. Tokens count input
+    and output of every reply. A picture counts once, however often the talk that holds it is sent; bytes count every
+    time, pictures as base64. Cost is in the currency of the price table. Pictures, bytes and uses of tools are known
+    beforehand and never overshot, the others by no more than the one call under way.
+    """
+
+    max_turns: int = 20
+    max_tokens: int | None = 2_000_000
+    max_seconds: float | None = 1800.0
+    max_pictures: int | None = None
+    max_bytes: int | None = None
+    max_cost: float | None = None
+    max_uses: int | None = 500
+
+
+@dataclass(frozen=True, slots=True)
+class _Meter:
+    """One budget: what it counts, how much of it is spent, and the flag that allows more."""
+
+    reason: EndReason
+    unit: str
+    spent: float
+    limit: float | None
+    flag: str
+
+    def check(self, more: float = 0) -> None:
+        """Raises LimitReached when the budget is spent, or does not hold so much more."""
+        if self.limit is None or (self.spent < self.limit and self.spent + more <= self.limit):
+            return
+        told = f"{self.spent:,.6g} of {self.limit:,.6g} {self.unit} are spent"
+        needed = f" and {more:,.6g} more are needed" if more else ""
+        raise LimitReached(self.reason, f"{told}{needed}; allow more with {self.flag}")
+
+    @property
+    def is_nearly_spent(self) -> bool:
+        return self.limit is not None and self.spent >= _NEARLY * self.limit
+
+
+class Budget:
+    """Counts what a question spends. `cost` stays None until a reply had a price."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.usage = Usage()
+        self.turns = 0
+        self.uses = 0
+        self.bytes = 0
+        self.cost: float | None = None
+        self._pictures: set[str] = set()
+        self._request_bytes = 0  # of the latest one
+        self._began = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self._began
+
+    @property
+    def seconds_left(self) -> float | None:
+        limit = self.limits.max_seconds
+        return None if limit is None else max(0.0, limit - self.seconds)
+
+    @property
+    def turns_left(self) -> int:
+        return self.limits.max_turns - self.turns
+
+    def check(self, *, for_tool: bool = False) -> None:
+        """Raises LimitReached when nothing is left to ask a model with; a tool asks also after the last turn."""
+        turns, *others = self._spent_by_replies()
+        for meter in (*(() if for_tool else (turns,)), *others, self._time()):
+            meter.check()
+
+    def use(self) -> None:
+        """Count the use of a tool. Raises LimitReached when no more are left."""
+        _Meter("tool_limit", "uses of tools", self.uses, self.limits.max_uses, "--max-uses").check()
+        self.uses += 1
+
+    def check_time(self) -> None:
+        """Raises LimitReached when the time is spent."""
+        self._time().check()
+
+    def send(self, request: Request) -> None:
+        """Count a request that is about to go out. Raises LimitReached when it would overshoot a budget."""
+        pictures = {sent.sha256 for sent in request.sent}
+        if new := pictures - self._pictures:
+            self._sent_pictures().check(more=len(new))
+        self._sent_bytes().check(more=request.size_bytes)
+        self._pictures |= pictures
+        self.bytes += request.size_bytes
+        self._request_bytes = request.size_bytes
+
+    def receive(self, usage: Usage, price: Price | None, *, for_tool: bool = False) -> None:
+        """Count a reply."""
+        self.turns += not for_tool
+        self.usage += usage
+        if price is not None:
+            self.cost = (self.cost or 0.0) + price.of(usage)
+
+    def nearly_spent(self) -> EndReason | None:
+        """The budget that allows only one more reply, or None while there is room for more."""
+        if self.turns_left <= 1:
+            return "turn_limit"
+        most = self.limits.max_bytes
+        if most is not None and self.bytes + 2 * self._request_bytes > most:  # requests only grow
+            return "byte_limit"
+        _, *meters = self._spent_by_replies()
+        meters += [self._sent_pictures(), self._time()]
+        return next((meter.reason for meter in meters if meter.is_nearly_spent), None)
+
+    def _spent_by_replies(self) -> tuple[_Meter, ...]:
+        limits = self.limits
+        return (
+            _Meter("turn_limit", "turns", self.turns, limits.max_turns, "--max-turns"),
+            _Meter("token_limit", "tokens", self.usage.total, limits.max_tokens, "--max-tokens"),
+            _Meter("cost_limit", "units of money", self.cost or 0.0, limits.max_cost, "--max-cost"),
+        )
+
+    def _sent_pictures(self) -> _Meter:
+        spent = len(self._pictures)
+        return _Meter("picture_limit", "pictures", spent, self.limits.max_pictures, "--max-pictures")
+
+    def _sent_bytes(self) -> _Meter:
+        return _Meter("byte_limit", "bytes", self.bytes, self.limits.max_bytes, "--max-bytes")
+
+    def _time(self) -> _Meter:
+        return _Meter("time_limit", "seconds", self.seconds, self.limits.max_seconds, "--max-seconds")

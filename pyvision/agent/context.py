@@ -1,0 +1,198 @@
+"""What goes out to a model: the talk with its pictures fitted, and figures left out where there are too many.
+
+The talk of a strategy is only ever appended to, and so is what is sent, until a limit of the endpoint is met. Then
+the oldest figures give way to a line with their handle, down to half the limit at once, so that the endpoint's
+prompt cache breaks once and not with every turn. Figures of the last turn go only where they must, and the images of
+the question last of all. What was left out stays out; the model gets it back by showing `image_clue_k` again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from pyvision.config.provider_limits import EndpointLimits
+from pyvision.errors import LimitReached, ModelError
+from pyvision.events import Sent
+from pyvision.images.fit import Fitted, fit
+from pyvision.images.pixels import file_hash
+from pyvision.text.prompts import render
+from pyvision.types import Message, Part, Picture, Text
+
+_TAG = re.compile(r"<image_clue_(\d+)>\s*\Z")  # stands before a picture that has a handle
+_PART_BYTES = 100  # of JSON around each part
+_FILLED = 0.95  # the share of a request's bytes that we fill: what we count is not quite what is sent
+_KEPT = 0.5  # the share of a limit that the figures of earlier turns are cut down to
+_MOST_PICTURES = re.compile(r"at most (\d+) image|you set image=(\d+)", re.IGNORECASE)  # vLLM, LMDeploy
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request as it goes out; `left_out` are the handles of the pictures that gave way just now."""
+
+    messages: tuple[Message, ...]
+    sent: tuple[Sent, ...]
+    size_bytes: int
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a picture stands in a talk, and the number of its handle, if it has one."""
+
+    turn: int
+    message: Message
+    part: int
+    picture: Picture
+    number: int | None
+
+    @property
+    def name(self) -> str | None:
+        return None if self.number is None else f"image_clue_{self.number}"
+
+
+class Outbox:
+    """Packs the talks of one role for the endpoint of its model; every picture is fitted and hashed once.
+
+    originals: the k of each `image_clue_k` that a person gave.
+    """
+
+    def __init__(self, accepts: EndpointLimits, originals: Collection[int]) -> None:
+        self._accepts = accepts
+        self._originals = originals
+        self._fitted: dict[Picture, tuple[Fitted, str]] = {}
+        self._left_out: dict[Message, frozenset[int]] = {}
+
+    def pack(self, talk: Sequence[Message]) -> Request:
+        """The request for this talk. Raises LimitReached when no picture is left that could give way."""
+        leaving = self._surplus(talk)
+        self._leave_out(leaving)
+        places = self._shown(talk)
+        size = self._size(talk, places)
+        self._check(len(places), size)
+        return Request(
+            tuple(self._packed(message) for message in talk),
+            tuple(self._sent(place) for place in places),
+            size,
+            tuple(place.name or "" for place in leaving),
+        )
+
+    def give_way(self, error: ModelError, talk: Sequence[Message]) -> bool:
+        """Whether the talk may be sent again, smaller: the endpoint told its limit, or the talk is too long for it."""
+        if told := _MOST_PICTURES.search(str(error)):
+            pictures = int(told[1] or told[2])
+            is_news = pictures < self._accepts.pictures
+            self._accepts = replace(self._accepts, pictures=min(pictures, self._accepts.pictures))
+            return is_news
+        if error.kind != "context":
+            return False
+        named = [place for place in self._shown(talk) if place.number is not None]
+        first = min((self._rank(place, talk) for place in named), default=0)
+        leaving = [place for place in named if self._rank(place, talk) == first]
+        self._leave_out(leaving)
+        return bool(leaving)
+
+    def _surplus(self, talk: Sequence[Message]) -> list[_Place]:
+        """The pictures that have to give way; none while the talk keeps to the limits."""
+        places = self._shown(talk)
+        count, size = len(places), self._size(talk, places)
+        if self._fits(count, size, 1.0):
+            return []
+        leaving: list[_Place] = []
+        named = (place for place in places if place.number is not None)
+        for place in sorted(named, key=lambda place: self._rank(place, talk)):
+            share = _KEPT if self._rank(place, talk) == 0 else 1.0
+            if self._fits(count, size, share):
+                break
+            leaving.append(place)
+            count, size = count - 1, size - self._picture_bytes(place.picture)
+        return leaving
+
+    def _rank(self, place: _Place, talk: Sequence[Message]) -> int:
+        """What goes first: figures of earlier turns (0), those of the last turn (1), images of the question (2)."""
+        if place.number in self._originals:
+            return 2
+        return 1 if place.turn == len(talk) - 1 else 0
+
+    def _fits(self, count: int, size: int, share: float) -> bool:
+        accepts = self._accepts
+        return count <= share * accepts.pictures and size <= share * _FILLED * accepts.request_bytes
+
+    def _check(self, count: int, size: int) -> None:
+        if self._fits(count, size, 1.0):
+            return
+        accepts, way = self._accepts, "give fewer or smaller images, or a model that accepts more"
+        if count > accepts.pictures:
+            told = f"{count} pictures do not go into one request of at most {accepts.pictures}"
+            raise LimitReached("picture_limit", f"{told}; {way}")
+        told = f"{size:,} bytes do not go into one request of at most {accepts.request_bytes:,}"
+        raise LimitReached("byte_limit", f"{told}; {way}")
+
+    def _shown(self, talk: Sequence[Message]) -> list[_Place]:
+        return [
+            place
+            for place in _places(talk)
+            if place.part not in self._left_out.get(place.message, frozenset())
+        ]
+
+    def _leave_out(self, places: Sequence[_Place]) -> None:
+        for place in places:
+            self._left_out[place.message] = self._left_out.get(place.message, frozenset()) | {place.part}
+
+    def _packed(self, message: Message) -> Message:
+        if not any(isinstance(part, Picture) for part in message.parts):
+            return message
+        gone = self._left_out.get(message, frozenset())
+        return replace(
+            message,
+            parts=tuple(
+                self._line(message, at) if at in gone else self._as_sent(part)
+                for at, part in enumerate(message.parts)
+            ),
+        )
+
+    def _as_sent(self, part: Part) -> Part:
+        return self._fit(part)[0].picture if isinstance(part, Picture) else part
+
+    def _line(self, message: Message, at: int) -> Text:
+        """What stands in the place of a picture that was left out."""
+        picture = message.parts[at]
+        assert isinstance(picture, Picture)
+        name = f"image_clue_{_number(message.parts, at)}"
+        return Text(render("episode/left_out.md", name=name, width=picture.width, height=picture.height))
+
+    def _sent(self, place: _Place) -> Sent:
+        fitted, sha256 = self._fit(place.picture)
+        sent = fitted.picture
+        return Sent(place.name, sha256, sent.width, sent.height, fitted.scale_x, fitted.scale_y)
+
+    def _fit(self, picture: Picture) -> tuple[Fitted, str]:
+        """Kept by the picture itself: Python remembers the hash of its bytes, so that this costs nothing again."""
+        if picture not in self._fitted:
+            fitted = fit(picture, self._accepts.fit)
+            self._fitted[picture] = fitted, file_hash(fitted.picture)
+        return self._fitted[picture]
+
+    def _size(self, talk: Sequence[Message], places: Sequence[_Place]) -> int:
+        parts = [part for message in talk for part in message.parts]
+        text = sum(len(part.text.encode("utf-8", "replace")) for part in parts if isinstance(part, Text))
+        pictures = sum(self._picture_bytes(place.picture) for place in places)
+        return text + pictures + _PART_BYTES * len(parts)
+
+    def _picture_bytes(self, picture: Picture) -> int:
+        return -(-len(self._fit(picture)[0].picture.data) // 3) * 4
+
+
+def _places(talk: Sequence[Message]) -> Iterator[_Place]:
+    for turn, message in enumerate(talk):
+        for at, part in enumerate(message.parts):
+            if isinstance(part, Picture):
+                yield _Place(turn, message, at, part, _number(message.parts, at))
+
+
+def _number(parts: Sequence[Part], at: int) -> int | None:
+    """The k of the `<image_clue_k>` right before a picture."""
+    before = parts[at - 1] if at else None
+    tag = _TAG.search(before.text) if isinstance(before, Text) else None
+    return int(tag[1]) if tag else None

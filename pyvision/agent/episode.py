@@ -1,0 +1,383 @@
+"""All that a strategy may touch while it answers one question; budgets and record are kept here."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Protocol
+
+from pyvision.agent.budget import Budget, Limits
+from pyvision.agent.context import Outbox, Request
+from pyvision.config.prices import Price
+from pyvision.config.provider_limits import EndpointLimits
+from pyvision.errors import (
+    ConfigError,
+    EndReason,
+    ImageError,
+    LimitReached,
+    ModelError,
+    PyVisionError,
+    ToolError,
+)
+from pyvision.events import Asked, Defined, Event, Noted, Ran, Restarted, Spoke, Used
+from pyvision.images.read import decode
+from pyvision.models.cancellation import Cancellation
+from pyvision.models.streaming import interruptible, stream_of
+from pyvision.tools.cell_functions import host_functions
+from pyvision.types import (
+    Message,
+    Model,
+    Observation,
+    Picture,
+    Question,
+    Reply,
+    Restart,
+    Sampling,
+    Tool,
+    ToolRequest,
+    Usage,
+)
+from sandbox import CellResult, Figure, HostFunction, SandboxError
+
+__all__ = ["DEFAULT_ROLE", "Episode", "Limits", "Sandbox", "Session"]
+DEFAULT_ROLE = "default"
+_INTERRUPTED_S = 5.0  # that a cell may take to end when it is interrupted
+
+
+class Session(Protocol):
+    """One kernel with the images of one question in it; `sandbox.Session` is one."""
+
+    def run(
+        self, code: str, *, trace: bool = False, functions: Mapping[str, HostFunction] | None = None
+    ) -> CellResult: ...
+
+    def define(self, images: Mapping[str, bytes]) -> None: ...
+
+    def interrupt(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Sandbox(Protocol):
+    """Where sessions come from; `sandbox.Sandbox` is one."""
+
+    def warm_up(self) -> None: ...
+
+    def open(self, images: Mapping[str, bytes]) -> Session: ...
+
+
+@dataclass(slots=True)
+class _Cell:
+    """The cell that is running. ended_by: what a tool raised in it that ends the question."""
+
+    ended_by: PyVisionError | None = None
+
+
+class Episode:
+    """The verbs of a strategy: ask a model, run a cell, use a tool, name a figure, note a remark.
+
+    Opens the kernel on the first `run` and holds it until `close`. Every verb becomes an event. Used by one
+    thread at a time, but for what the functions of a cell do while `run` waits for it.
+    """
+
+    def __init__(  # noqa: PLR0913 - each is one thing that a question is answered with
+        self,
+        question: Question,
+        models: Mapping[str, Model],
+        limits: Limits,
+        sandbox: Sandbox,
+        watch: Callable[[Event], None],
+        *,
+        accepts: Mapping[str, EndpointLimits] | None = None,
+        prices: Mapping[str, Price] | None = None,
+        tools: Mapping[str, Tool] | None = None,
+        cancellation: Cancellation | None = None,
+    ) -> None:
+        """accepts: role -> what its endpoint takes, as `models` names roles. prices: model name -> price.
+
+        cancellation: ends the episode: the cell that runs, with its kernel, the request under way, and every verb.
+        """
+        self.question = question
+        self.cells = 0
+        self._budget = Budget(limits)
+        self._models = models
+        self._accepts = accepts or {}
+        self._prices = prices or {}
+        self._tools = tools or {}
+        self._outboxes: dict[str, Outbox] = {}
+        self._sandbox = sandbox
+        self._watch = watch
+        self._session: Session | None = None
+        self._cell: _Cell | None = None  # while one runs
+        self._names = question.earlier.named + len(question.images)
+        self._cancellation = cancellation or Cancellation()
+        self._waiting_for = ""
+
+    @property
+    def interruption(self) -> str:
+        """What to report of an interrupt: who stopped the episode, and what it was waiting for."""
+        what = self._waiting_for
+        return f"stopped by the caller while waiting for {what}" if what else "stopped by the caller"
+
+    @property
+    def limits(self) -> Limits:
+        return self._budget.limits
+
+    @property
+    def usage(self) -> Usage:
+        return self._budget.usage
+
+    @property
+    def cost(self) -> float | None:
+        return self._budget.cost
+
+    @property
+    def seconds(self) -> float:
+        return self._budget.seconds
+
+    @property
+    def turns(self) -> int:
+        return self._budget.turns
+
+    @property
+    def turns_left(self) -> int:
+        return self._budget.turns_left
+
+    def ask(
+        self, role: str, messages: Sequence[Message], *, stop: tuple[str, ...] = (), logprobs: bool = False
+    ) -> Reply:
+        """One reply of the model that plays this role, to the talk as its endpoint can take it (`sending`).
+
+        Raises LimitReached when a budget is spent or the talk is too long, ModelError when the endpoint fails.
+        """
+        return self._ask(role, messages, Sampling(stop=stop, logprobs=logprobs))
+
+    def _ask(
+        self, role: str, messages: Sequence[Message], sampling: Sampling, *, for_tool: bool = False
+    ) -> Reply:
+        self._cancellation.check()
+        self._budget.check(for_tool=for_tool)
+        model = self._models.get(role) or self._models[DEFAULT_ROLE]
+        began = time.monotonic()
+        timed = replace(sampling, seconds=self._budget.seconds_left)
+        request, reply = self._reply(role, model, messages, timed)
+        self._budget.receive(reply.usage, self._prices.get(model.name), for_tool=for_tool)
+        seconds = time.monotonic() - began
+        self._watch(Asked(role, model.name, request.messages, reply, seconds, request.sent))
+        return reply
+
+    def expect_code(self) -> None:
+        """Say that cells will follow: what they need starts while the model thinks.
+
+        Raises sandbox.SandboxError where nothing can run, before the model was paid for.
+        """
+        self._sandbox.warm_up()
+
+    def run(
+        self,
+        code: str,
+        *,
+        trace: bool = False,
+        tools: Sequence[str] = (),
+        functions: Mapping[str, HostFunction] | None = None,
+    ) -> CellResult:
+        """Run one cell in the question's kernel, which holds its images. What the code does is data.
+
+        trace: tell which lines ran, and what they changed. tools: the names of tools that the cell may call as
+        `host.NAME(…)`. functions: what else it may call so; they run while it waits, may call `use`, and what they
+        raise is raised in the cell.
+        Raises LimitReached when time is spent, sandbox.SandboxError when no kernel can be had; and after the cell what
+        `use` raised in it, as a cell that catches a spent budget must not go on for ever.
+        """
+        self._check_time()
+        session = self._open_session()
+        self._check_time()  # opening took a while
+        callable_in_cell = host_functions(self.use, tools) | dict(functions or {})
+        run = partial(session.run, code, trace=trace, functions=callable_in_cell or None)
+        self._cell = _Cell()
+        try:
+            with self._waiting("a cell"), self._cancellation.on_cancel(session.close):
+                result = self._ran(code, run, session)
+        finally:
+            cell, self._cell = self._cell, None
+        if cell.ended_by is not None:
+            raise cell.ended_by
+        return result
+
+    def _ran(self, code: str, run: Callable[[], CellResult], session: Session) -> CellResult:
+        """The result of a cell, recorded; that of one which Ctrl-C ended is recorded with what it has put out.
+
+        Only the main thread gets a KeyboardInterrupt, so there the cell runs in a thread of its own.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            return self._recorded(code, run())
+        with ThreadPoolExecutor(1, "cell") as thread:
+            running: Future[CellResult] | None = None
+            try:
+                running = thread.submit(run)
+                result = running.result()
+            except KeyboardInterrupt:
+                session.interrupt()
+                with suppress(TimeoutError, SandboxError):
+                    if running is not None:
+                        self._recorded(code, running.result(_INTERRUPTED_S))
+                session.close()  # ends a cell that does not let itself be interrupted
+                raise
+        return self._recorded(code, result)
+
+    def _recorded(self, code: str, result: CellResult) -> CellResult:
+        self.cells += 1
+        self._watch(Ran(code, result))
+        return result
+
+    @property
+    def tools(self) -> Mapping[str, Tool]:
+        """The tools that `use` knows, by name."""
+        return self._tools
+
+    def use(self, tool: str, request: ToolRequest) -> Observation:
+        """What a tool makes of a request; when it cannot do it, the observation says why.
+
+        Raises LimitReached when time or uses are spent or a model that it asks has no budget left, ModelError when that
+        model's endpoint fails, and ConfigError for a tool that is not there or that the user has to fix. The first of
+        these that a cell causes ends the question after the cell; until then every use raises ToolError.
+        """
+        cell = self._cell
+        if cell is None:
+            return self._use(tool, request)
+        if cell.ended_by is not None:
+            raise ToolError("the run is ending; no tool can be used any more")
+        try:
+            return self._use(tool, request)
+        except PyVisionError as error:
+            cell.ended_by = error
+            raise
+
+    def _use(self, tool: str, request: ToolRequest) -> Observation:
+        self._check_time()
+        known = self._tools.get(tool)
+        if known is None:
+            raise ConfigError(f"no tool {tool!r} is set up; there are: {', '.join(self._tools) or 'none'}")
+        self._budget.use()
+        began = time.monotonic()
+        try:
+            with self._waiting(f"the tool {tool}"):
+                observation = known(request, self._ask_for_tool)
+        except ToolError as error:
+            observation = Observation(error=str(error))
+        self._watch(Used(tool, request, observation, time.monotonic() - began))
+        return observation
+
+    def _ask_for_tool(self, role: str, messages: Sequence[Message]) -> Reply:
+        return self._ask(role, messages, Sampling(), for_tool=True)
+
+    def define(self, figures: Sequence[Figure]) -> tuple[tuple[str, Picture], ...]:
+        """Give figures the next free names `image_clue_k`, as variables in the kernel too.
+
+        A figure that turns out not to be a picture is left out and noted.
+        """
+        named: list[tuple[str, Picture]] = []
+        for figure in figures:
+            try:
+                picture = decode(figure.data, "figure")
+            except ImageError as error:
+                self.note("figure_refused", why=str(error))
+                continue
+            name = f"image_clue_{self._names}"
+            self._names += 1
+            self._open_session().define({name: picture.data})
+            self._watch(Defined(name, picture))
+            named.append((name, picture))
+        return tuple(named)
+
+    def note(self, label: str, **data: Any) -> None:
+        """Record something about the strategy's own course; the data must be plain values."""
+        self._watch(Noted(label, data))
+
+    def last_call(self) -> EndReason | None:
+        """The budget that allows only one more reply, or None while there is room for more."""
+        return self._budget.nearly_spent()
+
+    def close(self) -> None:
+        """End the kernel, if there is one."""
+        if self._session is not None:
+            self._session.close()
+
+    def _open_session(self) -> Session:
+        if self._session is None:
+            named = self.question.named_images
+            with self._waiting("a kernel"):
+                self._session = self._sandbox.open({name: picture.data for name, picture in named})
+        return self._session
+
+    def _reply(
+        self, role: str, model: Model, talk: Sequence[Message], sampling: Sampling, *, again: bool = True
+    ) -> tuple[Request, Reply]:
+        """What was sent and what came back; once more where the endpoint said that it was too much."""
+        request = self._packed(role, talk)
+        try:
+            return request, self._listen(role, model, request.messages, sampling)
+        except ModelError as error:
+            if again and self._outbox(role).give_way(error, talk):
+                return self._reply(role, model, talk, sampling, again=False)
+            self._check_time()  # what the endpoint could not do in the time that was left is no fault of it
+            if error.kind == "context":
+                raise LimitReached("context_overflow", str(error)) from error
+            raise
+
+    def _packed(self, role: str, talk: Sequence[Message]) -> Request:
+        request = self._outbox(role).pack(talk)
+        if request.left_out:
+            self.note("left_out", role=role, pictures=list(request.left_out))
+        self._budget.send(request)
+        return request
+
+    def _outbox(self, role: str) -> Outbox:
+        if role not in self._outboxes:
+            accepts = self._accepts.get(role if role in self._models else DEFAULT_ROLE, EndpointLimits())
+            self._outboxes[role] = Outbox(accepts, self.question.originals)
+        return self._outboxes[role]
+
+    def _listen(self, role: str, model: Model, messages: Sequence[Message], sampling: Sampling) -> Reply:
+        stream = partial(stream_of, model, messages, sampling)
+        with (
+            self._waiting(model.name),
+            closing(interruptible(stream, self._cancellation)) as pieces,
+        ):
+            for piece in pieces:
+                if isinstance(piece, Reply):
+                    return piece
+                self._check_time()
+                self._watch(
+                    self._restarted(role, model, piece) if isinstance(piece, Restart) else Spoke(role, piece)
+                )
+        raise ModelError(f"{model.name}: the stream ended without a reply", retry=True)
+
+    def _restarted(self, role: str, model: Model, restart: Restart) -> Restarted:
+        event = Restarted(role, restart.why, restart.attempt, restart.wait_s)
+        self._waiting_for = f"{model.name} ({event.notice})" if event.notice else model.name
+        return event
+
+    @contextmanager
+    def _waiting(self, what: str) -> Iterator[None]:
+        """Keeps what is waited for; an interrupt leaves it as it is, to be told."""
+        before, self._waiting_for = self._waiting_for, what
+        try:
+            yield
+        except Exception:
+            self._waited(before)
+            raise
+        self._waited(before)
+
+    def _waited(self, before: str) -> None:
+        if not self._cancellation.is_cancelled:
+            self._waiting_for = before
+
+    def _check_time(self) -> None:
+        self._cancellation.check()
+        self._budget.check_time()

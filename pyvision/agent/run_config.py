@@ -1,0 +1,44 @@
+"""How a run is configured, as its folder and the fingerprint of an experiment hold it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from pyvision.agent.budget import Limits
+from sandbox import Policy
+
+
+@dataclass(frozen=True, slots=True)
+class RunConfig:
+    """All settings of one run, without secrets.
+
+    strategy: its name. options: its fields. model: the common one. roles: role -> the model that plays it instead.
+    tools: tool -> PROVIDER[:WHERE]. images: the files of the question.
+    """
+
+    strategy: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    model: Mapping[str, Any] = field(default_factory=dict)
+    roles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    tools: Mapping[str, str] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
+    policy: Policy = field(default_factory=Policy)
+    images: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As config.json holds it."""
+        return {**self.shared(), "images": list(self.images)}
+
+    def shared(self) -> dict[str, Any]:
+        """The same without the images: what all questions of an experiment have in common."""
+        return {
+            "strategy": self.strategy,
+            "options": dict(self.options),
+            "model": dict(self.model),
+            "roles": {role: dict(model) for role, model in self.roles.items()},
+            "tools": dict(self.tools),
+            "limits": asdict(self.limits),
+            "policy": asdict(self.policy),
+        }

@@ -1,0 +1,133 @@
+"""Read experiments out of their stores, as the analyses take them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyvision.bench.analysis.aggregate_metrics import joined_results
+from pyvision.bench.analysis.compare import Run
+from pyvision.bench.analysis.report import Reference, Subject
+from pyvision.bench.analysis.reproduce import rerun_command
+from pyvision.bench.analysis.taxonomy import count_tools
+from pyvision.bench.grading import in_words
+from pyvision.bench.metrics.verdicts import VERDICTS, Verdicts
+from pyvision.bench.results import Graded, pair
+from pyvision.bench.samples import Sample
+from pyvision.bench.store import Store
+from pyvision.errors import ConfigError
+from pyvision.trajectory import EVENTS
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """One finished or running experiment with everything that a report tells of it."""
+
+    graded: tuple[Graded, ...]
+    subject: Subject
+
+
+def read_graded(folder: Path, metric: str | None = None) -> tuple[Graded, ...]:
+    """Every record with its score by the metric (NAME:FLAVOUR), or the default one.
+
+    Raises ConfigError for a folder without an experiment or without any record.
+    """
+    with Store(folder) as store:
+        graded = pair(store.records(), store.scores(metric))
+    if not graded:
+        raise ConfigError(f"{str(folder)!r}: no sample has been answered yet; `bench run` goes on with it")
+    return graded
+
+
+def read_experiment(
+    folder: Path, metric: str | None = None, *, references: tuple[Reference, ...] = ()
+) -> Experiment:
+    """The same with what a report says of it; reads the trajectory of every record. Raises ConfigError."""
+    graded = read_graded(folder, metric)
+    with Store(folder) as store:
+        configuration, used = store.configuration, metric or store.default_metric
+        tools = count_tools(code for each in graded for code in _code(store, each))
+    dataset = dataset_name(configuration)
+    subject = Subject(
+        title=f"{dataset or folder.name}: {configuration.get('strategy', 'experiment')}",
+        dataset=dataset,
+        configuration={"folder": str(folder), "metric": used, **configuration},
+        command=rerun_command(configuration),
+        references=references,
+        tools=tools,
+        joined=joined_results(folder, used, graded),
+        judges=Verdicts(folder / VERDICTS).used(),
+    )
+    return Experiment(graded, subject)
+
+
+def read_runs(folders: list[Path], metric: str | None = None) -> tuple[Run, ...]:
+    """Runs for a comparison, named by their folders. Raises ConfigError for fewer than two."""
+    if len(folders) < 2:
+        raise ConfigError("a comparison needs two folders or more")
+    short = [folder.resolve().name for folder in folders]
+    names = short if len(set(short)) == len(short) else [str(folder) for folder in folders]
+    check_comparable(folders, metric)
+    return tuple(Run(name, read_graded(folder, metric)) for name, folder in zip(names, folders, strict=True))
+
+
+def check_comparable(folders: Sequence[Path], metric: str | None = None) -> None:
+    """Raises ConfigError for runs that were graded in different ways, or whose samples are not the same."""
+    metrics: dict[str, Path] = {}
+    questions: dict[str, tuple[int, Path]] = {}
+    for folder in folders:
+        with Store(folder) as store:
+            metrics.setdefault(metric or store.default_metric or "", folder)
+            for sample in store.samples():
+                _check_same(sample, folder, questions)
+    if len(metrics) > 1:
+        told = ", ".join(f"{folder} by {in_words(name)}" for name, folder in metrics.items())
+        raise ConfigError(
+            f"graded in different ways: {told}; name one metric that all have (--metric), or `bench grade` them alike"
+        )
+
+
+def _check_same(sample: Sample, folder: Path, questions: dict[str, tuple[int, Path]]) -> None:
+    asked = hash((sample.text, sample.choices, repr(sample.target)))
+    first, before = questions.setdefault(sample.id, (asked, folder))
+    if first != asked:
+        raise ConfigError(
+            f"sample {sample.id!r} is another question in {folder} than in {before}; compare runs over the same samples"
+        )
+
+
+def dataset_name(configuration: dict[str, Any]) -> str:
+    """The name of a row of the dataset table, or of the source; empty where there is none."""
+    dataset = configuration.get("dataset")
+    if not isinstance(dataset, dict):
+        return str(dataset or "")
+    return str(dataset.get("name") or dataset.get("source") or "")
+
+
+def _code(store: Store, graded: Graded) -> Iterator[str]:
+    """The code of every cell of one record. Its pictures are not read: there may be thousands."""
+    run = _run(store, graded)
+    if run is None:
+        return
+    with (run / EVENTS).open(encoding="utf-8") as lines:
+        for line in lines:
+            if '"ran"' in line and (code := _code_in(line)) is not None:
+                yield code
+
+
+def _code_in(line: str) -> str | None:
+    """The code, if the line tells of a cell; a line that was cut short tells of nothing."""
+    try:
+        event = json.loads(line)
+    except ValueError:
+        return None
+    return str(event["code"]) if isinstance(event, dict) and event.get("kind") == "ran" else None
+
+
+def _run(store: Store, graded: Graded) -> Path | None:
+    """Where its trajectory lies; None where no cell ran, or it failed before it began."""
+    record = graded.record
+    return store.run_folder(record.sample_id, record.repeat) if record.cells else None

@@ -1,0 +1,1 @@
+"""Run an experiment: plan, workers, recording, progress."""

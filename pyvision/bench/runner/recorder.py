@@ -1,0 +1,225 @@
+"""Write the results of an experiment: the run folder of a sample first, then its record in one transaction.
+
+A sample counts when and only when its record is there. What a killed runner leaves is at most a run folder without
+a record; the next one replaces it. SQLite commits with a write-ahead log and synchronous=FULL.
+Not covered: a machine that loses its power may lose the run folder of a sample, never its record.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from pyvision.bench.experiment import differences
+from pyvision.bench.runner.engines.protocol import Finished, Job
+from pyvision.bench.runner.lock import Lock
+from pyvision.bench.samples import Score
+from pyvision.bench.schema import (
+    DATABASE,
+    FORMAT,
+    PICTURES,
+    RECORD_COLUMNS,
+    RUNS,
+    SAMPLE_COLUMNS,
+    SCHEMA,
+    SCORE_COLUMNS,
+    VERSION,
+    add_score_columns,
+    put,
+    put_if_new,
+    record_row,
+    sample_row,
+    score_row,
+)
+from pyvision.bench.store import Store, explained
+from pyvision.errors import ConfigError
+from pyvision.events import Began, Event
+from pyvision.text.redaction import Redactor
+from pyvision.trajectory import IMAGES, TrajectoryWriter, picture_file
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
+_NAME_CHARS = 60
+_PUT_SAMPLE = put("samples", SAMPLE_COLUMNS)
+_PUT_SAMPLE_IF_NEW = put_if_new("samples", SAMPLE_COLUMNS)
+_PUT_RECORD = put("records", (*RECORD_COLUMNS, "attempt", "run", "ended_at"))
+_PUT_SCORE = put("scores", ("sample_id", "repeat", "metric", *SCORE_COLUMNS))
+
+
+class Recorder:
+    """The one writer of an experiment's folder; holds its lock until `close`. Used by one thread.
+
+    Makes the folder, or goes on with the one of the same configuration. secrets: redacted in every text.
+    Raises ConfigError for a folder of another configuration or with another runner in it, RunFolderError when the
+    disk does not take what it is given; what was recorded before stays whole.
+    """
+
+    def __init__(  # noqa: PLR0913 - each is told only once, here
+        self,
+        folder: Path,
+        configuration: Mapping[str, Any],
+        *,
+        metric: str,
+        total: int | None = None,
+        setup: Mapping[str, Any] | None = None,
+        secrets: tuple[str, ...] = (),
+    ) -> None:
+        """metric: of the scores that are written. total: of the records to come. setup: for each run folder."""
+        self.folder = folder
+        self._setup = setup or {}
+        self._secrets = secrets
+        self._redactor = Redactor(secrets)
+        configuration = self._redactor.value(configuration)
+        self._metric = metric
+        with explained(folder):
+            (folder / PICTURES).mkdir(parents=True, exist_ok=True)
+            (folder / RUNS).mkdir(exist_ok=True)
+        self._lock = Lock(folder)
+        try:
+            if (folder / DATABASE).is_file():
+                _check_same(folder, configuration)
+            else:
+                _create(folder, configuration)
+            self._database = _writable(folder)
+            self._remember("metric", metric)
+            if total is not None:
+                self._remember("total", str(total))
+        except BaseException:
+            self._lock.close()
+            raise
+
+    def write(self, finished: Finished, score: Score) -> None:
+        """Keep a job that ended: its trajectory, its sample, its record and its score."""
+        job = finished.job
+        run = run_name(job) if finished.events else ""
+        if run:
+            self._write_run(self.folder / RUNS / run, finished.events)
+        record = record_row(finished.record, self._clean)
+        sample = sample_row(job.sample, _pictures_of(finished.events), self._clean)
+        key = (job.sample.id, job.repeat)
+        with explained(self.folder), self._transaction():
+            # one that failed before its pictures were read does not take the place of one that had them
+            self._database.execute(_PUT_SAMPLE if run else _PUT_SAMPLE_IF_NEW, sample)
+            self._database.execute(_PUT_RECORD, (*record, job.attempt, run, _now()))
+            self._database.execute("DELETE FROM scores WHERE sample_id = ? AND repeat = ?", key)
+            self._database.execute(_PUT_SCORE, (*key, self._metric, *score_row(score, self._clean)))
+
+    def write_scores(self, scores: Mapping[tuple[str, int], Score]) -> None:
+        """Put these scores in the place of all that there are by this recorder's metric."""
+        rows = [(*key, self._metric, *score_row(score, self._clean)) for key, score in scores.items()]
+        with explained(self.folder), self._transaction():
+            self._database.execute("DELETE FROM scores WHERE metric = ?", (self._metric,))
+            self._database.executemany(_PUT_SCORE, rows)
+
+    def close(self) -> None:
+        """Make the database one file again, and let others write."""
+        with suppress(sqlite3.Error):  # somebody reads it, or the disk is full: then the log stays beside it
+            self._database.execute("PRAGMA journal_mode = DELETE")
+        with suppress(sqlite3.Error):
+            self._database.close()
+        self._lock.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _write_run(self, folder: Path, events: Sequence[Event]) -> None:
+        """The trajectory, its pictures in the folder that all runs of the experiment share."""
+        with explained(self.folder):
+            shutil.rmtree(folder, ignore_errors=True)  # without a record: of a runner that was killed
+            folder.mkdir()
+            (folder / IMAGES).symlink_to(Path("..", "..", PICTURES), target_is_directory=True)
+        with TrajectoryWriter(folder, self._setup, secrets=self._secrets) as trajectory:
+            for event in events:
+                trajectory.write(event)
+
+    def _remember(self, key: str, value: str) -> None:
+        with explained(self.folder):
+            self._database.execute(put("experiment", ("key", "value")), (key, value))
+
+    def _clean(self, value: Any) -> Any:
+        """Plain values without secrets; a text also without what UTF-8 cannot hold."""
+        redacted = self._redactor.value(value)
+        return _SURROGATE.sub("\ufffd", redacted) if isinstance(redacted, str) else redacted
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._database.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._database.execute("COMMIT")
+        except BaseException:
+            with suppress(sqlite3.Error):  # a full disk has rolled it back already
+                self._database.execute("ROLLBACK")
+            raise
+
+
+def run_name(job: Job) -> str:
+    """The folder of a job's trajectory: readable, and of its own whatever the id holds."""
+    readable = _UNFIT.sub("_", job.sample.id).strip("._")[:_NAME_CHARS] or "sample"
+    hashed = sha256(job.sample.id.encode()).hexdigest()[:8]
+    again = f"-attempt{job.attempt}" if job.attempt > 1 else ""
+    return f"{readable}-{hashed}-{job.repeat}{again}"
+
+
+def _pictures_of(events: Sequence[Event]) -> tuple[str, ...]:
+    """The files of the question's pictures, relative to the folder of the experiment."""
+    if not events or not isinstance(events[0], Began):
+        return ()
+    return tuple(picture_file(picture).replace(IMAGES, PICTURES, 1) for picture in events[0].question.images)
+
+
+def _create(folder: Path, configuration: Mapping[str, Any]) -> None:
+    """The database, put in its place when it is whole."""
+    part = folder / f"{DATABASE}.part"
+    about = {
+        "format": FORMAT,
+        "version": str(VERSION),
+        "configuration": json.dumps(configuration),
+        "began_at": _now(),
+    }
+    with explained(folder):
+        part.unlink(missing_ok=True)
+        database = sqlite3.connect(part, isolation_level=None)
+        try:
+            database.executescript(SCHEMA)
+            database.executemany(put("experiment", ("key", "value")), list(about.items()))
+        finally:
+            database.close()
+        part.replace(folder / DATABASE)
+
+
+def _check_same(folder: Path, configuration: Mapping[str, Any]) -> None:
+    with Store(folder) as store:
+        changed = differences(store.configuration, configuration)
+    if changed:
+        told = "; ".join(changed)
+        raise ConfigError(
+            f"{str(folder)!r}: holds results of another configuration ({told}); choose another --out"
+        )
+
+
+def _writable(folder: Path) -> sqlite3.Connection:
+    with explained(folder):
+        database = sqlite3.connect(folder / DATABASE, timeout=30.0, isolation_level=None)
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("PRAGMA synchronous = FULL")
+        add_score_columns(database)
+    return database
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

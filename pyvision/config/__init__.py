@@ -1,0 +1,1 @@
+"""Configuration: models, provider limits, endpoint profiles, prices, data folders."""

@@ -1,0 +1,420 @@
+"""Model configuration: `api_configs/*.json`, the environment and flags become one frozen ModelConfig.
+
+A flag goes before the environment, the environment before the file. A variable that is empty is not set.
+
+PYVISION_MODEL        what --model takes, for when neither --model nor --config is given
+PYVISION_MODEL_ID     model           (for a file that names none, or another)
+PYVISION_BASE_URL     base_url        (OPENAI_BASE_URL or ANTHROPIC_BASE_URL too, for files that name no base_url)
+PYVISION_API_KEY      api_key         (before every key of the file, and the variable that it names as api_key_env)
+PYVISION_TEMPERATURE  temperature
+PYVISION_MAX_TOKENS   max_tokens
+PYVISION_TIMEOUT_S    timeout_s
+PYVISION_TOTAL_S      total_s
+PYVISION_RETRY_S      retry_s
+
+All but the first concern endpoints only. With neither flag nor PYVISION_MODEL, `openai` is chosen when
+OPENAI_API_KEY is set, `anthropic` when ANTHROPIC_API_KEY is, else `offline`.
+
+The configurations of upstream PyVision are taken as they are: `{"api_key": […], "base_url": …}` (OpenAI, vLLM) and
+`{"azure_openai_api_key": […], "azure_openai_endpoint": …}`.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import math
+import types
+import typing
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, Literal, TypeVar, get_args, overload
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
+
+from pyvision.config.data_folders import data_folder
+from pyvision.errors import ConfigError
+
+Options = TypeVar("Options")
+
+OPENAI_URL = "https://api.openai.com/v1"
+ANTHROPIC_URL = "https://api.anthropic.com"
+ENDPOINTS = ("openai", "responses", "anthropic")  # the wires that lead to one
+TABLES = ("families", "limits")  # files of api_configs that hold no configuration
+_UPSTREAM_MODEL = "gpt-4.1"  # what upstream asks where its configuration names no model
+_AZURE_VERSION = "2024-10-21"
+_ABOVE_ZERO = (
+    "max_tokens",
+    "timeout_s",
+    "total_s",
+    "retry_s",
+    "requests_per_minute",
+    "tokens_per_minute",
+    "max_concurrent",
+)
+_NEEDED = {**dict.fromkeys(ENDPOINTS, ("model",)), "replayed": ("file",)}
+_URL_VARIABLES = {
+    "openai": "OPENAI_BASE_URL",
+    "responses": "OPENAI_BASE_URL",
+    "anthropic": "ANTHROPIC_BASE_URL",
+}
+# The names of fields, in lower case and with `_` for `-`, whose texts are secret: these, and any that ends in `_key`, …
+_SECRETS = {
+    "access_token",
+    "api_token",
+    "auth_token",
+    "bearer_token",
+    "cookie",
+    "id_token",
+    "refresh_token",
+    "session_token",
+    "token",
+    "x_auth_token",
+}
+_SECRET_ENDINGS = {"apikey", "authorization", "key", "keys", "passwd", "password", "secret"}
+_PUBLIC = {"cache_key", "prompt_cache_key"}
+_SCHEMES = {"basic", "bearer"}  # of an authorisation header
+_VARIABLES: Mapping[str, tuple[str, type]] = {
+    "PYVISION_MODEL_ID": ("model", str),
+    "PYVISION_BASE_URL": ("base_url", str),
+    "PYVISION_TEMPERATURE": ("temperature", float),
+    "PYVISION_MAX_TOKENS": ("max_tokens", int),
+    "PYVISION_TIMEOUT_S": ("timeout_s", float),
+    "PYVISION_TOTAL_S": ("total_s", float),
+    "PYVISION_RETRY_S": ("retry_s", float),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelConfig:
+    """One model behind one wire; the keys of a configuration file are exactly these fields.
+
+    base_url_env: a variable that holds base_url. api_version: of Azure OpenAI, whose resource base_url is then.
+    api_keys: several, used in turn (`api_key` may be a list in a file). api_key_file: a key on each line; this and
+    file (recorded replies, or a script) are relative to the configuration. max_concurrent: calls at once.
+
+    timeout_s: longest silence of the endpoint. total_s: longest reply. retry_s: how long failures worth it are
+    retried, in all. stream, stop: whether the endpoint is asked to. refused: parameters, by their names on the wire,
+    that are never sent. extra_body: merged into every request. limits: a row of `limits.json`.
+    """
+
+    wire: Literal["openai", "responses", "anthropic", "offline", "scripted", "replayed"]
+    model: str | None = None
+    base_url: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    api_key_env: str | None = None
+    temperature: float | None = None
+    max_tokens: int | None = None
+    timeout_s: float = 300.0
+    retry_s: float = 600.0
+    extra_body: dict[str, Any] = field(default_factory=dict)
+    replies: tuple[str, ...] | None = None
+    file: Path | None = None
+    api_keys: tuple[str, ...] = field(default=(), repr=False)
+    api_key_file: Path | None = None
+    base_url_env: str | None = None
+    api_version: str | None = None
+    total_s: float = 1800.0
+    stream: bool = True
+    stop: bool = True
+    refused: tuple[str, ...] = ()
+    limits: str | None = None
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    max_concurrent: int | None = None
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Every key, each once."""
+        return tuple(dict.fromkeys(key for key in (self.api_key, *self.api_keys) if key))
+
+    @property
+    def address(self) -> str:
+        """Where the endpoint is: base_url, or the default of the wire."""
+        return self.base_url or (ANTHROPIC_URL if self.wire == "anthropic" else OPENAI_URL)
+
+
+def load_model_config(name: str | None, file: Path | None, environ: Mapping[str, str]) -> ModelConfig:
+    """The model of `--model NAME[:MODEL]` or `--config FILE`, or the one the environment chooses.
+
+    Raises ConfigError: one line that names the file or variable, what is wrong with it, and the way out.
+    """
+    if name is None and file is None:
+        name = default_model(environ)
+    environ = _set(environ)
+    config = _read(file) if file is not None else _shipped(name or "")
+    if config.wire in ENDPOINTS:
+        config = _with_keys(_with_environment(config, environ), environ)
+    return _checked(config, str(file or name))
+
+
+def without_secrets(config: ModelConfig) -> dict[str, Any]:
+    """What may be written to disk: no key, no password in the URL, only what differs from the default."""
+    base_url = config.base_url and without_credentials(config.base_url)
+    told = asdict(replace(config, api_key=None, api_keys=(), base_url=base_url, extra_body={}))
+    told["extra_body"] = _without_secret_fields(config.extra_body)
+    for key in ("file", "api_key_file"):
+        told[key] = str(told[key]) if told[key] else None
+    usual = {option.name: option.default for option in fields(ModelConfig)}
+    always = ("timeout_s", "retry_s")
+    return {
+        key: value
+        for key, value in told.items()
+        if value not in (None, {}, ()) and (key in always or value != usual[key])
+    }
+
+
+def secrets(config: ModelConfig) -> tuple[str, ...]:
+    """Every text of the configuration that no file, log or message may hold."""
+    parts = urlsplit(config.base_url or "")
+    credential = parts.password or parts.username  # a key alone stands in the place of the name
+    queried = [value for name, value in parse_qsl(parts.query) if _is_secret(name, value)]
+    found = (*config.keys, credential, *queried, *_texts_of_secrets(config.extra_body))
+    return tuple(dict.fromkeys(text for text in found if text))
+
+
+def is_local(base_url: str | None) -> bool:
+    """Whether the endpoint runs on this machine, and so is expected to need no key."""
+    host = urlsplit(base_url or OPENAI_URL).hostname or ""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host == "localhost"
+    return address.is_loopback or address.is_unspecified
+
+
+@overload
+def with_options(strategy: type[Options], options: Mapping[str, str]) -> Options: ...
+@overload
+def with_options(strategy: Options, options: Mapping[str, str]) -> Options: ...
+def with_options(strategy: Any, options: Mapping[str, str]) -> Any:
+    """The dataclass (or its class, with defaults) with fields set as `--set key=value` says, in their types.
+
+    `none` unsets a field that may be None. Raises ConfigError for unknown keys and values of the wrong type.
+    """
+    kind = strategy if isinstance(strategy, type) else type(strategy)
+    hints = typing.get_type_hints(kind) if options else {}
+    known = {option.name: hints[option.name] for option in fields(kind)} if options else {}
+    values = {key: _converted(kind.__name__, key, value, known) for key, value in options.items()}
+    return strategy(**values) if isinstance(strategy, type) else replace(strategy, **values)
+
+
+def without_credentials(url: str) -> str:
+    """The address without the name, the password and the query that may stand in it."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return url.rpartition("@")[2]
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def default_model(environ: Mapping[str, str]) -> str:
+    """The name that the environment chooses where nobody else does."""
+    environ = _set(environ)
+    keyed = (name for name in ("openai", "anthropic") if f"{name.upper()}_API_KEY" in environ)
+    return environ.get("PYVISION_MODEL") or next(keyed, "offline")
+
+
+def _set(environ: Mapping[str, str]) -> dict[str, str]:
+    """The variables that are set: an empty one is not."""
+    return {key: value.strip() for key, value in environ.items() if value.strip()}
+
+
+def _shipped(name: str) -> ModelConfig:
+    folder = data_folder("api_configs")
+    known = sorted(path.stem for path in folder.glob("*.json") if path.stem not in TABLES)
+    stem, colon, model = name.partition(":")
+    if stem not in known or (colon and not model):
+        raise ConfigError(
+            f"unknown model {name!r}; known names are {', '.join(known)}, each also as NAME:MODEL-ID "
+            "(openai:gpt-4.1); --config FILE takes a file"
+        )
+    config = _read(folder / f"{stem}.json")
+    if colon and config.wire not in ENDPOINTS:
+        raise ConfigError(f"model {name!r}: {stem} takes no model id; say {stem!r}")
+    return replace(config, model=model) if model else config
+
+
+def _read(path: Path) -> ModelConfig:
+    content = _translated(_object(path, _text(path)))
+    known = [option.name for option in fields(ModelConfig)]
+    for key in content:
+        if key not in known:
+            raise ConfigError(f"{path}: unknown key {key!r}; known keys are {', '.join(known)}")
+    config = _validated(path, json.dumps(content))
+    file = config.file and path.parent / config.file
+    key_file = config.api_key_file and path.parent / config.api_key_file
+    return replace(config, file=file, api_key_file=key_file)
+
+
+def _translated(content: dict[str, Any]) -> dict[str, Any]:
+    """Upstream's spellings in ours; several keys under `api_key` are `api_keys`."""
+    ours = dict(content)
+    if "azure_openai_endpoint" in content:
+        ours["base_url"] = ours.pop("azure_openai_endpoint")
+        ours["api_key"] = ours.pop("azure_openai_api_key", None)
+        ours.setdefault("api_version", _AZURE_VERSION)
+    if isinstance(ours.get("api_key"), list):
+        ours["api_keys"] = [*ours.pop("api_key"), *ours.get("api_keys", ())]
+        if "wire" not in ours:
+            ours |= {"wire": "openai", "model": ours.get("model", _UPSTREAM_MODEL)}
+    return ours
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read ({error.strerror}); give a JSON file") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: not UTF-8 text (byte {error.start}); give a JSON file") from error
+
+
+def _object(path: Path, text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ConfigError(
+            f"{path}: not JSON at line {error.lineno} column {error.colno}: {error.msg}"
+        ) from error
+    except RecursionError as error:
+        raise ConfigError(f"{path}: nested too deeply to be a configuration") from error
+    if not isinstance(value, dict):
+        raise ConfigError(
+            f'{path}: holds a {type(value).__name__}, not an object such as {{"wire": "openai"}}'
+        )
+    return value
+
+
+def _validated(path: Path, text: str) -> ModelConfig:
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        return TypeAdapter(ModelConfig).validate_json(text, strict=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]  # an input may be the key
+        where = ".".join(str(part) for part in first["loc"])
+        raise ConfigError(f"{path}: {where}: {first['msg'].lower()}") from None
+
+
+def _with_environment(config: ModelConfig, environ: Mapping[str, str]) -> ModelConfig:
+    if config.base_url is None:
+        variables = (config.base_url_env or "", _URL_VARIABLES[config.wire])
+        config = replace(
+            config, base_url=next((environ[name] for name in variables if name in environ), None)
+        )
+    for variable, (key, kind) in _VARIABLES.items():
+        if variable in environ:
+            config = replace(config, **{key: _number(variable, environ[variable], kind)})
+    return config
+
+
+def _number(variable: str, text: str, kind: type) -> Any:
+    try:
+        return kind(text)
+    except ValueError:
+        raise ConfigError(f"{variable} is {text!r}, not a number; unset it or give one") from None
+
+
+def _with_keys(config: ModelConfig, environ: Mapping[str, str]) -> ModelConfig:
+    """Those of the environment, else those that the file holds or points to."""
+    own = config.keys + (_keys_in(config.api_key_file) if config.api_key_file else ())
+    forced, named = environ.get("PYVISION_API_KEY"), environ.get(config.api_key_env or "")
+    keys = (forced,) if forced else own or ((named,) if named else ())
+    if not keys and config.api_key_env and not is_local(config.address):
+        where = without_credentials(config.address)
+        raise ConfigError(f"no key for {where}; set {config.api_key_env}, or use --model offline without one")
+    return replace(config, api_key=keys[0] if keys else None, api_keys=keys[1:])
+
+
+def _keys_in(path: Path) -> tuple[str, ...]:
+    lines = (line.strip() for line in _text(path).splitlines())
+    return tuple(line for line in lines if line and not line.startswith("#"))
+
+
+def _checked(config: ModelConfig, source: str) -> ModelConfig:
+    for key in _NEEDED.get(config.wire, ()):
+        if not getattr(config, key):
+            raise ConfigError(f"{source}: wire {config.wire!r} needs {key!r}; add it")
+    if config.base_url_env and not config.base_url:
+        raise ConfigError(f"{source}: there is no address; set {config.base_url_env}")
+    if config.api_version and not config.base_url:
+        raise ConfigError(f"{source}: api_version is Azure's, and needs the resource as base_url; add it")
+    for key in _ABOVE_ZERO:
+        value = getattr(config, key)
+        if value is not None and not 0 < value < math.inf:
+            raise ConfigError(f"{source}: {key} is {value}; it must be above 0")
+    if config.temperature is not None and not 0 <= config.temperature < math.inf:
+        raise ConfigError(f"{source}: temperature is {config.temperature}; it must be 0 or more")
+    if config.base_url is not None and not _is_web_address(config.base_url):
+        told = without_credentials(config.base_url)
+        raise ConfigError(f"{source}: base_url {told!r} is no address such as http://127.0.0.1:8000/v1")
+    return config
+
+
+def _is_web_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is no number, brackets that do not match
+        return False
+
+
+def _without_secret_fields(value: Any) -> Any:
+    match value:
+        case dict():
+            return {
+                name: "(withheld)" if _is_secret(name, item) else _without_secret_fields(item)
+                for name, item in value.items()
+            }
+        case list() | tuple():
+            return [_without_secret_fields(item) for item in value]
+        case _:
+            return value
+
+
+def _texts_of_secrets(value: Any, *, is_secret: bool = False) -> Iterator[str]:
+    """The texts of all fields whose names say that they are secret; of `Bearer KEY` the key as well."""
+    match value:
+        case dict():
+            for name, item in value.items():
+                yield from _texts_of_secrets(item, is_secret=_is_secret(name, item))
+        case list() | tuple():
+            for item in value:
+                yield from _texts_of_secrets(item, is_secret=is_secret)
+        case str() if is_secret:
+            scheme, _, key = value.partition(" ")
+            yield from (value, key) if scheme.lower() in _SCHEMES else (value,)
+
+
+def _is_secret(name: str, value: object) -> bool:
+    """Whether a field of this name holds a secret. `min_tokens` does not, nor does a `key` that a schema describes."""
+    if isinstance(value, dict):
+        return False
+    plain = name.lower().replace("-", "_")
+    return plain not in _PUBLIC and (plain in _SECRETS or plain.rpartition("_")[2] in _SECRET_ENDINGS)
+
+
+def _converted(owner: str, key: str, text: str, known: Mapping[str, Any]) -> Any:
+    from pydantic import TypeAdapter, ValidationError
+
+    if key not in known:
+        told = ", ".join(f"{name} ({_spelled(hint)})" for name, hint in known.items())
+        raise ConfigError(
+            f"{owner} has no option {key!r}; " + (f"its options are {told}" if told else "it has none")
+        )
+    hint = known[key]
+    if text.lower() == "none" and types.NoneType in get_args(hint):
+        return None
+    try:
+        return TypeAdapter(hint).validate_strings(text)
+    except ValidationError:
+        raise ConfigError(f"option {key} is {text!r}; it takes {_spelled(hint)}") from None
+
+
+def _spelled(hint: Any) -> str:
+    if typing.get_origin(hint) is Literal:
+        return " or ".join(repr(choice) for choice in get_args(hint))
+    if get_args(hint):
+        return " or ".join(_spelled(part) for part in get_args(hint))
+    return {"NoneType": "none", "Path": "path", "str": "text"}.get(hint.__name__, str(hint.__name__))

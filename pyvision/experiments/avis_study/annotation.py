@@ -1,0 +1,127 @@
+"""One person at one question: what they see, what they do, and that every bit of it is in the log."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from pyvision.errors import ConfigError
+from pyvision.experiments.avis_study.actions import DEEDS, DETECT, Deed
+from pyvision.experiments.avis_study.detections import Thing, things_in
+from pyvision.experiments.avis_study.log import Closed, Log, Opened, UsedTool
+from pyvision.experiments.avis_study.toolbox import Toolbox
+from pyvision.types import Picture, Question, ToolRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Posed:
+    """A question of the data set under its id; its truth stays where it is."""
+
+    id: str
+    question: Question
+
+    @property
+    def picture(self) -> Picture | None:
+        """The one that the tools look at."""
+        return self.question.images[0] if self.question.images else None
+
+
+class Desk:
+    """Thread-safe; one action at a time. Raises RunFolderError when the log takes no line: then nothing was done."""
+
+    def __init__(self, posed: Posed, user: str, toolbox: Toolbox, log: Log) -> None:
+        """Looks for the objects of the picture, then opens the attempt."""
+        self.posed = posed
+        self.user = user
+        self.used: tuple[UsedTool, ...] = ()
+        self.closed: Closed | None = None
+        self.attempt = secrets.token_hex(8)
+        self._toolbox = toolbox
+        self._log = log
+        self._lock = threading.Lock()
+        self.things, self.complaint = self._found_things()
+        context = "\n".join(map(str, self.things))
+        self._log.add(Opened(self.attempt, posed.id, user, posed.question.full_text, context, _now()))
+        self._began = time.monotonic()
+
+    def do(self, name: str, query: str = "", thing: int | None = None) -> UsedTool:
+        """Use the tool behind a button. thing: the number of an object. Raises ConfigError for what cannot be asked."""
+        with self._lock:
+            self._check_open()
+            tool = self._toolbox.tool_of(name)
+            if tool is None:
+                raise ConfigError(f"{DEEDS[name].label!r} is not set up here; choose another button")
+            request = self._request(DEEDS[name], query.strip(), thing)
+            began = time.monotonic()
+            seen = self._toolbox.use(tool, request)
+            line = UsedTool(
+                attempt=self.attempt,
+                question=self.posed.id,
+                user=self.user,
+                step=len(self.used) + 1,
+                deed=name,
+                tool=tool,
+                query=request.text,
+                object=thing,
+                output=seen.text,
+                error=seen.error,
+                seconds=round(time.monotonic() - began, 3),
+                at=_now(),
+            )
+            self._log.add(line)
+            self.used = (*self.used, line)
+            return line
+
+    def close(self, answer: str | None) -> None:
+        """End the attempt. answer: None of somebody who gives up. Raises ConfigError for an empty one."""
+        with self._lock:
+            self._check_open()
+            if answer is not None and not answer.strip():
+                raise ConfigError("the answer is empty; write it down first, or choose the other button")
+            end = Closed(
+                attempt=self.attempt,
+                question=self.posed.id,
+                user=self.user,
+                step=len(self.used) + 1,
+                is_found=answer is not None,
+                answer=(answer or "").strip(),
+                seconds=round(time.monotonic() - self._began, 3),
+                at=_now(),
+            )
+            self._log.add(end)
+            self.closed = end
+
+    def _found_things(self) -> tuple[tuple[Thing, ...], str | None]:
+        """The objects, and what there is to say where there are none."""
+        picture = self.posed.picture
+        if picture is None or DETECT not in self._toolbox.tools:
+            return (), None
+        seen = self._toolbox.use(DETECT, ToolRequest(picture=picture))
+        return things_in(picture, seen.data), seen.error
+
+    def _request(self, deed: Deed, query: str, thing: int | None) -> ToolRequest:
+        if deed.about in ("question", "text") and not query:
+            raise ConfigError(f"nothing is asked; write something before {deed.label!r}")
+        if deed.about == "text":
+            return ToolRequest(query)
+        picture = self.posed.picture if deed.about != "object" else self._crop(thing)
+        if picture is None:
+            raise ConfigError("the question has no picture; use a button that needs none")
+        return ToolRequest(query if deed.about == "question" else "", picture)
+
+    def _crop(self, number: int | None) -> Picture:
+        found = next((thing for thing in self.things if thing.number == number), None)
+        if found is None:
+            raise ConfigError(f"there is no object #{number} in this picture")
+        return found.crop
+
+    def _check_open(self) -> None:
+        if self.closed:
+            raise ConfigError("this question is closed; go on to the next one")
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,87 @@
+"""The tools of a study and the models behind them; whatever goes wrong with one is told, never raised."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NoReturn
+
+from pyvision.agent.budget import Limits
+from pyvision.agent.episode import DEFAULT_ROLE, Episode
+from pyvision.errors import ConfigError, PyVisionError
+from pyvision.experiments.avis_study.actions import DEEDS, TOOLS
+from pyvision.models.factory import Player, find_player
+from pyvision.tools.registry import build_tools
+from pyvision.types import Observation, Question, Tool, ToolRequest
+from sandbox import SandboxError
+
+_ONE_USE = Limits(max_turns=10, max_seconds=300.0)  # a person waits for it
+
+
+@dataclass(frozen=True, slots=True)
+class Toolbox:
+    """tools: those that are set up, by name. left_out: why others are not, a line each."""
+
+    tools: Mapping[str, Tool]
+    players: Mapping[str, Player] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
+
+    def tool_of(self, deed: str) -> str | None:
+        """The tool behind a button; None where none that could be is set up."""
+        return next((tool for tool in DEEDS[deed].tools if tool in self.tools), None)
+
+    def use(self, tool: str, request: ToolRequest) -> Observation:
+        """What the tool makes of it, on a budget of its own; its `error` says what went wrong."""
+        models = {role: player.model for role, player in self.players.items()}
+        accepts = {role: player.accepts for role, player in self.players.items()}
+        question = Question(request.text, (request.picture,) if request.picture else ())
+        episode = Episode(question, models, _ONE_USE, _NoKernel(), _unseen, accepts=accepts, tools=self.tools)
+        try:
+            return episode.use(tool, request)
+        except PyVisionError as error:
+            return Observation(error=str(error))
+
+    def close(self) -> None:
+        """Close the models that were built for it."""
+        for player in self.players.values():
+            player.close()
+
+
+def find_toolbox(
+    model: str | None, config: Path | None, roles: Mapping[str, str], chosen: Mapping[str, str]
+) -> Toolbox:
+    """chosen: tool -> PROVIDER[:WHERE]; a tool that somebody chose must be usable, another one may be missing.
+
+    roles: the role under which a tool asks -> the model that plays it. Raises ConfigError.
+    """
+    for name in chosen:
+        if name not in TOOLS:
+            raise ConfigError(f"unknown tool {name!r}; the tools of the page are {', '.join(TOOLS)}")
+    default = find_player(None if config else model, config)
+    players = {DEFAULT_ROLE: default} | {role: find_player(name) for role, name in roles.items()}
+    tools: dict[str, Tool] = {}
+    left_out: list[str] = []
+    for name in TOOLS:
+        given = {name: chosen[name]} if name in chosen else {}
+        try:
+            tools |= build_tools((name,), given, is_offline=default.is_offline)
+        except ConfigError as error:
+            if given:
+                raise
+            left_out.append(f"{name}: {error}")
+    return Toolbox(tools, players, tuple(left_out))
+
+
+class _NoKernel:
+    """Where a kernel would come from; no tool runs a cell."""
+
+    def warm_up(self) -> None:
+        """Nothing is to be started."""
+
+    def open(self, images: Mapping[str, bytes]) -> NoReturn:
+        raise SandboxError(f"no cell runs on the study page ({len(images)} pictures)")
+
+
+def _unseen(event: object) -> None:
+    """The log of the study has a line of its own for it."""

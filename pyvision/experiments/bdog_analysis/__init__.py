@@ -1,0 +1,1 @@
+"""Statistics, plots and pages of recorded debates."""

@@ -1,0 +1,159 @@
+"""Statistics over debates: condensation by round, accuracy by round and end round, costs of each arm, repairs."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import sqrt
+from statistics import fmean
+from typing import Any
+
+from pyvision.runs.report.debate_graphs.record import Record, is_right
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """So many right of so many, with Wilson's 95 % interval (E. B. Wilson, JASA 22, 1927)."""
+
+    right: int
+    of: int
+
+    @property
+    def value(self) -> float:
+        return self.right / self.of
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        z, share = 1.959964, self.value
+        middle = share + z * z / (2 * self.of)
+        reach = z * sqrt(share * (1 - share) / self.of + z * z / (4 * self.of**2))
+        scale = 1 + z * z / self.of
+        return max(0.0, (middle - reach) / scale), min(1.0, (middle + reach) / scale)
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        return f"{self.value:.1%} [{low:.1%}, {high:.1%}] of {self.of}"
+
+
+@dataclass(frozen=True, slots=True)
+class Condensation:
+    """Means over the debates that had this round: the paper's Figure 4."""
+
+    comparison: str
+    round: int
+    debates: int
+    updated: float
+    pruned: float
+    added: float
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Means over the runs of one arm: the paper's Figure 5. right: None where no target is known."""
+
+    mode: str
+    runs: int
+    calls: float
+    tokens: float
+    output_tokens: float
+    seconds: float
+    right: Share | None
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """All of it. by_round: the tentative answers; by_end: the final answers, by the round in which debates ended.
+
+    mended: how many graphs had each repair; graphs: how many there were, and how many of them needed none.
+    """
+
+    condensation: tuple[Condensation, ...]
+    by_round: Mapping[int, Share]
+    by_end: Mapping[int, Share]
+    ends: Mapping[str, int]
+    costs: tuple[Cost, ...]
+    mended: Mapping[str, int]
+    graphs: int
+    whole: int
+
+    def plain(self) -> dict[str, Any]:
+        """As plain values, fit for JSON."""
+        return asdict(self)
+
+
+def statistics_of(records: Sequence[Record]) -> Statistics:
+    """The statistics of runs; those that are no debate on a graph count only for what they cost."""
+    debates = [record for record in records if record.mode == "bdog"]
+    judged = [record for record in debates if record.target is not None]
+    repairs = [drawn.repairs for record in records for drawn in record.drawn]
+    return Statistics(
+        condensation=tuple(_condensation(debates)),
+        by_round=_shares((number, text, r.target or "") for r in judged for number, text in r.tentative),
+        by_end=_shares((r.end_round, r.answer, r.target or "") for r in judged if r.end_round),
+        ends=dict(Counter(r.why_ended for r in debates if r.why_ended)),
+        costs=tuple(_cost(mode, [r for r in records if r.mode == mode]) for mode in _modes(records)),
+        mended=dict(Counter(repair for each in repairs for repair in each).most_common()),
+        graphs=len(repairs),
+        whole=sum(not each for each in repairs),
+    )
+
+
+def _condensation(records: Iterable[Record]) -> Iterable[Condensation]:
+    groups = defaultdict(list)
+    for record in records:
+        for change in record.changes:
+            groups[change.comparison, change.round].append(change)
+    for (comparison, number), changes in sorted(groups.items()):
+        means = (
+            fmean(getattr(change, what) for change in changes) for what in ("updated", "pruned", "added")
+        )
+        yield Condensation(comparison, number, len(changes), *means)
+
+
+def _shares(answers: Iterable[tuple[int, str | None, str]]) -> dict[int, Share]:
+    right: Counter[int] = Counter()
+    of: Counter[int] = Counter()
+    for number, answer, target in answers:
+        of[number] += 1
+        right[number] += is_right(answer, target)
+    return {number: Share(right[number], of[number]) for number in sorted(of)}
+
+
+def _modes(records: Iterable[Record]) -> list[str]:
+    return sorted({record.mode for record in records})
+
+
+def _cost(mode: str, records: Sequence[Record]) -> Cost:
+    judged = [(record.answer, record.target) for record in records if record.target is not None]
+    share = Share(sum(is_right(answer, target) for answer, target in judged), len(judged)) if judged else None
+    return Cost(
+        mode,
+        len(records),
+        calls=fmean(record.calls for record in records),
+        tokens=fmean(record.tokens for record in records),
+        output_tokens=fmean(record.output_tokens for record in records),
+        seconds=fmean(record.seconds for record in records),
+        right=share,
+    )
+
+
+def table(found: Statistics) -> str:
+    """The statistics as text for a terminal."""
+    lines = ["condensation, means a debate", "  compared   round  debates  #updated  #pruned  #added"]
+    lines += [
+        f"  {c.comparison:<9} {c.round:>6} {c.debates:>8} {c.updated:>9.2f} {c.pruned:>8.2f} {c.added:>7.2f}"
+        for c in found.condensation
+    ]
+    lines += ["", "debates ended: " + (", ".join(f"{why} {n}" for why, n in found.ends.items()) or "none")]
+    lines += [f"right after round {number}: {share}" for number, share in found.by_round.items()]
+    lines += [f"right when ended in round {number}: {share}" for number, share in found.by_end.items()]
+    lines += ["", "  arm              runs  calls    tokens   output  seconds  right"]
+    lines += [
+        f"  {c.mode:<16} {c.runs:>4} {c.calls:>6.1f} {c.tokens:>9.0f} {c.output_tokens:>8.0f} {c.seconds:>8.2f}"
+        f"  {c.right or 'no target known'}"
+        for c in found.costs
+    ]
+    told = ", ".join(f"{name} {count}" for name, count in found.mended.items()) or "nothing"
+    lines += ["", f"graphs: {found.graphs}, of which {found.whole} needed no mending; mended: {told}"]
+    return "\n".join(lines)

@@ -1,0 +1,217 @@
+"""Fine-tune a causal language model on lessons: all weights or LoRA, with checkpoints, on one device.
+
+Not covered: several devices at once. The paper's 7B and 13B models were trained on four GPUs with DeepSpeed; one large
+GPU needs `lora_rank` or `recompute` for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyvision.errors import ConfigError, MissingExtra
+from pyvision.experiments.vdebugger_training.checkpoints import TrainingFolder, about
+from pyvision.experiments.vdebugger_training.encoding import UNCOUNTED, Encoded, encode
+from pyvision.experiments.vdebugger_training.recipe import Batch, Recipe, rate_at, steps_of
+from pyvision.experiments.vdebugger_training.records import Lesson
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """One step of a training. step: from 1; loss: per learnt token of this step."""
+
+    step: int
+    total: int
+    loss: float
+    rate: float
+
+    def __str__(self) -> str:
+        return f"step {self.step}/{self.total}: loss {self.loss:.4f}, learning rate {self.rate:.2e}"
+
+
+def train(
+    lessons: Sequence[Lesson], model: str, out: Path, recipe: Recipe, tell: Callable[[Progress], None]
+) -> None:
+    """Train the model of a folder or name, and save it in `out`; a broken-off training goes on there.
+
+    The loss is the mean over all learnt tokens of a step, however it is divided into portions. Raises ConfigError,
+    MissingExtra without torch and transformers, and what `tell` raises.
+    """
+    if not lessons:
+        raise ConfigError("there are no lessons to train on; pack some first")
+    require("torch", "transformers", *(["peft"] if recipe.lora_rank else []))
+    folder = TrainingFolder(out, about(lessons, model, recipe))
+    if folder.is_finished:
+        return
+    run = _Run(lessons, model, folder, recipe)
+    for progress in run.steps():
+        tell(progress)
+    folder.finish(run.whole_model(), run.tokenizer)
+
+
+def require(*packages: str) -> None:
+    """Raises MissingExtra for the first that is not installed."""
+    from importlib.util import find_spec
+
+    for package in packages:
+        if find_spec(package) is None:
+            raise MissingExtra(package, "train")
+
+
+def load_model(name: str | Path, precision: str = "float32") -> tuple[Any, Any]:
+    """The tokenizer and the model. Raises ConfigError naming what is wrong with the folder.
+
+    precision: of its weights; `auto` as they were saved.
+    """
+    from transformers import AutoTokenizer
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()  # one for each file that is read or written
+    return _loaded(AutoTokenizer, name), _loaded_model(name, precision)
+
+
+def _loaded_model(name: str | Path, precision: str = "float32") -> Any:
+    from transformers import AutoModelForCausalLM
+
+    return _loaded(AutoModelForCausalLM, name, dtype=precision)
+
+
+def _loaded(kind: Any, name: str | Path, **settings: Any) -> Any:
+    try:
+        return kind.from_pretrained(name, **settings)
+    except (OSError, ValueError) as error:
+        first = str(error).strip().partition("\n")[0]
+        raise ConfigError(
+            f"{name}: no causal language model can be loaded ({first}); check the name"
+        ) from error
+
+
+def usual_device() -> str:
+    import torch
+
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+class _Run:
+    """A training on its way. Weights and optimizer are those of the last checkpoint, where there is one."""
+
+    def __init__(self, lessons: Sequence[Lesson], model: str, folder: TrainingFolder, recipe: Recipe) -> None:
+        import torch
+
+        self._folder, self._recipe, self._device = folder, recipe, usual_device()
+        state = folder.state()
+        torch.manual_seed(recipe.seed)
+        self.tokenizer, loaded = load_model(model)
+        if state and not recipe.lora_rank:
+            loaded = _loaded_model(folder.checkpoint)
+        self._model = _adapted(loaded, recipe, folder.checkpoint if state else None).to(self._device)
+        self._records = [encode(lesson, self.tokenizer, recipe.room) for lesson in lessons]
+        self._steps = steps_of([len(record.tokens) for record in self._records], recipe)
+        weights = [weight for weight in self._model.parameters() if weight.requires_grad]
+        self._optimizer = torch.optim.AdamW(
+            weights, lr=recipe.learning_rate, weight_decay=recipe.weight_decay
+        )
+        self._done = state.get("step", 0)
+        if state:
+            self._optimizer.load_state_dict(state["optimizer"])
+
+    def steps(self) -> Iterator[Progress]:
+        """Do what is left to do."""
+        self._model.train()
+        for number in range(self._done, len(self._steps)):
+            rate = rate_at(number, len(self._steps), self._recipe)
+            loss = self._step(self._steps[number], rate)
+            every = self._recipe.save_every
+            if every and (number + 1) % every == 0 and number + 1 < len(self._steps):
+                self._folder.save(
+                    self._model, {"step": number + 1, "optimizer": self._optimizer.state_dict()}
+                )
+            yield Progress(number + 1, len(self._steps), loss, rate)
+
+    def whole_model(self) -> Any:
+        """The model as others load it: what LoRA has learnt is added to the weights."""
+        return self._model.merge_and_unload() if self._recipe.lora_rank else self._model
+
+    def _step(self, batch: Batch, rate: float) -> float:
+        import torch
+
+        for group in self._optimizer.param_groups:
+            group["lr"] = rate
+        portions = [[self._records[place] for place in portion] for portion in batch]
+        learnt = max(1, sum(_learnt(record) for portion in portions for record in portion))
+        self._optimizer.zero_grad(set_to_none=True)
+        total = 0.0
+        for portion in portions:
+            loss = self._loss(portion) / learnt
+            loss.backward()
+            total += float(loss.detach())
+        if self._recipe.clip:
+            torch.nn.utils.clip_grad_norm_(self._model.parameters(), self._recipe.clip)
+        self._optimizer.step()
+        return total
+
+    def _loss(self, records: Sequence[Encoded]) -> Any:
+        """The sum over the learnt tokens of one portion."""
+        import torch
+
+        tokens, labels, shown = (part.to(self._device) for part in _padded(records))
+        half = _computes_in_half(self._recipe, self._device)
+        with torch.autocast(self._device, dtype=torch.bfloat16, enabled=half):
+            scores = self._model(input_ids=tokens, attention_mask=shown, use_cache=False).logits
+        return torch.nn.functional.cross_entropy(
+            scores[:, :-1].float().flatten(0, 1),
+            labels[:, 1:].flatten(),
+            ignore_index=UNCOUNTED,
+            reduction="sum",
+        )
+
+
+def _learnt(record: Encoded) -> int:
+    """The first token is never predicted, so it is not counted either."""
+    return sum(label != UNCOUNTED for label in record.labels[1:])
+
+
+def _computes_in_half(recipe: Recipe, device: str) -> bool:
+    import torch
+
+    on_auto = device == "cuda" and torch.cuda.is_bf16_supported()
+    return recipe.precision == "bf16" or (recipe.precision == "auto" and on_auto)
+
+
+def _padded(records: Sequence[Encoded]) -> tuple[Any, Any, Any]:
+    """Tokens, labels and attention mask, each (records, longest); padded at the end, where nothing looks at it."""
+    import torch
+
+    longest = max(len(record.tokens) for record in records)
+    tokens = torch.zeros(len(records), longest, dtype=torch.long)
+    labels = torch.full_like(tokens, UNCOUNTED)
+    shown = torch.zeros_like(tokens)
+    for row, record in enumerate(records):
+        size = len(record.tokens)
+        tokens[row, :size] = torch.tensor(record.tokens)
+        labels[row, :size] = torch.tensor(record.labels)
+        shown[row, :size] = 1
+    return tokens, labels, shown
+
+
+def _adapted(model: Any, recipe: Recipe, checkpoint: Path | None) -> Any:
+    """The model to be trained; with LoRA its adapter, the one of a checkpoint where there is one."""
+    if recipe.recompute:
+        # transformers is renaming it
+        getattr(model, "activation_checkpointing_enable", model.gradient_checkpointing_enable)()
+    if not recipe.lora_rank:
+        return model
+    from peft import LoraConfig, PeftModel, get_peft_model
+
+    if checkpoint:
+        return PeftModel.from_pretrained(model, checkpoint, is_trainable=True)
+    how = LoraConfig(
+        r=recipe.lora_rank,
+        lora_alpha=recipe.lora_alpha,
+        lora_dropout=recipe.lora_dropout,
+        target_modules="all-linear",
+        task_type="CAUSAL_LM",
+    )
+    return get_peft_model(model, how)

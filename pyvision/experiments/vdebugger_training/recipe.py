@@ -1,0 +1,106 @@
+"""The hyper-parameters of a training, their file, and what follows from them: the batches and the learning rate."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Literal, TypeAlias
+
+from pyvision.errors import ConfigError
+from pyvision.experiments.vdebugger_training.encoding import Keep, Room
+
+PAPER = Path(__file__).with_name("paper.json")
+
+Batch: TypeAlias = tuple[tuple[int, ...], ...]
+"""The records of one step, by their places, in the portions that are computed at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How a model is trained. Every training goes through AdamW, a linear warm-up and a linear decline to nothing.
+
+    warm_up: share of the steps. batch: records of one step; at_once: of one pass through the model. tokens, answer,
+    keep: as in `encoding.Room`. precision: of the computation; auto is bf16 where the device has it. recompute:
+    activations, to save memory. lora_rank: 0 trains all weights. clip: of the gradient's norm, 0 is none.
+    save_every: steps between checkpoints, 0 is none. source: where the numbers come from.
+    """
+
+    __pydantic_config__: ClassVar[object] = {"extra": "forbid"}
+
+    epochs: int = 3
+    learning_rate: float = 2e-5
+    warm_up: float = 0.03
+    weight_decay: float = 0.0
+    batch: int = 128
+    at_once: int = 1
+    tokens: int = 1024
+    answer: int = 256
+    keep: Keep = "end"
+    precision: Literal["auto", "bf16", "fp32"] = "auto"
+    recompute: bool = False
+    lora_rank: int = 0
+    lora_alpha: int = 16
+    lora_dropout: float = 0.0
+    clip: float = 0.0
+    seed: int = 0
+    save_every: int = 200
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("epochs", "batch", "at_once", "tokens", "answer"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"recipe: {name} is {getattr(self, name)}; give 1 or more")
+        for name in ("lora_rank", "save_every", "clip", "weight_decay"):
+            if getattr(self, name) < 0:
+                raise ConfigError(f"recipe: {name} is {getattr(self, name)}; give 0 or more")
+        if not 0 <= self.warm_up <= 1 or not self.learning_rate > 0:
+            why = f"warm_up is {self.warm_up}, learning_rate {self.learning_rate}"
+            raise ConfigError(f"recipe: {why}; give a share of the steps and a rate above 0")
+
+    @property
+    def room(self) -> Room:
+        return Room(self.tokens, self.answer, self.keep)
+
+
+def read_recipe(path: Path = PAPER) -> Recipe:
+    """The recipe of a JSON file; the paper's own by default. Raises ConfigError naming the key."""
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        return TypeAdapter(Recipe).validate_json(path.read_bytes())
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read ({error.strerror}); check the path") from error
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        key = ".".join(map(str, first["loc"])) or "the file"
+        raise ConfigError(f"{path}: {key}: {first['msg'].lower()}; mend the recipe") from None
+
+
+def steps_of(lengths: Sequence[int], recipe: Recipe) -> tuple[Batch, ...]:
+    """Every step of the training: each record once in an epoch, the last step of an epoch maybe smaller.
+
+    lengths: of the records, in tokens. The same recipe gives the same steps, so that a resumed training fits.
+    """
+    chance = random.Random(recipe.seed)
+    return tuple(step for _ in range(recipe.epochs) for step in _epoch(lengths, recipe, chance))
+
+
+def rate_at(step: int, total: int, recipe: Recipe) -> float:
+    """The learning rate of a step, counted from 0, of so many."""
+    warming = int(recipe.warm_up * total)
+    if step < warming:
+        return recipe.learning_rate * (step + 1) / (warming + 1)
+    return recipe.learning_rate * (total - step) / max(1, total - warming)
+
+
+def _epoch(lengths: Sequence[int], recipe: Recipe, chance: random.Random) -> Iterator[Batch]:
+    places = chance.sample(range(len(lengths)), len(lengths))
+    for step in _portions(places, recipe.batch):
+        # Like lengths together, so that little is padded; across steps that would put like lessons together.
+        yield tuple(_portions(sorted(step, key=lengths.__getitem__), recipe.at_once))
+
+
+def _portions(places: Sequence[int], size: int) -> list[tuple[int, ...]]:
+    return [tuple(places[start : start + size]) for start in range(0, len(places), size)]

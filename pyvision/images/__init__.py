@@ -1,0 +1,1 @@
+"""Read, decode, encode, fit and crop images."""

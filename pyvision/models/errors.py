@@ -1,0 +1,188 @@
+"""What an endpoint or its connection does wrong, turned into ModelError in one place; no message ever holds a key.
+
+status                              kind            worth a retry
+400, 404, 413, 422, context text    context         no: the talk is longer than the model can read
+401, 403                            auth            no (another key is tried first)
+402, 429 with a quota text          quota           no (likewise)
+404                                 unknown_model   no
+413                                 too_large       no
+429                                 rate            yes, after Retry-After
+408, 409, 425, 5xx                  other           yes
+other 4xx                           other           no
+no connection, reset, half a body, silence          yes (a local server that was never there: no)
+200 with HTML, broken JSON, an error, no reply      yes, unless the error in it has one of the kinds above
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from types import ModuleType
+from typing import Any
+from urllib.parse import urlsplit
+
+from pyvision.config.model_config import ModelConfig, secrets, without_credentials
+from pyvision.errors import ErrorKind, ModelError
+from pyvision.text.redaction import REDACTED, Redactor
+
+_LONGEST_DETAIL = 300
+_KEY_LIKE = re.compile(r"\b(?:sk|pk|rk|key)-[\w*.…-]{4,}|(?<=Bearer )\S+", re.I)
+_QUOTA = re.compile(
+    r"insufficient_quota|exceeded your current quota|billing_hard_limit|credit balance|insufficient credits",
+    re.I,
+)
+_CONTEXT = re.compile(
+    r"context_length_exceeded|(?:maximum|model's|available) context|context (?:length|window|size)|prompt is too long"
+    r"|input is too long|maximum model length|too many tokens|reduce the length of the messages|max_seq_len",
+    re.I,
+)
+_AGAIN = re.compile(r"overloaded|unexpected end of data|try again", re.I)
+
+# status -> (worth a retry, kind, what it means and what to do)
+_STATUSES: Mapping[int, tuple[bool, ErrorKind, str]] = {
+    400: (False, "other", "the request was refused (400)"),
+    401: (False, "auth", "the key was refused (401); set {key}"),
+    402: (False, "quota", "the quota of this key is used up (402)"),
+    403: (False, "auth", "the key may not use this model (403); set {key} or choose another model"),
+    404: (False, "unknown_model", "no such model or address (404); check the model id and base_url"),
+    408: (True, "other", "the endpoint timed out (408)"),
+    409: (True, "other", "the endpoint reports a conflict (409)"),
+    413: (False, "too_large", "the request is too large (413); send fewer or smaller images"),
+    422: (False, "other", "the request was refused (422)"),
+    425: (True, "other", "the endpoint is not ready (425)"),
+    429: (True, "rate", "too many requests (429)"),
+}
+
+
+class Faults:
+    """Words the faults of one model behind one endpoint."""
+
+    def __init__(self, config: ModelConfig, sdk: ModuleType) -> None:
+        self._config = config
+        self._sdk: Any = sdk
+        self._redactor = Redactor(secrets(config))
+        self.where = f"{config.model} at {without_credentials(config.address)}"
+        self._host = urlsplit(config.address).netloc.rpartition("@")[2]
+
+    def error(self, told: str, *, retry: bool = True, kind: ErrorKind = "other") -> ModelError:
+        """A fault that shows in what a 200 holds."""
+        return ModelError(f"{self.where}: {told}", retry=retry, kind=kind, brief=f"{self._host}: {told}")
+
+    def translated(self, error: Exception, *, reached: bool, too_slow: str) -> ModelError:
+        """The ModelError for what the SDK or the connection raised.
+
+        reached: the endpoint has answered before, or is hosted. too_slow: what to say of an endpoint that is.
+        """
+        import httpx2
+
+        cause = error.__cause__ if isinstance(error, self._sdk.APIConnectionError) else error
+        match cause:
+            case self._sdk.APIStatusError():
+                return self._of_status(cause)
+            case self._sdk.APITimeoutError() | httpx2.TimeoutException():
+                return self.error(too_slow)
+            case httpx2.ConnectError():
+                hint = "" if reached else "; is the server running?"
+                return self.error(f"cannot be reached ({self.scrubbed(str(cause))}){hint}", retry=reached)
+            case None | httpx2.HTTPError() | OSError():
+                return self.error(f"cannot be reached ({self.scrubbed(str(cause or error))})")
+            case _:
+                return self.error(self.scrubbed(str(cause)))
+
+    def of_body(self, told: object) -> ModelError:
+        """The ModelError for an error that came with status 200, as a whole body or in mid-stream."""
+        said = _all_said(told)
+        kind = _kind(said, None)
+        text = told.get("message", told) if isinstance(told, dict) else told
+        error = f"answered with an error: {self.scrubbed(str(text))}"
+        return self.error(error, retry=kind == "other", kind=kind)
+
+    def scrubbed(self, text: str) -> str:
+        """One line without the keys, or anything that looks like one: endpoints echo parts of keys."""
+        text = self._redactor.text(" ".join(self._redactor.text(text).split()))
+        return _KEY_LIKE.sub(REDACTED, text)[:_LONGEST_DETAIL]
+
+    def _of_status(self, error: Any) -> ModelError:
+        status: int = error.status_code
+        retry, usual, meaning = _STATUSES.get(
+            status, (status >= 500, "other", f"the endpoint failed ({status})")
+        )
+        said = _all_said(error.body) or str(error.message)
+        kind = _kind(said, status) if status not in {401, 403} else "auth"
+        if kind == "quota":
+            retry, meaning = False, f"the quota of this key is used up ({status})"
+        elif kind == "context":
+            retry, meaning = False, f"the talk is too long for this model ({status})"
+        elif status == 400 and _AGAIN.search(said):
+            retry = True
+        told = meaning.format(key=self._config.api_key_env or "PYVISION_API_KEY")
+        detail = self.scrubbed(_detail(error.body))
+        return ModelError(
+            f"{self.where}: {told}" + (f": {detail}" if detail else ""),
+            retry=retry,
+            retry_after_s=_retry_after(error.response.headers) if retry else None,
+            kind=usual if kind == "other" else kind,
+            brief=f"{status} from {self._host}",
+        )
+
+
+def decoded(body: str, faults: Faults) -> dict[str, Any]:
+    """The JSON object that an endpoint answered with. Raises ModelError for anything else, and for an error in it."""
+    try:
+        data = json.loads(body)
+    except (ValueError, RecursionError):
+        start = faults.scrubbed(body[:60])
+        raise faults.error(f"answered with something else than JSON: {start!r}") from None
+    if not isinstance(data, dict):
+        raise faults.error(f"answered with a JSON {type(data).__name__}, not an object")
+    if error := data.get("error"):
+        raise faults.of_body(error)
+    return data
+
+
+def complaint(error: Any) -> tuple[str, str | None]:
+    """What a refused request is said to have wrong: all the text of it, and the parameter where one is named."""
+    nested = _nested(error.body)
+    param = nested.get("param") if isinstance(nested, dict) else None
+    return _all_said(error.body) or str(error.message), param if isinstance(param, str) and param else None
+
+
+def _kind(said: str, status: int | None) -> ErrorKind:
+    if _QUOTA.search(said) and status in {None, 400, 402, 403, 429}:
+        return "quota"
+    if _CONTEXT.search(said) and status in {None, 400, 404, 413, 422, 500}:
+        return "context"
+    return "other"
+
+
+def _nested(body: object) -> object:
+    """The error itself: one SDK hands over the whole body, the other what stands in its `error`."""
+    return body.get("error", body) if isinstance(body, dict) else body
+
+
+def _all_said(body: object) -> str:
+    return "" if body is None else json.dumps(body) if isinstance(body, dict | list) else str(body)
+
+
+def _detail(body: object) -> str:
+    """What the server said, if it said it in JSON: pages of HTML help nobody."""
+    nested = _nested(body)
+    if isinstance(nested, dict):
+        return str(nested.get("message") or nested.get("detail") or "")
+    return str(nested) if isinstance(body, dict) else ""
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds to wait, from `retry-after-ms` or `retry-after` (a number or a date)."""
+    for name, unit_s in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        try:
+            return max(0.0, float(headers[name]) * unit_s)
+        except (KeyError, ValueError):
+            continue
+    try:
+        return max(0.0, parsedate_to_datetime(headers["retry-after"]).timestamp() - time.time())
+    except (KeyError, ValueError):
+        return None

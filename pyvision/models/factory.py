@@ -1,0 +1,145 @@
+"""Make the Model that a configuration describes: one row for each wire."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Protocol
+
+from pyvision.config.model_config import ModelConfig, load_model_config, secrets, without_secrets
+from pyvision.config.profiles import Profile, obeyed, read_profile
+from pyvision.config.provider_limits import EndpointLimits, limits_for
+from pyvision.errors import ConfigError, MissingExtra, reason
+from pyvision.models.rate_limit import Limited
+from pyvision.models.recording import Replayed
+from pyvision.models.retry import Retried
+from pyvision.models.streaming import close_model
+from pyvision.types import Model
+
+
+class OwnedModel(Model, Protocol):
+    """A Model that its owner closes."""
+
+    def close(self) -> None: ...
+
+
+def build(config: ModelConfig) -> OwnedModel:
+    """The model, ready to be asked; nothing is opened before its first call. Who builds it closes it.
+
+    Raises ConfigError, MissingExtra among them.
+    """
+    return _WIRES[config.wire](config)
+
+
+def _openai(config: ModelConfig) -> OwnedModel:
+    from pyvision.models.openai_chat import openai_chat
+
+    return _called(openai_chat(config), config)
+
+
+def _responses(config: ModelConfig) -> OwnedModel:
+    from pyvision.models.openai_responses import openai_responses
+
+    return _called(openai_responses(config), config)
+
+
+def _anthropic(config: ModelConfig) -> OwnedModel:
+    from pyvision.models.anthropic import anthropic_messages
+
+    if find_spec("anthropic") is None:
+        raise MissingExtra("anthropic", "anthropic")
+    return _called(anthropic_messages(config), config)
+
+
+def _called(endpoint: Model, config: ModelConfig) -> OwnedModel:
+    """With retries around it, and within the limits that the configuration sets for calls."""
+    rates = (config.requests_per_minute, config.tokens_per_minute)
+    return Retried(Limited(endpoint, *rates, config.max_concurrent), config.retry_s)
+
+
+def _offline(config: ModelConfig) -> OwnedModel:
+    from pyvision.offline import Offline
+
+    return Offline()
+
+
+def _scripted(config: ModelConfig) -> OwnedModel:
+    from pyvision.models.scripted import Scripted
+
+    replies = _script(config.file) if config.replies is None and config.file else config.replies
+    return Scripted(replies or (), config.model or "scripted")
+
+
+def _replayed(config: ModelConfig) -> OwnedModel:
+    if config.file is None:
+        raise ConfigError("wire 'replayed' needs 'file': the recorded replies")
+    return Replayed(config.file, config.model or "replayed")
+
+
+def _script(path: Path) -> tuple[str, ...]:
+    """The replies in a JSON file: a list of texts."""
+    try:
+        replies = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ConfigError(
+            f"{path}: the script cannot be read ({reason(error)}); give a JSON list of texts"
+        ) from error
+    if not isinstance(replies, list) or not all(isinstance(reply, str) for reply in replies):
+        raise ConfigError(f"{path}: a script is a JSON list of texts, one for each reply")
+    return tuple(replies)
+
+
+_WIRES: Mapping[str, Callable[[ModelConfig], OwnedModel]] = {
+    "openai": _openai,
+    "responses": _responses,
+    "anthropic": _anthropic,
+    "offline": _offline,
+    "scripted": _scripted,
+    "replayed": _replayed,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Player:
+    """A model; `is_ours` when it was built here, and so closed here. described: without secrets."""
+
+    model: Model
+    described: Mapping[str, Any]
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+    accepts: EndpointLimits = field(default_factory=EndpointLimits)
+    is_ours: bool = False
+
+    def close(self) -> None:
+        """Close the model, if it was built here; a model that was handed in stays open."""
+        if self.is_ours:
+            close_model(self.model)
+
+    @property
+    def is_offline(self) -> bool:
+        """Whether it is the rule-based model, beside which tools are rule-based too unless others are chosen."""
+        return getattr(self.model, "is_offline", False)
+
+
+def find_player(model: str | Model | None, config: str | Path | None = None) -> Player:
+    """The player of a Model, of a name as `--model` takes it, or of a configuration file.
+
+    What `pyvision doctor` found out about the endpoint is obeyed. Raises ConfigError.
+    """
+    if model is not None and not isinstance(model, str):
+        return Player(model, {"name": model.name})
+    chosen = load_model_config(model, Path(config) if config else None, os.environ)
+    profile = read_profile(chosen)
+    settings = obeyed(chosen, profile)
+    accepts = _within(limits_for(settings), profile)
+    return Player(build(settings), without_secrets(settings), secrets(settings), accepts, is_ours=True)
+
+
+def _within(accepts: EndpointLimits, profile: Profile | None) -> EndpointLimits:
+    """The table's limits, with fewer pictures where the doctor saw that more are refused or not seen."""
+    if profile is None or not profile.pictures:
+        return accepts
+    return replace(accepts, pictures=min(accepts.pictures, profile.pictures))

@@ -1,5 +1,0 @@
-"""The embedded rule-based reasoner: answers simple questions about drawings without a key or a network."""
-
-from pyvision.models.offline.model import Offline
-
-__all__ = ["Offline"]

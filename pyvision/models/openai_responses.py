@@ -1,0 +1,157 @@
+"""The responses API of OpenAI, for models that reason: what they thought goes back to them with the next turn.
+
+Nothing is stored at the endpoint (`store` is false): reasoning items come sealed and are kept here (`thoughts`).
+This API has no `stop` parameter; replies are cut here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
+
+from pyvision.config.model_config import ModelConfig
+from pyvision.models.endpoint import Ask, Endpoint
+from pyvision.models.openai_chat import OpenAIClients, data_url, encodable
+from pyvision.models.reply_builder import Heard, counted, logprobs_in, texts
+from pyvision.types import Finish, Part, Picture, Text, Usage
+
+if TYPE_CHECKING:
+    import httpx2
+
+_THOUGHTS = "reasoning.encrypted_content"
+_LOGPROBS = "message.output_text.logprobs"
+_LIKELIEST = 5  # tokens at each place, with their log probabilities
+_FINISH: Mapping[str, Finish] = {"max_output_tokens": "length", "content_filter": "refusal"}
+_CALLS = ("function_call", "custom_tool_call", "computer_call", "mcp_call")
+
+
+def openai_responses(config: ModelConfig) -> Endpoint:
+    """A model behind a responses endpoint; with an `api_version`, behind Azure OpenAI."""
+    return Endpoint(config, _Responses(config))
+
+
+class _Responses(OpenAIClients):
+    def post(self, client: Any, body: dict[str, Any], timeout: httpx2.Timeout) -> AbstractContextManager[Any]:
+        create: Any = client.responses.with_streaming_response.create
+        answer: AbstractContextManager[Any] = create(
+            model=body["model"], input=body["input"], extra_body=body, timeout=timeout
+        )
+        return answer
+
+    def body(self, ask: Ask) -> dict[str, Any]:
+        sampling, refusals = ask.sampling, ask.refusals
+        wants = sampling.logprobs and "logprobs" not in refusals
+        include = [_THOUGHTS] if _THOUGHTS not in refusals else []
+        parameters = {
+            "temperature": sampling.temperature,
+            "max_output_tokens": sampling.max_tokens,
+            "include": include + ([_LOGPROBS] if wants else []),
+            "top_logprobs": _LIKELIEST if wants else None,
+            "stream": ask.stream,  # some servers stream where it is not said
+            "store": False,
+        }
+        items = [item for turn in range(len(ask.messages)) for item in _items(ask, turn)]
+        accepted = {"stream": False, **ask.accepted(parameters)}
+        return {"model": self._config.model, "input": items, **accepted}
+
+    def droppable(self, body: Mapping[str, Any]) -> Mapping[str, str]:
+        names = {
+            name: rf"\b{name}\b"
+            for name in ("temperature", "max_output_tokens", "top_logprobs", "store")
+            if name in body
+        }
+        names |= {"stream": r"\b[Ss]tream(?:ing)?\b"} if body["stream"] else {}
+        include = body.get("include", ())
+        if _THOUGHTS in include:
+            names |= {_THOUGHTS: r"[Ee]ncrypted|\binclude\b|reasoning. (?:item|was provided)"}
+        if _LOGPROBS in include:
+            names |= {
+                "logprobs": r"logprobs|\binclude\b"
+            }  # a second complaint is about the second part of it
+        return names
+
+    def hear(self, data: dict[str, Any], heard: Heard) -> str:
+        """An event, or a whole response."""
+        match data.get("type"):
+            case "response.output_text.delta":
+                heard.logprobs += logprobs_in(data.get("logprobs"))
+                return str(data["delta"])
+            case "response.refusal.delta":
+                heard.refusal.append(data["delta"])
+            case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
+                heard.reasoning.append(data["delta"])
+            case "response.output_item.added" | "response.output_item.done" as kind:
+                _item(data["item"], heard, is_done=kind.endswith("done"))
+            case "response.completed" | "response.incomplete" | "response.failed":
+                _end(data["response"], heard)
+            case "error":
+                heard.failure = data
+            case None:
+                return _whole(data, heard)
+        return ""
+
+
+def _item(item: dict[str, Any], heard: Heard, *, is_done: bool) -> None:
+    """What is not text: thoughts, the name of the message that follows them, tools."""
+    heard.calls_tool = heard.calls_tool or item["type"] in _CALLS
+    if item["type"] == "reasoning" and is_done:
+        if item.get("encrypted_content"):
+            heard.items.append(item)
+        if not any(heard.reasoning):
+            heard.reasoning += [texts(item.get("summary")), texts(item.get("content"))]
+    elif item["type"] == "message" and not is_done and heard.items:
+        heard.items.append({"type": "message", "id": item["id"]})
+
+
+def _whole(response: dict[str, Any], heard: Heard) -> str:
+    output = response["output"]
+    if not isinstance(output, list):
+        raise TypeError(output)
+    text: list[str] = []
+    for item in output:
+        _item(item, heard, is_done=item["type"] != "message")
+        for part in item.get("content") or () if item["type"] == "message" else ():
+            text.append(str(part.get("text") or ""))
+            heard.refusal.append(str(part.get("refusal") or ""))
+            heard.logprobs += logprobs_in(part.get("logprobs"))
+    _end(response, heard)
+    return "".join(text)
+
+
+def _end(response: dict[str, Any], heard: Heard) -> None:
+    reason = (response.get("incomplete_details") or {}).get("reason") or response.get("status")
+    heard.has_ended, heard.reason = True, f"status {reason}"
+    heard.finish = "refusal" if any(heard.refusal) else _FINISH.get(str(reason), "end")
+    usage = response.get("usage")
+    heard.usage = Usage(
+        counted(usage, "input_tokens"),
+        counted(usage, "output_tokens"),
+        counted(usage, "input_tokens_details", "cached_tokens"),
+    )
+    if response.get("status") == "failed":
+        heard.failure = response.get("error") or {"message": "the response failed"}
+
+
+def _items(ask: Ask, turn: int) -> Iterator[dict[str, Any]]:
+    message = ask.messages[turn]
+    if message.role != "assistant":
+        yield {"role": message.role, "content": [_part(part) for part in message.parts]}
+        return
+    text = encodable(message.text)
+    thoughts = ask.thoughts.before(ask.messages, turn) if _THOUGHTS not in ask.refusals else ()
+    yield from (item for item in thoughts if item["type"] == "reasoning")
+    named = [item for item in thoughts if item["type"] == "message"]
+    if named:  # thoughts have to be followed by the message that came with them, under its own name
+        part = {"type": "output_text", "text": text, "annotations": []}
+        yield named[0] | {"role": "assistant", "status": "completed", "content": [part]}
+    else:
+        yield {"role": "assistant", "content": text}
+
+
+def _part(part: Part) -> dict[str, Any]:
+    match part:
+        case Text(text=text):
+            return {"type": "input_text", "text": encodable(text)}
+        case Picture():
+            return {"type": "input_image", "detail": "auto", "image_url": data_url(part)}

@@ -1,0 +1,121 @@
+"""Models that wrap a model: retry it to a deadline, record what it says, play a record back."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from pyvision.errors import ModelError
+from pyvision.models.streaming import close_model, stream_of
+from pyvision.types import Message, Model, Reply, Restart, Sampling
+
+_FIRST_WAIT_S = 1.0
+_LONGEST_WAIT_S = 60.0
+
+
+class Retried:
+    """Repeats calls whose ModelError is worth it, with growing waits, until `budget_s` would be exceeded.
+
+    `Sampling.seconds` is a budget as well. The endpoint's own wish (`retry_after_s`) goes before ours; one that is too
+    long ends it at once, so that nobody sleeps for hours.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        budget_s: float = 600.0,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        self._model = model
+        self._budget_s = budget_s
+        self._clock = clock
+        self._sleep = sleep
+        self._jitter = jitter
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    def complete(self, messages: Sequence[Message], sampling: Sampling) -> Reply:
+        """The reply of the first call that does not fail. Raises the last ModelError, with their count."""
+        attempts = self._attempts(sampling)
+        while True:
+            try:
+                return self._model.complete(messages, attempts.sampling())
+            except ModelError as error:
+                _, wait_s = attempts.next(error)
+                self._sleep(wait_s)
+
+    def stream(self, messages: Sequence[Message], sampling: Sampling) -> Iterator[str | Restart | Reply]:
+        """As `complete`, in pieces; a Restart comes after each call that failed, before the wait for the next."""
+        attempts = self._attempts(sampling)
+        while True:
+            try:
+                yield from stream_of(self._model, messages, attempts.sampling())
+                return
+            except ModelError as error:
+                restart = Restart(error.brief, *attempts.next(error))
+            yield restart
+            self._sleep(restart.wait_s)
+
+    def close(self) -> None:
+        """Close the wrapped model, where there is something to close."""
+        close_model(self._model)
+
+    def _attempts(self, sampling: Sampling) -> _Attempts:
+        budget_s = self._budget_s if sampling.seconds is None else min(self._budget_s, sampling.seconds)
+        return _Attempts(sampling, budget_s, self._clock, self._jitter)
+
+
+class _Attempts:
+    """The failed calls of one reply."""
+
+    def __init__(
+        self,
+        sampling: Sampling,
+        budget_s: float,
+        clock: Callable[[], float],
+        jitter: Callable[[], float],
+    ) -> None:
+        self._sampling = sampling
+        self._budget_s = budget_s
+        self._clock = clock
+        self._jitter = jitter
+        self._began = clock()
+        self._failed = 0
+
+    def sampling(self) -> Sampling:
+        """That of the next call: with the time that is left."""
+        if self._sampling.seconds is None or self._failed == 0:
+            return self._sampling
+        return replace(self._sampling, seconds=max(0.0, self._sampling.seconds - self._spent_s()))
+
+    def next(self, error: ModelError) -> tuple[int, float]:
+        """The number of the call after this failure, and how long to wait for it. Raises it where none is worth it."""
+        self._failed += 1
+        spent_s, wait_s = self._spent_s(), self._wait_s(error)
+        if not error.retry:
+            raise error
+        if spent_s + wait_s > self._budget_s:
+            raise _gave_up(error, self._failed, spent_s) from None
+        return self._failed + 1, wait_s
+
+    def _spent_s(self) -> float:
+        return self._clock() - self._began
+
+    def _wait_s(self, error: ModelError) -> float:
+        """Part of it is chance, so that many that failed together do not come back together."""
+        grown_s = min(_FIRST_WAIT_S * 2.0 ** min(self._failed - 1, 10), _LONGEST_WAIT_S)
+        if error.retry_after_s is not None:
+            return error.retry_after_s * (1 + 0.25 * self._jitter())
+        return grown_s * (0.5 + 0.5 * self._jitter())
+
+
+def _gave_up(error: ModelError, attempts: int, spent_s: float) -> ModelError:
+    told = f"{error} (gave up after {attempts} attempts in {spent_s:.0f} s)" if attempts > 1 else str(error)
+    return ModelError(told, retry=True, retry_after_s=error.retry_after_s, kind=error.kind, brief=error.brief)

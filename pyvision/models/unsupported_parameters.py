@@ -1,0 +1,96 @@
+"""Parameters that an endpoint does not accept: known from a table, learnt from its 400s, remembered.
+
+What is learnt holds for every model object of this process that asks the same model of the same endpoint. The table
+is `api_configs/families.json`: patterns of model names, what they refuse, and the source of each line.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache
+
+from pyvision.config.data_folders import data_folder
+from pyvision.config.model_config import ModelConfig
+from pyvision.errors import ConfigError, reason
+
+_UNSUPPORTED = re.compile(
+    r"support|unrecognized|unknown|not permitted|not allowed|unexpected|deprecated|not available"
+    r"|could not be verified|without its required|invalid `?signature",
+    re.IGNORECASE,
+)
+_BAD_VALUE = re.compile(r"too large|at most|at least|must be (?:less|greater|between)|exceeds|maximum", re.I)
+_CONTENT = ("messages", "input", "system", "content")  # what a complaint may be about that is no parameter
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Models that are alike in what they refuse; `models` and `wires` are patterns and names they are known by."""
+
+    models: tuple[str, ...]
+    refused: tuple[str, ...]
+    source: str
+    wires: tuple[str, ...] = ("openai", "responses", "anthropic")
+
+
+class Refusals:
+    """The parameters that one model behind one endpoint does not accept. Shared by threads."""
+
+    def __init__(self, known: frozenset[str]) -> None:
+        self._names = known
+        self._lock = threading.Lock()
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._names
+
+    def add(self, name: str) -> bool:
+        """Remember it. Returns whether that is news to everybody."""
+        with self._lock:
+            is_news = name not in self._names
+            self._names |= {name}
+            return is_news
+
+
+def refusals_of(config: ModelConfig) -> Refusals:
+    """What is known by now of the model that this configuration leads to."""
+    return _remembered(config.wire, config.address, config.model or "", config.refused)
+
+
+def refused_in(said: str, param: str | None, sent: Mapping[str, str]) -> str | None:
+    """The parameter that a refusal of the request names as not accepted.
+
+    sent: parameter -> the pattern it is known by in a complaint. A value that is out of range is the caller's mistake.
+    """
+    head = re.split(r"[.\[]", param)[0] if param else ""
+    if head in _CONTENT or _BAD_VALUE.search(said) or not _UNSUPPORTED.search(said):
+        return None
+    if head in sent:
+        return head
+    return next((name for name, pattern in sent.items() if re.search(pattern, said)), None)
+
+
+@cache
+def _remembered(wire: str, address: str, model: str, refused: tuple[str, ...]) -> Refusals:
+    """One for all who ask for the same: this is the memory of the process."""
+    name = model.rpartition("/")[2].lower()  # OpenRouter and its like put the vendor before it
+    known = [
+        parameter
+        for family in _families()
+        if wire in family.wires and any(fnmatchcase(name, pattern) for pattern in family.models)
+        for parameter in family.refused
+    ]
+    return Refusals(frozenset((*known, *refused)))
+
+
+@cache
+def _families() -> tuple[Family, ...]:
+    from pydantic import TypeAdapter, ValidationError
+
+    path = data_folder("api_configs") / "families.json"
+    try:
+        return TypeAdapter(tuple[Family, ...]).validate_json(path.read_bytes())
+    except (OSError, ValidationError) as error:
+        raise ConfigError(f"{path}: no table of model families ({reason(error)[:200]})") from error

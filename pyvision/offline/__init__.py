@@ -1,0 +1,5 @@
+"""The embedded rule-based reasoner: answers simple questions about drawings without a key or a network."""
+
+from pyvision.offline.model import Offline
+
+__all__ = ["Offline"]

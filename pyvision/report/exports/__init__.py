@@ -1,5 +1,0 @@
-"""A recorded run in the formats that notebooks, chat endpoints and training frameworks read."""
-
-from pyvision.report.exports.formats import FORMATS, export
-
-__all__ = ["FORMATS", "export"]

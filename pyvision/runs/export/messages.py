@@ -1,0 +1,160 @@
+"""OpenAI's chat format, one talk a line, and beside it the record from which every event can be read back.
+
+messages.jsonl   {"messages": […], "metadata": {…}}: the body of a request without its model. A reply that is not to be
+                 trained on has `"weight": 0`, as in the fine-tuning format; other roles are never trained on there.
+record.json      the events of the run; a picture stands as the SHA-256 of its file, which is in either of the two.
+Source: OpenAI API reference, "Create chat completion", and the fine-tuning guide, "multi-turn chat examples".
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64decode, b64encode
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyvision.errors import RunFolderError
+from pyvision.events import Asked, Event
+from pyvision.runs.export.parts import Export, as_json, as_lines, facts, openai_part
+from pyvision.runs.export.conversations import Talk, talks_of
+from pyvision.runs.report.run import Run
+from pyvision.types import Message
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+MESSAGES, RECORD = "messages.jsonl", "record.json"
+_FORMAT = "pyvision-messages-record"
+_DATA_URL = re.compile(r"data:image/(?:png|jpeg);base64,(.*)", re.DOTALL)
+
+
+def export_messages(run: Run, folder: Path) -> Export:
+    """Both files. Reading them back gives the same events, bytes of pictures included."""
+    rows = [_row(talk, run) for talk in talks_of(run.events)]
+    return Export(((MESSAGES, as_lines(rows)), (RECORD, as_json(_record(run.events, rows)))))
+
+
+def read_messages(folder: Path) -> tuple[Event, ...]:
+    """The events of a run that was exported into this folder. Raises RunFolderError."""
+    try:
+        rows = [json.loads(line) for line in (folder / MESSAGES).read_bytes().splitlines()]
+        record = json.loads((folder / RECORD).read_bytes())
+        if record["format"] != _FORMAT:
+            raise ValueError(f"format {record['format']!r} instead of {_FORMAT!r}")
+        return tuple(_events(record, _pictures_in(rows)))
+    except OSError as error:
+        raise RunFolderError(
+            f"{str(folder)!r}: {error.strerror}: {error.filename}; give an exported folder"
+        ) from error
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
+        why = " ".join(str(error).split())[:200]
+        raise RunFolderError(f"{str(folder / RECORD)!r}: is no record of ours: {why}") from error
+
+
+def openai_message(message: Message) -> dict[str, Any]:
+    """A message of OpenAI's chat format; only a user's can hold pictures there."""
+    content = [openai_part(part) for part in message.parts] if message.role == "user" else message.text
+    return {"role": message.role, "content": content}
+
+
+def _row(talk: Talk, run: Run) -> dict[str, Any]:
+    messages = [openai_message(message) for message in talk.messages]
+    for at, message in enumerate(messages):
+        if message["role"] == "assistant" and not talk.is_learned(at):
+            message["weight"] = 0
+    known = {**facts(run), "role": talk.role, "models": ", ".join(sorted(set(facts(run)["models"].values())))}
+    return {"messages": messages, "metadata": {key: _short(value) for key, value in known.items()}}
+
+
+def _short(value: Any) -> str:
+    """As the endpoint takes metadata: strings of at most 512 characters."""
+    return ("" if value is None else str(value))[:512]
+
+
+def _record(events: Iterable[Event], rows: list[dict[str, Any]]) -> dict[str, Any]:
+    there = _pictures_in(rows)
+    kept: dict[str, bytes] = {}
+    talk: dict[Message, int] = {}
+    lines = [_line(event, talk, kept) for event in events]
+    said = [_by_hash(_message().dump_python(message), kept) for message in talk]
+    own = {key: b64encode(data).decode() for key, data in kept.items() if key not in there}
+    return {"format": _FORMAT, "version": 1, "events": lines, "messages": said, "pictures": own}
+
+
+def _line(event: Event, talk: dict[Message, int], kept: dict[str, bytes]) -> Any:
+    if not isinstance(event, Asked):
+        return _by_hash(_event().dump_python(event), kept)
+    numbers = [talk.setdefault(message, len(talk)) for message in event.messages]
+    return {**_by_hash(_event().dump_python(replace(event, messages=())), kept), "messages": numbers}
+
+
+def _by_hash(value: Any, kept: dict[str, bytes]) -> Any:
+    match value:
+        case bytes():
+            key = sha256(value).hexdigest()
+            kept[key] = value
+            return {"sha256": key}
+        case dict():
+            return {key: _by_hash(item, kept) for key, item in value.items()}
+        case list() | tuple():
+            return [_by_hash(item, kept) for item in value]
+        case frozenset():
+            return sorted(value)  # of numbers
+        case _:
+            return value
+
+
+def _pictures_in(rows: list[dict[str, Any]]) -> dict[str, bytes]:
+    parts = [
+        part
+        for row in rows
+        for message in row["messages"]
+        for part in message["content"]
+        if isinstance(part, dict)
+    ]
+    urls = [_DATA_URL.fullmatch(part["image_url"]["url"]) for part in parts if part["type"] == "image_url"]
+    files = [b64decode(found[1], validate=True) for found in urls if found]
+    return {sha256(data).hexdigest(): data for data in files}
+
+
+def _events(record: dict[str, Any], pictures: dict[str, bytes]) -> Iterable[Event]:
+    pictures = pictures | {key: b64decode(text, validate=True) for key, text in record["pictures"].items()}
+    said = [_message().validate_python(_whole(message, pictures)) for message in record["messages"]]
+    for line in record["events"]:
+        content = _whole(line, pictures)
+        if content["kind"] == "asked":
+            content["messages"] = tuple(said[at] for at in content["messages"])
+        yield _event().validate_python(content)
+
+
+def _whole(value: Any, pictures: dict[str, bytes]) -> Any:
+    match value:
+        case {"sha256": str(key), **rest} if not rest and key in pictures:
+            return pictures[key]
+        case dict():
+            return {key: _whole(item, pictures) for key, item in value.items()}
+        case list():
+            return [_whole(item, pictures) for item in value]
+        case _:
+            return value
+
+
+@cache
+def _event() -> TypeAdapter[Event]:
+    from typing import Annotated
+
+    from pydantic import Field, TypeAdapter
+
+    return TypeAdapter(Annotated[Event, Field(discriminator="kind")])
+
+
+@cache
+def _message() -> TypeAdapter[Message]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Message)

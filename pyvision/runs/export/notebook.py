@@ -1,0 +1,147 @@
+"""A notebook that runs top to bottom in Jupyter, with the recorded outputs in it and the pictures beside it.
+
+nbformat 4.5. A cell that raised is tagged `raises-exception`, so that running all goes on behind it; one that ran out
+of time or ended its kernel is shown as text and does not run. What people and models wrote stands in fences: it is
+never Markdown or HTML.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from pyvision.text.sanitize import printable
+from pyvision.text.replies import thought
+from pyvision.runs.report.endings import ending
+from pyvision.runs.export.parts import Export, as_json, facts
+from pyvision.runs.report.run import Run, Turn, named_figures
+from pyvision.types import Picture
+from sandbox import CellResult, Figure, Omitted, Output, Stream
+
+_BACKTICKS = re.compile("`+")
+_NAME = re.compile(r"[a-z_][a-z0-9_]{0,63}", re.ASCII)
+_RUNS = ("ok", "error")
+_SETUP = """\
+%matplotlib inline
+import matplotlib.pyplot as plt
+import numpy as np
+from PIL import Image"""
+_METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+
+
+def export_notebook(run: Run, folder: Path) -> Export:
+    """notebook.ipynb, and the pictures of the question and the figures under the names that cells know."""
+    cells = [{"id": f"cell-{number}", **cell} for number, cell in enumerate(_cells(run))]
+    notebook = {
+        "nbformat": 4,
+        "nbformat_minor": 5,
+        "metadata": {**_METADATA, "pyvision": facts(run)},
+        "cells": cells,
+    }
+    pictures = [
+        *run.inputs.items(),
+        *(named for turn in run.turns for named in _named(turn) if _is_name(named[0])),
+    ]
+    files = {_file(name, picture): picture.data for name, picture in pictures}
+    return Export((("notebook.ipynb", as_json(notebook, indent=1)), *files.items()))
+
+
+def _cells(run: Run) -> Iterator[dict[str, Any]]:
+    yield _markdown("# Question", run.question.text)
+    yield _code("\n".join([_SETUP, "", *_loading(run.inputs.items())]).rstrip())
+    for turn in run.turns:
+        yield from _turn(turn)
+    ended = run.ended
+    meaning = ending(ended.outcome.end_reason if ended else None)
+    yield _markdown(
+        f"# Answer\n\nHow it ended: {meaning.words}.", (ended.outcome.answer or "") if ended else ""
+    )
+
+
+def _turn(turn: Turn) -> Iterator[dict[str, Any]]:
+    if turn.asked:
+        text = turn.asked.reply.text
+        yield _markdown(f"## Turn {turn.number}", thought(text) if turn.cells else text)
+    for ran, names in named_figures(turn.events):
+        if ran.result.status in _RUNS:
+            tags = {"tags": ["raises-exception"]} if ran.result.status == "error" else {}
+            yield _code(ran.code, tags, _outputs(ran.result))
+        else:
+            yield _markdown(
+                f"This cell is not run again, as it ended so: {ran.result.status}.", ran.code, "python"
+            )
+        loading = _loading(named for named in names if named and _is_name(named[0]))
+        if loading:
+            yield _code("\n".join(loading))
+
+
+def _named(turn: Turn) -> Iterator[tuple[str, Picture]]:
+    for _, names in named_figures(turn.events):
+        yield from (named for named in names if named)
+
+
+def _is_name(name: str) -> bool:
+    """Whether this can be a variable and a file. A record may come from anywhere, and a path must not."""
+    return _NAME.fullmatch(name) is not None
+
+
+def _loading(pictures: Iterable[tuple[str, Picture]]) -> list[str]:
+    """Lines that define the pictures as the kernel held them: RGB, at full size."""
+    return [f'{name} = Image.open("{_file(name, picture)}").convert("RGB")' for name, picture in pictures]
+
+
+def _file(name: str, picture: Picture) -> str:
+    return f"images/{name}.{'png' if picture.mime == 'image/png' else 'jpg'}"
+
+
+def _markdown(heading: str, text: str = "", language: str = "text") -> dict[str, Any]:
+    fenced = f"\n\n{_fenced(text, language)}" if text.strip() else ""
+    return {"cell_type": "markdown", "metadata": {}, "source": heading + fenced}
+
+
+def _fenced(text: str, language: str) -> str:
+    """Text that no Markdown in it can leave: its fence is longer than any in it."""
+    text = printable(text)
+    fence = "`" * max(3, 1 + max((len(run) for run in _BACKTICKS.findall(text)), default=0))
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
+def _code(source: str, metadata: dict[str, Any] | None = None, outputs: Sequence[Any] = ()) -> dict[str, Any]:
+    return {
+        "cell_type": "code",
+        "execution_count": None,
+        "metadata": metadata or {},
+        "outputs": list(outputs),
+        "source": source,
+    }
+
+
+def _outputs(result: CellResult) -> list[dict[str, Any]]:
+    shown = [_output(output) for output in result.outputs]
+    error = result.error
+    if error is None:
+        return shown
+    lines = printable(error.traceback or f"{error.name}: {error.message}").split("\n")
+    return [
+        *shown,
+        {"output_type": "error", "ename": error.name, "evalue": error.message, "traceback": lines},
+    ]
+
+
+def _output(output: Output) -> dict[str, Any]:
+    match output:
+        case Stream(name="result", text=text):
+            data = {"text/plain": text.rstrip("\n")}
+            return {"output_type": "execute_result", "execution_count": None, "metadata": {}, "data": data}
+        case Stream(name=name, text=text):
+            return {"output_type": "stream", "name": name, "text": printable(text)}
+        case Omitted(note=note):
+            return {"output_type": "stream", "name": "stderr", "text": f"[{note}]\n"}
+        case Figure(data=data, mime=mime):
+            return {"output_type": "display_data", "metadata": {}, "data": {mime: b64encode(data).decode()}}

@@ -1,0 +1,17 @@
+"""Run the cells of a recorded run again, and go on from one of its turns in another way."""
+
+from pyvision.runs.replay.comparison import Difference, difference
+from pyvision.runs.replay.fork import Fork, fork_task, with_figures
+from pyvision.runs.replay.rerun import Rerun, open_session, rerun, rerun_cells
+
+__all__ = [
+    "Difference",
+    "Fork",
+    "Rerun",
+    "difference",
+    "fork_task",
+    "open_session",
+    "rerun",
+    "rerun_cells",
+    "with_figures",
+]

@@ -1,0 +1,208 @@
+"""Draw what changed between two graphs as SVG.
+
+What was added is green, pruned red and dashed, updated orange, each with a sign of its own too. The picture is a text
+of its own, needs nothing else and runs nothing; whatever a model wrote stands in it escaped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from html import escape
+
+from pyvision.strategies.bdog.graphs import Changed, Difference, Edge, Node
+from pyvision.strategies.bdog.graphs.difference import Change
+from pyvision.runs.report.debate_graphs.layout import MARGIN, Box, arranged
+
+INK: dict[Change, str] = {"kept": "#444444", "updated": "#b35c00", "pruned": "#b3261e", "added": "#1b7a3d"}
+FILL: dict[Change, str] = {"kept": "#f6f6f6", "updated": "#fff1dc", "pruned": "#fdecea", "added": "#e6f5ea"}
+SIGN: dict[Change, str] = {"kept": "", "updated": "~ ", "pruned": "− ", "added": "+ "}
+_CHARACTER, _LINE, _PADDING = 7.4, 17.0, 9.0  # pixels at the font size below
+_LONGEST, _MOST_LINES = 34, 12  # characters of a line, lines of a box
+_UNPRINTABLE = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_HEAD = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
+    'height="{height:.0f}" font-family="DejaVu Sans Mono, Menlo, Consolas, monospace" font-size="12" role="img">'
+)
+_TEXT = '<text x="{x:.1f}" y="{y:.1f}" fill="{ink}"{more}>{text}</text>'
+_HALO = ' text-anchor="middle" paint-order="stroke" stroke="#ffffff" stroke-width="4"'
+
+
+@dataclass(frozen=True, slots=True)
+class _Card:
+    """What stands in one box: lines with their changes, the name first."""
+
+    change: Change
+    lines: tuple[tuple[Change, str], ...]
+
+    @property
+    def size(self) -> tuple[float, float]:
+        longest = max(len(text) for _, text in self.lines)
+        return longest * _CHARACTER + 2 * _PADDING, len(self.lines) * _LINE + 2 * _PADDING
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A relation between two boxes by their places; `bend` tells those between the same two apart."""
+
+    start: int
+    end: int
+    change: Change
+    text: str
+    bend: int
+
+
+def draw(changed: Difference) -> str:
+    """The two graphs in one picture, as the text of an SVG file."""
+    cards = [_card(entity, changed) for entity in changed.entities]
+    lines = _lines(changed)
+    boxes = arranged([card.size for card in cards], [(line.start, line.end) for line in lines])
+    labels = _Labels()
+    drawn = [_relation(line, boxes, labels) for line in lines]
+    drawn += [_box(card, box) for card, box in zip(cards, boxes, strict=True)]
+    width = max([box.x + box.width for box in boxes] + [labels.right, 220]) + MARGIN
+    height = max([box.y + box.height for box in boxes] + [labels.bottom, 40]) + MARGIN
+    head = _HEAD.format(width=width, height=height) + '<rect width="100%" height="100%" fill="#ffffff"/>'
+    empty = "" if cards else _TEXT.format(x=MARGIN, y=40, ink=INK["kept"], more="", text="(an empty graph)")
+    return "\n".join([head, empty, *drawn, *labels.drawn, "</svg>\n"])
+
+
+def _card(entity: Changed[Node], changed: Difference) -> _Card:
+    node = entity.item
+    name = node.name
+    if entity.before and entity.after and entity.before.name != name and entity.change == "updated":
+        name = f"{entity.before.name} → {name}"
+    lines = [(entity.change, SIGN[entity.change] + name), *_attribute_lines(entity, changed)]
+    if len(lines) > _MOST_LINES:
+        lines = [*lines[: _MOST_LINES - 1], ("kept", f"… {len(lines) - _MOST_LINES + 1} more")]
+    return _Card(entity.change, tuple((change, _short(text)) for change, text in lines))
+
+
+def _attribute_lines(entity: Changed[Node], changed: Difference) -> list[tuple[Change, str]]:
+    if entity.before is None or entity.after is None:
+        return [(entity.change, f"  {_said(name, value)}") for name, value in entity.item.attributes]
+    ends = entity.before.id, entity.after.id
+    return [
+        (each.change, f"  {SIGN[each.change]}{_attribute(each)}")
+        for each in changed.attributes
+        if (each.before is not None and each.before[0] == ends[0])
+        or (each.after is not None and each.after[0] == ends[1])
+    ]
+
+
+def _attribute(each: Changed[tuple[str, str, str]]) -> str:
+    _, name, value = each.item
+    if each.change == "updated" and each.before:
+        return f"{name}: {each.before[2]} → {value}"
+    return _said(name, value)
+
+
+def _said(name: str, value: str) -> str:
+    return name if value == "true" else f"{name}: {value}"
+
+
+def _lines(changed: Difference) -> list[_Line]:
+    before = {e.before.id: place for place, e in enumerate(changed.entities) if e.before}
+    after = {e.after.id: place for place, e in enumerate(changed.entities) if e.after}
+    bends: Counter[frozenset[int]] = Counter()
+    lines = []
+    for each in changed.relations:
+        places = before if each.after is None else after
+        start, end = places[each.item.source], places[each.item.target]
+        ends = frozenset((start, end))
+        lines.append(_Line(start, end, each.change, SIGN[each.change] + _relation_text(each), bends[ends]))
+        bends[ends] += 1
+    return lines
+
+
+def _relation_text(each: Changed[Edge]) -> str:
+    if each.change == "updated" and each.before and each.after:
+        return f"{each.before.relation} → {each.after.relation}"
+    return each.item.relation
+
+
+class _Labels:
+    """The words on the lines: each moves down until it covers no other one."""
+
+    def __init__(self) -> None:
+        self.drawn: list[str] = []
+        self.right = self.bottom = 0.0
+        self._taken: list[Box] = []
+
+    def put(self, x: float, y: float, line: _Line) -> None:
+        text = _short(line.text)
+        width = len(text) * _CHARACTER
+        while any(abs(x - t.x) < (width + t.width) / 2 and abs(y - t.y) < t.height for t in self._taken):
+            y += _LINE * 0.8
+        self._taken.append(Box(x, y, width, _LINE * 0.8))
+        self.right, self.bottom = max(self.right, x + width / 2), max(self.bottom, y)
+        self.drawn.append(_TEXT.format(x=x, y=y, ink=INK[line.change], more=_HALO, text=_escaped(text)))
+
+
+def _relation(line: _Line, boxes: tuple[Box, ...], labels: _Labels) -> str:
+    """A curve from box to box with its word in the middle; its arrow head is drawn where it arrives."""
+    start, end = boxes[line.start], boxes[line.end]
+    bend = _bend(line, start, end)
+    (x1, y1), (x2, y2) = start.centre, end.centre
+    middle_x, middle_y = (x1 + x2) / 2 + bend[0], (y1 + y2) / 2 + bend[1]
+    x1, y1 = start.border(middle_x, middle_y)
+    x2, y2 = end.border(middle_x, middle_y)
+    if line.start == line.end:
+        x1, y1, x2, y2 = (
+            start.x + start.width,
+            start.y + 10,
+            start.x + start.width,
+            start.y + start.height - 8,
+        )
+        middle_x, middle_y = start.x + start.width + 60, start.centre[1]
+    labels.put((x1 + 2 * middle_x + x2) / 4, (y1 + 2 * middle_y + y2) / 4 + 4, line)
+    dashed = ' stroke-dasharray="5 4"' if line.change == "pruned" else ""
+    path = f"M{x1:.1f},{y1:.1f} Q{middle_x:.1f},{middle_y:.1f} {x2:.1f},{y2:.1f}"
+    ink = INK[line.change]
+    return (
+        f'<path d="{path}" fill="none" stroke="{ink}" stroke-width="1.4"{dashed}/>'
+        f'<path d="{_head(x2, y2, x2 - middle_x, y2 - middle_y)}" fill="{ink}"/>'
+    )
+
+
+def _bend(line: _Line, start: Box, end: Box) -> tuple[float, float]:
+    """How far the middle of the curve lies off the straight line: around the boxes between, and off its twins."""
+    twin = (line.bend + 1) // 2 * 44 * (1 if line.bend % 2 else -1)
+    if start.y == end.y:
+        between = abs(start.centre[0] - end.centre[0])
+        far = between > start.width / 2 + end.width / 2 + 90
+        return 0.0, (start.height + 60 if far else 0) + twin
+    return float(twin), 0.0
+
+
+def _head(x: float, y: float, way_x: float, way_y: float) -> str:
+    """An arrow head at a point, for a line that comes along a way."""
+    length = (way_x**2 + way_y**2) ** 0.5 or 1.0
+    along_x, along_y = way_x / length * 8, way_y / length * 8
+    left = f"{x - along_x - along_y / 2:.1f},{y - along_y + along_x / 2:.1f}"
+    right = f"{x - along_x + along_y / 2:.1f},{y - along_y - along_x / 2:.1f}"
+    return f"M{x:.1f},{y:.1f} L{left} L{right} Z"
+
+
+def _box(card: _Card, box: Box) -> str:
+    dashed = ' stroke-dasharray="5 4"' if card.change == "pruned" else ""
+    parts = [
+        f'<rect x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" rx="5" '
+        f'fill="{FILL[card.change]}" stroke="{INK[card.change]}" stroke-width="1.4"{dashed}/>'
+    ]
+    for number, (change, text) in enumerate(card.lines):
+        y = box.y + _PADDING + _LINE * (number + 0.75)
+        struck = ' text-decoration="line-through"' if change == "pruned" else ""
+        bold = ' font-weight="bold"' if number == 0 else ""
+        more = f'{bold}{struck} xml:space="preserve"'
+        parts.append(_TEXT.format(x=box.x + _PADDING, y=y, ink=INK[change], more=more, text=_escaped(text)))
+    return "".join(parts)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def _escaped(text: str) -> str:
+    return escape(_UNPRINTABLE.sub("\ufffd", text))

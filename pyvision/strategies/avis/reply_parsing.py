@@ -1,0 +1,169 @@
+"""Find actions, parts of a question, objects and verdicts in replies: pure functions, None where there is nothing.
+
+Replies are read tolerantly. A label (`Action:`, `Verdict:`) may be bold, quoted, in any case or a key of a JSON object;
+the last one counts. Without a label, an action counts when the reply names exactly one. The paper's own endings are
+read too: "the predicted answer is X", "cannot be answered", "the predicted Object #ID is 3".
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, cast
+
+from pyvision.strategies.avis.actions import ACTIONS, Action
+from pyvision.text.replies import without_thinking
+
+Ruling: TypeAlias = Literal["not informative", "informative", "answerable"]
+
+_MARKS = " \t*_`\"'“”"
+_SPELLED = "|".join(name.replace("_", "[ \t_-]+") for name in sorted(ACTIONS, key=len, reverse=True))
+_NAME = re.compile(rf"(?<![a-z_])(?:{_SPELLED})(?![a-z_])", re.IGNORECASE)
+_OBJECT = re.compile(r"object\s*(?:#?\s*id)?[\s*_`\"':=#]*(?:is)?[\s*_`\"':=#]*(\d{1,4})\b", re.IGNORECASE)
+_IS = r"\banswer\s+(?:is|would be)\b"
+_ANSWER_IS = re.compile(rf"{_IS}\s*:?\s*((?:(?!{_IS})[^\n])+)", re.IGNORECASE)
+_NEGATIVE = re.compile(
+    r"\bnot (?:be )?(?:informative|answerable|useful|relevant|answered)\b"
+    r"|\bcan ?not be answered\b|\buninformative\b|\birrelevant\b|\bno (?:useful )?information\b",
+    re.IGNORECASE,
+)
+_NO_ANSWER = re.compile(
+    r"(?:none|unknown|n/?a|nothing|null|not (?:given|known|available|applicable|informative|enough)\b.*"
+    r"|(?:it )?(?:cannot|can't|can not) be (?:answered|determined|said|known)\b.*|-+|\?+)?",
+    re.IGNORECASE,
+)
+_NUMBERS = re.compile(r"\d{1,6}")
+_LONGEST_ANSWER = 300  # characters of a line that is taken for an answer
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a planner wants. query: None where it gave none."""
+
+    action: Action
+    query: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A question taken apart. visual: None where there is no picture. knowledge: None where looking is enough."""
+
+    visual: str | None
+    knowledge: str | None
+
+    def asked_about(self, answer: str) -> str:
+        """The knowledge question with the answer of the visual one in it."""
+        return (self.knowledge or "").replace("#", answer)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a reasoner made of an observation. sources: the numbers that it named."""
+
+    ruling: Ruling
+    finding: str = ""
+    answer: str | None = None
+    sources: tuple[int, ...] = ()
+
+
+def find_plan(reply: str) -> Plan | None:
+    """The action that a reply names, feasible or not; None where it names none or several."""
+    text = without_thinking(reply)
+    labelled = _labelled(text, "action")
+    names = _names(labelled) if labelled else []
+    if len(names) != 1:
+        names = _names(text)
+    query = _labelled(text, "query")
+    return Plan(cast("Action", names[0]), query or None) if len(names) == 1 else None
+
+
+def find_parts(reply: str) -> Parts | None:
+    """The two parts of a question; None where one is missing. A knowledge part without # is left as it is."""
+    text = without_thinking(reply)
+    visual, knowledge = _labelled(text, "visual"), _labelled(text, "knowledge")
+    if not visual or not knowledge:
+        return None
+    return Parts(visual, None if knowledge.strip(" .?") == "#" else knowledge)
+
+
+def find_object(reply: str) -> int | None:
+    """The number of the object that a reply settles on: the last one named; 0 for none of them."""
+    text = without_thinking(reply)
+    found = _OBJECT.findall(text)
+    if found:
+        return int(found[-1])
+    bare = text.strip(_MARKS + "#.\n")
+    return int(bare) if re.fullmatch(r"[0-9]{1,4}", bare) else None
+
+
+def find_verdict(reply: str, *, has_type: bool = False) -> Verdict | None:
+    """The verdict of a reply, or None. has_type: "answer is X, type" ends in a type, which is taken off."""
+    text = without_thinking(reply)
+    said, answer = _labelled(text, "verdict"), find_answer(text, has_type=has_type)
+    ruling = _ruling(said) if said else None
+    if ruling is None:
+        ruling = "answerable" if answer else _ruling(text)
+    if ruling is None:
+        return None
+    if ruling == "answerable" and answer is None:
+        ruling = "informative"  # it says that there is an answer, and does not give it
+    finding = _labelled(text, "finding") or ""
+    told = "" if _NO_ANSWER.fullmatch(finding.strip(_MARKS + ".")) else finding
+    answered = answer if ruling == "answerable" else None
+    return Verdict(ruling, told, answered, _source_numbers(text))
+
+
+def find_answer(reply: str, *, has_type: bool = False) -> str | None:
+    """The short answer of a reply, or None where it gives none or says that there is none."""
+    text = without_thinking(reply)
+    labelled = _labelled(text, "answer")
+    if labelled is not None:
+        return _answer(labelled)
+    concluded = _ANSWER_IS.findall(text)
+    if not concluded:
+        return None
+    last = str(concluded[-1])
+    return _answer(last.rpartition(",")[0] if has_type and "," in last else last)
+
+
+def says_nothing(answer: str) -> bool:
+    """Whether what stands in the place of an answer says that there is none."""
+    return _answer(answer) is None
+
+
+def source_numbers(reply: str) -> tuple[int, ...]:
+    """The numbers behind `Sources:`."""
+    return _source_numbers(without_thinking(reply))
+
+
+def _answer(text: str) -> str | None:
+    short = text.strip(_MARKS).rstrip(".").strip(_MARKS)
+    return None if _NO_ANSWER.fullmatch(short) or len(short) > _LONGEST_ANSWER else short
+
+
+def _ruling(text: str) -> Ruling | None:
+    plain = text.casefold().replace("_", " ")
+    if _NEGATIVE.search(plain) or plain.strip(_MARKS + ".,") == "no":
+        return "not informative"
+    if re.search(r"\b(?:answerable|final)\b", plain):
+        return "answerable"
+    return "informative" if re.search(r"\binformative\b", plain) else None
+
+
+def _names(text: str) -> list[str]:
+    found = (re.sub(r"[ \t_-]+", "_", name.casefold()) for name in _NAME.findall(text))
+    return list(dict.fromkeys(found))
+
+
+def _source_numbers(text: str) -> tuple[int, ...]:
+    found = _labelled(text, "sources") or _labelled(text, "source") or ""
+    return tuple(dict.fromkeys(int(number) for number in _NUMBERS.findall(found)))
+
+
+def _labelled(text: str, label: str) -> str | None:
+    """What stands behind the last `label:` of a line; the quotes and commas of a JSON object are taken off."""
+    marks = r"[ \t>{,*_`\"'-]*"
+    found = re.findall(rf"^{marks}{label}{marks}[:=](.*)$", text, re.IGNORECASE | re.MULTILINE)
+    if not found:
+        found = re.findall(rf'"{label}"\s*:\s*"([^"\n]*)"', text, re.IGNORECASE)
+    return str(found[-1]).strip().strip("*_`").strip().strip('",').strip() if found else None

@@ -1,0 +1,195 @@
+"""The walk through the graph: plan, act, judge, remember, go back where nothing is left (Algorithms 1 and 2).
+
+Where the paper's listing is silent or broken this is what holds: an action that brought nothing is excluded for this
+visit only; a state with nothing left is taken back, and what led there excluded at the state before; of object_select
+the objects are excluded, not the action; the visual question is answered before the knowledge question is asked; the
+same action with the same request is not taken twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from pyvision.agent.episode import Episode
+from pyvision.errors import EndReason
+from pyvision.strategies.avis.actions import ACTIONS, Action
+from pyvision.strategies.avis.answering import ShortAnswer, Trail, conclude, give_best
+from pyvision.strategies.avis.examples import Example
+from pyvision.strategies.avis.executor import Hands, Outcome
+from pyvision.strategies.avis.graph import START, Graph
+from pyvision.strategies.avis.memory import Finding, Memory, Visit
+from pyvision.strategies.avis.planning import Planner
+from pyvision.strategies.avis.reasoner import NOTHING, Exhibit, judge
+from pyvision.strategies.avis.reply_parsing import Parts, Plan, Verdict
+from pyvision.types import Answer, Question
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How far a walk goes. calls: actions in all. shots: examples of each action that the planner sees."""
+
+    graph: Graph
+    calls: int
+    shots: int
+    goes_back: bool = True
+
+
+@dataclass(slots=True)
+class Walk:
+    """One question under way."""
+
+    rules: Rules
+    question: Question
+    parts: Parts
+    episode: Episode
+    hands: Hands
+    pools: Mapping[str, Sequence[Example]]
+    planner: Planner = field(init=False)
+    memory: Memory = field(init=False)
+    calls: int = field(init=False, default=0)
+    seen: list[str] = field(init=False, default_factory=list)
+    taken: set[tuple[object, ...]] = field(init=False, default_factory=set)
+
+    def __post_init__(self) -> None:
+        visual = self.parts.visual
+        start = Visit("visual", visual) if visual else Visit("knowledge", self.parts.knowledge or "")
+        self.memory = Memory(start)
+        self.planner = Planner(self.episode, self.pools, self.rules.shots, self._is_taken)
+
+    def answer(self) -> Answer:
+        """Go on until the reasoner answers, nowhere is left to go, or a budget is spent."""
+        while True:
+            if (spent := self._spent()) is not None:
+                return self._best(*spent)
+            feasible = self._feasible()
+            if not feasible:
+                if not self._go_back():
+                    return self._best("nowhere is left to go", "answered")
+                continue
+            plan = self.planner.plan(self.memory.here, feasible, self._context())
+            if self._spent() is None and (found := self._step(plan)) is not None:
+                return found
+
+    def _spent(self) -> tuple[str, EndReason] | None:
+        last = self.episode.last_call()
+        if last:
+            return f"the budget is nearly spent ({last})", last
+        if self.calls >= self.rules.calls:
+            return f"all {self.rules.calls} tool calls are spent; allow more with --set calls=N", "turn_limit"
+        return None
+
+    def _feasible(self) -> list[Action]:
+        here = self.memory.here
+        follows = self.rules.graph.after(here.state)
+        if here.state == START and here.phase == "knowledge":  # no picture: what START offers looks at one
+            follows = tuple(name for name, row in ACTIONS.items() if not row.needs_picture)
+        return [name for name in follows if name not in here.excluded and self.hands.can(name, here)]
+
+    def _go_back(self) -> bool:
+        if not self.rules.goes_back or self.memory.depth == 0:
+            return False
+        left, state = self.memory.go_back()
+        self.episode.note("backtrack", **{"from": left, "to": state, "why": "nothing is left to try there"})
+        return True
+
+    def _context(self) -> list[str]:
+        here, scene = self.memory.here, self.hands.scene
+        lines = list(scene.overview()) if here.phase == "visual" and here.focus is None else []
+        if here.focus is not None and here.phase == "visual":
+            lines.append(scene.thing(here.focus).block().replace("\n", "\n  "))
+        return [*lines, *(finding.text for finding in here.findings)]
+
+    def _step(self, plan: Plan) -> Answer | None:
+        """Take an action and follow its verdict; the answer, where there is one."""
+        here, key = self.memory.here, self.hands.key(plan, self.memory.here)
+        if self._is_taken(plan, here):
+            self.episode.note("repeated", action=plan.action, query=plan.query, why="it was asked before")
+            self.memory.exclude(plan.action, None)
+            return None
+        self.taken |= {key} if key is not None else set()
+        self.calls += 1
+        outcome = self.hands.act(plan, here)
+        numbers = self.memory.number(outcome.sources)
+        self.seen += [f"{plan.action}: {outcome.text}"] if outcome.text else []
+        if outcome.text and self.episode.last_call():
+            return None  # the one reply that is left is the last answer's
+        verdict = self._judged(plan, outcome, numbers)
+        return self._follow(plan, outcome, verdict, verdict.sources or numbers)
+
+    def _is_taken(self, plan: Plan, visit: Visit) -> bool:
+        return self.hands.key(plan, visit) in self.taken
+
+    def _judged(self, plan: Plan, outcome: Outcome, numbers: tuple[int, ...]) -> Verdict:
+        here, action = self.memory.here, plan.action
+        if not outcome.text:
+            verdict, why = NOTHING, outcome.why
+        else:
+            looking = (
+                replace(here, think=outcome.think, focus=outcome.thing.number) if outcome.thing else here
+            )
+            exhibit = Exhibit(self._query(here), action, outcome.text, numbers)
+            found = judge(exhibit, looking, self.memory, self.episode)
+            known = tuple(number for number in found.sources if number in numbers)
+            verdict, why = replace(found, sources=known), found.finding
+        self.episode.note(
+            "verdict", step=self.calls, action=action, verdict=verdict.ruling, why=why, answer=verdict.answer
+        )
+        return verdict
+
+    def _query(self, here: Visit) -> str:
+        """What is to be answered; the choices below it, where it is the last question."""
+        is_last = here.phase == "knowledge" or self.parts.knowledge is None
+        return replace(self.question, text=here.query, context="").full_text if is_last else here.query
+
+    def _follow(
+        self, plan: Plan, outcome: Outcome, verdict: Verdict, sources: tuple[int, ...]
+    ) -> Answer | None:
+        here, action = self.memory.here, plan.action
+        if verdict.ruling == "not informative":
+            self.memory.exclude(action, outcome.thing.number if outcome.thing else None)
+            self._tell(here, action, here.state)
+            return None
+        text = verdict.finding or _said(outcome.text)
+        if verdict.answer is not None:
+            text = f"{here.query} {verdict.answer}" if not verdict.finding else verdict.finding
+        finding = Finding(self.calls, action, text, sources)
+        visit = self._next(here, action, outcome, finding)
+        self.memory.go(visit if verdict.answer is None else self._answered(visit, verdict.answer))
+        self._tell(here, action, action)
+        if verdict.answer is None or (here.phase == "visual" and self.parts.knowledge is not None):
+            return None
+        return conclude(ShortAnswer(verdict.answer), visit.findings, self.memory, self.episode)
+
+    def _next(self, here: Visit, action: Action, outcome: Outcome, finding: Finding) -> Visit:
+        visit = Visit(here.phase, here.query, action, (*here.findings, finding), here.focus, here.think)
+        return replace(visit, focus=outcome.thing.number, think=outcome.think) if outcome.thing else visit
+
+    def _answered(self, visit: Visit, answer: str) -> Visit:
+        """The visit after an answer: the knowledge question where the visual one was answered."""
+        if visit.phase == "knowledge" or self.parts.knowledge is None:
+            return visit
+        query = self.parts.asked_about(answer)
+        self.episode.note("visual_answer", step=self.calls, answer=answer, query=query)
+        return replace(visit, phase="knowledge", query=query)
+
+    def _tell(self, before: Visit, action: Action, to: str) -> None:
+        """The transition, and the working memory after it."""
+        here = self.memory.here
+        self.episode.note(
+            "transition", **{"step": self.calls, "from": before.state, "action": action, "to": to}
+        )
+        findings = [finding.text for finding in here.findings]
+        sources = [f"[{n}] {s.title} ({s.address})" for n, s in enumerate(self.memory.sources, 1)]
+        self.episode.note("memory", part=here.phase, query=here.query, findings=findings, sources=sources)
+
+    def _best(self, why: str, end_reason: EndReason) -> Answer:
+        trail = Trail(
+            self.question, self.memory, tuple(self.seen), tuple(self.hands.toolbox.unusable.values())
+        )
+        return give_best(why, end_reason, trail, self.episode)
+
+
+def _said(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= 400 else flat[:399] + "…"

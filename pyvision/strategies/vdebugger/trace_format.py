@@ -1,0 +1,98 @@
+"""What a program did, as text in pysnooper's grammar: the feedback that a critic and a refiner read.
+
+Told is the program's own call and nothing that it calls; a comprehension is one line without variables, as it is for
+pysnooper on Python 3.11 and before. Different from pysnooper: pictures and large arrays are told by their size,
+objects without their addresses, and lines of source longer than 500 characters are cut.
+Source: the traces of VDebugger, Figure 8 of arXiv 2406.13444, and the format of pysnooper 1.2.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal, TypeAlias
+
+from pyvision.strategies.vdebugger.task_types import FUNCTION
+from sandbox import Trace, TraceEvent
+
+Keep: TypeAlias = Literal["start", "end"]
+VALUE_CHARS = 1000  # of one value; its middle is left out
+_LABELS = {"starting": "Starting var:..", "new": "New var:.......", "modified": "Modified var:.."}
+
+
+def trace_text(trace: Trace, signature: str, function: str = FUNCTION) -> str:
+    """The last call of the program that was not made by the program itself; empty if there was none.
+
+    signature: what stands for the line that defines it.
+    """
+    events, gap = own_events(trace, function)
+    lines: list[str] = []
+    for at, event in enumerate(events):
+        if at == gap:
+            lines.append(f"[{trace.omitted} events left out]")
+        # The header stands for all before it, the variables that the call starts with among them.
+        lines += [_line("call", event.line, signature)] if at == 0 else _told(event)
+    if events and trace.stopped:
+        lines.append("[what ran after this was not traced]")
+    return "\n".join(lines)
+
+
+def shortened(text: str, limit: int, keep: Keep = "end") -> str:
+    """At most so many characters. end: the header and the last lines; start: the first characters, as published.
+
+    The published cut loses the end, where exceptions and results are.
+    """
+    if len(text) <= limit or keep == "start":
+        return text[:limit]
+    header, *rest = text.splitlines()
+    room = limit - len(header) - len("\n[ lines left out]\n") - len(str(len(rest)))
+    kept: list[str] = []
+    for line in reversed(rest):
+        room -= len(line) + 1
+        if room < 0:
+            break
+        kept.append(line)
+    if not kept:
+        return text[-limit:]
+    return "\n".join([header, f"[{len(rest) - len(kept)} lines left out]", *reversed(kept)])
+
+
+def own_events(trace: Trace, function: str) -> tuple[Sequence[TraceEvent], int | None]:
+    """The events of the call, and before which of them some are missing."""
+    calls = [at for at, each in enumerate(trace.events) if each.kind == "call" and each.function == function]
+    if not calls:
+        return (), None
+    depth = min(trace.events[at].depth for at in calls)
+    start = [at for at in calls if trace.events[at].depth == depth][-1]
+    own = [
+        at
+        for at, event in enumerate(trace.events)
+        if at >= start and event.function == function and event.depth == depth
+    ]
+    missing = trace.omitted and trace.head > start
+    gap = next((place for place, at in enumerate(own) if at >= trace.head), None) if missing else None
+    return [trace.events[at] for at in own], gap
+
+
+def _told(event: TraceEvent) -> Iterator[str]:
+    for change in event.changes:
+        yield f"{_LABELS[change.how]} {change.name} = {cut_value(change.value)}"
+    if event.kind == "return" and event.value is None:
+        yield "Call ended by exception"
+        return
+    yield _line(event.kind, event.line, event.source)
+    if event.kind == "return":
+        yield f"Return value:.. {cut_value(event.value or '')}"
+    if event.kind == "exception":
+        yield f"Exception:..... {cut_value(event.value or '')}"
+
+
+def _line(kind: str, number: int, source: str) -> str:
+    return f"{kind:9} {number:4} {source}"
+
+
+def cut_value(text: str, most: int = VALUE_CHARS) -> str:
+    """A value without its middle: of 1000 characters the first 498 and the last 499 are kept."""
+    if len(text) <= most:
+        return text
+    left = (most - 3) // 2
+    return f"{text[:left]}...{text[left + 3 - most :]}"

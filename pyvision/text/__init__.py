@@ -1,0 +1,1 @@
+"""Read and render text: replies, prompts, Python source, tool output."""

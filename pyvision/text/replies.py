@@ -1,0 +1,431 @@
+r"""Find the code, the answer and the thought in a model's reply: pure functions from text to text.
+
+Rules for code (`find_code`)
+* The first block runs. What follows its `</code>` is ignored, as if a stop string had cut it: imagined
+  `<interpreter>` output and later blocks never count.
+* `<code>` with a fence in it (``` or ~~~; python, py, python3, ipython or no language): the code ends at the
+  closing fence, `</code>`, a line that starts `<interpreter>`, `<answer>` or `<code>`, or the end of the
+  reply: the first of these that leaves valid Python (a fence inside a string does not end the block). Where
+  none does, the first ends it and the kernel reports the syntax error. Only the first fence counts.
+* `<code>…</code>` without a fence is code when it parses and does something: a call, an assignment, an
+  import, a definition, an attribute or an index. Without `</code>` as well, `<code>` must start its line.
+* Unusable blocks raise FormatError: empty or comments only, marked with another language, or a tag that
+  stands on its own line with something in it that is no Python.
+* Anything else is prose that mentions the tag: in quotes or backticks, in mid-sentence, or
+  `<code>f(x)</code>` with the sentence going on behind it. HTML-escaped tags are no tags; `<CODE>` is one.
+* Without any block, a fence marked as Python is code (models forget the tag) unless the reply has a boxed
+  answer. A fence without a language is not.
+
+Rules for answers (`find_answer`), in this order
+1. The last `\boxed{…}` outside the code block that is not empty; `\boxed{}` and `\boxed{...}` are
+   placeholders. Braces nest, `\{` and `\}` do not count. `\boxed 7`, `\boxed B`: a number or one capital.
+   A last box that is never closed was cut in the middle: FormatError.
+2. The last `<answer>…</answer>` that no prose follows on its line.
+3. A final-answer line (`stated_answers`). Benchmarks' own rules see the first two only (`find_boxed`).
+Wrapping is taken off: `$…$`, `\(…\)`, quotes, bold, and `\text{…}` and its like around the whole content.
+LaTeX spaces become plain ones.
+
+Only the kernel writes `<interpreter>` turns. One that a reply starts a line with is made up: outside the code block
+it is taken out, up to its `</interpreter>` or to the end, and no box in it counts.
+
+Thinking (`<think>…</think>`, `<thinking>`, or all before a `</think>` that nobody opened) is taken out before
+anything is looked for. A `<think>` that is never closed hides the rest of the reply.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+
+from pyvision.errors import FormatError
+from pyvision.text.python_source import parsed
+from pyvision.text.stated_answers import find_stated
+
+_PYTHON = {"", "python", "python3", "py", "py3", "ipython", "ipython3"}
+_FLAGS = re.IGNORECASE | re.MULTILINE
+_THINKING = re.compile(r"^[ \t]*<(think|thinking)>.*?(?:</\1>|\Z)", _FLAGS | re.DOTALL)
+_THINKING_END = re.compile(r"(?<![`'\"])</think(?:ing)?>(?![`'\"])", _FLAGS)
+_OPEN = re.compile(r"<code(?:\s+[\w-]+=[\w\"'+-]*)?\s*>", _FLAGS)
+_CLOSE = r"</code\s*>"
+_BARE_END = re.compile(rf"(?P<close>{_CLOSE})|^[ \t]*<(?:code|interpreter|answer)>", _FLAGS)
+_FENCE = re.compile(
+    r"\s*(?P<marks>`{3,}|~{3,})[ \t]*(?P<language>[\w+#.-]*)[ \t]*(?P<line_end>\n|\Z)?", _FLAGS
+)
+_LINE_FENCE = re.compile(r"^[ \t]*(?=```|~~~)", _FLAGS)
+_OPEN_END = re.compile(r"(?:(?:`{3,}|~{3,})\w*|\$+)\Z")  # of a fence or a formula around what comes next
+_PYTHON_FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*i?py(?:thon)?3?[ \t]*$", _FLAGS)
+_BOX = re.compile(r"\\boxed\s*(?:(?P<brace>\{)|(?P<word>[-+]?\d[\d.,/:%]*|[A-Z]\b))")
+_ANSWER = re.compile(
+    r"(?<![`'\"])<answer>((?:(?!<answer>).)*?)</answer>[ \t]*(?=\n|\Z|<)", _FLAGS | re.DOTALL
+)
+_MADE_UP = re.compile(r"^[ \t]*<interpreter>.*?(?:</interpreter>|\Z)", _FLAGS | re.DOTALL)
+_BRACES = re.compile(r"\\.|[{}]", re.DOTALL)
+_MACRO = re.compile(
+    r"\\(?:text(?:bf|it|rm|tt|sf|normal)?|math(?:rm|bf|it|tt|sf)|mbox|emph|operatorname)\s*(?=\{)"
+)
+_LATEX_SPACE = re.compile(r"(?<!\\)\\(?:[ ,;:!]|(?:quad|qquad|enspace|thinspace)(?![A-Za-z]))")
+_THOUSANDS = re.compile(r"(?<=\d)(?:\\[,!:; ]|\{,\})(?=\d{3}(?!\d))")
+_PAIRS = (
+    ("**", "**"),
+    ("$$", "$$"),
+    ("$", "$"),
+    (r"\(", r"\)"),
+    (r"\[", r"\]"),
+    ("'", "'"),
+    ('"', '"'),
+    ("“", "”"),
+    ("‘", "’"),
+)
+_MOST_ENDS = 32  # each is parsed once; a reply of nothing but fences must not take minutes
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """A code block: text[start:end], what to run or why nothing can be, and whether its end was seen."""
+
+    start: int
+    end: int
+    closed: bool
+    code: str = ""
+    error: str | None = None
+    marks: str = ""  # the fence that opened it, if one did
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """A place where fenced code may end; past a final one nothing is looked for."""
+
+    position: int
+    after: int
+    closes: bool
+    final: bool
+
+
+def find_code(text: str) -> str | None:
+    """The Python that the reply wants run, or None. Raises FormatError for a block that cannot be used."""
+    block = _first_block(_visible(text))
+    if block is None:
+        return None
+    if block.error is not None:
+        raise FormatError(block.error)
+    return block.code
+
+
+def holds_code(text: str) -> bool:
+    """Whether there is a code block in the reply, usable or not."""
+    return _first_block(_visible(text)) is not None
+
+
+def code_is_cut(text: str) -> bool:
+    """Whether the reply ends inside its code block: neither fence nor tag was closed."""
+    block = _first_block(_visible(text))
+    return block is not None and not block.closed
+
+
+def would_close(text: str) -> bool:
+    """Whether a `</code>` right behind this text ends the reply: not inside a string, a thought or quotes."""
+    if any(found.end() == len(text) and not _ended(found) for found in _THINKING.finditer(text)):
+        return False
+    text = _visible(text)
+    block = _first_block(text)
+    if block is None:
+        return not _is_quoted(text, len(text)) and _OPEN.search(text) is None
+    starts_line = not text.rstrip(" \t") or text.rstrip(" \t").endswith(("\n", "```", "~~~"))
+    return block.error is not None or starts_line or _parsed(block.code) is not None
+
+
+def find_answer(text: str) -> str | None:
+    """The final answer, unwrapped, or None. Raises FormatError when the box was cut in the middle."""
+    boxed = find_boxed(text)
+    if boxed is not None:
+        return boxed
+    stated = find_stated(_without_code(_visible(text)))
+    return (_unwrapped(stated) or None) if stated else None
+
+
+def last_resort_answer(text: str) -> str | None:
+    """All that the reply says: for one that gives no answer in any form, where no other can be asked for."""
+    return _MADE_UP.sub("", _visible(text)).strip() or None
+
+
+def find_boxed(text: str) -> str | None:
+    """The answer in a box or an `<answer>` tag, or None. Raises FormatError when the box was cut in the middle."""
+    outside = _without_code(_visible(text))
+    for content in _boxes(outside):
+        if content is None:
+            raise FormatError(r"the last \boxed{ is never closed; give the answer again as \boxed{answer}")
+        if content:
+            return content
+    tagged = [_unwrapped(content) for content in _ANSWER.findall(outside) if r"\boxed" not in content]
+    return next((content for content in reversed(tagged) if content), None)
+
+
+def makes_up_output(text: str) -> bool:
+    """Whether the reply holds an interpreter turn of its own making, outside its code block."""
+    return _MADE_UP.search(_around_code(_visible(text))) is not None
+
+
+def thought(text: str) -> str:
+    """The prose before the code block, the `<answer>` tag or the box, whichever comes first."""
+    text = _visible(text)
+    block = _first_block(text)
+    starts = [found.start() for found in (_ANSWER.search(text), _BOX.search(text)) if found]
+    starts += [block.start] if block else []
+    return _OPEN_END.sub("", text[: min(starts, default=len(text))].strip()).rstrip()
+
+
+def said(text: str) -> str:
+    """The reply as it goes into the talk: no reasoning, nothing behind its first block, and that closed."""
+    text = _visible(text)
+    block = _first_block(text)
+    if block is None or block.error is not None:
+        return _MADE_UP.sub("", text).strip()
+    before, kept = _MADE_UP.sub("", text[: block.start]), text[block.start : block.end].rstrip()
+    if not _OPEN.match(text, block.start) or re.search(rf"{_CLOSE}\Z", kept, _FLAGS):
+        return before + kept
+    fence = "" if kept.endswith(block.marks) else f"\n{block.marks}"
+    return f"{before}{kept}{fence}\n</code>"
+
+
+def without_thinking(text: str) -> str:
+    """The reply without its reasoning blocks, so that code and boxes inside them do not count."""
+    text = _THINKING.sub("", text)
+    ends = [found.end() for found in _THINKING_END.finditer(text)]
+    return text[ends[-1] :] if ends else text
+
+
+def _ended(thinking: re.Match[str]) -> bool:
+    return thinking[0].lower().endswith(f"</{thinking[1].lower()}>")
+
+
+def _visible(text: str) -> str:
+    return without_thinking(text.replace("\r\n", "\n"))
+
+
+def _without_code(text: str) -> str:
+    return _MADE_UP.sub("", _around_code(text))
+
+
+def _around_code(text: str) -> str:
+    block = _first_block(text)
+    return text if block is None else f"{text[: block.start]}\n{text[block.end :]}"
+
+
+@lru_cache(maxsize=4)  # of one reply the loop, the screen and the record all ask
+def _first_block(text: str) -> _Block | None:
+    for tag in _OPEN.finditer(text):
+        block = None if _is_quoted(text, tag.start()) else _tagged(text, tag)
+        if block is not None:
+            return block
+    return _untagged(text)
+
+
+def _is_quoted(text: str, position: int) -> bool:
+    line = text[text.rfind("\n", 0, position) + 1 : position]
+    return line.endswith(("'", '"', "“", "‘", "«", "「")) or line.count("`") % 2 == 1
+
+
+def _tagged(text: str, tag: re.Match[str]) -> _Block | None:
+    fence = _FENCE.match(text, tag.end())
+    return _bare(text, tag) if fence is None else _fenced(text, tag.start(), fence)
+
+
+def _untagged(text: str) -> _Block | None:
+    opening = _PYTHON_FENCE.search(text)
+    fence = opening and _FENCE.match(text, opening.start())
+    if not fence:
+        return None
+    block = _fenced(text, fence.start(), fence)
+    if block is None or block.error is not None:
+        return None
+    answered = any(content != "" for content in _boxes(text[: block.start] + text[block.end :]))
+    return None if answered else block
+
+
+def _fenced(text: str, start: int, fence: re.Match[str]) -> _Block | None:
+    """The block behind an opening fence; None where it is one line of prose between backticks."""
+    one_line = fence["line_end"] is None
+    is_python = fence["language"].lower() in _PYTHON
+    code_start = fence.end() if is_python else fence.end("marks")
+    if not is_python and not one_line:
+        error = f"the code block is marked {fence['language']!r}; only Python runs, between ```python and ```"
+        return _Block(start, fence.end(), closed=True, error=error)
+    end, code = _first_valid(text, code_start, fence["marks"])
+    if one_line and "\n" not in code and not _does_something(code, closed=True):
+        return None
+    closed = end.closes or text[code_start : end.position].rstrip().endswith(fence["marks"])
+    if _is_empty(code):
+        return _Block(
+            start, end.after, closed, error="the code block is empty; put Python between ```python and ```"
+        )
+    return _Block(start, end.after, closed, code, marks=fence["marks"])
+
+
+def _first_valid(text: str, start: int, marks: str) -> tuple[_End, str]:
+    """The first end that leaves valid Python, else the first of all."""
+    tried: list[tuple[_End, str]] = []
+    for end in islice(_ends(text, start, marks), _MOST_ENDS):
+        code = _cleaned(text[start : end.position], marks)
+        tried.append((end, code))
+        tree = _parsed(code)
+        if tree is not None and tree.body:
+            return end, code
+        if end.final:
+            break
+    return tried[0]
+
+
+def _ends(text: str, start: int, marks: str) -> Iterator[_End]:
+    fence = rf"(?P<fence>{marks[0]}{{{len(marks)},}})[ \t]*(?=$|{_CLOSE})"
+    pattern = re.compile(rf"{fence}|(?P<close>{_CLOSE})|^[ \t]*<(?:code|interpreter|answer)>", _FLAGS)
+    for found in pattern.finditer(text, start):
+        before = text[start : found.start()].rstrip(" \t")
+        starts_line = not before or before.endswith("\n")
+        match found.lastgroup:
+            case "fence" if starts_line or "\n" not in before:
+                close = re.compile(rf"\s*{_CLOSE}", _FLAGS).match(text, found.end())
+                yield _End(found.start(), close.end() if close else found.end(), closes=True, final=False)
+            case "close":
+                final = starts_line or before.endswith(marks)
+                yield _End(found.start(), found.end(), closes=True, final=final)
+            case None:
+                yield _End(found.start(), found.start(), closes=True, final=True)
+    yield _End(len(text), len(text), closes=False, final=True)
+
+
+def _bare(text: str, tag: re.Match[str]) -> _Block | None:
+    """The block behind a tag that no fence follows; None where the tag is only mentioned."""
+    found = _BARE_END.search(text, tag.end())
+    stop = found.start() if found else len(text)
+    has_close = found is not None and found["close"] is not None
+    after = found.end() if found and has_close else stop
+    starts_line = not text[text.rfind("\n", 0, tag.start()) + 1 : tag.start()].strip()
+    code = _cleaned(text[tag.end() : stop], "```")
+    if has_close and "\n" not in code and _prose_follows(text, after):
+        return None
+    if (has_close or starts_line) and _does_something(code, closed=has_close):
+        return _Block(tag.start(), after, found is not None, code)
+    if not starts_line:
+        return None
+    inner = _LINE_FENCE.search(text, tag.end(), stop)
+    fence = inner and _FENCE.match(text, inner.start())
+    if fence:
+        return _fenced(text, tag.start(), fence)
+    alone = not text[tag.end() : stop].partition("\n")[0].strip()
+    if not has_close and not alone:
+        return None
+    return _Block(tag.start(), after if has_close else tag.end(), found is not None, error=_complaint(code))
+
+
+def _prose_follows(text: str, position: int) -> bool:
+    rest = text[position:].partition("\n")[0].strip(" \t`~")
+    return bool(rest) and not rest.startswith("<")
+
+
+def _complaint(code: str) -> str:
+    if _is_empty(code):
+        return "the <code> block is empty; put Python between ```python and ```"
+    return "the <code> block holds no valid Python; put the code between ```python and ``` inside it"
+
+
+def _cleaned(body: str, marks: str) -> str:
+    """Without blank lines around it, a closing fence at its end, and an indentation that does not parse."""
+    code = re.sub(r"\A(?:[ \t]*\n)+", "", body).rstrip().removesuffix(marks).rstrip()
+    if code[:1] not in {" ", "\t"}:
+        return code
+    dedented = textwrap.dedent(code)
+    return dedented if _parsed(code) is None else code
+
+
+def _is_empty(code: str) -> bool:
+    tree = _parsed(code)
+    return not code.strip() or (tree is not None and not tree.body)
+
+
+def _does_something(code: str, *, closed: bool) -> bool:
+    tree = _parsed(code)
+    return tree is not None and any(_is_deed(node, code, closed=closed) for node in ast.walk(tree))
+
+
+def _is_deed(node: ast.AST, code: str, *, closed: bool) -> bool:
+    match node:
+        case (
+            ast.Assign()
+            | ast.AugAssign()
+            | ast.Import()
+            | ast.ImportFrom()
+            | ast.FunctionDef()
+            | ast.ClassDef()
+        ):
+            return True
+        case ast.AnnAssign(value=value):
+            return value is not None  # `Note: this` is a valid annotation
+        case ast.Call(func=ast.expr(end_lineno=int(line), end_col_offset=int(column))):
+            source = code.split("\n")[
+                line - 1 : line
+            ]  # `tags (optional)` is a valid call, but nobody writes one so
+            return source[:1] != [] and source[0].encode("utf-8", "replace")[column : column + 1] == b"("
+        case ast.Attribute() | ast.Subscript():
+            return closed
+        case _:
+            return False
+
+
+def _parsed(code: str) -> ast.Module | None:
+    try:
+        return parsed(code)
+    except SyntaxError:
+        return None
+
+
+def _boxes(text: str) -> Iterator[str | None]:
+    """The contents of all boxes, the last one first; None for one that is never closed."""
+    for box in reversed(list(_BOX.finditer(text))):
+        if box["word"] is not None:
+            yield box["word"].rstrip(".,/:")
+            continue
+        end = _closing_brace(text, box.start("brace"))
+        yield None if end is None else _unwrapped(text[box.end() : end])
+
+
+def _closing_brace(text: str, opening: int) -> int | None:
+    depth = 0
+    for found in _BRACES.finditer(text, opening):
+        depth += {"{": 1, "}": -1}.get(found[0], 0)
+        if depth == 0:
+            return found.start()
+    return None
+
+
+def _unwrapped(content: str) -> str:
+    content, before = _with_plain_spaces(content).strip(), None
+    while content != before:
+        before, content = content, _without_pair(_without_macro(content)).strip()
+    if re.search(r"\\[^%$#&_{}]", content) is None:  # no LaTeX left that its escapes belong to
+        content = re.sub(r"\\([%$#&_{}])", r"\1", content)
+    return "" if content.strip(".…") == "" else content
+
+
+def _with_plain_spaces(content: str) -> str:
+    r"""`(3,\ 4)` as `(3, 4)`, and `12\,000` as `12000`: LaTeX's spaces mean nothing outside of it."""
+    content = _THOUSANDS.sub("", content)
+    return re.sub(r" {2,}", " ", _LATEX_SPACE.sub(" ", content)) if _LATEX_SPACE.search(content) else content
+
+
+def _without_macro(content: str) -> str:
+    macro = _MACRO.match(content)
+    whole = macro is not None and _closing_brace(content, macro.end()) == len(content) - 1
+    return content[macro.end() + 1 : -1] if macro and whole else content
+
+
+def _without_pair(content: str) -> str:
+    for left, right in _PAIRS:
+        inner = content.removeprefix(left).removesuffix(right)
+        if len(inner) == len(content) - len(left) - len(right) and left not in inner and right not in inner:
+            return inner
+    return content

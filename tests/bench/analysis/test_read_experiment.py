@@ -1,0 +1,254 @@
+"""Experiments out of their stores, and the commands that tell of them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pyvision.bench.ablations import read_donors
+from pyvision.bench.analysis.published import references_of
+from pyvision.bench.analysis.read_experiment import dataset_name, read_experiment, read_graded, read_runs
+from pyvision.bench.analysis.reproduce import MODEL_FILE, rerun_command
+from pyvision.bench.runner import run
+from pyvision.bench.runner.recorder import Recorder
+from pyvision.bench.samples import Score
+from pyvision.cli.bench import audit, compare, report
+from pyvision.cli.bench import run as bench_run
+from pyvision.errors import ConfigError
+from pyvision.trajectory import EVENTS
+from tests.bench.analysis.experiments import CONFIGURATION, SHOWING, write_experiment
+from tests.bench.runs import Knowing, Quiet, a_plan, a_sample, made, source_of
+
+
+def call(command: Any, *words: str | Path) -> int:
+    parser = argparse.ArgumentParser()
+    command.add_arguments(parser)
+    return int(command.run(parser.parse_args([str(word) for word in words])))
+
+
+def test_an_experiment_is_read_with_its_scores_and_the_tools_of_its_cells(tmp_path: Path) -> None:
+    found = read_experiment(write_experiment(tmp_path, [1, 0, None], end_reason="answered"))
+    assert [each.value for each in found.graded] == [1.0, 0.0, None]
+    assert found.subject.tools is not None
+    assert found.subject.tools.kinds["crop"] == 3
+    assert found.subject.dataset == "lines"
+
+
+def test_a_folder_without_any_record_is_refused(tmp_path: Path) -> None:
+    with Recorder(tmp_path, {}, metric="integer:official"):
+        pass
+    with pytest.raises(ConfigError, match="no sample has been answered yet"):
+        read_graded(tmp_path)
+
+
+def test_a_trajectory_that_was_cut_short_does_not_spoil_the_report(tmp_path: Path) -> None:
+    write_experiment(tmp_path, [1])
+    (events,) = tmp_path.rglob(EVENTS)
+    events.write_bytes(events.read_bytes() + b'{"kind": "ran", "code": "x =')
+    tools = read_experiment(tmp_path).subject.tools
+    assert tools is not None
+    assert tools.cells == 1
+
+
+def test_the_figures_of_a_run_are_donors_by_sample(tmp_path: Path) -> None:
+    found = read_donors(write_experiment(tmp_path, [1, 1]))
+    assert {key: [each.data for each in figures] for key, figures in found.items()} == {
+        "s0": [SHOWING[0].result.figures[0].data],
+        "s1": [SHOWING[0].result.figures[0].data],
+    }
+    assert read_donors(write_experiment(tmp_path / "none", [1], cells=())) == {}
+
+
+def test_runs_of_one_name_are_told_apart_by_their_paths(tmp_path: Path) -> None:
+    folders = [write_experiment(tmp_path / part / "run", [1]) for part in ("a", "b")]
+    assert [run.name for run in read_runs(folders)] == [str(folder) for folder in folders]
+    with pytest.raises(ConfigError, match="two folders or more"):
+        read_runs(folders[:1])
+
+
+@pytest.mark.parametrize(
+    ("dataset", "name"),
+    [
+        ({"kind": "remote", "name": "vstar", "source": "hf:x/y"}, "vstar"),
+        ({"source": "a.tsv"}, "a.tsv"),
+        (None, ""),
+    ],
+)
+def test_a_dataset_is_called_by_its_row_or_its_source(dataset: object, name: str) -> None:
+    assert dataset_name({"dataset": dataset}) == name
+
+
+def test_the_command_to_run_it_again_is_one_that_bench_run_takes() -> None:
+    configuration = CONFIGURATION | {
+        "model": {"wire": "openai", "model": "m"},
+        "options": {"repairs": 3, "prompt": None},
+        "limit": 9,
+        "repeats": 2,
+        "limits": {"max_turns": 20, "max_bytes": None, "max_seconds": 1800.0},
+        "policy": {"cell_timeout_s": 30.0},
+    }
+    words = shlex.split(rerun_command(configuration))
+    parser = argparse.ArgumentParser()
+    bench_run.add_arguments(parser)
+    options = parser.parse_args(words[5:])
+    assert words[:5] == ["python", "-m", "pyvision", "bench", "run"]
+    assert (options.dataset, options.count, options.seed, options.limit) == ("synthetic/lines", 4, 7, 9)
+    assert (options.config, options.repeat, options.set) == (
+        Path(MODEL_FILE),
+        2,
+        ["repairs=3", "prompt=none"],
+    )
+    assert (options.max_turns, options.cell_timeout) == (20, 30.0)
+
+
+def test_a_configuration_without_a_dataset_has_no_command() -> None:
+    assert rerun_command({}) == ""
+
+
+def test_a_name_with_spaces_or_quotes_stays_one_word() -> None:
+    command = rerun_command({"dataset": {"source": "my file'; rm -rf x.tsv"}})
+    assert shlex.split(command)[5] == "my file'; rm -rf x.tsv"
+
+
+def test_report_prints_markdown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(report, write_experiment(tmp_path, [1, 0])) == 0
+    text = capsys.readouterr().out
+    assert "## Accuracy" in text
+    assert "python -m pyvision bench run synthetic/lines --count 4 --seed 7" in text
+
+
+def test_report_sets_the_published_numbers_of_a_dataset_beside_ours(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = {"dataset": {"kind": "file", "name": "vstar", "source": "VStarBench.tsv"}}
+    call(report, write_experiment(tmp_path, [1, 0], configuration=row))
+    text = " ".join(capsys.readouterr().out.split())
+    assert "75.9: PyVision, GPT-4.1 (PyVision, arXiv 2507.07998, Table 2)" in text
+    assert "83.4" in text  # the share of basic image processing in its Figure 9
+    assert "bench run vstar" in text
+
+
+def test_a_dataset_that_the_table_does_not_know_has_no_published_numbers(tmp_path: Path) -> None:
+    row = {"dataset": {"kind": "file", "name": "of an older release", "source": "x"}}
+    assert references_of(write_experiment(tmp_path, [1], configuration=row)) == ()
+
+
+def test_report_prints_one_json_object(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    call(report, write_experiment(tmp_path, [1, 0, None]), "--json")
+    found = json.loads(capsys.readouterr().out)
+    assert (found["n"], found["unscored"], found["accuracy"]["value"]) == (3, 1, 0.5)
+    assert found["tools"]["kinds"]["crop"] == 3
+
+
+def test_report_writes_a_page_and_plots(tmp_path: Path) -> None:
+    folder, page, plots = (
+        write_experiment(tmp_path / "x", [1, 0]),
+        tmp_path / "out" / "r.html",
+        tmp_path / "plots",
+    )
+    call(report, folder, "--html", page, "--plots", plots)
+    assert page.read_text().count("data:image/png;base64,") == 2
+    assert sorted(each.name for each in plots.iterdir()) == ["accuracy.png", "tools.png"]
+
+
+def test_a_page_that_cannot_be_written_is_told_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigError, match=r"r\.html.*cannot be written"):
+        call(report, write_experiment(tmp_path / "x", [1]), "--html", tmp_path / "file" / "r.html")
+
+
+def test_compare_prints_pairs_and_equal_budget(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cheap = write_experiment(tmp_path / "cheap", [1, 0, 1, 0], repeats=3, input_tokens=100)
+    dear = write_experiment(tmp_path / "dear", [1, 1, 1, 1], input_tokens=300)
+    assert call(compare, dear, cheap, "--equal-tokens") == 0
+    text = capsys.readouterr().out
+    assert "majority of 3 answers" in " ".join(text.split())
+    call(compare, dear, cheap, "--json")
+    found = json.loads(capsys.readouterr().out)
+    assert found["against_the_first"][0]["difference"]["value"] == -0.5
+
+
+def test_compare_writes_a_page_with_a_plot(tmp_path: Path) -> None:
+    folders = [write_experiment(tmp_path / name, [1, 0], input_tokens=9) for name in ("a", "b")]
+    call(compare, *folders, "--html", tmp_path / "c.html")
+    assert "data:image/png;base64," in (tmp_path / "c.html").read_text()
+
+
+def test_audit_prints_what_the_tools_did(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    direct = write_experiment(tmp_path / "d", [1, 0, 0, 0], cells=())
+    tools = write_experiment(tmp_path / "t", [1, 1, 1, 0])
+    blank = write_experiment(tmp_path / "b", [1, 1, 0, 0])
+    words = [f"direct={direct}", f"tools={tools}", f"blank={blank}"]
+    call(audit, *words)
+    assert "solved only with tools" in capsys.readouterr().out
+    call(audit, *words, "--json")
+    found = {each["key"]: each for each in json.loads(capsys.readouterr().out)["findings"]}
+    assert found["only_with_tools"]["estimate"]["value"] == 0.5
+    assert found["blank"]["estimate"]["value"] == pytest.approx(2 / 3)
+    call(audit, *words, "--html", str(tmp_path / "a.html"))
+    assert "<table>" in (tmp_path / "a.html").read_text()
+
+
+def test_an_arm_that_is_given_twice_is_refused() -> None:
+    with pytest.raises(ConfigError, match="'blank' is given twice: x and y"):
+        call(audit, "blank=x", "blank=y")
+
+
+def test_an_arm_without_a_folder_is_refused() -> None:
+    with pytest.raises(ConfigError, match="'tools' is not ARM=DIR"):
+        call(audit, "tools")
+
+
+def test_what_the_runner_wrote_is_what_the_report_tells(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run.run(a_plan(tmp_path, made(6), Knowing({1: "\\boxed{A}"})), Quiet())
+    call(report, tmp_path, "--json")
+    found = json.loads(capsys.readouterr().out)
+    assert (found["n"], found["accuracy"]["value"]) == (6, pytest.approx(5 / 6))
+    assert found["spending"]["input_tokens"] == 60
+    assert {row["name"]: row["n"] for row in found["categories"]} == {"even": 3, "odd": 3}
+
+
+def test_runs_that_were_graded_in_different_ways_are_not_compared(tmp_path: Path) -> None:
+    folders = [write_experiment(tmp_path / name, [1, 0]) for name in ("a", "b")]
+    with Recorder(folders[1], CONFIGURATION, metric="text:plain") as recorder:
+        recorder.write_scores({("s0", 0): Score(1.0)})
+    with pytest.raises(
+        ConfigError, match=r"graded in different ways: .*a by integer:official, .*b by text:plain"
+    ):
+        read_runs(folders)
+    assert len(read_runs(folders, "integer:official")) == 2
+
+
+def test_runs_over_other_samples_are_not_compared_nor_audited(tmp_path: Path) -> None:
+    run.run(a_plan(tmp_path / "a", made(2), Knowing()), Quiet())
+    others = source_of(a_sample(0, text="What is another number 0?"), a_sample(1))
+    run.run(a_plan(tmp_path / "b", others, Knowing()), Quiet())
+    folders = [tmp_path / "a", tmp_path / "b"]
+    with pytest.raises(ConfigError, match="sample 'sample 0' is another question in"):
+        read_runs(folders)
+    with pytest.raises(ConfigError, match="sample 'sample 0' is another question in"):
+        call(audit, f"direct={folders[0]}", f"tools={folders[1]}")
+
+
+def test_an_equal_budget_of_no_tokens_is_refused(tmp_path: Path) -> None:
+    folders = [write_experiment(tmp_path / name, [1, 0]) for name in ("a", "b")]
+    with pytest.raises(ConfigError, match="spent no tokens"):
+        call(compare, *folders, "--equal-tokens")
+
+
+def test_what_failed_for_one_reason_is_one_line_whatever_the_sample(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = source_of(*(a_sample(number, target={"no": "letter"}) for number in range(3)))
+    run.run(a_plan(tmp_path, source, Knowing()), Quiet())
+    call(report, tmp_path)
+    lines = [line for line in capsys.readouterr().out.splitlines() if "the metric failed" in line]
+    assert len(lines) == 1
+    assert lines[0].startswith("- 3: the metric failed: ")

@@ -1,0 +1,186 @@
+"""JSON lines: what a line becomes, and the one clear line for each way in which it can be broken."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pyvision.bench.datasets.readers import open_samples
+from pyvision.bench.datasets.readers.json_lines import read_json_lines
+from pyvision.bench.datasets.readers.rows import Columns
+from pyvision.errors import ConfigError, ImageError
+from tests.bench.datasets.readers.files import complaint, write_lines, write_pictures
+
+ROW: dict[str, Any] = {"id": "a", "question": "How many?", "images": ["p/1.png"], "target": "6"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write_pictures(tmp_path, ["p/1.png", "p/2.png"])
+    return tmp_path
+
+
+def test_a_line_becomes_a_sample_and_what_is_not_known_its_metadata(folder: Path) -> None:
+    row = ROW | {
+        "choices": ["red", "blue"],
+        "category": "counting",
+        "context": "Look.",
+        "scene": [1, {"x": 2}],
+    }
+    (sample,) = open_samples(write_lines(folder / "s.jsonl", row))
+    assert sample.id == "a"
+    assert sample.text == "How many?"
+    assert sample.images == (folder / "p/1.png",)
+    assert (sample.target, sample.choices) == ("6", ("red", "blue"))
+    assert (sample.category, sample.context) == ("counting", "Look.")
+    assert sample.metadata == {"scene": [1, {"x": 2}]}
+
+
+def test_a_target_keeps_its_type(folder: Path) -> None:
+    targets: list[Any] = ["6", 6, 0, 2.5, ["a", "b"], [1, 2, 3, 4], False]
+    rows = [ROW | {"id": str(number), "target": target} for number, target in enumerate(targets)]
+    read = [sample.target for sample in open_samples(write_lines(folder / "s.jsonl", *rows))]
+    assert [(type(each), each) for each in read] == [(type(each), each) for each in targets]
+
+
+def test_an_id_may_be_a_whole_number(folder: Path) -> None:
+    (sample,) = open_samples(write_lines(folder / "s.jsonl", ROW | {"id": 7}))
+    assert sample.id == "7"
+
+
+def test_empty_lines_and_a_byte_order_mark_do_no_harm(folder: Path) -> None:
+    path = folder / "s.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + json.dumps(ROW).encode() + b"\r\n\r\n")
+    assert [sample.id for sample in open_samples(path)] == ["a"]
+
+
+def test_a_question_may_say_that_it_has_no_picture(folder: Path) -> None:
+    (sample,) = open_samples(write_lines(folder / "s.jsonl", ROW | {"images": []}))
+    assert sample.images == ()
+
+
+def test_a_picture_in_a_data_url_is_read_from_it(folder: Path) -> None:
+    row = ROW | {"images": "data:image/png;base64,AAEC"}
+    (sample,) = open_samples(write_lines(folder / "s.jsonl", row))
+    assert sample.images == (b"\0\1\2",)
+
+
+def test_other_columns_can_be_named(folder: Path) -> None:
+    row = {"text": "Which?", "image": "p/2.png", "label": 1, "split": "test"}
+    columns = Columns(
+        id="", question="text", images=("image",), target="label", target_form="letter_of_index",
+        where={"split": "test"},
+    )  # fmt: skip
+    path = write_lines(folder / "s.jsonl", row | {"split": "val"}, row)
+    (sample,) = read_json_lines(path, columns)
+    assert (sample.id, sample.text, sample.target) == ("1", "Which?", "B")
+
+
+@pytest.mark.parametrize("name", ["id", "question", "images", "target"])
+def test_a_missing_field_is_named_with_its_line(folder: Path, name: str) -> None:
+    broken = {key: value for key, value in ROW.items() if key != name}
+    told = complaint(write_lines(folder / "s.jsonl", ROW | {"id": "first"}, broken))
+    assert "s.jsonl: line 2: " in told
+    assert f"{name!r} is missing" in told
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        (b'{"id": "b", ', "no JSON at column"),
+        (b"[1, 2]", "holds a list; give an object"),
+        (b'{"id": "\xff"}', "no UTF-8 at byte 8"),
+        (b"[" * 100_000, "cannot be read as JSON"),
+        (b'{"id": ' + b"1" * 5000 + b"}", "cannot be read as JSON"),
+        (b'{"id": true, "question": "x", "images": [], "target": 1}', "'id' is True; give a text"),
+        (b'{"id": "b", "question": 5, "images": [], "target": 1}', "'question' is 5; give a text"),
+        (b'{"id": "b", "question": "x", "images": [5], "target": 1}', "is a int; give a path"),
+        (
+            b'{"id": "b", "question": "x", "images": [], "target": 1, "choices": 3}',
+            "'choices' is 3; give a list",
+        ),
+        (b'{"id": "b", "question": "x", "images": [], "target": 1, "category": []}', "'category' is []"),
+    ],
+)
+def test_a_broken_line_is_told_by_its_number(folder: Path, line: bytes, what: str) -> None:
+    path = folder / "s.jsonl"
+    path.write_bytes(json.dumps(ROW).encode() + b"\n\n" + line + b"\n")
+    told = complaint(path)
+    assert told.startswith(f"{path}: line 3: ")
+    assert what in told
+
+
+def test_an_id_that_comes_again_is_told_with_both_lines(folder: Path) -> None:
+    told = complaint(write_lines(folder / "s.jsonl", ROW, ROW | {"id": "b"}, ROW))
+    assert told.endswith("line 3: the id 'a' stands in line 1 already; give each its own")
+
+
+@pytest.mark.parametrize(
+    ("image", "what"),
+    [
+        ("p/none.png", "there is no such file"),
+        ("p", "there is no such file"),
+        ("../s.png", "leads out of"),
+        ("p/../../s.png", "leads out of"),
+        ("/etc/passwd", "leads out of"),
+        ("a\0b", "there is no such file"),
+        ("x" * 5000, "there is no such file"),
+        ("https://example.org/1.png", "a URL is not fetched"),
+        ("data:image/png;base64,A", "is no base64"),
+    ],
+)
+def test_a_picture_that_cannot_be_used_is_told_before_it_is_asked_about(
+    folder: Path, image: str, what: str
+) -> None:
+    with pytest.raises(ImageError) as caught:
+        list(open_samples(write_lines(folder / "s.jsonl", ROW | {"images": [image]})))
+    assert f"{folder / 's.jsonl'}: line 1: image" in str(caught.value)
+    assert what in str(caught.value)
+
+
+def test_a_file_named_from_the_folder_it_lies_in_keeps_to_that_folder(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    (sample,) = open_samples(write_lines(Path("s.jsonl"), ROW))
+    assert sample.images == (folder / "p/1.png",)
+    write_pictures(folder.parent, ["outside.png"])
+    with pytest.raises(ImageError, match="leads out of"):
+        list(open_samples(write_lines(Path("s.jsonl"), ROW | {"images": ["../outside.png"]})))
+
+
+def test_lines_before_a_broken_one_are_read(folder: Path) -> None:
+    path = write_lines(folder / "s.jsonl", ROW)
+    path.write_text(path.read_text() + "{")
+    samples = open_samples(path)
+    assert next(samples).id == "a"
+    with pytest.raises(ConfigError):
+        next(samples)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150, deadline=None)
+@given(st.fixed_dictionaries({}, optional=dict.fromkeys([*ROW, "choices", "category", "context"], JSON)))
+def test_any_object_is_a_sample_or_one_clear_line(tmp_path: Path, row: dict[str, Any]) -> None:
+    path = write_lines(tmp_path / "s.jsonl", row)
+    assert re.match(rf"{re.escape(str(path))}: line 1: |$", complaint(path))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150, deadline=None)
+@given(st.binary(max_size=200))
+def test_any_bytes_are_samples_or_one_clear_line(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(data)
+    assert re.match(rf"{re.escape(str(path))}: line |$", complaint(path))

@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pyvision.bench.datasets.registry import load_datasets
+from pyvision.bench.datasets.sources import Source, find_source, local_identity
+from pyvision.errors import ConfigError
+from tests.bench.runs import a_sample
+from tests.doubles import png
+
+
+def found(dataset: str) -> Source:
+    return find_source(dataset, count=3, seed=7, difficulty=0.5)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    (tmp_path / "photo.png").write_bytes(png())
+    row = {"question": "?", "images": ["photo.png"], "target": "A"}
+    path = tmp_path / "data.jsonl"
+    path.write_text("".join(json.dumps({"id": f"s{i}", **row}) + "\n" for i in range(3)), encoding="utf-8")
+    return path
+
+
+def test_a_file_is_known_by_its_content_not_by_where_it_lies(data: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "data.jsonl").write_bytes(data.read_bytes())
+    assert local_identity(data) == local_identity(elsewhere / "data.jsonl")
+    (elsewhere / "data.jsonl").write_bytes(data.read_bytes() + b"\n")
+    assert local_identity(data) != local_identity(elsewhere / "data.jsonl")
+
+
+def test_a_folder_is_another_one_when_its_table_changes(data: Path) -> None:
+    before = local_identity(data.parent)
+    data.write_bytes(data.read_bytes().replace(b"s1", b"t1"))
+    assert local_identity(data.parent) != before
+
+
+def test_a_file_is_counted_and_can_be_read_twice(data: Path) -> None:
+    source = found(str(data))
+    assert (source.counted(), source.counted(2)) == (3, 2)
+    assert [sample.id for sample in source.samples()] == ["s0", "s1", "s2"]
+    assert [sample.id for sample in source.samples(1)] == ["s0"]
+
+
+@pytest.mark.parametrize("path", ["no/such/data", "data.jsonl", "./data", "data.parquet", "no/such/data.csv"])
+def test_a_path_where_nothing_lies_is_told_as_a_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError) as caught:
+        found(path)
+    assert str(caught.value).startswith(
+        f"{path}: there is no such file or folder; give a file ending in .csv"
+    )
+    assert "unknown dataset" not in str(caught.value)
+
+
+def test_a_name_that_no_row_has_is_told_as_a_name() -> None:
+    with pytest.raises(ConfigError, match="unknown dataset 'zzz'"):
+        found("zzz@main/1.0")
+
+
+def test_no_name_of_a_dataset_looks_like_a_path() -> None:
+    assert [name for name in load_datasets() if "/" in name or "." in name] == []
+
+
+def test_a_generated_set_is_known_by_its_parameters() -> None:
+    source = found("synthetic/lines")
+    assert source.identity == {
+        "kind": "synthetic",
+        "source": "lines",
+        "count": 3,
+        "seed": 7,
+        "difficulty": 0.5,
+    }
+    assert source.counted(2) == 2
+    assert len(list(source.samples())) == 3
+
+
+def test_an_unknown_generated_set_names_the_known_ones() -> None:
+    with pytest.raises(
+        ConfigError, match=r"unknown set 'synthetic/nonsense'; known sets are .*synthetic/lines"
+    ):
+        found("synthetic/nonsense")
+
+
+def test_a_name_that_is_nothing_is_refused() -> None:
+    with pytest.raises(ConfigError, match="'nowhere'"):
+        found("nowhere")
+
+
+def test_a_dataset_whose_data_is_not_here_says_how_to_get_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for variable in ("HOME", "PYVISION_DATA", "LMUData"):
+        monkeypatch.setenv(variable, str(tmp_path))
+    with pytest.raises(ConfigError, match="vstar: its data is not here; "):
+        found("vstar")
+
+
+def test_an_id_that_no_file_can_hold_is_refused() -> None:
+    source = Source("made", {}, lambda: [a_sample(0, id="a\ud800")])
+    with pytest.raises(ConfigError, match="no text that a file can hold"):
+        list(source.samples())

@@ -1,0 +1,117 @@
+"""What is left of a run that was killed, had no room, or met another one; each in a process of its own."""
+
+from __future__ import annotations
+
+import random
+import resource
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from multiprocessing import get_context
+from multiprocessing.context import ForkServerProcess
+from pathlib import Path
+
+import pytest
+
+from pyvision.bench.runner import run
+from pyvision.bench.schema import DATABASE, RUNS
+from pyvision.trajectory import read_trajectory
+from tests.bench.runner.killed import main
+from tests.bench.runs import Knowing, Quiet, a_plan, contents, made, records_in
+from tests.sandbox.processes import wait_until
+
+
+def started(folder: Path, count: int, file_bytes: int | None = None) -> subprocess.Popen[str]:
+    def limit() -> None:
+        if file_bytes is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
+
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.bench.runner.killed", str(folder), str(count)],
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=limit,  # noqa: PLW1509 - there are no other threads in a test
+    )
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
+    """The exit code and what was told on standard error."""
+    _, told = process.communicate(timeout=60)
+    return process.returncode, told
+
+
+def written(folder: Path) -> int:
+    """How many records there are, as nobody but a reader of the database can know."""
+    if not (folder / DATABASE).is_file():
+        return 0
+    with closing(sqlite3.connect(f"file:{folder / DATABASE}?mode=ro", uri=True, timeout=30)) as database:
+        return int(database.execute("SELECT count(*) FROM records").fetchone()[0])
+
+
+def kill_after(folder: Path, chance: random.Random, process: ForkServerProcess) -> None:
+    """Kill a run once it has written a few samples more, at any moment of the next ones."""
+    at_least = written(folder) + chance.randrange(1, 9)
+    process.start()
+    while process.is_alive() and written(folder) < at_least:
+        time.sleep(0.01)
+    time.sleep(chance.random() * 0.03)
+    process.kill()
+    process.join()
+    process.close()
+
+
+@pytest.mark.parametrize(("kills", "samples"), [(5, 100), pytest.param(20, 400, marks=pytest.mark.slow)])
+def test_a_run_that_was_killed_has_every_sample_once(tmp_path: Path, kills: int, samples: int) -> None:
+    chance = random.Random(7)
+    folder, undisturbed = tmp_path / "killed", tmp_path / "whole"
+    processes = get_context("forkserver")  # which has imported everything beforehand
+    processes.set_forkserver_preload(["tests.bench.runner.killed", "pydantic", "PIL.PngImagePlugin"])
+    before = 0
+    for _ in range(kills):
+        kill_after(folder, chance, processes.Process(target=main, args=(str(folder), str(samples))))
+        assert written(folder) >= before
+        before = written(folder)
+    assert before > 0
+    assert ended(started(folder, samples)) == (0, "")
+    run.run(a_plan(undisturbed, made(samples), Knowing({7: "\\boxed{C}"})), Quiet())
+    assert len(records_in(folder)) == samples
+    assert contents(folder) == contents(undisturbed)
+    runs = sorted((folder / RUNS).iterdir())
+    assert len(runs) == samples
+    assert all(read_trajectory(run).events[-1].kind == "ended" for run in runs[:: samples // 10])
+
+
+def test_a_second_runner_is_refused_until_the_first_is_gone(tmp_path: Path) -> None:
+    first = started(tmp_path, 2_000)
+    assert wait_until(lambda: written(tmp_path) >= 2)
+    first.send_signal(signal.SIGSTOP)  # it holds the folder and does not end before the second one has begun
+    second = started(tmp_path, 2_000)
+    code, told = ended(second)
+    assert code == 2
+    assert f"process {first.pid} on " in told
+    assert "is writing here" in told
+    first.kill()
+    ended(first)
+    before = written(tmp_path)
+    third = started(tmp_path, 2_000)
+    assert wait_until(lambda: written(tmp_path) > before)
+    third.kill()
+    ended(third)
+
+
+def test_a_disk_that_is_full_ends_the_run_with_one_line_and_loses_nothing(tmp_path: Path) -> None:
+    full = started(tmp_path, 200, file_bytes=120_000)
+    code, told = ended(full)
+    assert code == 2
+    assert str(tmp_path) in told
+    assert "make room" in told
+    assert told.count("\n") == 1
+    before = records_in(tmp_path)
+    assert 0 < len(before) < 200
+    assert ended(started(tmp_path, 200)) == (0, "")
+    after = {(record.sample_id, record.repeat): record for record in records_in(tmp_path)}
+    assert len(after) == 200
+    assert all(after[(record.sample_id, record.repeat)] == record for record in before)

@@ -1,0 +1,260 @@
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+from threading import Event, Thread
+
+import pytest
+
+from pyvision.agent.budget import Limits
+from pyvision.bench.datasets.sources import Source
+from pyvision.bench.runner import run
+from pyvision.bench.runner.engines import Finished, Job
+from pyvision.bench.runner.engines.threads import Threads
+from pyvision.bench.runner.engines.worker_context import Station
+from pyvision.bench.runner.run import Ran, Stopped
+from pyvision.bench.runner.running_totals import tally_of
+from pyvision.bench.store import Store
+from pyvision.errors import ConfigError, ModelError
+from pyvision.events import Asked
+from pyvision.solve import prepare
+from pyvision.trajectory import read_trajectory
+from sandbox import CellResult, HostFunction, Policy, SandboxError
+from tests.bench.runs import Knowing, Quiet, a_plan, a_sample, contents, made, records_in, source_of
+from tests.doubles import CannedSandbox, figure
+
+
+def test_every_sample_is_answered_once_and_scored(tmp_path: Path) -> None:
+    model = Knowing({4: "\\boxed{A}"})
+    ran = run.run(a_plan(tmp_path, made(9), model), Quiet())
+    assert ran == Ran(tmp_path, was_stopped=False)
+    assert sorted(model.asked) == list(range(9))
+    with Store(tmp_path) as store:
+        assert tally_of(store).summary() | {"metric": store.default_metric} == {
+            "total": 9,
+            "done": 9,
+            "scored": 9,
+            "accuracy": 8 / 9,
+            "unscored": {},
+            "without_cells": 9,
+            "tokens": 108,
+            "cost": None,
+            "metric": "choice:exact",
+        }
+
+
+def test_the_choices_and_the_context_of_a_sample_reach_the_model(tmp_path: Path) -> None:
+    run.run(a_plan(tmp_path, source_of(a_sample(0, context="It is late.")), Knowing()), Quiet())
+    with Store(tmp_path) as store:
+        folder = store.run_folder("sample 0")
+    assert folder is not None
+    (asked,) = (event for event in read_trajectory(folder).events if isinstance(event, Asked))
+    assert "It is late.\nWhat is number 0?\nA. one\nB. two\nC. three" in asked.messages[-1].text
+
+
+def test_a_run_that_is_complete_asks_nothing_when_it_is_run_again(tmp_path: Path) -> None:
+    run.run(a_plan(tmp_path, made(3), Knowing()), Quiet())
+    model, watcher = Knowing(), Quiet()
+    run.run(a_plan(tmp_path, made(3), model), watcher)
+    assert (model.asked, watcher.lines) == ([], ["3 of 3"])
+
+
+def test_each_repeat_is_a_record_of_its_own(tmp_path: Path) -> None:
+    run.run(a_plan(tmp_path, made(2), Knowing(), repeats=3), Quiet())
+    assert [(record.sample_id, record.repeat) for record in records_in(tmp_path)] == [
+        (f"sample {number}", repeat) for number in range(2) for repeat in range(3)
+    ]
+
+
+def test_an_infrastructure_failure_is_unscored_and_tried_again_on_the_next_run(tmp_path: Path) -> None:
+    run.run(a_plan(tmp_path, made(3), Knowing({1: ModelError("no route")})), Quiet())
+    with Store(tmp_path) as store:
+        before = tally_of(store).summary()
+    assert (before["scored"], before["unscored"], before["accuracy"]) == (2, {"model_error": 1}, 1.0)
+    model = Knowing()
+    run.run(a_plan(tmp_path, made(3), model), Quiet())
+    assert model.asked == [1]
+    with Store(tmp_path) as store:
+        assert (tally_of(store).scored, store.attempts()[("sample 1", 0)]) == (3, 2)
+
+
+def test_a_refusal_is_wrong_and_not_tried_again(tmp_path: Path) -> None:
+    run.run(a_plan(tmp_path, made(1), Knowing({0: "  "})), Quiet())
+    with Store(tmp_path) as store:
+        (score,) = store.scores().values()
+    assert (score.value, score.why) == (0.0, "no answer: no_answer")
+    model = Knowing()
+    run.run(a_plan(tmp_path, made(1), model), Quiet())
+    assert model.asked == []
+
+
+def test_a_changed_setting_is_refused_with_the_difference(tmp_path: Path) -> None:
+    run.run(a_plan(tmp_path, made(1), Knowing()), Quiet())
+    changed = a_plan(tmp_path, made(1), Knowing(), settings={"limits": Limits(max_turns=5)})
+    with pytest.raises(ConfigError, match=r"another configuration \(limits.max_turns: 20 -> 5\)"):
+        run.run(changed, Quiet())
+
+
+def test_an_endpoint_that_refuses_the_key_ends_the_run_at_once(tmp_path: Path) -> None:
+    refused = ModelError("401: the key is refused; set OPENAI_API_KEY", kind="auth")
+    model = Knowing(dict.fromkeys(range(2, 50), refused))
+    with pytest.raises(Stopped, match="the key is refused") as stopped:
+        run.run(a_plan(tmp_path, made(50), model, workers=1), Quiet())
+    assert stopped.value.end_reason == "model_error"
+    assert len(model.asked) <= 4
+    assert [record.end_reason for record in records_in(tmp_path)][:2] == ["answered", "answered"]
+
+
+def test_many_failures_in_a_row_end_the_run(tmp_path: Path) -> None:
+    model = Knowing(dict.fromkeys(range(100), ModelError("no route to the endpoint")))
+    with pytest.raises(Stopped, match="12 samples in a row failed, the last with: no route"):
+        run.run(a_plan(tmp_path, made(100), model, workers=1), Quiet())
+
+
+class Dead(Knowing):
+    """An endpoint that does not even say that it is ready."""
+
+    def complete(self, *_: object) -> None:  # type: ignore[override]
+        raise ModelError("connection refused; is the server running?")
+
+
+def test_a_dead_model_refuses_to_start(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="connection refused"):
+        run.run(a_plan(tmp_path, made(3), Dead()), Quiet())
+    assert records_in(tmp_path) == []
+
+
+def test_a_sample_whose_picture_is_none_is_recorded_as_an_error_and_the_others_go_on(tmp_path: Path) -> None:
+    source = source_of(a_sample(0, images=(b"no picture",)), a_sample(1))
+    run.run(a_plan(tmp_path, source, Knowing()), Quiet())
+    broken, whole = records_in(tmp_path)
+    assert (broken.end_reason, whole.end_reason) == ("error", "answered")
+    assert broken.error is not None
+    assert "number 0" in broken.error
+
+
+def test_a_bug_spoils_its_own_sample_only(tmp_path: Path) -> None:
+    model = Knowing({0: ZeroDivisionError("a bug of ours")})
+    run.run(a_plan(tmp_path, made(2), model), Quiet())
+    broken, whole = records_in(tmp_path)
+    assert (broken.end_reason, whole.end_reason) == ("error", "answered")
+    assert broken.error is not None
+    assert "ZeroDivisionError: a bug of ours" in broken.error
+
+
+def test_two_samples_of_one_id_are_refused_before_anything_is_asked(tmp_path: Path) -> None:
+    source = Source("data", {"kind": "file"}, lambda: (a_sample(0), a_sample(0)))
+    model = Knowing()
+    with pytest.raises(ConfigError, match="two samples have the id 'sample 0'"):
+        run.run(a_plan(tmp_path / "out", source, model), Quiet())
+    assert model.asked == []
+
+
+def test_after_a_signal_running_samples_end_and_no_other_begins(tmp_path: Path) -> None:
+    model, watcher = Knowing(), Quiet()
+    watcher.when_shown = lambda: os.kill(os.getpid(), signal.SIGTERM) if len(watcher.shown) == 5 else None
+    ran = run.run(a_plan(tmp_path, made(40), model, workers=2), watcher)
+    assert ran.was_stopped
+    assert 5 <= len(records_in(tmp_path)) == len(model.asked) <= 8
+    whole = tmp_path / "whole"
+    run.run(a_plan(tmp_path, made(40), Knowing()), Quiet())
+    run.run(a_plan(whole, made(40), Knowing()), Quiet())
+    assert contents(tmp_path) == contents(whole)
+
+
+def test_a_second_signal_stops_at_once_and_keeps_what_was_recorded(tmp_path: Path) -> None:
+    before = signal.getsignal(signal.SIGINT)
+    watcher = Quiet()
+    watcher.when_shown = lambda: os.kill(os.getpid(), signal.SIGINT) if len(watcher.shown) > 2 else None
+    with pytest.raises(KeyboardInterrupt):
+        run.run(a_plan(tmp_path, made(40), Knowing(), workers=3), watcher)
+    assert 3 <= len(records_in(tmp_path)) < 10
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+class Sleeping(CannedSandbox):
+    """A kernel in which a cell runs until it is closed."""
+
+    def __init__(self) -> None:
+        super().__init__([CellResult("died")])
+        self.has_begun, self.was_closed = Event(), Event()
+
+    def run(
+        self, code: str, *, trace: bool = False, functions: Mapping[str, HostFunction] | None = None
+    ) -> CellResult:
+        self.has_begun.set()
+        assert self.was_closed.wait(20)
+        return super().run(code)
+
+    def close(self) -> None:
+        self.was_closed.set()
+
+
+def test_a_stopped_engine_ends_a_cell_that_runs() -> None:
+    model = Knowing({0: "<code>\n```python\nwhile True: pass\n```\n"})
+    sandbox = Sleeping()
+    engine = Threads(Station(prepare("?", model=model), sandbox), 1)
+    found: list[Finished] = []
+    ending = engine.answer(iter([Job(a_sample(0), 0)]))
+    waiting = Thread(target=lambda: found.extend(ending))
+    waiting.start()
+    assert sandbox.has_begun.wait(20)
+    engine.stop()
+    waiting.join(20)
+    engine.close()
+    assert [finished.record.end_reason for finished in found] == ["interrupted"]
+
+
+def test_cells_figures_and_pixels_are_counted() -> None:
+    model = Knowing({0: "<code>\n```python\nplt.show()\n```\n"})
+
+    def then_answer(number: int) -> None:
+        if len(model.asked) == 2:
+            model.says = {}
+
+    model.before = then_answer
+    sandbox = CannedSandbox([CellResult("ok", (figure(20, 10),))])
+    engine = Threads(Station(prepare("?", model=model), sandbox), 1)
+    (finished,) = engine.answer(iter([Job(a_sample(0), 0)]))
+    engine.close()
+    record = finished.record
+    assert (record.end_reason, record.turns, record.cells, record.figures) == ("answered", 2, 1, 1)
+    assert record.sent_pixels > 2 * 64 * 48
+
+
+def test_a_machine_without_isolation_refuses_to_start(tmp_path: Path) -> None:
+    plan = a_plan(
+        tmp_path,
+        made(1),
+        Knowing(),
+        settings={"strategy": "code_loop", "policy": Policy(python="/nowhere/python")},
+    )
+    with pytest.raises(SandboxError, match="/nowhere/python"):
+        run.run(plan, Quiet())
+    assert records_in(tmp_path) == []
+
+
+def test_an_arm_that_needs_a_box_answers_only_samples_that_have_one(tmp_path: Path) -> None:
+    boxed = a_sample(1, metadata={"box": [1, 2, 3, 4]})
+    run.run(a_plan(tmp_path, source_of(a_sample(0), boxed), Knowing(), arm="oracle"), Quiet())
+    assert [record.sample_id for record in records_in(tmp_path)] == ["sample 1"]
+    with Store(tmp_path) as store:
+        assert (store.total, store.configuration["arm"]) == (1, "oracle")
+
+
+@pytest.mark.parametrize(
+    ("arm", "told"), [("magic", "unknown arm 'magic'; known arms are direct"), ("swapped", "--donors DIR")]
+)
+def test_an_arm_that_cannot_be_had_is_refused(tmp_path: Path, arm: str, told: str) -> None:
+    with pytest.raises(ConfigError, match=told):
+        run.run(a_plan(tmp_path / "out", made(1), Knowing(), arm=arm), Quiet())
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_arm_without_tools_is_the_direct_strategy(tmp_path: Path) -> None:
+    plan = a_plan(tmp_path, made(2), Knowing(), settings={"strategy": "code_loop"}, arm="direct")
+    run.run(plan, Quiet())
+    with Store(tmp_path) as store:
+        assert store.configuration["strategy"] == "direct"

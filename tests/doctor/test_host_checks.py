@@ -1,0 +1,26 @@
+"""What the doctor says of this machine, with a real kernel."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyvision.doctor.host_checks import look_at_machine
+
+
+def test_a_machine_that_can_isolate_has_a_kernel_and_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = {finding.subject: finding for finding in look_at_machine()}
+    assert (found["isolation"].verdict, found["kernel"].verdict, found["disk"].verdict) == (
+        "yes",
+        "yes",
+        "yes",
+    )
+    assert found["CJK fonts"].verdict in ("yes", "no")
+    assert isinstance(found["kernel"].value, float)
+
+
+def test_without_bubblewrap_nothing_else_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    found = {finding.subject: finding for finding in look_at_machine()}
+    assert found["isolation"].verdict == "no"
+    assert "apt install bubblewrap" in found["isolation"].detail
+    assert (found["kernel"].verdict, found["CJK fonts"].verdict) == ("not tried", "not tried")

@@ -1,0 +1,177 @@
+"""Each capability taken away from the model server is found out, and a clean one raises no false alarm."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import pytest
+
+from pyvision.config.model_config import ModelConfig
+from pyvision.config.profiles import Profile
+from pyvision.doctor import Examination, examine
+from pyvision.doctor.findings import Finding
+from pyvision.doctor.probes import PROBES
+from tests.servers.capabilities import Capabilities
+from tests.servers.eyes import Sighted
+from tests.servers.faults import Plan, Weather, fair
+from tests.servers.server import ModelServer
+from tests.servers.wires import WIRES, configured
+
+KEY = "sk-very-secret-0123456789"
+LOGPROBS = frozenset({"logprobs", "message.output_text.logprobs"})
+ISOLATED = (Finding("isolation", "yes"),)
+EVERY_WIRE = pytest.mark.parametrize("wire", list(WIRES))
+
+
+def examined(wire: str, can: Capabilities, weather: Weather = fair, **settings: Any) -> Examination:
+    with ModelServer(Sighted(can), can=can, weather=weather) as server:
+        config = configured(wire, server, api_key=KEY, timeout_s=2.0, retry_s=0.01, **settings)
+        found = examine(config, lambda subject: None, machine=lambda: ISOLATED)
+        assert len(server.requests) <= 12
+    assert KEY not in str(asdict(found))
+    return found
+
+
+def verdicts(found: Examination) -> Mapping[str, str]:
+    return {finding.subject: finding.verdict for finding in found.endpoint}
+
+
+def profile(found: Examination) -> Profile:
+    assert found.profile is not None
+    return found.profile
+
+
+@EVERY_WIRE
+def test_a_clean_server_raises_no_false_alarm(wire: str) -> None:
+    found = examined(wire, Capabilities())
+    absent = {(wire, subject) for subject, verdict in verdicts(found).items() if verdict == "not applicable"}
+    assert absent == {pair for pair in HAS_NONE if pair[0] == wire}
+    assert set(verdicts(found).values()) <= {"yes", "not applicable"}
+    assert list(verdicts(found)) == [subject for probe in PROBES for subject in probe.subjects]
+    known = profile(found)
+    assert (known.refused, known.stream, known.pictures, known.boxes) == ((), True, None, "pixels")
+    assert known.legible_px is not None
+    assert not found.endpoint_failed
+
+
+OF_THE_WIRE: Mapping[str, tuple[Capabilities, str]] = {
+    "does not stream": (Capabilities(streams=False), "streams"),
+    "ignores stop": (Capabilities(honours_stop=False), "stop"),
+    "refuses stop": (Capabilities(refuses=frozenset({"stop", "stop_sequences"})), "stop"),
+    "refuses temperature": (Capabilities(refuses=frozenset({"temperature"})), "temperature"),
+    "ignores the token limit": (Capabilities(honours_limit=False), "token limit"),
+    "gives no logprobs": (Capabilities(gives_logprobs=False), "log probabilities"),
+    "refuses logprobs": (Capabilities(refuses=LOGPROBS), "log probabilities"),
+    "is blind in later turns": (Capabilities(sees_later_turns=False), "sees later pictures"),
+}
+OF_THE_MODEL: Mapping[str, tuple[Capabilities, str]] = {
+    "sees nothing": (Capabilities(sees="none"), "sees a picture"),
+    "sees the first picture only": (Capabilities(sees="the first"), "sees many at once"),
+    "writes no code": (Capabilities(writes_code=False), "writes <code> cells"),
+}
+
+
+HAS_NONE = {("responses", "stop"), ("messages", "log probabilities")}
+LACKING = [  # each fault on one wire in the quick tests, on every wire in the slow ones
+    pytest.param(wire, fault, marks=() if position == number % 2 else pytest.mark.slow)
+    for number, (fault, (_, subject)) in enumerate(OF_THE_WIRE.items())
+    for position, wire in enumerate(wire for wire in WIRES if (wire, subject) not in HAS_NONE)
+]
+
+
+@pytest.mark.parametrize(("wire", "fault"), LACKING)
+def test_what_an_endpoint_lacks_is_found_out(wire: str, fault: str) -> None:
+    can, subject = OF_THE_WIRE[fault]
+    assert verdicts(examined(wire, can))[subject] in ("refused", "no")
+
+
+@pytest.mark.parametrize("fault", OF_THE_MODEL)
+def test_what_a_model_lacks_is_found_out(fault: str) -> None:
+    can, subject = OF_THE_MODEL[fault]
+    assert verdicts(examined("completions", can))[subject] == "no"
+
+
+@EVERY_WIRE
+def test_what_is_refused_is_in_the_profile_by_the_name_of_the_wire(wire: str) -> None:
+    refuses = LOGPROBS | {"stop", "stop_sequences", "temperature"}
+    known = profile(examined(wire, Capabilities(refuses=refuses)))
+    assert "temperature" in known.refused
+    assert known.honours_stop in (False, None)
+
+
+def test_the_newer_name_of_the_token_limit_is_tried_where_the_older_is_refused() -> None:
+    found = examined("completions", Capabilities(refuses=frozenset({"max_tokens"})))
+    (limit,) = (finding for finding in found.endpoint if finding.subject == "token limit")
+    assert (limit.verdict, limit.value) == ("yes", "max_completion_tokens")
+
+
+@EVERY_WIRE
+def test_a_limit_on_pictures_is_found_to_the_picture(wire: str) -> None:
+    assert profile(examined(wire, Capabilities(pictures=5))).pictures == 5
+
+
+def test_pixels_that_an_endpoint_takes_away_show_in_the_smallest_numeral() -> None:
+    sharp, reduced, poor = (
+        profile(examined("completions", Capabilities(side_px=side))) for side in (None, 900, 400)
+    )
+    assert sharp.legible_px is not None
+    assert reduced.legible_px is not None
+    assert poor.legible_px is not None
+    assert sharp.legible_px < reduced.legible_px < poor.legible_px
+
+
+@pytest.mark.parametrize(("boxes", "name"), [("pixels", "pixels"), ("unit", "0-1"), ("thousand", "0-1000")])
+def test_the_convention_of_boxes_is_found_out(boxes: Any, name: str) -> None:
+    assert profile(examined("completions", Capabilities(boxes=boxes))).boxes == name
+
+
+FATAL = [(wire, "401") for wire in WIRES]
+FATAL += [
+    ("completions", fault) for fault in ("model not found", "500", "200 html", "reset", "slow first byte")
+]
+
+
+@pytest.mark.parametrize(("wire", "fault"), FATAL)
+def test_an_endpoint_that_fails_is_asked_nothing_more(wire: str, fault: str) -> None:
+    found = examined(wire, Capabilities(), Plan([], after=fault))
+    assert found.endpoint_failed
+    assert found.profile is None
+    assert set(verdicts(found).values()) == {"no", "not tried"}
+    assert found.calls == 1
+
+
+def test_an_endpoint_that_is_not_there_is_one_finding() -> None:
+    config = ModelConfig("openai", model="m", base_url="http://127.0.0.1:9/v1")
+    assert examine(config, lambda subject: None, machine=lambda: ISOLATED).endpoint_failed
+
+
+def test_a_fault_in_the_midst_of_it_spoils_one_line_and_no_other() -> None:
+    found = examined("completions", Capabilities(), Plan([None, None, None, "500"]))
+    assert verdicts(found)["sees a picture"] == "unclear"
+    assert [subject for subject, verdict in verdicts(found).items() if verdict not in ("yes",)] == [
+        "sees a picture",
+        "smallest numeral",
+    ]
+
+
+def test_no_more_is_asked_than_was_allowed() -> None:
+    with ModelServer(Sighted()) as server:
+        found = examine(
+            configured("completions", server), lambda subject: None, machine=lambda: ISOLATED, calls=4
+        )
+        assert len(server.requests) == 4
+    assert verdicts(found)["writes <code> cells"] == "not tried"
+
+
+def test_the_offline_model_is_asked_what_applies_to_it() -> None:
+    found = examine(ModelConfig("offline"), lambda subject: None, machine=lambda: ISOLATED)
+    assert verdicts(found)["writes <code> cells"] == "yes"
+    assert set(verdicts(found).values()) == {"yes", "not applicable"}
+    assert not found.endpoint_failed
+
+
+def test_every_table_keeps_within_80_columns() -> None:
+    for can in (Capabilities(), Capabilities(pictures=5, sees="none"), Capabilities(keys=frozenset())):
+        assert max(len(line) for line in examined("completions", can).table.splitlines()) <= 80

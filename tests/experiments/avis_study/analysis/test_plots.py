@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pyvision.errors import RunFolderError
+from pyvision.experiments.avis_study.analysis.plots import draw
+from pyvision.experiments.avis_study.analysis.statistics import statistics_of
+from pyvision.experiments.avis_study.trajectories import Course, Move
+
+MOVES = (Move("START", "vqa"), Move("vqa", "web_search"), Move("web_search", "web_search"))
+COURSE = Course("c", "q", MOVES, "found", (("vqa", "informative"), ("web_search", "maybe")))
+
+
+def test_every_picture_is_an_svg_file(tmp_path: Path) -> None:
+    paths = draw(statistics_of([COURSE]), tmp_path / "out")
+    assert {path.name for path in paths} == {
+        "actions_by_step.svg",
+        "transitions.svg",
+        "verdicts.svg",
+        "lengths.svg",
+    }
+    assert all("</svg>" in path.read_text() for path in paths)
+
+
+def test_without_verdicts_no_picture_of_them_is_drawn(tmp_path: Path) -> None:
+    paths = draw(statistics_of([Course("c", "q", MOVES, "found")]), tmp_path)
+    assert "verdicts.svg" not in {path.name for path in paths}
+
+
+def test_the_same_numbers_give_the_same_transitions(tmp_path: Path) -> None:
+    first, second = (draw(statistics_of([COURSE]), tmp_path / name)[1] for name in ("a", "b"))
+    assert (first.name, first.stat().st_size) == ("transitions.svg", second.stat().st_size)
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(RunFolderError, match="choose another --out"):
+        draw(statistics_of([COURSE]), tmp_path / "file" / "out")

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from pyvision.experiments.avis_study.analysis.statistics import END, statistics_of
+from pyvision.experiments.avis_study.analysis.tables import tables
+from pyvision.experiments.avis_study.trajectories import Course, Ending, Move
+
+
+def course(*actions: str, verdicts: tuple[tuple[str, str], ...] = (), ending: Ending = "found") -> Course:
+    states = ("START", *actions)
+    return Course("c", "q", tuple(map(Move, states, actions)), ending, verdicts)
+
+
+COURSES = [
+    course("vqa", "web_search", "web_search"),
+    course("vqa", "llm_qa"),
+    course("object_select", "web_search", ending="not found"),
+    course(ending="unfinished"),
+]
+
+
+def test_actions_are_counted_by_step() -> None:
+    by_step = statistics_of(COURSES).by_step
+    assert by_step == {
+        1: {"vqa": 2, "object_select": 1},
+        2: {"web_search": 2, "llm_qa": 1},
+        3: {"web_search": 1},
+    }
+
+
+def test_the_shares_of_what_follows_a_state_make_one() -> None:
+    shares = statistics_of(COURSES).probabilities()
+    assert shares["START", "vqa"] == 2 / 3
+    assert shares["web_search", END] == 2 / 3
+    for state in {state for state, _ in shares}:
+        assert abs(sum(share for edge, share in shares.items() if edge[0] == state) - 1) < 1e-9
+
+
+def test_a_course_ends_in_the_state_that_it_stayed_in() -> None:
+    stayed = Course("c", "q", (Move("START", "vqa"), Move("vqa", "llm_qa", to="vqa")), "not found")
+    assert statistics_of([stayed]).edges == {("START", "vqa"): 1, ("vqa", "llm_qa"): 1, ("vqa", END): 1}
+
+
+def test_lengths_and_endings_count_every_course() -> None:
+    found = statistics_of(COURSES)
+    assert found.lengths == {0: 1, 2: 2, 3: 1}
+    assert found.endings == {"found": 2, "not found": 1, "unfinished": 1}
+
+
+def test_verdicts_are_counted_for_each_action() -> None:
+    judged = course(
+        "vqa", verdicts=(("vqa", "informative"), ("vqa", "not informative"), ("llm_qa", "answerable"))
+    )
+    found = statistics_of([judged, judged])
+    assert found.verdicts["vqa"] == {"informative": 2, "not informative": 2}
+    assert found.verdict_counts() == {"informative": 2, "not informative": 2, "answerable": 2}
+
+
+def test_the_tables_tell_shares_with_their_counts() -> None:
+    text = tables(statistics_of(COURSES))
+    assert "courses: 4 (found 2, not found 1, unfinished 1)" in text
+    assert "START -> vqa 0.67 (2), object_select 0.33 (1)" in text
+    assert "only a strategy judges" in text
+
+
+def test_no_course_at_all_is_told_too() -> None:
+    assert "courses: 0 (none)" in tables(statistics_of([]))

@@ -1,0 +1,42 @@
+"""Serve a study page with tools that say what they are told to:
+python -m tests.experiments.avis_study.served DATASET LOG.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from contextlib import closing, suppress
+from pathlib import Path
+
+from pyvision.bench.datasets.sources import find_source
+from pyvision.experiments.avis_study.serve import Serving, Study
+from pyvision.experiments.avis_study.toolbox import Toolbox
+from tests.experiments.avis_study.doubles import Told, box, boxes
+from tests.payloads import PAYLOADS
+
+HOSTILE = "\n".join(PAYLOADS)
+TOOLS = (
+    Told("detect", data=boxes(box((5, 5, 40, 40), "tower"), box((60, 50, 110, 85), f"bridge {HOSTILE}"))),
+    Told("caption", "a tower by a river"),
+    Told("vqa", fails="the service is down"),
+    Told("identical_image", "Retrievals: [\n  Tower of Velt (score=97.3),\n]"),
+    Told("similar_image", HOSTILE),
+    Told("document", "Knowledge: [\n  Title: Velt\n  Content: built in 1664,\n]"),
+    Told("llm_qa", "1664"),
+)
+
+
+def main(dataset: str, log: str) -> None:
+    """Until SIGINT, also where it is started from a shell's background, which ignores that."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    samples = tuple(find_source(dataset, count=1, seed=0, difficulty=0.5).samples())
+    toolbox = Toolbox({tool.name: tool for tool in TOOLS})
+    with closing(Study(Serving(Path(log), samples, port=0), toolbox)) as study:
+        print(study.url, flush=True)  # noqa: T201
+        with suppress(KeyboardInterrupt):
+            study.wait()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,151 @@
+"""An experiment's events tell every program, its score and its verdict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pyvision.bench.grading import find_grading
+from pyvision.bench.samples import Record, Sample
+from pyvision.errors import ConfigError
+from pyvision.events import Began, Event, Noted
+from pyvision.experiments.vdebugger_training.encoding import Room
+from pyvision.experiments.vdebugger_training.evaluation import (
+    answer_told,
+    debugged_in,
+    measure_lessons,
+    rounds_in,
+)
+from pyvision.experiments.vdebugger_training.executor import executed_of, program_of
+from pyvision.experiments.vdebugger_training.metrics import Round
+from pyvision.experiments.vdebugger_training.records import Executed, Lesson
+from pyvision.types import Question
+from tests.doubles import picture
+
+SAMPLE = Sample("1", "How many?", (), "2", metadata={"metric": "text:exact"})
+RECORD = Record("1", 0, "", "2", "answered")
+
+
+def program(number: int, result: str, **changes: Any) -> Noted:
+    told = {"round": number, "form": "vqa", "question": "Given an image: How many?", "program": f"p{number}"}
+    told |= {"status": "ok", "result": result, "error": None, "trace": "TRACE"}
+    return Noted("program", told | changes)
+
+
+def verdict(number: int, *, accepted: bool) -> Noted:
+    return Noted("verdict", {"round": number, "accepted": accepted})
+
+
+EVENTS: tuple[Event, ...] = (
+    Began(Question("How many?", (picture(),)), "vdebugger", {}),
+    program(0, "3"),
+    verdict(1, accepted=False),
+    program(1, "2"),
+    verdict(2, accepted=True),
+)
+
+
+def test_each_program_of_a_run_has_its_score_and_its_verdict() -> None:
+    assert rounds_in(EVENTS, SAMPLE, find_grading(None), RECORD) == (Round(0.0, False), Round(1.0, True))
+
+
+def test_the_last_program_may_be_unjudged() -> None:
+    assert rounds_in(EVENTS[:-1], SAMPLE, find_grading(None), RECORD)[-1] == Round(1.0, None)
+
+
+@pytest.mark.parametrize(
+    ("told", "answer"),
+    [
+        ({"result": "True"}, "yes"),
+        ({"result": "two dogs"}, "two dogs"),
+        ({"result": "[]"}, "no"),
+        ({"result": "None"}, None),
+        ({"result": "3", "error": "ValueError: x"}, None),
+        ({"form": "box", "result": "nothing"}, None),
+        (
+            {"form": "box", "result": "ImagePatch(left=1, right=5, upper=30, lower=10, height=20, width=4)"},
+            "[1, 70, 5, 90]",
+        ),
+    ],
+)
+def test_the_answer_is_read_out_of_what_a_program_returned(told: dict[str, Any], answer: str | None) -> None:
+    assert answer_told(program(0, "x").data | told, 100) == answer
+
+
+def test_the_first_program_of_a_run_is_kept_as_it_ran() -> None:
+    kept = program_of(SAMPLE, EVENTS, 0.5)
+    assert (kept.task, kept.program, kept.executed) == (
+        "Given an image: How many?",
+        "p0",
+        Executed("3", "TRACE"),
+    )
+
+
+def test_a_run_without_a_program_is_kept_as_one_that_failed() -> None:
+    assert program_of(SAMPLE, EVENTS[:1], 0.0).executed.error == "no program was written"
+
+
+def test_a_program_that_did_not_compile_has_no_trace_and_one_that_never_ended_says_so() -> None:
+    assert executed_of(program(0, "None", status="no_program", error="SyntaxError").data).trace is None
+    ran = executed_of(program(0, "None", status="timeout", error="ran out of time").data)
+    assert (ran.result, ran.trace) == (None, "TRACE\n[ran out of time]")
+
+
+def test_a_folder_without_an_experiment_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="holds no experiment"):
+        debugged_in(tmp_path)
+
+
+class Knowing:
+    """A model that says the same to every lesson."""
+
+    def __init__(self, said: str, score: float) -> None:
+        self.said, self.score = said, score
+
+    class tokenizer:  # noqa: N801
+        bos_token_id = eos_token_id = None
+
+        @staticmethod
+        def encode(text: str, *, add_special_tokens: bool) -> list[int]:
+            return [ord(letter) for letter in text]
+
+    def continued(self, prompts: list[object], most: int) -> list[str]:
+        return [self.said for _ in prompts]
+
+    def accepts(self, prompts: list[object]) -> list[float]:
+        return [self.score for _ in prompts]
+
+
+MARKED = "def execute_command(image):\n    return <<<BUG>>>1<<<BUG/>>>"
+CRITIC = [Lesson("p", "\n\n# Program is", " right"), Lesson("p", "\n\n# Program is", f" wrong\n{MARKED}")]
+REFINER = Lesson("p", "\n\n# Correction", "\ndef execute_command(image):\n    return 2")
+
+
+def test_a_model_is_measured_on_verdicts_places_and_corrections() -> None:
+    model: Any = Knowing(f" wrong\n{MARKED}", 0.1)
+    found = measure_lessons([*CRITIC, REFINER], model, Room(600, 100))
+    assert found.verdicts is not None
+    assert found.verdicts.value == 0.5
+    assert found.exact is not None
+    assert (found.exact.value, found.exact.n) == (1.0, 1)
+    assert found.corrections is not None
+    assert found.corrections.value == 0.0
+
+
+def test_a_mark_that_overlaps_is_a_place_but_not_the_exact_one() -> None:
+    model: Any = Knowing(
+        " wrong\n" + MARKED.replace("<<<BUG>>>1", "1").replace("return ", "<<<BUG>>>return "), 0.1
+    )
+    found = measure_lessons(CRITIC, model, Room(600, 100))
+    assert found.places is not None
+    assert found.exact is not None
+    assert (found.places.value, found.exact.value) == (1.0, 0.0)
+
+
+def test_a_correction_in_another_spelling_is_right() -> None:
+    model: Any = Knowing("def execute_command(image):\n    return (2)  # two", 0.1)
+    found = measure_lessons([REFINER], model, Room(600, 100)).corrections
+    assert found is not None
+    assert found.value == 1.0

@@ -1,0 +1,83 @@
+"""A masked span is refilled, and the error lies where the mask lay."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pyvision.errors import FormatError
+from pyvision.experiments.vdebugger_training.masking import MASK, Masked, mask_somewhere, refilled
+from pyvision.experiments.vdebugger_training.spans import Span, candidates, canonical
+
+PROGRAM = canonical("""
+def execute_command(image) -> str:
+    image_patch = ImagePatch(image)
+    pears = image_patch.find('pear')
+    count = len(pears)
+    return str(count)
+""")
+STATEMENTS = PROGRAM.index("pears ="), PROGRAM.index("\n    return")
+MASKED = Masked(PROGRAM, Span(*STATEMENTS))
+
+
+def test_several_lines_collapse_to_the_mask() -> None:
+    assert MASKED.text.splitlines()[2:] == [f"    {MASK}", "    return str(count)"]
+
+
+def test_the_same_seed_masks_the_same_place() -> None:
+    first, second = (mask_somewhere(PROGRAM, random.Random(7)) for _ in range(2))
+    assert first == second
+    assert first.span in candidates(PROGRAM)
+
+
+def test_the_error_is_located_where_the_mask_was() -> None:
+    new = PROGRAM.replace("find('pear')", "find('apple')").replace("len(pears)", "len(pears) + 1")
+    program, span = refilled(MASKED, new)
+    assert program == new
+    assert span.of(program) == "pears = image_patch.find('apple')\n    count = len(pears) + 1"
+
+
+def test_a_refill_in_another_spelling_is_still_recognised() -> None:
+    answer = PROGRAM.replace("'pear'", '"plum"').replace("return", "# the answer\n    return")
+    program, span = refilled(MASKED, answer)
+    assert span.of(program).startswith("pears = image_patch.find('plum')")
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (PROGRAM, "is what was masked"),
+        (PROGRAM.replace("str(count)", "count"), "more than the mask"),
+        (PROGRAM.replace("'pear'", "'plum").replace("count", "n"), "does not parse"),
+        ("", "more than the mask"),
+    ],
+)
+def test_a_refill_that_is_no_error_in_this_place_is_refused(answer: str, why: str) -> None:
+    with pytest.raises(FormatError, match=why):
+        refilled(MASKED, answer)
+
+
+def test_a_mask_left_empty_is_refused() -> None:
+    masked = Masked("a = 1\nb = 2\nb = 2", Span(6, 12))
+    with pytest.raises(FormatError, match="empty"):
+        refilled(masked, "a = 1\nb = 2")
+
+
+@pytest.mark.parametrize("program", ["import os", f"def f():\n    return '{MASK}'"])
+def test_a_program_without_a_place_for_a_mask_is_refused(program: str) -> None:
+    with pytest.raises(FormatError):
+        mask_somewhere(program, random.Random(0))
+
+
+@given(st.integers(0, 10_000), st.text(max_size=40))
+def test_whatever_a_model_answers_the_rest_of_the_program_is_kept(seed: int, answer: str) -> None:
+    masked = mask_somewhere(PROGRAM, random.Random(seed))
+    try:
+        program, span = refilled(masked, masked.before + answer + masked.after)
+    except FormatError:
+        return
+    assert program[: span.start] == masked.before
+    assert program[span.end :] == masked.after

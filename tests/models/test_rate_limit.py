@@ -1,0 +1,166 @@
+"""Calls held to limits: on a clock that only moves when it is told to, and with real threads where order matters."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from pyvision.errors import ModelError
+from pyvision.models.rate_limit import Limited
+from pyvision.models.scripted import Scripted
+from pyvision.models.streaming import in_one_piece
+from pyvision.models.token_estimate import estimated_tokens
+from pyvision.types import Message, Reply, Sampling, Text, Usage
+from tests.doubles import picture
+from tests.sandbox.processes import wait_until
+
+HELLO = (Message("user", (Text("hello"), picture())),)
+NOW = Sampling(seconds=0.0)  # as much as to say: only if there is room at once
+
+
+class Gate:
+    """A model whose calls wait until they are let through; counts those under way."""
+
+    name = "gate"
+
+    def __init__(self) -> None:
+        self.open = threading.Semaphore(0)
+        self.running = self.most = 0
+        self.order: list[str] = []
+        self.errors: list[Exception] = []
+        self._lock = threading.Lock()
+
+    def complete(self, messages: Sequence[Message], sampling: Sampling) -> Reply:
+        with self._lock:
+            self.order.append(messages[0].text)
+            self.running += 1
+            self.most = max(self.most, self.running)
+        assert self.open.acquire(timeout=60.0)
+        with self._lock:
+            self.running -= 1
+            error = self.errors.pop() if self.errors else None
+        if error is not None:
+            raise error
+        return Reply("hi")
+
+    def stream(self, messages: Sequence[Message], sampling: Sampling) -> Iterator[str | Reply]:
+        yield from in_one_piece(self.complete(messages, sampling))
+
+
+def has_room(model: Limited) -> bool:
+    """Whether a call is let through at once."""
+    try:
+        model.complete(HELLO, NOW)
+    except ModelError as error:
+        return "no time is left to wait for room" not in str(error)
+    return True
+
+
+def test_so_many_requests_a_minute_and_no_more() -> None:
+    now = [0.0]
+    model = Limited(Scripted(["hi"] * 9), requests_per_minute=3, clock=lambda: now[0])
+    assert [has_room(model) for _ in range(4)] == [True, True, True, False]
+    now[0] = 19.0
+    assert not has_room(model)
+    now[0] = 20.0
+    assert [has_room(model), has_room(model)] == [True, False]
+
+
+def test_tokens_are_estimated_before_and_corrected_after() -> None:
+    now, expected = [0.0], estimated_tokens(HELLO)
+    replies = [Reply("hi", Usage(10 * expected, 0)), Reply("hi")]
+    model = Limited(Scripted(replies), tokens_per_minute=5 * expected, clock=lambda: now[0])
+    assert [has_room(model), has_room(model)] == [True, False]
+    now[0] = 60.0
+    assert not has_room(model)
+    now[0] = 73.0
+    assert has_room(model)
+
+
+def test_a_request_larger_than_a_minutes_worth_goes_when_the_bucket_is_full() -> None:
+    now = [0.0]
+    model = Limited(Scripted(["hi", "hi"]), tokens_per_minute=1, clock=lambda: now[0])
+    assert [has_room(model), has_room(model)] == [True, False]
+    now[0] = 60.0 * (estimated_tokens(HELLO) + 1)
+    assert has_room(model)
+
+
+def test_without_limits_nothing_waits() -> None:
+    assert all(has_room(Limited(Scripted(["hi"]))) for _ in range(3))
+
+
+def test_no_more_calls_at_once_than_allowed_and_in_their_order() -> None:
+    gate = Gate()
+    model = Limited(gate, max_concurrent=2)
+    with ThreadPoolExecutor(6) as threads:
+        calls = []
+        for number in range(6):
+            talk = (Message("user", (Text(str(number)),)),)
+            calls.append(threads.submit(model.complete, talk, Sampling()))
+            assert wait_until(lambda: len(gate.order) + len(model._queue) == len(calls))
+        for _ in calls:
+            gate.open.release()
+            time.sleep(0.02)
+        assert [call.result().text for call in calls] == ["hi"] * 6
+    assert gate.most == 2
+    assert gate.order == sorted(gate.order)
+
+
+def test_after_a_429_half_as_many_run_at_once_and_then_more_again() -> None:
+    gate = Gate()
+    gate.errors.append(ModelError("too many requests", retry=True, kind="rate"))
+    model = Limited(gate)
+    with ThreadPoolExecutor(12) as threads:
+        first = [threads.submit(model.complete, HELLO, Sampling()) for _ in range(4)]
+        assert wait_until(lambda: gate.running == 4)
+        gate.open.release(4)
+        assert sum(isinstance(call.exception(), ModelError) for call in first) == 1
+        gate.most = 0
+        later = [threads.submit(model.complete, HELLO, Sampling()) for _ in range(12)]
+        assert wait_until(lambda: gate.running >= 2)
+        time.sleep(0.05)
+        assert gate.running < 5
+        gate.open.release(12)
+        assert all(call.result() for call in later)
+
+
+def test_a_stream_holds_its_room_until_it_is_closed() -> None:
+    model = Limited(Scripted(["one", "two"]), max_concurrent=1)
+    pieces = model.stream(HELLO, Sampling())
+    assert next(pieces) == "one"
+    assert not has_room(model)
+    pieces.close()  # type: ignore[attr-defined]
+    assert has_room(model)
+
+
+def test_closing_sends_away_who_waits() -> None:
+    model = Limited(Scripted(["one", "two"]), max_concurrent=1)
+    held = model.stream(HELLO, Sampling())
+    next(held)
+    with ThreadPoolExecutor(1) as threads:
+        waiting = threads.submit(model.complete, HELLO, Sampling())
+        assert wait_until(lambda: len(model._queue) == 1)
+        model.close()
+        with pytest.raises(ModelError, match="the model was closed"):
+            waiting.result(timeout=60.0)
+    held.close()  # type: ignore[attr-defined]
+
+
+def test_the_wait_is_taken_from_the_time_of_the_reply() -> None:
+    inner = Scripted(["one", "two"])
+    model = Limited(inner, max_concurrent=1)
+    held = model.stream(HELLO, Sampling())
+    next(held)
+    with ThreadPoolExecutor(1) as threads:
+        waiting = threads.submit(model.complete, HELLO, Sampling(seconds=60.0))
+        assert wait_until(lambda: len(model._queue) == 1)
+        time.sleep(0.05)
+        held.close()  # type: ignore[attr-defined]
+        assert waiting.result(timeout=60.0).text == "two"
+    seconds = inner.samplings[1].seconds
+    assert seconds is not None
+    assert seconds <= 59.95

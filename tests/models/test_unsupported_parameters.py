@@ -1,0 +1,73 @@
+"""What a complaint says is not accepted, what is known beforehand, and who remembers it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pyvision.config.data_folders import data_folder
+from pyvision.config.model_config import ModelConfig
+from pyvision.models.unsupported_parameters import refusals_of, refused_in
+
+SENT = {name: rf"\b{name}\b" for name in ("temperature", "stop", "max_tokens", "stream_options")}
+
+
+@pytest.mark.parametrize(
+    ("said", "param", "name"),
+    [
+        ("Unsupported parameter: 'stop' is not supported with this model.", "stop", "stop"),
+        (
+            "Unsupported value: 'temperature' does not support 0.6 with this model.",
+            "temperature",
+            "temperature",
+        ),
+        ("unsupported_parameter", "stream_options.include_usage", "stream_options"),
+        ('[{"loc": ["body", "stop"], "msg": "Extra inputs are not permitted"}]', None, "stop"),
+        ("Unrecognized request argument supplied: max_tokens", None, "max_tokens"),
+        ("this model does not support images, stop", "messages[0].content", None),
+        ("max_tokens is too large: 9999. This model supports at most 4096", "max_tokens", None),
+        ("the stop sign in the picture is not allowed", "input", None),
+        ("temperature must be between 0 and 2", "temperature", None),
+        ("unsupported parameter 'seed'", "seed", None),
+    ],
+)
+def test_only_a_parameter_that_was_sent_and_is_not_accepted_is_named(
+    said: str, param: str | None, name: str | None
+) -> None:
+    assert refused_in(said, param, SENT) == name
+
+
+@pytest.mark.parametrize(
+    ("wire", "model", "refused"),
+    [
+        ("openai", "o3-mini", {"temperature", "stop", "logprobs", "max_tokens"}),
+        ("openai", "openai/GPT-5.1", {"stop", "max_tokens"}),
+        ("openai", "gpt-4.1", set()),
+        ("openai", "Qwen/Qwen2.5-VL-7B-Instruct", set()),
+        ("anthropic", "claude-sonnet-4-6", {"temperature", "logprobs"}),
+    ],
+)
+def test_known_families_start_with_what_they_refuse(wire: str, model: str, refused: set[str]) -> None:
+    known = refusals_of(ModelConfig(wire, model))  # type: ignore[arg-type]
+    names = ("temperature", "stop", "logprobs", "max_tokens")
+    assert {name for name in names if name in known} == refused
+
+
+def test_every_family_says_where_it_is_known_from() -> None:
+    families = json.loads((data_folder("api_configs") / "families.json").read_text(encoding="utf-8"))
+    assert families
+    assert all(len(family["source"]) > 20 for family in families)
+
+
+def test_what_is_learnt_holds_for_the_same_model_at_the_same_endpoint_only() -> None:
+    here = ModelConfig("openai", "learnt", "http://127.0.0.1:1/v1", api_key="one")
+    assert refusals_of(here).add("stop")
+    assert not refusals_of(here).add("stop")
+    assert "stop" in refusals_of(ModelConfig("openai", "learnt", "http://127.0.0.1:1/v1", api_key="two"))
+    assert "stop" not in refusals_of(ModelConfig("openai", "learnt", "http://127.0.0.1:2/v1"))
+    assert "stop" not in refusals_of(ModelConfig("openai", "another", "http://127.0.0.1:1/v1"))
+
+
+def test_a_configuration_names_more() -> None:
+    assert "top_logprobs" in refusals_of(ModelConfig("openai", "m", refused=("top_logprobs",)))

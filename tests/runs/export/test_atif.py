@@ -1,0 +1,156 @@
+"""ATIF 1.6 by the rules of harbor's RFC 0001 and the models built on it: field names, types, references, numbering."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from pydantic import BaseModel, ConfigDict
+
+from pyvision.events import Asked, Event, Ran
+from pyvision.runs.export import export
+from sandbox import CellResult, Stream
+from tests.runs.report.runs import eventful_events, recorded, simple_events
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class ImageSource(Strict):
+    media_type: Literal["image/jpeg", "image/png", "image/gif", "image/webp"]
+    path: str
+
+
+class ContentPart(Strict):
+    type: Literal["text", "image"]
+    text: str | None = None
+    source: ImageSource | None = None
+
+
+class ToolCall(Strict):
+    tool_call_id: str
+    function_name: str
+    arguments: dict[str, Any]
+
+
+class Result(Strict):
+    source_call_id: str | None = None
+    content: str | list[ContentPart] | None = None
+
+
+class Observation(Strict):
+    results: list[Result]
+
+
+class Metrics(Strict):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cached_tokens: int | None = None
+    cost_usd: float | None = None
+    logprobs: list[float] | None = None
+    prompt_token_ids: list[int] | None = None
+    completion_token_ids: list[int] | None = None
+    extra: dict[str, Any] | None = None
+
+
+class Step(Strict):
+    step_id: int
+    source: Literal["system", "user", "agent"]
+    message: str | list[ContentPart]
+    model_name: str | None = None
+    reasoning_content: str | None = None
+    tool_calls: list[ToolCall] | None = None
+    observation: Observation | None = None
+    metrics: Metrics | None = None
+    extra: dict[str, Any] | None = None
+
+
+class Agent(Strict):
+    name: str
+    version: str
+    model_name: str | None = None
+
+
+class FinalMetrics(Strict):
+    total_prompt_tokens: int | None = None
+    total_completion_tokens: int | None = None
+    total_cached_tokens: int | None = None
+    total_cost_usd: float | None = None
+    total_steps: int
+    extra: dict[str, Any] | None = None
+
+
+class Trajectory(Strict):
+    schema_version: Literal["ATIF-v1.6"]
+    session_id: str
+    agent: Agent
+    steps: list[Step]
+    final_metrics: FinalMetrics | None = None
+    extra: dict[str, Any] | None = None
+
+
+def exported(folder: Path, events: tuple[Event, ...]) -> tuple[Path, Trajectory]:
+    path = export(recorded(folder / "run", events), "atif", folder / "out")
+    return path.parent, Trajectory.model_validate(json.loads(path.read_text()))
+
+
+@pytest.mark.parametrize("events", [simple_events(), eventful_events()], ids=["simple", "eventful"])
+def test_it_keeps_to_the_schema(tmp_path: Path, events: tuple[Event, ...]) -> None:
+    folder, trajectory = exported(tmp_path, events)
+    assert [step.step_id for step in trajectory.steps] == list(range(1, len(trajectory.steps) + 1))
+    for step in trajectory.steps:
+        calls = {call.tool_call_id for call in step.tool_calls or []}
+        results = step.observation.results if step.observation else []
+        assert {result.source_call_id for result in results} == calls
+        assert step.source == "agent" or not (
+            calls or step.metrics or step.reasoning_content or step.model_name
+        )
+        for content in [step.message, *(result.content for result in results)]:
+            for part in content if isinstance(content, list) else []:
+                assert (part.text is None) == (part.type == "image")
+                assert part.source is None or (folder / part.source.path).is_file()
+
+
+def test_an_interpreter_turn_is_the_observation_of_its_cell_and_no_step(tmp_path: Path) -> None:
+    _, trajectory = exported(tmp_path, simple_events())
+    assert [step.source for step in trajectory.steps] == ["system", "user", "agent", "agent"]
+    observation = trajectory.steps[2].observation
+    assert observation is not None
+    content = observation.results[0].content
+    assert isinstance(content, list)
+    assert [part.type for part in content] == ["text", "image"]
+
+
+def test_token_ids_are_exported_where_the_endpoint_told_them(tmp_path: Path) -> None:
+    began, asked, *rest = simple_events()
+    assert isinstance(asked, Asked)
+    told = replace(asked, reply=replace(asked.reply, prompt_ids=(1, 2), token_ids=(7,)))
+    _, trajectory = exported(tmp_path, (began, told, *rest))
+    first, last = (step.metrics for step in trajectory.steps if step.metrics)
+    assert (first.prompt_token_ids, first.completion_token_ids) == ([1, 2], [7])
+    assert (last.prompt_token_ids, last.completion_token_ids) == (None, None)
+
+
+def test_it_says_how_the_run_ended_and_whose_fault_it_was(tmp_path: Path) -> None:
+    _, trajectory = exported(tmp_path, eventful_events())
+    assert trajectory.extra is not None
+    assert (trajectory.extra["end_reason"], trajectory.extra["fault"]) == ("turn_limit", "limit")
+
+
+def test_a_cell_that_failed_says_so_in_its_observation(tmp_path: Path) -> None:
+    _, trajectory = exported(tmp_path, eventful_events())
+    told = [str(step.observation.results[0].content) for step in trajectory.steps if step.observation]
+    assert any("[error] NameError: name 'x' is not defined" in text for text in told)
+    assert any("[timeout]" in text for text in told)
+
+
+def test_cells_before_any_reply_are_a_step_of_the_agent(tmp_path: Path) -> None:
+    began, *rest = simple_events()
+    ran = Ran("1", CellResult("ok", (Stream("result", "1"),)))
+    _, trajectory = exported(tmp_path, (began, ran, *rest))
+    assert trajectory.steps[0].source == "agent"
+    assert trajectory.steps[0].tool_calls is not None

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from markdown_it import MarkdownIt
+from nbclient import NotebookClient
+
+from pyvision.events import Asked, Defined, Event, Ran
+from pyvision.runs.export import export
+from pyvision.types import Reply
+from sandbox import CellError, CellResult, Stream
+from tests.runs.report.runs import eventful_events, recorded, simple_events
+
+
+def exported(folder: Path, events: tuple[Event, ...]) -> tuple[Path, Any]:
+    path = export(recorded(folder / "run", events), "ipynb", folder / "out")
+    return path.parent, nbformat.reads(path.read_text(), as_version=4)  # type: ignore[no-untyped-call]
+
+
+@pytest.mark.parametrize(
+    "events", [simple_events(), eventful_events(), simple_events()[:1]], ids=["simple", "eventful", "begun"]
+)
+def test_it_is_valid(tmp_path: Path, events: tuple[Event, ...]) -> None:
+    _, notebook = exported(tmp_path, events)
+    nbformat.validate(notebook, relax_add_props=False)
+
+
+def test_it_runs_top_to_bottom_in_a_plain_kernel(tmp_path: Path) -> None:
+    failing = Ran("1 / 0", CellResult("error", (), CellError("ZeroDivisionError", "division by zero", 1)))
+    later = Ran(
+        "print(image_clue_1.size, np.array(image_clue_0).shape)", CellResult("ok", (Stream("stdout", "x"),))
+    )
+    events = simple_events()
+    folder, notebook = exported(tmp_path, (*events[:4], failing, later, *events[4:]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the event loops of nbclient and jupyter_client
+        NotebookClient(
+            notebook, timeout=60, kernel_name="python3", resources={"metadata": {"path": str(folder)}}
+        ).execute()
+    texts = [
+        output["text"] for cell in notebook.cells for output in cell.get("outputs", []) if "text" in output
+    ]
+    assert "(120, 90)\n" in texts
+    assert "(40, 30) (90, 120, 3)\n" in texts
+
+
+def test_cells_that_would_hang_or_end_the_kernel_do_not_run_again(tmp_path: Path) -> None:
+    _, notebook = exported(tmp_path, eventful_events())
+    code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    text = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
+    assert not any("os._exit" in source or "while True" in source for source in code)
+    assert any("os._exit" in source and "died" in source for source in text)
+
+
+def test_the_recorded_outputs_stand_in_it(tmp_path: Path) -> None:
+    _, notebook = exported(tmp_path, simple_events())
+    kinds = [
+        [output.output_type for output in cell.outputs] for cell in notebook.cells if cell.cell_type == "code"
+    ]
+    assert kinds == [[], ["stream", "display_data"], []]
+
+
+@pytest.mark.parametrize(
+    "text", ["```\n<script>alert(1)</script>", "# Title\n![x](https://evil.example/p.png)", "~~~\n````\n<b>"]
+)
+def test_what_a_model_wrote_cannot_leave_its_fence(tmp_path: Path, text: str) -> None:
+    began, asked, *_ = simple_events()
+    assert isinstance(asked, Asked)
+    _, notebook = exported(tmp_path, (began, replace(asked, reply=Reply(text))))
+    source = next(cell.source for cell in notebook.cells if cell.source.startswith("## Turn 1"))
+    tokens = MarkdownIt().parse(source)
+    assert [token.type for token in tokens] == ["heading_open", "inline", "heading_close", "fence"]
+    assert tokens[-1].content == text + "\n"
+
+
+@pytest.mark.parametrize("name", ["../../escaped", "x; import os", "a/b", ""])
+def test_a_name_that_is_none_reaches_no_file_and_no_code(tmp_path: Path, name: str) -> None:
+    events = [replace(event, name=name) if isinstance(event, Defined) else event for event in simple_events()]
+    folder, notebook = exported(tmp_path, tuple(events))
+    assert sorted(path.name for path in folder.rglob("*.png")) == ["image_clue_0.png"]
+    assert not list(tmp_path.glob("*.png"))
+    assert sum(cell.cell_type == "code" for cell in notebook.cells) == 2

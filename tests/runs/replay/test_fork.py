@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from pyvision.errors import ConfigError
+from pyvision.events import Asked, Began, Defined, Event, Ran
+from pyvision.models.scripted import Scripted
+from pyvision.runs.replay.fork import (Fork, fork_task, recorded_replies, recorded_tools, with_code, with_figures)
+from pyvision.runs.replay.settings import limits_of, options_of, policy_of, tools_of
+from pyvision.text.replies import find_code
+from pyvision.runs.report.run import Run
+from pyvision.solve import solve
+from pyvision.types import Question
+from sandbox import CellResult, Stream
+from tests.doubles import CannedSandbox, figure, picture
+from tests.runs.report.runs import CODE, CONFIG, recorded, simple_events
+
+ANSWER = "<answer>\n\\boxed{7}\n</answer>"
+
+
+def first_reply() -> Asked:
+    asked = simple_events()[1]
+    assert isinstance(asked, Asked)
+    return asked
+
+
+def test_the_edited_cell_stands_in_the_reply_in_place_of_the_old_one() -> None:
+    reply = with_code(first_reply(), "print('new')")
+    assert reply.text.startswith("I look closer.")
+    assert find_code(reply.text) == "print('new')"
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    some.lists(
+        some.sampled_from(["x = 1", "", "    y", "```", "</code>", "'''", "# é", "\\boxed{3}"]), max_size=6
+    )
+)
+def test_any_text_for_a_cell_is_run_as_it_is_or_refused(lines: list[str]) -> None:
+    code = "\n".join(lines)
+    try:
+        reply = with_code(first_reply(), code)
+    except ConfigError:
+        return
+    assert (find_code(reply.text) or "").rstrip() == code.strip("\n").rstrip()
+
+
+@pytest.mark.parametrize("turn", [0, 3, -1])
+def test_a_turn_that_is_not_there_is_refused(tmp_path: Path, turn: int) -> None:
+    with pytest.raises(ConfigError, match="the turns 1 to 2"):
+        recorded_replies(recorded(tmp_path, simple_events()), Fork(turn))
+
+
+def forked(
+    folder: Path, fork: Fork, replies: list[str], monkeypatch: pytest.MonkeyPatch
+) -> tuple[list[Event], CannedSandbox]:
+    """What happened when a run was gone on from by a model with these replies."""
+    model, sandbox = Scripted(replies), CannedSandbox([CellResult("ok", (Stream("stdout", "now\n"),))])
+    monkeypatch.setattr("pyvision.models.factory.build", lambda _: model)
+    events: list[Event] = []
+    solve(fork_task(recorded(folder, simple_events()), fork, model="offline"), events.append, sandbox)
+    return events, sandbox
+
+
+def test_the_record_is_given_again_up_to_the_edited_cell_and_then_the_model_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events, sandbox = forked(tmp_path, Fork(1, "print('new')"), [ANSWER], monkeypatch)
+    assert sandbox.cells == ["print('new')"]
+    asked = [event for event in events if isinstance(event, Asked)]
+    assert [each.reply.text for each in asked] == [with_code(first_reply(), "print('new')").text, ANSWER]
+    assert "now" in asked[1].messages[-1].text
+
+
+def test_without_an_edit_the_model_is_asked_at_the_turn_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events, sandbox = forked(tmp_path, Fork(2), [ANSWER], monkeypatch)
+    assert sandbox.cells == [CODE]
+    assert [event.code for event in events if isinstance(event, Ran)] == [CODE]
+
+
+def test_another_figure_is_seen_by_model_and_kernel(tmp_path: Path) -> None:
+    run = recorded(tmp_path, simple_events())
+    fork = Fork(2, figures={"image_clue_1": picture(33, 44)})
+    task = fork_task(run, fork, model="offline")
+    model = Scripted([first_reply().reply.text, ANSWER])
+    sandbox = CannedSandbox([CellResult("ok", (figure(),))])
+    events: list[Event] = []
+    solve(replace(task, models={"default": model}), events.append, with_figures(run, fork, sandbox))
+    assert [(event.name, event.picture.width) for event in events if isinstance(event, Defined)] == [
+        ("image_clue_1", 33)
+    ]
+    assert sandbox.images["image_clue_1"] == picture(33, 44).data
+    assert picture(33, 44) in model.requests[1][-1].parts
+
+
+def test_recorded_replies_cost_nothing_again(tmp_path: Path) -> None:
+    run = recorded(tmp_path, simple_events())
+    task = fork_task(run, Fork(2), model="offline")
+    assert task.models["default"].complete((), None).usage.total == 0  # type: ignore[arg-type]  # it is not looked at
+
+
+def test_the_limits_on_record_hold_and_where_cells_run_does_not(tmp_path: Path) -> None:
+    config = {**CONFIG, "policy": {"isolation": "none", "python": "/evil", "cell_timeout_s": 7, "unknown": 1}}
+    run = recorded(tmp_path, simple_events(), config)
+    policy = policy_of(run)
+    assert (policy.isolation, policy.python, policy.cell_timeout_s) == ("bwrap", None, 7)
+    assert limits_of(run).max_turns == 20
+    assert options_of(run) == {"repairs": "3"}
+
+
+TOOLS = {
+    "caption": "offline",  # the usual one beside the offline model
+    "ocr": "tesseract:deu",
+    "document": "index:/mine.sqlite",
+    "vqa": "Captioner",  # an object of a program
+    "radar": "magic",
+}
+
+
+def walked(folder: Path, tools: Mapping[str, str] = TOOLS) -> Run:
+    config = {"model": {"wire": "offline"}, "tools": tools}
+    return recorded(
+        folder, [Began(Question("?"), "avis", {"default": "offline"}), *simple_events()[1:]], config
+    )
+
+
+def test_the_tools_that_somebody_chose_are_taken_over_and_no_others(tmp_path: Path) -> None:
+    assert tools_of(walked(tmp_path)) == {"ocr": "tesseract:deu", "document": "index:/mine.sqlite"}
+
+
+def test_what_is_usual_beside_a_model_is_chosen_beside_the_offline_one(tmp_path: Path) -> None:
+    config = {"model": {"wire": "openai"}, "tools": {"detect": "offline", "caption": "model"}}
+    assert tools_of(recorded(tmp_path, simple_events(), config)) == {"detect": "offline"}
+
+
+def test_the_tools_of_the_fork_stand_over_those_on_record(tmp_path: Path) -> None:
+    fork = Fork(1, tools={"document": "index:/other.sqlite"})
+    assert recorded_tools(walked(tmp_path), fork) == {"ocr": "tesseract:deu"}
+
+
+def test_a_walk_goes_on_with_the_tools_on_record(tmp_path: Path) -> None:
+    (tmp_path / "mine.sqlite").touch()
+    tools = {"document": f"index:{tmp_path}/mine.sqlite"}
+    task = fork_task(walked(tmp_path, tools), Fork(1), model="offline")
+    assert task.config.tools["document"] == tools["document"]
+
+
+def test_a_tool_that_the_fork_no_longer_has_is_left_aside(tmp_path: Path) -> None:
+    config = {**CONFIG, "options": {"tools": "ocr"}, "tools": {"ocr": "tesseract"}}
+    run = recorded(tmp_path, simple_events(), config)
+    assert recorded_tools(run, Fork(1)) == {"ocr": "tesseract"}
+    assert recorded_tools(run, Fork(1, settings={"tools": "caption"})) == {}
+
+
+def test_a_network_of_the_hub_is_loaded_only_when_its_user_says_so(tmp_path: Path) -> None:
+    run = walked(tmp_path, {"detect": "hf:their/network", "vqa": f"hf:{tmp_path}"})
+    with pytest.raises(ConfigError, match="'their/network'; say so too: --tool detect=hf:their/network, or"):
+        recorded_tools(run, Fork(1))
+    assert recorded_tools(run, Fork(1, tools={"detect": "hf:their/network"})) == {"vqa": f"hf:{tmp_path}"}
+
+
+@pytest.mark.parametrize("policy", [[1], {"memory_bytes": "much"}])
+def test_settings_that_are_none_are_named(tmp_path: Path, policy: object) -> None:
+    with pytest.raises(ConfigError, match=r"config\.json: policy"):
+        policy_of(recorded(tmp_path, simple_events(), {"policy": policy}))

@@ -1,0 +1,77 @@
+"""Recorded cells, run again in a real kernel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pyvision.events import Defined, Event, Ran
+from pyvision.runs.replay import rerun
+from pyvision.runs.replay.rerun import rerun_cells
+from sandbox import CellResult, Figure, Sandbox, SandboxError, Stream
+from tests.doubles import CannedSandbox
+from tests.runs.report.runs import figure, noise, picture, recorded, simple_events
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _needs_isolation() -> None:
+    try:
+        with Sandbox() as sandbox:
+            sandbox.open().close()
+    except SandboxError as error:
+        pytest.skip(f"cells cannot run here: {error}")
+
+
+def with_output(*outputs: Stream | Figure) -> tuple[Event, ...]:
+    """The simple run with other outputs of its cell."""
+    return tuple(
+        Ran(event.code, CellResult("ok", outputs)) if isinstance(event, Ran) else event
+        for event in simple_events()
+    )
+
+
+def test_the_same_cells_do_the_same_again(tmp_path: Path) -> None:
+    (again,) = rerun(recorded(tmp_path, simple_events()))
+    assert (again.turn, again.cell, again.difference) == (1, 1, None)
+
+
+def test_the_first_difference_of_a_cell_is_named(tmp_path: Path) -> None:
+    (again,) = rerun(recorded(tmp_path, with_output(Stream("stdout", "(9, 9)\n"), figure(noise(40, 30)))))
+    assert str(again.difference) == "stdout, line 1: recorded '(9, 9)', now '(120, 90)'"
+
+
+def test_another_figure_is_a_difference_of_pixels(tmp_path: Path) -> None:
+    (again,) = rerun(
+        recorded(tmp_path, with_output(Stream("stdout", "(120, 90)\n"), figure(noise(40, 30, 77))))
+    )
+    assert "pixels" in str(again.difference)
+
+
+def test_a_later_cell_finds_the_figures_of_earlier_ones_under_their_names(tmp_path: Path) -> None:
+    later = Ran("print(image_clue_1.size)", CellResult("ok", (Stream("stdout", "(40, 30)\n"),)))
+    events = simple_events()
+    again = list(rerun(recorded(tmp_path, (*events[:5], later, events[5]))))
+    assert [(each.turn, each.difference) for each in again] == [(1, None), (2, None)]
+
+
+def test_cells_before_a_turn_alone_can_be_run(tmp_path: Path) -> None:
+    session = CannedSandbox([CellResult("ok")])
+    run = recorded(tmp_path, simple_events())
+    assert list(rerun_cells(run, session, before_turn=1)) == []
+    assert session.cells == []
+
+
+def test_a_figure_that_is_no_picture_gets_no_name(tmp_path: Path) -> None:
+    session = CannedSandbox([CellResult("ok", (Figure(b"no", "image/png", 40, 30),))])
+    (again,) = rerun_cells(recorded(tmp_path, simple_events()), session)
+    assert again.difference is not None
+    assert session.images == {}
+
+
+def test_a_figure_has_the_name_on_record_and_shows_what_is_drawn_now(tmp_path: Path) -> None:
+    drawn = figure(noise(40, 30, 5))
+    session = CannedSandbox([CellResult("ok", (drawn,))])
+    list(rerun_cells(recorded(tmp_path, simple_events()), session))
+    assert session.images == {"image_clue_1": drawn.data}
+    assert Defined("image_clue_1", picture(noise())).picture.data != drawn.data

@@ -1,0 +1,100 @@
+"""What changed between two graphs is drawn, coloured, without boxes that overlap, and nothing in it is markup."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from xml.etree import ElementTree
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pyvision.runs.report.debate_graphs.drawing import INK, draw
+from pyvision.strategies.bdog.graphs import Edge, Graph, Node, difference
+from pyvision.runs.report.debate_graphs.layout import arranged
+from pyvision.runs.report.debate_graphs.page import figures, page
+from pyvision.runs.report.debate_graphs.record import record
+from tests.strategies.bdog.graphs import any_graphs, graph
+from tests.strategies.bdog.runs import events_of
+
+
+def texts(svg: str) -> dict[str, str]:
+    """Each text of the picture with its colour."""
+    words = ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")
+    return {(word.text or "").strip(): word.get("fill", "") for word in words}
+
+
+def test_what_was_added_pruned_and_updated_has_its_colour_and_its_sign() -> None:
+    before = graph("dog colour=red size=big, cat", "dog chases cat")
+    after = graph("dog colour=brown size=big, ball", "ball near dog")
+    found = texts(draw(difference(before, after)))
+    assert found["~ dog"] == found["~ colour: red → brown"] == INK["updated"]
+    assert found["− cat"] == found["− chases"] == INK["pruned"]
+    assert found["+ ball"] == found["+ near"] == INK["added"]
+    assert found["size: big"] == INK["kept"]
+
+
+def test_things_renumbered_and_renamed_keep_their_attributes_in_the_picture() -> None:
+    before = Graph((Node("1", "dog", (("age", "3"),)), Node("2", "cat", (("age", "5"),))))
+    after = Graph((Node("2", "dog", (("age", "4"),)), Node("1", "cat", (("age", "5"),))))
+    found = texts(draw(difference(before, after)))
+    assert {"~ age: 3 → 4", "age: 5"} <= set(found)
+
+
+def test_markup_that_a_model_wrote_is_shown_as_text() -> None:
+    bad = Graph(
+        (Node("a", "<script>alert(1)</script>\x07", (("x", "\"&'"),)),), (Edge("a", "a", "</svg><b>"),)
+    )
+    svg = draw(difference(Graph(), bad))
+    assert "<script" not in svg
+    assert "+ </svg><b>" in texts(svg)
+
+
+def test_an_empty_graph_is_a_picture_too() -> None:
+    assert texts(draw(difference(Graph(), Graph()))) == {"(an empty graph)": INK["kept"]}
+
+
+@settings(max_examples=50)
+@given(any_graphs(), any_graphs())
+def test_any_difference_is_drawn_as_well_formed_xml(before: Graph, after: Graph) -> None:
+    ElementTree.fromstring(draw(difference(before, after)))
+
+
+SIZES = st.lists(st.tuples(st.floats(10, 300), st.floats(10, 200)), max_size=25)
+
+
+@settings(max_examples=50)
+@given(SIZES, st.data())
+def test_no_two_boxes_overlap_and_none_leaves_the_page(
+    sizes: list[tuple[float, float]], data: st.DataObject
+) -> None:
+    place = st.integers(0, len(sizes) - 1)
+    links = data.draw(st.lists(st.tuples(place, place), max_size=30)) if sizes else []
+    boxes = arranged(sizes, links)
+    assert [(box.width, box.height) for box in boxes] == sizes
+    assert all(box.x >= 0 and box.y >= 0 for box in boxes)
+    for one, other in combinations(boxes, 2):
+        beside = one.x + one.width <= other.x or other.x + other.width <= one.x
+        assert beside or one.y + one.height <= other.y or other.y + other.height <= one.y
+
+
+def test_a_page_has_a_picture_for_every_graph_and_one_for_every_round() -> None:
+    captions = [caption for caption, _ in figures(record("a run", events_of()))]
+    assert [caption.partition(" <")[0] for caption in captions] == [
+        "blueprint",
+        *("Round 1, proponent", "Round 1, opponent", "Round 1 as a whole"),
+        *("Round 2, proponent", "Round 2, opponent", "Round 2 as a whole"),
+    ]
+
+
+def test_the_picture_of_a_round_shows_what_changed_since_the_round_before() -> None:
+    shown = {caption.partition(" <")[0]: texts(svg) for caption, svg in figures(record("a run", events_of()))}
+    assert {"− mat", "+ ball", "~ dog"} <= set(shown["Round 1 as a whole"])
+    assert "ball" in shown["Round 2 as a whole"]
+
+
+def test_a_page_tells_the_answer_and_escapes_the_question() -> None:
+    text = page(record("a <run>", events_of()))
+    assert "Answer: <b>B</b>" in text
+    assert "Who &lt;runs&gt;?" in text
+    assert "<script" not in text
+    assert "http://" not in text.replace("http://www.w3.org/2000/svg", "")

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from pyvision.runs.report.gallery import Gallery, thumbnail
+from pyvision.types import Picture
+from tests.runs.report.runs import noise, picture, random_picture
+
+
+def test_a_picture_that_fits_is_shown_with_its_own_bytes() -> None:
+    own = picture(noise())
+    shown = Gallery([own])[own]
+    assert shown is not None
+    assert shown.file.data == own.data
+    assert not shown.is_reduced
+
+
+def test_pictures_that_are_too_many_bytes_are_all_made_smaller() -> None:
+    pictures = [random_picture(300) for _ in range(6)]
+    gallery = Gallery(pictures, page_bytes=400_000)
+    shown = [each for each in map(gallery.__getitem__, pictures) if each]
+    assert len(shown) == 6
+    assert sum(len(each.file.data) for each in shown) <= 400_000
+
+
+def test_what_is_no_picture_is_not_shown() -> None:
+    broken = Picture(b"no", "image/png", 9000, 9000)
+    assert Gallery([broken])[broken] is None
+    assert thumbnail(broken) is None
+
+
+def test_a_thumbnail_is_small() -> None:
+    small = thumbnail(random_picture(800))
+    assert small is not None
+    assert max(small.width, small.height) <= 360
+    assert len(small.data) <= 60_000

@@ -1,0 +1,76 @@
+"""Whatever a person, a model or a cell wrote is text in the page: no element, no attribute, no address of theirs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pyvision.events import Asked, Began, Defined, Ended, Event, Noted, Ran, Sent
+from pyvision.text.sanitize import printable
+from pyvision.runs.report import report
+from pyvision.types import Message, Outcome, Question, Reply, Text, Usage
+from sandbox import CellError, CellResult, Figure, Omitted, Stream
+from tests.payloads import PAYLOADS
+from tests.runs.report.parsed import Page
+from tests.runs.report.runs import figure, noise, picture, recorded
+
+
+def events(text: str) -> Iterator[Event]:
+    """A run with the text in every place that somebody else can write."""
+    shown, cut = picture(noise()), noise().crop((10, 20, 50, 50))
+    talk = (Message("system", (Text(text),)), Message("user", (Text(text), shown)))
+    error = CellError(text, text, 1, f"Traceback {text}")
+    outputs = (
+        Stream("stdout", text),
+        Stream("stderr", text),
+        Stream("result", text),
+        Omitted(text),
+        figure(cut),
+    )
+    yield Began(Question(text, (shown,)), text, {text: text})
+    yield Asked(text, text, talk, Reply(text, Usage(1, 1), "end", text), 1.0, (Sent(text, text, 1, 1),))
+    yield Noted("malformed", {text: text, "list": [text]})
+    yield Asked(
+        "solver", text, talk, Reply(f"I look.\n<code>\n```python\nx = {text!a}\n```\n", finish="length"), 1.0
+    )
+    yield Ran(f"# {text}\nx = {text!a}", CellResult("error", outputs, error, 1.0, "lost", None, text))
+    yield Defined(text, picture(cut))
+    yield Ran("show()", CellResult("ok", (Figure(text.encode(), "image/png", 3, 3),)))
+    yield Noted(text, {})
+    yield Ended(Outcome(text, "answered", text), Usage(2, 2), 2, 2, 3.0)
+
+
+def page(folder: Path, text: str) -> Page:
+    return Page(report(recorded(folder, list(events(text)))))
+
+
+def structure(parsed: Page) -> Counter[tuple[str, tuple[str, ...]]]:
+    """Every element with the names of its attributes, but for the parts of coloured code."""
+    return Counter((name, tuple(attributes)) for name, attributes in parsed.elements if name != "span")
+
+
+@pytest.fixture(scope="module")
+def harmless(tmp_path_factory: pytest.TempPathFactory) -> Page:
+    return page(tmp_path_factory.mktemp("harmless"), "x")
+
+
+def test_there_are_many_payloads() -> None:
+    assert len(set(PAYLOADS)) == len(PAYLOADS) >= 40
+
+
+@pytest.mark.parametrize("payload", PAYLOADS, ids=range(len(PAYLOADS)))
+def test_a_payload_is_text_adds_nothing_and_leads_nowhere(
+    tmp_path: Path, harmless: Page, payload: str
+) -> None:
+    parsed = page(tmp_path, payload)
+    assert printable(payload) in parsed.text
+    assert structure(parsed) == structure(harmless)
+    assert parsed.open == []
+    assert all(set(attributes) <= {"class"} for attributes in parsed.named("span"))
+    for _, attributes in parsed.elements:
+        assert all(
+            str(attributes.get(name, "#")).startswith(("#", "data:image/")) for name in ("src", "href")
+        )

@@ -1,0 +1,193 @@
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from pyvision.events import Ended, Ran
+from pyvision.runs.report import report
+from pyvision.types import Outcome
+from sandbox import CellResult, Stream
+from tests.runs.report.parsed import Page
+from tests.runs.report.runs import eventful_events, figure, noise, recorded, simple_events
+
+
+@pytest.fixture(scope="module")
+def simple(tmp_path_factory: pytest.TempPathFactory) -> Page:
+    return Page(report(recorded(tmp_path_factory.mktemp("simple"), simple_events())))
+
+
+@pytest.fixture(scope="module")
+def eventful(tmp_path_factory: pytest.TempPathFactory) -> Page:
+    return Page(report(recorded(tmp_path_factory.mktemp("eventful"), eventful_events())))
+
+
+def test_every_element_is_closed(simple: Page, eventful: Page) -> None:
+    assert simple.open == eventful.open == []
+
+
+def test_it_tells_question_answer_code_and_output(simple: Page) -> None:
+    for told in (
+        "Which colour is at (10, 20)?",
+        "grey",
+        "print(image_clue_0.size)",
+        "(120, 90)",
+        "Answered.",
+    ):
+        assert told in simple.text
+
+
+def test_it_tells_tokens_time_and_budget(simple: Page) -> None:
+    for told in ("100 in (50 cached), 20 out", "2 of 20", "278 of 2,000,000", "2.4 of 1,800.0"):
+        assert told in simple.text
+
+
+def test_it_tells_every_mishap(eventful: Page) -> None:
+    for told in (
+        "raised an error",
+        "ran out of time",
+        "the kernel died",
+        "variables were lost",
+        "NameError: name 'x' is not defined",
+        "9 lines left out",
+        "the reply was cut at its length limit",
+        "a figure without a name: this file is no picture",
+        "Written late",
+        "All turns were used. Whose fault: a limit that was set.",
+        "the last reply held no answer",
+    ):
+        assert told in eventful.text
+
+
+def test_it_asks_for_nothing_from_anywhere(simple: Page) -> None:
+    urls = [
+        value
+        for _, attributes in simple.elements
+        for name, value in attributes.items()
+        if name in ("src", "href")
+    ]
+    assert urls
+    assert all(str(url).startswith(("#", "data:image/")) for url in urls)
+    assert "script" not in simple.counts()
+    assert "link" not in simple.counts()
+
+
+def test_its_policy_allows_its_own_style_sheet_and_pictures_alone(simple: Page) -> None:
+    policy = simple.named("meta")[1]["content"]
+    style = re.search(r"<style>(.*?)</style>", simple.source, re.DOTALL)
+    assert style
+    digest = base64.b64encode(hashlib.sha256(style[1].encode()).digest()).decode()
+    assert policy == (
+        f"default-src 'none'; img-src data:; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    )
+    assert not any("style" in attributes for _, attributes in simple.elements)
+
+
+def test_a_crop_is_drawn_into_its_original(simple: Page) -> None:
+    (box,) = [rect for rect in simple.named("rect") if rect.get("class") == "box"]
+    assert (box["x"], box["y"], box["width"], box["height"]) == ("10", "20", "40", "30")
+    assert "image_clue_0 from (10, 20) to (50, 50)" in simple.text
+    assert {use["href"] for use in simple.named("use")} == {"#original-image_clue_0"}
+    assert "original-image_clue_0" in [group["id"] for group in simple.named("g")]
+
+
+def test_cuts_that_the_code_names_are_drawn_where_no_pixel_can_be_found(tmp_path: Path) -> None:
+    plotted = Ran("plt.imshow(image_clue_0.crop((1, 2, 31, 42)))", CellResult("ok"))
+    page = Page(report(recorded(tmp_path, [*simple_events()[:2], plotted])))
+    assert "Cuts that the code names: 1 box" in page.text
+    (box,) = [rect for rect in page.named("rect") if rect.get("class") == "box"]
+    assert (box["x"], box["y"], box["width"], box["height"]) == ("1", "2", "30", "40")
+
+
+def test_a_figure_that_is_no_cut_is_said_not_to_be_found(tmp_path: Path) -> None:
+    drawn = Ran("plot()", CellResult("ok", (figure(Image.effect_noise((50, 40), 90).convert("RGB")),)))
+    page = Page(report(recorded(tmp_path, [*simple_events()[:2], drawn])))
+    assert "place in the original: not found" in page.text
+
+
+def test_every_link_leads_somewhere_in_the_page(simple: Page, eventful: Page) -> None:
+    for page in (simple, eventful):
+        ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
+        assert len(ids) == len(set(ids))
+        links = [str(attributes["href"]) for attributes in [*page.named("a"), *page.named("use")]]
+        assert {link.removeprefix("#") for link in links} <= set(ids)
+
+
+def test_every_picture_has_a_text_and_every_zoom_a_key(simple: Page) -> None:
+    assert all(image["alt"] for image in simple.named("img"))
+    assert simple.counts()["summary"] == simple.counts()["details"]
+
+
+def test_a_picture_that_is_shown_twice_is_held_once(tmp_path: Path) -> None:
+    began, *rest = simple_events()
+    again = Ran("display(image_clue_0)", CellResult("ok", (figure(noise()),)))
+    source = report(recorded(tmp_path, [began, again, *rest]))
+    whole = base64.b64encode(figure(noise()).data).decode()
+    assert source.count(f'src="data:image/png;base64,{whole}"') == 2  # its thumbnail is the picture itself
+    assert "the same picture as before" in source
+
+
+def test_sixty_large_figures_stay_under_thirty_megabytes(tmp_path: Path) -> None:
+    began, asked, *_ = simple_events()
+    small = figure(noise(200, 150))
+    cells = []
+    for number in range(
+        60
+    ):  # what stands behind the end of its file makes each of them large and another one
+        large = replace(small, data=small.data + os.urandom(500_000))
+        cells.append(Ran(f"show({number})", CellResult("ok", (large,))))
+    source = report(recorded(tmp_path, [began, asked, *cells]))
+    assert len(source.encode()) < 30_000_000
+    assert Page(source).counts()["figure"] >= 60
+
+
+def test_sections_out_of_sight_are_not_laid_out(simple: Page) -> None:
+    assert "content-visibility: auto" in simple.source
+
+
+def test_code_is_coloured(simple: Page) -> None:
+    assert {"class": "nb"} in simple.named("span")
+
+
+def test_a_run_that_never_ended_is_told(tmp_path: Path) -> None:
+    page = Page(report(recorded(tmp_path, simple_events()[:3])))
+    assert "The record breaks off" in page.text
+
+
+def test_a_run_without_events_has_a_page(tmp_path: Path) -> None:
+    assert "Nothing happened" in Page(report(recorded(tmp_path, []))).text
+
+
+def test_what_has_to_be_known_of_an_answer_is_no_failure(tmp_path: Path) -> None:
+    *events, ended = simple_events()
+    assert isinstance(ended, Ended)
+    told = replace(ended, outcome=Outcome("4", "answered", "best effort: nowhere is left to go"))
+    html = report(recorded(tmp_path, [*events, told]))
+    assert re.search(r'<pre class="output"[^>]*>best effort: nowhere is left to go</pre>', html)
+
+
+def test_an_endpoint_that_failed_is_not_the_models_fault(tmp_path: Path) -> None:
+    *events, ended = simple_events()
+    assert isinstance(ended, Ended)
+    failed = replace(ended, outcome=Outcome(None, "model_error", "503"))
+    page = Page(report(recorded(tmp_path, [*events, failed])))
+    assert "Whose fault: the endpoint's, not the model's." in page.text
+
+
+def test_very_long_code_is_shown_plain(tmp_path: Path) -> None:
+    began, asked, *_ = simple_events()
+    ran = Ran("x = 1\n" * 40_000, CellResult("ok", (Stream("stdout", "fine"),)))
+    page = Page(report(recorded(tmp_path, [began, asked, ran])))
+    assert page.counts()["span"] < 10
+
+
+def test_pictures_of_the_question_are_shown_at_their_own_size(simple: Page) -> None:
+    image = simple.named("img")[0]
+    assert (image["width"], image["height"]) == ("120", "90")
+    assert image["src"] == "data:image/png;base64," + base64.b64encode(figure(noise()).data).decode()

@@ -1,0 +1,83 @@
+"""The path of a walk is drawn with every step, its verdict and its sources, and nothing of it is markup."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyvision.events import Event, Noted
+from pyvision.runs.report.notes import note
+from pyvision.runs.report.paths import stops
+
+
+def step(state: str, action: str, ruling: str, told: str = "") -> list[Noted]:
+    to = state if ruling == "not informative" else action
+    answer = told if ruling == "answerable" else None
+    why = told if answer is None else ""
+    return [
+        Noted("verdict", {"step": 1, "action": action, "verdict": ruling, "why": why, "answer": answer}),
+        Noted("transition", {"step": 1, "from": state, "action": action, "to": to}),
+    ]
+
+
+def back(left: str, to: str) -> Noted:
+    return Noted("backtrack", {"from": left, "to": to, "why": "nothing is left to try there"})
+
+
+def ended(**more: Any) -> Noted:
+    source = {"number": 2, "title": "Bridges <b>", "address": "javascript:alert(1)"}
+    return Noted("answer", {"answer": "<i>1871", "sources": [source], "steps": [1], "forced": False, **more})
+
+
+WALK = [
+    *step("START", "vqa", "informative", "a bridge"),
+    *step("vqa", "web_search", "not informative", "the tool found nothing"),
+    back("vqa", "START"),
+    *step("START", "identical_image_search", "answerable", "Orlen <script>"),
+]
+
+
+def test_a_row_follows_from_the_state_that_it_was_taken_in() -> None:
+    rows = list(stops(WALK))
+    assert [(row.name, row.depth, row.parent) for row in rows] == [
+        ("START", 0, None),
+        ("vqa", 1, 0),
+        ("web_search", 2, 1),
+        ("back to START", 0, 0),
+        ("identical_image_search", 1, 0),
+    ]
+    assert [row.ruling for row in rows[1:3]] == ["informative", "not informative"]
+
+
+def test_the_answer_stands_with_its_path_and_its_sources() -> None:
+    answer = ended()
+    drawn = note(answer, [*WALK, answer])
+    assert "✓ identical_image_search" in drawn
+    assert "✗ web_search" in drawn
+    assert 'value="2"' in drawn
+
+
+def test_what_tools_and_models_said_is_text() -> None:
+    answer = ended()
+    drawn = note(answer, [*WALK, answer])
+    assert "<script>" not in drawn
+    assert "<b>" not in drawn.replace("<b>Answer: </b>", "")
+    assert "<i>" not in drawn
+    assert "href" not in drawn
+
+
+def test_a_forced_answer_has_its_path_once() -> None:
+    forced, answer = (
+        Noted("forced", {"why": "all calls are spent", "end_reason": "turn_limit"}),
+        ended(forced=True),
+    )
+    events: list[Event] = [*WALK, forced, answer]
+    assert "<svg" in note(forced, events)
+    assert "<svg" not in note(answer, events)
+    assert "Best answer" in note(answer, events)
+
+
+def test_a_record_of_another_form_is_shown_plainly() -> None:
+    strange = Noted("answer", {"answer": "<x>"})
+    assert "&lt;x&gt;" in note(strange, [strange])
+    bad: list[Event] = [Noted("transition", {"to": 1}), ended()]
+    assert "<dl>" in note(bad[1], bad)  # type: ignore[arg-type]

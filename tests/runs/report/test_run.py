@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pyvision.errors import RunFolderError
+from pyvision.events import Noted, Ran
+from pyvision.runs.report.run import named_figures, read_run
+from sandbox import CellResult
+from tests.runs.report.runs import (eventful_events, figure, noise, recorded, simple_events, written)
+
+
+def test_a_turn_is_a_reply_and_all_that_followed_it(tmp_path: Path) -> None:
+    run = recorded(tmp_path, simple_events())
+    assert [(turn.number, [event.kind for event in turn.events]) for turn in run.turns] == [
+        (1, ["ran", "defined"]),
+        (2, []),
+    ]
+
+
+def test_what_happened_before_the_first_reply_is_turn_0(tmp_path: Path) -> None:
+    began, *rest = simple_events()
+    run = recorded(tmp_path, [began, Noted("prepared", {}), *rest])
+    assert [turn.number for turn in run.turns] == [0, 1, 2]
+    assert run.turns[0].asked is None
+
+
+def test_a_figure_is_paired_with_its_name_and_one_that_was_refused_with_none() -> None:
+    refused, named = figure(noise(9, 9)), figure(noise(8, 8))
+    ran = Ran("show()", CellResult("ok", (refused, named)))
+    given = simple_events()[3]
+    ((cell, names),) = named_figures([ran, Noted("figure_refused", {}), given, Noted("figure_refused", {})])
+    assert cell is ran
+    assert names[0] is None
+    assert names[1] is not None
+    assert names[1][0] == "image_clue_1"
+
+
+def test_figures_without_any_name_are_told_too() -> None:
+    ran = Ran("show()", CellResult("ok", (figure(noise(9, 9)),)))
+    assert [names for _, names in named_figures([ran])] == [(None,)]
+
+
+def test_a_run_that_was_killed_can_be_read(tmp_path: Path) -> None:
+    folder = written(tmp_path, eventful_events()[:5])
+    with (folder / "events.jsonl").open("a") as lines:
+        lines.write('{"kind": "as')
+    run = read_run(folder)
+    assert run.ended is None
+    assert "cut short" in str(run.note)
+
+
+def test_a_run_without_its_configuration_can_be_read(tmp_path: Path) -> None:
+    folder = written(tmp_path, simple_events())
+    (folder / "config.json").unlink()
+    assert read_run(folder).config == {}
+
+
+@pytest.mark.parametrize("text", ["[]", "{", "\ud800".encode("utf-8", "surrogatepass").decode("latin-1")])
+def test_a_broken_configuration_is_named(tmp_path: Path, text: str) -> None:
+    folder = written(tmp_path, simple_events())
+    (folder / "config.json").write_text(text)
+    with pytest.raises(RunFolderError, match=r"config\.json"):
+        read_run(folder)

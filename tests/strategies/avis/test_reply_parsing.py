@@ -1,0 +1,149 @@
+"""Replies are read tolerantly, and whatever they hold, reading them never fails."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pyvision.strategies.avis.actions import ACTIONS
+from pyvision.strategies.avis.reply_parsing import (
+    Parts,
+    Plan,
+    Verdict,
+    find_answer,
+    find_object,
+    find_parts,
+    find_plan,
+    find_verdict,
+    source_numbers,
+)
+
+PIECES = (
+    *(
+        "Action:",
+        "Verdict: ",
+        "answer is ",
+        "Answer:",
+        "\n",
+        "vqa",
+        "informative",
+        "not ",
+        "Object #",
+        "3",
+        "#",
+    ),
+    *("Visual: x", "Knowledge: ", "**", '"', "{", "}", ",", "<think>", "</think>", "Sources: [1]"),
+)
+ANY = st.text(max_size=300) | st.lists(st.sampled_from(PIECES), max_size=20).map("".join)
+
+
+@pytest.mark.parametrize(
+    ("reply", "plan"),
+    [
+        ("vqa", Plan("vqa")),
+        ("Action: web_search\nQuery: height of Orlen", Plan("web_search", "height of Orlen")),
+        ("**Action:** `llm_qa`", Plan("llm_qa")),
+        ('{"action": "web_search", "query": "Orlen"}', Plan("web_search", "Orlen")),
+        ("I first thought of vqa.\nAction: Identical Image Search", Plan("identical_image_search")),
+        ("--image_search", Plan("image_search")),
+        ("I would take vqa now.", Plan("vqa")),
+        ("<think>vqa or llm_qa?</think>object-select", Plan("object_select")),
+        ("vqa or llm_qa", None),
+        ("images are searched", None),
+        ("my_vqa_tool", None),
+    ],
+)
+def test_the_action_of_a_plan(reply: str, plan: Plan | None) -> None:
+    assert find_plan(reply) == plan
+
+
+@pytest.mark.parametrize(
+    ("reply", "parts"),
+    [
+        ("Visual: which bird?\nKnowledge: wingspan of #", Parts("which bird?", "wingspan of #")),
+        ("**Visual:** which bird?\n**Knowledge:** #", Parts("which bird?", None)),
+        ("visual: a\nknowledge: '#'?", Parts("a", "'#'?")),
+        ("Visual: which bird?", None),
+        ("Knowledge: #", None),
+        ("", None),
+    ],
+)
+def test_the_parts_of_a_question(reply: str, parts: Parts | None) -> None:
+    assert find_parts(reply) == parts
+
+
+def test_the_answer_stands_wherever_the_sign_stood() -> None:
+    assert Parts("v", "are #'s horns longer than those of a #?").asked_about("kudu") == (
+        "are kudu's horns longer than those of a kudu?"
+    )
+
+
+@pytest.mark.parametrize(
+    ("reply", "number"),
+    [
+        ("Therefore, the predicted Object #ID is 3.", 3),
+        ("Object #1 is a boat.\nObject: 2", 2),
+        ("**Object:** #4", 4),
+        ("0", 0),
+        ("#2.", 2),
+        ("the 2 boats", None),
+        ("", None),
+    ],
+)
+def test_the_number_of_an_object(reply: str, number: int | None) -> None:
+    assert find_object(reply) == number
+
+
+@pytest.mark.parametrize(
+    ("reply", "verdict"),
+    [
+        ("Verdict: not informative", Verdict("not informative")),
+        ("Verdict: Informative\nAnswer: none", Verdict("informative")),
+        ("Verdict: answerable\nAnswer: 1871.", Verdict("answerable", answer="1871")),
+        ("**Verdict**: **answerable**\n**Answer**: **1871**", Verdict("answerable", answer="1871")),
+        ("yes, answerable. Therefore, the predicted answer is Orlen.", Verdict("answerable", answer="Orlen")),
+        ("The query cannot be answered.", Verdict("not informative")),
+        ("Therefore it cannot be answered", Verdict("not informative")),
+        ("yes, informative", Verdict("informative")),
+        ("Verdict: no", Verdict("not informative")),
+        ("Answer: cannot be answered", Verdict("not informative")),
+        ("Verdict: answerable", Verdict("informative")),
+        ("Verdict: informative\nAnswer: 1871", Verdict("informative")),
+        (
+            "Finding: it is old\nSources: [2], [3]\nVerdict: informative",
+            Verdict("informative", "it is old", None, (2, 3)),
+        ),
+        ("Answer is given nowhere? The answer is 12 m, length", Verdict("answerable", answer="12 m, length")),
+        ("Hm.", None),
+        ("", None),
+    ],
+)
+def test_the_verdict_of_a_reasoner(reply: str, verdict: Verdict | None) -> None:
+    assert find_verdict(reply) == verdict
+
+
+def test_the_type_behind_a_visual_answer_is_taken_off() -> None:
+    assert (
+        find_answer("Therefore, the predicted answer is Orlen Bridge, bridge.", has_type=True)
+        == "Orlen Bridge"
+    )
+    assert find_answer("Answer: Velt, Orlen", has_type=True) == "Velt, Orlen"
+
+
+@given(ANY)
+def test_nothing_that_a_model_says_breaks_the_reading(text: str) -> None:
+    plan, verdict, number = find_plan(text), find_verdict(text, has_type=True), find_object(text)
+    find_parts(text)
+    source_numbers(text)
+    assert plan is None or plan.action in ACTIONS
+    assert number is None or number >= 0
+    assert verdict is None or (verdict.answer is not None) == (verdict.ruling == "answerable")
+
+
+@given(
+    st.sampled_from(list(ACTIONS)),
+    st.from_regex(r"[a-zA-Z0-9][a-zA-Z0-9 ]{0,30}[a-zA-Z0-9]", fullmatch=True),
+)
+def test_a_plan_in_the_asked_form_is_read_back(action: str, query: str) -> None:
+    assert find_plan(f"Action: {action}\nQuery: {query}") == Plan(action, query)  # type: ignore[arg-type]

@@ -1,0 +1,392 @@
+"""The walk: phases, exclusions, going back, the budget and the sources of an answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pyvision.agent.budget import Limits
+from pyvision.errors import ConfigError
+from pyvision.strategies.avis import Avis
+from pyvision.types import Question
+from tests.doubles import picture
+from tests.strategies.avis.rigs import (
+    LOOK_ONLY,
+    NOTHING,
+    PARTS,
+    QUESTION,
+    USEFUL,
+    Stage,
+    answered,
+    boxes,
+    hits,
+    told,
+)
+
+
+def test_the_visual_question_is_answered_before_the_knowledge_question_is_asked() -> None:
+    stage = Stage(
+        {
+            "decomposer": [PARTS],
+            "planner": ["identical_image_search", "Action: web_search"],
+            "reasoner": [answered("Orlen Bridge"), answered("1871")],
+        },
+        {"identical_image": [hits("Orlen Bridge")], "document": [hits("Bridges of Orlen")]},
+    )
+    assert stage.answer.text == "1871"
+    assert stage.answer.end_reason == "answered"
+    assert "<query>\nwhich bridge is this?\n" in stage.heard("planner")
+    assert "<query>\nwhen was Orlen Bridge finished?\n" in stage.heard("planner", 1)
+    assert stage.tools["document"].requests[0].text == "when was Orlen Bridge finished?"
+    assert stage.notes("visual_answer")[0]["query"] == "when was Orlen Bridge finished?"
+
+
+def test_an_answer_tells_the_sources_and_steps_that_it_rests_on() -> None:
+    stage = Stage(
+        {
+            "decomposer": [PARTS],
+            "planner": ["identical_image_search", "web_search"],
+            "reasoner": [answered("Orlen Bridge"), answered("1871", "Sources: [3]\n")],
+        },
+        {"identical_image": [hits("Orlen Bridge")], "document": [hits("Rivers", "Bridges of Orlen")]},
+    )
+    (note,) = stage.notes("answer")
+    assert note == {
+        "answer": "1871",
+        "sources": [
+            {"number": 1, "title": "Orlen Bridge", "address": "orlen bridge"},
+            {"number": 3, "title": "Bridges of Orlen", "address": "bridges of orlen"},
+        ],
+        "steps": [1, 2],
+        "forced": False,
+    }
+    assert "[2] Rivers (rivers)\n[3] Bridges of Orlen (bridges of orlen)" in stage.heard("reasoner", 1)
+
+
+def test_a_question_that_looking_answers_ends_after_the_visual_phase() -> None:
+    stage = Stage(
+        {"decomposer": [LOOK_ONLY], "planner": ["vqa"], "reasoner": [answered("red")]},
+        {"vqa": [told("answer", "red")]},
+    )
+    assert stage.answer.text == "red"
+    assert stage.path == ["vqa a"]
+
+
+def test_an_action_that_brought_nothing_is_not_offered_again_in_this_state() -> None:
+    stage = Stage(
+        {
+            "decomposer": [PARTS],
+            "planner": ["vqa", "identical_image_search", "web_search"],
+            "reasoner": [NOTHING, answered("Orlen Bridge"), answered("1871")],
+        },
+        {"vqa": [told("answer", "a bridge")], "identical_image": [hits("A")], "document": [hits("B")]},
+    )
+    assert "- vqa:" in stage.heard("planner", 0)
+    assert "- vqa:" not in stage.heard("planner", 1)
+    assert stage.answer.text == "1871"
+
+
+def test_an_exclusion_ends_with_the_visit() -> None:
+    """After another state brought something, what failed before may be tried there."""
+    stage = Stage(
+        {
+            "decomposer": [PARTS],
+            "planner": [
+                "identical_image_search",
+                "web_search",
+                "llm_qa",
+                "web_search\nQuery: finished Orlen",
+            ],
+            "reasoner": [answered("Orlen Bridge"), NOTHING, USEFUL, answered("1871")],
+        },
+        {
+            "identical_image": [hits("Orlen Bridge")],
+            "document": [hits("Fish"), hits("Orlen")],
+            "llm_qa": [told("answer", "bridges have builders")],
+        },
+    )
+    assert stage.path == ["identical_image_search a", "web_search n", "llm_qa i", "web_search a"]
+    assert stage.notes("plan")[3]["excluded"] == []
+
+
+def test_a_state_with_nothing_left_is_taken_back_and_what_led_there_excluded() -> None:
+    stage = Stage(
+        {
+            "decomposer": [PARTS],
+            "planner": ["vqa", "web_search", "identical_image_search", "web_search\nQuery: Orlen Bridge"],
+            "reasoner": [answered("Wrong Bridge"), NOTHING, answered("Orlen Bridge"), answered("1871")],
+        },
+        {
+            "vqa": [told("answer", "Wrong Bridge")],
+            "identical_image": [hits("Orlen Bridge")],
+            "document": [hits("Fish"), hits("Orlen")],
+        },
+    )
+    assert stage.notes("backtrack") == [{"from": "vqa", "to": "START", "why": "nothing is left to try there"}]
+    third = stage.notes("plan")[2]
+    assert (third["state"], third["excluded"]) == ("START", ["vqa"])
+    assert "Wrong Bridge" not in stage.heard("planner", 2)
+    assert "<query>\nwhich bridge is this?\n" in stage.heard("planner", 2)
+    assert stage.answer.text == "1871"
+
+
+def test_a_last_answer_rests_on_the_furthest_visit_and_not_on_where_going_back_ended() -> None:
+    stage = Stage(
+        {
+            "decomposer": [PARTS],
+            "planner": ["vqa", "web_search"],
+            "reasoner": [answered("Orlen Bridge"), NOTHING, "Answer: 1871"],
+        },
+        {"vqa": [told("answer", "Orlen Bridge")], "document": [hits("Fish")]},
+    )
+    assert stage.notes("backtrack")
+    last = stage.heard("reasoner", 2)
+    assert "<query>\nwhen was Orlen Bridge finished?\n</query>" in last
+    assert "- it is Orlen Bridge" in last
+    assert stage.notes("answer")[0]["steps"] == [1]
+
+
+def test_without_backtracking_a_dead_end_ends_the_walk() -> None:
+    stage = Stage(
+        {
+            "decomposer": [PARTS],
+            "planner": ["vqa", "web_search"],
+            "reasoner": [answered("Wrong Bridge"), NOTHING, "Answer: 1900"],
+        },
+        {
+            "vqa": [told("answer", "Wrong Bridge")],
+            "identical_image": [hits("Orlen Bridge")],
+            "document": [hits("Fish")],
+        },
+        mode="no_backtracking",
+    )
+    assert stage.notes("backtrack") == []
+    assert stage.answer.text == "1900"
+    assert stage.answer.remark == "best effort: nowhere is left to go"
+
+
+def test_of_object_select_the_object_is_excluded_and_not_the_action() -> None:
+    stage = Stage(
+        {
+            "decomposer": [PARTS],
+            "planner": ["object_select", "object_select", "web_search"],
+            "selector": ["Object: 1", "it is the one that is left.\nObject: 2"],
+            "reasoner": [NOTHING, answered("Orlen Bridge"), answered("1871")],
+        },
+        {"detect": [boxes("boat", "bridge")], "document": [hits("Orlen")]},
+    )
+    assert "Object #1 [\n  boat (Caption, upper left),\n]" in stage.heard("selector", 0)
+    assert "Object #1" not in stage.heard("selector", 1)
+    assert stage.notes("plan")[1]["rejected"] == [1]
+    assert stage.answer.text == "1871"
+
+
+def test_going_back_to_object_select_rejects_the_object_that_led_astray() -> None:
+    stage = Stage(
+        {
+            "decomposer": [PARTS],
+            "planner": [
+                *("object_select", "image_search", "web_search"),
+                *("object_select", "image_search", "web_search"),
+            ],
+            "selector": ["Object: 1", "Object: 2"],
+            "reasoner": [USEFUL, NOTHING, NOTHING, USEFUL, answered("Orlen Bridge"), answered("1871")],
+        },
+        {
+            "detect": [boxes("boat", "bridge")],
+            "similar_image": [hits("Boats"), hits("Orlen Bridge")],
+            "document": [hits("Fish"), hits("Orlen")],
+        },
+    )
+    assert stage.answer.text == "1871"
+    assert [note["to"] for note in stage.notes("backtrack")] == ["START"]
+    assert [n["rejected"] for n in stage.notes("plan") if n["state"] == "START"] == [[], [1]]
+
+
+def test_the_chosen_object_is_what_image_search_looks_up() -> None:
+    stage = Stage(
+        {
+            "decomposer": [PARTS],
+            "planner": ["object_select", "image_search", "web_search"],
+            "selector": ["It stands in the middle.\nObject: 2"],
+            "reasoner": [USEFUL, answered("Orlen Bridge"), answered("1871")],
+        },
+        {
+            "detect": [boxes("boat", "bridge")],
+            "similar_image": [hits("Orlen Bridge")],
+            "document": [hits("O")],
+        },
+    )
+    seen = stage.tools["similar_image"].requests[0].picture
+    assert seen is not None
+    assert (seen.width, seen.height) == (18, 12)
+    assert "chosen object #2: It stands in the middle." in stage.heard("reasoner", 1)
+
+
+def test_the_same_search_is_not_made_twice() -> None:
+    stage = Stage(
+        {
+            "decomposer": [PARTS],
+            "planner": ["identical_image_search", "web_search", "web_search", "llm_qa"],
+            "reasoner": [answered("Orlen Bridge"), USEFUL, answered("1871")],
+        },
+        {
+            "identical_image": [hits("Orlen Bridge")],
+            "document": [hits("Orlen")],
+            "llm_qa": [told("answer", "1871")],
+        },
+    )
+    assert len(stage.tools["document"].requests) == 1
+    why = "web_search was asked that before: when was Orlen Bridge finished?"
+    assert stage.notes("malformed") == [{"role": "planner", "why": why}]
+    assert stage.answer.text == "1871"
+
+
+def test_a_planner_that_insists_on_the_same_search_loses_it_for_this_visit() -> None:
+    stage = Stage(
+        {
+            "decomposer": [PARTS],
+            "planner": ["identical_image_search", *["web_search"] * 3],
+            "reasoner": [answered("Orlen Bridge"), USEFUL, "Answer: 1871"],
+        },
+        {"identical_image": [hits("Orlen Bridge")], "document": [hits("Orlen")]},
+    )
+    assert [note["action"] for note in stage.notes("repeated")] == ["web_search"]
+    assert [note["from"] for note in stage.notes("backtrack")] == ["web_search", "identical_image_search"]
+    assert stage.answer.text == "1871"
+
+
+def test_when_all_calls_are_spent_the_best_answer_is_given_and_says_so() -> None:
+    stage = Stage(
+        {
+            "decomposer": [PARTS],
+            "planner": ["identical_image_search", "web_search"],
+            "reasoner": [answered("Orlen Bridge"), USEFUL, "Answer: about 1870"],
+        },
+        {"identical_image": [hits("Orlen Bridge")], "document": [hits("Orlen")]},
+        calls=2,
+    )
+    assert (stage.answer.text, stage.answer.end_reason) == ("about 1870", "turn_limit")
+    assert stage.answer.remark == "best effort: all 2 tool calls are spent; allow more with --set calls=N"
+    assert stage.notes("forced")[0]["end_reason"] == "turn_limit"
+    assert stage.notes("answer")[0]["forced"] is True
+    assert "it says something" in stage.heard("reasoner", 2)
+
+
+@pytest.mark.parametrize("turns", range(2, 9))
+def test_the_last_reply_of_the_budget_is_the_best_answer(turns: int) -> None:
+    stage = Stage(
+        {
+            "decomposer": [PARTS],
+            "planner": ["identical_image_search", *["web_search"] * 4],
+            "reasoner": [answered("Orlen Bridge")] + [answered("x")] * 3,
+        },
+        {"identical_image": [hits("Orlen Bridge")], "document": [hits("Orlen")]},
+        limits=Limits(max_turns=turns),
+    )
+    assert stage.answer.text is not None
+    assert (stage.answer.remark or "").startswith("best effort") == (turns < 6)
+
+
+def test_without_a_picture_the_question_is_knowledge_only() -> None:
+    stage = Stage(
+        {"planner": ["web_search"], "reasoner": [answered("1871")]},
+        {"vqa": [told("answer", "?")], "document": [hits("Orlen")]},
+        question=Question("When was Orlen Bridge finished?"),
+    )
+    assert stage.answer.text == "1871"
+    assert stage.notes("no_image")
+    assert "- vqa:" not in stage.heard("planner")
+
+
+def test_of_several_pictures_the_first_is_looked_at() -> None:
+    stage = Stage(
+        {"decomposer": [LOOK_ONLY], "planner": ["vqa"], "reasoner": [answered("red")]},
+        {"vqa": [told("answer", "red")]},
+        question=Question("What colour?", (picture(20, 20), picture(30, 30))),
+    )
+    assert stage.notes("first_image_only")
+    seen = stage.tools["vqa"].requests[0].picture
+    assert seen is not None
+    assert seen.width == 20
+
+
+def test_the_choices_stand_below_the_last_question_only() -> None:
+    question = Question("When was it finished?", QUESTION.images, choices=("1871", "1900"))
+    stage = Stage(
+        {
+            "decomposer": [PARTS],
+            "planner": ["vqa", "web_search"],
+            "reasoner": [answered("Orlen Bridge"), answered("A")],
+        },
+        {"vqa": [told("answer", "Orlen Bridge")], "document": [hits("Orlen")]},
+        question=question,
+    )
+    assert "A. 1871" not in stage.heard("reasoner", 0)
+    assert "when was Orlen Bridge finished?\nA. 1871\nB. 1900" in stage.heard("reasoner", 1)
+
+
+def test_web_search_is_the_web_where_it_is_set_up() -> None:
+    stage = Stage(
+        {"planner": ["web_search"], "reasoner": [answered("1871")]},
+        {"document": [hits("Mine")], "web_search": [hits("Theirs")]},
+        question=Question("When?"),
+    )
+    assert stage.used == ["web_search"]
+
+
+def test_without_the_graph_every_action_is_offered_and_no_example() -> None:
+    stage = Stage(
+        {"decomposer": [PARTS], "planner": ["llm_qa"], "reasoner": ["Answer: Orlen", answered("1871")]},
+        {"vqa": [told("answer", "?")], "llm_qa": [told("answer", "Orlen")], "document": [hits("O")]},
+        use_graph=False,
+        calls=1,
+    )
+    assert stage.notes("plan")[0]["feasible"] == ["vqa", "web_search", "llm_qa"]
+    assert "What others did" not in stage.heard("planner")
+
+
+@pytest.mark.parametrize(
+    ("group", "gone"),
+    [
+        ("vqa", {"vqa", "caption"}),
+        ("object", {"detect", "identical_image", "similar_image"}),
+        ("search", {"document", "web_search"}),
+    ],
+)
+def test_a_group_that_is_taken_away_is_never_used(group: str, gone: set[str]) -> None:
+    tools = {
+        "caption": [told("caption", "a bridge")],
+        "vqa": [told("answer", "a bridge")],
+        "detect": [boxes("bridge")],
+        "identical_image": [hits("Orlen Bridge")],
+        "similar_image": [hits("Orlen Bridge")],
+        "document": [hits("Orlen")],
+        "web_search": [hits("Orlen")],
+        "llm_qa": [told("answer", "old")],
+    }
+    stage = Stage(
+        {
+            "decomposer": [PARTS],
+            "planner": ["?"] * 40,
+            "selector": ["Object: 1"] * 9,
+            "reasoner": [USEFUL + "\nAnswer: 1871"] * 14,
+        },
+        tools,
+        without=group,
+        calls=5,
+    )
+    assert not gone & set(stage.used)
+    assert stage.answer.text is not None
+
+
+def test_options_that_make_no_sense_are_named() -> None:
+    with pytest.raises(ConfigError, match="option calls is 0; it takes 1 or more"):
+        Avis(calls=0)
+    with pytest.raises(ConfigError) as caught:
+        Avis(graph=Path("nowhere.json"))
+    told = "option graph: 'nowhere.json' cannot be read (No such file or directory); give a JSON file"
+    assert str(caught.value) == told
+    with pytest.raises(ConfigError, match="option examples: there is no folder 'nowhere'; give one that"):
+        Avis(examples=Path("nowhere"))

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pyvision.cli import main
+from tests.tools.retrieval.collection import drawing, write_records
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PYVISION_INDEX", str(tmp_path / "index.sqlite"))
+    made = tmp_path / "collection"
+    made.mkdir()
+    write_records(made / "facts.jsonl", {"title": "Bree", "text": "A river.", "url": "http://b/"})
+    drawing(0).save(made / "crest.png")
+    return made
+
+
+def test_what_was_added_is_found(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["index", "add", str(folder)]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("files: 2 added (1 picture, 1 records) · 2 passages written")
+    assert main(["index", "search", "rivers"]) == 0
+    assert capsys.readouterr().out.split("\n")[0].endswith("Bree")
+
+
+def test_a_picture_is_searched_by_a_picture(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["index", "add", str(folder)])
+    capsys.readouterr()
+    assert main(["index", "search", "--image", str(folder / "crest.png"), "--json"]) == 0
+    hit = json.loads(capsys.readouterr().out)
+    assert (hit["title"], hit["is_same"]) == ("crest", True)
+
+
+def test_a_broken_file_is_told_on_standard_error_and_by_the_exit_code(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "broken.png").write_bytes(b"\x89PNG")
+    assert main(["index", "add", str(folder)]) == 3
+    told = capsys.readouterr()
+    assert "1 left out" in told.out
+    assert told.err.startswith("left out: '")
+
+
+def test_nothing_found_is_exit_code_3(folder: Path) -> None:
+    main(["index", "add", str(folder)])
+    assert main(["index", "search", "zebra"]) == 3
+
+
+def test_info_and_remove_tell_what_there_is(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["index", "add", str(folder)])
+    assert main(["index", "remove", str(folder / "facts.jsonl")]) == 0
+    capsys.readouterr()
+    assert main(["index", "info", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["files"] == {"picture": 1}
+
+
+@pytest.mark.parametrize("what", [["search", "x"], ["info"], ["remove", "x"]])
+def test_without_an_index_one_line_says_how_to_make_one(
+    folder: Path, capsys: pytest.CaptureFixture[str], what: list[str]
+) -> None:
+    assert main(["index", *what]) == 2
+    assert "there is none" in capsys.readouterr().err

@@ -1,0 +1,50 @@
+"""What a chosen provider lacks on this machine is told before anything is created."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from pyvision.errors import ConfigError, MissingExtra
+from pyvision.tools.availability import CHECKS, check_presence
+from pyvision.tools.registry import ROWS
+from tests.tools.perception.pictures import Told
+
+EXTRAS = {"hf": ("torch", "vision"), "rapidocr": ("rapidocr", "ocr"), "ddgs": ("ddgs", "web")}
+
+
+def test_every_check_is_of_a_provider_that_some_tool_has() -> None:
+    assert CHECKS.keys() <= {provider for row in ROWS.values() for provider in row.providers}
+
+
+@pytest.mark.parametrize("provider", EXTRAS)
+def test_a_package_that_is_not_installed_names_its_extra(provider: str) -> None:
+    package, extra = EXTRAS[provider]
+    if find_spec(package) is not None:
+        check_presence({"tool": provider})
+        return
+    with pytest.raises(MissingExtra, match=rf"pip install 'pyvision\[{extra}\]'"):
+        check_presence({"tool": provider})
+
+
+def test_what_is_kept_of_the_web_is_read_without_the_package() -> None:
+    check_presence({"web_search": "ddgs:results=3,only-cache"})
+
+
+def test_a_program_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ConfigError, match=r"--tool ocr=tesseract: .*apt-get install tesseract-ocr"):
+        check_presence({"ocr": "tesseract:deu"})
+
+
+def test_an_index_that_is_missing_is_named_with_the_command_that_makes_one(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=f"no index '{tmp_path}/none'; `pyvision index add"):
+        check_presence({"document": f"index:{tmp_path}/none"})
+    (tmp_path / "none").touch()
+    check_presence({"document": f"index:{tmp_path}/none"})
+
+
+def test_a_tool_that_is_given_and_a_provider_that_needs_nothing_are_let_pass() -> None:
+    check_presence({"caption": Told("caption"), "vqa": "model", "detect": "no-such-provider"})
