@@ -2,7 +2,7 @@
 
 python -m benchmarks.audit [--runs N] [--samples N] [--repeats K]
 
-A sample is of one kind, and a kind is solved in some arms and not in others; then a share of all answers is turned
+A sample is of one kind, and a kind is solved in some ablations and not in others; then a share of all answers is turned
 around by chance. What an audit should find follows from these numbers alone. The table tells how often the 95 %
 interval holds it: about 95 of 100.
 """
@@ -15,50 +15,50 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pyvision.bench.analysis.audit import Audit, audit_table
-from pyvision.bench.results import Graded
+from pyvision.bench.results import Result
 from pyvision.bench.samples import Record, Score
 
-ARMS = ("direct", "tools", "not_run", "blank", "swapped", "oracle")
+ABLATIONS = ("direct", "tools", "not_run", "blank", "swapped", "oracle")
 SLIP = 0.05  # the share of answers that chance turns around
 
 
 @dataclass(frozen=True, slots=True)
 class SampleKind:
-    """So many of the samples are solved in these arms, but for slips. figures: whether their cells show any."""
+    """So many of the samples are solved in these ablations, but for slips. figures: whether their cells show any."""
 
     name: str
     share: float
     solved_in: frozenset[str]
     figures: bool = True
 
-    def right(self, arm: str) -> float:
+    def right(self, ablation: str) -> float:
         """The probability of a right answer."""
-        return 1 - SLIP if arm in self.solved_in else SLIP
+        return 1 - SLIP if ablation in self.solved_in else SLIP
 
 
 KINDS = (
-    SampleKind("easy", 0.30, frozenset(ARMS)),
+    SampleKind("easy", 0.30, frozenset(ABLATIONS)),
     SampleKind("hard", 0.12, frozenset()),
-    SampleKind("needs the printed number", 0.15, frozenset(ARMS) - {"direct", "not_run"}, figures=False),
+    SampleKind("needs the printed number", 0.15, frozenset(ABLATIONS) - {"direct", "not_run"}, figures=False),
     SampleKind("needs the figure", 0.20, frozenset({"tools", "oracle"})),
-    SampleKind("needs a figure to think", 0.05, frozenset(ARMS) - {"direct", "not_run"}),
-    SampleKind("needs the form", 0.06, frozenset(ARMS) - {"direct"}),
+    SampleKind("needs a figure to think", 0.05, frozenset(ABLATIONS) - {"direct", "not_run"}),
+    SampleKind("needs the form", 0.06, frozenset(ABLATIONS) - {"direct"}),
     SampleKind("harmed by tools", 0.05, frozenset({"direct"})),
     SampleKind("looked in the wrong place", 0.07, frozenset({"oracle"})),
 )
 
 
-def simulate(seed: int, samples: int, repeats: int = 1) -> dict[str, list[Graded]]:
-    """Records of every arm over the same samples."""
+def simulate(seed: int, samples: int, repeats: int = 1) -> dict[str, list[Result]]:
+    """Records of every ablation over the same samples."""
     generator = random.Random(seed)
     kinds = generator.choices(KINDS, [kind.share for kind in KINDS], k=samples)
     return {
-        arm: [
-            _answered(number, repeat, kind, generator.random() < kind.right(arm))
+        ablation: [
+            _answer(number, repeat, kind, generator.random() < kind.right(ablation))
             for number, kind in enumerate(kinds)
             for repeat in range(repeats)
         ]
-        for arm in ARMS
+        for ablation in ABLATIONS
     }
 
 
@@ -70,8 +70,8 @@ def planted() -> dict[str, float]:
         "gain": _accuracy("tools") - _accuracy("direct"),
         "execution": _accuracy("tools") - _accuracy("not_run"),
         "form": _accuracy("not_run") - _accuracy("direct"),
-        "blank": _kept("tools", "blank"),
-        "swapped": _kept("tools", "swapped"),
+        "blank": _keep("tools", "blank"),
+        "swapped": _keep("tools", "swapped"),
         "oracle": _only("oracle", "tools"),
     }
 
@@ -92,7 +92,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--runs", type=int, default=100, help="audits, each of its own seed (default 100)")
     parser.add_argument("--samples", type=int, default=300, help="samples of an audit (default 300)")
-    parser.add_argument("--repeats", type=int, default=1, help="answers of a sample in each arm (default 1)")
+    parser.add_argument(
+        "--repeats", type=int, default=1, help="answers of a sample in each ablation (default 1)"
+    )
     options = parser.parse_args(arguments)
     runs = range(options.runs)
     audits = [audit_table(simulate(seed, options.samples, options.repeats)) for seed in runs]
@@ -112,23 +114,23 @@ def table(audits: Sequence[Audit], truth: Mapping[str, float]) -> str:
     return "\n".join(lines)
 
 
-def _answered(number: int, repeat: int, kind: SampleKind, right: bool) -> Graded:  # noqa: FBT001 - how it went
+def _answer(number: int, repeat: int, kind: SampleKind, right: bool) -> Result:  # noqa: FBT001 - how it went
     figures = int(kind.figures)
     record = Record(
         f"s{number}", repeat, kind.name, "4" if right else "5", "answered", cells=1, figures=figures
     )
-    return Graded(record, Score(float(right)))
+    return Result(record, Score(float(right)))
 
 
-def _accuracy(arm: str) -> float:
-    return sum(kind.share * kind.right(arm) for kind in KINDS)
+def _accuracy(ablation: str) -> float:
+    return sum(kind.share * kind.right(ablation) for kind in KINDS)
 
 
 def _only(first: str, second: str) -> float:
     return sum(kind.share * kind.right(first) * (1 - kind.right(second)) for kind in KINDS)
 
 
-def _kept(first: str, second: str) -> float:
+def _keep(first: str, second: str) -> float:
     showing = [kind for kind in KINDS if kind.figures]
     solved = sum(kind.share * kind.right(first) for kind in showing)
     return sum(kind.share * kind.right(first) * kind.right(second) for kind in showing) / solved

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import pyvision
-from pyvision.events import Ended
+from pyvision.events import RunEnded
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def read_samples(path: Path) -> list[Sample]:
 def measure(sample: Sample, model: str) -> Result:
     """One sample, through the public face of the package."""
     events = pyvision.stream(sample.question, images=sample.images, model=model)
-    ended = [event for event in events if isinstance(event, Ended)][-1]
+    ended = [event for event in events if isinstance(event, RunEnded)][-1]
     answer, cells = ended.outcome.answer, ended.cells
     right = answer is not None and cells > 0 and normal(answer) == normal(sample.target)
     why = "" if right else ended.outcome.error or ended.outcome.end_reason

@@ -41,7 +41,9 @@ _LOOK_S = 0.005
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """What one person saw, in seconds from sending: a place in the queue, their question in the talk, the answer."""
+    """What one person saw, in seconds from sending:
+    a place in the queue, their question in the conversation, the answer.
+    """
 
     answered: bool
     queue_s: float
@@ -67,14 +69,14 @@ def told(measured: dict[str, Any]) -> str:
     """In lines for a reader."""
     alone, crowd = measured["alone"], measured["visits"]
     lines = [
-        f"alone: in the queue after {_ms(alone['queue_s'])}, in the talk after {_ms(alone['talk_s'])}, "
+        f"alone: in the queue after {_ms(alone['queue_s'])}, in the conversation after {_ms(alone['talk_s'])}, "
         f"the answer after {alone['whole_s']:.2f} s",
         f"alone, by gradio's client: first progress after {_ms(measured['client_s'])}",
         f"{len(crowd)} at once, {sum(visit['answered'] for visit in crowd)} answered; median and longest:",
     ]
     for name, key in (
         ("place in the queue", "queue_s"),
-        ("question in the talk", "talk_s"),
+        ("question in the conversation", "talk_s"),
         ("answer", "whole_s"),
     ):
         seconds = sorted(visit[key] for visit in crowd)
@@ -133,12 +135,10 @@ def _visit(url: str, start: Barrier) -> Visit:
         began = time.monotonic()
         said = {"text": _QUESTION, "files": [_uploaded(connection)]}
         body = {"data": [said, *_CHOSEN], "fn_index": function, "session_hash": session}
-        _asked(connection, "POST", f"{_API}/queue/join", json.dumps(body).encode(), "application/json").read()
+        _ask(connection, "POST", f"{_API}/queue/join", json.dumps(body).encode(), "application/json").read()
         seen: dict[str, float] = {}
         shown = b""
-        for kind, message in _messages(
-            _asked(connection, "GET", f"{_API}/queue/data?session_hash={session}")
-        ):
+        for kind, message in _messages(_ask(connection, "GET", f"{_API}/queue/data?session_hash={session}")):
             seen.setdefault(kind, time.monotonic() - began)
             shown = message
     return Visit(_ANSWER in shown, seen["estimation"], seen["process_generating"], seen["process_completed"])
@@ -146,7 +146,7 @@ def _visit(url: str, start: Barrier) -> Visit:
 
 def _function(connection: HTTPConnection) -> int:
     """The number of what the box calls."""
-    page = json.load(_asked(connection, "GET", "/config"))
+    page = json.load(_ask(connection, "GET", "/config"))
     return next(int(each["id"]) for each in page["dependencies"] if each["api_name"] == "ask")
 
 
@@ -154,11 +154,11 @@ def _uploaded(connection: HTTPConnection) -> dict[str, Any]:
     """The picture, as a question names it."""
     head = f'--END\r\nContent-Disposition: form-data; name="files"; filename="{_PICTURE.name}"\r\n\r\n'
     body = head.encode() + _PICTURE.read_bytes() + b"\r\n--END--\r\n"
-    paths = json.load(_asked(connection, "POST", f"{_API}/upload", body, "multipart/form-data; boundary=END"))
+    paths = json.load(_ask(connection, "POST", f"{_API}/upload", body, "multipart/form-data; boundary=END"))
     return {"path": paths[0], "orig_name": _PICTURE.name, "meta": {"_type": "gradio.FileData"}}
 
 
-def _asked(
+def _ask(
     connection: HTTPConnection, method: str, path: str, body: bytes | None = None, kind: str = "text/plain"
 ) -> HTTPResponse:
     connection.request(method, path, body, {"Content-Type": kind})

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import get_args
 
 from pyvision.errors import EndReason
-from pyvision.events import Ended, Event
+from pyvision.events import Event, RunEnded
 from pyvision.models.factory import build
 from pyvision.solve import prepare, solve
 from sandbox import Sandbox
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     began = time.monotonic()
     weather = Rate(options.rate, options.seed)
     with ModelServer(_brain, weather=weather) as server:
-        results = _answered(server, options.wire, options.questions, options.at_once)
+        results = _answer(server, options.wire, options.questions, options.at_once)
         requests = len(server.requests)
     fallen = sum(weather(number) is not None for number in range(requests))
     print(table(results, requests, fallen, time.monotonic() - began))
@@ -90,7 +90,7 @@ def table(results: Sequence[Result], requests: int, fallen: int, seconds: float)
     )
 
 
-def _answered(server: ModelServer, wire: str, questions: int, at_once: int) -> list[Result]:
+def _answer(server: ModelServer, wire: str, questions: int, at_once: int) -> list[Result]:
     settings = configured(wire, server, timeout_s=10.0, retry_s=120.0)
     model = build(settings)
     with (
@@ -115,7 +115,7 @@ def _ask(photo: Path, value: int, model: object, sandbox: Sandbox) -> Result:
     except Exception as error:  # noqa: BLE001 - a question that raises is what this benchmark is to find
         print(f"{photo.name}: {type(error).__name__}: {error}", file=sys.stderr)
         return Result(type(error).__name__, right=False, has_events=False, seconds=time.monotonic() - began)
-    ended = bool(events) and isinstance(events[-1], Ended)
+    ended = bool(events) and isinstance(events[-1], RunEnded)
     seconds = time.monotonic() - began
     return Result(outcome.end_reason, outcome.answer == str(value), ended, seconds)
 

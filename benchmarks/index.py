@@ -32,7 +32,7 @@ from benchmarks.drawn_pictures import drawn
 from pyvision.images.read import decode
 from pyvision.tools.retrieval.building import add
 from pyvision.tools.retrieval.database import reading
-from pyvision.tools.retrieval.image_features import looks_of
+from pyvision.tools.retrieval.image_features import features_of
 from pyvision.tools.retrieval.search import Index
 from pyvision.tools.retrieval.text_search import MAX_QUERY_WORDS
 from pyvision.tools.retrieval.words import query_words
@@ -192,7 +192,7 @@ def _print_pictures(index: Index, pictures: int, queries: int) -> None:
         for number in random.Random(name).choices(range(pictures), k=queries):
             picture = _picture(change(drawn(number)))
             began = time.perf_counter()
-            looks_of(picture)
+            features_of(picture)
             describing.append(1000 * (time.perf_counter() - began))
             _search(similar[name], partial(index.similar, picture, 10), str(number))
             _search(copies[name], partial(index.identical, picture, 10), str(number))
@@ -238,17 +238,17 @@ def _cropped(image: Image.Image, share: float) -> Image.Image:
     return image.crop((int(left), int(top), int(image.width - left), int(image.height - top)))
 
 
-def _scaled(image: Image.Image, across: float, down: float) -> Image.Image:
+def _scale(image: Image.Image, across: float, down: float) -> Image.Image:
     return image.resize((int(image.width * across), int(image.height * down)))
 
 
 CHANGES: Mapping[str, Callable[[Image.Image], Image.Image]] = {
     "none": lambda image: image,
     "JPEG of quality 30": lambda image: _compressed(image, 30),
-    "half the size": lambda image: _scaled(image, 0.5, 0.5),
-    "a quarter, JPEG of quality 60": lambda image: _compressed(_scaled(image, 0.25, 0.25), 60),
-    "twice the size": lambda image: _scaled(image, 2, 2),
-    "a tenth wider": lambda image: _scaled(image, 1.1, 1),
+    "half the size": lambda image: _scale(image, 0.5, 0.5),
+    "a quarter, JPEG of quality 60": lambda image: _compressed(_scale(image, 0.25, 0.25), 60),
+    "twice the size": lambda image: _scale(image, 2, 2),
+    "a tenth wider": lambda image: _scale(image, 1.1, 1),
     "brighter by 15 %": lambda image: ImageEnhance.Brightness(image).enhance(1.15),
     "blurred by a pixel": lambda image: image.filter(ImageFilter.GaussianBlur(1)),
     "the middle 90 %": lambda image: _cropped(image, 0.9),

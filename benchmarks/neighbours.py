@@ -69,7 +69,7 @@ class Neighbour:
         result = self._session.run(_WORK)
         taken = (time.perf_counter() - started) * 1000
         if result.text != f"{self._count} (400, 600, 3)\n":
-            self.wrong.append(_described(result))
+            self.wrong.append(_describe(result))
         return taken
 
 
@@ -141,7 +141,7 @@ def report(calm: list[float], besieged: list[float], wrong: list[str]) -> int:
     return 1 if wrong else 0
 
 
-def _described(result: CellResult) -> str:
+def _describe(result: CellResult) -> str:
     error = f"{result.error.name}: {result.error.message}" if result.error else "no error"
     return f"{result.status}, printed {result.text[:60]!r}, {error[:200]}"
 

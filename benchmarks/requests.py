@@ -57,10 +57,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def building(figures: int, repeats: int) -> str:
     """CPU and bytes of one late request, ours and the plain way."""
     pictures = [_photo(seed) for seed in range(figures)]
-    talk = _talk(pictures)
+    messages = _talk(pictures)
     with served(Steady(["more"])) as base_url:
-        first, later, sent_bytes = _asked(base_url, talk, repeats)
-        plain = [_cpu(lambda: _post_plainly(base_url, talk)) for _ in range(2)]
+        first, later, sent_bytes = _ask(base_url, messages, repeats)
+        plain = [_cpu(lambda: _post_plainly(base_url, messages)) for _ in range(2)]
     ours, theirs = statistics.median(later), min(plain)
     return "\n".join(
         [
@@ -74,17 +74,19 @@ def building(figures: int, repeats: int) -> str:
     )
 
 
-def _asked(base_url: str, talk: tuple[Message, ...], repeats: int) -> tuple[float, list[float], int]:
-    """CPU seconds of the first request with these pictures and of the same talk a turn later; bytes of a request."""
+def _ask(base_url: str, messages: tuple[Message, ...], repeats: int) -> tuple[float, list[float], int]:
+    """CPU seconds of the first request with these pictures and of the same conversation a turn later; bytes of a
+    request.
+    """
     config = ModelConfig("openai", model="m", base_url=base_url)
     with closing(build(config)) as model, Sandbox() as sandbox:
         episode = Episode(
             Question("?"), {"default": model}, Limits(max_turns=1000), _any(sandbox), lambda event: None
         )
-        episode.ask("solver", talk[:1])  # the client is made
-        first = _cpu(lambda: episode.ask("solver", talk))
-        later = [_cpu(lambda: episode.ask("solver", talk)) for _ in range(repeats)]
-    return first, later, sum(_sent_bytes(part) for message in talk for part in message.parts)
+        episode.ask("solver", messages[:1])  # the client is made
+        first = _cpu(lambda: episode.ask("solver", messages))
+        later = [_cpu(lambda: episode.ask("solver", messages)) for _ in range(repeats)]
+    return first, later, sum(_sent_bytes(part) for message in messages for part in message.parts)
 
 
 def _sent_bytes(part: Part) -> int:
@@ -93,18 +95,19 @@ def _sent_bytes(part: Part) -> int:
     return len(part.text) if isinstance(part, Text) else -(-len(fit(part).picture.data) // 3) * 4
 
 
-def _post_plainly(base_url: str, talk: Sequence[Message]) -> None:
+def _post_plainly(base_url: str, conversation: Sequence[Message]) -> None:
     """What a loop without memory does: from pixels to JPEG and base64, for every picture, for every request."""
     import openai
 
     messages: list[Any] = [
-        {"role": message.role, "content": [_encoded_anew(part) for part in message.parts]} for message in talk
+        {"role": message.role, "content": [_encode_anew(part) for part in message.parts]}
+        for message in conversation
     ]
     with openai.OpenAI(base_url=base_url, api_key="none", max_retries=0) as client:
         client.chat.completions.create(model="m", messages=messages)
 
 
-def _encoded_anew(part: Part) -> dict[str, Any]:
+def _encode_anew(part: Part) -> dict[str, Any]:
     from PIL import Image
 
     if isinstance(part, Text):
@@ -251,11 +254,11 @@ def _rate(model: Any, conversations: int) -> float:
 
 def _converse(model: Any) -> None:
     shown = _small_picture()
-    talk: tuple[Message, ...] = ()
+    messages: tuple[Message, ...] = ()
     for _ in range(_TURNS):
-        talk = (*talk, Message("user", (Text("<interpreter>\n"), shown, Text("\n</interpreter>"))))
-        reply = model.complete(talk, Sampling(stop=("</code>",)))
-        talk = (*talk, Message("assistant", (Text(reply.text),)))
+        messages = (*messages, Message("user", (Text("<interpreter>\n"), shown, Text("\n</interpreter>"))))
+        reply = model.complete(messages, Sampling(stop=("</code>",)))
+        messages = (*messages, Message("assistant", (Text(reply.text),)))
 
 
 def _small_picture() -> Picture:

@@ -28,7 +28,7 @@ from pyvision.bench.datasets.sources import Source
 from pyvision.bench.runner import run
 from pyvision.bench.runner.engines import Finished
 from pyvision.bench.runner.plan import Plan
-from pyvision.bench.runner.running_totals import Tally
+from pyvision.bench.runner.running_totals import RunningTotals
 from pyvision.bench.samples import Sample, Score
 from pyvision.types import Message, Reply, Sampling, Usage
 from sandbox import Sandbox
@@ -67,14 +67,14 @@ class Watch:
         self.resident: dict[int, int] = {}
         self._at = at
 
-    def begin(self, folder: Path, tally: Tally) -> None:
+    def begin(self, folder: Path, totals: RunningTotals) -> None:
         self.seconds.append(time.perf_counter())
 
-    def show(self, finished: Finished, score: Score, tally: Tally) -> None:
+    def show(self, finished: Finished, score: Score, totals: RunningTotals) -> None:
         self.seconds.append(time.perf_counter())
-        if tally.done in self._at:
+        if totals.done in self._at:
             gc.collect()
-            self.resident[tally.done] = resident_bytes()
+            self.resident[totals.done] = resident_bytes()
 
     def tell(self, line: str) -> None:
         """Nobody listens."""

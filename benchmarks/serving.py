@@ -15,7 +15,9 @@ from tests.servers.server import ModelServer
 
 @dataclass(frozen=True, slots=True)
 class Steady:
-    """A Brain that thinks for a while and then says the n-th text to the n-th turn of a talk; the last one again."""
+    """A Brain that thinks for a while and then says the n-th text to the n-th turn of a conversation; the last one
+    again.
+    """
 
     texts: Sequence[str]
     think_s: float = 0.0

@@ -6,7 +6,7 @@ python examples/stream.py [--model offline]
 import argparse
 
 import pyvision
-from pyvision.events import Asked, Defined, Ended, Ran
+from pyvision.events import CellRun, ImageDefined, ModelCall, RunEnded
 
 
 def main() -> None:
@@ -17,13 +17,13 @@ def main() -> None:
     question = "How many rows and columns are in the table?"
     for event in pyvision.stream(question, ["examples/table.png"], model=options.model):
         match event:
-            case Asked(reply=reply):
+            case ModelCall(reply=reply):
                 print(f"The model replied with {len(reply.text)} characters.")
-            case Ran(result=result):
+            case CellRun(result=result):
                 print(f"A cell ran ({result.status}) and printed:\n{result.text.strip()}")
-            case Defined(name=name, picture=picture):
+            case ImageDefined(name=name, picture=picture):
                 print(f"It displayed a figure of {picture.width} x {picture.height} pixels: {name}")
-            case Ended(outcome=outcome, turns=turns, seconds=seconds):
+            case RunEnded(outcome=outcome, turns=turns, seconds=seconds):
                 print(f"{outcome.answer} ({turns} turns, {seconds:.1f} s)")
 
 

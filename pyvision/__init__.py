@@ -6,8 +6,14 @@ for event in pyvision.stream("What colour is the car?", images=["photo.jpg"]): .
 The names below are the public API. Each loads when it is first used, so that `import pyvision` is instant.
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
 
 if TYPE_CHECKING:
     from pyvision.agent.budget import Limits
@@ -29,16 +35,16 @@ if TYPE_CHECKING:
         ToolError,
     )
     from pyvision.events import (
-        Asked,
-        Began,
-        Defined,
-        Ended,
+        CellRun,
         Event,
-        Noted,
-        Ran,
-        Restarted,
-        Spoke,
-        Used,
+        ImageDefined,
+        ModelCall,
+        Note,
+        ReplyRestarted,
+        RunEnded,
+        RunStarted,
+        TextDelta,
+        ToolRun,
     )
     from pyvision.models.cancellation import Cancellation
     from pyvision.solve import Task, answer, prepare, stream
@@ -65,47 +71,47 @@ if TYPE_CHECKING:
 __all__ = [
     "Answer",
     "Ask",
-    "Asked",
-    "Began",
     "Cancellation",
+    "CellRun",
     "ConfigError",
     "Conversation",
-    "Defined",
     "EndReason",
-    "Ended",
     "Episode",
     "Event",
     "FormatError",
+    "ImageDefined",
     "ImageError",
     "LimitReached",
     "Limits",
     "Message",
     "MissingExtra",
     "Model",
+    "ModelCall",
     "ModelError",
-    "Noted",
+    "Note",
     "Observation",
     "Outcome",
     "Picture",
     "PromptError",
     "PyVisionError",
     "Question",
-    "Ran",
     "Reply",
+    "ReplyRestarted",
     "Restart",
-    "Restarted",
     "RunConfig",
+    "RunEnded",
     "RunFolderError",
+    "RunStarted",
     "Sampling",
-    "Spoke",
     "Strategy",
     "Task",
     "Text",
+    "TextDelta",
     "Tool",
     "ToolError",
     "ToolRequest",
+    "ToolRun",
     "Usage",
-    "Used",
     "__version__",
     "answer",
     "prepare",
@@ -131,16 +137,16 @@ _MODULES = {  # where the names are defined
         "ToolError",
     ),
     "events": (
-        "Asked",
-        "Began",
-        "Defined",
-        "Ended",
+        "ModelCall",
+        "RunStarted",
+        "ImageDefined",
+        "RunEnded",
         "Event",
-        "Noted",
-        "Ran",
-        "Restarted",
-        "Spoke",
-        "Used",
+        "Note",
+        "CellRun",
+        "ReplyRestarted",
+        "TextDelta",
+        "ToolRun",
     ),
     "agent.run_config": ("RunConfig",),
     "solve": ("Task", "answer", "prepare", "stream"),
@@ -161,3 +167,20 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+class _OldPaths:
+    """Finds modules under the paths of the release before: `pyvision.config.deprecated_modules` lists them."""
+
+    @staticmethod
+    def find_spec(
+        fullname: str, path: "Sequence[str] | None" = None, target: "ModuleType | None" = None
+    ) -> "ModuleSpec | None":
+        if not fullname.startswith("pyvision.") or fullname.startswith("pyvision.config"):
+            return None
+        from pyvision.config.deprecated_modules import find_moved
+
+        return find_moved(fullname)
+
+
+sys.meta_path.insert(0, _OldPaths())  # first: a moved package would load its modules a second time

@@ -1,4 +1,4 @@
-"""Questions one after the other about the same pictures: one kernel and one talk, for as long as it is open."""
+"""Questions one after the other about the same pictures: one kernel and one conversation, for as long as it is open."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from queue import Empty, SimpleQueue
 
 from pyvision.agent.episode import Sandbox, Session
 from pyvision.errors import ConfigError, FormatError
-from pyvision.events import Asked, Defined, Ended, Event
+from pyvision.events import Event, ImageDefined, ModelCall, RunEnded
 from pyvision.models.cancellation import Cancellation
-from pyvision.solve import Task, kept, solve
-from pyvision.text.replies import find_code, said
-from pyvision.types import Earlier, Message, Outcome, Picture, Question, Text, Usage
+from pyvision.solve import Task, open_recorder, solve
+from pyvision.text.replies import canonical_reply, find_code
+from pyvision.types import ConversationState, Message, Outcome, Picture, Question, Text, Usage
 from sandbox import CellResult, HostFunction, SessionClosed
 
 _STOP_S = 1.5  # after which a question that was stopped is over, even if a tool still works for it
@@ -33,40 +33,40 @@ class Conversation:
         self.task = task
         self.out = out
         self.runs: tuple[Path, ...] = ()
-        self._room = _KeptRoom(sandbox)
-        self._earlier = Earlier()
+        self._room = _KeptSession(sandbox)
+        self._earlier = ConversationState()
         self._pictures: tuple[Picture, ...] = ()
         self._cancellation = Cancellation()  # of the question under way
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The code of every cell in the talk, in order."""
-        codes = (_code(message) for message in self._earlier.talk if message.role == "assistant")
+        """The code of every cell in the conversation, in order."""
+        codes = (_code(message) for message in self._earlier.messages if message.role == "assistant")
         return tuple(code for code in codes if code is not None)
 
     def ask(self, text: str, images: Sequence[Picture] = ()) -> Iterator[Event]:
         """The events of one more question, which may be about new images. Closing the iterator stops it."""
         self._pictures += tuple(images)
         if self.task.strategy.continues:
-            yield from self._answered(Question(text, tuple(images), earlier=self._earlier))
-        else:  # it reads no talk, and so is shown every picture anew
-            yield from self._answered(Question(text, self._pictures))
+            yield from self._answer(Question(text, tuple(images), earlier=self._earlier))
+        else:  # it reads no conversation, and so is shown every picture anew
+            yield from self._answer(Question(text, self._pictures))
 
     def go_on(self, code: str, cell: int = -1) -> Iterator[Event]:
         """The events that follow when this code is run in place of one of `cells`; what came after that is forgotten.
 
-        Variables are as they are now. Raises ConfigError where the talk has no such cell.
+        Variables are as they are now. Raises ConfigError where the conversation has no such cell.
         """
-        talk = self._earlier.talk
-        places = [at for at, message in enumerate(talk) if message.role == "assistant" and _code(message)]
+        messages = self._earlier.messages
+        places = [at for at, message in enumerate(messages) if message.role == "assistant" and _code(message)]
         if not -len(places) <= cell < len(places):
             raise ConfigError(
                 "there is no such cell in this conversation to go on from; ask a question first"
             )
         message = Message("assistant", (Text(f"<code>\n```python\n{code.strip()}\n```\n</code>"),))
         earlier, at = self._earlier, places[cell]
-        opened = Earlier((*talk[:at], message), earlier.named, earlier.originals, is_open=True)
-        yield from self._answered(Question("", earlier=opened))
+        opened = ConversationState((*messages[:at], message), earlier.named, earlier.originals, pending=True)
+        yield from self._answer(Question("", earlier=opened))
 
     def stop(self) -> None:
         """End the question under way, with its cell. The kernel keeps its variables, where the cell lets go of it."""
@@ -77,16 +77,16 @@ class Conversation:
         self.stop()
         self._room.end()
 
-    def _answered(self, question: Question) -> Iterator[Event]:
-        self._earlier = Earlier(
-            question.earlier.talk, question.earlier.named + len(question.images), question.originals
+    def _answer(self, question: Question) -> Iterator[Event]:
+        self._earlier = ConversationState(
+            question.earlier.messages, question.earlier.named + len(question.images), question.originals
         )
         self._cancellation = cancellation = Cancellation()
         task = self.task.about(question)
         folder = self.out / str(len(self.runs)) if self.out else None
         events: SimpleQueue[Event | _Over] = SimpleQueue()
         began = time.monotonic()
-        with kept(task, folder) as keep:
+        with open_recorder(task, folder) as keep:
             if folder is not None:
                 self.runs = (*self.runs, folder)
             over = threading.Event()
@@ -100,7 +100,7 @@ class Conversation:
             thread = threading.Thread(target=self._run, args=arguments, daemon=True)
             thread.start()
             try:
-                yield from self._heard(events, began, cancellation)
+                yield from self._events_of(events, began, cancellation)
             finally:
                 cancellation.cancel()
                 thread.join(_STOP_S)
@@ -120,7 +120,7 @@ class Conversation:
         else:
             tell(_Over())
 
-    def _heard(
+    def _events_of(
         self, events: SimpleQueue[Event | _Over], began: float, cancellation: Cancellation
     ) -> Iterator[Event]:
         """Each event; after a stop no longer than a moment, and with an end in any case. Raises what `solve` does."""
@@ -134,24 +134,24 @@ class Conversation:
                 if stopped_at is None or time.monotonic() < stopped_at + _STOP_S:
                     continue
                 outcome = Outcome(None, "interrupted", "stopped by the caller")
-                event = Ended(outcome, Usage(), 0, 0, time.monotonic() - began)
+                event = RunEnded(outcome, Usage(), 0, 0, time.monotonic() - began)
             if isinstance(event, _Over):
                 if event.error is not None:
                     raise event.error
                 return
             self._remember(event)
             yield event
-            if isinstance(event, Ended) and stopped_at is not None:
+            if isinstance(event, RunEnded) and stopped_at is not None:
                 return
 
     def _remember(self, event: Event) -> None:
         earlier = self._earlier
         match event:
-            case Asked(messages=messages, reply=reply):
-                spoken = Message("assistant", (Text(said(reply.text) or "(empty)"),))
-                self._earlier = Earlier((*messages, spoken), earlier.named, earlier.originals)
-            case Defined():
-                self._earlier = Earlier(earlier.talk, earlier.named + 1, earlier.originals)
+            case ModelCall(messages=messages, reply=reply):
+                spoken = Message("assistant", (Text(canonical_reply(reply.text) or "(empty)"),))
+                self._earlier = ConversationState((*messages, spoken), earlier.named, earlier.originals)
+            case ImageDefined():
+                self._earlier = ConversationState(earlier.messages, earlier.named + 1, earlier.originals)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,7 @@ class _Over:
     error: Exception | None = None
 
 
-class _KeptRoom:
+class _KeptSession:
     """A sandbox whose one session outlives the episodes that open and close it; its images add up."""
 
     def __init__(self, sandbox: Sandbox) -> None:
@@ -173,7 +173,7 @@ class _KeptRoom:
     def warm_up(self) -> None:
         self._sandbox.warm_up()
 
-    def open(self, images: Mapping[str, bytes]) -> _KeptRoom:
+    def open(self, images: Mapping[str, bytes]) -> _KeptSession:
         with self._lock:
             if self._ended:
                 raise SessionClosed("the conversation is closed; start another one")

@@ -31,7 +31,7 @@ EndReason: TypeAlias = Literal[
     "picture_limit",
     "byte_limit",
     "cost_limit",
-    "context_overflow",  # the talk is longer than the model can read
+    "context_overflow",  # the conversation is longer than the model can read
     "model_error",  # the endpoint failed: not the model's fault, never to be scored
     "sandbox_error",  # no isolation, or the kernel could not be started: likewise
     "interrupted",  # the caller stopped it
@@ -77,7 +77,7 @@ class ModelError(PyVisionError):
     """The model endpoint failed: unreachable, unauthorised, overloaded or talking nonsense.
 
     retry: whether the same request may succeed later. retry_after_s: how long the endpoint asked to wait.
-    kind: what a caller can answer; `context` is a talk longer than the model can read.
+    kind: what a caller can answer; `context` is a conversation longer than the model can read.
     brief: the failure in a few words, such as `503 from api.example.org`; the message where none is given.
     """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from math import ceil
 from typing import Any, Literal, TypeAlias
@@ -13,7 +14,7 @@ _QUIET_ATTEMPTS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Began:
+class RunStarted:
     """A question was taken up by a strategy."""
 
     question: Question
@@ -26,7 +27,7 @@ class Began:
 class Sent:
     """A picture as one request held it. Coordinates count from the top left: original = sent / scale on each axis.
 
-    name: its handle in the talk and in the kernel, if it has one. sha256: of the file that was sent.
+    name: its handle in the conversation and in the kernel, if it has one. sha256: of the file that was sent.
     """
 
     name: str | None
@@ -42,8 +43,8 @@ class Sent:
 
 
 @dataclass(frozen=True, slots=True)
-class Spoke:
-    """A piece of a reply that is on its way. Passes by and is never recorded: `Asked` holds the whole reply."""
+class TextDelta:
+    """A piece of a reply that is on its way. Passes by and is never recorded: `ModelCall` holds the whole reply."""
 
     role: str
     text: str
@@ -51,8 +52,8 @@ class Spoke:
 
 
 @dataclass(frozen=True, slots=True)
-class Restarted:
-    """The reply begins again after a fault: what was spoken of it is void. Passes by as `Spoke` does.
+class ReplyRestarted:
+    """The reply begins again after a fault: what was spoken of it is void. Passes by as `TextDelta` does.
 
     The other fields are those of `types.Restart`.
     """
@@ -72,7 +73,7 @@ class Restarted:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ModelCall:
     """A model was asked in a role and replied. `messages` are what was sent, `sent` the pictures in them."""
 
     role: str
@@ -85,7 +86,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class CellRun:
     """A cell ran."""
 
     code: str
@@ -94,8 +95,8 @@ class Ran:
 
 
 @dataclass(frozen=True, slots=True)
-class Used:
-    """A tool was used, by the strategy or from inside a cell; a cell's calls come before its `Ran`."""
+class ToolRun:
+    """A tool was used, by the strategy or from inside a cell; a cell's calls come before its `CellRun`."""
 
     tool: str
     request: ToolRequest
@@ -105,8 +106,8 @@ class Used:
 
 
 @dataclass(frozen=True, slots=True)
-class Defined:
-    """A figure was given a name, under which it now stands in the kernel and in the talk."""
+class ImageDefined:
+    """A figure was given a name, under which it now stands in the kernel and in the conversation."""
 
     name: str
     picture: Picture
@@ -114,7 +115,7 @@ class Defined:
 
 
 @dataclass(frozen=True, slots=True)
-class Noted:
+class Note:
     """A strategy said something about its own course: a repair, a repetition, a transition, a verdict."""
 
     label: str
@@ -123,7 +124,7 @@ class Noted:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class RunEnded:
     """The last event of every run. cost: by the user's price table, None without one."""
 
     outcome: Outcome
@@ -135,4 +136,29 @@ class Ended:
     kind: Literal["ended"] = "ended"
 
 
-Event: TypeAlias = Began | Spoke | Restarted | Asked | Ran | Used | Defined | Noted | Ended
+Event: TypeAlias = (
+    RunStarted | TextDelta | ReplyRestarted | ModelCall | CellRun | ToolRun | ImageDefined | Note | RunEnded
+)
+
+
+_OLD_NAMES = {
+    "Began": RunStarted,
+    "Spoke": TextDelta,
+    "Restarted": ReplyRestarted,
+    "Asked": ModelCall,
+    "Ran": CellRun,
+    "Used": ToolRun,
+    "Defined": ImageDefined,
+    "Noted": Note,
+    "Ended": RunEnded,
+}
+
+
+def __getattr__(name: str) -> Any:
+    """The events under the names that they had before version 0.2, for one release."""
+    if name in _OLD_NAMES:
+        new = _OLD_NAMES[name]
+        message = f"pyvision.events.{name} is now pyvision.events.{new.__name__}"
+        warnings.warn(message, DeprecationWarning, stacklevel=2)
+        return new
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

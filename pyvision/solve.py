@@ -22,12 +22,12 @@ from pyvision.config.model_config import with_options
 from pyvision.config.prices import Price, load_prices, prices_of
 from pyvision.config.provider_limits import EndpointLimits
 from pyvision.errors import ConfigError, LimitReached, ModelError, PyVisionError
-from pyvision.events import Began, Ended, Event
+from pyvision.events import Event, RunEnded, RunStarted
 from pyvision.images import read as pictures
 from pyvision.models.cancellation import Cancellation
-from pyvision.models.factory import Player, find_player
+from pyvision.models.factory import ResolvedModel, resolve_model
 from pyvision.tools.availability import check_presence
-from pyvision.tools.registry import build_tools, described
+from pyvision.tools.registry import build_tools, describe
 from pyvision.trajectory import TrajectoryWriter
 from pyvision.types import Answer, Model, Outcome, Question, Tool
 from sandbox import Policy, Sandbox, SandboxError
@@ -91,7 +91,7 @@ class Task:
     accepts: Mapping[str, EndpointLimits] = field(default_factory=dict)  # role -> what its endpoint takes
     tools: Mapping[str, Tool] = field(default_factory=dict)  # those of the strategy, by name
     prices: Mapping[str, Price] = field(default_factory=dict)
-    players: tuple[Player, ...] = ()
+    resolved_models: tuple[ResolvedModel, ...] = ()
 
     def __post_init__(self) -> None:
         without = [model.name for model in self.models.values() if model.name not in self.prices]
@@ -112,8 +112,8 @@ class Task:
 
     def close(self) -> None:
         """Close the models that were built for it."""
-        for player in self.players:
-            player.close()
+        for resolved in self.resolved_models:
+            resolved.close()
 
     def __enter__(self) -> Self:
         return self
@@ -149,15 +149,17 @@ def prepare(  # noqa: PLR0913 - each is one thing that a person may choose
     if not text.strip():
         raise ConfigError("the question is empty; ask something: --question TEXT")
     chosen = with_options(_strategy(strategy), options or {})
-    players = _players(chosen.roles, find_player(model, config), roles or {})
-    is_offline = players[DEFAULT_ROLE].is_offline
+    resolved_models = _resolved_models(chosen.roles, resolve_model(model, config), roles or {})
+    is_offline = resolved_models[DEFAULT_ROLE].is_offline
     limits, policy = limits or Limits(), policy or Policy()
     run_config = RunConfig(
         strategy=strategy if isinstance(strategy, str) else type(strategy).__name__,
         options=asdict(cast("Any", chosen)),  # every strategy is a dataclass
-        model=players[DEFAULT_ROLE].described,
-        roles={role: player.described for role, player in players.items() if role != DEFAULT_ROLE},
-        tools=described(chosen.tools, tools or {}, is_offline=is_offline),
+        model=resolved_models[DEFAULT_ROLE].described,
+        roles={
+            role: resolved.described for role, resolved in resolved_models.items() if role != DEFAULT_ROLE
+        },
+        tools=describe(chosen.tools, tools or {}, is_offline=is_offline),
         limits=limits,
         policy=policy,
         images=tuple(str(image) for image in images),
@@ -169,17 +171,18 @@ def prepare(  # noqa: PLR0913 - each is one thing that a person may choose
     return Task(
         question,
         chosen,
-        {role: player.model for role, player in players.items()},
+        {role: resolved.model for role, resolved in resolved_models.items()},
         limits,
         policy,
         run_config,
-        secrets=_secrets(*players.values(), *built.values()),
-        accepts={role: player.accepts for role, player in players.items()},
+        secrets=_secrets(*resolved_models.values(), *built.values()),
+        accepts={role: resolved.accepts for role, resolved in resolved_models.items()},
         tools=built,
         prices=_prices(
-            [player.model.name for player in players.values()], prices or os.environ.get("PYVISION_PRICES")
+            [resolved.model.name for resolved in resolved_models.values()],
+            prices or os.environ.get("PYVISION_PRICES"),
         ),
-        players=tuple(players.values()),
+        resolved_models=tuple(resolved_models.values()),
     )
 
 
@@ -190,7 +193,7 @@ def solve(
     *,
     cancellation: Cancellation | None = None,
 ) -> Outcome:
-    """Answer the task; every event goes to `watch` as it happens, `Ended` last.
+    """Answer the task; every event goes to `watch` as it happens, `RunEnded` last.
 
     cancellation: lets another thread end it; then the outcome is `interrupted`.
 
@@ -208,7 +211,7 @@ def answer(
     text: str, images: Sequence[str | Path] = (), *, out: str | Path | None = None, **settings: Any
 ) -> Outcome:
     """Answer a question about images; the settings are those of `prepare`. `out` keeps the run in a folder."""
-    with prepare(text, images, **settings) as task, kept(task, out) as keep:
+    with prepare(text, images, **settings) as task, open_recorder(task, out) as keep:
         return solve(task, keep)
 
 
@@ -220,7 +223,7 @@ def stream(
     cancellation = Cancellation()
     with (
         prepare(text, images, **settings) as task,
-        kept(task, out) as keep,
+        open_recorder(task, out) as keep,
         Sandbox(task.policy) as sandbox,
         ThreadPoolExecutor(1) as thread,
     ):
@@ -240,7 +243,7 @@ def stream(
 
 
 @contextmanager
-def kept(task: Task, out: str | Path | None) -> Iterator[Callable[[Event], None]]:
+def open_recorder(task: Task, out: str | Path | None) -> Iterator[Callable[[Event], None]]:
     """Where events are kept: in the folder `out`, or nowhere."""
     if out is None:
         yield lambda event: None
@@ -257,12 +260,14 @@ def _strategy(strategy: str | Strategy) -> Strategy:
     return STRATEGIES[strategy]()
 
 
-def _players(known: Sequence[str], default: Player, roles: Mapping[str, str | Model]) -> Mapping[str, Player]:
+def _resolved_models(
+    known: Sequence[str], default: ResolvedModel, roles: Mapping[str, str | Model]
+) -> Mapping[str, ResolvedModel]:
     """role -> player. Raises ConfigError for a role that the strategy does not have."""
     for role in roles:
         if role not in known:
             raise ConfigError(f"unknown role {role!r}; the roles of this strategy are {', '.join(known)}")
-    return {DEFAULT_ROLE: default} | {role: find_player(model) for role, model in roles.items()}
+    return {DEFAULT_ROLE: default} | {role: resolve_model(model) for role, model in roles.items()}
 
 
 def _check_needs(strategy: Strategy, tools: Mapping[str, Tool]) -> None:
@@ -272,7 +277,7 @@ def _check_needs(strategy: Strategy, tools: Mapping[str, Tool]) -> None:
             raise ConfigError(f"nobody provides the tool {name!r}; {way}")
 
 
-def _secrets(*holders: Player | Tool) -> tuple[str, ...]:
+def _secrets(*holders: ResolvedModel | Tool) -> tuple[str, ...]:
     """The keys of models and of tools that have any."""
     return tuple(dict.fromkeys(key for holder in holders for key in getattr(holder, "secrets", ())))
 
@@ -295,7 +300,7 @@ def _drive(
         tools=task.tools,
         cancellation=cancellation,
     )
-    watch(Began(task.question, task.strategy_name, {role: m.name for role, m in task.models.items()}))
+    watch(RunStarted(task.question, task.strategy_name, {role: m.name for role, m in task.models.items()}))
     with closing(episode):
         try:
             outcome = _outcome(task.strategy.solve(task.question, episode))
@@ -325,5 +330,5 @@ def _outcome(answer: Answer) -> Outcome:
     return Outcome(answer.text, answer.end_reason, answer.remark, answer.is_last_resort)
 
 
-def _ended(outcome: Outcome, episode: Episode) -> Ended:
-    return Ended(outcome, episode.usage, episode.turns, episode.cells, episode.seconds, episode.cost)
+def _ended(outcome: Outcome, episode: Episode) -> RunEnded:
+    return RunEnded(outcome, episode.usage, episode.turns, episode.cells, episode.seconds, episode.cost)

@@ -1,14 +1,14 @@
 """Write and read the folder of one run: its events as JSON lines, with pictures by hash beside them.
 
-events.jsonl   a header line, then one event a line, in order. A message of a talk is written once, as a
-               line of its own with an `id`, and `asked` events refer to those: the file grows with the talk.
+events.jsonl   a header line, then one event a line, in order. A message of a conversation is written once, as a
+               line of its own with an `id`, and `asked` events refer to those: the file grows with the conversation.
 images/        every picture once, named by the first half of the SHA-256 of its bytes. No line holds bytes or base64.
 config.json    what the run was given.        summary.json   what came of it, present once it has ended.
 
 Every line is written before the run goes on: one that is killed loses at most the line being written. A reply is
 forced to the disk with the event after it, not before its cell starts, so a machine that loses its power may lose
-the last reply; all else is on the disk. `Spoke` and `Restarted` pass by and are not written.
-`Noted.data` comes back as JSON gives it: lists for tuples, strings as keys. Text loses lone surrogates.
+the last reply; all else is on the disk. `TextDelta` and `ReplyRestarted` pass by and are not written.
+`Note.data` comes back as JSON gives it: lists for tuples, strings as keys. Text loses lone surrogates.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, get_args, get_origin, get_type_hints
 
 from pyvision.errors import RunFolderError
-from pyvision.events import Asked, Began, Ended, Event, Restarted, Spoke
+from pyvision.events import Event, ModelCall, ReplyRestarted, RunEnded, RunStarted, TextDelta
 from pyvision.text.redaction import Redactor
 from pyvision.types import Message, Picture
 
@@ -35,11 +35,13 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 FORMAT = "pyvision-trajectory"
-VERSION = 1
+VERSION = 2
+_READ = (1, 2)  # version 1 had other names in the state of a conversation
 EVENTS, CONFIG, SUMMARY, IMAGES = "events.jsonl", "config.json", "summary.json", "images"
 
 _ENDINGS = {"image/png": ".png", "image/jpeg": ".jpg"}
 _IMAGE_FILE = re.compile(r"images/([0-9a-f]{32})\.(png|jpg|bin)")
+_NEW_NAMES = {"talk": "messages", "is_open": "pending"}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _DIGEST = re.compile("[0-9a-f]{64}")
 
@@ -56,7 +58,7 @@ class TrajectoryWriter:
     """Writes one run into a folder of its own; close it, or use it in a `with`.
 
     Every method raises RunFolderError when the disk does not take what it is given; the lines before stay
-    whole. summary.json is written with `Ended`. `secrets` are redacted in every text that a field holds; what the
+    whole. summary.json is written with `RunEnded`. `secrets` are redacted in every text that a field holds; what the
     format itself writes (kinds, end reasons, names of fields, digests) stays, so that the record can be read back.
     """
 
@@ -65,11 +67,11 @@ class TrajectoryWriter:
         self._redactor = Redactor(secrets)
         self._messages: dict[Message, int] = {}
         self._images: set[str] = set()
-        self._began: Began | None = None
-        self._ended: Ended | None = None
-        with _explained(folder):
+        self._began: RunStarted | None = None
+        self._ended: RunEnded | None = None
+        with _explain(folder):
             (folder / IMAGES).mkdir(parents=True, exist_ok=True)
-            self._lines = _created(folder)
+            self._lines = _create(folder)
         try:
             self._write_line({"format": FORMAT, "version": VERSION})
             self._write_json(CONFIG, config)
@@ -80,14 +82,14 @@ class TrajectoryWriter:
     def write(self, event: Event) -> None:
         """Add one event, and before it the pictures and messages that are new in it."""
         match event:
-            case Spoke() | Restarted():
+            case TextDelta() | ReplyRestarted():
                 pass
-            case Asked():
+            case ModelCall():
                 self._write_asked(event)
-            case Began():
+            case RunStarted():
                 self._began = event
                 self._write_event(event)
-            case Ended():
+            case RunEnded():
                 self._ended = event
                 self._write_event(event)
                 self._write_json(SUMMARY, self.summary())
@@ -95,7 +97,7 @@ class TrajectoryWriter:
                 self._write_event(event)
 
     def summary(self) -> dict[str, Any]:
-        """What came of the run, for a reader of one object. Raises ValueError before `Ended` was written."""
+        """What came of the run, for a reader of one object. Raises ValueError before `RunEnded` was written."""
         began, ended = self._began, self._ended
         if ended is None:
             raise ValueError(f"{str(self.folder)!r}: the run has not ended yet")
@@ -128,7 +130,7 @@ class TrajectoryWriter:
     def _write_event(self, event: Event) -> None:
         self._write_line(self._plain(_event().dump_python(event)))
 
-    def _write_asked(self, event: Asked) -> None:
+    def _write_asked(self, event: ModelCall) -> None:
         ids = [self._message_id(message) for message in event.messages]
         line = self._plain(_event().dump_python(replace(event, messages=())))
         self._write_line({**line, "messages": ids}, at_once=False)
@@ -143,7 +145,7 @@ class TrajectoryWriter:
 
     def _write_line(self, line: Mapping[str, Any], *, at_once: bool = True) -> None:
         """at_once: force it to the disk, and with it every line before it."""
-        with _explained(self.folder):
+        with _explain(self.folder):
             start = self._lines.tell()
             try:
                 _write_all(self._lines.fileno(), _json(line).encode() + b"\n")
@@ -157,14 +159,14 @@ class TrajectoryWriter:
 
     def _write_json(self, name: str, content: Mapping[str, Any]) -> None:
         text = json.dumps(self._plain(content), ensure_ascii=False, indent=2, allow_nan=False)
-        with _explained(self.folder):
+        with _explain(self.folder):
             _replace(self.folder / name, text.encode() + b"\n")
 
-    def _stored(self, data: bytes, ending: str) -> dict[str, str]:
+    def _store(self, data: bytes, ending: str) -> dict[str, str]:
         """The bytes as a line holds them: the name of the file that they now lie in."""
         name = _file_of(data, ending)
         if name not in self._images:
-            with _explained(self.folder):
+            with _explain(self.folder):
                 _replace(self.folder / name, data)
             self._images.add(name)
         return {"file": name}
@@ -174,9 +176,9 @@ class TrajectoryWriter:
         match value:
             case {"data": bytes(data), "mime": "image/png" | "image/jpeg" as mime}:
                 rest = {key: item for key, item in value.items() if key != "data"}
-                return {"data": self._stored(data, _ENDINGS[mime]), **self._plain(rest)}
+                return {"data": self._store(data, _ENDINGS[mime]), **self._plain(rest)}
             case bytes():
-                return self._stored(value, ".bin")
+                return self._store(value, ".bin")
             case str() | PurePath():
                 return _encodable(self._redactor.text(str(value)))
             case float() if not isfinite(value):
@@ -235,8 +237,10 @@ class _Reading:
                 case "message":
                     self._messages.append(_message().validate_python(content["message"]))
                 case "asked":
-                    talk = tuple(self._messages[at] for at in content["messages"])
-                    self.events.append(_event().validate_python({**content, "messages": talk}))
+                    messages = tuple(self._messages[at] for at in content["messages"])
+                    self.events.append(_event().validate_python({**content, "messages": messages}))
+                case "began":
+                    self.events.append(_event().validate_python(_with_new_names(content)))
                 case _:
                     self.events.append(_event().validate_python(content))
         except (ValueError, KeyError, IndexError, TypeError) as error:
@@ -261,15 +265,25 @@ class _Reading:
         ) from error
 
 
+def _with_new_names(content: dict[str, Any]) -> dict[str, Any]:
+    """The start of a run as version 2 words it."""
+    question = content["question"]
+    earlier = question.get("earlier")
+    if not earlier or "talk" not in earlier:
+        return content
+    state = {_NEW_NAMES.get(name, name): value for name, value in earlier.items()}
+    return {**content, "question": {**question, "earlier": state}}
+
+
 def _check_header(path: Path, line: bytes) -> None:
     try:
         header = json.loads(line)
         written = header["format"], header["version"]
     except (ValueError, KeyError, TypeError) as error:
         raise RunFolderError(f"{str(path)!r}: does not begin as a trajectory does") from error
-    if written != (FORMAT, VERSION):
+    if written[0] != FORMAT or written[1] not in _READ:
         raise RunFolderError(
-            f"{str(path)!r}: is {written[0]} version {written[1]}; this release reads {FORMAT} {VERSION}"
+            f"{str(path)!r}: is {written[0]} version {written[1]}; this release reads {FORMAT} up to {VERSION}"
         )
 
 
@@ -329,7 +343,7 @@ def _file_of(data: bytes, ending: str) -> str:
     return f"{IMAGES}/{sha256(data).hexdigest()[:32]}{ending}"  # 128 bits, and a path that a person can read
 
 
-def _created(folder: Path) -> FileIO:
+def _create(folder: Path) -> FileIO:
     try:
         return (folder / EVENTS).open("xb", buffering=0)
     except FileExistsError as error:
@@ -357,7 +371,7 @@ def _replace(path: Path, data: bytes) -> None:
 
 
 @contextmanager
-def _explained(folder: Path) -> Iterator[None]:
+def _explain(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:

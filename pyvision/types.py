@@ -37,7 +37,7 @@ Part: TypeAlias = Text | Picture
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One turn of a talk; a talk is a tuple of them and is only ever appended to."""
+    """One turn of a conversation; a conversation is a tuple of them and is only ever appended to."""
 
     role: Role
     parts: tuple[Part, ...]
@@ -125,13 +125,13 @@ class Restart:
 
 
 class Model(Protocol):
-    """Anything that continues a talk. Retry, recording and limits are Models that wrap a Model."""
+    """Anything that continues a conversation. Retry, recording and limits are Models that wrap a Model."""
 
     @property
     def name(self) -> str: ...
 
     def complete(self, messages: Sequence[Message], sampling: Sampling) -> Reply:
-        """One reply to the whole talk. Raises ModelError when the endpoint fails."""
+        """One reply to the whole conversation. Raises ModelError when the endpoint fails."""
         ...
 
     def stream(self, messages: Sequence[Message], sampling: Sampling) -> Iterator[str | Restart | Reply]:
@@ -144,17 +144,18 @@ class Model(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
-    """What a question goes on from, in the same kernel: the talk so far, and the names that are taken in it.
+class ConversationState:
+    """What a question goes on from, in the same kernel: the conversation so far, and the names that are taken in it.
 
-    named: image_clue_0 … image_clue_{named-1} exist; originals: those of them that a person gave. is_open: the talk
+    named: image_clue_0 … image_clue_{named-1} exist; originals: those of them that a person gave. pending: the
+    conversation
     ends with a reply that nobody has followed up yet: its cell is the first to run.
     """
 
-    talk: tuple[Message, ...] = ()
+    messages: tuple[Message, ...] = ()
     named: int = 0
     originals: frozenset[int] = frozenset()
-    is_open: bool = False
+    pending: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,11 +169,11 @@ class Question:
     images: tuple[Picture, ...] = ()
     choices: tuple[str, ...] = ()
     context: str = ""
-    earlier: Earlier = Earlier()
+    earlier: ConversationState = ConversationState()
 
     @property
     def named_images(self) -> tuple[tuple[str, Picture], ...]:
-        """The images under the names that they have in the kernel and in the talk."""
+        """The images under the names that they have in the kernel and in the conversation."""
         first = self.earlier.named
         return tuple((f"image_clue_{number}", image) for number, image in enumerate(self.images, first))
 

@@ -11,7 +11,7 @@ from pyvision.agent.budget import Limits
 from pyvision.agent.episode import Episode
 from pyvision.agent.strategy import Strategy
 from pyvision.config.provider_limits import EndpointLimits
-from pyvision.events import Event, Restarted, Spoke
+from pyvision.events import Event, ReplyRestarted, TextDelta
 from pyvision.models.cancellation import Cancellation
 from pyvision.models.scripted import Scripted
 from pyvision.types import Answer, Picture, Question, Reply
@@ -106,7 +106,7 @@ class Rehearsal:
         )
 
     def _watch(self, event: Event) -> None:
-        if isinstance(event, Spoke | Restarted):
+        if isinstance(event, TextDelta | ReplyRestarted):
             self.passing.append(event)
             self.on_piece()
         else:
@@ -115,6 +115,6 @@ class Rehearsal:
     def solve(self, strategy: Strategy) -> Answer:
         return strategy.solve(self.question, self.episode)
 
-    def heard(self, turn: int) -> str:
+    def request_text(self, turn: int) -> str:
         """The text of the last message of the model's request number `turn`, counted from 0."""
         return self.model.requests[turn][-1].text

@@ -9,7 +9,7 @@ import pytest
 
 from pyvision.conversation import Conversation
 from pyvision.errors import ConfigError
-from pyvision.events import Asked, Began, Defined, Ended, Event, Ran
+from pyvision.events import CellRun, Event, ImageDefined, ModelCall, RunEnded, RunStarted
 from pyvision.models.scripted import Scripted
 from pyvision.solve import Task, prepare
 from pyvision.trajectory import read_trajectory
@@ -36,13 +36,13 @@ def sandbox() -> Iterator[Sandbox]:
         yield sandbox
 
 
-def ended(events: Sequence[Event]) -> Ended:
-    (end,) = (event for event in events if isinstance(event, Ended))
+def ended(events: Sequence[Event]) -> RunEnded:
+    (end,) = (event for event in events if isinstance(event, RunEnded))
     return end
 
 
 def results(events: Sequence[Event]) -> list[CellResult]:
-    return [event.result for event in events if isinstance(event, Ran)]
+    return [event.result for event in events if isinstance(event, CellRun)]
 
 
 def test_a_second_question_finds_the_variables_and_the_pictures_of_the_first(sandbox: Sandbox) -> None:
@@ -62,8 +62,8 @@ def test_the_talk_goes_on_where_it_ended() -> None:
     conversation = Conversation(task, CannedSandbox([printed("seen")]))
     first = list(conversation.ask("How large?", [picture()]))
     second = list(conversation.ask("What colour?"))
-    last_of_first = [event for event in first if isinstance(event, Asked)][-1].messages
-    (asked,) = (event for event in second if isinstance(event, Asked))
+    last_of_first = [event for event in first if isinstance(event, ModelCall)][-1].messages
+    (asked,) = (event for event in second if isinstance(event, ModelCall))
     assert asked.messages[: len(last_of_first)] == last_of_first
     assert [message.role for message in asked.messages[-2:]] == ["assistant", "user"]
     assert "What colour?" in asked.messages[-1].text
@@ -74,7 +74,7 @@ def test_figures_and_new_pictures_take_the_next_free_names() -> None:
     conversation = Conversation(a_task(cell("1"), boxed(1), cell("2"), boxed(2)), sandbox)
     list(conversation.ask("?", [picture()]))
     second = list(conversation.ask("?", [picture(9, 9)]))
-    assert [event.name for event in second if isinstance(event, Defined)] == ["image_clue_3"]
+    assert [event.name for event in second if isinstance(event, ImageDefined)] == ["image_clue_3"]
     assert sorted(sandbox.images) == [f"image_clue_{k}" for k in range(4)]
 
 
@@ -150,7 +150,7 @@ def test_a_model_that_hangs_does_not_keep_a_stopped_question_alive() -> None:
     events: list[Event] = []
     for event in conversation.ask("?"):
         events.append(event)
-        if isinstance(event, Began):
+        if isinstance(event, RunStarted):
             conversation.stop()
     assert ended(events).outcome.end_reason == "interrupted"
     conversation.task = a_task(boxed(2))
@@ -167,9 +167,9 @@ def test_an_edited_cell_runs_in_place_of_the_old_one_and_the_question_goes_on() 
     events = list(conversation.go_on("c = 3", cell=0))
     assert ended(events).outcome.answer == "2"
     assert sandbox.cells == ["a = 1", "b = 22", "c = 3"]
-    talk = "".join(message.text for message in model.requests[-1])
-    assert "c = 3" in talk
-    assert "b = 22" not in talk
+    messages = "".join(message.text for message in model.requests[-1])
+    assert "c = 3" in messages
+    assert "b = 22" not in messages
 
 
 def test_there_must_be_a_cell_to_go_on_from() -> None:
@@ -178,7 +178,7 @@ def test_there_must_be_a_cell_to_go_on_from() -> None:
 
 
 class Blank:
-    """A strategy that reads no talk."""
+    """A strategy that reads no conversation."""
 
     roles = ()
     tools = ()

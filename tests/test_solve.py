@@ -12,8 +12,8 @@ from pyvision.agent.budget import Limits
 from pyvision.agent.strategy import Strategy
 from pyvision.config.provider_limits import EndpointLimits
 from pyvision.errors import ConfigError, EndReason, ImageError, ModelError
-from pyvision.events import Asked, Began, Ended, Event, Ran, Restarted, Spoke
-from pyvision.models.factory import Player
+from pyvision.events import CellRun, Event, ModelCall, ReplyRestarted, RunEnded, RunStarted, TextDelta
+from pyvision.models.factory import ResolvedModel
 from pyvision.models.scripted import Scripted
 from pyvision.solve import Task, prepare, solve
 from pyvision.strategies.code_loop import CodeLoop
@@ -34,7 +34,7 @@ def a_task(replies: list[str | Exception], strategy: Strategy | None = None, max
 
 def recorded(events: Iterable[Event]) -> tuple[Event, ...]:
     """Without those that only pass by."""
-    return tuple(event for event in events if not isinstance(event, Spoke | Restarted))
+    return tuple(event for event in events if not isinstance(event, TextDelta | ReplyRestarted))
 
 
 @pytest.fixture
@@ -48,8 +48,8 @@ def test_a_run_begins_with_began_and_ends_with_ended() -> None:
     events: list[Event] = []
     outcome = solve(a_task([ANSWER]), events.append, CannedSandbox())
     assert outcome.answer == "7"
-    assert [type(event) for event in recorded(events)] == [Began, Asked, Ended]
-    assert isinstance(events[-1], Ended)
+    assert [type(event) for event in recorded(events)] == [RunStarted, ModelCall, RunEnded]
+    assert isinstance(events[-1], RunEnded)
     assert events[-1].outcome == outcome
 
 
@@ -85,7 +85,7 @@ def test_a_machine_without_isolation_ends_as_sandbox_error_before_a_model_is_ask
     events: list[Event] = []
     outcome = solve(a_task(["<code>\n```python\n1\n```\n"]), events.append, NoRoom())
     assert outcome.end_reason == "sandbox_error"
-    assert not [event for event in events if isinstance(event, Asked)]
+    assert not [event for event in events if isinstance(event, ModelCall)]
     assert outcome.error == "bubblewrap is missing; apt install bubblewrap"
 
 
@@ -114,7 +114,7 @@ def test_a_bug_or_an_interrupt_is_recorded_and_goes_on_its_way(
     events: list[Event] = []
     with pytest.raises(error):
         solve(a_task([], Broken(error)), events.append, CannedSandbox())
-    assert isinstance(events[-1], Ended)
+    assert isinstance(events[-1], RunEnded)
     assert events[-1].outcome.end_reason == reason
 
 
@@ -159,7 +159,7 @@ def task_of(model: Closing) -> Task:
         Question("?", (picture(),)),
         CodeLoop(),
         {"default": model},
-        players=(Player(model, {}, is_ours=True),),
+        resolved_models=(ResolvedModel(model, {}, is_ours=True),),
     )
 
 
@@ -188,7 +188,7 @@ def test_prepare_owns_what_it_builds_and_knows_what_the_endpoint_takes(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # no profile of the doctor's is there
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     task = prepare("?", model="openai")
-    assert [player.is_ours for player in task.players] == [True]
+    assert [player.is_ours for player in task.resolved_models] == [True]
     assert task.accepts["default"].pictures == 500
     assert prepare("?", model="offline").accepts["default"] == EndpointLimits()
 
@@ -226,7 +226,7 @@ def test_the_cost_of_a_run_is_told_and_limited_by_the_users_prices(photo: Path, 
     events: list[Event] = []
     outcome = solve(task, events.append, CannedSandbox([CellResult("ok")]))
     assert (outcome.answer, outcome.end_reason) == (None, "cost_limit")
-    assert isinstance(events[-1], Ended)
+    assert isinstance(events[-1], RunEnded)
     assert events[-1].cost == pytest.approx(2 * 0.95)
 
 
@@ -265,7 +265,7 @@ def test_answer_without_a_folder_writes_nothing(
 
 def test_stream_gives_the_events_of_a_run(photo: Path) -> None:
     events = pyvision.stream("How many?", [photo], model=Scripted([ANSWER]))
-    assert [type(event) for event in recorded(events)] == [Began, Asked, Ended]
+    assert [type(event) for event in recorded(events)] == [RunStarted, ModelCall, RunEnded]
 
 
 def test_a_stream_can_be_kept_in_a_folder(photo: Path, tmp_path: Path) -> None:
@@ -277,7 +277,7 @@ def test_closing_a_stream_ends_the_running_cell(photo: Path) -> None:
     endless = Scripted(["<code>\n```python\nwhile True: pass\n```\n"])
     events = pyvision.stream("How many?", [photo], model=endless)
     for event in events:
-        if isinstance(event, Asked):
+        if isinstance(event, ModelCall):
             break
     events.close()  # type: ignore[attr-defined]  # a generator, promised as an Iterator
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("ThreadPoolExecutor")]
@@ -295,5 +295,5 @@ def test_a_bug_in_a_stream_reaches_the_reader(photo: Path) -> None:
 def test_a_scripted_run_in_a_real_kernel_reads_the_picture(photo: Path) -> None:
     look = "<code>\n```python\nprint(image_clue_0.size)\n```\n"
     events = list(pyvision.stream("How wide?", [photo], model=Scripted([look, ANSWER])))
-    (ran,) = (event for event in events if isinstance(event, Ran))
+    (ran,) = (event for event in events if isinstance(event, CellRun))
     assert ran.result.text == "(40, 30)\n"

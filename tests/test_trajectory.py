@@ -18,7 +18,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyvision.errors import RunFolderError
-from pyvision.events import Asked, Began, Defined, Ended, Event, Noted, Ran, Restarted, Sent, Spoke
+from pyvision.events import (
+    CellRun,
+    Event,
+    ImageDefined,
+    ModelCall,
+    Note,
+    ReplyRestarted,
+    RunEnded,
+    RunStarted,
+    Sent,
+    TextDelta,
+)
 from pyvision.trajectory import TrajectoryWriter, picture_file, read_trajectory
 from pyvision.types import Message, Outcome, Picture, Question, Reply, Text, TokenLogprob, Usage
 from sandbox.results import CellError, CellResult, Figure, Omitted, Stream
@@ -42,8 +53,8 @@ RESULT = CellResult(
     "lost",
 )
 EVENTS: tuple[Event, ...] = (
-    Began(Question("How many?", (PICTURE, PHOTO, PICTURE)), "code_loop", {"solver": "offline"}),
-    Asked(
+    RunStarted(Question("How many?", (PICTURE, PHOTO, PICTURE)), "code_loop", {"solver": "offline"}),
+    ModelCall(
         "solver",
         "offline",
         (Message("system", (Text("Думай. 思考。"),)), USER),
@@ -51,11 +62,11 @@ EVENTS: tuple[Event, ...] = (
         0.5,
         (Sent("image_clue_0", "5f" * 32, 16, 16, 0.5, 0.25),),
     ),
-    Ran("print(3)", RESULT),
-    Ran("while True: pass", CellResult("timeout", seconds=inf)),
-    Defined("image_clue_1", PHOTO),
-    Noted("repair", {"why": "no code", "turns": [1, 2], "deep": {"nothing": None, "yes": True, "half": 0.5}}),
-    Ended(Outcome(None, "turn_limit", "no answer in 20 turns"), Usage(100, 20), 20, 3, 61.5),
+    CellRun("print(3)", RESULT),
+    CellRun("while True: pass", CellResult("timeout", seconds=inf)),
+    ImageDefined("image_clue_1", PHOTO),
+    Note("repair", {"why": "no code", "turns": [1, 2], "deep": {"nothing": None, "yes": True, "half": 0.5}}),
+    RunEnded(Outcome(None, "turn_limit", "no answer in 20 turns"), Usage(100, 20), 20, 3, 61.5),
 )
 
 
@@ -78,12 +89,12 @@ def refusal(action: Callable[[], object]) -> str:
     return message
 
 
-def talk(turns: int) -> tuple[Event, ...]:
-    """A talk in which every turn asks with all the turns before it."""
+def messages(turns: int) -> tuple[Event, ...]:
+    """A conversation in which every turn asks with all the turns before it."""
     messages: tuple[Message, ...] = (USER,)
     events: list[Event] = []
     for turn in range(turns):
-        events.append(Asked("solver", "offline", messages, Reply(f"look {turn}"), 0.5))
+        events.append(ModelCall("solver", "offline", messages, Reply(f"look {turn}"), 0.5))
         reply = Message("assistant", (Text(f"look {turn}" * 20),))
         messages = (*messages, reply, Message("user", (Text(f"saw {turn}" * 20), PHOTO)))
     return tuple(events)
@@ -101,13 +112,13 @@ def test_events_come_back_in_their_order(tmp_path: Path) -> None:
 
 
 def test_outputs_come_back_in_their_own_classes(tmp_path: Path) -> None:
-    (event,) = read_trajectory(written(tmp_path / "run", (Ran("x", RESULT),))).events
-    assert isinstance(event, Ran)
+    (event,) = read_trajectory(written(tmp_path / "run", (CellRun("x", RESULT),))).events
+    assert isinstance(event, CellRun)
     assert [type(output) for output in event.result.outputs] == [Stream, Figure, Omitted, Stream]
 
 
 def test_the_first_line_names_format_and_version(tmp_path: Path) -> None:
-    assert lines_of(written(tmp_path / "run"))[0] == {"format": "pyvision-trajectory", "version": 1}
+    assert lines_of(written(tmp_path / "run"))[0] == {"format": "pyvision-trajectory", "version": 2}
 
 
 def test_every_line_is_an_object_with_its_kind(tmp_path: Path) -> None:
@@ -116,7 +127,7 @@ def test_every_line_is_an_object_with_its_kind(tmp_path: Path) -> None:
 
 
 def test_what_only_passes_by_is_not_written(tmp_path: Path) -> None:
-    passing: tuple[Event, ...] = (Spoke("solver", "secret"), Restarted("solver"))
+    passing: tuple[Event, ...] = (TextDelta("solver", "secret"), ReplyRestarted("solver"))
     assert read_trajectory(written(tmp_path / "run", (*passing, EVENTS[0]))).events == (EVENTS[0],)
 
 
@@ -125,7 +136,7 @@ def test_a_run_of_an_earlier_release_is_read_with_what_it_knew(tmp_path: Path) -
     folder.mkdir()
     usage = {"input_tokens": 9, "output_tokens": 2}
     lines = [
-        {"format": "pyvision-trajectory", "version": 1},
+        {"format": "pyvision-trajectory", "version": 2},
         {"kind": "message", "id": 0, "message": {"role": "user", "parts": [{"text": "?"}]}},
         {
             "kind": "asked",
@@ -147,8 +158,8 @@ def test_a_run_of_an_earlier_release_is_read_with_what_it_knew(tmp_path: Path) -
     ]
     (folder / "events.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     assert read_trajectory(folder).events == (
-        Asked("solver", "m", (Message("user", (Text("?"),)),), Reply("7", Usage(9, 2), "stop"), 0.5),
-        Ended(Outcome("7", "answered"), Usage(9, 2), 1, 0, 1.0),
+        ModelCall("solver", "m", (Message("user", (Text("?"),)),), Reply("7", Usage(9, 2), "stop"), 0.5),
+        RunEnded(Outcome("7", "answered"), Usage(9, 2), 1, 0, 1.0),
     )
 
 
@@ -164,8 +175,8 @@ def test_no_text_holds_a_picture_or_a_secret(tmp_path: Path) -> None:
     with TrajectoryWriter(folder, {"model": {"name": "m", "note": secret}}, secrets=(secret, "")) as writer:
         for event in EVENTS:
             writer.write(event)
-        writer.write(Noted("failure", {"why": f"key {secret} is refused", "parts": (secret, PNG)}))
-        writer.write(Ended(Outcome(None, "model_error", f"bad key {secret}"), Usage(), 1, 0, 0.1))
+        writer.write(Note("failure", {"why": f"key {secret} is refused", "parts": (secret, PNG)}))
+        writer.write(RunEnded(Outcome(None, "model_error", f"bad key {secret}"), Usage(), 1, 0, 0.1))
     texts = [path.read_text("utf-8") for path in folder.iterdir() if path.is_file()]
     assert len(texts) == 3
     for text in texts:
@@ -179,9 +190,9 @@ def test_no_text_holds_a_picture_or_a_secret(tmp_path: Path) -> None:
 def test_the_file_grows_with_the_talk_and_not_with_its_square(tmp_path: Path) -> None:
     sizes = []
     for turns in (20, 40):
-        folder = written(tmp_path / str(turns), talk(turns))
+        folder = written(tmp_path / str(turns), messages(turns))
         sizes.append((folder / "events.jsonl").stat().st_size)
-        assert read_trajectory(folder).events == talk(turns)
+        assert read_trajectory(folder).events == messages(turns)
     assert sizes[1] < 2.3 * sizes[0]
     assert sum(line.get("kind") == "message" for line in lines_of(tmp_path / "20")) == 39
 
@@ -202,7 +213,7 @@ def test_the_end_of_a_run_is_summed_up_in_a_file(tmp_path: Path) -> None:
     with TrajectoryWriter(tmp_path / "run", {}) as writer:
         writer.write(EVENTS[0])
         assert not (tmp_path / "run/summary.json").exists()
-        writer.write(Ended(Outcome("四", "answered"), Usage(100, 20, 60), 2, 1, 61.50049, 0.25))
+        writer.write(RunEnded(Outcome("四", "answered"), Usage(100, 20, 60), 2, 1, 61.50049, 0.25))
         summary = writer.summary()
     assert json.loads((tmp_path / "run/summary.json").read_text("utf-8")) == summary
     assert summary == {
@@ -306,8 +317,8 @@ def test_a_line_that_is_no_event_is_named(tmp_path: Path, line: str) -> None:
 
 def test_another_version_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path / "run") / "events.jsonl"
-    path.write_text(path.read_text("utf-8").replace('"version":1', '"version":7', 1), "utf-8")
-    assert "version 7; this release reads pyvision-trajectory 1" in refusal(
+    path.write_text(path.read_text("utf-8").replace('"version":2', '"version":7', 1), "utf-8")
+    assert "version 7; this release reads pyvision-trajectory up to 2" in refusal(
         lambda: read_trajectory(tmp_path / "run")
     )
 
@@ -330,14 +341,14 @@ def test_a_missing_picture_is_named(tmp_path: Path) -> None:
 
 def test_no_line_leads_to_a_file_outside_the_images(tmp_path: Path) -> None:
     (tmp_path / "key.png").write_bytes(b"secret")
-    event = Noted("look", {"picture": {"file": "images/../../key.png"}, "other": {"file": "/etc/passwd"}})
+    event = Note("look", {"picture": {"file": "images/../../key.png"}, "other": {"file": "/etc/passwd"}})
     assert read_trajectory(written(tmp_path / "run", (event,))).events == (event,)
 
 
 def test_a_lone_surrogate_is_replaced(tmp_path: Path) -> None:
-    event = Asked("solver", "m", (Message("user", (Text("a\ud800b"),)),), Reply("\udfff"), 0.1)
+    event = ModelCall("solver", "m", (Message("user", (Text("a\ud800b"),)),), Reply("\udfff"), 0.1)
     (read,) = read_trajectory(written(tmp_path / "run", (event,))).events
-    assert isinstance(read, Asked)
+    assert isinstance(read, ModelCall)
     assert (read.messages[0].text, read.reply.text) == ("a\ufffdb", "\ufffd")
 
 
@@ -346,7 +357,7 @@ def test_a_lone_surrogate_is_replaced(tmp_path: Path) -> None:
 def test_any_text_comes_back(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
     folder = tmp_path_factory.mktemp("any") / "run"
     events = tuple(
-        Asked("solver", "m", (Message("user", (Text(text),)),), Reply(text), 0.0) for text in texts
+        ModelCall("solver", "m", (Message("user", (Text(text),)),), Reply(text), 0.0) for text in texts
     )
     assert read_trajectory(written(folder, events)).events == events
 
@@ -355,13 +366,13 @@ FILLING = dedent("""
     import sys
     from pathlib import Path
     from pyvision.errors import RunFolderError
-    from pyvision.events import Ran
+    from pyvision.events import CellRun
     from pyvision.trajectory import TrajectoryWriter, read_trajectory
     from sandbox.results import CellResult, Figure
 
     folder = Path(sys.argv[1]) / "run"
     figures = [Figure(bytes([n]) * 9_000, "image/png", 1, 1) for n in range(99)]
-    ran = [Ran("x" * 3_000, CellResult("ok", (figure,))) for figure in figures]
+    ran = [CellRun("x" * 3_000, CellResult("ok", (figure,))) for figure in figures]
     done = 0
     with TrajectoryWriter(folder, {}) as writer:
         try:

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 import pyvision
-from pyvision.events import Asked, Defined
+from pyvision.events import ImageDefined, ModelCall
 from pyvision.trajectory import read_trajectory
 from pyvision.types import Picture
 from tests.doubles import png
@@ -63,8 +63,8 @@ def test_two_turns_with_the_figure_in_the_second_request(
     assert server.requests[1]["messages"][:2] == server.requests[0]["messages"]
 
     events = read_trajectory(tmp_path / "run").events
-    (defined,) = (event for event in events if isinstance(event, Defined))
+    (defined,) = (event for event in events if isinstance(event, ImageDefined))
     assert (defined.name, defined.picture.data) == ("image_clue_1", second[1])
-    asked = [event for event in events if isinstance(event, Asked)]
+    asked = [event for event in events if isinstance(event, ModelCall)]
     sent = [part.data for message in asked[1].messages for part in message.parts if isinstance(part, Picture)]
     assert sent == second

@@ -72,10 +72,10 @@ def inputs(target: Target, count: int, seed: int) -> Iterator[bytes]:
 def fuzz(target: Target, count: int, seed: int) -> Report:
     """Stops early after many failures."""
     with target.open_reader() as read:
-        return _measured(read, target, count, seed)
+        return _measure(read, target, count, seed)
 
 
-def _measured(read: Read, target: Target, count: int, seed: int) -> Report:
+def _measure(read: Read, target: Target, count: int, seed: int) -> Report:
     for data in inputs(target, _WARM, seed + 1):
         attempt(read, data)
     reset_peak()

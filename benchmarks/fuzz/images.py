@@ -48,14 +48,14 @@ def _files() -> tuple[bytes, ...]:
         noise = Image.frombytes("RGBA", size, random.randbytes(4 * size[0] * size[1]))
         for mode in _MODES:
             image = noise.convert("L").convert("I").convert("I;16") if mode == "I;16" else noise.convert(mode)
-            files.append(_saved(image, "PNG", pnginfo=text, dpi=(72, 72)))
+            files.append(_save(image, "PNG", pnginfo=text, dpi=(72, 72)))
         for mode in ("L", "RGB"):
-            files.append(_saved(noise.convert(mode), "JPEG", comment=b"c" * 50))
-            files.append(_saved(noise.convert(mode), "JPEG", progressive=True, optimize=True))
+            files.append(_save(noise.convert(mode), "JPEG", comment=b"c" * 50))
+            files.append(_save(noise.convert(mode), "JPEG", progressive=True, optimize=True))
     return tuple(files)
 
 
-def _saved(image: Any, kind: str, **options: Any) -> bytes:
+def _save(image: Any, kind: str, **options: Any) -> bytes:
     sink = io.BytesIO()
     image.save(sink, kind, **options)
     return sink.getvalue()

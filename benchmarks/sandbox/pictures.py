@@ -27,7 +27,7 @@ _SAID = "(1200, 900) True\n"
 
 def define(setting: Setting) -> list[Measure]:
     """From a path to a variable, and to a pixel of it; the plain kernel opens the path itself."""
-    opened = _opened(setting.picture)
+    opened = _open(setting.picture)
     with setting.sandbox.open() as session, PlainKernel() as kernel:
         kernel.run(opened)
         ours, plain, ours_read, plain_read = medians(
@@ -73,7 +73,7 @@ def make_picture(folder: Path) -> Path:
     return path
 
 
-def _opened(picture: Path) -> str:
+def _open(picture: Path) -> str:
     return f"from PIL import Image\n{_NAME} = Image.open({str(picture)!r})"
 
 
@@ -85,7 +85,7 @@ def _job(setting: Setting) -> None:
 
 def _plain_job(picture: Path) -> None:
     with PlainKernel() as kernel:
-        shown, said = kernel.run(_opened(picture) + _CROP), kernel.run(_MORE)
+        shown, said = kernel.run(_open(picture) + _CROP), kernel.run(_MORE)
     _expect(len(shown.figures), said.text)
 
 

@@ -22,12 +22,12 @@ from typing import NoReturn
 
 from benchmarks.worlds.seeking.collection import RECALLED, build, recall, searches
 from benchmarks.worlds.seeking.entries import World, world
-from benchmarks.worlds.seeking.models import Player, Rates, scripted_tools
+from benchmarks.worlds.seeking.models import Rates, RoleModel, scripted_tools
 from benchmarks.worlds.seeking.questions import FORMS, Case, cases
 from pyvision.agent.budget import Limits
 from pyvision.bench.analysis.statistics import wilson
 from pyvision.bench.metrics.infoseek import official
-from pyvision.events import Event, Noted
+from pyvision.events import Event, Note
 from pyvision.solve import Task, solve
 from pyvision.strategies.avis import Avis
 from pyvision.types import Question, Tool
@@ -108,13 +108,13 @@ def _played(case: Case, options: Avis, made: World, tools: Mapping[str, Tool], r
     task = Task(
         Question(case.text, (case.picture,)),
         options,
-        {"default": Player(case, rates)},
+        {"default": RoleModel(case, rates)},
         Limits(max_turns=100),
         tools=own,
     )
     outcome = solve(task, events.append, NoSandbox())
-    notes = Counter(event.label for event in events if isinstance(event, Noted))
-    used = sum(event.label == "verdict" for event in events if isinstance(event, Noted))
+    notes = Counter(event.label for event in events if isinstance(event, Note))
+    used = sum(event.label == "verdict" for event in events if isinstance(event, Note))
     score = official(outcome.answer, case.sample()).value if outcome.answer is not None else 0.0
     return Played(case, bool(score), used, notes["backtrack"], bool(notes["forced"]))
 

@@ -18,9 +18,9 @@ class Limits:
     """Budgets of one question; None means no limit.
 
     Turns are replies to the strategy; what its tools ask of models is no turn, but counts otherwise. Tokens count input
-    and output of every reply. A picture counts once, however often the talk that holds it is sent; bytes count every
-    time, pictures as base64. Cost is in the currency of the price table. Pictures, bytes and uses of tools are known
-    beforehand and never overshot, the others by no more than the one call under way.
+    and output of every reply. A picture counts once, however often the conversation that holds it is sent; bytes
+    count every time, pictures as base64. Cost is in the currency of the price table. Pictures, bytes and uses of
+    tools are known beforehand and never overshot, the others by no more than the one call under way.
     """
 
     max_turns: int = 20

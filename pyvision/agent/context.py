@@ -1,7 +1,7 @@
-"""What goes out to a model: the talk with its pictures fitted, and figures left out where there are too many.
+"""What goes out to a model: the conversation with its pictures fitted, and figures left out where there are too many.
 
-The talk of a strategy is only ever appended to, and so is what is sent, until a limit of the endpoint is met. Then
-the oldest figures give way to a line with their handle, down to half the limit at once, so that the endpoint's
+The conversation of a strategy is only ever appended to, and so is what is sent, until a limit of the endpoint is met.
+Then the oldest figures give way to a line with their handle, down to half the limit at once, so that the endpoint's
 prompt cache breaks once and not with every turn. Figures of the last turn go only where they must, and the images of
 the question last of all. What was left out stays out; the model gets it back by showing `image_clue_k` again.
 """
@@ -29,17 +29,17 @@ _MOST_PICTURES = re.compile(r"at most (\d+) image|you set image=(\d+)", re.IGNOR
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request as it goes out; `left_out` are the handles of the pictures that gave way just now."""
+    """One request as it goes out; `evicted` are the handles of the pictures that gave way just now."""
 
     messages: tuple[Message, ...]
     sent: tuple[Sent, ...]
     size_bytes: int
-    left_out: tuple[str, ...] = ()
+    evicted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a picture stands in a talk, and the number of its handle, if it has one."""
+    """Where a picture stands in a conversation, and the number of its handle, if it has one."""
 
     turn: int
     message: Message
@@ -52,8 +52,8 @@ class _Place:
         return None if self.number is None else f"image_clue_{self.number}"
 
 
-class Outbox:
-    """Packs the talks of one role for the endpoint of its model; every picture is fitted and hashed once.
+class ContextWindow:
+    """Packs the conversations of one role for the endpoint of its model; every picture is fitted and hashed once.
 
     originals: the k of each `image_clue_k` that a person gave.
     """
@@ -62,24 +62,26 @@ class Outbox:
         self._accepts = accepts
         self._originals = originals
         self._fitted: dict[Picture, tuple[Fitted, str]] = {}
-        self._left_out: dict[Message, frozenset[int]] = {}
+        self._evicted: dict[Message, frozenset[int]] = {}
 
-    def pack(self, talk: Sequence[Message]) -> Request:
-        """The request for this talk. Raises LimitReached when no picture is left that could give way."""
-        leaving = self._surplus(talk)
+    def pack(self, messages: Sequence[Message]) -> Request:
+        """The request for this conversation. Raises LimitReached when no picture is left that could give way."""
+        leaving = self._surplus(messages)
         self._leave_out(leaving)
-        places = self._shown(talk)
-        size = self._size(talk, places)
+        places = self._render(messages)
+        size = self._size(messages, places)
         self._check(len(places), size)
         return Request(
-            tuple(self._packed(message) for message in talk),
+            tuple(self._pack(message) for message in messages),
             tuple(self._sent(place) for place in places),
             size,
             tuple(place.name or "" for place in leaving),
         )
 
-    def give_way(self, error: ModelError, talk: Sequence[Message]) -> bool:
-        """Whether the talk may be sent again, smaller: the endpoint told its limit, or the talk is too long for it."""
+    def evict(self, error: ModelError, messages: Sequence[Message]) -> bool:
+        """Whether the conversation may be sent again, smaller:
+        the endpoint told its limit, or the conversation is too long for it.
+        """
         if told := _MOST_PICTURES.search(str(error)):
             pictures = int(told[1] or told[2])
             is_news = pictures < self._accepts.pictures
@@ -87,33 +89,33 @@ class Outbox:
             return is_news
         if error.kind != "context":
             return False
-        named = [place for place in self._shown(talk) if place.number is not None]
-        first = min((self._rank(place, talk) for place in named), default=0)
-        leaving = [place for place in named if self._rank(place, talk) == first]
+        named = [place for place in self._render(messages) if place.number is not None]
+        first = min((self._rank(place, messages) for place in named), default=0)
+        leaving = [place for place in named if self._rank(place, messages) == first]
         self._leave_out(leaving)
         return bool(leaving)
 
-    def _surplus(self, talk: Sequence[Message]) -> list[_Place]:
-        """The pictures that have to give way; none while the talk keeps to the limits."""
-        places = self._shown(talk)
-        count, size = len(places), self._size(talk, places)
+    def _surplus(self, messages: Sequence[Message]) -> list[_Place]:
+        """The pictures that have to give way; none while the conversation keeps to the limits."""
+        places = self._render(messages)
+        count, size = len(places), self._size(messages, places)
         if self._fits(count, size, 1.0):
             return []
         leaving: list[_Place] = []
         named = (place for place in places if place.number is not None)
-        for place in sorted(named, key=lambda place: self._rank(place, talk)):
-            share = _KEPT if self._rank(place, talk) == 0 else 1.0
+        for place in sorted(named, key=lambda place: self._rank(place, messages)):
+            share = _KEPT if self._rank(place, messages) == 0 else 1.0
             if self._fits(count, size, share):
                 break
             leaving.append(place)
             count, size = count - 1, size - self._picture_bytes(place.picture)
         return leaving
 
-    def _rank(self, place: _Place, talk: Sequence[Message]) -> int:
+    def _rank(self, place: _Place, messages: Sequence[Message]) -> int:
         """What goes first: figures of earlier turns (0), those of the last turn (1), images of the question (2)."""
         if place.number in self._originals:
             return 2
-        return 1 if place.turn == len(talk) - 1 else 0
+        return 1 if place.turn == len(messages) - 1 else 0
 
     def _fits(self, count: int, size: int, share: float) -> bool:
         accepts = self._accepts
@@ -129,21 +131,21 @@ class Outbox:
         told = f"{size:,} bytes do not go into one request of at most {accepts.request_bytes:,}"
         raise LimitReached("byte_limit", f"{told}; {way}")
 
-    def _shown(self, talk: Sequence[Message]) -> list[_Place]:
+    def _render(self, messages: Sequence[Message]) -> list[_Place]:
         return [
             place
-            for place in _places(talk)
-            if place.part not in self._left_out.get(place.message, frozenset())
+            for place in _places(messages)
+            if place.part not in self._evicted.get(place.message, frozenset())
         ]
 
     def _leave_out(self, places: Sequence[_Place]) -> None:
         for place in places:
-            self._left_out[place.message] = self._left_out.get(place.message, frozenset()) | {place.part}
+            self._evicted[place.message] = self._evicted.get(place.message, frozenset()) | {place.part}
 
-    def _packed(self, message: Message) -> Message:
+    def _pack(self, message: Message) -> Message:
         if not any(isinstance(part, Picture) for part in message.parts):
             return message
-        gone = self._left_out.get(message, frozenset())
+        gone = self._evicted.get(message, frozenset())
         return replace(
             message,
             parts=tuple(
@@ -174,8 +176,8 @@ class Outbox:
             self._fitted[picture] = fitted, file_hash(fitted.picture)
         return self._fitted[picture]
 
-    def _size(self, talk: Sequence[Message], places: Sequence[_Place]) -> int:
-        parts = [part for message in talk for part in message.parts]
+    def _size(self, messages: Sequence[Message], places: Sequence[_Place]) -> int:
+        parts = [part for message in messages for part in message.parts]
         text = sum(len(part.text.encode("utf-8", "replace")) for part in parts if isinstance(part, Text))
         pictures = sum(self._picture_bytes(place.picture) for place in places)
         return text + pictures + _PART_BYTES * len(parts)
@@ -184,8 +186,8 @@ class Outbox:
         return -(-len(self._fit(picture)[0].picture.data) // 3) * 4
 
 
-def _places(talk: Sequence[Message]) -> Iterator[_Place]:
-    for turn, message in enumerate(talk):
+def _places(messages: Sequence[Message]) -> Iterator[_Place]:
+    for turn, message in enumerate(messages):
         for at, part in enumerate(message.parts):
             if isinstance(part, Picture):
                 yield _Place(turn, message, at, part, _number(message.parts, at))

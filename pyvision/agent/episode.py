@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from pyvision.agent.budget import Budget, Limits
-from pyvision.agent.context import Outbox, Request
+from pyvision.agent.context import ContextWindow, Request
 from pyvision.config.prices import Price
 from pyvision.config.provider_limits import EndpointLimits
 from pyvision.errors import (
@@ -24,7 +24,7 @@ from pyvision.errors import (
     PyVisionError,
     ToolError,
 )
-from pyvision.events import Asked, Defined, Event, Noted, Ran, Restarted, Spoke, Used
+from pyvision.events import CellRun, Event, ImageDefined, ModelCall, Note, ReplyRestarted, TextDelta, ToolRun
 from pyvision.images.read import decode
 from pyvision.models.cancellation import Cancellation
 from pyvision.models.streaming import interruptible, stream_of
@@ -109,7 +109,7 @@ class Episode:
         self._accepts = accepts or {}
         self._prices = prices or {}
         self._tools = tools or {}
-        self._outboxes: dict[str, Outbox] = {}
+        self._outboxes: dict[str, ContextWindow] = {}
         self._sandbox = sandbox
         self._watch = watch
         self._session: Session | None = None
@@ -151,9 +151,9 @@ class Episode:
     def ask(
         self, role: str, messages: Sequence[Message], *, stop: tuple[str, ...] = (), logprobs: bool = False
     ) -> Reply:
-        """One reply of the model that plays this role, to the talk as its endpoint can take it (`sending`).
+        """One reply of the model that plays this role, to the conversation as its endpoint can take it (`sending`).
 
-        Raises LimitReached when a budget is spent or the talk is too long, ModelError when the endpoint fails.
+        Raises LimitReached when a budget is spent or the conversation is too long, ModelError when the endpoint fails.
         """
         return self._ask(role, messages, Sampling(stop=stop, logprobs=logprobs))
 
@@ -168,7 +168,7 @@ class Episode:
         request, reply = self._reply(role, model, messages, timed)
         self._budget.receive(reply.usage, self._prices.get(model.name), for_tool=for_tool)
         seconds = time.monotonic() - began
-        self._watch(Asked(role, model.name, request.messages, reply, seconds, request.sent))
+        self._watch(ModelCall(role, model.name, request.messages, reply, seconds, request.sent))
         return reply
 
     def expect_code(self) -> None:
@@ -232,7 +232,7 @@ class Episode:
 
     def _recorded(self, code: str, result: CellResult) -> CellResult:
         self.cells += 1
-        self._watch(Ran(code, result))
+        self._watch(CellRun(code, result))
         return result
 
     @property
@@ -270,7 +270,7 @@ class Episode:
                 observation = known(request, self._ask_for_tool)
         except ToolError as error:
             observation = Observation(error=str(error))
-        self._watch(Used(tool, request, observation, time.monotonic() - began))
+        self._watch(ToolRun(tool, request, observation, time.monotonic() - began))
         return observation
 
     def _ask_for_tool(self, role: str, messages: Sequence[Message]) -> Reply:
@@ -291,13 +291,13 @@ class Episode:
             name = f"image_clue_{self._names}"
             self._names += 1
             self._open_session().define({name: picture.data})
-            self._watch(Defined(name, picture))
+            self._watch(ImageDefined(name, picture))
             named.append((name, picture))
         return tuple(named)
 
     def note(self, label: str, **data: Any) -> None:
         """Record something about the strategy's own course; the data must be plain values."""
-        self._watch(Noted(label, data))
+        self._watch(Note(label, data))
 
     def last_call(self) -> EndReason | None:
         """The budget that allows only one more reply, or None while there is room for more."""
@@ -316,31 +316,31 @@ class Episode:
         return self._session
 
     def _reply(
-        self, role: str, model: Model, talk: Sequence[Message], sampling: Sampling, *, again: bool = True
+        self, role: str, model: Model, messages: Sequence[Message], sampling: Sampling, *, again: bool = True
     ) -> tuple[Request, Reply]:
         """What was sent and what came back; once more where the endpoint said that it was too much."""
-        request = self._packed(role, talk)
+        request = self._pack(role, messages)
         try:
             return request, self._listen(role, model, request.messages, sampling)
         except ModelError as error:
-            if again and self._outbox(role).give_way(error, talk):
-                return self._reply(role, model, talk, sampling, again=False)
+            if again and self._context_window(role).evict(error, messages):
+                return self._reply(role, model, messages, sampling, again=False)
             self._check_time()  # what the endpoint could not do in the time that was left is no fault of it
             if error.kind == "context":
                 raise LimitReached("context_overflow", str(error)) from error
             raise
 
-    def _packed(self, role: str, talk: Sequence[Message]) -> Request:
-        request = self._outbox(role).pack(talk)
-        if request.left_out:
-            self.note("left_out", role=role, pictures=list(request.left_out))
+    def _pack(self, role: str, messages: Sequence[Message]) -> Request:
+        request = self._context_window(role).pack(messages)
+        if request.evicted:
+            self.note("left_out", role=role, pictures=list(request.evicted))
         self._budget.send(request)
         return request
 
-    def _outbox(self, role: str) -> Outbox:
+    def _context_window(self, role: str) -> ContextWindow:
         if role not in self._outboxes:
             accepts = self._accepts.get(role if role in self._models else DEFAULT_ROLE, EndpointLimits())
-            self._outboxes[role] = Outbox(accepts, self.question.originals)
+            self._outboxes[role] = ContextWindow(accepts, self.question.originals)
         return self._outboxes[role]
 
     def _listen(self, role: str, model: Model, messages: Sequence[Message], sampling: Sampling) -> Reply:
@@ -354,12 +354,14 @@ class Episode:
                     return piece
                 self._check_time()
                 self._watch(
-                    self._restarted(role, model, piece) if isinstance(piece, Restart) else Spoke(role, piece)
+                    self._restart(role, model, piece)
+                    if isinstance(piece, Restart)
+                    else TextDelta(role, piece)
                 )
         raise ModelError(f"{model.name}: the stream ended without a reply", retry=True)
 
-    def _restarted(self, role: str, model: Model, restart: Restart) -> Restarted:
-        event = Restarted(role, restart.why, restart.attempt, restart.wait_s)
+    def _restart(self, role: str, model: Model, restart: Restart) -> ReplyRestarted:
+        event = ReplyRestarted(role, restart.why, restart.attempt, restart.wait_s)
         self._waiting_for = f"{model.name} ({event.notice})" if event.notice else model.name
         return event
 

@@ -1,6 +1,6 @@
-"""The arms of an audit: wrappers around a sandbox that change what a strategy gets to see, and nothing else.
+"""The ablations of an audit: wrappers around a sandbox that change what a strategy gets to see, and nothing else.
 
-No strategy knows of them. What the kernel holds stays true in every arm: a figure that was replaced on its way to
+No strategy knows of them. What the kernel holds stays true in every ablation: a figure that was replaced on its way to
 the model is still itself under its `image_clue_k`, so that what a cell computes from it does not change. Without
 execution there is no kernel at all.
 """
@@ -19,12 +19,12 @@ from pyvision.agent.episode import Sandbox, Session
 from pyvision.bench.samples import Sample
 from pyvision.bench.store import Store
 from pyvision.errors import ConfigError
-from pyvision.events import Ran
+from pyvision.events import CellRun
 from pyvision.trajectory import read_trajectory
 from sandbox import CellResult, Figure, HostFunction
 
-Donors: TypeAlias = Mapping[str, Sequence[Figure]]
-"""Sample id -> the figures that its cells showed in the arm with tools."""
+FiguresToSwap: TypeAlias = Mapping[str, Sequence[Figure]]
+"""Sample id -> the figures that its cells showed in the ablation with tools."""
 
 MARGIN = 0.25  # of the box's sides, around an oracle crop
 
@@ -103,7 +103,7 @@ class OracleCrop:
 
 
 @dataclass(frozen=True, slots=True)
-class Arm:
+class Ablation:
     """One way to answer the same samples.
 
     strategy: None for the one that is audited. around: gives the sandbox of one sample, without touching the one
@@ -112,7 +112,7 @@ class Arm:
 
     name: str
     purpose: str
-    around: Callable[[Sandbox, Sample, Donors], Sandbox]
+    around: Callable[[Sandbox, Sample, FiguresToSwap], Sandbox]
     strategy: str | None = None
     needs_box: bool = False
 
@@ -126,8 +126,8 @@ def blank(figure: Figure) -> Figure:
     return Figure(data, "image/png", figure.width, figure.height)
 
 
-def read_donors(folder: Path) -> dict[str, tuple[Figure, ...]]:
-    """Sample id -> the figures that its cells showed in an experiment: what the arm `swapped` draws from.
+def read_figures_to_swap(folder: Path) -> dict[str, tuple[Figure, ...]]:
+    """Sample id -> the figures that its cells showed in an experiment: what the ablation `swapped` draws from.
 
     Raises ConfigError for a folder without an experiment.
     """
@@ -136,22 +136,22 @@ def read_donors(folder: Path) -> dict[str, tuple[Figure, ...]]:
         for record in store.records():
             run = store.run_folder(record.sample_id, record.repeat) if record.cells else None
             events = read_trajectory(run).events if run else ()
-            ran = (event for event in events if isinstance(event, Ran))
+            ran = (event for event in events if isinstance(event, CellRun))
             figures = tuple(figure for cell in ran for figure in cell.result.figures)
             if figures:
                 found[record.sample_id] = figures
     return found
 
 
-def donated(sample: Sample, donors: Donors) -> Sequence[Figure]:
+def figures_of_next_sample(sample: Sample, figures_to_swap: FiguresToSwap) -> Sequence[Figure]:
     """The figures of the next sample, by id, that showed any. Raises ConfigError where no other sample did."""
-    others = sorted(key for key, figures in donors.items() if figures and key != sample.id)
+    others = sorted(key for key, figures in figures_to_swap.items() if figures and key != sample.id)
     if not others:
         raise ConfigError(
             f"sample {sample.id!r}: no other sample showed a figure, so there is none to swap; "
-            "audit more samples, or leave out the arm 'swapped'"
+            "audit more samples, or leave out the ablation 'swapped'"
         )
-    return donors[next((key for key in others if key > sample.id), others[0])]
+    return figures_to_swap[next((key for key in others if key > sample.id), others[0])]
 
 
 class _Replaced:
@@ -169,7 +169,7 @@ class _Replaced:
     ) -> CellResult:
         result = self._session.run(code, trace=trace, functions=functions)
         self._true = deque(result.figures)  # a strategy defines the figures of a cell before the next cell
-        outputs = tuple(self._replaced(each) if isinstance(each, Figure) else each for each in result.outputs)
+        outputs = tuple(self._replace(each) if isinstance(each, Figure) else each for each in result.outputs)
         return replace(result, outputs=outputs)
 
     def define(self, images: Mapping[str, bytes]) -> None:
@@ -182,7 +182,7 @@ class _Replaced:
     def close(self) -> None:
         self._session.close()
 
-    def _replaced(self, figure: Figure) -> Figure:
+    def _replace(self, figure: Figure) -> Figure:
         number, self._shown = self._shown, self._shown + 1
         return self._instead(figure, number)
 
@@ -201,7 +201,7 @@ def _around_box(sandbox: Sandbox, sample: Sample) -> Sandbox:
     box = _box(sample)
     if box is None:
         raise ConfigError(
-            f"sample {sample.id!r}: no metadata['box'] of four numbers; leave out the arm 'oracle'"
+            f"sample {sample.id!r}: no metadata['box'] of four numbers; leave out the ablation 'oracle'"
         )
     return OracleCrop(sandbox, box)
 
@@ -235,20 +235,26 @@ def _untouched(sandbox: Sandbox, *_: Any) -> Sandbox:
     return sandbox
 
 
-ARMS: tuple[Arm, ...] = (
-    Arm("direct", "question and images only", _untouched, strategy="direct"),
-    Arm("tools", "the strategy as it is", _untouched),
-    Arm("not_run", "the same talk, but no cell runs", lambda sandbox, sample, donors: NotRun()),
-    Arm("blank", "every figure is grey", lambda sandbox, sample, donors: BlankFigures(sandbox)),
-    Arm(
+ABLATIONS: tuple[Ablation, ...] = (
+    Ablation("direct", "question and images only", _untouched, strategy="direct"),
+    Ablation("tools", "the strategy as it is", _untouched),
+    Ablation(
+        "not_run",
+        "the same conversation, but no cell runs",
+        lambda sandbox, sample, figures_to_swap: NotRun(),
+    ),
+    Ablation("blank", "every figure is grey", lambda sandbox, sample, figures_to_swap: BlankFigures(sandbox)),
+    Ablation(
         "swapped",
         "every figure is another sample's",
-        lambda sandbox, sample, donors: SwappedFigures(sandbox, donated(sample, donors)),
+        lambda sandbox, sample, figures_to_swap: SwappedFigures(
+            sandbox, figures_of_next_sample(sample, figures_to_swap)
+        ),
     ),
-    Arm(
+    Ablation(
         "oracle",
         "every figure is the part that decides",
-        lambda sandbox, sample, donors: _around_box(sandbox, sample),
+        lambda sandbox, sample, figures_to_swap: _around_box(sandbox, sample),
         needs_box=True,
     ),
 )

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pyvision.bench.runner.plan import AS_IT_IS, Plan
+from pyvision.bench.runner.plan import DEFAULT_ABLATION, Plan
 from pyvision.config.data_folders import data_folder
 from pyvision.solve import Task
 
@@ -27,8 +27,8 @@ def configuration(plan: Plan, task: Task) -> dict[str, Any]:
     whole = {
         "dataset": plan.source.identity,
         **task.config.shared(),
-        "arm": plan.arm,
-        "donors": plan.donors and plan.donors.resolve().name,
+        "arm": plan.ablation,
+        "donors": plan.swap_from and plan.swap_from.resolve().name,
         "limit": plan.limit,
         "repeats": plan.repeats,
         "prompts": prompts_hash(),
@@ -42,8 +42,10 @@ def usual_folder(plan: Plan, task: Task, configured: Mapping[str, Any]) -> Path:
     """Where an experiment lies when nobody says where: under runs/, named after what it is."""
     model = next(iter(task.models.values())).name
     source = Path(plan.source.name).stem if plan.source.identity.get("kind") == "file" else plan.source.name
-    arm = () if plan.arm == AS_IT_IS else (plan.arm,)
-    named = "-".join(_UNFIT.sub("_", part).strip("._") for part in (source, task.strategy_name, *arm, model))
+    ablation = () if plan.ablation == DEFAULT_ABLATION else (plan.ablation,)
+    named = "-".join(
+        _UNFIT.sub("_", part).strip("._") for part in (source, task.strategy_name, *ablation, model)
+    )
     return Path("runs") / "bench" / f"{named}-{short_hash(configured)}"
 
 
@@ -51,7 +53,7 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, ..
     """Each setting that is not the same, as `limits.max_turns: 20 -> 5`; none where the two are equal."""
     before, after = dict(_leaves(old)), dict(_leaves(new))
     return tuple(
-        f"{'.'.join(path)}: {_shown(before.get(path))} -> {_shown(after.get(path))}"
+        f"{'.'.join(path)}: {_render(before.get(path))} -> {_render(after.get(path))}"
         for path in sorted(before.keys() | after.keys())
         if before.get(path) != after.get(path)
     )
@@ -85,7 +87,7 @@ def _leaves(value: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[t
             yield (*above, key), json.dumps(inner, ensure_ascii=False)
 
 
-def _shown(leaf: str | None) -> str:
+def _render(leaf: str | None) -> str:
     if leaf is None:
         return "(absent)"
     return leaf if len(leaf) <= _SHOWN else f"{leaf[:_SHOWN]}…"

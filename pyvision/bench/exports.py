@@ -12,7 +12,7 @@ from typing import Any
 
 from pyvision.bench.grading import answered
 from pyvision.bench.samples import UNGRADED, Record, Sample, Score
-from pyvision.bench.store import Store, explained
+from pyvision.bench.store import Store, explain_errors
 from pyvision.errors import ConfigError, MissingExtra
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # with which a spreadsheet takes a cell for a formula
@@ -26,14 +26,14 @@ def export(folder: Path, form: str, file: Path | None = None, metric: str | None
     with Store(folder) as store:
         path = file or folder / f"results{ending}"
         part = path.with_name(f"{path.name}.part")
-        rows = [_VIEWS.get(form, _row)(*each) for each in _graded(store, metric)]
-        with explained(path.parent):
+        rows = [_VIEWS.get(form, _row)(*each) for each in _results(store, metric)]
+        with explain_errors(path.parent):
             write(part, rows)
             part.replace(path)
     return path
 
 
-def _graded(store: Store, metric: str | None) -> Iterator[tuple[Record, Sample, Score]]:
+def _results(store: Store, metric: str | None) -> Iterator[tuple[Record, Sample, Score]]:
     scores = store.scores(metric)
     for record, sample in answered(store):
         yield record, sample, scores.get((record.sample_id, record.repeat), UNGRADED)

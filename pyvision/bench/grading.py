@@ -71,12 +71,12 @@ def find_grading(name: str | None, judge: Judge | None = None) -> Grading:
     rules = _by_rules(name)
     if judge is None:
         return rules
-    from pyvision.bench.metrics.judge import judged
+    from pyvision.bench.metrics.judge import with_judge
 
-    return Grading(f"{rules.key}{JUDGE}{judge.model.name}", judged(rules.metric, judge))
+    return Grading(f"{rules.key}{JUDGE}{judge.model.name}", with_judge(rules.metric, judge))
 
 
-def unscored_because(record: Record, score: Score) -> str:
+def reason_unscored(record: Record, score: Score) -> str:
     """Why a record has no score, in words that are the same for all that share the reason."""
     if record.end_reason in INFRASTRUCTURE:
         return record.end_reason

@@ -15,12 +15,12 @@ from typing import TypeAlias
 from pyvision.bench.grading import Grading, answered, find_grading, grade
 from pyvision.bench.metrics.judge import Judge
 from pyvision.bench.metrics.verdicts import VERDICTS, Verdicts
-from pyvision.bench.runner.preflight import check_player
+from pyvision.bench.runner.preflight import check_model
 from pyvision.bench.runner.recorder import Recorder
 from pyvision.bench.samples import Score
 from pyvision.bench.store import Store
 from pyvision.errors import ModelError
-from pyvision.models.factory import Player, find_player
+from pyvision.models.factory import ResolvedModel, resolve_model
 
 Key: TypeAlias = tuple[str, int]
 Watch: TypeAlias = Callable[[int, int], None]
@@ -37,26 +37,26 @@ def regrade(folder: Path, metric: str | None) -> None:
 
 
 @contextmanager
-def open_judge(name: str) -> Iterator[Player]:
+def open_judge(name: str) -> Iterator[ResolvedModel]:
     """The model of that name, as `--model` takes it, or of a configuration file (*.json). Raises ConfigError."""
     is_file = name.endswith(".json")
-    player = find_player(None if is_file else name, name if is_file else None)
-    with closing(player):
-        yield player
+    resolved = resolve_model(None if is_file else name, name if is_file else None)
+    with closing(resolved):
+        yield resolved
 
 
 @contextmanager
-def ready_judge(name: str) -> Iterator[Player]:
+def ready_judge(name: str) -> Iterator[ResolvedModel]:
     """The same, after it was asked whether it is there. Raises ConfigError, ModelError."""
-    with open_judge(name) as player:
-        check_player(player)
-        yield player
+    with open_judge(name) as resolved:
+        check_model(resolved)
+        yield resolved
 
 
 def judge_run(
     folder: Path,
     metric: str | None,
-    player: Player,
+    resolved: ResolvedModel,
     *,
     workers: int = 4,
     watch: Watch = lambda done, total: None,
@@ -66,7 +66,7 @@ def judge_run(
     workers: answers that are judged at once. Raises ConfigError; ModelError when the judge cannot be reached: then
     the scores are as they were.
     """
-    judge = Judge(player.model, Verdicts(folder / VERDICTS))
+    judge = Judge(resolved.model, Verdicts(folder / VERDICTS))
     with Store(folder) as store:
         grading = find_grading(metric or store.default_metric, judge)
         try:
@@ -75,7 +75,7 @@ def judge_run(
             told = f"judge {judge.model.name}: {error}; what it said so far is kept, the same command goes on"
             raise ModelError(told) from error
         configured = store.configuration
-    with Recorder(folder, configured, metric=grading.key, secrets=player.secrets) as recorder:
+    with Recorder(folder, configured, metric=grading.key, secrets=resolved.secrets) as recorder:
         recorder.write_scores(scores)
 
 

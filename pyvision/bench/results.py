@@ -10,7 +10,7 @@ from pyvision.bench.samples import INFRASTRUCTURE, UNGRADED, Record, Score
 
 
 @dataclass(frozen=True, slots=True)
-class Graded:
+class Result:
     """One answered sample and how right it is."""
 
     record: Record
@@ -27,31 +27,31 @@ class Graded:
         return self.record.input_tokens + self.record.output_tokens
 
 
-def pair(records: Iterable[Record], scores: Mapping[tuple[str, int], Score]) -> tuple[Graded, ...]:
+def pair(records: Iterable[Record], scores: Mapping[tuple[str, int], Score]) -> tuple[Result, ...]:
     """Every record with its score, in order; one that was never graded is unscored, not left out."""
     return tuple(
-        Graded(record, scores.get((record.sample_id, record.repeat), UNGRADED)) for record in records
+        Result(record, scores.get((record.sample_id, record.repeat), UNGRADED)) for record in records
     )
 
 
-def by_sample(graded: Iterable[Graded]) -> dict[str, tuple[Graded, ...]]:
+def by_sample(results: Iterable[Result]) -> dict[str, tuple[Result, ...]]:
     """Sample id -> its repeats, in the order of their numbers."""
-    found: dict[str, list[Graded]] = {}
-    for each in graded:
+    found: dict[str, list[Result]] = {}
+    for each in results:
         found.setdefault(each.record.sample_id, []).append(each)
     return {key: tuple(sorted(group, key=lambda one: one.record.repeat)) for key, group in found.items()}
 
 
-def values_by_sample(graded: Iterable[Graded]) -> dict[str, tuple[float, ...]]:
+def values_by_sample(results: Iterable[Result]) -> dict[str, tuple[float, ...]]:
     """Sample id -> the values of its scored repeats; a sample without any is left out."""
-    groups = {key: _values(group) for key, group in by_sample(graded).items()}
+    groups = {key: _values(group) for key, group in by_sample(results).items()}
     return {key: values for key, values in groups.items() if values}
 
 
-def means_by_sample(graded: Iterable[Graded]) -> dict[str, float]:
+def means_by_sample(results: Iterable[Result]) -> dict[str, float]:
     """Sample id -> the mean of its scored repeats; a sample without any is left out."""
-    return {key: fmean(values) for key, values in values_by_sample(graded).items()}
+    return {key: fmean(values) for key, values in values_by_sample(results).items()}
 
 
-def _values(group: Sequence[Graded]) -> tuple[float, ...]:
+def _values(group: Sequence[Result]) -> tuple[float, ...]:
     return tuple(each.value for each in group if each.value is not None)

@@ -35,8 +35,8 @@ class Store:
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
-        with explained(self.folder):
-            self._database = _opened(self.folder)
+        with explain_errors(self.folder):
+            self._database = _open(self.folder)
             _check_format(self.folder, self._about)
 
     @property
@@ -77,7 +77,7 @@ class Store:
             raise ConfigError(
                 f"{self.folder}: no scores by {metric!r}; there are those by {', '.join(known)}"
             )
-        with explained(self.folder):
+        with explain_errors(self.folder):
             found = read_scores(self._database, metric)
             return {(sample_id, repeat): score for sample_id, repeat, score in found}
 
@@ -117,12 +117,12 @@ class Store:
         return dict(self._rows("SELECT key, value FROM experiment"))
 
     def _rows(self, statement: str, *values: Any) -> Iterator[Any]:
-        with explained(self.folder), closing(self._database.execute(statement, values)) as cursor:
+        with explain_errors(self.folder), closing(self._database.execute(statement, values)) as cursor:
             yield from cursor
 
 
 @contextmanager
-def explained(folder: Path) -> Iterator[None]:
+def explain_errors(folder: Path) -> Iterator[None]:
     """Errors of the database and the disk in words. Raises RunFolderError."""
     try:
         yield
@@ -133,7 +133,7 @@ def explained(folder: Path) -> Iterator[None]:
         raise RunFolderError(f"{str(folder)!r}: {error.strerror}; choose another --out") from error
 
 
-def _opened(folder: Path) -> sqlite3.Connection:
+def _open(folder: Path) -> sqlite3.Connection:
     path = folder / DATABASE
     if not path.is_file():
         raise ConfigError(f"{str(folder)!r}: holds no experiment; `bench run DATASET --out DIR` makes one")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pyvision.cli.flags import count
-from pyvision.cli.settings import add_model, add_repeated, given
+from pyvision.cli.settings import add_model, add_repeated, parse_pairs
 from pyvision.errors import ConfigError
 
 
@@ -39,8 +39,8 @@ def study(options: argparse.Namespace) -> int:
         port=options.port,
         everyone=options.everyone,
     )
-    roles = given(options, "--role")
-    tools = given(options, "--tool")
+    roles = parse_pairs(options, "--role")
+    tools = parse_pairs(options, "--tool")
     toolbox = find_toolbox(options.model, options.config, roles, tools)
     with closing(toolbox), closing(Study(serving, toolbox)) as served:
         _print(served.url)
@@ -53,23 +53,23 @@ def study(options: argparse.Namespace) -> int:
 
 def induce(options: argparse.Namespace) -> int:
     """Write the graph and the examples, print what changed; returns the exit code."""
+    from pyvision.experiments.avis_study.induction import format_induced, write_induced
     from pyvision.experiments.avis_study.induction import induce as induced_from
-    from pyvision.experiments.avis_study.induction import told, write_induced
     from pyvision.experiments.avis_study.log_reader import read_log
-    from pyvision.experiments.avis_study.trajectories import course_of
+    from pyvision.experiments.avis_study.trajectories import trajectory_of
     from pyvision.strategies.avis.graph import load_graph
 
     records = [read_log(path) for path in options.logs]
     _tell(*(f"{path}: {each.note}" for path, each in zip(options.logs, records, strict=True) if each.note))
-    courses = [course_of(attempt) for record in records for attempt in record.attempts]
+    trajectories = [trajectory_of(attempt) for record in records for attempt in record.attempts]
     found = induced_from(
-        courses, threshold=options.threshold, failures=options.failures, most=options.examples
+        trajectories, threshold=options.threshold, failures=options.failures, most=options.examples
     )
     paths = write_induced(found, options.out) if options.out else ()
     _print(
         "\n".join(
             [
-                told(found, load_graph(options.default, "--default").successors),
+                format_induced(found, load_graph(options.default, "--default").successors),
                 *(f"written: {path}" for path in paths),
             ]
         )
@@ -80,11 +80,11 @@ def induce(options: argparse.Namespace) -> int:
 def analyse(options: argparse.Namespace) -> int:
     """Print the tables and draw the pictures; returns the exit code."""
     from pyvision.experiments.avis_study.analysis.plots import draw
-    from pyvision.experiments.avis_study.analysis.sources import courses_in
+    from pyvision.experiments.avis_study.analysis.sources import trajectories_in
     from pyvision.experiments.avis_study.analysis.statistics import statistics_of
     from pyvision.experiments.avis_study.analysis.tables import tables
 
-    found = statistics_of(courses_in(options.runs))
+    found = statistics_of(trajectories_in(options.runs))
     paths = draw(found, options.out)
     _print("\n".join([tables(found), "", *(f"drawn: {path}" for path in paths)]))
     return 0

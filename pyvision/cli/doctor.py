@@ -28,10 +28,10 @@ def run(options: argparse.Namespace) -> int:
 
     from pyvision.config.model_config import load_model_config
     from pyvision.config.profiles import write_profile
-    from pyvision.doctor import examine
+    from pyvision.doctor import run_probes
 
     config = load_model_config(options.model, options.config, os.environ)
-    found = examine(config, _tell)
+    found = run_probes(config, _tell)
     kept = write_profile(found.profile) if found.profile else None
     if options.json:
         told = asdict(found) | {"profile_file": str(kept) if kept else None}

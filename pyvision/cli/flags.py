@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import warnings
 from collections.abc import Sequence
+from typing import Any
 
 from pyvision.errors import ConfigError
 
@@ -48,3 +50,26 @@ def _number(text: str) -> float:
         return float(text)
     except ValueError:
         return float("nan")
+
+
+class Deprecated(argparse.Action):
+    """The old name of a flag: it sets the new one, warns, and does not stand in the help."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, *, new: str, **settings: Any) -> None:
+        del dest
+        self._new = new
+        target = new.lstrip("-").replace("-", "_")
+        super().__init__(
+            option_strings, target, default=argparse.SUPPRESS, help=argparse.SUPPRESS, **settings
+        )
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        del parser
+        warnings.warn(f"{option_string} is now {self._new}", DeprecationWarning, stacklevel=2)
+        setattr(namespace, self.dest, values)

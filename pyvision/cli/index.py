@@ -76,7 +76,7 @@ def search(options: argparse.Namespace) -> int:
     else:
         hits = index.documents(options.text, options.count)
     for hit in hits:
-        print(json.dumps(_plain(hit), ensure_ascii=False) if options.json else _told(hit))  # noqa: T201
+        print(json.dumps(_plain(hit), ensure_ascii=False) if options.json else _format(hit))  # noqa: T201
     return 0 if hits else _NOTHING
 
 
@@ -145,7 +145,7 @@ def _summary(counts: Counts) -> str:
     return f"files: {told}{f' ({kinds})' if kinds else ''} · {counts.passages:,} passages written"
 
 
-def _told(hit: Hit) -> str:
+def _format(hit: Hit) -> str:
     mark = " · a copy" if hit.is_same else ""
     text = " ".join(hit.text.split())
     short = text if len(text) <= 200 else f"{text[:199]}…"

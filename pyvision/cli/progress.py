@@ -8,7 +8,18 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from pyvision.errors import FormatError
-from pyvision.events import Asked, Began, Defined, Ended, Event, Noted, Ran, Restarted, Spoke, Used
+from pyvision.events import (
+    CellRun,
+    Event,
+    ImageDefined,
+    ModelCall,
+    Note,
+    ReplyRestarted,
+    RunEnded,
+    RunStarted,
+    TextDelta,
+    ToolRun,
+)
 from pyvision.text.replies import find_code, thought
 from pyvision.text.sanitize import printable
 from pyvision.trajectory import picture_file
@@ -32,7 +43,7 @@ class Progress:
         self._console = console or _standard_error()
         self._status = self._console.status("")
         self._turns = 0
-        self._heard = ""  # of a reply that is on its way
+        self._text = ""  # of a reply that is on its way
         self._said = 0  # how much of it stands on the screen
 
     def __enter__(self) -> Self:
@@ -57,27 +68,27 @@ class Progress:
 
     def _show(self, event: Event) -> None:
         match event:
-            case Began():
+            case RunStarted():
                 self._began(event)
-            case Spoke():
+            case TextDelta():
                 self._spoke(event)
-            case Restarted():
-                self._restarted(event)
-            case Asked():
-                self._asked(event)
-            case Ran():
+            case ReplyRestarted():
+                self._restart(event)
+            case ModelCall():
+                self._ask(event)
+            case CellRun():
                 self._ran(event)
-            case Used():
+            case ToolRun():
                 self._used(event)
-            case Defined(name=name, picture=picture):
+            case ImageDefined(name=name, picture=picture):
                 file = self._folder / picture_file(picture)
                 self._line(f"{name}  {picture.width} x {picture.height}  {file}", "magenta")
-            case Noted():
+            case Note():
                 self._noted(event)
-            case Ended():
+            case RunEnded():
                 self._ended(event)
 
-    def _began(self, event: Began) -> None:
+    def _began(self, event: RunStarted) -> None:
         models = ", ".join(sorted(set(event.models.values())))
         self._line(f"{event.strategy} · {models}", "bold")
         for name, picture in event.question.named_images:
@@ -89,15 +100,15 @@ class Progress:
             self._line("to ask one: --model openai, --model vllm or --config FILE", "yellow")
         self._wait(f"asking {models}")
 
-    def _spoke(self, event: Spoke) -> None:
+    def _spoke(self, event: TextDelta) -> None:
         """On a terminal the prose of a reply is shown line by line as it comes."""
-        self._heard += event.text
+        self._text += event.text
         if not self._console.is_terminal:
             return
-        while (end := self._heard.find("\n", self._said)) >= 0:
-            line = self._heard[self._said : end]
+        while (end := self._text.find("\n", self._said)) >= 0:
+            line = self._text[self._said : end]
             if line.lstrip().startswith(_MARKUP):
-                self._wait(f"writing, {len(self._heard):,} characters")
+                self._wait(f"writing, {len(self._text):,} characters")
                 return
             self._say(line)
 
@@ -107,24 +118,24 @@ class Progress:
         self._line(line)
         self._said += len(line) + 1
 
-    def _restarted(self, event: Restarted) -> None:
-        if self._heard:
+    def _restart(self, event: ReplyRestarted) -> None:
+        if self._text:
             self._line("the endpoint broke off; asking again", "yellow")
-        self._heard, self._said = "", 0
+        self._text, self._said = "", 0
         if event.notice:
             self._line(event.notice, "yellow")
             self._wait(event.notice)
 
-    def _asked(self, event: Asked) -> None:
+    def _ask(self, event: ModelCall) -> None:
         self._turns += 1
-        said, on_screen = thought(event.reply.text), self._heard[: self._said].strip()
+        said, on_screen = thought(event.reply.text), self._text[: self._said].strip()
         if on_screen and said.startswith(on_screen):
             self._prose(said[len(on_screen) :].strip("\n"))
             self._line(f"{event.seconds:.1f} s", "dim")
         else:
             self._line(f"\nturn {self._turns} · {event.seconds:.1f} s", "bold cyan")
             self._prose(said)
-        self._heard, self._said = "", 0
+        self._text, self._said = "", 0
         if code := _code(event.reply.text):
             self._code(code)
             self._wait("running the cell")
@@ -133,9 +144,9 @@ class Progress:
         if text:
             self._line(text)
 
-    def _ran(self, event: Ran) -> None:
+    def _ran(self, event: CellRun) -> None:
         result = event.result
-        for line in _shortened(result.text.rstrip(), _OUTPUT_LINES):
+        for line in _shorten(result.text.rstrip(), _OUTPUT_LINES):
             self._line(f"│ {line}", "green")
         if result.error:
             self._line(f"│ {result.error.traceback or result.error.message}".replace("\n", "\n│ "), "red")
@@ -143,22 +154,22 @@ class Progress:
         self._line(f"{result.status} · {result.seconds:.1f} s{state}", "dim")
         self._wait("asking the model")
 
-    def _used(self, event: Used) -> None:
+    def _used(self, event: ToolRun) -> None:
         seen = event.observation
         found = " ".join((seen.error or seen.text).split()) or "nothing"
         self._line(f"{event.tool}: {_short(found, _NOTE_CHARS)}", "red" if seen.error else "magenta")
 
-    def _noted(self, event: Noted) -> None:
+    def _noted(self, event: Note) -> None:
         """Short values in one line; a text of several lines below it; what is long otherwise is for the report."""
         texts = {key: value for key, value in event.data.items() if isinstance(value, str) and "\n" in value}
         plain = [f"{key} {_plain(value)}" for key, value in event.data.items() if key not in texts]
         self._line(f"{event.label}: {', '.join(plain)}" if plain else event.label, "yellow")
         for key, text in texts.items():
             self._line(f"  {key}", "yellow")
-            for line in _shortened(text.rstrip(), _NOTE_LINES):
+            for line in _shorten(text.rstrip(), _NOTE_LINES):
                 self._line(f"    {line}")
 
-    def _ended(self, event: Ended) -> None:
+    def _ended(self, event: RunEnded) -> None:
         self._status.stop()
         counts = f"{event.turns} turns, {event.cells} cells, {event.seconds:.1f} s{_spent(event)}"
         self._line(f"\n{event.outcome.end_reason} · {counts} · {self._folder}", "bold")
@@ -170,7 +181,7 @@ class Progress:
             self._line(event.outcome.error, "red" if event.outcome.answer is None else "yellow")
 
     def _code(self, code: str) -> None:
-        lines = _shortened(code, _CODE_LINES)
+        lines = _shorten(code, _CODE_LINES)
         if not self._console.is_terminal:
             self._line("\n".join(f"    {line}" for line in lines))
             return
@@ -199,7 +210,7 @@ def _standard_error() -> Console:
     return StandardError(stderr=True, highlight=False)
 
 
-def _spent(event: Ended) -> str:
+def _spent(event: RunEnded) -> str:
     """Tokens, the share of the input that came out of the endpoint's cache, and money, where they are known."""
     usage = event.usage
     tokens = f" · {usage.total:,} tokens" if usage.total else ""
@@ -217,7 +228,7 @@ def _short(text: str, chars: int) -> str:
     return text if len(text) <= chars else f"{text[: chars - 1]}…"
 
 
-def _shortened(text: str, head_and_tail: tuple[int, int]) -> list[str]:
+def _shorten(text: str, head_and_tail: tuple[int, int]) -> list[str]:
     head, tail = head_and_tail
     lines = printable(text).splitlines()
     left_out = len(lines) - head - tail

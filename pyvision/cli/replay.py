@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyvision.cli.flags import pairs
-from pyvision.cli.settings import add_model, add_repeated, given
+from pyvision.cli.settings import add_model, add_repeated, parse_pairs
 from pyvision.errors import ConfigError, reason
 
 if TYPE_CHECKING:
@@ -90,13 +90,13 @@ def _replay(recorded: Run, options: argparse.Namespace) -> int:
     ]
     if unusable:
         raise ConfigError(f"--{unusable[0]} says how to go on; say from which turn too: --from K")
-    differing = [_told(each) for each in rerun(recorded)]
+    differing = [_format(each) for each in rerun(recorded)]
     cells = "1 cell" if len(differing) == 1 else f"{len(differing)} cells"
     _say(f"{cells}, {sum(differing)} of them different" if differing else "no cells to run")
     return _DIFFERS if any(differing) else 0
 
 
-def _told(again: Rerun) -> bool:
+def _format(again: Rerun) -> bool:
     """Print how one cell went; whether it differs."""
     verdict = (
         str(again.difference) if again.difference else f"same ({again.now.status}, {again.now.seconds:.1f} s)"
@@ -107,16 +107,16 @@ def _told(again: Rerun) -> bool:
 
 def _go_on(recorded: Run, options: argparse.Namespace) -> int:
     from pyvision.runs.replay import Fork
-    from pyvision.runs.replay.fork import recorded_replies
+    from pyvision.runs.replay.fork import read_replies
 
     fork = Fork(
         options.turn,
         _code(options.edit),
-        given(options, "--set"),
+        parse_pairs(options, "--set"),
         _figures(pairs("--figure", options.figure, "image_clue_1=crop.png")),
-        given(options, "--tool"),
+        parse_pairs(options, "--tool"),
     )
-    recorded_replies(recorded, fork)  # refuses a turn that is not there before anything starts
+    read_replies(recorded, fork)  # refuses a turn that is not there before anything starts
     if options.model or options.config:
         return _ask_on(recorded, fork, options)
     if fork.code is None:
@@ -129,7 +129,7 @@ def _run_on(recorded: Run, fork: Fork, code: str) -> int:
     from pyvision.runs.replay import open_session, rerun_cells
 
     with open_session(recorded, fork) as session:
-        differing = [_told(each) for each in rerun_cells(recorded, session, before_turn=fork.turn)]
+        differing = [_format(each) for each in rerun_cells(recorded, session, before_turn=fork.turn)]
         result = session.run(code)
     _say(
         f"turn {fork.turn}, the edited cell: {result.status}, {result.seconds:.1f} s, {len(result.figures)} figures"
@@ -143,14 +143,14 @@ def _ask_on(recorded: Run, fork: Fork, options: argparse.Namespace) -> int:
     from pyvision.cli.progress import Progress
     from pyvision.events import Event
     from pyvision.runs.replay import fork_task, with_figures
-    from pyvision.runs.replay.fork import recorded_tools
+    from pyvision.runs.replay.fork import read_tools
     from pyvision.solve import solve
     from pyvision.trajectory import TrajectoryWriter
     from sandbox import Sandbox
 
-    roles = given(options, "--role")
+    roles = parse_pairs(options, "--role")
     task = fork_task(recorded, fork, model=options.model, config=options.config, roles=roles)
-    _tell_of(recorded_tools(recorded, fork))
+    _tell_of(read_tools(recorded, fork))
     source = options.run_dir.absolute()
     folder = options.out or source.with_name(f"{source.name}-from-{fork.turn}")
     setup = {

@@ -47,7 +47,7 @@ def add_repeated(parser: argparse.ArgumentParser, flag: str, what: str | None = 
     parser.add_argument(flag, action="append", default=[], metavar=metavar, help=what or usual)
 
 
-def given(options: argparse.Namespace, flag: str) -> dict[str, str]:
+def parse_pairs(options: argparse.Namespace, flag: str) -> dict[str, str]:
     """The pairs of --role, --tool or --set. Raises ConfigError."""
     return pairs(flag, getattr(options, flag.removeprefix("--")), _REPEATED[flag][1])
 
@@ -77,9 +77,9 @@ def settings_of(options: argparse.Namespace) -> dict[str, Any]:
         "strategy": options.strategy,
         "model": options.model,
         "config": options.config,
-        "roles": given(options, "--role"),
-        "tools": given(options, "--tool"),
-        "options": given(options, "--set"),
+        "roles": parse_pairs(options, "--role"),
+        "tools": parse_pairs(options, "--tool"),
+        "options": parse_pairs(options, "--set"),
         "limits": Limits(**{budget.name: getattr(options, budget.name) for budget in fields(Limits)}),
         "policy": Policy(cell_timeout_s=options.cell_timeout),
         "prices": options.prices,

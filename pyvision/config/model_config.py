@@ -145,7 +145,7 @@ def load_model_config(name: str | None, file: Path | None, environ: Mapping[str,
     config = _read(file) if file is not None else _shipped(name or "")
     if config.wire in ENDPOINTS:
         config = _with_keys(_with_environment(config, environ), environ)
-    return _checked(config, str(file or name))
+    return _check(config, str(file or name))
 
 
 def without_secrets(config: ModelConfig) -> dict[str, Any]:
@@ -195,7 +195,7 @@ def with_options(strategy: Any, options: Mapping[str, str]) -> Any:
     kind = strategy if isinstance(strategy, type) else type(strategy)
     hints = typing.get_type_hints(kind) if options else {}
     known = {option.name: hints[option.name] for option in fields(kind)} if options else {}
-    values = {key: _converted(kind.__name__, key, value, known) for key, value in options.items()}
+    values = {key: _convert(kind.__name__, key, value, known) for key, value in options.items()}
     return strategy(**values) if isinstance(strategy, type) else replace(strategy, **values)
 
 
@@ -236,18 +236,18 @@ def _shipped(name: str) -> ModelConfig:
 
 
 def _read(path: Path) -> ModelConfig:
-    content = _translated(_object(path, _text(path)))
+    content = _translate(_object(path, _text(path)))
     known = [option.name for option in fields(ModelConfig)]
     for key in content:
         if key not in known:
             raise ConfigError(f"{path}: unknown key {key!r}; known keys are {', '.join(known)}")
-    config = _validated(path, json.dumps(content))
+    config = _validate(path, json.dumps(content))
     file = config.file and path.parent / config.file
     key_file = config.api_key_file and path.parent / config.api_key_file
     return replace(config, file=file, api_key_file=key_file)
 
 
-def _translated(content: dict[str, Any]) -> dict[str, Any]:
+def _translate(content: dict[str, Any]) -> dict[str, Any]:
     """Upstream's spellings in ours; several keys under `api_key` are `api_keys`."""
     ours = dict(content)
     if "azure_openai_endpoint" in content:
@@ -286,7 +286,7 @@ def _object(path: Path, text: str) -> dict[str, Any]:
     return value
 
 
-def _validated(path: Path, text: str) -> ModelConfig:
+def _validate(path: Path, text: str) -> ModelConfig:
     from pydantic import TypeAdapter, ValidationError
 
     try:
@@ -332,7 +332,7 @@ def _keys_in(path: Path) -> tuple[str, ...]:
     return tuple(line for line in lines if line and not line.startswith("#"))
 
 
-def _checked(config: ModelConfig, source: str) -> ModelConfig:
+def _check(config: ModelConfig, source: str) -> ModelConfig:
     for key in _NEEDED.get(config.wire, ()):
         if not getattr(config, key):
             raise ConfigError(f"{source}: wire {config.wire!r} needs {key!r}; add it")
@@ -395,11 +395,11 @@ def _is_secret(name: str, value: object) -> bool:
     return plain not in _PUBLIC and (plain in _SECRETS or plain.rpartition("_")[2] in _SECRET_ENDINGS)
 
 
-def _converted(owner: str, key: str, text: str, known: Mapping[str, Any]) -> Any:
+def _convert(owner: str, key: str, text: str, known: Mapping[str, Any]) -> Any:
     from pydantic import TypeAdapter, ValidationError
 
     if key not in known:
-        told = ", ".join(f"{name} ({_spelled(hint)})" for name, hint in known.items())
+        told = ", ".join(f"{name} ({_spell(hint)})" for name, hint in known.items())
         raise ConfigError(
             f"{owner} has no option {key!r}; " + (f"its options are {told}" if told else "it has none")
         )
@@ -409,12 +409,12 @@ def _converted(owner: str, key: str, text: str, known: Mapping[str, Any]) -> Any
     try:
         return TypeAdapter(hint).validate_strings(text)
     except ValidationError:
-        raise ConfigError(f"option {key} is {text!r}; it takes {_spelled(hint)}") from None
+        raise ConfigError(f"option {key} is {text!r}; it takes {_spell(hint)}") from None
 
 
-def _spelled(hint: Any) -> str:
+def _spell(hint: Any) -> str:
     if typing.get_origin(hint) is Literal:
         return " or ".join(repr(choice) for choice in get_args(hint))
     if get_args(hint):
-        return " or ".join(_spelled(part) for part in get_args(hint))
+        return " or ".join(_spell(part) for part in get_args(hint))
     return {"NoneType": "none", "Path": "path", "str": "text"}.get(hint.__name__, str(hint.__name__))

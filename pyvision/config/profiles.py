@@ -41,7 +41,7 @@ def endpoint_of(config: ModelConfig) -> str:
     return without_credentials(config.address).rstrip("/")
 
 
-def obeyed(config: ModelConfig, profile: Profile | None) -> ModelConfig:
+def apply_profile(config: ModelConfig, profile: Profile | None) -> ModelConfig:
     """The configuration without what the endpoint was seen to refuse or ignore; a profile adds nothing."""
     if profile is None:
         return config

@@ -27,7 +27,7 @@ def batches(
     over, not_before = None, 0.0
     try:
         while over is None:
-            batch, over = _gathered(queue, not_before)
+            batch, over = _gather(queue, not_before)
             not_before = time.monotonic() + least_s
             if batch:
                 yield batch
@@ -56,7 +56,7 @@ def _read(events: Callable[[], Iterator[T]], tell: Callable[[T | _Over], None]) 
         tell(_Over())
 
 
-def _gathered(queue: SimpleQueue[T | _Over], not_before: float) -> tuple[tuple[T, ...], _Over | None]:
+def _gather(queue: SimpleQueue[T | _Over], not_before: float) -> tuple[tuple[T, ...], _Over | None]:
     """What has come by `not_before`, one at least; without waiting for more once it is over."""
     batch: list[T] = []
     come = queue.get()

@@ -10,7 +10,7 @@ from typing import Any
 import gradio as gr
 
 from pyvision.demo.downloads import downloads
-from pyvision.demo.session import Pieces, Visitors, announced
+from pyvision.demo.session import Pieces, SessionRegistry, announced
 from pyvision.demo.settings import Choice, Settings
 from pyvision.demo.uploads import UploadLimits, pictures_of
 from pyvision.errors import PyVisionError
@@ -40,22 +40,22 @@ class Page:
 
     def __init__(
         self,
-        visitors: Visitors,
+        sessions: SessionRegistry,
         settings: Settings,
         limits: UploadLimits,
         examples: tuple[Example, ...],
         at_once: int,
     ) -> None:
-        self._visitors = visitors
+        self._sessions = sessions
         self._settings = settings
         self._limits = limits
-        self.blocks = self._built(examples, at_once)
+        self.blocks = self._build(examples, at_once)
 
-    def _built(self, examples: tuple[Example, ...], at_once: int) -> gr.Blocks:
+    def _build(self, examples: tuple[Example, ...], at_once: int) -> gr.Blocks:
         settings = self._settings
         with gr.Blocks(title="PyVision", fill_height=True, analytics_enabled=False) as blocks:
             gr.HTML("<h1>PyVision</h1>", elem_id="head")
-            talk = gr.HTML(list(_EMPTY), html_template=_JOINED, elem_id="talk", autoscroll=True)
+            conversation = gr.HTML(list(_EMPTY), html_template=_JOINED, elem_id="talk", autoscroll=True)
             box = gr.MultimodalTextbox(
                 label="Question",
                 show_label=False,
@@ -93,7 +93,7 @@ class Page:
                 code = gr.Code(language="python", label="Code", lines=6, interactive=True)
                 again = gr.Button("Run it, and go on", size="sm")
 
-            shown = [talk, box, stop, which]
+            shown = [conversation, box, stop, which]
             chosen = [strategy, model, options, turns]
             asking: dict[str, Any] = {
                 "concurrency_limit": at_once,
@@ -127,13 +127,13 @@ class Page:
             if not text:
                 raise PyVisionError("the question is empty; write what you want to know")
             task = self._settings.task(Choice(strategy, model, options or "", int(turns)))
-            desk = self._visitors.desk(_visitor(request), task)
+            session = self._sessions.session(_visitor(request), task)
             files = [Path(file) for file in said.get("files") or ()]
             pictures = pictures_of(files, self._limits)
         except PyVisionError as error:
             yield from self._refused(error, request)
             return
-        yield from self._watched(desk.ask(task, text, pictures), request)
+        yield from self._watch(session.ask(task, text, pictures), request)
 
     def go_on(
         self,
@@ -148,53 +148,58 @@ class Page:
         """Run a cell that was edited, and go on from there."""
         try:
             task = self._settings.task(Choice(strategy, model, options or "", int(turns)))
-            desk = self._visitors.desk(_visitor(request), task)
+            session = self._sessions.session(_visitor(request), task)
             if not (code or "").strip():
                 raise PyVisionError("the cell is empty; choose one and edit it")
         except PyVisionError as error:
             yield from self._refused(error, request)
             return
-        yield from self._watched(desk.go_on(task, code, -1 if cell is None else cell), request)
+        yield from self._watch(session.go_on(task, code, -1 if cell is None else cell), request)
 
     def stop(self, request: gr.Request) -> None:
         """End what is under way; the kernel keeps its variables."""
-        if desk := self._visitors.find(_visitor(request)):
-            desk.stop()
+        if session := self._sessions.find(_visitor(request)):
+            session.stop()
 
     def start_over(self, request: gr.Request) -> list[Any]:
         """A new conversation, with a new kernel."""
-        self._visitors.leave(_visitor(request))
+        self._sessions.leave(_visitor(request))
         return [*self._idle(_EMPTY, cells=()), *[gr.DownloadButton(value=None, interactive=False)] * 3]
 
     def saved(self, request: gr.Request) -> list[Any]:
         """The files of the last question that can be taken home."""
-        desk = self._visitors.find(_visitor(request))
-        if desk is None or desk.last_run is None:
+        session = self._sessions.find(_visitor(request))
+        if session is None or session.last_run is None:
             return [gr.skip()] * 3
-        return [gr.DownloadButton(value=str(file), interactive=True) for file in downloads(desk.last_run)]
+        return [gr.DownloadButton(value=str(file), interactive=True) for file in downloads(session.last_run)]
 
     def leave(self, request: gr.Request) -> None:
         """The tab was closed."""
-        self._visitors.leave(_visitor(request))
+        self._sessions.leave(_visitor(request))
 
     def code_of(self, cell: int | None, request: gr.Request) -> Any:
         """The code of a cell, to be edited."""
-        desk = self._visitors.find(_visitor(request))
-        cells = desk.cells if desk else ()
+        session = self._sessions.find(_visitor(request))
+        cells = session.cells if session else ()
         return cells[cell] if cell is not None and cell < len(cells) else gr.skip()
 
     def _announced(self, text: str, request: gr.Request) -> list[Any]:
         """Seen at once; the box keeps what was said until the pictures are found to be good."""
-        desk = self._visitors.find(_visitor(request))
-        return [list(desk.announced(text) if desk else announced(text)), gr.skip(), gr.skip(), gr.skip()]
+        session = self._sessions.find(_visitor(request))
+        return [
+            list(session.announced(text) if session else announced(text)),
+            gr.skip(),
+            gr.skip(),
+            gr.skip(),
+        ]
 
-    def _watched(self, updates: Iterator[Pieces], request: gr.Request) -> Iterator[list[Any]]:
+    def _watch(self, updates: Iterator[Pieces], request: gr.Request) -> Iterator[list[Any]]:
         box, stop = gr.MultimodalTextbox(value=None, interactive=False), gr.Button(interactive=True)
         for pieces in updates:
             yield [list(pieces), box, stop, gr.skip()]
             box = stop = gr.skip()
-        desk = self._visitors.find(_visitor(request))  # none, when it was started over meanwhile
-        yield self._idle(desk.pieces, desk.cells) if desk else self._idle(_EMPTY, cells=())
+        session = self._sessions.find(_visitor(request))  # none, when it was started over meanwhile
+        yield self._idle(session.pieces, session.cells) if session else self._idle(_EMPTY, cells=())
 
     def _idle(self, pieces: Pieces, cells: tuple[str, ...]) -> list[Any]:
         box = gr.MultimodalTextbox(interactive=True)
@@ -203,9 +208,9 @@ class Page:
         return [list(pieces), box, gr.Button(interactive=False), which]
 
     def _refused(self, error: PyVisionError, request: gr.Request) -> Iterator[list[Any]]:
-        desk = self._visitors.find(_visitor(request))
+        session = self._sessions.find(_visitor(request))
         told = element("p", str(error), class_="bad", role="alert")
-        yield [[*(desk.pieces if desk else ()), told], gr.skip(), gr.skip(), gr.skip()]
+        yield [[*(session.pieces if session else ()), told], gr.skip(), gr.skip(), gr.skip()]
 
 
 def _visitor(request: gr.Request) -> str:

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from pyvision.agent.budget import Limits
-from pyvision.demo.session import Visitors
+from pyvision.demo.session import SessionRegistry
 from pyvision.demo.settings import Settings
 from pyvision.demo.uploads import UploadLimits
 from pyvision.errors import ConfigError, MissingExtra
-from pyvision.runs.report.code import highlighted, styles_of
+from pyvision.runs.report.code import highlight, styles_of
 from sandbox import Policy, Sandbox
 
 _HERE = Path(__file__).parent
@@ -61,7 +61,7 @@ class Demo:
         os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"  # read when gradio loads
         self._settings = Settings(serving.models, serving.config, serving.limits)
         self._sandbox = Sandbox(serving.policy, spare=1, max_sessions=serving.kernels)
-        self._visitors = Visitors(
+        self._sessions = SessionRegistry(
             self._sandbox, serving.out.resolve(), _address(serving.prefix), serving.idle_s
         )
         self._blocks: Any = None
@@ -69,14 +69,14 @@ class Demo:
             self._sandbox.warm_up()
             self._settings.default_task()
             _load()
-            self.url = self._launched(serving)
+            self.url = self._launch(serving)
         except BaseException:
             self.close()
             raise
 
     @property
-    def visitors(self) -> Visitors:
-        return self._visitors
+    def sessions(self) -> SessionRegistry:
+        return self._sessions
 
     def wait(self) -> None:
         """Until somebody interrupts."""
@@ -87,17 +87,17 @@ class Demo:
         if self._blocks is not None:
             self._blocks.close(verbose=False)
             self._blocks = None
-        self._visitors.close()
+        self._sessions.close()
         self._settings.close()
         self._sandbox.close()
 
-    def _launched(self, serving: Serving) -> str:
+    def _launch(self, serving: Serving) -> str:
         import gradio as gr
 
         from pyvision.demo.examples import examples
         from pyvision.demo.page import Page
 
-        page = Page(self._visitors, self._settings, serving.uploads, examples(), serving.at_once)
+        page = Page(self._sessions, self._settings, serving.uploads, examples(), serving.at_once)
         self._blocks = page.blocks.queue(max_size=200)
         self._blocks._queue.sleep_when_free = 0.01  # as 0.001 it takes 7 % of a core while nobody asks
         serving.out.mkdir(parents=True, exist_ok=True)
@@ -127,7 +127,7 @@ class Demo:
 
 def _load() -> None:
     """What would be loaded with the first question: a second, in which its visitor saw nothing."""
-    highlighted("0")
+    highlight("0")
     if find_spec("matplotlib"):  # gradio asks it for its backend at each call, and one is loaded to find out
         import_module("matplotlib").use("agg")
 
@@ -153,7 +153,7 @@ def _address(prefix: str) -> Any:
 
 
 def _style() -> str:
-    """The report's own blocks inside the talk, in light and in dark as gradio has them."""
+    """The report's own blocks inside the conversation, in light and in dark as gradio has them."""
     blocks, own = _BLOCKS.read_text(encoding="utf-8"), (_HERE / "demo.css").read_text(encoding="utf-8")
     code = f"#talk {{\n{styles_of('light')}\n}}\n.dark #talk {{\n{styles_of('dark')}\n}}"
     return f"#talk {{\n{blocks}\n}}\n{code}\n{own}"

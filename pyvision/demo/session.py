@@ -23,10 +23,12 @@ from sandbox import Sandbox, SandboxError
 _SETTLE_S = 3.0  # a question that has just ended may take so long to leave
 _LEAST_S = 0.1  # between two updates
 
-Pieces = tuple[Markup, ...]  # a talk as HTML, to be joined; most parts stay as they are from update to update
+Pieces = tuple[
+    Markup, ...
+]  # a conversation as HTML, to be joined; most parts stay as they are from update to update
 
 
-class Desk:
+class ChatSession:
     """Where one visitor sits. One question at a time; `stop` and `leave` come from other threads."""
 
     def __init__(self, sandbox: Sandbox, task: Task, out: Path, address: Callable[[Path], str]) -> None:
@@ -65,11 +67,11 @@ class Desk:
     def ask(self, task: Task, text: str, pictures: Sequence[Picture]) -> Iterator[Pieces]:
         """What is to be seen, each time that it changes."""
         question = Question(text, tuple(pictures))
-        return self._shown(task, question, lambda: self._conversation.ask(text, pictures))
+        return self._render(task, question, lambda: self._conversation.ask(text, pictures))
 
     def go_on(self, task: Task, code: str, cell: int) -> Iterator[Pieces]:
         """As `ask`, from a cell that was edited."""
-        return self._shown(task, Question(""), lambda: self._conversation.go_on(code, cell))
+        return self._render(task, Question(""), lambda: self._conversation.go_on(code, cell))
 
     def stop(self) -> None:
         self._conversation.stop()
@@ -78,7 +80,7 @@ class Desk:
         """End the conversation and its kernel."""
         self._conversation.close()
 
-    def _shown(
+    def _render(
         self, task: Task, question: Question, events: Callable[[], Iterator[Event]]
     ) -> Iterator[Pieces]:
         if not self._busy.acquire(timeout=_SETTLE_S):
@@ -89,7 +91,7 @@ class Desk:
             self._past, self._count = self.pieces, self._count + 1
             self._view = view = View(self._count, question, self._addresses())
             yield self.pieces
-            yield from self._watched(view, events)
+            yield from self._watch(view, events)
         finally:
             self.seen_at = time.monotonic()
             self._busy.release()
@@ -98,7 +100,7 @@ class Desk:
         folder = self._out / str(len(self._conversation.runs))  # of the question that comes
         return lambda picture: self._address(folder / picture_file(picture))
 
-    def _watched(self, view: View, events: Callable[[], Iterator[Event]]) -> Iterator[Pieces]:
+    def _watch(self, view: View, events: Callable[[], Iterator[Event]]) -> Iterator[Pieces]:
         try:
             with closing(batches(events, self._conversation.stop, _LEAST_S)) as come:
                 for batch in come:
@@ -115,7 +117,7 @@ def announced(text: str, number: int = 1) -> Pieces:
     return View(number, Question(text), str).pieces
 
 
-class Visitors:
+class SessionRegistry:
     """A desk for each visitor, by the key of their browser's session; who is silent for `idle_s` has left."""
 
     def __init__(self, sandbox: Sandbox, out: Path, address: Callable[[Path], str], idle_s: float) -> None:
@@ -123,42 +125,42 @@ class Visitors:
         self._out = out
         self._address = address
         self._idle_s = idle_s
-        self._desks: dict[str, Desk] = {}
+        self._sessions: dict[str, ChatSession] = {}
         self._lock = threading.Lock()
         self._closing = threading.Event()
-        threading.Thread(target=self._send_home, name="idle-visitors", daemon=True).start()
+        threading.Thread(target=self._expire_idle, name="idle-visitors", daemon=True).start()
 
     def __len__(self) -> int:
-        return len(self._desks)
+        return len(self._sessions)
 
-    def desk(self, visitor: str, task: Task) -> Desk:
+    def session(self, visitor: str, task: Task) -> ChatSession:
         """The desk of this visitor; a new one for who is new."""
         with self._lock:
-            if visitor not in self._desks:
+            if visitor not in self._sessions:
                 folder = self._out / secrets.token_hex(16)  # nobody guesses where another one's pictures lie
-                self._desks[visitor] = Desk(self._sandbox, task, folder, self._address)
-            desk = self._desks[visitor]
-            desk.seen_at = time.monotonic()
-            return desk
+                self._sessions[visitor] = ChatSession(self._sandbox, task, folder, self._address)
+            session = self._sessions[visitor]
+            session.seen_at = time.monotonic()
+            return session
 
-    def find(self, visitor: str) -> Desk | None:
-        return self._desks.get(visitor)
+    def find(self, visitor: str) -> ChatSession | None:
+        return self._sessions.get(visitor)
 
     def leave(self, visitor: str) -> None:
         """The visitor's kernel ends; their run folders stay."""
         with self._lock:
-            desk = self._desks.pop(visitor, None)
-        if desk is not None:
-            desk.leave()
+            session = self._sessions.pop(visitor, None)
+        if session is not None:
+            session.leave()
 
     def close(self) -> None:
         self._closing.set()
-        for visitor in tuple(self._desks):
+        for visitor in tuple(self._sessions):
             self.leave(visitor)
 
-    def _send_home(self) -> None:
+    def _expire_idle(self) -> None:
         while not self._closing.wait(min(self._idle_s / 4, 30.0)):
             now = time.monotonic()
-            for visitor, desk in tuple(self._desks.items()):
-                if not desk.is_busy and now > desk.seen_at + self._idle_s:
+            for visitor, session in tuple(self._sessions.items()):
+                if not session.is_busy and now > session.seen_at + self._idle_s:
                     self.leave(visitor)

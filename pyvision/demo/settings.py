@@ -39,7 +39,7 @@ class Settings:
             raise ConfigError(f"model {choice.model!r} is not on offer here; choose {', '.join(self.models)}")
         with self._lock:
             if choice not in self._tasks:
-                self._tasks[choice] = self._prepared(choice)
+                self._tasks[choice] = self._prepare(choice)
             return self._tasks[choice]
 
     def default_task(self) -> Task:
@@ -50,7 +50,7 @@ class Settings:
         for task in self._tasks.values():
             task.close()
 
-    def _prepared(self, choice: Choice) -> Task:
+    def _prepare(self, choice: Choice) -> Task:
         options = _options(choice.options)
         if choice.strategy in STRATEGIES:
             _refuse_files(choice.strategy, options)

@@ -10,13 +10,23 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 from pyvision.errors import FormatError
-from pyvision.events import Asked, Began, Ended, Event, Noted, Ran, Restarted, Spoke, Used
-from pyvision.runs.report.code import highlighted
+from pyvision.events import (
+    CellRun,
+    Event,
+    ModelCall,
+    Note,
+    ReplyRestarted,
+    RunEnded,
+    RunStarted,
+    TextDelta,
+    ToolRun,
+)
+from pyvision.runs.report.code import highlight
 from pyvision.runs.report.crops import Crop
 from pyvision.runs.report.endings import ending
 from pyvision.runs.report.markup import Markup, element, escape, join
 from pyvision.runs.report.notes import note
-from pyvision.runs.report.run import Turn, named_figures, turns_of
+from pyvision.runs.report.run import Turn, pair_figures, turns_of
 from pyvision.runs.report.steps import cell_block
 from pyvision.runs.report.tools import tool_block
 from pyvision.text.replies import find_code, thought
@@ -37,29 +47,29 @@ class View:
         self._question = question
         self._pictures = _Pictures(address)
         self._events: list[Event] = []
-        self._heard = ""  # of a reply that is on its way
+        self._text = ""  # of a reply that is on its way
         self._notice: str | None = None  # of a call that failed and is made again
         self._has_begun = False
         self._failure: str | None = None
         self._drawn: dict[int, tuple[Names, Markup | None]] = {}  # by the id of an event, which is kept
-        self._coloured = lru_cache(maxsize=1)(highlighted)  # a cell that runs is drawn again when it has run
+        self._coloured = lru_cache(maxsize=1)(highlight)  # a cell that runs is drawn again when it has run
         self._code = lru_cache(maxsize=1)(_code)
 
     @property
     def has_ended(self) -> bool:
-        return self._failure is not None or any(isinstance(event, Ended) for event in self._events)
+        return self._failure is not None or any(isinstance(event, RunEnded) for event in self._events)
 
     def take(self, event: Event) -> None:
         match event:
-            case Spoke(text=text):
-                self._heard, self._notice = self._heard + text, None
-            case Restarted(notice=notice):
-                self._heard, self._notice = "", notice
-            case Began(question=question):
+            case TextDelta(text=text):
+                self._text, self._notice = self._text + text, None
+            case ReplyRestarted(notice=notice):
+                self._text, self._notice = "", notice
+            case RunStarted(question=question):
                 self._question, self._has_begun = question, True
             case _:
-                if isinstance(event, Asked):
-                    self._heard, self._notice = "", None
+                if isinstance(event, ModelCall):
+                    self._text, self._notice = "", None
                 self._events.append(event)
 
     def fail(self, why: str) -> None:
@@ -82,19 +92,19 @@ class View:
         reply = element("div", Markup(_SEAM), self._coming(turns), self._end(), class_="reply")
         return element(
             "article",
-            _asked(self._question, self._shown_inputs()),
+            _ask(self._question, self._render_inputs()),
             reply,
             id=f"question-{self._number}",
             class_="exchange" if self.has_ended else "exchange under-way",
         )
 
-    def _shown_inputs(self) -> list[Markup]:
+    def _render_inputs(self) -> list[Markup]:
         """They have an address once the question has begun."""
         named = self._question.named_images if self._has_begun else ()
         return [self._pictures.located(name, picture) for name, picture in named]
 
     def _turn(self, turn: Turn) -> Markup:
-        names = {id(ran): given for ran, given in named_figures(turn.events)}
+        names = {id(ran): given for ran, given in pair_figures(turn.events)}
         said = self._block(turn.asked, ()) if turn.asked else None
         blocks = [self._block(event, names.get(id(event), ())) for event in turn.events]
         return element("section", said, *blocks, class_="step", aria_label=f"step {turn.number}")
@@ -108,13 +118,13 @@ class View:
 
     def _draw(self, event: Event, names: Names) -> Markup | None:
         match event:
-            case Asked():
+            case ModelCall():
                 return _prose(event)
-            case Ran():
+            case CellRun():
                 return cell_block(event, names, self._pictures, self._coloured)
-            case Used():
+            case ToolRun():
                 return tool_block(event, self._pictures)
-            case Noted():
+            case Note():
                 return note(event, self._events)
         return None
 
@@ -122,11 +132,11 @@ class View:
         """What is under way: the reply that is being said, the cell that runs, or the wait for either."""
         if self.has_ended:
             return None
-        if self._heard:
-            said, _, code = self._heard.partition("<code>")
+        if self._text:
+            said, _, code = self._text.partition("<code>")
             return join(
                 element("p", said.strip(), class_="said") if said.strip() else None,
-                _pending("writing a cell", _written(code)) if code else None,
+                _pending("writing a cell", _write(code)) if code else None,
             )
         last = turns[-1] if turns else None
         running = self._code(last.asked.reply.text) if last and last.asked and not last.cells else None
@@ -137,7 +147,7 @@ class View:
     def _end(self) -> Markup | None:
         if self._failure is not None:
             return element("p", self._failure, class_="bad", role="alert")
-        ended = next((event for event in self._events if isinstance(event, Ended)), None)
+        ended = next((event for event in self._events if isinstance(event, RunEnded)), None)
         if ended is None:
             return None
         outcome = ended.outcome
@@ -184,7 +194,7 @@ class _Pictures:
         return None
 
 
-def _asked(question: Question, shown: Sequence[Markup]) -> Markup:
+def _ask(question: Question, shown: Sequence[Markup]) -> Markup:
     return element(
         "div",
         element("div", *shown, class_="pictures") if shown else None,
@@ -193,7 +203,7 @@ def _asked(question: Question, shown: Sequence[Markup]) -> Markup:
     )
 
 
-def _prose(asked: Asked) -> Markup:
+def _prose(asked: ModelCall) -> Markup:
     reply, said = asked.reply, thought(asked.reply.text)
     folded = element("details", element("summary", "Reasoning"), element("p", reply.reasoning, class_="said"))
     return join(folded if reply.reasoning else None, element("p", said, class_="said") if said else None)
@@ -208,10 +218,10 @@ def _pending(what: str, code: Markup) -> Markup:
     )
 
 
-def _written(said: str) -> Markup:
+def _write(said: str) -> Markup:
     """As much of a cell as there is."""
     code = said.replace("```python", "").strip("`\n ")
-    return highlighted(code) if len(code) <= _COLOURED_CHARS else escape(code)
+    return highlight(code) if len(code) <= _COLOURED_CHARS else escape(code)
 
 
 def _code(reply: str) -> str | None:

@@ -1,5 +1,5 @@
 """Find out what an endpoint accepts and sees, and whether this machine can run cells."""
 
-from pyvision.doctor.run_probes import Examination, examine
+from pyvision.doctor.run_probes import ProbeReport, run_probes
 
-__all__ = ["Examination", "examine"]
+__all__ = ["ProbeReport", "run_probes"]

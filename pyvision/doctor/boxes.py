@@ -46,11 +46,11 @@ def _readings(values: list[float], true: Box, size: tuple[int, int]) -> Iterator
     a, b, c, d = values
     for rows_first, box in ((False, (a, b, c, d)), (True, (b, a, d, c))):
         yield Convention("pixels", rows_first, overlap(box, true))
-        yield Convention("0-1000", rows_first, overlap(_stretched(box, width / 1000, height / 1000), true))
-        yield Convention("0-1", rows_first, overlap(_stretched(box, width, height), true))
+        yield Convention("0-1000", rows_first, overlap(_stretch(box, width / 1000, height / 1000), true))
+        yield Convention("0-1", rows_first, overlap(_stretch(box, width, height), true))
         share = _share(box, true)
         if _SMALLEST_COPY < share < _LARGEST_COPY:
-            reduced = overlap(_stretched(box, 1 / share, 1 / share), true)
+            reduced = overlap(_stretch(box, 1 / share, 1 / share), true)
             yield Convention(f"pixels of a copy {share * width:.0f} px wide", rows_first, reduced)
 
 
@@ -60,7 +60,7 @@ def _share(box: Box, true: Box) -> float:
     return along / sum(real * real for real in true)
 
 
-def _stretched(box: Box, across: float, down: float) -> Box:
+def _stretch(box: Box, across: float, down: float) -> Box:
     return box[0] * across, box[1] * down, box[2] * across, box[3] * down
 
 

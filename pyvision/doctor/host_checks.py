@@ -17,7 +17,7 @@ _SLOW_START_S = 10.0
 _STARTS = 5
 
 
-def look_at_machine() -> tuple[Finding, ...]:
+def check_host() -> tuple[Finding, ...]:
     """Starts some kernels, if they can be isolated."""
     return (*_isolation(), _disk(Path.cwd()))
 

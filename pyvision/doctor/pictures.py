@@ -36,7 +36,7 @@ def numeral(number: str) -> Numbered:
     """One large number on white."""
     canvas = _canvas((320, 160))
     _write(canvas, number, (40, 40), height_px=64)
-    return Numbered(_encoded(canvas), (number,))
+    return Numbered(_encode(canvas), (number,))
 
 
 def eye_chart() -> Numbered:
@@ -47,7 +47,7 @@ def eye_chart() -> Numbered:
     for row, (number, height_px) in enumerate(zip(shown, CHART_HEIGHTS_PX, strict=True)):
         _write(canvas, number, (120 + 150 * row, top), height_px=height_px)
         top += height_px + 48
-    return Numbered(_encoded(canvas), shown)
+    return Numbered(_encode(canvas), shown)
 
 
 def red_rectangle() -> Picture:
@@ -57,7 +57,7 @@ def red_rectangle() -> Picture:
     canvas = _canvas(BOXED_SIZE)
     left, top, right, bottom = BOX
     ImageDraw.Draw(canvas).rectangle((left, top, right - 1, bottom - 1), fill=(220, 20, 20))
-    return _encoded(canvas)
+    return _encode(canvas)
 
 
 def circles() -> Picture:
@@ -68,7 +68,7 @@ def circles() -> Picture:
     draw = ImageDraw.Draw(canvas)
     for x, y, radius in ((100, 90, 45), (340, 110, 60), (210, 240, 50)):
         draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill=(30, 60, 160))
-    return _encoded(canvas)
+    return _encode(canvas)
 
 
 def _canvas(size: tuple[int, int]) -> Image:
@@ -88,7 +88,7 @@ def _write(canvas: Image, number: Sequence[str], at: tuple[int, int], *, height_
         x += round(0.95 * height_px)
 
 
-def _encoded(canvas: Image) -> Picture:
+def _encode(canvas: Image) -> Picture:
     from io import BytesIO
 
     file = BytesIO()

@@ -19,7 +19,7 @@ _NOTHING_SET = Sampling()
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class ProbeReply:
     """A reply, and in how many pieces its text came."""
 
     reply: Reply
@@ -30,7 +30,7 @@ class Heard:
         return self.reply.text
 
 
-class Patient:
+class ProbeClient:
     """One model behind one endpoint, and how many calls are left to find out about it. To be closed."""
 
     def __init__(self, config: ModelConfig, calls: int) -> None:
@@ -40,7 +40,7 @@ class Patient:
         )
         self._models: dict[str, Model] = {}
 
-    def ask(self, messages: Sequence[Message], sampling: Sampling = _NOTHING_SET, **body: Any) -> Heard:
+    def ask(self, messages: Sequence[Message], sampling: Sampling = _NOTHING_SET, **body: Any) -> ProbeReply:
         """One reply; `body` goes into the request as it stands, so that the wire drops none of it.
 
         Raises ModelError, at once where another try would not help.
@@ -51,7 +51,7 @@ class Patient:
         for piece in model.stream(messages, sampling):
             match piece:
                 case Reply():
-                    return Heard(piece, pieces)
+                    return ProbeReply(piece, pieces)
                 case Restart():
                     pieces = 0
                 case _:
@@ -72,7 +72,7 @@ class Patient:
 
 
 def turn(*parts: Part) -> tuple[Message, ...]:
-    """A talk of one user turn."""
+    """A conversation of one user turn."""
     return (Message("user", parts),)
 
 
@@ -81,7 +81,7 @@ def complaint(error: ModelError) -> str:
     return re.sub(r"^\S* at \S+: ", "", str(error))
 
 
-def quoted(text: str) -> str:
+def quote_start(text: str) -> str:
     """The beginning of a reply, on one line."""
     line = " ".join(text.split())
     return repr(line if len(line) <= 80 else line[:80] + "…")

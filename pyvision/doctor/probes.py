@@ -14,9 +14,9 @@ from pyvision.doctor import pictures
 from pyvision.doctor.boxes import convention
 from pyvision.doctor.findings import Finding, Subject, Verdict
 from pyvision.doctor.parameters import parameters
-from pyvision.doctor.probe_client import Patient, complaint, quoted, turn
+from pyvision.doctor.probe_client import ProbeClient, complaint, quote_start, turn
 from pyvision.errors import FormatError, ModelError
-from pyvision.strategies.code_loop.opening import open_talk
+from pyvision.strategies.code_loop.opening import open_conversation
 from pyvision.text.prompts import render
 from pyvision.text.replies import find_code
 from pyvision.types import Message, Part, Question, Text
@@ -30,52 +30,52 @@ class Probe:
     """What is found out, and by whom: `subjects` are the lines of the table that it fills."""
 
     subjects: tuple[Subject, ...]
-    look: Callable[[Patient], Iterator[Finding]]
+    look: Callable[[ProbeClient], Iterator[Finding]]
 
 
-def reach(patient: Patient) -> Iterator[Finding]:
-    heard = patient.ask(turn(Text(render("doctor/count.md", last=40))))
-    yield Finding("reachable", "yes", f"answered with {len(heard.text)} characters")
-    if heard.pieces > 1:
-        yield Finding("streams", "yes", f"the reply came in {heard.pieces} pieces")
+def reach(client: ProbeClient) -> Iterator[Finding]:
+    probe_reply = client.ask(turn(Text(render("doctor/count.md", last=40))))
+    yield Finding("reachable", "yes", f"answered with {len(probe_reply.text)} characters")
+    if probe_reply.pieces > 1:
+        yield Finding("streams", "yes", f"the reply came in {probe_reply.pieces} pieces")
     else:
         yield Finding("streams", "no", "the reply came in one piece")
 
 
-def two_turns(patient: Patient) -> Iterator[Finding]:
+def two_turns(client: ProbeClient) -> Iterator[Finding]:
     """A picture in the first user turn and one in the second, as figures come."""
     first, second = (pictures.numeral(number) for number in pictures.numbers(2, "turns"))
-    talk = (
+    messages = (
         *turn(first.picture, Text(render("doctor/numbers.md"))),
         Message("assistant", (Text(first.numbers[0]),)),  # told, so that only the second is in doubt
         Message("user", (second.picture, Text(render("doctor/later_turn.md")))),
     )
-    read = _numbers_in(patient.ask(talk).text)
+    read = _numbers_in(client.ask(messages).text)
     yield _seen("sees later pictures", second.numbers[0] in read)
 
 
-def several(patient: Patient) -> Iterator[Finding]:
+def several(client: ProbeClient) -> Iterator[Finding]:
     """Many pictures in one request; fewer where an endpoint refuses so many."""
     counts, told = list(_MANY), ""
-    while counts and patient.calls_left > 0:
+    while counts and client.calls_left > 0:
         count = counts.pop(0)
         try:
-            read = _read_many(patient, count)
+            read = _read_many(client, count)
         except ModelError as error:
             if error.retry:
                 raise
             told = complaint(error)
             counts = [number for number in (_allowed(told),) if number and number < count] or counts
         else:
-            yield _judged(count, read, told)
+            yield _judge(count, read, told)
             return
     yield Finding("sees many at once", "refused", told, value=1 if not counts else None)
 
 
-def smallest(patient: Patient) -> Iterator[Finding]:
+def smallest(client: ProbeClient) -> Iterator[Finding]:
     """The eye chart: how low a numeral may be, down to which every row was read."""
     chart = pictures.eye_chart()
-    read = _numbers_in(patient.ask(turn(chart.picture, Text(render("doctor/numbers.md")))).text)
+    read = _numbers_in(client.ask(turn(chart.picture, Text(render("doctor/numbers.md")))).text)
     heights = []
     for number, height_px in zip(chart.numbers, pictures.CHART_HEIGHTS_PX, strict=True):
         if number not in read:
@@ -90,27 +90,27 @@ def smallest(patient: Patient) -> Iterator[Finding]:
         yield Finding("smallest numeral", "no", f"none of {pictures.CHART_HEIGHTS_PX[0]} px or less was read")
 
 
-def boxes(patient: Patient) -> Iterator[Finding]:
-    heard = patient.ask(turn(pictures.red_rectangle(), Text(render("doctor/box.md"))))
-    found = convention(heard.text, pictures.BOX, pictures.BOXED_SIZE)
+def boxes(client: ProbeClient) -> Iterator[Finding]:
+    probe_reply = client.ask(turn(pictures.red_rectangle(), Text(render("doctor/box.md"))))
+    found = convention(probe_reply.text, pictures.BOX, pictures.BOXED_SIZE)
     if found is None:
-        yield Finding("box coordinates", "unclear", f"fits no convention: {quoted(heard.text)}")
+        yield Finding("box coordinates", "unclear", f"fits no convention: {quote_start(probe_reply.text)}")
     else:
         yield Finding("box coordinates", "yes", found.told, value=found.name)
 
 
-def protocol(patient: Patient) -> Iterator[Finding]:
+def protocol(client: ProbeClient) -> Iterator[Finding]:
     """The question as the code loop asks it: does the first reply hold a cell?"""
     question = Question(render("doctor/protocol.md"), (pictures.circles(),))
-    before, parts = open_talk(question, None, None, {})
-    heard = patient.ask((*before, Message("user", parts)))
+    before, parts = open_conversation(question, None, None, {})
+    probe_reply = client.ask((*before, Message("user", parts)))
     try:
-        code = find_code(heard.text)
+        code = find_code(probe_reply.text)
     except FormatError as error:
         yield Finding("writes <code> cells", "no", str(error))
         return
     if code is None:
-        yield Finding("writes <code> cells", "no", f"no cell in the reply: {quoted(heard.text)}")
+        yield Finding("writes <code> cells", "no", f"no cell in the reply: {quote_start(probe_reply.text)}")
     else:
         yield Finding("writes <code> cells", "yes", "the first reply holds a cell")
 
@@ -131,11 +131,11 @@ def _seen(what: Subject, seen: bool) -> Finding:  # noqa: FBT001 - it is the fin
     return Finding(what, "yes", "read") if seen else Finding(what, "no", "the number in it was not read")
 
 
-def _read_many(patient: Patient, count: int) -> int:
+def _read_many(client: ProbeClient, count: int) -> int:
     """How many of the first pictures were read, without a gap."""
     shown = [pictures.numeral(number) for number in pictures.numbers(count, f"{count} pictures")]
     parts: list[Part] = [each.picture for each in shown]
-    read = _numbers_in(patient.ask(turn(*parts, Text(render("doctor/numbers.md")))).text)
+    read = _numbers_in(client.ask(turn(*parts, Text(render("doctor/numbers.md")))).text)
     seen = [each.numbers[0] in read for each in shown]
     return seen.index(False) if False in seen else count
 
@@ -146,7 +146,7 @@ def _allowed(told: str) -> int | None:
     return int(named[1] or named[2]) if named else None
 
 
-def _judged(count: int, read: int, told: str) -> Finding:
+def _judge(count: int, read: int, told: str) -> Finding:
     """What `read` of `count` pictures in one request means; `told`: why more of them were refused."""
     refused = f"; more are refused: {told}" if told else ""
     if read == count:

@@ -10,9 +10,9 @@ from typing import Any
 from pyvision.config.model_config import ModelConfig
 from pyvision.config.profiles import Profile, endpoint_of
 from pyvision.doctor.findings import Finding, Subject, table
-from pyvision.doctor.host_checks import look_at_machine
+from pyvision.doctor.host_checks import check_host
 from pyvision.doctor.parameters import NAMES
-from pyvision.doctor.probe_client import Patient, complaint
+from pyvision.doctor.probe_client import ProbeClient, complaint
 from pyvision.doctor.probes import PROBES, PROTOCOL, Probe
 from pyvision.errors import ModelError
 
@@ -25,7 +25,7 @@ _NOT_SENT: tuple[Subject, ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Examination:
+class ProbeReport:
     """All findings; `profile` is what the loop obeys, None where the endpoint said nothing."""
 
     model: str
@@ -49,53 +49,53 @@ class Examination:
         return table([("machine", self.machine), (told, self.endpoint)])
 
 
-def examine(
+def run_probes(
     config: ModelConfig,
     watch: Callable[[str], None],
     *,
-    machine: Callable[[], tuple[Finding, ...]] = look_at_machine,
+    machine: Callable[[], tuple[Finding, ...]] = check_host,
     calls: int = CALLS,
-) -> Examination:
+) -> ProbeReport:
     """Look at the machine and at the model. `watch` is told what is looked at. Never raises for what fails."""
     watch("machine")
     at_home = machine()
-    with closing(Patient(config, calls)) as patient:
-        findings = tuple(_endpoint(patient, watch))
+    with closing(ProbeClient(config, calls)) as client:
+        findings = tuple(_endpoint(client, watch))
     profile = _profile(config, findings) if config.wire in NAMES else None
     name = f"{config.model} at {endpoint_of(config) or config.wire}" if config.model else config.wire
-    return Examination(name, at_home, findings, profile, calls - patient.calls_left)
+    return ProbeReport(name, at_home, findings, profile, calls - client.calls_left)
 
 
-def _endpoint(patient: Patient, watch: Callable[[str], None]) -> Iterator[Finding]:
-    if patient.config.wire not in NAMES:
-        yield from _without_endpoint(patient)
+def _endpoint(client: ProbeClient, watch: Callable[[str], None]) -> Iterator[Finding]:
+    if client.config.wire not in NAMES:
+        yield from _without_endpoint(client)
         return
     down: Sequence[Finding] = ()
     for probe in PROBES:
-        if down or patient.calls_left <= 0:
+        if down or client.calls_left <= 0:
             why = "" if down else "the calls of this examination are spent"
             yield from (Finding(subject, "not tried", why) for subject in probe.subjects)
             continue
         watch(" and ".join(probe.subjects))
-        found = _looked(probe, patient)
+        found = _looked(probe, client)
         yield from found
         down = [finding for finding in found if finding.subject == "reachable" and finding.verdict == "no"]
 
 
-def _without_endpoint(patient: Patient) -> Iterator[Finding]:
+def _without_endpoint(client: ProbeClient) -> Iterator[Finding]:
     """A model inside this process: rules or recorded replies."""
     for probe in PROBES:
-        if probe is PROTOCOL and patient.config.wire == "offline":
-            yield from _looked(probe, patient)
+        if probe is PROTOCOL and client.config.wire == "offline":
+            yield from _looked(probe, client)
         else:
             yield from (Finding(subject, "not applicable") for subject in probe.subjects)
 
 
-def _looked(probe: Probe, patient: Patient) -> list[Finding]:
+def _looked(probe: Probe, client: ProbeClient) -> list[Finding]:
     """What a probe finds; when the endpoint fails in the midst of it, that is the finding of the rest."""
     found: list[Finding] = []
     try:
-        for finding in probe.look(patient):
+        for finding in probe.look(client):
             found.append(finding)  # one by one: those before a failure count
     except ModelError as error:
         passing = error.retry and probe.subjects[0] != "reachable"

@@ -43,7 +43,7 @@ def decoding(data: bytes, name: str) -> Iterator[Image]:
     Whatever a broken file leads Pillow into, in here, becomes an ImageError; `name` is for its message.
     """
     try:
-        with _own_limits(), _opened(data, _FORMATS) as image:
+        with _own_limits(), _open(data, _FORMATS) as image:
             yield image
     except ImageError:
         raise
@@ -122,7 +122,7 @@ def _own_limits() -> Iterator[None]:
             Image.MAX_IMAGE_PIXELS = before
 
 
-def _opened(data: bytes, formats: tuple[str, ...]) -> Image:
+def _open(data: bytes, formats: tuple[str, ...]) -> Image:
     from io import BytesIO
 
     from PIL import Image

@@ -35,7 +35,7 @@ def jpeg(image: Image, quality: int, subsampling: str = "4:2:0") -> bytes:
     return file.getvalue()
 
 
-def encoded(image: Image, mime: str, file_bytes: int) -> Picture:
+def encode_image(image: Image, mime: str, file_bytes: int) -> Picture:
     """As a PNG when it was one and stays small, else as the best JPEG that does; at worst it is too large."""
     if mime == "image/png" and len(data := png(image, 6)) <= file_bytes:
         return Picture(data, "image/png", image.width, image.height)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from pyvision.images.encode import encoded
-from pyvision.images.pixels import _resized, file_hash
+from pyvision.images.encode import encode_image
+from pyvision.images.pixels import file_hash, resize
 from pyvision.types import Picture
 
 if TYPE_CHECKING:
@@ -81,9 +81,9 @@ def _fits(picture: Picture, limits: FitLimits) -> bool:
 def _refit(picture: Picture, limits: FitLimits) -> Fitted:
     side_px = limits.side_px
     while True:
-        image = _resized(picture, _sent_size(picture, side_px, limits.least_px))
+        image = resize(picture, _sent_size(picture, side_px, limits.least_px))
         scale_x, scale_y = image.width / picture.width, image.height / picture.height
-        sent = encoded(_padded(image, limits), picture.mime, limits.file_bytes)
+        sent = encode_image(_pad(image, limits), picture.mime, limits.file_bytes)
         if len(sent.data) <= limits.file_bytes or side_px <= limits.least_px:
             return Fitted(sent, scale_x, scale_y)
         side_px //= 2
@@ -99,7 +99,7 @@ def _sent_size(picture: Picture, side_px: int, least_px: int) -> tuple[int, int]
     return width * factor, height * factor
 
 
-def _padded(image: Image, limits: FitLimits) -> Image:
+def _pad(image: Image, limits: FitLimits) -> Image:
     from PIL import Image as PillowImage
 
     least = max(limits.least_px, -(-max(image.size) // limits.aspect))

@@ -30,7 +30,7 @@ def crop(picture: Picture, box: tuple[float, float, float, float]) -> Picture:
         raise ImageError(
             f"box {box}: has no pixel in a picture of {size}; give left < right and top < bottom"
         )
-    part = opened(picture).crop((left, top, right, bottom))
+    part = open_image(picture).crop((left, top, right, bottom))
     if picture.mime == "image/png":
         return Picture(png(part, 1), "image/png", part.width, part.height)
     return Picture(jpeg(part, 95, "4:4:4"), "image/jpeg", part.width, part.height)
@@ -47,12 +47,12 @@ def pixels(picture: Picture, side_px: int | None = None) -> NDArray[uint8]:
     longest = max(size)
     if side_px is not None and longest > side_px:
         size = max(1, round(size[0] * side_px / longest)), max(1, round(size[1] * side_px / longest))
-    return numpy.asarray(_resized(picture, size).convert("RGB"))
+    return numpy.asarray(resize(picture, size).convert("RGB"))
 
 
-def opened(picture: Picture) -> Image:
+def open_image(picture: Picture) -> Image:
     """The picture as Pillow knows it, RGB or grey, decoded: for libraries that take nothing else. Raises ImageError."""
-    return _resized(picture, (picture.width, picture.height))
+    return resize(picture, (picture.width, picture.height))
 
 
 def file_hash(picture: Picture) -> str:
@@ -67,7 +67,7 @@ def suffix(picture: Picture) -> Literal[".png", ".jpg"]:
     return ".png" if picture.mime == "image/png" else ".jpg"
 
 
-def _resized(picture: Picture, size: tuple[int, int]) -> Image:
+def resize(picture: Picture, size: tuple[int, int]) -> Image:
     from PIL.Image import Resampling
 
     with decoding(picture.data, "to send") as image:

@@ -24,7 +24,7 @@ _URL = re.compile(r"(https?|ftp|s3|gs|file|data):", re.IGNORECASE)
 
 def read(source: str | Path) -> Picture:
     """The picture in a file, upright, RGB or grey, every pixel kept. Raises ImageError."""
-    name = shown_name(str(source))
+    name = format_name(str(source))
     if _URL.match(str(source)):
         raise ImageError(f"image {name}: a URL is not fetched; download it first and give the file")
     if not str(source):
@@ -38,7 +38,7 @@ def decode(data: bytes, name: str) -> Picture:
     A PNG or JPEG that is upright, opaque and of 8 bits keeps its own bytes but for metadata: where a photo was
     taken is not for a model. A JPEG that has to be turned or converted stays one, all else becomes a PNG.
     """
-    name = shown_name(name)
+    name = format_name(name)
     if not data:
         raise ImageError(f"image {name}: the file is empty; give a picture")
     if len(data) > MAX_FILE_BYTES:
@@ -57,7 +57,7 @@ def decode(data: bytes, name: str) -> Picture:
         return Picture(png(turned, 1), "image/png", turned.width, turned.height)
 
 
-def shown_name(name: str) -> str:
+def format_name(name: str) -> str:
     """A file name quoted for a message: one line whatever it holds, long ones cut in the middle."""
     if len(name) > NAME_CHARS:
         name = f"{name[: NAME_CHARS // 2]}…{name[-NAME_CHARS // 2 :]}"

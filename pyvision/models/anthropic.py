@@ -1,7 +1,7 @@
 """The messages API of Anthropic: pictures as base64, a growing prefix that stays cached, thinking kept with its turn.
 
-Parts keep the order of the talk, because a picture belongs between the tags that name it; the images of a question
-stand before its text anyway, which is what Anthropic advises.
+Parts keep the order of the conversation, because a picture belongs between the tags that name it; the images of a
+question stand before its text anyway, which is what Anthropic advises.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 from pyvision.config.model_config import ModelConfig
 from pyvision.models.endpoint import Ask, Endpoint
 from pyvision.models.openai_chat import base64_of, encodable
-from pyvision.models.reply_builder import Heard, counted
+from pyvision.models.reply_builder import ReplyBuilder, read_count
 from pyvision.types import Finish, Message, Part, Picture, Text, Usage
 
 if TYPE_CHECKING:
     import httpx2
 
 _MAX_TOKENS = 8192  # the API needs a limit; every model since Claude 3.5 can say so much
-_THOUGHTS = "thinking blocks"
+_REASONING = "thinking blocks"
 _THINKING = ("thinking", "redacted_thinking")
 _CACHED_TURNS = (
     2  # the last user turns end in a cache point: one to be read now, one to be written for the next
@@ -91,78 +91,83 @@ class _Messages:
         names = {name: rf"\b{name}\b" for name in ("temperature", "stop_sequences") if name in body}
         names |= {"stream": r"\b[Ss]tream(?:ing)?\b"} if "stream" in body else {}
         thinks = any(block["type"] in _THINKING for turn in body["messages"] for block in turn["content"])
-        return names | ({_THOUGHTS: r"thinking|signature"} if thinks else {})
+        return names | ({_REASONING: r"thinking|signature"} if thinks else {})
 
-    def hear(self, data: dict[str, Any], heard: Heard) -> str:
+    def add(self, data: dict[str, Any], builder: ReplyBuilder) -> str:
         """An event, or a whole message."""
         match data.get("type"):
             case "message_start":
-                told = _usage(data["message"].get("usage"), heard.usage)
-                heard.usage = replace(told, output_tokens=0)  # nothing is written yet, whatever is told
+                told = _usage(data["message"].get("usage"), builder.usage)
+                builder.usage = replace(told, output_tokens=0)  # nothing is written yet, whatever is told
             case "content_block_start":
-                return _start(data["content_block"], heard)
+                return _start(data["content_block"], builder)
             case "content_block_delta":
-                return _delta(data["delta"], heard)
+                return _delta(data["delta"], builder)
             case "message_delta":
-                heard.usage = _usage(data.get("usage"), heard.usage)
-                _end(data["delta"].get("stop_reason"), heard)
+                builder.usage = _usage(data.get("usage"), builder.usage)
+                _end(data["delta"].get("stop_reason"), builder)
             case "message_stop":
-                heard.has_ended = True
+                builder.has_ended = True
             case "message":
-                return _whole(data, heard)
+                return _whole(data, builder)
         return ""
 
 
-def _whole(message: dict[str, Any], heard: Heard) -> str:
+def _whole(message: dict[str, Any], builder: ReplyBuilder) -> str:
     if not isinstance(message["content"], list):
         raise TypeError(message["content"])
-    text = [_start(block, heard) for block in message["content"]]
-    heard.usage = _usage(message.get("usage"), heard.usage)
-    _end(message.get("stop_reason"), heard)
-    heard.has_ended = True
+    text = [_start(block, builder) for block in message["content"]]
+    builder.usage = _usage(message.get("usage"), builder.usage)
+    _end(message.get("stop_reason"), builder)
+    builder.has_ended = True
     return "".join(text)
 
 
-def _start(block: dict[str, Any], heard: Heard) -> str:
+def _start(block: dict[str, Any], builder: ReplyBuilder) -> str:
     """A block, whole or about to be filled by deltas; returns its text."""
     if block["type"] in _THINKING:
-        heard.items.append(dict(block))
-        heard.reasoning.append(block.get("thinking") or "")
-    heard.calls_tool = heard.calls_tool or block["type"] == "tool_use"
+        builder.items.append(dict(block))
+        builder.reasoning.append(block.get("thinking") or "")
+    builder.calls_tool = builder.calls_tool or block["type"] == "tool_use"
     return str(block.get("text") or "") if block["type"] == "text" else ""
 
 
-def _delta(delta: dict[str, Any], heard: Heard) -> str:
+def _delta(delta: dict[str, Any], builder: ReplyBuilder) -> str:
     match delta["type"]:
         case "text_delta":
             return str(delta["text"])
         case "thinking_delta":
-            heard.reasoning.append(delta["thinking"])
-            heard.items[-1]["thinking"] += delta["thinking"]
+            builder.reasoning.append(delta["thinking"])
+            builder.items[-1]["thinking"] += delta["thinking"]
         case "signature_delta":
-            heard.items[-1]["signature"] = delta["signature"]
+            builder.items[-1]["signature"] = delta["signature"]
     return ""
 
 
-def _end(reason: object, heard: Heard) -> None:
-    heard.reason, heard.finish = f"stop_reason {reason}", _FINISH.get(str(reason), "end")
+def _end(reason: object, builder: ReplyBuilder) -> None:
+    builder.reason, builder.finish = f"stop_reason {reason}", _FINISH.get(str(reason), "end")
 
 
 def _usage(usage: object, before: Usage) -> Usage:
     """What comes at the end tells only what is new in it."""
-    read, written = counted(usage, "cache_read_input_tokens"), counted(usage, "cache_creation_input_tokens")
-    total = counted(usage, "input_tokens") + read + written
+    read, written = (
+        read_count(usage, "cache_read_input_tokens"),
+        read_count(usage, "cache_creation_input_tokens"),
+    )
+    total = read_count(usage, "input_tokens") + read + written
     return Usage(
         total or before.input_tokens,
-        counted(usage, "output_tokens") or before.output_tokens,
+        read_count(usage, "output_tokens") or before.output_tokens,
         read or before.cached_tokens,
     )
 
 
 def _turn(ask: Ask, turn: int) -> dict[str, Any]:
     message = ask.messages[turn]
-    thoughts = ask.thoughts.before(ask.messages, turn) if _THOUGHTS not in ask.refusals else ()
-    content = [*({**block} for block in thoughts), *_blocks(message)]
+    reasoning_cache = (
+        ask.reasoning_cache.before(ask.messages, turn) if _REASONING not in ask.unsupported else ()
+    )
+    content = [*({**block} for block in reasoning_cache), *_blocks(message)]
     return {"role": message.role, "content": content}
 
 

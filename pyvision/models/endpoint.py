@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from pyvision.config.model_config import ModelConfig, is_local
 from pyvision.models.api_keys import Keys
-from pyvision.models.errors import Faults, complaint, decoded
-from pyvision.models.reasoning_cache import Thoughts
-from pyvision.models.reply_builder import Heard, reply_of
+from pyvision.models.errors import ErrorMapper, complaint, decode_body
+from pyvision.models.reasoning_cache import ReasoningCache
+from pyvision.models.reply_builder import ReplyBuilder, reply_of
 from pyvision.models.server_sent_events import DONE, events
-from pyvision.models.stop_sequences import Cut
+from pyvision.models.stop_sequences import StopCutter
 from pyvision.models.streaming import whole
-from pyvision.models.unsupported_parameters import Refusals, refusals_of, refused_in
+from pyvision.models.unsupported_parameters import UnsupportedParameters, find_refused, unsupported_of
 from pyvision.types import Message, Reply, Sampling
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ class Ask:
 
     messages: tuple[Message, ...]
     sampling: Sampling
-    refusals: Refusals
-    thoughts: Thoughts
+    unsupported: UnsupportedParameters
+    reasoning_cache: ReasoningCache
     stream: bool
 
     def accepted(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -50,7 +50,7 @@ class Ask:
         return {
             name: value
             for name, value in parameters.items()
-            if value is not None and value != [] and name not in self.refusals
+            if value is not None and value != [] and name not in self.unsupported
         }
 
 
@@ -76,7 +76,7 @@ class Wire(Protocol):
         """What of this body may be left out -> the pattern that a complaint names it by."""
         ...
 
-    def hear(self, data: dict[str, Any], heard: Heard) -> str:
+    def add(self, data: dict[str, Any], builder: ReplyBuilder) -> str:
         """Take in an event, or an answer in one piece; returns the text in it. Nonsense may raise anything usual."""
         ...
 
@@ -88,8 +88,8 @@ class Endpoint:
         self._config = config
         self._wire = wire
         self._keys = Keys(config.keys)
-        self._refusals = refusals_of(config)
-        self._thoughts = Thoughts()
+        self._unsupported = unsupported_of(config)
+        self._reasoning_cache = ReasoningCache()
         self._reached = not is_local(config.address)
         self._http_client: httpx2.Client | None = None
         self._clients: dict[str | None, Any] = {}
@@ -106,19 +106,19 @@ class Endpoint:
 
     def stream(self, messages: Sequence[Message], sampling: Sampling) -> Iterator[str | Reply]:
         """As `Model.stream` says. Ending or closing it closes the connection."""
-        faults = Faults(self._config, self._wire.sdk)
-        cut, heard = Cut(sampling.stop), Heard()
+        error_mapper = ErrorMapper(self._config, self._wire.sdk)
+        cut, builder = StopCutter(sampling.stop), ReplyBuilder()
         with ExitStack() as answer:
-            for data in self._events(tuple(messages), sampling, faults, heard, answer):
-                if piece := cut.feed(self._text(data, heard, faults)):
+            for data in self._events(tuple(messages), sampling, error_mapper, builder, answer):
+                if piece := cut.feed(self._text(data, builder, error_mapper)):
                     yield piece
                 if cut.is_cut:
                     break
         rest = cut.rest()
-        reply = reply_of(heard, cut, messages, sampling, faults)
+        reply = reply_of(builder, cut, messages, sampling, error_mapper)
         if rest:
             yield rest
-        self._remember(messages, sampling, reply, heard)
+        self._remember(messages, sampling, reply, builder)
         yield reply
 
     def close(self) -> None:
@@ -132,26 +132,26 @@ class Endpoint:
         self,
         messages: tuple[Message, ...],
         sampling: Sampling,
-        faults: Faults,
-        heard: Heard,
+        error_mapper: ErrorMapper,
+        builder: ReplyBuilder,
         answer: ExitStack,
     ) -> Iterator[dict[str, Any]]:
         """The objects of the answer, which `answer` closes."""
         import httpx2
 
         time_left = _TimeLeft(self._config, sampling)
-        response = self._opened(messages, sampling, faults, time_left, answer)
+        response = self._open(messages, sampling, error_mapper, time_left, answer)
         try:
-            yield from _objects(response, faults, heard)
+            yield from _objects(response, error_mapper, builder)
         except httpx2.HTTPError as error:
-            if not heard.has_ended:
-                raise faults.translated(error, reached=True, too_slow=time_left.told()) from None
+            if not builder.has_ended:
+                raise error_mapper.from_response(error, reached=True, too_slow=time_left.told()) from None
 
-    def _opened(
+    def _open(
         self,
         messages: tuple[Message, ...],
         sampling: Sampling,
-        faults: Faults,
+        error_mapper: ErrorMapper,
         time_left: _TimeLeft,
         answer: ExitStack,
     ) -> httpx2.Response:
@@ -172,7 +172,7 @@ class Endpoint:
                 self._reached = self._reached or is_answer
                 if is_answer and self._drops(error, body):
                     continue
-                fault = faults.translated(error, reached=self._reached, too_slow=time_left.told())
+                fault = error_mapper.from_response(error, reached=self._reached, too_slow=time_left.told())
                 if fault.kind in {"auth", "quota"} and self._keys.set_aside(key):
                     continue
                 raise fault from None
@@ -187,32 +187,34 @@ class Endpoint:
             max_tokens=sampling.max_tokens or config.max_tokens,
             stop=sampling.stop if config.stop else (),
         )
-        streams = config.stream and "stream" not in self._refusals
-        return self._wire.body(Ask(messages, filled, self._refusals, self._thoughts, streams))
+        streams = config.stream and "stream" not in self._unsupported
+        return self._wire.body(Ask(messages, filled, self._unsupported, self._reasoning_cache, streams))
 
     def _drops(self, error: Any, body: Mapping[str, Any]) -> bool:
         """Whether the endpoint refuses a parameter that can be left out; it is, from now on."""
         if error.status_code not in {400, 422}:
             return False
-        name = refused_in(*complaint(error), self._wire.droppable(body))
+        name = find_refused(*complaint(error), self._wire.droppable(body))
         if name is not None:
-            self._refusals.add(name)
+            self._unsupported.add(name)
         return name is not None
 
-    def _text(self, data: dict[str, Any], heard: Heard, faults: Faults) -> str:
+    def _text(self, data: dict[str, Any], builder: ReplyBuilder, error_mapper: ErrorMapper) -> str:
         try:
-            text = self._wire.hear(data, heard)
+            text = self._wire.add(data, builder)
         except (TypeError, KeyError, AttributeError, ValueError):  # its fields are not what they should be
-            raise faults.error("answered with something else than a reply") from None
-        if heard.failure is not None:
-            raise faults.of_body(heard.failure)
+            raise error_mapper.error("answered with something else than a reply") from None
+        if builder.failure is not None:
+            raise error_mapper.of_body(builder.failure)
         return text
 
-    def _remember(self, messages: Sequence[Message], sampling: Sampling, reply: Reply, heard: Heard) -> None:
-        if heard.items:
-            self._thoughts.keep(messages, reply.text, heard.items)
+    def _remember(
+        self, messages: Sequence[Message], sampling: Sampling, reply: Reply, builder: ReplyBuilder
+    ) -> None:
+        if builder.items:
+            self._reasoning_cache.keep(messages, reply.text, builder.items)
         if sampling.logprobs and not reply.logprobs and reply.finish != "refusal":
-            self._refusals.add("logprobs")
+            self._unsupported.add("logprobs")
             if not self._misses_logprobs:
                 self._misses_logprobs = True
                 _LOG.warning("%s gives no log probabilities; replies come without", self.name)
@@ -254,21 +256,23 @@ def _http_client(kind: Callable[..., httpx2.Client], config: ModelConfig) -> htt
     return kind(trust_env=not is_local(config.address), event_hooks={"response": [bound]})
 
 
-def _objects(response: httpx2.Response, faults: Faults, heard: Heard) -> Iterator[dict[str, Any]]:
+def _objects(
+    response: httpx2.Response, error_mapper: ErrorMapper, builder: ReplyBuilder
+) -> Iterator[dict[str, Any]]:
     """The JSON objects of an answer, be it a stream or one piece. Raises ModelError for an error in them."""
     if "text/event-stream" in response.headers.get("content-type", ""):
-        yield from _streamed(response.iter_bytes(), faults, heard)
+        yield from _streamed(response.iter_bytes(), error_mapper, builder)
         return
     body = response.read()
     if body.lstrip().startswith((b"data:", b"event:")):  # a stream without its content type
-        yield from _streamed([body], faults, heard)
+        yield from _streamed([body], error_mapper, builder)
         return
-    yield decoded(body.decode("utf-8", "replace"), faults)
+    yield decode_body(body.decode("utf-8", "replace"), error_mapper)
 
 
-def _streamed(pieces: Any, faults: Faults, heard: Heard) -> Iterator[dict[str, Any]]:
+def _streamed(pieces: Any, error_mapper: ErrorMapper, builder: ReplyBuilder) -> Iterator[dict[str, Any]]:
     for data in events(pieces):
         if data.startswith(DONE):
-            heard.has_ended = True
+            builder.has_ended = True
             return
-        yield decoded(data, faults)
+        yield decode_body(data, error_mapper)

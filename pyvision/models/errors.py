@@ -1,7 +1,7 @@
 """What an endpoint or its connection does wrong, turned into ModelError in one place; no message ever holds a key.
 
 status                              kind            worth a retry
-400, 404, 413, 422, context text    context         no: the talk is longer than the model can read
+400, 404, 413, 422, context text    context         no: the conversation is longer than the model can read
 401, 403                            auth            no (another key is tried first)
 402, 429 with a quota text          quota           no (likewise)
 404                                 unknown_model   no
@@ -57,7 +57,7 @@ _STATUSES: Mapping[int, tuple[bool, ErrorKind, str]] = {
 }
 
 
-class Faults:
+class ErrorMapper:
     """Words the faults of one model behind one endpoint."""
 
     def __init__(self, config: ModelConfig, sdk: ModuleType) -> None:
@@ -71,7 +71,7 @@ class Faults:
         """A fault that shows in what a 200 holds."""
         return ModelError(f"{self.where}: {told}", retry=retry, kind=kind, brief=f"{self._host}: {told}")
 
-    def translated(self, error: Exception, *, reached: bool, too_slow: str) -> ModelError:
+    def from_response(self, error: Exception, *, reached: bool, too_slow: str) -> ModelError:
         """The ModelError for what the SDK or the connection raised.
 
         reached: the endpoint has answered before, or is hosted. too_slow: what to say of an endpoint that is.
@@ -86,21 +86,21 @@ class Faults:
                 return self.error(too_slow)
             case httpx2.ConnectError():
                 hint = "" if reached else "; is the server running?"
-                return self.error(f"cannot be reached ({self.scrubbed(str(cause))}){hint}", retry=reached)
+                return self.error(f"cannot be reached ({self.redact(str(cause))}){hint}", retry=reached)
             case None | httpx2.HTTPError() | OSError():
-                return self.error(f"cannot be reached ({self.scrubbed(str(cause or error))})")
+                return self.error(f"cannot be reached ({self.redact(str(cause or error))})")
             case _:
-                return self.error(self.scrubbed(str(cause)))
+                return self.error(self.redact(str(cause)))
 
     def of_body(self, told: object) -> ModelError:
         """The ModelError for an error that came with status 200, as a whole body or in mid-stream."""
         said = _all_said(told)
         kind = _kind(said, None)
         text = told.get("message", told) if isinstance(told, dict) else told
-        error = f"answered with an error: {self.scrubbed(str(text))}"
+        error = f"answered with an error: {self.redact(str(text))}"
         return self.error(error, retry=kind == "other", kind=kind)
 
-    def scrubbed(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         """One line without the keys, or anything that looks like one: endpoints echo parts of keys."""
         text = self._redactor.text(" ".join(self._redactor.text(text).split()))
         return _KEY_LIKE.sub(REDACTED, text)[:_LONGEST_DETAIL]
@@ -115,11 +115,11 @@ class Faults:
         if kind == "quota":
             retry, meaning = False, f"the quota of this key is used up ({status})"
         elif kind == "context":
-            retry, meaning = False, f"the talk is too long for this model ({status})"
+            retry, meaning = False, f"the conversation is too long for this model ({status})"
         elif status == 400 and _AGAIN.search(said):
             retry = True
         told = meaning.format(key=self._config.api_key_env or "PYVISION_API_KEY")
-        detail = self.scrubbed(_detail(error.body))
+        detail = self.redact(_detail(error.body))
         return ModelError(
             f"{self.where}: {told}" + (f": {detail}" if detail else ""),
             retry=retry,
@@ -129,23 +129,23 @@ class Faults:
         )
 
 
-def decoded(body: str, faults: Faults) -> dict[str, Any]:
+def decode_body(body: str, error_mapper: ErrorMapper) -> dict[str, Any]:
     """The JSON object that an endpoint answered with. Raises ModelError for anything else, and for an error in it."""
     try:
         data = json.loads(body)
     except (ValueError, RecursionError):
-        start = faults.scrubbed(body[:60])
-        raise faults.error(f"answered with something else than JSON: {start!r}") from None
+        start = error_mapper.redact(body[:60])
+        raise error_mapper.error(f"answered with something else than JSON: {start!r}") from None
     if not isinstance(data, dict):
-        raise faults.error(f"answered with a JSON {type(data).__name__}, not an object")
+        raise error_mapper.error(f"answered with a JSON {type(data).__name__}, not an object")
     if error := data.get("error"):
-        raise faults.of_body(error)
+        raise error_mapper.of_body(error)
     return data
 
 
 def complaint(error: Any) -> tuple[str, str | None]:
     """What a refused request is said to have wrong: all the text of it, and the parameter where one is named."""
-    nested = _nested(error.body)
+    nested = _nest(error.body)
     param = nested.get("param") if isinstance(nested, dict) else None
     return _all_said(error.body) or str(error.message), param if isinstance(param, str) and param else None
 
@@ -158,7 +158,7 @@ def _kind(said: str, status: int | None) -> ErrorKind:
     return "other"
 
 
-def _nested(body: object) -> object:
+def _nest(body: object) -> object:
     """The error itself: one SDK hands over the whole body, the other what stands in its `error`."""
     return body.get("error", body) if isinstance(body, dict) else body
 
@@ -169,7 +169,7 @@ def _all_said(body: object) -> str:
 
 def _detail(body: object) -> str:
     """What the server said, if it said it in JSON: pages of HTML help nobody."""
-    nested = _nested(body)
+    nested = _nest(body)
     if isinstance(nested, dict):
         return str(nested.get("message") or nested.get("detail") or "")
     return str(nested) if isinstance(body, dict) else ""

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from pyvision.config.model_config import ModelConfig, load_model_config, secrets, without_secrets
-from pyvision.config.profiles import Profile, obeyed, read_profile
+from pyvision.config.profiles import Profile, apply_profile, read_profile
 from pyvision.config.provider_limits import EndpointLimits, limits_for
 from pyvision.errors import ConfigError, MissingExtra, reason
-from pyvision.models.rate_limit import Limited
-from pyvision.models.recording import Replayed
-from pyvision.models.retry import Retried
+from pyvision.models.rate_limit import RateLimitedModel
+from pyvision.models.recording import ReplayModel
+from pyvision.models.retry import RetryingModel
 from pyvision.models.streaming import close_model
 from pyvision.types import Model
 
@@ -58,7 +58,7 @@ def _anthropic(config: ModelConfig) -> OwnedModel:
 def _called(endpoint: Model, config: ModelConfig) -> OwnedModel:
     """With retries around it, and within the limits that the configuration sets for calls."""
     rates = (config.requests_per_minute, config.tokens_per_minute)
-    return Retried(Limited(endpoint, *rates, config.max_concurrent), config.retry_s)
+    return RetryingModel(RateLimitedModel(endpoint, *rates, config.max_concurrent), config.retry_s)
 
 
 def _offline(config: ModelConfig) -> OwnedModel:
@@ -74,10 +74,10 @@ def _scripted(config: ModelConfig) -> OwnedModel:
     return Scripted(replies or (), config.model or "scripted")
 
 
-def _replayed(config: ModelConfig) -> OwnedModel:
+def _replay(config: ModelConfig) -> OwnedModel:
     if config.file is None:
         raise ConfigError("wire 'replayed' needs 'file': the recorded replies")
-    return Replayed(config.file, config.model or "replayed")
+    return ReplayModel(config.file, config.model or "replayed")
 
 
 def _script(path: Path) -> tuple[str, ...]:
@@ -99,12 +99,12 @@ _WIRES: Mapping[str, Callable[[ModelConfig], OwnedModel]] = {
     "anthropic": _anthropic,
     "offline": _offline,
     "scripted": _scripted,
-    "replayed": _replayed,
+    "replayed": _replay,
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Player:
+class ResolvedModel:
     """A model; `is_ours` when it was built here, and so closed here. described: without secrets."""
 
     model: Model
@@ -124,18 +124,18 @@ class Player:
         return getattr(self.model, "is_offline", False)
 
 
-def find_player(model: str | Model | None, config: str | Path | None = None) -> Player:
+def resolve_model(model: str | Model | None, config: str | Path | None = None) -> ResolvedModel:
     """The player of a Model, of a name as `--model` takes it, or of a configuration file.
 
     What `pyvision doctor` found out about the endpoint is obeyed. Raises ConfigError.
     """
     if model is not None and not isinstance(model, str):
-        return Player(model, {"name": model.name})
+        return ResolvedModel(model, {"name": model.name})
     chosen = load_model_config(model, Path(config) if config else None, os.environ)
     profile = read_profile(chosen)
-    settings = obeyed(chosen, profile)
+    settings = apply_profile(chosen, profile)
     accepts = _within(limits_for(settings), profile)
-    return Player(build(settings), without_secrets(settings), secrets(settings), accepts, is_ours=True)
+    return ResolvedModel(build(settings), without_secrets(settings), secrets(settings), accepts, is_ours=True)
 
 
 def _within(accepts: EndpointLimits, profile: Profile | None) -> EndpointLimits:

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from pyvision.config.model_config import ModelConfig
 from pyvision.models.endpoint import Ask, Endpoint
-from pyvision.models.reply_builder import Heard, counted, ids_in, logprobs_in, texts
+from pyvision.models.reply_builder import ReplyBuilder, ids_in, logprobs_in, read_count, texts
 from pyvision.types import Finish, Message, Part, Picture, Text, Usage
 
 if TYPE_CHECKING:
@@ -66,8 +66,8 @@ class _Chat(OpenAIClients):
 
     def body(self, ask: Ask) -> dict[str, Any]:
         sampling = ask.sampling
-        limit = next((name for name in self._limits if name not in ask.refusals), self._limits[0])
-        wants = sampling.logprobs and "logprobs" not in ask.refusals
+        limit = next((name for name in self._limits if name not in ask.unsupported), self._limits[0])
+        wants = sampling.logprobs and "logprobs" not in ask.unsupported
         parameters = {
             "temperature": sampling.temperature,
             "stop": list(sampling.stop),
@@ -84,46 +84,46 @@ class _Chat(OpenAIClients):
         names = {name: rf"\b{name}\b" for name in _DROPPABLE if name in body}
         return names | ({"stream": r"\b[Ss]tream(?:ing)?\b"} if "stream" in body else {})
 
-    def hear(self, data: dict[str, Any], heard: Heard) -> str:
+    def add(self, data: dict[str, Any], builder: ReplyBuilder) -> str:
         """A chunk, or a whole completion: the same but for `delta` or `message`."""
-        heard.usage = _usage(data["usage"]) if data.get("usage") else heard.usage
-        heard.prompt_ids = ids_in(data.get("prompt_token_ids")) or heard.prompt_ids
+        builder.usage = _usage(data["usage"]) if data.get("usage") else builder.usage
+        builder.prompt_ids = ids_in(data.get("prompt_token_ids")) or builder.prompt_ids
         choices = data.get("choices")
         if not choices and data.get("object") == "chat.completion.chunk":
             return ""  # it tells only usage, or what a filter of Azure says
         if not isinstance(choices, list):
             raise TypeError(choices)
         if not choices:
-            heard.reason, heard.has_ended = "no choices", True
+            builder.reason, builder.has_ended = "no choices", True
             return ""
         choice = choices[0]
         said: dict[str, Any] = choice["message" if "message" in choice else "delta"] or {}
-        heard.reasoning.append(said.get("reasoning_content") or said.get("reasoning") or "")
-        heard.refusal.append(said.get("refusal") or "")
-        heard.calls_tool = heard.calls_tool or bool(said.get("tool_calls"))
-        heard.logprobs += logprobs_in((choice.get("logprobs") or {}).get("content"))
-        heard.token_ids += ids_in(choice.get("token_ids"))
-        _end(choice, heard)
+        builder.reasoning.append(said.get("reasoning_content") or said.get("reasoning") or "")
+        builder.refusal.append(said.get("refusal") or "")
+        builder.calls_tool = builder.calls_tool or bool(said.get("tool_calls"))
+        builder.logprobs += logprobs_in((choice.get("logprobs") or {}).get("content"))
+        builder.token_ids += ids_in(choice.get("token_ids"))
+        _end(choice, builder)
         return texts(said.get("content"))
 
 
-def _end(choice: dict[str, Any], heard: Heard) -> None:
+def _end(choice: dict[str, Any], builder: ReplyBuilder) -> None:
     reason = choice.get("finish_reason")
     if reason is None and "message" not in choice:
         return
-    heard.has_ended, heard.reason = True, f"finish_reason {reason}"
-    heard.finish = _FINISH.get(str(reason), "end")
+    builder.has_ended, builder.reason = True, f"finish_reason {reason}"
+    builder.finish = _FINISH.get(str(reason), "end")
     if isinstance(choice.get("stop_reason"), str):  # vLLM names the stop string that it met
-        heard.finish = "stop"
-    if any(heard.refusal):
-        heard.finish = "refusal"
+        builder.finish = "stop"
+    if any(builder.refusal):
+        builder.finish = "refusal"
 
 
 def _usage(usage: object) -> Usage:
     return Usage(
-        counted(usage, "prompt_tokens"),
-        counted(usage, "completion_tokens"),
-        counted(usage, "prompt_tokens_details", "cached_tokens"),
+        read_count(usage, "prompt_tokens"),
+        read_count(usage, "completion_tokens"),
+        read_count(usage, "prompt_tokens_details", "cached_tokens"),
     )
 
 
@@ -152,7 +152,7 @@ def data_url(picture: Picture) -> str:
     return f"data:{picture.mime};base64,{base64_of(picture)}"
 
 
-@lru_cache(maxsize=128)  # a talk sends its pictures again with every turn
+@lru_cache(maxsize=128)  # a conversation sends its pictures again with every turn
 def base64_of(picture: Picture) -> str:
     """The file of the picture, as base64."""
     return base64.b64encode(picture.data).decode("ascii")

@@ -1,6 +1,6 @@
 """The responses API of OpenAI, for models that reason: what they thought goes back to them with the next turn.
 
-Nothing is stored at the endpoint (`store` is false): reasoning items come sealed and are kept here (`thoughts`).
+Nothing is stored at the endpoint (`store` is false): reasoning items come sealed and are kept here (`reasoning_cache`).
 This API has no `stop` parameter; replies are cut here.
 """
 
@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 from pyvision.config.model_config import ModelConfig
 from pyvision.models.endpoint import Ask, Endpoint
 from pyvision.models.openai_chat import OpenAIClients, data_url, encodable
-from pyvision.models.reply_builder import Heard, counted, logprobs_in, texts
+from pyvision.models.reply_builder import ReplyBuilder, logprobs_in, read_count, texts
 from pyvision.types import Finish, Part, Picture, Text, Usage
 
 if TYPE_CHECKING:
     import httpx2
 
-_THOUGHTS = "reasoning.encrypted_content"
+_REASONING = "reasoning.encrypted_content"
 _LOGPROBS = "message.output_text.logprobs"
 _LIKELIEST = 5  # tokens at each place, with their log probabilities
 _FINISH: Mapping[str, Finish] = {"max_output_tokens": "length", "content_filter": "refusal"}
@@ -40,9 +40,9 @@ class _Responses(OpenAIClients):
         return answer
 
     def body(self, ask: Ask) -> dict[str, Any]:
-        sampling, refusals = ask.sampling, ask.refusals
-        wants = sampling.logprobs and "logprobs" not in refusals
-        include = [_THOUGHTS] if _THOUGHTS not in refusals else []
+        sampling, unsupported = ask.sampling, ask.unsupported
+        wants = sampling.logprobs and "logprobs" not in unsupported
+        include = [_REASONING] if _REASONING not in unsupported else []
         parameters = {
             "temperature": sampling.temperature,
             "max_output_tokens": sampling.max_tokens,
@@ -63,74 +63,74 @@ class _Responses(OpenAIClients):
         }
         names |= {"stream": r"\b[Ss]tream(?:ing)?\b"} if body["stream"] else {}
         include = body.get("include", ())
-        if _THOUGHTS in include:
-            names |= {_THOUGHTS: r"[Ee]ncrypted|\binclude\b|reasoning. (?:item|was provided)"}
+        if _REASONING in include:
+            names |= {_REASONING: r"[Ee]ncrypted|\binclude\b|reasoning. (?:item|was provided)"}
         if _LOGPROBS in include:
             names |= {
                 "logprobs": r"logprobs|\binclude\b"
             }  # a second complaint is about the second part of it
         return names
 
-    def hear(self, data: dict[str, Any], heard: Heard) -> str:
+    def add(self, data: dict[str, Any], builder: ReplyBuilder) -> str:
         """An event, or a whole response."""
         match data.get("type"):
             case "response.output_text.delta":
-                heard.logprobs += logprobs_in(data.get("logprobs"))
+                builder.logprobs += logprobs_in(data.get("logprobs"))
                 return str(data["delta"])
             case "response.refusal.delta":
-                heard.refusal.append(data["delta"])
+                builder.refusal.append(data["delta"])
             case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
-                heard.reasoning.append(data["delta"])
+                builder.reasoning.append(data["delta"])
             case "response.output_item.added" | "response.output_item.done" as kind:
-                _item(data["item"], heard, is_done=kind.endswith("done"))
+                _item(data["item"], builder, is_done=kind.endswith("done"))
             case "response.completed" | "response.incomplete" | "response.failed":
-                _end(data["response"], heard)
+                _end(data["response"], builder)
             case "error":
-                heard.failure = data
+                builder.failure = data
             case None:
-                return _whole(data, heard)
+                return _whole(data, builder)
         return ""
 
 
-def _item(item: dict[str, Any], heard: Heard, *, is_done: bool) -> None:
+def _item(item: dict[str, Any], builder: ReplyBuilder, *, is_done: bool) -> None:
     """What is not text: thoughts, the name of the message that follows them, tools."""
-    heard.calls_tool = heard.calls_tool or item["type"] in _CALLS
+    builder.calls_tool = builder.calls_tool or item["type"] in _CALLS
     if item["type"] == "reasoning" and is_done:
         if item.get("encrypted_content"):
-            heard.items.append(item)
-        if not any(heard.reasoning):
-            heard.reasoning += [texts(item.get("summary")), texts(item.get("content"))]
-    elif item["type"] == "message" and not is_done and heard.items:
-        heard.items.append({"type": "message", "id": item["id"]})
+            builder.items.append(item)
+        if not any(builder.reasoning):
+            builder.reasoning += [texts(item.get("summary")), texts(item.get("content"))]
+    elif item["type"] == "message" and not is_done and builder.items:
+        builder.items.append({"type": "message", "id": item["id"]})
 
 
-def _whole(response: dict[str, Any], heard: Heard) -> str:
+def _whole(response: dict[str, Any], builder: ReplyBuilder) -> str:
     output = response["output"]
     if not isinstance(output, list):
         raise TypeError(output)
     text: list[str] = []
     for item in output:
-        _item(item, heard, is_done=item["type"] != "message")
+        _item(item, builder, is_done=item["type"] != "message")
         for part in item.get("content") or () if item["type"] == "message" else ():
             text.append(str(part.get("text") or ""))
-            heard.refusal.append(str(part.get("refusal") or ""))
-            heard.logprobs += logprobs_in(part.get("logprobs"))
-    _end(response, heard)
+            builder.refusal.append(str(part.get("refusal") or ""))
+            builder.logprobs += logprobs_in(part.get("logprobs"))
+    _end(response, builder)
     return "".join(text)
 
 
-def _end(response: dict[str, Any], heard: Heard) -> None:
+def _end(response: dict[str, Any], builder: ReplyBuilder) -> None:
     reason = (response.get("incomplete_details") or {}).get("reason") or response.get("status")
-    heard.has_ended, heard.reason = True, f"status {reason}"
-    heard.finish = "refusal" if any(heard.refusal) else _FINISH.get(str(reason), "end")
+    builder.has_ended, builder.reason = True, f"status {reason}"
+    builder.finish = "refusal" if any(builder.refusal) else _FINISH.get(str(reason), "end")
     usage = response.get("usage")
-    heard.usage = Usage(
-        counted(usage, "input_tokens"),
-        counted(usage, "output_tokens"),
-        counted(usage, "input_tokens_details", "cached_tokens"),
+    builder.usage = Usage(
+        read_count(usage, "input_tokens"),
+        read_count(usage, "output_tokens"),
+        read_count(usage, "input_tokens_details", "cached_tokens"),
     )
     if response.get("status") == "failed":
-        heard.failure = response.get("error") or {"message": "the response failed"}
+        builder.failure = response.get("error") or {"message": "the response failed"}
 
 
 def _items(ask: Ask, turn: int) -> Iterator[dict[str, Any]]:
@@ -139,9 +139,11 @@ def _items(ask: Ask, turn: int) -> Iterator[dict[str, Any]]:
         yield {"role": message.role, "content": [_part(part) for part in message.parts]}
         return
     text = encodable(message.text)
-    thoughts = ask.thoughts.before(ask.messages, turn) if _THOUGHTS not in ask.refusals else ()
-    yield from (item for item in thoughts if item["type"] == "reasoning")
-    named = [item for item in thoughts if item["type"] == "message"]
+    reasoning_cache = (
+        ask.reasoning_cache.before(ask.messages, turn) if _REASONING not in ask.unsupported else ()
+    )
+    yield from (item for item in reasoning_cache if item["type"] == "reasoning")
+    named = [item for item in reasoning_cache if item["type"] == "message"]
     if named:  # thoughts have to be followed by the message that came with them, under its own name
         part = {"type": "output_text", "text": text, "annotations": []}
         yield named[0] | {"role": "assistant", "status": "completed", "content": [part]}

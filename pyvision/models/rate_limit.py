@@ -12,13 +12,13 @@ from dataclasses import replace
 
 from pyvision.errors import ModelError
 from pyvision.models.streaming import close_model, stream_of
-from pyvision.models.token_estimate import estimated_tokens
+from pyvision.models.token_estimate import estimate_tokens
 from pyvision.types import Message, Model, Reply, Restart, Sampling, Usage
 
 _MINUTE_S = 60.0
 
 
-class Limited:
+class RateLimitedModel:
     """Passes calls on, first come first served, as the limits allow; None is no limit.
 
     Tokens are estimated before a call and corrected by what its reply counts. After a 429 half as many calls as were
@@ -74,7 +74,7 @@ class Limited:
 
     @contextmanager
     def _admitted(self, messages: Sequence[Message], sampling: Sampling) -> Iterator[_Call]:
-        call = _Call(sampling, estimated_tokens(messages), self._clock())
+        call = _Call(sampling, estimate_tokens(messages), self._clock())
         self._enter(call)
         try:
             yield call

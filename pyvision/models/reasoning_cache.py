@@ -1,8 +1,8 @@
 """Thoughts of a model that its endpoint wants back: reasoning items and thinking blocks, sealed or signed by it.
 
-They are kept beside the talk, so that a Message stays plain. Each is found again by the turns before the reply it
-came with and by the reply's text, as the endpoint gave it or as `replies.said` words it. Thoughts that are forgotten
-cost an endpoint's model its train of thought, and nothing else.
+They are kept beside the conversation, so that a Message stays plain. Each is found again by the turns before the
+reply it came with and by the reply's text, as the endpoint gave it or as `replies.canonical_reply` words it. Thoughts
+that are forgotten cost an endpoint's model its train of thought, and nothing else.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-from pyvision.text.replies import said
+from pyvision.text.replies import canonical_reply
 from pyvision.types import Message
 
 Items: TypeAlias = tuple[dict[str, Any], ...]
@@ -20,7 +20,7 @@ Items: TypeAlias = tuple[dict[str, Any], ...]
 _MOST = 4096  # replies; a thought is some kilobytes
 
 
-class Thoughts:
+class ReasoningCache:
     """The thoughts of the latest replies of one model. Shared by threads."""
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class Thoughts:
         """Keep what came with the reply `text` to these messages."""
         before = hash(tuple(messages))
         with self._lock:
-            for spelled in {text, said(text)}:
+            for spelled in {text, canonical_reply(text)}:
                 self._kept[before, spelled] = tuple(items)
             while len(self._kept) > _MOST:
                 self._kept.popitem(last=False)

@@ -16,8 +16,8 @@ from pyvision.models.streaming import close_model, in_one_piece, stream_of
 from pyvision.types import Message, Model, Part, Picture, Reply, Restart, Sampling, Text, TokenLogprob, Usage
 
 
-class Recorded:
-    """Passes every call on and appends its key and reply to a file of JSON lines that `Replayed` reads."""
+class RecordingModel:
+    """Passes every call on and appends its key and reply to a file of JSON lines that `ReplayModel` reads."""
 
     def __init__(self, model: Model, path: Path) -> None:
         self._model = model
@@ -51,7 +51,7 @@ class Recorded:
             file.write(line + "\n")
 
 
-class Replayed:
+class ReplayModel:
     """Answers from a recorded file by request key; a request recorded n times gets its n replies in turn."""
 
     def __init__(self, path: Path, name: str = "replayed") -> None:
@@ -84,12 +84,12 @@ class Replayed:
 
 def request_key(messages: Sequence[Message], sampling: Sampling) -> str:
     """The same for the same roles, texts, pictures (by their bytes) and sampling, on every machine."""
-    talk = [[message.role, [_part(part) for part in message.parts]] for message in messages]
+    conversation = [[message.role, [_part(part) for part in message.parts]] for message in messages]
     sampled = asdict(sampling)
     del sampled["seconds"]  # a reply is the same, however long it may take
     if not sampling.logprobs:
         del sampled["logprobs"]  # so that records from before they could be asked for are still found
-    canonical = json.dumps([talk, sampled], sort_keys=True)
+    canonical = json.dumps([conversation, sampled], sort_keys=True)
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 

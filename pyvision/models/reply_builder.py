@@ -20,16 +20,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pyvision.errors import ModelError
-from pyvision.models.errors import Faults
-from pyvision.models.stop_sequences import Cut
-from pyvision.models.token_estimate import estimated_tokens, tokens_in
+from pyvision.models.errors import ErrorMapper
+from pyvision.models.stop_sequences import StopCutter
+from pyvision.models.token_estimate import estimate_tokens, tokens_in
 from pyvision.types import Finish, Message, Reply, Sampling, TokenLogprob, Usage
 
 FILTERED = "a content filter of the endpoint withheld the reply"
 
 
 @dataclass(slots=True)
-class Heard:
+class ReplyBuilder:
     """A reply under way; each event of a wire adds to it.
 
     finish, reason: why it ended, in our word and in the endpoint's. items: thoughts to hand back with the next turn.
@@ -51,32 +51,36 @@ class Heard:
 
 
 def reply_of(
-    heard: Heard, cut: Cut, messages: Sequence[Message], sampling: Sampling, faults: Faults
+    builder: ReplyBuilder,
+    cut: StopCutter,
+    messages: Sequence[Message],
+    sampling: Sampling,
+    error_mapper: ErrorMapper,
 ) -> Reply:
     """The reply, now that nothing more comes. Raises ModelError where what was heard is none."""
-    if not (heard.has_ended or cut.is_cut):
-        raise faults.error("the stream ended in the middle of the reply")
-    text, reasoning = cut.text, "".join(heard.reasoning)
+    if not (builder.has_ended or cut.is_cut):
+        raise error_mapper.error("the stream ended in the middle of the reply")
+    text, reasoning = cut.text, "".join(builder.reasoning)
     reply = Reply(
         text,
-        heard.usage,
-        heard.finish,
+        builder.usage,
+        builder.finish,
         reasoning,
-        prompt_ids=heard.prompt_ids,
-        token_ids=tuple(heard.token_ids),
+        prompt_ids=builder.prompt_ids,
+        token_ids=tuple(builder.token_ids),
     )
     if cut.is_cut:
-        reply = replace(reply, usage=_estimated(heard, text, messages), finish="stop")
-    elif any(heard.refusal) or heard.finish == "refusal":
-        return replace(reply, text=text or "".join(heard.refusal) or FILTERED, finish="refusal")
+        reply = replace(reply, usage=_estimate(builder, text, messages), finish="stop")
+    elif any(builder.refusal) or builder.finish == "refusal":
+        return replace(reply, text=text or "".join(builder.refusal) or FILTERED, finish="refusal")
     elif not text:
-        raise _empty(heard, faults)
-    elif heard.finish == "end" and cut.seems_cut():
+        raise _empty(builder, error_mapper)
+    elif builder.finish == "end" and cut.seems_cut():
         reply = replace(reply, finish="stop")
-    return replace(reply, logprobs=tuple(_of_text(heard.logprobs, text))) if sampling.logprobs else reply
+    return replace(reply, logprobs=tuple(_of_text(builder.logprobs, text))) if sampling.logprobs else reply
 
 
-def counted(counts: object, *path: str) -> int:
+def read_count(counts: object, *path: str) -> int:
     """The number at a path of keys; 0 where the endpoint counts nothing, or tells nonsense."""
     for key in path:
         counts = counts.get(key) if isinstance(counts, dict) else None
@@ -105,27 +109,29 @@ def ids_in(entries: object) -> tuple[int, ...]:
     return ids if all(type(each) is int for each in ids) else ()
 
 
-def _estimated(heard: Heard, text: str, messages: Sequence[Message]) -> Usage:
+def _estimate(builder: ReplyBuilder, text: str, messages: Sequence[Message]) -> Usage:
     """A reply that we cut ends before its tokens are told, in most cases: a budget must know of them all the same."""
-    told = heard.usage
-    reasoning = sum(map(tokens_in, heard.reasoning))
+    told = builder.usage
+    reasoning = sum(map(tokens_in, builder.reasoning))
     return replace(
         told,
-        input_tokens=told.input_tokens or estimated_tokens(messages),
+        input_tokens=told.input_tokens or estimate_tokens(messages),
         output_tokens=max(told.output_tokens, tokens_in(text) + reasoning),
     )
 
 
-def _empty(heard: Heard, faults: Faults) -> ModelError:
-    if "context_window" in heard.reason:
-        return faults.error("the talk is longer than the model can read", retry=False, kind="context")
-    if heard.finish == "length":
+def _empty(builder: ReplyBuilder, error_mapper: ErrorMapper) -> ModelError:
+    if "context_window" in builder.reason:
+        return error_mapper.error(
+            "the conversation is longer than the model can read", retry=False, kind="context"
+        )
+    if builder.finish == "length":
         told = "the whole length went into reasoning; raise max_tokens (PYVISION_MAX_TOKENS)"
-        return faults.error(told, retry=False)
-    if heard.calls_tool:
+        return error_mapper.error(told, retry=False)
+    if builder.calls_tool:
         told = "called a tool, and none was offered; turn tool calls off at the server"
-        return faults.error(told, retry=False)
-    return faults.error(f"the reply is empty ({heard.reason or 'no reason given'})")
+        return error_mapper.error(told, retry=False)
+    return error_mapper.error(f"the reply is empty ({builder.reason or 'no reason given'})")
 
 
 def _of_text(logprobs: Sequence[TokenLogprob], text: str) -> Iterator[TokenLogprob]:

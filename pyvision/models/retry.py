@@ -15,7 +15,7 @@ _FIRST_WAIT_S = 1.0
 _LONGEST_WAIT_S = 60.0
 
 
-class Retried:
+class RetryingModel:
     """Repeats calls whose ModelError is worth it, with growing waits, until `budget_s` would be exceeded.
 
     `Sampling.seconds` is a budget as well. The endpoint's own wish (`retry_after_s`) goes before ours; one that is too

@@ -19,7 +19,7 @@ CLOSE = "</code>"
 _MOST_CLOSES = 32
 
 
-class Cut:
+class StopCutter:
     """Takes the pieces of a reply and gives back what of them is certain to stand before the first stop string."""
 
     def __init__(self, stop: Sequence[str]) -> None:
@@ -43,7 +43,7 @@ class Cut:
             self.is_cut = self._ends(stop, start)
             new.append(self._give(start if self.is_cut else start + len(stop)))
         if not self.is_cut:
-            new.append(self._give(len(self._waiting) - self._held()))
+            new.append(self._give(len(self._waiting) - self._hold()))
         return "".join(new)
 
     def rest(self) -> str:
@@ -69,7 +69,7 @@ class Cut:
         self._passed += 1
         return would_close(self.text + self._waiting[:start])
 
-    def _held(self) -> int:
+    def _hold(self) -> int:
         """The length of the longest end of the waiting text that begins a stop string."""
         longest = min(len(self._waiting), max(map(len, self._stop), default=1) - 1)
         ends = (length for length in range(longest, 0, -1) if self._begins(self._waiting[-length:]))
@@ -86,6 +86,6 @@ class Cut:
 
 def cut_at_stop(reply: Reply, stop: Sequence[str]) -> Reply:
     """The reply up to the first stop string in it; it comes back as it is where there is none."""
-    cut = Cut(stop)
+    cut = StopCutter(stop)
     text = cut.feed(reply.text)
     return replace(reply, text=text, finish="stop") if cut.is_cut else reply

@@ -1,4 +1,4 @@
-"""How many tokens a talk has, where nobody has counted them: to keep to limits, never to report as fact."""
+"""How many tokens a conversation has, where nobody has counted them: to keep to limits, never to report as fact."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MOST_PER_PICTURE = 1600
 _MESSAGE_TOKENS = 4
 
 
-def estimated_tokens(messages: Sequence[Message]) -> int:
+def estimate_tokens(messages: Sequence[Message]) -> int:
     """Of a request."""
     return sum(_MESSAGE_TOKENS + sum(_tokens(part) for part in message.parts) for message in messages)
 

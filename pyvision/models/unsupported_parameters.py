@@ -36,7 +36,7 @@ class Family:
     wires: tuple[str, ...] = ("openai", "responses", "anthropic")
 
 
-class Refusals:
+class UnsupportedParameters:
     """The parameters that one model behind one endpoint does not accept. Shared by threads."""
 
     def __init__(self, known: frozenset[str]) -> None:
@@ -54,12 +54,12 @@ class Refusals:
             return is_news
 
 
-def refusals_of(config: ModelConfig) -> Refusals:
+def unsupported_of(config: ModelConfig) -> UnsupportedParameters:
     """What is known by now of the model that this configuration leads to."""
     return _remembered(config.wire, config.address, config.model or "", config.refused)
 
 
-def refused_in(said: str, param: str | None, sent: Mapping[str, str]) -> str | None:
+def find_refused(said: str, param: str | None, sent: Mapping[str, str]) -> str | None:
     """The parameter that a refusal of the request names as not accepted.
 
     sent: parameter -> the pattern it is known by in a complaint. A value that is out of range is the caller's mistake.
@@ -73,7 +73,7 @@ def refused_in(said: str, param: str | None, sent: Mapping[str, str]) -> str | N
 
 
 @cache
-def _remembered(wire: str, address: str, model: str, refused: tuple[str, ...]) -> Refusals:
+def _remembered(wire: str, address: str, model: str, refused: tuple[str, ...]) -> UnsupportedParameters:
     """One for all who ask for the same: this is the memory of the process."""
     name = model.rpartition("/")[2].lower()  # OpenRouter and its like put the vendor before it
     known = [
@@ -82,7 +82,7 @@ def _remembered(wire: str, address: str, model: str, refused: tuple[str, ...]) -
         if wire in family.wires and any(fnmatchcase(name, pattern) for pattern in family.models)
         for parameter in family.refused
     ]
-    return Refusals(frozenset((*known, *refused)))
+    return UnsupportedParameters(frozenset((*known, *refused)))
 
 
 @cache

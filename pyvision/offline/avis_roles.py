@@ -34,7 +34,7 @@ Sections = Mapping[str, str]
 
 
 def find_avis_reply(messages: Sequence[Message]) -> str | None:
-    """The reply of the role that the talk's first turn asks for; None where it is no prompt of this strategy."""
+    """The reply of the role that the conversation's first turn asks for; None for a prompt of another strategy."""
     opening = messages[0].text if messages else ""
     play = _ROLES.get(opening.partition("\n")[0].strip())
     if play is None:
@@ -45,7 +45,7 @@ def find_avis_reply(messages: Sequence[Message]) -> str | None:
     return play({**sections, "tool": tool, "part": part})
 
 
-def _decomposed(sections: Sections) -> str:
+def _decompose(sections: Sections) -> str:
     question = " ".join(sections.get("question", "").split())
     meant = _MEANT.search(question)
     if _LOOKING.search(question) or meant is None:
@@ -57,38 +57,38 @@ def _decomposed(sections: Sections) -> str:
     return f"Visual: {about}\nKnowledge: {question[: meant.start()]}#{question[meant.end() :]}"
 
 
-def _planned(sections: Sections) -> str:
+def _plan(sections: Sections) -> str:
     names = re.findall(r"^- (\w+):", sections.get("actions", ""), re.MULTILINE)
     fitting = [name for name in names if (name in _PICTURE_STEPS) == (sections["part"] == "visual")]
     return f"Action: {(fitting or names or ['none'])[0]}"
 
 
-def _selected(sections: Sections) -> str:
+def _select(sections: Sections) -> str:
     blocks = re.findall(r"Object #(\d+) \[\n(.*?)\n\]", sections.get("objects", ""), re.DOTALL)
     named = [number for number, lines in blocks if _titles(lines)]
     why = "The collection knows this object." if named else "The collection knows none of them."
     return f"{why}\nObject: {(named or ['0'])[0]}"
 
 
-def _judged_visual(sections: Sections) -> str:
+def _judge_visual(sections: Sections) -> str:
     tool, text = sections["tool"], sections.get("observation", "")
     if tool == "vqa":
         return _answerable(text.strip(), text.strip(), "")
     sure = re.findall(r"high confidence:\s*(.+)", text) if "image" in tool else _titles(text)
     title = _SCORE.sub("", sure[0]).strip(" ,") if sure else ""
     return (
-        _answerable(title, f"the picture is known as {title}", _cited(sections, title)) if title else _NOTHING
+        _answerable(title, f"the picture is known as {title}", _cite(sections, title)) if title else _NOTHING
     )
 
 
-def _judged_knowledge(sections: Sections) -> str:
+def _judge_knowledge(sections: Sections) -> str:
     text = sections.get("observation", "")
     if sections["tool"] in ("vqa", "llm_qa"):
         return _answerable(text.strip(), text.strip(), "")
     found = find_extract(sections.get("query", ""), text)
     if found is None:
         return _NOTHING
-    return _answerable(found.answer, found.sentence, _cited(sections, found.title, found.place))
+    return _answerable(found.answer, found.sentence, _cite(sections, found.title, found.place))
 
 
 def _guessed(sections: Sections) -> str:
@@ -97,7 +97,7 @@ def _guessed(sections: Sections) -> str:
     found = find_extract(sections.get("query") or sections.get("question", ""), text)
     if found is None:
         return "Answer: unknown"
-    return f"Sources: {_cited(sections, found.title, found.place)}\nAnswer: {found.answer}"
+    return f"Sources: {_cite(sections, found.title, found.place)}\nAnswer: {found.answer}"
 
 
 def _answerable(answer: str, finding: str, sources: str) -> str:
@@ -115,7 +115,7 @@ def _titles(lines: str) -> list[str]:
     return [re.split(r":\s|\s\(score=", line)[0] for line in entities]
 
 
-def _cited(sections: Sections, title: str, place: int = 0) -> str:
+def _cite(sections: Sections, title: str, place: int = 0) -> str:
     """The number of the source with this title, in brackets; of several the one at this place, else the last."""
     listed = re.findall(r"^\[(\d+)\] (.*)$", sections.get("sources", ""), re.MULTILINE)
     fitting = [n for n, told in listed if title and told.casefold().startswith(title.casefold())]
@@ -124,11 +124,11 @@ def _cited(sections: Sections, title: str, place: int = 0) -> str:
 
 
 _ROLES: Mapping[str, Callable[[Sections], str]] = {
-    "# Take a question about a picture apart": _decomposed,
-    "# Plan the next step": _planned,
-    "# Choose an object": _selected,
-    "# Judge what a tool found in the picture": _judged_visual,
-    "# Judge what a tool found out": _judged_knowledge,
+    "# Take a question about a picture apart": _decompose,
+    "# Plan the next step": _plan,
+    "# Choose an object": _select,
+    "# Judge what a tool found in the picture": _judge_visual,
+    "# Judge what a tool found out": _judge_knowledge,
     "# Answer with what there is": _guessed,
     "# Answer from a fixed row of tools": _guessed,
 }

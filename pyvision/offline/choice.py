@@ -19,7 +19,7 @@ from pyvision.offline.families import (
     text,
 )
 from pyvision.offline.plans import Plan
-from pyvision.offline.wording import Asked
+from pyvision.offline.wording import ParsedQuestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Family:
     """A kind of question: what it is about, and the plan for a question if it is of that kind."""
 
     about: str
-    plan: Callable[[Asked], Plan | None]
+    plan: Callable[[ParsedQuestion], Plan | None]
 
 
 FAMILIES = (
@@ -45,6 +45,6 @@ FAMILIES = (
 )
 
 
-def plan_for(asked: Asked) -> Plan | None:
+def plan_for(asked: ParsedQuestion) -> Plan | None:
     """The plan of the first family that the question fits, or None."""
     return next((plan for family in FAMILIES if (plan := family.plan(asked)) is not None), None)

@@ -1,4 +1,4 @@
-"""Read a talk back: what was asked of how many images, and what every cell so far has printed."""
+"""Read a conversation back: what was asked of how many images, and what every cell so far has printed."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _LONGEST_BARE_QUESTION = 600  # without tags a longer text is a prompt of its ow
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
-    """What a rule-based reader needs of a talk: its last question, and what has followed it.
+class ParsedConversation:
+    """What a rule-based reader needs of a conversation: its last question, and what has followed it.
 
     numbers: the k of each `image_clue_k` that the question is about. outputs: one text for each cell that was asked
     for.
@@ -35,7 +35,7 @@ class Talk:
         return len(self.numbers)
 
 
-def read_talk(messages: Sequence[Message]) -> Talk:
+def parse_conversation(messages: Sequence[Message]) -> ParsedConversation:
     """Everything from the text of the messages; pictures are counted, their pixels are not touched."""
     asked = _questions(messages)
     opening = messages[asked[-1]] if asked else Message("user", ())
@@ -46,7 +46,7 @@ def read_talk(messages: Sequence[Message]) -> Talk:
         for index, message in enumerate(since)
         if message.role == "assistant" and "<code>" in message.text
     )
-    return Talk(
+    return ParsedConversation(
         question=_question_in(opening.text),
         numbers=next((found for at in reversed(asked) if (found := _numbers(messages[at]))), ()),
         can_run="<code>" in instructions,

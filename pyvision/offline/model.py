@@ -1,7 +1,7 @@
-"""Answer a talk by rules: choose a family by the wording, ask for cells, read what they print.
+"""Answer a conversation by rules: choose a family by the wording, ask for cells, read what they print.
 
 Covered: the questions of `families/`, about drawings more than about photographs. Not covered: everything
-that needs to know what things are. It reads text only and holds no state: the talk says how far it has come.
+that needs to know what things are. It reads text only and holds no state: the conversation says how far it has come.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pyvision.models.stop_sequences import cut_at_stop
 from pyvision.models.streaming import in_one_piece
 from pyvision.offline.avis_roles import find_avis_reply
 from pyvision.offline.choice import FAMILIES, plan_for
-from pyvision.offline.conversation import Talk, read_talk
+from pyvision.offline.conversation import ParsedConversation, parse_conversation
 from pyvision.offline.findings import finding_in
 from pyvision.offline.plans import Cell, Found, Undecided, next_step
 from pyvision.offline.vdebugger_roles import programming_reply
@@ -34,14 +34,14 @@ class Offline:
         return "offline"
 
     def complete(self, messages: Sequence[Message], sampling: Sampling) -> Reply:
-        """One reply to the whole talk; never fails."""
+        """One reply to the whole conversation; never fails."""
         if (played := find_avis_reply(messages)) is not None:
             return cut_at_stop(Reply(played), sampling.stop)
         program = programming_reply(messages)
         if program is not None:
             return program
-        talk = read_talk(messages)
-        match _next(talk):
+        conversation = parse_conversation(messages)
+        match _next(conversation):
             case Cell(thought=thought, code=code):
                 return cut_at_stop(
                     Reply(f"{thought}\n<code>\n```python\n{code}\n```\n</code>"), sampling.stop
@@ -61,19 +61,21 @@ class Offline:
         """Nothing is open."""
 
 
-def _next(talk: Talk) -> Cell | Found | Undecided:
-    asked = read_question(talk.question, talk.images)
-    if not talk.can_run:
+def _next(conversation: ParsedConversation) -> Cell | Found | Undecided:
+    asked = read_question(conversation.question, conversation.images)
+    if not conversation.can_run:
         return Undecided("it can look at a picture only by running code, and this way of asking runs none")
-    if not talk.images:
+    if not conversation.images:
         return Undecided("there is no image to look at")
     plan = plan_for(asked)
     if plan is None:
         unclear = " or does not say which image it means" if asked.images > 1 else ""
         return Undecided(f"the question fits none of its rules{unclear}")
-    step = next_step(plan, [finding_in(output) for output in talk.outputs], last_turn=talk.last_turn)
+    step = next_step(
+        plan, [finding_in(output) for output in conversation.outputs], last_turn=conversation.last_turn
+    )
     if isinstance(step, Cell):  # a plan counts the images of its question
-        return replace(step, images=tuple(talk.numbers[image] for image in step.images))
+        return replace(step, images=tuple(conversation.numbers[image] for image in step.images))
     return step
 
 

@@ -68,7 +68,7 @@ def passages_in(text: str) -> list[Passage]:
 def find_extract(question: str, text: str) -> Extract | None:
     """The answer that the best sentence gives, or None where no sentence shares a word and has one to give."""
     wanted, extract = _stems(question) | _stems(" ".join(_measure(question))), _extractor(question)
-    scored = sorted(_scored(wanted, passages_in(text)), key=lambda each: -each[0])
+    scored = sorted(_score(wanted, passages_in(text)), key=lambda each: -each[0])
     for _, sentence, title, place in scored:
         found = extract(sentence, question)
         if found:
@@ -76,7 +76,7 @@ def find_extract(question: str, text: str) -> Extract | None:
     return None
 
 
-def _scored(wanted: frozenset[str], passages: list[Passage]) -> Iterator[tuple[int, str, str, int]]:
+def _score(wanted: frozenset[str], passages: list[Passage]) -> Iterator[tuple[int, str, str, int]]:
     """A word of the question counts twice in the sentence; one that stands in the title too counts there only once."""
     for place, passage in enumerate(passages):
         titled = _stems(passage.title)

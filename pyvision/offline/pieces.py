@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from pyvision.text.python_source import parsed
+from pyvision.text.python_source import parse_source
 
 
-def needed(shared: str, method: str) -> str:
+def collect_needed(shared: str, method: str) -> str:
     """The imports, constants and functions of `shared` that `method` uses, directly or through each other."""
-    statements = parsed(shared).body
-    names = _used(parsed(method))
+    statements = parse_source(shared).body
+    names = _used(parse_source(method))
     while grown := {name for s in statements if names & set(_defined(s)) for name in _used(s)} - names:
         names |= grown
     kept = [statement for statement in statements if names & set(_defined(statement))]

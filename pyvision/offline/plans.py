@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from pyvision.offline.findings import Finding
-from pyvision.offline.pieces import needed
+from pyvision.offline.pieces import collect_needed
 from pyvision.text import prompts
 
 Value: TypeAlias = "str | int | float | tuple[Value, ...] | None"
@@ -31,7 +31,7 @@ class Cell:
         settings = [f"{name} = {value!r}" for name, value in self.settings.items()]
         shared = "\n\n".join(prompts.load(f"offline/common/{piece}.py") for piece in ("report", *self.common))
         method = prompts.load(f"offline/{self.template}.py").strip()
-        return "\n\n".join(["\n".join([pictures, *settings]), needed(shared, method), method])
+        return "\n\n".join(["\n".join([pictures, *settings]), collect_needed(shared, method), method])
 
 
 @dataclass(frozen=True, slots=True)

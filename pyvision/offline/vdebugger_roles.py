@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from pyvision.offline.wording import read_question
-from pyvision.text.python_source import parsed
+from pyvision.text.python_source import parse_source
 from pyvision.types import Message, Reply
 
 _TASK = re.compile(r"\n# Given [^\n:]*: (?P<question>[^\n]*)\n(?P<signature>def [^\n]*:)\s*\Z")
@@ -37,18 +37,18 @@ def programming_reply(messages: Sequence[Message]) -> Reply | None:
     text = messages[-1].text if messages else ""
     task = _TASK.search(text)
     if task:
-        return Reply(_fenced(_templates(task["question"], task["signature"])[0]))
+        return Reply(_fence(_templates(task["question"], task["signature"])[0]))
     case = _CASE.fullmatch(text)
     return _ROLES[case["asked"]](case) if case else None
 
 
-def _judged(case: re.Match[str]) -> Reply:
+def _judge(case: re.Match[str]) -> Reply:
     if not _has_failed(case):
         return Reply("right")
     return Reply(f"wrong\n{_with_mark(case['program'], _faulty_line(case))}")
 
 
-def _judged_by_block(case: re.Match[str]) -> Reply:
+def _judge_by_block(case: re.Match[str]) -> Reply:
     numbers = [int(each) for each in re.findall(r"^BLOCK (\d+)$", case["program"], re.MULTILINE)]
     failed = {max(numbers, default=0)} if _has_failed(case) else set()
     return Reply(
@@ -56,19 +56,19 @@ def _judged_by_block(case: re.Match[str]) -> Reply:
     )
 
 
-def _refined(case: re.Match[str]) -> Reply:
+def _refine(case: re.Match[str]) -> Reply:
     """The template after the one that was tried; the last one has nothing after it."""
     program = _MARKS.sub("", case["program"])
     signature = next((line for line in program.splitlines() if line.startswith("def ")), "")
     templates = _templates(case["question"], signature)
     at = next((at for at, each in enumerate(templates) if _is_same(each, program)), len(templates))
-    return Reply(_fenced(templates[min(at + 1, len(templates) - 1)]))
+    return Reply(_fence(templates[min(at + 1, len(templates) - 1)]))
 
 
 _ROLES: Mapping[str, Callable[[re.Match[str]], Reply]] = {
-    "Program is": _judged,
-    "Blocks are": _judged_by_block,
-    "Correction": _refined,
+    "Program is": _judge,
+    "Blocks are": _judge_by_block,
+    "Correction": _refine,
 }
 
 
@@ -94,12 +94,12 @@ def _with_mark(program: str, number: int) -> str:
 
 def _is_same(one: str, other: str) -> bool:
     try:
-        return ast.dump(parsed(one)) == ast.dump(parsed(other))
+        return ast.dump(parse_source(one)) == ast.dump(parse_source(other))
     except SyntaxError:
         return False
 
 
-def _fenced(program: str) -> str:
+def _fence(program: str) -> str:
     return f"```python\n{program}\n```"
 
 

@@ -56,7 +56,7 @@ _COUNTED = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ParsedQuestion:
     """A question as it was put, its plain form without how to answer, and the image that it means."""
 
     text: str
@@ -71,7 +71,7 @@ class Asked:
         return _TAIL.sub("", found["what"]).strip() if found else ""
 
 
-def read_question(text: str, images: int) -> Asked:
+def read_question(text: str, images: int) -> ParsedQuestion:
     """The plain form: lower case, no articles but `a`, `image` for every picture, nothing polite."""
     plain = text.lower().strip()
     for pattern, word in _SPELLINGS:
@@ -79,7 +79,7 @@ def read_question(text: str, images: int) -> Asked:
     image = _image_meant(_PICK.search(plain), images)
     plain = re.sub(rf"\b{_PICTURE}(s?)\b", r"image\1", _PICK.sub("image", plain))
     plain = _LEAD.sub("", _FORM.sub("", plain).strip())
-    return Asked(text, plain.rstrip(" .?!:;,"), images, image)
+    return ParsedQuestion(text, plain.rstrip(" .?!:;,"), images, image)
 
 
 def _image_meant(pick: re.Match[str] | None, images: int) -> int | None:
@@ -90,14 +90,14 @@ def _image_meant(pick: re.Match[str] | None, images: int) -> int | None:
     return index if 0 <= index < images else None
 
 
-def matched(plain: str, *wordings: str) -> re.Match[str] | None:
+def match_wording(plain: str, *wordings: str) -> re.Match[str] | None:
     """The match of the first wording that the whole text fits."""
     return next((found for wording in wordings if (found := re.fullmatch(wording, plain))), None)
 
 
 def kind_of(plain: str, wordings: dict[str, tuple[str, ...]]) -> str | None:
     """The first kind of question that has a wording which the whole text fits."""
-    return next((kind for kind, forms in wordings.items() if matched(plain, *forms)), None)
+    return next((kind for kind, forms in wordings.items() if match_wording(plain, *forms)), None)
 
 
 def shape_of(word: str) -> str | None:

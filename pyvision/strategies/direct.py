@@ -1,4 +1,4 @@
-"""One question, one reply, no tools: the baseline arm of every comparison."""
+"""One question, one reply, no tools: the baseline of every comparison."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Direct:
     def solve(self, question: Question, episode: Episode) -> Answer:
         prompt = render("direct/question.md", question=question.full_text)
         turn = Message("user", (*question.images, Text(prompt)))
-        reply = episode.ask("solver", (*question.earlier.talk, turn))
+        reply = episode.ask("solver", (*question.earlier.messages, turn))
         if reply.finish == "refusal":
             return Answer(None, "refused", remark=reply.text)
         try:

@@ -11,7 +11,7 @@ import warnings
 _ONE_AT_A_TIME = threading.Lock()
 
 
-def parsed(code: str) -> ast.Module:
+def parse_source(code: str) -> ast.Module:
     """The syntax tree. Raises SyntaxError for whatever has none: no Python, NUL bytes, surrogates, deep nesting."""
     with _ONE_AT_A_TIME, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an invalid escape in the model's code is for the kernel to report

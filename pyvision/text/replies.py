@@ -43,7 +43,7 @@ from functools import lru_cache
 from itertools import islice
 
 from pyvision.errors import FormatError
-from pyvision.text.python_source import parsed
+from pyvision.text.python_source import parse_source
 from pyvision.text.stated_answers import find_stated
 
 _PYTHON = {"", "python", "python3", "py", "py3", "ipython", "ipython3"}
@@ -63,7 +63,7 @@ _BOX = re.compile(r"\\boxed\s*(?:(?P<brace>\{)|(?P<word>[-+]?\d[\d.,/:%]*|[A-Z]\
 _ANSWER = re.compile(
     r"(?<![`'\"])<answer>((?:(?!<answer>).)*?)</answer>[ \t]*(?=\n|\Z|<)", _FLAGS | re.DOTALL
 )
-_MADE_UP = re.compile(r"^[ \t]*<interpreter>.*?(?:</interpreter>|\Z)", _FLAGS | re.DOTALL)
+_HALLUCINATED = re.compile(r"^[ \t]*<interpreter>.*?(?:</interpreter>|\Z)", _FLAGS | re.DOTALL)
 _BRACES = re.compile(r"\\.|[{}]", re.DOTALL)
 _MACRO = re.compile(
     r"\\(?:text(?:bf|it|rm|tt|sf|normal)?|math(?:rm|bf|it|tt|sf)|mbox|emph|operatorname)\s*(?=\{)"
@@ -136,7 +136,7 @@ def would_close(text: str) -> bool:
     if block is None:
         return not _is_quoted(text, len(text)) and _OPEN.search(text) is None
     starts_line = not text.rstrip(" \t") or text.rstrip(" \t").endswith(("\n", "```", "~~~"))
-    return block.error is not None or starts_line or _parsed(block.code) is not None
+    return block.error is not None or starts_line or _parse(block.code) is not None
 
 
 def find_answer(text: str) -> str | None:
@@ -145,12 +145,12 @@ def find_answer(text: str) -> str | None:
     if boxed is not None:
         return boxed
     stated = find_stated(_without_code(_visible(text)))
-    return (_unwrapped(stated) or None) if stated else None
+    return (_unwrap(stated) or None) if stated else None
 
 
 def last_resort_answer(text: str) -> str | None:
     """All that the reply says: for one that gives no answer in any form, where no other can be asked for."""
-    return _MADE_UP.sub("", _visible(text)).strip() or None
+    return _HALLUCINATED.sub("", _visible(text)).strip() or None
 
 
 def find_boxed(text: str) -> str | None:
@@ -161,13 +161,13 @@ def find_boxed(text: str) -> str | None:
             raise FormatError(r"the last \boxed{ is never closed; give the answer again as \boxed{answer}")
         if content:
             return content
-    tagged = [_unwrapped(content) for content in _ANSWER.findall(outside) if r"\boxed" not in content]
+    tagged = [_unwrap(content) for content in _ANSWER.findall(outside) if r"\boxed" not in content]
     return next((content for content in reversed(tagged) if content), None)
 
 
-def makes_up_output(text: str) -> bool:
+def hallucinated_output(text: str) -> bool:
     """Whether the reply holds an interpreter turn of its own making, outside its code block."""
-    return _MADE_UP.search(_around_code(_visible(text))) is not None
+    return _HALLUCINATED.search(_around_code(_visible(text))) is not None
 
 
 def thought(text: str) -> str:
@@ -179,13 +179,13 @@ def thought(text: str) -> str:
     return _OPEN_END.sub("", text[: min(starts, default=len(text))].strip()).rstrip()
 
 
-def said(text: str) -> str:
-    """The reply as it goes into the talk: no reasoning, nothing behind its first block, and that closed."""
+def canonical_reply(text: str) -> str:
+    """The reply as it goes into the conversation: no reasoning, nothing behind its first block, and that closed."""
     text = _visible(text)
     block = _first_block(text)
     if block is None or block.error is not None:
-        return _MADE_UP.sub("", text).strip()
-    before, kept = _MADE_UP.sub("", text[: block.start]), text[block.start : block.end].rstrip()
+        return _HALLUCINATED.sub("", text).strip()
+    before, kept = _HALLUCINATED.sub("", text[: block.start]), text[block.start : block.end].rstrip()
     if not _OPEN.match(text, block.start) or re.search(rf"{_CLOSE}\Z", kept, _FLAGS):
         return before + kept
     fence = "" if kept.endswith(block.marks) else f"\n{block.marks}"
@@ -208,7 +208,7 @@ def _visible(text: str) -> str:
 
 
 def _without_code(text: str) -> str:
-    return _MADE_UP.sub("", _around_code(text))
+    return _HALLUCINATED.sub("", _around_code(text))
 
 
 def _around_code(text: str) -> str:
@@ -219,7 +219,7 @@ def _around_code(text: str) -> str:
 @lru_cache(maxsize=4)  # of one reply the loop, the screen and the record all ask
 def _first_block(text: str) -> _Block | None:
     for tag in _OPEN.finditer(text):
-        block = None if _is_quoted(text, tag.start()) else _tagged(text, tag)
+        block = None if _is_quoted(text, tag.start()) else _tag(text, tag)
         if block is not None:
             return block
     return _untagged(text)
@@ -230,9 +230,9 @@ def _is_quoted(text: str, position: int) -> bool:
     return line.endswith(("'", '"', "“", "‘", "«", "「")) or line.count("`") % 2 == 1
 
 
-def _tagged(text: str, tag: re.Match[str]) -> _Block | None:
+def _tag(text: str, tag: re.Match[str]) -> _Block | None:
     fence = _FENCE.match(text, tag.end())
-    return _bare(text, tag) if fence is None else _fenced(text, tag.start(), fence)
+    return _bare(text, tag) if fence is None else _fence(text, tag.start(), fence)
 
 
 def _untagged(text: str) -> _Block | None:
@@ -240,14 +240,14 @@ def _untagged(text: str) -> _Block | None:
     fence = opening and _FENCE.match(text, opening.start())
     if not fence:
         return None
-    block = _fenced(text, fence.start(), fence)
+    block = _fence(text, fence.start(), fence)
     if block is None or block.error is not None:
         return None
     answered = any(content != "" for content in _boxes(text[: block.start] + text[block.end :]))
     return None if answered else block
 
 
-def _fenced(text: str, start: int, fence: re.Match[str]) -> _Block | None:
+def _fence(text: str, start: int, fence: re.Match[str]) -> _Block | None:
     """The block behind an opening fence; None where it is one line of prose between backticks."""
     one_line = fence["line_end"] is None
     is_python = fence["language"].lower() in _PYTHON
@@ -270,9 +270,9 @@ def _first_valid(text: str, start: int, marks: str) -> tuple[_End, str]:
     """The first end that leaves valid Python, else the first of all."""
     tried: list[tuple[_End, str]] = []
     for end in islice(_ends(text, start, marks), _MOST_ENDS):
-        code = _cleaned(text[start : end.position], marks)
+        code = _clean(text[start : end.position], marks)
         tried.append((end, code))
-        tree = _parsed(code)
+        tree = _parse(code)
         if tree is not None and tree.body:
             return end, code
         if end.final:
@@ -305,7 +305,7 @@ def _bare(text: str, tag: re.Match[str]) -> _Block | None:
     has_close = found is not None and found["close"] is not None
     after = found.end() if found and has_close else stop
     starts_line = not text[text.rfind("\n", 0, tag.start()) + 1 : tag.start()].strip()
-    code = _cleaned(text[tag.end() : stop], "```")
+    code = _clean(text[tag.end() : stop], "```")
     if has_close and "\n" not in code and _prose_follows(text, after):
         return None
     if (has_close or starts_line) and _does_something(code, closed=has_close):
@@ -315,7 +315,7 @@ def _bare(text: str, tag: re.Match[str]) -> _Block | None:
     inner = _LINE_FENCE.search(text, tag.end(), stop)
     fence = inner and _FENCE.match(text, inner.start())
     if fence:
-        return _fenced(text, tag.start(), fence)
+        return _fence(text, tag.start(), fence)
     alone = not text[tag.end() : stop].partition("\n")[0].strip()
     if not has_close and not alone:
         return None
@@ -333,26 +333,26 @@ def _complaint(code: str) -> str:
     return "the <code> block holds no valid Python; put the code between ```python and ``` inside it"
 
 
-def _cleaned(body: str, marks: str) -> str:
+def _clean(body: str, marks: str) -> str:
     """Without blank lines around it, a closing fence at its end, and an indentation that does not parse."""
     code = re.sub(r"\A(?:[ \t]*\n)+", "", body).rstrip().removesuffix(marks).rstrip()
     if code[:1] not in {" ", "\t"}:
         return code
     dedented = textwrap.dedent(code)
-    return dedented if _parsed(code) is None else code
+    return dedented if _parse(code) is None else code
 
 
 def _is_empty(code: str) -> bool:
-    tree = _parsed(code)
+    tree = _parse(code)
     return not code.strip() or (tree is not None and not tree.body)
 
 
 def _does_something(code: str, *, closed: bool) -> bool:
-    tree = _parsed(code)
-    return tree is not None and any(_is_deed(node, code, closed=closed) for node in ast.walk(tree))
+    tree = _parse(code)
+    return tree is not None and any(_is_effect(node, code, closed=closed) for node in ast.walk(tree))
 
 
-def _is_deed(node: ast.AST, code: str, *, closed: bool) -> bool:
+def _is_effect(node: ast.AST, code: str, *, closed: bool) -> bool:
     match node:
         case (
             ast.Assign()
@@ -376,9 +376,9 @@ def _is_deed(node: ast.AST, code: str, *, closed: bool) -> bool:
             return False
 
 
-def _parsed(code: str) -> ast.Module | None:
+def _parse(code: str) -> ast.Module | None:
     try:
-        return parsed(code)
+        return parse_source(code)
     except SyntaxError:
         return None
 
@@ -390,7 +390,7 @@ def _boxes(text: str) -> Iterator[str | None]:
             yield box["word"].rstrip(".,/:")
             continue
         end = _closing_brace(text, box.start("brace"))
-        yield None if end is None else _unwrapped(text[box.end() : end])
+        yield None if end is None else _unwrap(text[box.end() : end])
 
 
 def _closing_brace(text: str, opening: int) -> int | None:
@@ -402,7 +402,7 @@ def _closing_brace(text: str, opening: int) -> int | None:
     return None
 
 
-def _unwrapped(content: str) -> str:
+def _unwrap(content: str) -> str:
     content, before = _with_plain_spaces(content).strip(), None
     while content != before:
         before, content = content, _without_pair(_without_macro(content)).strip()

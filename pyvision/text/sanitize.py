@@ -50,7 +50,7 @@ _TAG = re.compile(
 _HARMLESS = {"<": "‹", "[": "‹", ">": "›", "]": "›"}
 
 
-def shown(text: str, limit: int = SHOWN_CHARS) -> str:
+def sanitize(text: str, limit: int = SHOWN_CHARS) -> str:
     """The text as a model may see it, at most `limit` characters long; ordinary output is left as it is."""
     text = _DUMP.sub(_without_dump, printable(text))
     text = _NUMBERS.sub(_without_numbers, text)
@@ -123,7 +123,7 @@ def _left_out(count: int) -> str:
 
 def _neutral(text: str) -> str:
     """The text with the brackets of every tag replaced, one character by one."""
-    folded, places = _folded(text)
+    folded, places = _fold(text)
     characters = list(text)
     for match in _TAG.finditer(folded):
         for at in range(match.start(), match.end()):
@@ -132,7 +132,7 @@ def _neutral(text: str) -> str:
     return "".join(characters)
 
 
-def _folded(text: str) -> tuple[str, list[int]]:
+def _fold(text: str) -> tuple[str, list[int]]:
     """Plain lower-case text without invisible characters, and where each of its characters stood."""
     folded: list[str] = []
     places: list[int] = []

@@ -89,7 +89,7 @@ def find_stated(text: str) -> str | None:
     """The answer that the prose of a reply states, as it is written but for bold marks; or None."""
     prose = _without_fences(text)
     for found in reversed(list(_FINAL.finditer(prose))):
-        statement = _labelled(found, prose)
+        statement = _label(found, prose)
         if _is_answer(statement, _LONGEST_FINAL):
             return _without_full_stop(statement.content)
     found_others = [*_SENTENCE.finditer(prose), *_LABEL.finditer(prose)]
@@ -116,7 +116,7 @@ def _without_fences(text: str) -> str:
     return "\n".join(kept)
 
 
-def _labelled(found: re.Match[str], prose: str) -> _Statement:
+def _label(found: re.Match[str], prose: str) -> _Statement:
     """The rest of a labelled line; with the lines below it where that is nothing, or only announces them."""
     content, following = _without_bold(found["rest"]), prose[found.end() :]
     if not content or content.endswith((":", "：")):
@@ -151,8 +151,8 @@ def _is_answer(statement: _Statement, longest: int) -> bool:
 
 def _settles(statement: _Statement) -> bool:
     content = statement.content
-    is_open = _SETTLES_NOTHING.fullmatch(content.rstrip(".")) or content.endswith((":", "："))
-    return not is_open and _is_answer(statement, _LONGEST)
+    pending = _SETTLES_NOTHING.fullmatch(content.rstrip(".")) or content.endswith((":", "："))
+    return not pending and _is_answer(statement, _LONGEST)
 
 
 def _without_bold(text: str) -> str:

@@ -88,7 +88,7 @@ def usage(name: str) -> str:
     return f"host.{name}{signature.replace(parameters=parameters, return_annotation=signature.empty)}"
 
 
-def told(name: str, purpose: str) -> str:
+def format_tool(name: str, purpose: str) -> str:
     """The line about a tool for a model that writes cells."""
     gives = _call(name).gives
     return f"{usage(name)}: {purpose}." + (f" Returns {gives}." if gives else "")

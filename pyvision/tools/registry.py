@@ -86,26 +86,26 @@ def build_tools(
     Raises ConfigError for a tool or a provider that is not known.
     """
     given = {name: chosen[name] for name in chosen if not isinstance(chosen[name], str)}
-    providers = described(names, chosen, is_offline=is_offline)
+    providers = describe(names, chosen, is_offline=is_offline)
     return {
-        name: each if not isinstance(each := given.get(name, ""), str) else _built(name, providers[name])
+        name: each if not isinstance(each := given.get(name, ""), str) else _build(name, providers[name])
         for name in names
         if name in given or name in providers
     }
 
 
-def described(names: Sequence[str], chosen: Mapping[str, str | Tool], *, is_offline: bool) -> dict[str, str]:
+def describe(names: Sequence[str], chosen: Mapping[str, str | Tool], *, is_offline: bool) -> dict[str, str]:
     """Tool -> PROVIDER[:WHERE], as it is written down; a Tool that was given is told by its type."""
     for name in chosen:
         if name not in names:
             known = ", ".join(names) or "none"
             raise ConfigError(f"unknown tool {name!r}; the tools of this strategy are: {known}")
-    told = {name: _told(chosen[name]) if name in chosen else _usual(name, is_offline) for name in names}
+    told = {name: _format(chosen[name]) if name in chosen else _usual(name, is_offline) for name in names}
     return {name: provider for name, provider in told.items() if provider is not None}
 
 
-def chosen_in(told: Mapping[str, str], *, is_offline: bool) -> dict[str, str]:
-    """What somebody had chosen of what `described` wrote down: no object of a program, and not the usual one."""
+def read_choice(told: Mapping[str, str], *, is_offline: bool) -> dict[str, str]:
+    """What somebody had chosen of what `describe` wrote down: no object of a program, and not the usual one."""
     return {
         name: provider
         for name, provider in told.items()
@@ -115,7 +115,7 @@ def chosen_in(told: Mapping[str, str], *, is_offline: bool) -> dict[str, str]:
     }
 
 
-def _told(provider: str | Tool) -> str:
+def _format(provider: str | Tool) -> str:
     return provider if isinstance(provider, str) else type(provider).__name__
 
 
@@ -124,7 +124,7 @@ def _usual(name: str, is_offline: bool) -> str | None:  # noqa: FBT001 - private
     return None if row is None else row.offline if is_offline else row.usual
 
 
-def _built(name: str, provider: str) -> Tool:
+def _build(name: str, provider: str) -> Tool:
     kind, _, where = provider.partition(":")
     providers = ROWS[name].providers if name in ROWS else {}
     if kind not in providers:

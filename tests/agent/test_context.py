@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyvision.agent.context import Outbox
+from pyvision.agent.context import ContextWindow
 from pyvision.config.provider_limits import EndpointLimits
 from pyvision.errors import LimitReached, ModelError
 from pyvision.types import Message, Picture, Text
@@ -24,8 +24,8 @@ def turn(*numbers: int) -> Message:
     return Message("user", tuple(part for n in numbers for part in figure_parts(n, picture(60 + n))))
 
 
-def names(outbox: Outbox, talk: tuple[Message, ...]) -> list[str | None]:
-    return [sent.name for sent in outbox.pack(talk).sent]
+def names(context_window: ContextWindow, messages: tuple[Message, ...]) -> list[str | None]:
+    return [sent.name for sent in context_window.pack(messages).sent]
 
 
 def handles(*numbers: int) -> list[str]:
@@ -33,61 +33,75 @@ def handles(*numbers: int) -> list[str]:
 
 
 def test_the_oldest_figures_give_way_in_one_batch_and_the_prefix_then_stays() -> None:
-    outbox, talk = Outbox(SIX, originals={0}), (opening(), *(turn(n) for n in range(1, 11)))
+    context_window, conversation = (
+        ContextWindow(SIX, originals={0}),
+        (opening(), *(turn(n) for n in range(1, 11))),
+    )
     broken = 0
-    before = outbox.pack(talk[:1]).messages
+    before = context_window.pack(conversation[:1]).messages
     for length in range(2, 12):
-        messages = outbox.pack(talk[:length]).messages
+        messages = context_window.pack(conversation[:length]).messages
         broken += messages[: len(before)] != before
         before = messages
     assert broken == 2
-    assert names(outbox, talk) == handles(0, 9, 10)
+    assert names(context_window, conversation) == handles(0, 9, 10)
 
 
 def test_a_figure_that_gave_way_leaves_its_handle_and_its_size() -> None:
-    outbox, talk = Outbox(EndpointLimits(pictures=2), originals={0}), (opening(), turn(1), turn(2))
-    request = outbox.pack(talk)
-    assert request.left_out == ("image_clue_1",)
+    context_window, messages = (
+        ContextWindow(EndpointLimits(pictures=2), originals={0}),
+        (opening(), turn(1), turn(2)),
+    )
+    request = context_window.pack(messages)
+    assert request.evicted == ("image_clue_1",)
     assert "image_clue_1, 61 x 30 pixels" in request.messages[1].text
     assert "display(image_clue_1)" in request.messages[1].text
     assert not any(isinstance(part, Picture) for part in request.messages[1].parts)
 
 
 def test_what_gave_way_is_told_once_and_stays_out() -> None:
-    outbox, talk = Outbox(EndpointLimits(pictures=2), originals={0}), (opening(), turn(1), turn(2))
-    assert outbox.pack(talk).left_out
-    again = outbox.pack(talk)
-    assert (again.left_out, len(again.sent)) == ((), 2)
+    context_window, messages = (
+        ContextWindow(EndpointLimits(pictures=2), originals={0}),
+        (opening(), turn(1), turn(2)),
+    )
+    assert context_window.pack(messages).evicted
+    again = context_window.pack(messages)
+    assert (again.evicted, len(again.sent)) == ((), 2)
 
 
 def test_a_figure_comes_back_when_it_is_shown_again() -> None:
-    outbox, talk = Outbox(EndpointLimits(pictures=2), originals={0}), (opening(), turn(1), turn(2))
-    outbox.pack(talk)
+    context_window, messages = (
+        ContextWindow(EndpointLimits(pictures=2), originals={0}),
+        (opening(), turn(1), turn(2)),
+    )
+    context_window.pack(messages)
     shown_again = Message("user", figure_parts(3, picture(61)))  # the picture of image_clue_1
-    assert "image_clue_3" in names(outbox, (*talk, shown_again))
+    assert "image_clue_3" in names(context_window, (*messages, shown_again))
 
 
 def test_figures_of_the_last_turn_stay_as_long_as_they_can() -> None:
-    outbox = Outbox(SIX, originals={0})
-    assert names(outbox, (opening(), turn(1), turn(2, 3, 4, 5, 6))) == handles(0, 2, 3, 4, 5, 6)
+    context_window = ContextWindow(SIX, originals={0})
+    assert names(context_window, (opening(), turn(1), turn(2, 3, 4, 5, 6))) == handles(0, 2, 3, 4, 5, 6)
 
 
 def test_the_images_of_the_question_go_last() -> None:
-    outbox = Outbox(EndpointLimits(pictures=3), originals={0, 1})
-    assert names(outbox, (opening(2), turn(2), turn(3, 4, 5))) == handles(0, 1, 5)
-    assert names(Outbox(EndpointLimits(pictures=1), originals={0, 1}), (opening(2),)) == handles(1)
+    context_window = ContextWindow(EndpointLimits(pictures=3), originals={0, 1})
+    assert names(context_window, (opening(2), turn(2), turn(3, 4, 5))) == handles(0, 1, 5)
+    assert names(ContextWindow(EndpointLimits(pictures=1), originals={0, 1}), (opening(2),)) == handles(1)
 
 
 def test_pictures_without_a_handle_cannot_give_way() -> None:
     bare = Message("user", (picture(), picture(41), Text("?")))
     with pytest.raises(LimitReached, match="2 pictures") as caught:
-        Outbox(EndpointLimits(pictures=1), originals={0, 1}).pack((bare,))
+        ContextWindow(EndpointLimits(pictures=1), originals={0, 1}).pack((bare,))
     assert caught.value.end_reason == "picture_limit"
 
 
 def test_text_that_is_too_long_for_a_request_is_told() -> None:
     with pytest.raises(LimitReached) as caught:
-        Outbox(EndpointLimits(request_bytes=1000), originals=()).pack((Message("user", (Text("x" * 2000),)),))
+        ContextWindow(EndpointLimits(request_bytes=1000), originals=()).pack(
+            (Message("user", (Text("x" * 2000),)),)
+        )
     assert caught.value.end_reason == "byte_limit"
 
 
@@ -99,39 +113,49 @@ def test_text_that_is_too_long_for_a_request_is_told() -> None:
     ],
 )
 def test_a_number_of_pictures_that_the_server_told_is_kept_to(told: str) -> None:
-    outbox, talk = Outbox(EndpointLimits(), originals={0}), (opening(), turn(1), turn(2))
-    assert len(outbox.pack(talk).sent) == 3
-    assert outbox.give_way(ModelError(told), talk)
-    assert names(outbox, talk) == handles(0, 2)
-    assert not outbox.give_way(ModelError(told), talk)
+    context_window, messages = ContextWindow(EndpointLimits(), originals={0}), (opening(), turn(1), turn(2))
+    assert len(context_window.pack(messages).sent) == 3
+    assert context_window.evict(ModelError(told), messages)
+    assert names(context_window, messages) == handles(0, 2)
+    assert not context_window.evict(ModelError(told), messages)
 
 
 def too_long() -> ModelError:
-    return ModelError("the talk is too long for the model", kind="context")
+    return ModelError("the conversation is too long for the model", kind="context")
 
 
 def test_a_talk_too_long_for_the_model_loses_the_figures_of_earlier_turns_first() -> None:
-    outbox, talk = Outbox(EndpointLimits(), originals={0}), (opening(), turn(1), turn(2), turn(3))
-    assert outbox.give_way(too_long(), talk)
-    assert names(outbox, talk) == handles(0, 3)
-    assert outbox.give_way(too_long(), talk)
-    assert names(outbox, talk) == handles(0)
-    assert outbox.give_way(too_long(), talk)
-    assert names(outbox, talk) == []
-    assert not outbox.give_way(too_long(), talk)
+    context_window, messages = (
+        ContextWindow(EndpointLimits(), originals={0}),
+        (opening(), turn(1), turn(2), turn(3)),
+    )
+    assert context_window.evict(too_long(), messages)
+    assert names(context_window, messages) == handles(0, 3)
+    assert context_window.evict(too_long(), messages)
+    assert names(context_window, messages) == handles(0)
+    assert context_window.evict(too_long(), messages)
+    assert names(context_window, messages) == []
+    assert not context_window.evict(too_long(), messages)
 
 
 def test_other_failures_leave_everything_as_it_is() -> None:
-    assert not Outbox(EndpointLimits(), originals={0}).give_way(ModelError("no route"), (opening(), turn(1)))
+    assert not ContextWindow(EndpointLimits(), originals={0}).evict(
+        ModelError("no route"), (opening(), turn(1))
+    )
 
 
 def test_each_picture_is_told_with_the_way_back_to_the_original() -> None:
-    (sent,) = Outbox(EndpointLimits(), originals={0}).pack((Message("user", (picture(4096, 1024),)),)).sent
+    (sent,) = (
+        ContextWindow(EndpointLimits(), originals={0}).pack((Message("user", (picture(4096, 1024),)),)).sent
+    )
     assert (sent.width, sent.height, sent.name) == (2048, 512, None)
     assert sent.to_original(1024, 256) == (2048, 512)
 
 
 def test_what_is_sent_again_is_the_same_object_and_not_encoded_anew() -> None:
-    outbox, talk = Outbox(EndpointLimits(), originals={0}), (Message("user", (picture(4096, 1024),)),)
-    first, second = outbox.pack(talk), outbox.pack(talk)
+    context_window, messages = (
+        ContextWindow(EndpointLimits(), originals={0}),
+        (Message("user", (picture(4096, 1024),)),),
+    )
+    first, second = context_window.pack(messages), context_window.pack(messages)
     assert first.messages[0].parts[0] is second.messages[0].parts[0]

@@ -11,7 +11,7 @@ import pytest
 from pyvision.agent.budget import Limits
 from pyvision.config.provider_limits import EndpointLimits
 from pyvision.errors import LimitReached, ModelError
-from pyvision.events import Asked, Defined, Noted, Restarted, Spoke
+from pyvision.events import ImageDefined, ModelCall, Note, ReplyRestarted, TextDelta
 from pyvision.models.scripted import Scripted
 from pyvision.types import Message, Reply, Restart, Sampling, Text, Usage
 from sandbox import Figure
@@ -67,7 +67,7 @@ def test_a_role_without_a_model_of_its_own_is_played_by_the_default() -> None:
     episode = Episode(rehearsal.question, models, Limits(), CannedSandbox(), events.append)
     assert episode.ask("critic", HELLO).text == "fine"
     assert episode.ask("coder", HELLO).text == "well"
-    assert [event.model for event in events if isinstance(event, Asked)] == ["critic", "other"]
+    assert [event.model for event in events if isinstance(event, ModelCall)] == ["critic", "other"]
 
 
 def test_the_kernel_starts_with_the_first_cell_and_only_once() -> None:
@@ -83,14 +83,14 @@ def test_the_kernel_starts_with_the_first_cell_and_only_once() -> None:
 def test_pictures_are_recorded_as_they_were_sent() -> None:
     rehearsal = Rehearsal(["ok"])
     rehearsal.episode.ask("solver", (Message("user", (picture(5000, 100),)),))
-    (event,) = (event for event in rehearsal.events if isinstance(event, Asked))
+    (event,) = (event for event in rehearsal.events if isinstance(event, ModelCall))
     assert event.messages == rehearsal.model.requests[0]
 
 
 def test_each_picture_is_recorded_with_the_pixels_that_were_sent() -> None:
     rehearsal = Rehearsal(["ok"])
     rehearsal.episode.ask("solver", (Message("user", (picture(4096, 1024),)),))
-    (event,) = (event for event in rehearsal.events if isinstance(event, Asked))
+    (event,) = (event for event in rehearsal.events if isinstance(event, ModelCall))
     (sent,) = event.sent
     assert (sent.width, sent.height, sent.scale_x, sent.scale_y) == (2048, 512, 0.5, 0.5)
 
@@ -106,7 +106,7 @@ def test_a_figure_that_is_no_picture_is_noted_and_takes_no_number() -> None:
     rehearsal = Rehearsal([])
     named = rehearsal.episode.define([Figure(b"junk", "image/png", 3, 3), figure()])
     assert [name for name, _ in named] == ["image_clue_1"]
-    assert [type(event) for event in rehearsal.events] == [Noted, Defined]
+    assert [type(event) for event in rehearsal.events] == [Note, ImageDefined]
 
 
 def test_a_failing_endpoint_is_the_callers_to_handle() -> None:
@@ -133,13 +133,17 @@ class Talker(Scripted):
 def test_a_reply_is_heard_in_pieces_while_it_comes() -> None:
     rehearsal = Rehearsal([], model=Talker("who", Restart(), "whole"))
     assert rehearsal.episode.ask("solver", HELLO).text == "whole"
-    assert rehearsal.passing == [Spoke("solver", "who"), Restarted("solver"), Spoke("solver", "whole")]
+    assert rehearsal.passing == [
+        TextDelta("solver", "who"),
+        ReplyRestarted("solver"),
+        TextDelta("solver", "whole"),
+    ]
 
 
 def test_a_failed_call_is_told_with_the_time_of_the_next() -> None:
     rehearsal = Rehearsal([], model=Talker(Restart("503 from a.b", 3, 8.0), "whole"))
     rehearsal.episode.ask("solver", HELLO)
-    assert rehearsal.passing[0] == Restarted("solver", "503 from a.b", 3, 8.0)
+    assert rehearsal.passing[0] == ReplyRestarted("solver", "503 from a.b", 3, 8.0)
 
 
 def test_an_episode_that_is_stopped_says_what_it_was_waiting_for() -> None:
@@ -210,7 +214,7 @@ def test_a_model_is_told_how_much_time_is_left() -> None:
 
 
 def too_long() -> ModelError:
-    return ModelError("the talk is too long for the model", kind="context")
+    return ModelError("the conversation is too long for the model", kind="context")
 
 
 TAGGED = (
@@ -223,7 +227,7 @@ TAGGED = (
 def test_a_talk_too_long_for_the_model_is_sent_once_more_without_old_figures() -> None:
     rehearsal = Rehearsal([too_long(), "well"])
     assert rehearsal.episode.ask("solver", TAGGED).text == "well"
-    (event,) = (event for event in rehearsal.events if isinstance(event, Asked))
+    (event,) = (event for event in rehearsal.events if isinstance(event, ModelCall))
     assert [sent.name for sent in event.sent] == ["image_clue_0"]
     assert "image_clue_1" in rehearsal.model.requests[1][1].text
 
@@ -245,7 +249,7 @@ def test_a_server_that_says_how_many_pictures_it_takes_is_obeyed() -> None:
 def test_what_is_left_out_is_noted() -> None:
     rehearsal = Rehearsal(["well"], accepts=EndpointLimits(pictures=1))
     rehearsal.episode.ask("solver", TAGGED)
-    (noted,) = (event for event in rehearsal.events if isinstance(event, Noted))
+    (noted,) = (event for event in rehearsal.events if isinstance(event, Note))
     assert (noted.label, noted.data) == ("left_out", {"role": "solver", "pictures": ["image_clue_1"]})
 
 

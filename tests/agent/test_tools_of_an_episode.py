@@ -9,7 +9,7 @@ import pytest
 from pyvision.agent.budget import Limits
 from pyvision.agent.episode import Episode
 from pyvision.errors import ConfigError, ImageError, LimitReached, ToolError
-from pyvision.events import Asked, Event, Ran, Used
+from pyvision.events import CellRun, Event, ModelCall, ToolRun
 from pyvision.models.cancellation import Cancellation
 from pyvision.models.scripted import Scripted
 from pyvision.types import Ask, Message, Observation, Question, Text, ToolRequest
@@ -55,14 +55,14 @@ def test_a_use_is_an_event_with_request_and_observation() -> None:
     request = ToolRequest("hi")
     assert episode.use("echo", request) == Observation("hi")
     (used,) = events
-    assert isinstance(used, Used)
+    assert isinstance(used, ToolRun)
     assert (used.tool, used.request, used.observation) == ("echo", request, Observation("hi"))
 
 
 def test_what_a_tool_cannot_do_is_data() -> None:
     episode, events = an_episode(Echo(broken))
     assert episode.use("echo", ToolRequest()).error == "the service is down"
-    assert isinstance(events[-1], Used)
+    assert isinstance(events[-1], ToolRun)
 
 
 def test_a_tool_that_is_not_set_up_is_the_users_to_mend() -> None:
@@ -75,7 +75,7 @@ def test_what_a_tool_asks_of_a_model_is_recorded_and_counted_but_no_turn() -> No
     episode, events = an_episode(Echo(asking), limits=Limits(max_turns=1))
     episode.ask("solver", HELLO)
     assert episode.use("echo", ToolRequest()).text == "reply 1"
-    assert [event.role for event in events if isinstance(event, Asked)] == ["solver", "vqa"]
+    assert [event.role for event in events if isinstance(event, ModelCall)] == ["solver", "vqa"]
     assert episode.turns == 1
 
 
@@ -165,7 +165,7 @@ def test_a_spent_budget_ends_the_question_though_the_cell_catches_it() -> None:
     episode, _, events = calling_episode(Echo(), call_echo, call_echo, limits=Limits(max_uses=1))
     with pytest.raises(LimitReached, match="--max-uses"):
         episode.run("1", tools=("echo",))
-    assert isinstance(events[-1], Ran)
+    assert isinstance(events[-1], CellRun)
 
 
 def test_a_cell_uses_no_tool_after_a_spent_budget() -> None:
@@ -210,4 +210,4 @@ def test_a_cell_is_given_functions_and_a_trace() -> None:
     functions = {"f": len}
     episode.run("1", trace=True, functions=functions)
     assert given == [True, functions]
-    assert isinstance(events[-1], Ran)
+    assert isinstance(events[-1], CellRun)

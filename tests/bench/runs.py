@@ -11,7 +11,7 @@ from typing import Any
 from pyvision.bench.datasets.sources import Source
 from pyvision.bench.runner.engines import Finished
 from pyvision.bench.runner.plan import Plan
-from pyvision.bench.runner.running_totals import Tally
+from pyvision.bench.runner.running_totals import RunningTotals
 from pyvision.bench.samples import Record, Sample, Score
 from pyvision.bench.store import Store
 from pyvision.types import Message, Reply, Sampling, Usage
@@ -77,10 +77,10 @@ class Quiet:
         self.shown: list[Record] = []
         self.when_shown: Callable[[], None] = lambda: None
 
-    def begin(self, folder: Path, tally: Tally) -> None:
-        self.lines.append(f"{tally.done} of {tally.total}")
+    def begin(self, folder: Path, totals: RunningTotals) -> None:
+        self.lines.append(f"{totals.done} of {totals.total}")
 
-    def show(self, finished: Finished, score: Score, tally: Tally) -> None:
+    def show(self, finished: Finished, score: Score, totals: RunningTotals) -> None:
         self.shown.append(finished.record)
         self.when_shown()
 

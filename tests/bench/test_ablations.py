@@ -1,4 +1,4 @@
-"""What the arms of an audit change of what a strategy sees, and what they leave alone."""
+"""What the ablations of an audit change of what a strategy sees, and what they leave alone."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from pyvision.agent.episode import Sandbox
-from pyvision.bench.ablations import ARMS, Arm, Donors, blank, donated
+from pyvision.bench.ablations import ABLATIONS, Ablation, FiguresToSwap, blank, figures_of_next_sample
 from pyvision.bench.runner.engines.answering import answer_job
 from pyvision.bench.runner.engines.protocol import Job
 from pyvision.bench.samples import Sample
 from pyvision.errors import ConfigError
-from pyvision.events import Defined, Ran
+from pyvision.events import CellRun, ImageDefined
 from pyvision.models.scripted import Scripted
 from pyvision.solve import prepare
 from pyvision.strategies.code_loop import CodeLoop
@@ -24,16 +24,16 @@ from sandbox import CellResult, Figure, Stream
 from tests.doubles import CannedSandbox, Rehearsal, figure, picture, png
 
 SAMPLE = Sample("s2", "How many?", (), "4", metadata={"box": [5, 6, 25, 16]})
-DONORS: Donors = {"s1": [figure(9, 9, "blue")], "s2": [figure(8, 8)], "s3": [figure(7, 7, "green")]}
+DONORS: FiguresToSwap = {"s1": [figure(9, 9, "blue")], "s2": [figure(8, 8)], "s3": [figure(7, 7, "green")]}
 SHOWING = CellResult("ok", (Stream("stdout", "12\n"), figure(30, 20, "red"), figure(10, 10, "black")))
 
 
-def arm(name: str) -> Arm:
-    return next(each for each in ARMS if each.name == name)
+def ablation(name: str) -> Ablation:
+    return next(each for each in ABLATIONS if each.name == name)
 
 
 def in_arm(name: str, sandbox: CannedSandbox) -> Sandbox:
-    return arm(name).around(sandbox, SAMPLE, DONORS)
+    return ablation(name).around(sandbox, SAMPLE, DONORS)
 
 
 def only_colour(found: Figure) -> object:
@@ -68,14 +68,14 @@ def test_swapped_figures_are_another_samples() -> None:
 
 
 def test_the_donor_is_never_the_sample_itself() -> None:
-    ids = {donated(Sample(key, "", (), ""), DONORS)[0].data for key in ("s1", "s2", "s3")}
+    ids = {figures_of_next_sample(Sample(key, "", (), ""), DONORS)[0].data for key in ("s1", "s2", "s3")}
     assert len(ids) == 3
-    assert donated(Sample("s3", "", (), ""), DONORS) == DONORS["s1"]
+    assert figures_of_next_sample(Sample("s3", "", (), ""), DONORS) == DONORS["s1"]
 
 
 def test_a_swap_without_another_figure_is_refused() -> None:
     with pytest.raises(ConfigError, match="'s2': no other sample showed a figure"):
-        arm("swapped").around(CannedSandbox(), SAMPLE, {"s2": [figure()], "s4": []})
+        ablation("swapped").around(CannedSandbox(), SAMPLE, {"s2": [figure()], "s4": []})
 
 
 def test_an_oracle_crop_is_cut_in_the_kernel_before_the_first_cell() -> None:
@@ -98,10 +98,10 @@ def test_the_cut_out_is_the_box_with_its_margin_within_the_picture() -> None:
 
 def test_a_sample_without_a_box_is_not_for_the_oracle() -> None:
     without = Sample("s9", "", (), "", metadata={"box": [1, 2]})
-    assert not arm("oracle").can_answer(without)
-    assert arm("blank").can_answer(without)
+    assert not ablation("oracle").can_answer(without)
+    assert ablation("blank").can_answer(without)
     with pytest.raises(ConfigError, match="'s9': no metadata"):
-        arm("oracle").around(CannedSandbox(), without, {})
+        ablation("oracle").around(CannedSandbox(), without, {})
 
 
 @pytest.mark.parametrize("name", ["blank", "swapped"])
@@ -113,8 +113,8 @@ def test_the_model_sees_the_replaced_figure_and_the_kernel_holds_the_true_one(na
     inner = rehearsal.sandbox
     rehearsal.episode._sandbox = in_arm(name, inner)  # the double builds its own episode
     assert rehearsal.solve(CodeLoop()).text == "4"
-    ran = [event for event in rehearsal.events if isinstance(event, Ran)]
-    seen = [event.picture.data for event in rehearsal.events if isinstance(event, Defined)]
+    ran = [event for event in rehearsal.events if isinstance(event, CellRun)]
+    seen = [event.picture.data for event in rehearsal.events if isinstance(event, ImageDefined)]
     true = [each.data for each in SHOWING.figures]
     assert [each.data for each in ran[0].result.figures] != true
     assert [inner.images[key] for key in ("image_clue_1", "image_clue_2")] == true
@@ -153,9 +153,9 @@ def test_an_arm_goes_around_the_sandbox_of_one_sample_and_its_record_is_as_usual
     replies = ["<code>\n```python\nshow()\n```\n</code>", "\\boxed{4}"]
     task = prepare("?", model=Scripted(replies), strategy="code_loop")
     inner = CannedSandbox([SHOWING])
-    sandbox = arm("swapped").around(inner, sample, DONORS)
+    sandbox = ablation("swapped").around(inner, sample, DONORS)
     finished = answer_job(task, lambda sample: sandbox, Job(sample, 0))
     assert (finished.record.answer, finished.record.cells, finished.record.figures) == ("4", 1, 2)
-    (ran,) = (event for event in finished.events if isinstance(event, Ran))
+    (ran,) = (event for event in finished.events if isinstance(event, CellRun))
     assert ran.result.figures[0] == DONORS["s3"][0]
     assert inner.images["image_clue_1"] == SHOWING.figures[0].data

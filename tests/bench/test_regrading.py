@@ -11,7 +11,7 @@ import pytest
 
 from pyvision.bench.analysis.judges import judges_of
 from pyvision.bench.analysis.markdown import to_markdown
-from pyvision.bench.analysis.read_experiment import read_experiment, read_graded
+from pyvision.bench.analysis.read_experiment import read_experiment, read_results
 from pyvision.bench.analysis.report import report
 from pyvision.bench.grading import find_grading, in_words
 from pyvision.bench.metrics.verdicts import VERDICTS
@@ -20,7 +20,7 @@ from pyvision.bench.runner import run
 from pyvision.bench.store import Store
 from pyvision.cli import main
 from pyvision.errors import ConfigError, ModelError
-from pyvision.models.factory import Player
+from pyvision.models.factory import ResolvedModel
 from pyvision.models.scripted import Scripted
 from pyvision.types import Reply, Usage
 from tests.bench.runs import Knowing, Quiet, a_plan, contents, made
@@ -34,9 +34,9 @@ def answered(folder: Path, count: int = 6) -> Path:
     return folder
 
 
-def judge_of(*replies: str | Reply | Exception) -> tuple[Player, Scripted]:
+def judge_of(*replies: str | Reply | Exception) -> tuple[ResolvedModel, Scripted]:
     model = Scripted(replies, "judge-1")
-    return Player(model, {"wire": "scripted"}), model
+    return ResolvedModel(model, {"wire": "scripted"}), model
 
 
 def judged(folder: Path, *replies: str | Exception, metric: str | None = None) -> Scripted:
@@ -77,7 +77,7 @@ def test_a_report_tells_what_the_judge_has_used(tmp_path: Path) -> None:
     player, _ = judge_of(Reply("CHOICE: B", Usage(1_500, 7)), Reply("CHOICE: NONE", Usage(1_700, 9)))
     judge_run(answered(tmp_path), None, player, workers=1)
     experiment = read_experiment(tmp_path)
-    text = to_markdown(report(experiment.graded, experiment.subject))
+    text = to_markdown(report(experiment.results, experiment.subject))
     rows = [
         [cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if "judge-1: " in line
     ]
@@ -125,17 +125,17 @@ def test_each_samples_own_metric_may_have_a_judge_too(tmp_path: Path) -> None:
 def test_the_report_says_who_judged_how_many_and_how(tmp_path: Path) -> None:
     judged(answered(tmp_path), "CHOICE: B", "I cannot tell.")
     experiment = read_experiment(tmp_path)
-    text = " ".join(to_markdown(report(experiment.graded, experiment.subject)).split())
+    text = " ".join(to_markdown(report(experiment.results, experiment.subject)).split())
     assert "judge-1 judged 2 of 6 answers" in text
     assert "1 right, 0 wrong, 1 without a readable verdict" in text
     assert "judge/choice.md" in text
-    (found,) = judges_of(read_graded(tmp_path))
+    (found,) = judges_of(read_results(tmp_path))
     assert (found.judge, found.asked, found.right, found.wrong, found.unreadable) == ("judge-1", 2, 1, 0, 1)
 
 
 def test_a_run_without_a_judge_has_none_in_its_report(tmp_path: Path) -> None:
     experiment = read_experiment(answered(tmp_path))
-    assert " judged " not in to_markdown(report(experiment.graded, experiment.subject))
+    assert " judged " not in to_markdown(report(experiment.results, experiment.subject))
 
 
 def rows(folder: Path) -> Path:

@@ -17,7 +17,7 @@ from pyvision.bench.samples import JudgeInfo, Record, Sample, Score
 from pyvision.bench.schema import DATABASE, PICTURES, RUNS
 from pyvision.bench.store import Store
 from pyvision.errors import ConfigError, EndReason, RunFolderError
-from pyvision.events import Began, Ended, Event
+from pyvision.events import Event, RunEnded, RunStarted
 from pyvision.trajectory import read_trajectory
 from pyvision.types import Outcome, Question, Usage
 from tests.bench.runs import Knowing, Quiet, a_plan, a_sample, made, source_of
@@ -27,7 +27,7 @@ from tests.doubles import picture
 def events_of(answer: str | None = "A", why: str | None = None) -> tuple[Event, ...]:
     question = Question("?", (picture(),))
     outcome = Outcome(answer, "answered" if answer else "model_error", why)
-    return Began(question, "direct", {"default": "knowing"}), Ended(outcome, Usage(), 1, 0, 0.5)
+    return RunStarted(question, "direct", {"default": "knowing"}), RunEnded(outcome, Usage(), 1, 0, 0.5)
 
 
 def finished(

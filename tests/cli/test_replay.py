@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pyvision.cli import main
-from pyvision.events import Event, Ran
+from pyvision.events import CellRun, Event
 from sandbox import CellResult, Sandbox, SandboxError, Stream
 from tests.cli.records import pyvision
 from tests.doubles import png
@@ -25,7 +25,7 @@ def _needs_isolation() -> None:
 
 def changed() -> list[Event]:
     other = CellResult("ok", (Stream("stdout", "\x1b[31mother\n"),))
-    return [Ran(event.code, other) if isinstance(event, Ran) else event for event in simple_events()]
+    return [CellRun(event.code, other) if isinstance(event, CellRun) else event for event in simple_events()]
 
 
 def test_a_run_that_does_the_same_again_is_0(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from pyvision.cli import main
 from pyvision.experiments.vdebugger_training.json_lines import append, read
-from pyvision.experiments.vdebugger_training.records import Executed, Injected, Lesson, Program
+from pyvision.experiments.vdebugger_training.records import Example, Executed, Injected, Program
 
 RIGHT = Program("1", "How many?", "def execute_command(image):\n    return '2'", Executed("2", "TRACE"), 1.0)
 BROKEN = Injected(
@@ -26,7 +26,7 @@ def test_programs_and_errors_are_packed_into_lessons(
     append(tmp_path / "injected-mask_best.jsonl", [replace(BROKEN, decoding="mask_best", fate="right")])
     assert main(["vdebugger", "pack", str(tmp_path), "--held-out", "0"]) == 0
     assert f"{tmp_path}/lessons/critic/train.jsonl: 2 lessons" in capsys.readouterr().out
-    (lesson,) = read(tmp_path / "lessons" / "refiner" / "train.jsonl", Lesson)
+    (lesson,) = read(tmp_path / "lessons" / "refiner" / "train.jsonl", Example)
     assert lesson.completion == "\n" + RIGHT.program
 
 

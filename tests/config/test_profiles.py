@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pyvision.config.model_config import ModelConfig
-from pyvision.config.profiles import Profile, endpoint_of, obeyed, read_profile, write_profile
+from pyvision.config.profiles import Profile, apply_profile, endpoint_of, read_profile, write_profile
 
 CONFIG = ModelConfig("openai", model="m", base_url="http://127.0.0.1:8000/v1", api_key="sk-secret-0123456789")
 
@@ -79,13 +79,13 @@ def test_a_cache_that_cannot_be_written_is_told_by_none(
 
 
 def test_what_was_refused_is_not_sent_and_what_was_ignored_is_not_relied_on() -> None:
-    config = obeyed(replace(CONFIG, refused=("seed", "stop")), profile())
+    config = apply_profile(replace(CONFIG, refused=("seed", "stop")), profile())
     assert config.refused == ("seed", "stop", "temperature")
     assert (config.stream, config.stop) == (True, False)
 
 
 def test_a_profile_turns_nothing_on_and_none_changes_nothing() -> None:
     config = replace(CONFIG, stream=False, stop=False)
-    assert obeyed(config, replace(profile(), honours_stop=True)).stream is False
-    assert obeyed(config, replace(profile(), honours_stop=True)).stop is False
-    assert obeyed(CONFIG, None) == CONFIG
+    assert apply_profile(config, replace(profile(), honours_stop=True)).stream is False
+    assert apply_profile(config, replace(profile(), honours_stop=True)).stop is False
+    assert apply_profile(CONFIG, None) == CONFIG

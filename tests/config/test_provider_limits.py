@@ -1,4 +1,4 @@
-"""Each row of the table at its boundary, as a talk meets it."""
+"""Each row of the table at its boundary, as a conversation meets it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pyvision.agent.context import Outbox, Request
+from pyvision.agent.context import ContextWindow, Request
 from pyvision.config.data_folders import data_folder
 from pyvision.config.model_config import ModelConfig
 from pyvision.config.provider_limits import EndpointLimits, limits_for
@@ -33,8 +33,8 @@ def figure_parts(number: int, each: Picture) -> tuple[Part, ...]:
     return (Text(f"<{name}>\n"), each, Text(f"\n</{name}>\n"))
 
 
-def packed(limits: EndpointLimits, talk: tuple[Message, ...]) -> Request:
-    return Outbox(limits, originals=()).pack(talk)
+def packed(limits: EndpointLimits, messages: tuple[Message, ...]) -> Request:
+    return ContextWindow(limits, originals=()).pack(messages)
 
 
 @pytest.mark.parametrize("name", ROWS)
@@ -48,7 +48,7 @@ def test_as_many_pictures_as_the_row_says_go_out_and_one_more_does_not(name: str
     assert len(packed(limits, talk_of(limits.pictures)).sent) == limits.pictures
     request = packed(limits, talk_of(limits.pictures + 1))
     assert len(request.sent) == limits.pictures // 2
-    assert request.left_out[0] == "image_clue_0"
+    assert request.evicted[0] == "image_clue_0"
 
 
 @pytest.mark.parametrize("name", [*ROWS, None])
@@ -76,8 +76,8 @@ def test_no_request_goes_out_with_more_bytes_than_the_row_says(name: str | None)
 def test_the_twenty_first_picture_meets_no_rule_and_changes_none_before_it() -> None:
     limits = row("anthropic")
     assert (limits.many, limits.many_side_px) == (20, 2000)
-    outbox, talk = Outbox(limits, originals=()), talk_of(21, picture(2100, 40))
-    twenty, more = outbox.pack(talk[:20]), outbox.pack(talk)
+    context_window, messages = ContextWindow(limits, originals=()), talk_of(21, picture(2100, 40))
+    twenty, more = context_window.pack(messages[:20]), context_window.pack(messages)
     assert {sent.width for sent in more.sent} == {2000}
     assert more.messages[:20] == twenty.messages
 

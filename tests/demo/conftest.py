@@ -133,7 +133,9 @@ class Tab:
         return str(found.inner_text())
 
     def see_pictures(self) -> None:
-        """Look at every picture of the talk, and wait until all of it is there: they load as they come into view."""
+        """Look at every picture of the conversation, and wait until all of it is there:
+        they load as they come into view.
+        """
         for picture in self.page.locator("#talk figure img").all():
             picture.scroll_into_view_if_needed()
         self.page.wait_for_function(

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.early
 
 EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
 Tabs = Callable[..., Tab]
-Told = tuple[Served, Parrot]
+ServedParrot = tuple[Served, Parrot]
 
 
 def cell(code: str) -> str:
@@ -66,7 +66,7 @@ def test_a_figure_opens_large_and_escape_closes_it(served: Served, tab: Tabs) ->
 
 
 @pytest.mark.slow
-def test_a_follow_up_question_uses_the_kernel_as_it_was_left(parrot: Told, tab: Tabs) -> None:
+def test_a_follow_up_question_uses_the_kernel_as_it_was_left(parrot: ServedParrot, tab: Tabs) -> None:
     served, brain = parrot
     brain.scripts["Keep?"] = cell("kept = image_clue_0.width"), boxed("one")
     brain.scripts["Kept?"] = cell("print('kept', kept)"), boxed("two")
@@ -78,7 +78,7 @@ def test_a_follow_up_question_uses_the_kernel_as_it_was_left(parrot: Told, tab: 
     assert "kept 640" in visitor.text()
 
 
-def test_stop_ends_a_cell_and_the_chat_goes_on(parrot: Told, tab: Tabs) -> None:
+def test_stop_ends_a_cell_and_the_chat_goes_on(parrot: ServedParrot, tab: Tabs) -> None:
     served, brain = parrot
     brain.scripts["Wait?"] = (cell("import time\ntime.sleep(100)"),)
     brain.scripts["Go on?"] = (boxed("later"),)
@@ -91,7 +91,7 @@ def test_stop_ends_a_cell_and_the_chat_goes_on(parrot: Told, tab: Tabs) -> None:
     assert visitor.answer(2) == "later"
 
 
-def test_start_over_begins_with_a_new_kernel(parrot: Told, tab: Tabs) -> None:
+def test_start_over_begins_with_a_new_kernel(parrot: ServedParrot, tab: Tabs) -> None:
     served, brain = parrot
     brain.scripts["Before?"] = cell("kept = 1"), boxed("one")
     brain.scripts["After?"] = cell("print('kept' in globals())"), boxed("two")
@@ -105,7 +105,7 @@ def test_start_over_begins_with_a_new_kernel(parrot: Told, tab: Tabs) -> None:
     assert "False" in visitor.text()
 
 
-def test_an_edited_cell_is_run_and_the_model_goes_on_from_there(parrot: Told, tab: Tabs) -> None:
+def test_an_edited_cell_is_run_and_the_model_goes_on_from_there(parrot: ServedParrot, tab: Tabs) -> None:
     served, brain = parrot
     brain.scripts["How much?"] = cell("print(6 * 6)"), lambda seen: boxed(seen.split()[1])
     visitor = tab(served)
@@ -121,7 +121,7 @@ def test_an_edited_cell_is_run_and_the_model_goes_on_from_there(parrot: Told, ta
 
 
 @pytest.mark.slow
-def test_two_visitors_share_nothing(parrot: Told, tab: Tabs) -> None:
+def test_two_visitors_share_nothing(parrot: ServedParrot, tab: Tabs) -> None:
     served, brain = parrot
     brain.scripts["Mine?"] = cell("secret = 'mine'"), boxed("one")
     brain.scripts["Yours?"] = cell("print('secret' in globals())"), boxed("two")
@@ -135,7 +135,7 @@ def test_two_visitors_share_nothing(parrot: Told, tab: Tabs) -> None:
 
 
 @pytest.mark.slow
-def test_the_kernel_ends_with_the_tab(parrot: Told, tab: Tabs) -> None:
+def test_the_kernel_ends_with_the_tab(parrot: ServedParrot, tab: Tabs) -> None:
     served, brain = parrot
     named = "import ctypes\nctypes.CDLL(None).prctl(15, b'mine-alone')"  # PR_SET_NAME
     brain.scripts["Run?"] = cell(named), boxed("one")
@@ -214,7 +214,9 @@ def unnamed(visitor: Tab, seconds: float = 30) -> list[str]:
     return without()
 
 
-def test_whatever_a_person_a_model_or_a_cell_writes_is_text(parrot: Told, tab: Tabs, tmp_path: Path) -> None:
+def test_whatever_a_person_a_model_or_a_cell_writes_is_text(
+    parrot: ServedParrot, tab: Tabs, tmp_path: Path
+) -> None:
     served, brain = parrot
     said = "\n".join(PAYLOADS)
     brain.scripts["Show them?"] = (

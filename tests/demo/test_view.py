@@ -1,7 +1,16 @@
 from __future__ import annotations
 
 from pyvision.demo.view import View
-from pyvision.events import Asked, Began, Defined, Ended, Noted, Ran, Restarted, Spoke
+from pyvision.events import (
+    CellRun,
+    ImageDefined,
+    ModelCall,
+    Note,
+    ReplyRestarted,
+    RunEnded,
+    RunStarted,
+    TextDelta,
+)
 from pyvision.types import Outcome, Question, Reply, Usage
 from sandbox import CellResult, Stream
 from tests.doubles import figure, picture
@@ -14,13 +23,13 @@ def a_view(question: Question | None = None) -> View:
     return View(1, question or Question("How many?"), lambda picture: f"/files/{picture.width}.png")
 
 
-def asked(text: str) -> Asked:
-    return Asked("solver", "m", (), Reply(text), 0.1)
+def asked(text: str) -> ModelCall:
+    return ModelCall("solver", "m", (), Reply(text), 0.1)
 
 
-def ended(answer: str | None, error: str | None = None) -> Ended:
+def ended(answer: str | None, error: str | None = None) -> RunEnded:
     reason = "answered" if answer is not None else "turn_limit"
-    return Ended(Outcome(answer, reason, error), Usage(10, 5), 1, 1, 2.0)  # type: ignore[arg-type]
+    return RunEnded(Outcome(answer, reason, error), Usage(10, 5), 1, 1, 2.0)  # type: ignore[arg-type]
 
 
 def test_a_question_is_seen_before_anything_has_happened() -> None:
@@ -31,41 +40,41 @@ def test_a_question_is_seen_before_anything_has_happened() -> None:
 
 def test_words_are_seen_while_they_come_and_void_ones_go() -> None:
     view = a_view()
-    view.take(Spoke("solver", "I see "))
-    view.take(Spoke("solver", "three"))
+    view.take(TextDelta("solver", "I see "))
+    view.take(TextDelta("solver", "three"))
     assert "I see three" in view.html
-    view.take(Restarted("solver"))
+    view.take(ReplyRestarted("solver"))
     assert "I see" not in view.html
 
 
 def test_a_call_that_fails_again_is_seen_until_the_reply_comes() -> None:
     view = a_view()
-    view.take(Restarted("solver", "503 from api.example.org", 3, 7.3))
+    view.take(ReplyRestarted("solver", "503 from api.example.org", 3, 7.3))
     assert "503 from api.example.org, attempt 3, next in 8 s …" in view.html
-    view.take(Spoke("solver", "I see"))
+    view.take(TextDelta("solver", "I see"))
     assert "503" not in view.html
 
 
 def test_an_answer_of_last_resort_is_seen_as_one() -> None:
     view = a_view()
-    view.take(Ended(Outcome("red", "turn_limit", is_last_resort=True), Usage(10, 5), 1, 1, 2.0))
+    view.take(RunEnded(Outcome("red", "turn_limit", is_last_resort=True), Usage(10, 5), 1, 1, 2.0))
     assert "all of the last reply" in view.html
 
 
 def test_an_interrupt_says_what_it_came_in_the_midst_of() -> None:
     view = a_view()
     why = "stopped by the caller while waiting for a cell"
-    view.take(Ended(Outcome(None, "interrupted", why), Usage(10, 5), 1, 1, 2.0))
+    view.take(RunEnded(Outcome(None, "interrupted", why), Usage(10, 5), 1, 1, 2.0))
     assert f"No answer: {why}." in view.html
 
 
 def test_a_cell_is_pending_until_it_has_run() -> None:
     view = a_view()
-    view.take(Spoke("solver", CODE[:30]))
+    view.take(TextDelta("solver", CODE[:30]))
     assert "writing a cell" in view.html
     view.take(asked(CODE))
     assert "running" in view.html
-    view.take(Ran("print(1)", CellResult("ok", (Stream("stdout", "1\n"),), seconds=0.3)))
+    view.take(CellRun("print(1)", CellResult("ok", (Stream("stdout", "1\n"),), seconds=0.3)))
     assert "running" not in view.html
     assert ", 0.3 s" in view.html
 
@@ -73,11 +82,11 @@ def test_a_cell_is_pending_until_it_has_run() -> None:
 def test_pictures_are_shown_by_their_address_once_there_is_one() -> None:
     view = a_view(Question("?", (picture(40),)))
     assert "/files/40.png" not in view.html
-    view.take(Began(Question("?", (picture(40),)), "code_loop", {}))
+    view.take(RunStarted(Question("?", (picture(40),)), "code_loop", {}))
     assert 'src="/files/40.png"' in view.html
     view.take(asked(CODE))
-    view.take(Ran("1", CellResult("ok", (figure(),))))
-    view.take(Defined("image_clue_1", picture(33)))
+    view.take(CellRun("1", CellResult("ok", (figure(),))))
+    view.take(ImageDefined("image_clue_1", picture(33)))
     assert 'src="/files/33.png"' in view.html
     assert "image_clue_1" in view.html
 
@@ -108,14 +117,14 @@ def test_a_failure_is_one_line() -> None:
 def test_notes_of_a_strategy_are_shown() -> None:
     view = a_view()
     view.take(asked("x"))
-    view.take(Noted("verdict", {"score": 0.5}))
+    view.take(Note("verdict", {"score": 0.5}))
     assert "verdict" in view.html
 
 
 def test_whatever_is_said_is_text() -> None:
     view = a_view(Question("<b>q</b>"))
     view.take(asked("<i>said</i> " + CODE.replace("print(1)", "'<u>code</u>'")))
-    view.take(Ran("1", CellResult("ok", (Stream("stdout", "<s>out</s>"),))))
+    view.take(CellRun("1", CellResult("ok", (Stream("stdout", "<s>out</s>"),))))
     view.take(ended("<em>a</em>"))
     assert not any(f"<{tag}>" in view.html for tag in ("b>q", "i", "u", "s", "em"))
 
@@ -124,9 +133,9 @@ def test_what_has_happened_is_drawn_once() -> None:
     addressed: list[int] = []
     view = View(1, Question("?"), lambda picture: f"/files/{addressed.append(picture.width)}")  # type: ignore[func-returns-value]
     view.take(asked(CODE))
-    view.take(Ran("1", CellResult("ok", (figure(),))))
-    view.take(Defined("image_clue_1", picture(33)))
-    for event in (asked(CODE), Ran("2", CellResult("ok")), asked("\\boxed{7}"), ended("7")):
+    view.take(CellRun("1", CellResult("ok", (figure(),))))
+    view.take(ImageDefined("image_clue_1", picture(33)))
+    for event in (asked(CODE), CellRun("2", CellResult("ok")), asked("\\boxed{7}"), ended("7")):
         view.take(event)
         assert "image_clue_1" in view.html
     assert addressed == [33]
@@ -135,7 +144,7 @@ def test_what_has_happened_is_drawn_once() -> None:
 def test_only_the_last_pieces_change() -> None:
     view = a_view()
     view.take(asked(CODE))
-    view.take(Ran("print(1)", CellResult("ok", (Stream("stdout", "1\n"),))))
+    view.take(CellRun("print(1)", CellResult("ok", (Stream("stdout", "1\n"),))))
     before = view.pieces
     view.take(asked("\\boxed{7}"))
     view.take(ended("7"))
@@ -153,14 +162,14 @@ def test_pieces_make_a_page_whatever_a_question_holds() -> None:
 
 def test_a_cell_is_coloured_while_it_is_written() -> None:
     view = a_view()
-    view.take(Spoke("solver", CODE[:30]))
+    view.take(TextDelta("solver", CODE[:30]))
     assert '<span class="nb">print</span>' in view.html
 
 
 def test_a_long_cell_is_coloured_when_it_is_whole() -> None:
     code = "\n".join(f"value_{number} = {number}" for number in range(1000))
     view = a_view()
-    view.take(Spoke("solver", f"<code>\n```python\n{code}"))
+    view.take(TextDelta("solver", f"<code>\n```python\n{code}"))
     assert "value_999 = 999" in view.html
     assert '<span class="n">' not in view.html
     view.take(asked(f"<code>\n```python\n{code}\n```\n</code>"))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from pyvision.doctor.host_checks import look_at_machine
+from pyvision.doctor.host_checks import check_host
 
 
 def test_a_machine_that_can_isolate_has_a_kernel_and_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = {finding.subject: finding for finding in look_at_machine()}
+    found = {finding.subject: finding for finding in check_host()}
     assert (found["isolation"].verdict, found["kernel"].verdict, found["disk"].verdict) == (
         "yes",
         "yes",
@@ -20,7 +20,7 @@ def test_a_machine_that_can_isolate_has_a_kernel_and_room(monkeypatch: pytest.Mo
 
 def test_without_bubblewrap_nothing_else_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
-    found = {finding.subject: finding for finding in look_at_machine()}
+    found = {finding.subject: finding for finding in check_host()}
     assert found["isolation"].verdict == "no"
     assert "apt install bubblewrap" in found["isolation"].detail
     assert (found["kernel"].verdict, found["CJK fonts"].verdict) == ("not tried", "not tried")

@@ -10,7 +10,7 @@ import pytest
 
 from pyvision.config.model_config import ModelConfig
 from pyvision.config.profiles import Profile
-from pyvision.doctor import Examination, examine
+from pyvision.doctor import ProbeReport, run_probes
 from pyvision.doctor.findings import Finding
 from pyvision.doctor.probes import PROBES
 from tests.servers.capabilities import Capabilities
@@ -25,20 +25,20 @@ ISOLATED = (Finding("isolation", "yes"),)
 EVERY_WIRE = pytest.mark.parametrize("wire", list(WIRES))
 
 
-def examined(wire: str, can: Capabilities, weather: Weather = fair, **settings: Any) -> Examination:
+def examined(wire: str, can: Capabilities, weather: Weather = fair, **settings: Any) -> ProbeReport:
     with ModelServer(Sighted(can), can=can, weather=weather) as server:
         config = configured(wire, server, api_key=KEY, timeout_s=2.0, retry_s=0.01, **settings)
-        found = examine(config, lambda subject: None, machine=lambda: ISOLATED)
+        found = run_probes(config, lambda subject: None, machine=lambda: ISOLATED)
         assert len(server.requests) <= 12
     assert KEY not in str(asdict(found))
     return found
 
 
-def verdicts(found: Examination) -> Mapping[str, str]:
+def verdicts(found: ProbeReport) -> Mapping[str, str]:
     return {finding.subject: finding.verdict for finding in found.endpoint}
 
 
-def profile(found: Examination) -> Profile:
+def profile(found: ProbeReport) -> Profile:
     assert found.profile is not None
     return found.profile
 
@@ -144,7 +144,7 @@ def test_an_endpoint_that_fails_is_asked_nothing_more(wire: str, fault: str) -> 
 
 def test_an_endpoint_that_is_not_there_is_one_finding() -> None:
     config = ModelConfig("openai", model="m", base_url="http://127.0.0.1:9/v1")
-    assert examine(config, lambda subject: None, machine=lambda: ISOLATED).endpoint_failed
+    assert run_probes(config, lambda subject: None, machine=lambda: ISOLATED).endpoint_failed
 
 
 def test_a_fault_in_the_midst_of_it_spoils_one_line_and_no_other() -> None:
@@ -158,7 +158,7 @@ def test_a_fault_in_the_midst_of_it_spoils_one_line_and_no_other() -> None:
 
 def test_no_more_is_asked_than_was_allowed() -> None:
     with ModelServer(Sighted()) as server:
-        found = examine(
+        found = run_probes(
             configured("completions", server), lambda subject: None, machine=lambda: ISOLATED, calls=4
         )
         assert len(server.requests) == 4
@@ -166,7 +166,7 @@ def test_no_more_is_asked_than_was_allowed() -> None:
 
 
 def test_the_offline_model_is_asked_what_applies_to_it() -> None:
-    found = examine(ModelConfig("offline"), lambda subject: None, machine=lambda: ISOLATED)
+    found = run_probes(ModelConfig("offline"), lambda subject: None, machine=lambda: ISOLATED)
     assert verdicts(found)["writes <code> cells"] == "yes"
     assert set(verdicts(found).values()) == {"yes", "not applicable"}
     assert not found.endpoint_failed

@@ -18,7 +18,7 @@ import pytest
 
 from pyvision.errors import ModelError
 from pyvision.models.factory import build
-from pyvision.models.retry import Retried
+from pyvision.models.retry import RetryingModel
 from pyvision.types import Message, Reply, Sampling, Text
 from tests.servers.capabilities import Capabilities
 from tests.servers.conversation import Said
@@ -73,7 +73,9 @@ def call(
             wire, server, **({"api_key": KEY, "timeout_s": 5.0, "total_s": 20.0, "retry_s": 0.001} | settings)
         )
         clock = iter(range(10**6))
-        model = Retried(build(config), budget_s, sleep=done.waits.append, clock=lambda: float(next(clock)))
+        model = RetryingModel(
+            build(config), budget_s, sleep=done.waits.append, clock=lambda: float(next(clock))
+        )
         with closing(model):
             try:
                 done.reply = model.complete(HELLO, sampling)

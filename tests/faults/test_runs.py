@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import pyvision
-from pyvision.events import Asked, Began, Ended, Event, Restarted
+from pyvision.events import Event, ModelCall, ReplyRestarted, RunEnded, RunStarted
 from pyvision.trajectory import read_trajectory
 from tests.doubles import png
 from tests.servers.capabilities import Capabilities
@@ -64,8 +64,8 @@ def test_a_run_that_an_endpoint_spoils_ends_with_a_name_and_every_event(
     assert outcome.answer is None
     assert outcome.end_reason == ("context_overflow" if fault == "context overflow" else "model_error")
     events = read_trajectory(tmp_path / "run").events
-    assert isinstance(events[0], Began)
-    assert isinstance(events[-1], Ended)
+    assert isinstance(events[0], RunStarted)
+    assert isinstance(events[-1], RunEnded)
     assert events[-1].outcome == outcome
     assert KEY not in everything_in(tmp_path / "run")
 
@@ -78,9 +78,9 @@ def test_a_fault_between_two_cells_loses_no_turn(tmp_path: Path, photo: Path) ->
         events += pyvision.stream("How wide?", [photo], config=config)
         assert len(server.requests) == 7
     ended = events[-1]
-    assert isinstance(ended, Ended)
+    assert isinstance(ended, RunEnded)
     assert (ended.outcome.answer, ended.turns, ended.cells) == ("40", 3, 2)
-    replies = [event.reply.text for event in events if isinstance(event, Asked)]
+    replies = [event.reply.text for event in events if isinstance(event, ModelCall)]
     assert [text.count("I look.") for text in replies] == [1, 1, 0]
 
 
@@ -88,7 +88,7 @@ def test_a_retry_is_an_event_that_names_the_fault(tmp_path: Path, photo: Path) -
     with ModelServer([ANSWER], weather=Plan(["503", None])) as server:
         config = written(tmp_path, "completions", server, retry_s=30.0)
         events = list(pyvision.stream("?", [photo], strategy="direct", config=config))
-    (restarted,) = (event for event in events if isinstance(event, Restarted))
+    (restarted,) = (event for event in events if isinstance(event, ReplyRestarted))
     assert (restarted.why.split(":")[0], restarted.attempt) == ("503 from 127.0.0.1", 2)
 
 

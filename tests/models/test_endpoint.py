@@ -295,7 +295,7 @@ def chat(server: ChatServer) -> Iterator[Endpoint]:
         yield model
 
 
-def heard(body: str, content_type: str = "text/event-stream") -> Reply:
+def received(body: str, content_type: str = "text/event-stream") -> Reply:
     answer = Answer(body, headers={"content-type": content_type})
     with ChatServer([answer]) as server, chat(server) as model:
         return model.complete(HELLO, Sampling())
@@ -307,23 +307,23 @@ def chunk(text: str | None = None, finish: str | None = None, **more: object) ->
 
 
 def test_a_stream_without_its_content_type_is_one_all_the_same() -> None:
-    assert heard(chunk("hi") + chunk(finish="stop"), "text/plain").text == "hi"
+    assert received(chunk("hi") + chunk(finish="stop"), "text/plain").text == "hi"
 
 
 def test_a_stream_that_ends_before_the_reply_does_is_a_passing_fault() -> None:
     with pytest.raises(ModelError, match="in the middle of the reply") as caught:
-        heard(chunk("hi"))
+        received(chunk("hi"))
     assert caught.value.retry
 
 
 def test_the_end_mark_is_an_end_without_a_reason_too() -> None:
-    assert heard(chunk("hi") + "data: [DONE]\n\n").finish == "end"
+    assert received(chunk("hi") + "data: [DONE]\n\n").finish == "end"
 
 
 def test_an_error_in_mid_stream_is_told() -> None:
     error = json.dumps({"error": {"code": 502, "message": "the provider is down"}})
     with pytest.raises(ModelError, match="the provider is down") as caught:
-        heard(chunk("hi") + f"data: {error}\n\n")
+        received(chunk("hi") + f"data: {error}\n\n")
     assert caught.value.retry
 
 
@@ -340,7 +340,7 @@ def test_usage_that_comes_with_every_chunk_is_right_where_the_reply_is_cut() -> 
 
 def test_azures_first_chunk_without_a_choice_does_no_harm() -> None:
     first = json.dumps({"object": "chat.completion.chunk", "choices": [], "prompt_filter_results": []})
-    assert heard(f"data: {first}\n\n" + chunk("hi") + chunk(finish="stop")).text == "hi"
+    assert received(f"data: {first}\n\n" + chunk("hi") + chunk(finish="stop")).text == "hi"
 
 
 def test_cached_tokens_are_counted() -> None:

@@ -7,25 +7,25 @@ import types
 import pytest
 
 from pyvision.config.model_config import ModelConfig
-from pyvision.models.errors import Faults
+from pyvision.models.errors import ErrorMapper
 
 COMPLAINT = "max_tokens: the text of a user is too long"
 
 
-def faults(key: str) -> Faults:
-    return Faults(ModelConfig("openai", "m", "http://127.0.0.1:9/v1", key), types.ModuleType("sdk"))
+def faults(key: str) -> ErrorMapper:
+    return ErrorMapper(ModelConfig("openai", "m", "http://127.0.0.1:9/v1", key), types.ModuleType("sdk"))
 
 
 @pytest.mark.parametrize("key", ["x", "text", "user", "max_tokens"])
 def test_a_short_key_changes_no_complaint(key: str) -> None:
-    assert faults(key).scrubbed(COMPLAINT) == COMPLAINT
+    assert faults(key).redact(COMPLAINT) == COMPLAINT
 
 
 @pytest.mark.parametrize("key", ["0123456789abcdef", "hunter22", "key with  spaces"])
 def test_a_long_key_is_in_no_complaint(key: str) -> None:
-    assert faults(key).scrubbed(f"bad key {key}\nrefused") == "bad key [secret] refused"
+    assert faults(key).redact(f"bad key {key}\nrefused") == "bad key [secret] refused"
 
 
 def test_a_fault_names_its_host_without_the_key_in_its_address() -> None:
     config = ModelConfig("openai", "m", "http://ann:hunter22@127.0.0.1:9/v1")
-    assert Faults(config, types.ModuleType("sdk")).error("gone").brief == "127.0.0.1:9: gone"
+    assert ErrorMapper(config, types.ModuleType("sdk")).error("gone").brief == "127.0.0.1:9: gone"

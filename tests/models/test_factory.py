@@ -9,8 +9,8 @@ import pytest
 from pyvision.config.model_config import ModelConfig
 from pyvision.errors import ConfigError, MissingExtra, ModelError
 from pyvision.models.factory import build
-from pyvision.models.recording import Recorded
-from pyvision.models.retry import Retried
+from pyvision.models.recording import RecordingModel
+from pyvision.models.retry import RetryingModel
 from pyvision.models.scripted import Scripted
 from pyvision.models.streaming import close_model
 from pyvision.types import Message, Sampling, Text
@@ -25,7 +25,7 @@ HELLO = (Message("user", (Text("hello"),)),)
 def test_an_endpoint_is_asked_again_after_a_failure_worth_it() -> None:
     with ChatServer([failure(503, "busy", {"retry-after-ms": "1"}), "hi"]) as server:
         model = build(ModelConfig("openai", model="m", base_url=server.base_url))
-        assert isinstance(model, Retried)
+        assert isinstance(model, RetryingModel)
         assert (model.name, model.complete(HELLO, Sampling()).text) == ("m", "hi")
         close_model(model)
 
@@ -100,7 +100,7 @@ def test_a_script_that_is_no_list_of_texts_is_refused(tmp_path: Path, content: s
 
 
 def test_recorded_replies_are_played_back(tmp_path: Path) -> None:
-    Recorded(Scripted(["one"]), tmp_path / "talk.jsonl").complete(HELLO, Sampling())
+    RecordingModel(Scripted(["one"]), tmp_path / "talk.jsonl").complete(HELLO, Sampling())
     model = build(ModelConfig("replayed", file=tmp_path / "talk.jsonl"))
     assert model.complete(HELLO, Sampling()).text == "one"
 

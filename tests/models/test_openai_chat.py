@@ -103,9 +103,9 @@ def test_openai_itself_gets_the_newer_name_of_the_limit(monkeypatch: pytest.Monk
 
 def test_text_and_pictures_keep_their_order() -> None:
     shown = picture()
-    talk = (Message("system", (Text("be brief"),)), Message("user", (Text("a"), shown, Text("b"))))
+    messages = (Message("system", (Text("be brief"),)), Message("user", (Text("a"), shown, Text("b"))))
     with ChatServer(["hi"]) as server, chat(server) as model:
-        model.complete(talk, Sampling())
+        model.complete(messages, Sampling())
         system, user = server.requests[0]["messages"]
         assert server.pictures(0) == [shown.data]
     assert system == {"role": "system", "content": "be brief"}

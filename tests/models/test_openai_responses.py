@@ -15,7 +15,7 @@ from PIL import Image, ImageDraw
 from pyvision.errors import ModelError
 from pyvision.models.endpoint import Endpoint
 from pyvision.models.openai_responses import openai_responses
-from pyvision.text.replies import said
+from pyvision.text.replies import canonical_reply
 from pyvision.types import Message, Picture, Sampling, Text
 from tests.servers.capabilities import CLEAN, Capabilities
 from tests.servers.conversation import Said
@@ -84,8 +84,8 @@ def test_a_number_that_stands_only_in_the_second_turns_picture_reaches_the_serve
     with asked([CELL, f"\\boxed{{{number}}}"]) as (model, server):
         first = model.complete(HELLO, STOP)
         figure = Message("user", (Text("<image_clue_1>"), picture, Text("</image_clue_1>")))
-        talk = (*HELLO, Message("assistant", (Text(said(first.text)),)), figure)
-        model.complete(talk, STOP)
+        messages = (*HELLO, Message("assistant", (Text(canonical_reply(first.text)),)), figure)
+        model.complete(messages, STOP)
         assert server.requests[0].pictures == ()
         (received,) = server.requests[1].pictures
         assert number not in str(server.requests[1].body)
@@ -97,9 +97,13 @@ def test_a_number_that_stands_only_in_the_second_turns_picture_reaches_the_serve
 def test_reasoning_goes_back_with_its_turn_and_only_there(*, stream: bool) -> None:
     with asked([Said(CELL, reasoning="hm"), "fine", "fine"], stream=stream) as (model, server):
         first = model.complete(HELLO, STOP)
-        talk = (*HELLO, Message("assistant", (Text(said(first.text)),)), Message("user", (Text("go on"),)))
-        model.complete(talk, STOP)
-        model.complete((*HELLO, Message("assistant", (Text("other"),)), talk[-1]), STOP)
+        messages = (
+            *HELLO,
+            Message("assistant", (Text(canonical_reply(first.text)),)),
+            Message("user", (Text("go on"),)),
+        )
+        model.complete(messages, STOP)
+        model.complete((*HELLO, Message("assistant", (Text("other"),)), messages[-1]), STOP)
         again, other = (request.body["input"] for request in server.requests[1:])
     assert first.reasoning == "hm"
     assert [item.get("type", item.get("role")) for item in again][2] == "reasoning"

@@ -10,10 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from pyvision.errors import ModelError
-from pyvision.models.rate_limit import Limited
+from pyvision.models.rate_limit import RateLimitedModel
 from pyvision.models.scripted import Scripted
 from pyvision.models.streaming import in_one_piece
-from pyvision.models.token_estimate import estimated_tokens
+from pyvision.models.token_estimate import estimate_tokens
 from pyvision.types import Message, Reply, Sampling, Text, Usage
 from tests.doubles import picture
 from tests.sandbox.processes import wait_until
@@ -51,7 +51,7 @@ class Gate:
         yield from in_one_piece(self.complete(messages, sampling))
 
 
-def has_room(model: Limited) -> bool:
+def has_room(model: RateLimitedModel) -> bool:
     """Whether a call is let through at once."""
     try:
         model.complete(HELLO, NOW)
@@ -62,7 +62,7 @@ def has_room(model: Limited) -> bool:
 
 def test_so_many_requests_a_minute_and_no_more() -> None:
     now = [0.0]
-    model = Limited(Scripted(["hi"] * 9), requests_per_minute=3, clock=lambda: now[0])
+    model = RateLimitedModel(Scripted(["hi"] * 9), requests_per_minute=3, clock=lambda: now[0])
     assert [has_room(model) for _ in range(4)] == [True, True, True, False]
     now[0] = 19.0
     assert not has_room(model)
@@ -71,9 +71,9 @@ def test_so_many_requests_a_minute_and_no_more() -> None:
 
 
 def test_tokens_are_estimated_before_and_corrected_after() -> None:
-    now, expected = [0.0], estimated_tokens(HELLO)
+    now, expected = [0.0], estimate_tokens(HELLO)
     replies = [Reply("hi", Usage(10 * expected, 0)), Reply("hi")]
-    model = Limited(Scripted(replies), tokens_per_minute=5 * expected, clock=lambda: now[0])
+    model = RateLimitedModel(Scripted(replies), tokens_per_minute=5 * expected, clock=lambda: now[0])
     assert [has_room(model), has_room(model)] == [True, False]
     now[0] = 60.0
     assert not has_room(model)
@@ -83,24 +83,24 @@ def test_tokens_are_estimated_before_and_corrected_after() -> None:
 
 def test_a_request_larger_than_a_minutes_worth_goes_when_the_bucket_is_full() -> None:
     now = [0.0]
-    model = Limited(Scripted(["hi", "hi"]), tokens_per_minute=1, clock=lambda: now[0])
+    model = RateLimitedModel(Scripted(["hi", "hi"]), tokens_per_minute=1, clock=lambda: now[0])
     assert [has_room(model), has_room(model)] == [True, False]
-    now[0] = 60.0 * (estimated_tokens(HELLO) + 1)
+    now[0] = 60.0 * (estimate_tokens(HELLO) + 1)
     assert has_room(model)
 
 
 def test_without_limits_nothing_waits() -> None:
-    assert all(has_room(Limited(Scripted(["hi"]))) for _ in range(3))
+    assert all(has_room(RateLimitedModel(Scripted(["hi"]))) for _ in range(3))
 
 
 def test_no_more_calls_at_once_than_allowed_and_in_their_order() -> None:
     gate = Gate()
-    model = Limited(gate, max_concurrent=2)
+    model = RateLimitedModel(gate, max_concurrent=2)
     with ThreadPoolExecutor(6) as threads:
         calls = []
         for number in range(6):
-            talk = (Message("user", (Text(str(number)),)),)
-            calls.append(threads.submit(model.complete, talk, Sampling()))
+            messages = (Message("user", (Text(str(number)),)),)
+            calls.append(threads.submit(model.complete, messages, Sampling()))
             assert wait_until(lambda: len(gate.order) + len(model._queue) == len(calls))
         for _ in calls:
             gate.open.release()
@@ -113,7 +113,7 @@ def test_no_more_calls_at_once_than_allowed_and_in_their_order() -> None:
 def test_after_a_429_half_as_many_run_at_once_and_then_more_again() -> None:
     gate = Gate()
     gate.errors.append(ModelError("too many requests", retry=True, kind="rate"))
-    model = Limited(gate)
+    model = RateLimitedModel(gate)
     with ThreadPoolExecutor(12) as threads:
         first = [threads.submit(model.complete, HELLO, Sampling()) for _ in range(4)]
         assert wait_until(lambda: gate.running == 4)
@@ -129,7 +129,7 @@ def test_after_a_429_half_as_many_run_at_once_and_then_more_again() -> None:
 
 
 def test_a_stream_holds_its_room_until_it_is_closed() -> None:
-    model = Limited(Scripted(["one", "two"]), max_concurrent=1)
+    model = RateLimitedModel(Scripted(["one", "two"]), max_concurrent=1)
     pieces = model.stream(HELLO, Sampling())
     assert next(pieces) == "one"
     assert not has_room(model)
@@ -138,7 +138,7 @@ def test_a_stream_holds_its_room_until_it_is_closed() -> None:
 
 
 def test_closing_sends_away_who_waits() -> None:
-    model = Limited(Scripted(["one", "two"]), max_concurrent=1)
+    model = RateLimitedModel(Scripted(["one", "two"]), max_concurrent=1)
     held = model.stream(HELLO, Sampling())
     next(held)
     with ThreadPoolExecutor(1) as threads:
@@ -152,7 +152,7 @@ def test_closing_sends_away_who_waits() -> None:
 
 def test_the_wait_is_taken_from_the_time_of_the_reply() -> None:
     inner = Scripted(["one", "two"])
-    model = Limited(inner, max_concurrent=1)
+    model = RateLimitedModel(inner, max_concurrent=1)
     held = model.stream(HELLO, Sampling())
     next(held)
     with ThreadPoolExecutor(1) as threads:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from pyvision.models.reasoning_cache import Thoughts
-from pyvision.text.replies import said
+from pyvision.models.reasoning_cache import ReasoningCache
+from pyvision.text.replies import canonical_reply
 from pyvision.types import Message, Text
 from tests.doubles import picture
 
@@ -10,30 +10,30 @@ HELLO = (Message("user", (Text("hello"), picture())),)
 REPLY = "I look.\n<code>\n```python\nprint(1)\n```\n"
 
 
-def talk(text: str) -> tuple[Message, ...]:
+def messages(text: str) -> tuple[Message, ...]:
     return (*HELLO, Message("assistant", (Text(text),)), Message("user", (Text("go on"),)))
 
 
 def test_a_thought_is_found_by_the_reply_it_came_with() -> None:
-    thoughts = Thoughts()
+    thoughts = ReasoningCache()
     thoughts.keep(HELLO, REPLY, [ITEM])
-    assert said(REPLY) != REPLY
-    for text in (REPLY, said(REPLY)):
-        assert thoughts.before(talk(text), 1) == (ITEM,)
+    assert canonical_reply(REPLY) != REPLY
+    for text in (REPLY, canonical_reply(REPLY)):
+        assert thoughts.before(messages(text), 1) == (ITEM,)
 
 
 def test_another_reply_or_another_talk_has_none_of_it() -> None:
-    thoughts = Thoughts()
+    thoughts = ReasoningCache()
     thoughts.keep(HELLO, REPLY, [ITEM])
-    assert thoughts.before(talk("Something else."), 1) == ()
-    other = (Message("user", (Text("hello"), picture(colour="red"))), *talk(REPLY)[1:])
+    assert thoughts.before(messages("Something else."), 1) == ()
+    other = (Message("user", (Text("hello"), picture(colour="red"))), *messages(REPLY)[1:])
     assert thoughts.before(other, 1) == ()
 
 
 def test_the_oldest_thoughts_are_forgotten() -> None:
-    thoughts = Thoughts()
+    thoughts = ReasoningCache()
     for number in range(3000):
         thoughts.keep(HELLO, f"<code>\nprint({number})\n", [ITEM])
-    kept = [number for number in range(3000) if thoughts.before(talk(f"<code>\nprint({number})\n"), 1)]
+    kept = [number for number in range(3000) if thoughts.before(messages(f"<code>\nprint({number})\n"), 1)]
     assert kept[-1] == 2999
     assert 0 < len(kept) < 3000

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from pyvision.errors import ConfigError, ModelError
-from pyvision.models.recording import Recorded, Replayed, request_key
-from pyvision.models.retry import Retried
+from pyvision.models.recording import RecordingModel, ReplayModel, request_key
+from pyvision.models.retry import RetryingModel
 from pyvision.models.scripted import Scripted
 from pyvision.types import Message, Reply, Restart, Sampling, Text, TokenLogprob, Usage
 from tests.doubles import picture
@@ -31,8 +31,8 @@ class Clock:
         self.now += seconds
 
 
-def retried(model: Scripted, clock: Clock, budget_s: float = 600.0, jitter: float = 1.0) -> Retried:
-    return Retried(model, budget_s, clock=lambda: clock.now, sleep=clock.sleep, jitter=lambda: jitter)
+def retried(model: Scripted, clock: Clock, budget_s: float = 600.0, jitter: float = 1.0) -> RetryingModel:
+    return RetryingModel(model, budget_s, clock=lambda: clock.now, sleep=clock.sleep, jitter=lambda: jitter)
 
 
 def test_failures_worth_it_are_repeated_with_growing_waits() -> None:
@@ -118,7 +118,7 @@ class Broken:
 
 def test_a_stream_that_breaks_off_restarts() -> None:
     clock = Clock()
-    model = Retried(Broken(2), clock=lambda: clock.now, sleep=clock.sleep, jitter=lambda: 1.0)
+    model = RetryingModel(Broken(2), clock=lambda: clock.now, sleep=clock.sleep, jitter=lambda: 1.0)
     pieces = list(model.stream(HELLO, Sampling()))
     first, second = Restart(str(BUSY), 2, 1.0), Restart(str(BUSY), 3, 2.0)
     assert pieces == ["one ", first, "one ", second, "one ", "two", Reply("one two")]
@@ -149,12 +149,12 @@ def test_other_exceptions_pass_through() -> None:
 def test_a_recorded_talk_is_played_back(tmp_path: Path) -> None:
     file = tmp_path / "talk.jsonl"
     replies = [Reply("ein\u2028s 三", Usage(3, 4), "stop"), Reply("zwei")]
-    recorded = Recorded(Scripted(replies, name="m"), file)
+    recorded = RecordingModel(Scripted(replies, name="m"), file)
     again = (*HELLO, Message("user", (Text("again"),)))
-    for talk in (HELLO, again):
-        recorded.complete(talk, Sampling())
-    replayed = Replayed(file)
-    assert [replayed.complete(talk, Sampling()) for talk in (again, HELLO)] == replies[::-1]
+    for messages in (HELLO, again):
+        recorded.complete(messages, Sampling())
+    replayed = ReplayModel(file)
+    assert [replayed.complete(messages, Sampling()) for messages in (again, HELLO)] == replies[::-1]
     assert recorded.name == "m"
 
 
@@ -162,15 +162,18 @@ def test_a_recorded_stream_is_played_back_with_its_reasoning_and_log_probabiliti
     token = TokenLogprob("hi", -0.5, (("hi", -0.5), ("ho", -2.0)))
     reply = Reply("hi", Usage(1, 2, 1), "end", "hm", (token,))
     sampling = Sampling(logprobs=True)
-    assert list(Recorded(Scripted([reply]), tmp_path / "talk.jsonl").stream(HELLO, sampling)) == ["hi", reply]
-    assert list(Replayed(tmp_path / "talk.jsonl").stream(HELLO, sampling)) == ["hi", reply]
+    assert list(RecordingModel(Scripted([reply]), tmp_path / "talk.jsonl").stream(HELLO, sampling)) == [
+        "hi",
+        reply,
+    ]
+    assert list(ReplayModel(tmp_path / "talk.jsonl").stream(HELLO, sampling)) == ["hi", reply]
 
 
 def test_a_record_from_before_there_was_reasoning_is_still_played(tmp_path: Path) -> None:
     usage = {"input_tokens": 1, "output_tokens": 2}
     entry = {"key": request_key(HELLO, Sampling()), "reply": {"text": "hi", "usage": usage, "finish": "end"}}
     (tmp_path / "talk.jsonl").write_text(json.dumps(entry))
-    assert Replayed(tmp_path / "talk.jsonl").complete(HELLO, Sampling()) == Reply("hi", Usage(1, 2))
+    assert ReplayModel(tmp_path / "talk.jsonl").complete(HELLO, Sampling()) == Reply("hi", Usage(1, 2))
 
 
 def test_the_time_that_a_reply_may_take_is_no_part_of_its_key() -> None:
@@ -178,15 +181,15 @@ def test_the_time_that_a_reply_may_take_is_no_part_of_its_key() -> None:
 
 
 def test_a_request_recorded_twice_gets_its_replies_in_turn(tmp_path: Path) -> None:
-    recorded = Recorded(Scripted(["one", "two"]), tmp_path / "talk.jsonl")
+    recorded = RecordingModel(Scripted(["one", "two"]), tmp_path / "talk.jsonl")
     for _ in range(2):
         recorded.complete(HELLO, Sampling())
-    replayed = Replayed(tmp_path / "talk.jsonl")
+    replayed = ReplayModel(tmp_path / "talk.jsonl")
     assert [replayed.complete(HELLO, Sampling()).text for _ in range(3)] == ["one", "two", "two"]
 
 
 def test_a_record_holds_no_picture(tmp_path: Path) -> None:
-    Recorded(Scripted(["one"]), tmp_path / "talk.jsonl").complete(HELLO, Sampling())
+    RecordingModel(Scripted(["one"]), tmp_path / "talk.jsonl").complete(HELLO, Sampling())
     (line,) = (tmp_path / "talk.jsonl").read_text().splitlines()
     assert json.loads(line).keys() == {"key", "reply"}
 
@@ -194,23 +197,23 @@ def test_a_record_holds_no_picture(tmp_path: Path) -> None:
 def test_an_unknown_request_is_a_model_error_that_names_its_key(tmp_path: Path) -> None:
     (tmp_path / "talk.jsonl").write_text("")
     with pytest.raises(ModelError, match=request_key(HELLO, Sampling())[:12]):
-        Replayed(tmp_path / "talk.jsonl").complete(HELLO, Sampling())
+        ReplayModel(tmp_path / "talk.jsonl").complete(HELLO, Sampling())
 
 
 @pytest.mark.parametrize("content", ["not json\n", '{"key": "a"}\n', '{"key": "a", "reply": 3}\n', "[]\n"])
 def test_a_file_that_is_no_record_is_refused_with_its_line(tmp_path: Path, content: str) -> None:
     (tmp_path / "talk.jsonl").write_text(content)
     with pytest.raises(ConfigError, match="line 1 is no recorded reply"):
-        Replayed(tmp_path / "talk.jsonl").complete(HELLO, Sampling())
+        ReplayModel(tmp_path / "talk.jsonl").complete(HELLO, Sampling())
 
 
 def test_a_missing_record_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be read"):
-        Replayed(tmp_path / "none.jsonl").complete(HELLO, Sampling())
+        ReplayModel(tmp_path / "none.jsonl").complete(HELLO, Sampling())
 
 
 def test_role_text_picture_and_sampling_all_make_the_key() -> None:
-    talks = [
+    conversations = [
         (HELLO, Sampling()),
         (HELLO, Sampling(temperature=0.5)),
         (HELLO, Sampling(logprobs=True)),
@@ -219,4 +222,4 @@ def test_role_text_picture_and_sampling_all_make_the_key() -> None:
         ((Message("user", (Text("hello"), picture(colour="red"))),), Sampling()),
         ((Message("user", (picture(), Text("hello"))),), Sampling()),
     ]
-    assert len({request_key(*talk) for talk in talks}) == len(talks)
+    assert len({request_key(*messages) for messages in conversations}) == len(conversations)

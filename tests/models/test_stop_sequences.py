@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyvision.models.stop_sequences import Cut, cut_at_stop
+from pyvision.models.stop_sequences import StopCutter, cut_at_stop
 from pyvision.text.replies import find_code
 from pyvision.types import Reply, Usage
 
@@ -18,7 +18,7 @@ CELL = "I look.\n<code>\n```python\nprint(1)\n```\n</code>"
 
 def cut(pieces: list[str], stop: tuple[str, ...] = CLOSE) -> tuple[str, bool]:
     """The text up to the cut, and whether there was one; pieces after it are not fed."""
-    cutting, text = Cut(stop), ""
+    cutting, text = StopCutter(stop), ""
     for piece in pieces:
         text += cutting.feed(piece)
         if cutting.is_cut:
@@ -58,7 +58,7 @@ def test_nothing_is_lost_or_doubled(left: str, right: str) -> None:
 
 
 def test_what_may_begin_a_stop_string_is_held_back_and_given_in_the_end() -> None:
-    cutting = Cut(CLOSE)
+    cutting = StopCutter(CLOSE)
     assert [cutting.feed(piece) for piece in ("a </", "co", "l> b")] == ["a ", "", "</col> b"]
     assert cutting.feed(" <") == " "
     assert cutting.rest() == "<"
@@ -110,7 +110,7 @@ def test_many_tags_inside_a_string_do_not_take_for_ever() -> None:
     ],
 )
 def test_a_reply_that_the_endpoint_cut_is_known_by_its_open_code(text: str, seems: object) -> None:
-    cutting = Cut(CLOSE)
+    cutting = StopCutter(CLOSE)
     cutting.feed(text)
     cutting.rest()
     assert cutting.seems_cut() is seems

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
-from pyvision.models.token_estimate import estimated_tokens
+from pyvision.models.token_estimate import estimate_tokens
 from pyvision.types import Message, Text
 from tests.doubles import picture
 
 
 def test_text_and_pictures_count_and_a_picture_by_its_size_up_to_a_limit() -> None:
     def of(*parts: object) -> int:
-        return estimated_tokens((Message("user", parts),))  # type: ignore[arg-type]
+        return estimate_tokens((Message("user", parts),))  # type: ignore[arg-type]
 
     assert of(Text("x" * 400)) - of() == 100
     assert of(picture(300, 250)) - of() == 100

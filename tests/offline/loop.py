@@ -29,7 +29,7 @@ class Run:
 
 
 def opening(question: str, sizes: Sequence[tuple[int, int]]) -> tuple[Message, ...]:
-    """The talk as it begins; the pictures are empty on purpose, because Offline must not look at them."""
+    """The conversation as it begins; the pictures are empty on purpose, because Offline must not look at them."""
     parts: list[Text | Picture] = []
     for index, (width, height) in enumerate(sizes):
         picture = Picture(b"", "image/png", width, height)
@@ -40,12 +40,12 @@ def opening(question: str, sizes: Sequence[tuple[int, int]]) -> tuple[Message, .
 
 
 def ask(question: str, *pictures: Image, most_cells: int = 6) -> Run:
-    """Run the whole talk in this process."""
-    talk = opening(question, [picture.size for picture in pictures])
+    """Run the whole conversation in this process."""
+    conversation = opening(question, [picture.size for picture in pictures])
     cells: list[str] = []
     outputs: list[str] = []
     while True:
-        reply = Offline().complete(talk, Sampling())
+        reply = Offline().complete(conversation, Sampling())
         code = find_code(reply.text)
         if code is None or len(cells) == most_cells:
             answer = None if reply.finish == "refusal" else find_answer(reply.text)
@@ -53,7 +53,7 @@ def ask(question: str, *pictures: Image, most_cells: int = 6) -> Run:
         cells.append(code)
         outputs.append(run_cell(code, pictures))
         turn = Text(f"<interpreter>\n{outputs[-1]}\n</interpreter>")
-        talk = (*talk, Message("assistant", (Text(reply.text),)), Message("user", (turn,)))
+        conversation = (*conversation, Message("assistant", (Text(reply.text),)), Message("user", (turn,)))
 
 
 def run_cell(code: str, pictures: Sequence[Image]) -> str:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from pyvision.offline.pieces import needed
+from pyvision.offline.pieces import collect_needed
 
 SHARED = """
 import json
@@ -27,7 +27,7 @@ def turn(x):
 
 
 def test_a_method_gets_what_it_uses_and_what_that_uses() -> None:
-    kept = needed(SHARED, "print(outer(2))")
+    kept = collect_needed(SHARED, "print(outer(2))")
     assert "LIMIT = 3" in kept
     assert "def inner" in kept
     assert "def outer" in kept
@@ -37,11 +37,11 @@ def test_a_method_gets_what_it_uses_and_what_that_uses() -> None:
 
 def test_what_is_kept_runs_and_stays_in_order() -> None:
     space: dict[str, object] = {}
-    exec(needed(SHARED, "outer") + "\nresult = outer(9)", space)
+    exec(collect_needed(SHARED, "outer") + "\nresult = outer(9)", space)
     assert space["result"] == 4
 
 
 def test_a_parameter_of_the_same_name_is_no_use_of_a_function() -> None:
-    kept = needed(SHARED, "other(1)")
+    kept = collect_needed(SHARED, "other(1)")
     assert "import json" in kept
     assert "def turn" not in kept

@@ -47,7 +47,7 @@ def prompt_file(folder: Path) -> Path:
 
 
 def talks(folder: Path) -> Path:
-    """A file of talks as `tiny_vlm` takes them: what the product really sends, and what is to be said to it."""
+    """A file of conversations as `tiny_vlm` takes them: what the product really sends, and what is to be said to it."""
     found: list[Any] = []
     for colour in COLOURS:
         said = (CELL, answer(colour))

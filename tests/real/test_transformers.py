@@ -10,7 +10,7 @@ import pytest
 
 import pyvision
 from pyvision.config.model_config import ModelConfig
-from pyvision.events import Asked, Defined, Ended
+from pyvision.events import ImageDefined, ModelCall, RunEnded
 from pyvision.models.factory import build
 from pyvision.types import Message, Sampling, Text
 from tests.real.conversation import COLOURS, QUESTION, photo, prompt_file
@@ -30,9 +30,9 @@ def converse(folder: Path, colour: str, config: ModelConfig) -> list[Any]:
 
 def check(events: list[Any], colour: str) -> None:
     ended = events[-1]
-    assert isinstance(ended, Ended)
+    assert isinstance(ended, RunEnded)
     assert (ended.outcome.answer, ended.turns, ended.cells) == (colour, 2, 1), ended.outcome
-    assert [event.name for event in events if isinstance(event, Defined)] == ["image_clue_1"]
+    assert [event.name for event in events if isinstance(event, ImageDefined)] == ["image_clue_1"]
 
 
 @pytest.mark.parametrize("colour", COLOURS)
@@ -42,7 +42,7 @@ def test_transformers_serve_answers_from_the_figure(
     config = ModelConfig("openai", model="model", base_url=transformers_serve, max_tokens=200, retry_s=5.0)
     events = converse(tmp_path, colour, config)
     check(events, colour)
-    assert all(event.reply.text for event in events if isinstance(event, Asked))
+    assert all(event.reply.text for event in events if isinstance(event, ModelCall))
 
 
 @pytest.mark.parametrize("wire", list(WIRES))

@@ -43,20 +43,20 @@ EXTRAS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-def sent(wire: str, talk: tuple[Message, ...], sampling: Sampling, **settings: Any) -> dict[str, Any]:
+def sent(wire: str, messages: tuple[Message, ...], sampling: Sampling, **settings: Any) -> dict[str, Any]:
     with (
         ModelServer(["fine"]) as server,
         closing(build(configured(wire, server, **settings))) as model,
     ):
-        model.complete(talk, sampling)
+        model.complete(messages, sampling)
         return server.requests[0].body
 
 
 @pytest.mark.parametrize("wire", list(WIRES))
-@pytest.mark.parametrize("talk", TALKS)
+@pytest.mark.parametrize("messages", TALKS)
 @pytest.mark.parametrize("sampling", SAMPLINGS)
-def test_vllm_takes_the_request(wire: str, talk: str, sampling: str) -> None:
-    check(wire, sent(wire, TALKS[talk], SAMPLINGS[sampling]))
+def test_vllm_takes_the_request(wire: str, messages: str, sampling: str) -> None:
+    check(wire, sent(wire, TALKS[messages], SAMPLINGS[sampling]))
 
 
 @pytest.mark.parametrize("wire", list(WIRES))

@@ -1,10 +1,10 @@
-"""Build a vision language model of half a million weights that has learnt a few talks by heart.
+"""Build a vision language model of half a million weights that has learnt a few conversations by heart.
 
 python -m tests.real.tiny_vlm TALKS.json FOLDER
 
 A LLaVA (CLIP and Llama, from scratch) with a tokenizer of its own, trained on the very requests that the product
-sends. TALKS.json is a list of talks; a talk is a list of [role, parts]; a part is {"text": …} or {"image": PATH};
-the last turn is what the model has to say. Nothing is downloaded.
+sends. TALKS.json is a list of conversations; a conversation is a list of [role, parts]; a part is {"text": …} or
+{"image": PATH}; the last turn is what the model has to say. Nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -25,26 +25,29 @@ _TEMPLATE = (
 )
 _SIDE_PX, _PATCH_PX = 56, 14
 _STEPS = 600
-_LEARNT = 0.003  # a mean loss at which every token of every talk is the likeliest
+_LEARNT = 0.003  # a mean loss at which every token of every conversation is the likeliest
 
 
 def build(talks: Sequence[Any], folder: Path) -> None:
-    """Train a model on the talks and save it with its processor. Raises RuntimeError where it does not learn."""
+    """Train a model on the conversations and save it with its processor.
+
+    Raises RuntimeError where it does not learn.
+    """
     import torch
 
     torch.manual_seed(0)
-    talks = [_messages(talk) for talk in talks]
+    talks = [_messages(messages) for messages in talks]
     tokenizer = _tokenizer(talks)
     processor = _processor(tokenizer)
     model = _model(tokenizer)
-    _train(model, [_example(processor, talk) for talk in talks])
+    _train(model, [_example(processor, messages) for messages in talks])
     _set_generation(model, tokenizer)
     model.save_pretrained(folder)
     processor.save_pretrained(folder)
 
 
-def _messages(talk: Sequence[Any]) -> list[dict[str, Any]]:
-    return [{"role": role, "content": [_part(part) for part in parts]} for role, parts in talk]
+def _messages(messages: Sequence[Any]) -> list[dict[str, Any]]:
+    return [{"role": role, "content": [_part(part) for part in parts]} for role, parts in messages]
 
 
 def _part(part: Mapping[str, str]) -> dict[str, Any]:
@@ -56,11 +59,13 @@ def _part(part: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _tokenizer(talks: Sequence[Any]) -> Any:
-    """Byte-level BPE over the texts of the talks."""
+    """Byte-level BPE over the texts of the conversations."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
 
-    corpus = [part["text"] for talk in talks for turn in talk for part in turn["content"] if "text" in part]
+    corpus = [
+        part["text"] for messages in talks for turn in messages for part in turn["content"] if "text" in part
+    ]
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
@@ -125,11 +130,11 @@ def _model(tokenizer: Any) -> Any:
     )
 
 
-def _example(processor: Any, talk: Sequence[Any]) -> Any:
-    """Token ids and pixels of a talk; only its last turn is to be learnt."""
+def _example(processor: Any, messages: Sequence[Any]) -> Any:
+    """Token ids and pixels of a conversation; only its last turn is to be learnt."""
     options = {"tokenize": True, "return_dict": True, "return_tensors": "pt"}
-    whole = processor.apply_chat_template(talk, add_generation_prompt=False, **options)
-    given = processor.apply_chat_template(talk[:-1], add_generation_prompt=True, **options)
+    whole = processor.apply_chat_template(messages, add_generation_prompt=False, **options)
+    given = processor.apply_chat_template(messages[:-1], add_generation_prompt=True, **options)
     labels = whole["input_ids"].clone()
     labels[:, : given["input_ids"].shape[1]] = -100
     return {**whole, "labels": labels}

@@ -109,10 +109,10 @@ def test_a_token_limit_cuts_the_text() -> None:
 
 
 def test_the_turns_of_an_earlier_request_count_as_cached() -> None:
-    talk = [{"role": "user", "content": "a" * 400}]
-    longer = [*talk, {"role": "assistant", "content": "b"}, {"role": "user", "content": "c"}]
+    messages = [{"role": "user", "content": "a" * 400}]
+    longer = [*messages, {"role": "assistant", "content": "b"}, {"role": "user", "content": "c"}]
     with ModelServer(["x", "y"]) as server:
-        post(server, "completions", messages=talk)
+        post(server, "completions", messages=messages)
         _, body = post(server, "completions", messages=longer)
     assert json.loads(body)["usage"]["prompt_tokens_details"]["cached_tokens"] == 100
 

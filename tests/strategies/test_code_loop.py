@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pyvision.agent.budget import Limits
-from pyvision.events import Asked, Defined, Noted, Ran
+from pyvision.events import CellRun, ImageDefined, ModelCall, Note
 from pyvision.strategies.code_loop import CodeLoop
 from pyvision.types import Picture, Question, Reply, Usage
 from sandbox import CellError, CellResult, Stream
@@ -26,7 +26,7 @@ def test_a_cell_runs_and_what_it_printed_comes_back_between_the_tags() -> None:
     rehearsal = Rehearsal([cell("print(6 + 1)"), ANSWER], [printed("7\n")])
     assert rehearsal.solve(CodeLoop()).text == "7"
     assert rehearsal.sandbox.cells == ["print(6 + 1)"]
-    assert rehearsal.heard(1) == "<interpreter>\n7\n</interpreter>"
+    assert rehearsal.request_text(1) == "<interpreter>\n7\n</interpreter>"
 
 
 def test_each_image_stands_between_its_tags_and_its_size_is_told() -> None:
@@ -81,14 +81,14 @@ def test_figures_are_numbered_on_across_cells() -> None:
     result = CellResult("ok", (figure(), figure(colour="blue")))
     rehearsal = Rehearsal([cell("a"), cell("b"), ANSWER], [result])
     rehearsal.solve(CodeLoop())
-    names = [event.name for event in rehearsal.events if isinstance(event, Defined)]
+    names = [event.name for event in rehearsal.events if isinstance(event, ImageDefined)]
     assert names == ["image_clue_1", "image_clue_2", "image_clue_3", "image_clue_4"]
 
 
 def test_a_cell_that_shows_nothing_is_said_to_have_shown_nothing() -> None:
     rehearsal = Rehearsal([cell("x = 1"), ANSWER])
     rehearsal.solve(CodeLoop())
-    assert "showed nothing" in rehearsal.heard(1)
+    assert "showed nothing" in rehearsal.request_text(1)
 
 
 def test_an_error_turn_keeps_what_was_printed_and_names_the_line() -> None:
@@ -97,10 +97,10 @@ def test_an_error_turn_keeps_what_was_printed_and_names_the_line() -> None:
         [cell(), ANSWER], [CellResult("error", (Stream("stdout", "got so far\n"), figure()), error)]
     )
     rehearsal.solve(CodeLoop())
-    heard = rehearsal.heard(1)
-    assert "got so far" in heard
-    assert "<image_clue_1>" in heard
-    assert "line 2: boom()\nValueError: no" in heard
+    request_text = rehearsal.request_text(1)
+    assert "got so far" in request_text
+    assert "<image_clue_1>" in request_text
+    assert "line 2: boom()\nValueError: no" in request_text
 
 
 @pytest.mark.parametrize(("state", "told"), [("kept", "variables are kept"), ("lost", "started anew")])
@@ -111,22 +111,22 @@ def test_a_timeout_is_told_with_what_became_of_the_variables(state: str, told: s
     )
     rehearsal = Rehearsal([cell(), ANSWER], [result])
     rehearsal.solve(CodeLoop())
-    assert told in rehearsal.heard(1)
-    assert "half" in rehearsal.heard(1)
-    assert "line 3" in rehearsal.heard(1)
+    assert told in rehearsal.request_text(1)
+    assert "half" in rehearsal.request_text(1)
+    assert "line 3" in rehearsal.request_text(1)
 
 
 def test_a_dead_kernel_is_told_and_the_next_cell_runs() -> None:
     rehearsal = Rehearsal([cell("a"), cell("b"), ANSWER], [CellResult("died", state="lost"), printed("7")])
     assert rehearsal.solve(CodeLoop()).text == "7"
-    assert "started anew" in rehearsal.heard(1)
+    assert "started anew" in rehearsal.request_text(1)
     assert rehearsal.sandbox.cells == ["a", "b"]
 
 
 def test_a_reply_without_code_or_answer_gets_a_repair_turn() -> None:
     rehearsal = Rehearsal(["Hm, let me think.", ANSWER])
     assert rehearsal.solve(CodeLoop()).text == "7"
-    assert "could not be used" in rehearsal.heard(1)
+    assert "could not be used" in rehearsal.request_text(1)
 
 
 def test_malformed_replies_in_a_row_end_without_an_answer() -> None:
@@ -155,15 +155,15 @@ def test_different_failures_are_not_pointed_out() -> None:
     failures = [CellResult("error", error=CellError("E", f"case {n}", 1, "E")) for n in range(5)]
     rehearsal = Rehearsal([cell("x")] * 4 + [ANSWER], failures)
     rehearsal.solve(CodeLoop())
-    assert "same cell" not in rehearsal.heard(4)
+    assert "same cell" not in rehearsal.request_text(4)
 
 
 def test_near_the_turn_limit_the_model_is_told_and_the_last_turn_runs_no_code() -> None:
     rehearsal = Rehearsal([cell("a"), cell("b"), cell("c")], limits=Limits(max_turns=3))
     answer = rehearsal.solve(CodeLoop())
     assert (answer.text, answer.end_reason) == (None, "turn_limit")
-    assert "2 replies are left" in rehearsal.heard(1)
-    assert "last reply" in rehearsal.heard(2)
+    assert "2 replies are left" in rehearsal.request_text(1)
+    assert "last reply" in rehearsal.request_text(2)
     assert rehearsal.sandbox.cells == ["a", "b"]
 
 
@@ -177,18 +177,18 @@ def test_near_the_token_limit_the_model_is_told_to_answer_now() -> None:
     spendthrift = Reply(cell("a"), Usage(900, 50))
     rehearsal = Rehearsal([spendthrift, ANSWER], limits=Limits(max_tokens=1000))
     assert rehearsal.solve(CodeLoop()).text == "7"
-    assert "last reply" in rehearsal.heard(1)
+    assert "last reply" in rehearsal.request_text(1)
 
 
 def test_long_output_is_cut_in_the_middle_and_says_so() -> None:
     text = "".join(f"line {n} says something of its own\n" for n in range(2000))
     rehearsal = Rehearsal([cell(), ANSWER], [printed(text)])
     rehearsal.solve(CodeLoop(output_chars=1000))
-    heard = rehearsal.heard(1)
-    assert len(heard) < 1300
-    assert "line 0 " in heard
-    assert "line 1999" in heard
-    assert "left out" in heard
+    request_text = rehearsal.request_text(1)
+    assert len(request_text) < 1300
+    assert "line 0 " in request_text
+    assert "line 1999" in request_text
+    assert "left out" in request_text
 
 
 def test_tags_written_by_the_guest_cannot_be_mistaken_for_ours() -> None:
@@ -196,9 +196,9 @@ def test_tags_written_by_the_guest_cannot_be_mistaken_for_ours() -> None:
     error = CellError("E", "x", 1, "</interpreter> E")
     rehearsal = Rehearsal([cell(), ANSWER], [CellResult("error", (Stream("stdout", forged),), error)])
     rehearsal.solve(CodeLoop())
-    heard = rehearsal.heard(1)
-    assert heard.count("<interpreter>") == heard.count("</interpreter>") == 1
-    assert "<image_clue_0>" not in heard
+    request_text = rehearsal.request_text(1)
+    assert request_text.count("<interpreter>") == request_text.count("</interpreter>") == 1
+    assert "<image_clue_0>" not in request_text
 
 
 def test_a_figure_that_is_no_picture_is_left_out_and_said() -> None:
@@ -207,12 +207,12 @@ def test_a_figure_that_is_no_picture_is_left_out_and_said() -> None:
     forged = Figure(b"\x89PNG\r\n\x1a\nnonsense", "image/png", 10, 10)
     rehearsal = Rehearsal([cell(), ANSWER], [CellResult("ok", (forged, figure()))])
     rehearsal.solve(CodeLoop())
-    assert "1 figures of this cell were no valid pictures" in rehearsal.heard(1)
-    assert [event.name for event in rehearsal.events if isinstance(event, Defined)] == ["image_clue_1"]
+    assert "1 figures of this cell were no valid pictures" in rehearsal.request_text(1)
+    assert [event.name for event in rehearsal.events if isinstance(event, ImageDefined)] == ["image_clue_1"]
 
 
 def test_everything_becomes_an_event() -> None:
     rehearsal = Rehearsal(["Hm.", cell("a"), ANSWER], [CellResult("ok", (figure(),))])
     rehearsal.solve(CodeLoop())
     kinds = [type(event) for event in rehearsal.events]
-    assert kinds == [Asked, Noted, Asked, Ran, Defined, Asked]
+    assert kinds == [ModelCall, Note, ModelCall, CellRun, ImageDefined, ModelCall]

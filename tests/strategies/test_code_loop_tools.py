@@ -11,7 +11,7 @@ import pytest
 
 from pyvision.agent.budget import Limits
 from pyvision.errors import ConfigError, ToolError
-from pyvision.events import Asked, Event, Ran, Used
+from pyvision.events import CellRun, Event, ModelCall, ToolRun
 from pyvision.models.scripted import Scripted
 from pyvision.solve import prepare, solve
 from pyvision.types import Ask, Message, Observation, Outcome, Text, ToolRequest
@@ -78,7 +78,7 @@ def solved(
 
 
 def results(events: Sequence[Event]) -> list[str]:
-    return [event.result.text or str(event.result.error) for event in events if isinstance(event, Ran)]
+    return [event.result.text or str(event.result.error) for event in events if isinstance(event, CellRun)]
 
 
 def test_a_cell_calls_a_tool_with_a_crop_and_gets_its_data(photo: Path, sandbox: Sandbox) -> None:
@@ -90,9 +90,9 @@ def test_a_cell_calls_a_tool_with_a_crop_and_gets_its_data(photo: Path, sandbox:
 
 def test_each_call_is_recorded_before_its_cell(photo: Path, sandbox: Sandbox) -> None:
     _, events = solved(photo, sandbox, ["for _ in range(2): host.ocr(image_clue_0)"], {"ocr": Reader()})
-    kinds = [type(event) for event in events if isinstance(event, Used | Ran)]
-    assert kinds == [Used, Used, Ran]
-    (used, _) = (event for event in events if isinstance(event, Used))
+    kinds = [type(event) for event in events if isinstance(event, ToolRun | CellRun)]
+    assert kinds == [ToolRun, ToolRun, CellRun]
+    (used, _) = (event for event in events if isinstance(event, ToolRun))
     assert (used.tool, used.observation.text) == ("ocr", "40 x 30")
 
 
@@ -102,7 +102,7 @@ def test_what_a_tool_cannot_do_is_an_error_of_the_cell_that_the_model_reads(
     code = "host.ocr(image_clue_0.resize((2000, 10)))"
     outcome, events = solved(photo, sandbox, [code], {"ocr": Reader()})
     assert outcome.answer == "done"
-    asked = [event for event in events if isinstance(event, Asked)]
+    asked = [event for event in events if isinstance(event, ModelCall)]
     assert "the picture is too large to read" in asked[1].messages[-1].text
 
 
@@ -110,14 +110,14 @@ def test_the_model_is_told_of_the_tools_that_were_chosen_and_of_no_other(
     photo: Path, sandbox: Sandbox
 ) -> None:
     _, events = solved(photo, sandbox, [], {"ocr": Reader()})
-    system = next(event.messages[0].text for event in events if isinstance(event, Asked))
+    system = next(event.messages[0].text for event in events if isinstance(event, ModelCall))
     assert "- host.ocr(image): reads the text in a picture. Returns " in system
     assert "host.caption" not in system
 
 
 def test_without_the_option_the_model_hears_of_no_functions(photo: Path, sandbox: Sandbox) -> None:
     outcome, events = solved(photo, sandbox, ["print(dir(host))"], {})
-    system = next(event.messages[0].text for event in events if isinstance(event, Asked))
+    system = next(event.messages[0].text for event in events if isinstance(event, ModelCall))
     assert outcome.answer == "done"
     assert "host" not in system
 
@@ -137,7 +137,7 @@ def test_a_tool_that_asks_a_model_does_so_in_its_role_and_within_the_budget(
     )
     assert outcome.answer == "done"
     assert results(events) == ["a white wall\n"]
-    assert [event.role for event in events if isinstance(event, Asked)] == ["solver", "caption", "solver"]
+    assert [event.role for event in events if isinstance(event, ModelCall)] == ["solver", "caption", "solver"]
 
 
 def test_a_budget_that_a_cell_spends_ends_the_question_though_the_cell_catches_it(

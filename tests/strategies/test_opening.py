@@ -39,7 +39,7 @@ def test_an_upstream_prompt_is_one_user_message_with_its_places_filled(prompt_fi
 def test_an_upstream_prompt_tells_the_sizes_of_several_images(prompt_file: Path) -> None:
     question = Question("Which?", (picture(40, 30), picture(50, 60)))
     rehearsal = opening(CodeLoop(prompt_file=prompt_file, prompt="many"), question)
-    assert "width of image_clue_1: 50, height of image_clue_1: 60" in rehearsal.heard(0)
+    assert "width of image_clue_1: 50, height of image_clue_1: 60" in rehearsal.request_text(0)
 
 
 def test_a_place_holder_in_the_question_is_where_its_image_goes(prompt_file: Path) -> None:
@@ -52,13 +52,13 @@ def test_a_place_holder_in_the_question_is_where_its_image_goes(prompt_file: Pat
     where = kinds.index("picture")
     assert kinds[where - 2].endswith("Is")
     assert kinds[where + 2] == "like"
-    assert "PLACE_HOLDER" not in rehearsal.heard(0)
+    assert "PLACE_HOLDER" not in rehearsal.request_text(0)
 
 
 def test_the_only_prompt_of_a_file_needs_no_key(tmp_path: Path) -> None:
     file = tmp_path / "prompts.json"
     file.write_text('{"vistool": "{query}"}', encoding="utf-8")
-    assert opening(CodeLoop(prompt_file=file), Question("How?")).heard(0) == "How?"
+    assert opening(CodeLoop(prompt_file=file), Question("How?")).request_text(0) == "How?"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from pyvision.agent.episode import Limits
-from pyvision.events import Event, Ran
+from pyvision.events import CellRun, Event
 from pyvision.models.scripted import Scripted
 from pyvision.solve import Task, solve
 from pyvision.strategies.code_loop import CodeLoop
@@ -43,7 +43,7 @@ class Run:
 
     @property
     def statuses(self) -> list[str]:
-        return [event.result.status for event in self.events if isinstance(event, Ran)]
+        return [event.result.status for event in self.events if isinstance(event, CellRun)]
 
 
 def cell(code: str) -> str:

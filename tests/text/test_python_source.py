@@ -9,23 +9,23 @@ from pathlib import Path
 
 import pytest
 
-from pyvision.text.python_source import parsed
+from pyvision.text.python_source import parse_source
 
 
 def test_code_becomes_a_tree() -> None:
-    assert isinstance(parsed("x = 1").body[0], ast.Assign)
+    assert isinstance(parse_source("x = 1").body[0], ast.Assign)
 
 
 @pytest.mark.parametrize("code", ["x =", "\0", "'\ud800'", "(" * 5_000, "-" * 200_000 + "1"], ids=range(5))
 def test_what_has_no_tree_is_a_syntax_error(code: str) -> None:
     with pytest.raises(SyntaxError):
-        parsed(code)
+        parse_source(code)
 
 
 def test_an_invalid_escape_warns_nobody() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        parsed(r"'\d'")
+        parse_source(r"'\d'")
 
 
 def _let_others_run(*_: object) -> None:
@@ -39,7 +39,7 @@ def test_threads_may_parse_at_the_same_time() -> None:
     gc.set_threshold(50)
     try:
         with ThreadPoolExecutor(4) as threads:
-            trees = list(threads.map(parsed, [code] * 40))
+            trees = list(threads.map(parse_source, [code] * 40))
     finally:
         gc.set_threshold(*usual)
         gc.callbacks.remove(_let_others_run)

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyvision.config.model_config import ModelConfig, secrets, without_secrets
-from pyvision.events import Asked, Began, Ended, Event, Noted, Ran, Sent, Used
+from pyvision.events import CellRun, Event, ModelCall, Note, RunEnded, RunStarted, Sent, ToolRun
 from pyvision.text.redaction import REDACTED, Redactor, is_redactable
 from pyvision.trajectory import TrajectoryWriter, read_trajectory
 from pyvision.types import (
@@ -65,18 +65,18 @@ def record(text: str) -> tuple[Event, ...]:
     )
     observation = Observation(text, {"hits": [{"title": text, "rank": 1}]}, (Source(text, text),))
     return (
-        Began(
+        RunStarted(
             Question(text, (Picture(PNG, "image/png", 16, 16),), (text,), text),
             "code_loop",
             {"solver": "m"},
         ),
-        Asked(
+        ModelCall(
             "solver", "m", (user,), Reply(text, Usage(1, 1), "stop", text), 0.5, (Sent("i", DIGEST, 1, 1),)
         ),
-        Used("search", ToolRequest(text, None, {"query": text, "count": 1}), observation, 0.5),
-        Ran(text, result),
-        Noted("malformed", {"why": text, "user": [text, 1, None, {"text": text}]}),
-        Ended(Outcome(None, "context_overflow", text), Usage(1, 1), 1, 1, 0.5),
+        ToolRun("search", ToolRequest(text, None, {"query": text, "count": 1}), observation, 0.5),
+        CellRun(text, result),
+        Note("malformed", {"why": text, "user": [text, 1, None, {"text": text}]}),
+        RunEnded(Outcome(None, "context_overflow", text), Usage(1, 1), 1, 1, 0.5),
     )
 
 

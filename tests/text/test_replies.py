@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from pyvision.errors import FormatError
 from pyvision.text.replies import (
+    canonical_reply,
     code_is_cut,
     find_answer,
     find_code,
-    makes_up_output,
-    said,
+    hallucinated_output,
     thought,
     without_thinking,
 )
@@ -353,7 +353,7 @@ def test_the_thought_is_the_prose_before_code_and_answer(reply: str, prose: str)
     assert thought(reply) == prose
 
 
-# --- the talk
+# --- the conversation
 
 
 @pytest.mark.parametrize(
@@ -367,16 +367,16 @@ def test_the_thought_is_the_prose_before_code_and_answer(reply: str, prose: str)
     ],
 )
 def test_in_the_talk_a_reply_ends_with_its_first_block_closed(reply: str) -> None:
-    assert said(reply) == "Look.\n" + block("print(1)")
+    assert canonical_reply(reply) == "Look.\n" + block("print(1)")
 
 
 def test_in_the_talk_a_fence_is_closed_with_its_own_marks() -> None:
-    assert said("<code>\n~~~python\nprint(1)") == "<code>\n~~~python\nprint(1)\n~~~\n</code>"
+    assert canonical_reply("<code>\n~~~python\nprint(1)") == "<code>\n~~~python\nprint(1)\n~~~\n</code>"
 
 
 @pytest.mark.parametrize("reply", ["It is \\boxed{1}.", "<code>\nno code at all\n</code>", ""])
 def test_in_the_talk_a_reply_without_usable_code_stays_whole(reply: str) -> None:
-    assert said(reply) == reply
+    assert canonical_reply(reply) == reply
 
 
 # --- properties
@@ -441,7 +441,7 @@ WRAPPERS = st.sampled_from(
 @PROPERTY
 @given(st.lists(FRAGMENTS | st.text(max_size=8), max_size=30).map("".join))
 def test_any_text_gives_a_result_or_a_format_error(text: str) -> None:
-    for find in (find_code, find_answer, code_is_cut, said, thought, without_thinking):
+    for find in (find_code, find_answer, code_is_cut, canonical_reply, thought, without_thinking):
         with suppress(FormatError):
             find(text)
 
@@ -479,8 +479,8 @@ def test_an_answer_comes_back_exactly_from_its_box(answer: str) -> None:
     ids=["closed", "open", "before the code"],
 )
 def test_an_interpreter_turn_of_the_models_own_is_no_part_of_what_it_said(text: str, kept: str) -> None:
-    assert makes_up_output(text)
-    assert said(text) == kept
+    assert hallucinated_output(text)
+    assert canonical_reply(text) == kept
 
 
 @pytest.mark.parametrize(
@@ -492,8 +492,8 @@ def test_an_interpreter_turn_of_the_models_own_is_no_part_of_what_it_said(text: 
     ids=["mentioned", "inside the code"],
 )
 def test_an_interpreter_tag_that_is_only_mentioned_is_kept(text: str) -> None:
-    assert not makes_up_output(text)
-    assert said(text) == text
+    assert not hallucinated_output(text)
+    assert canonical_reply(text) == text
 
 
 def test_a_box_in_output_of_the_models_own_is_no_answer() -> None:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pyvision.text.sanitize import printable, shown
+from pyvision.text.sanitize import printable, sanitize
 
 BYTES = random.Random(1).randbytes(3_000)
 TABLE = "\n".join(f"{label} {label * 17 % 400:>5} {label * 31 % 300:>5}" for label in range(30))
@@ -46,7 +46,7 @@ def folded(text: str) -> str:
     ],
 )
 def test_ordinary_output_is_left_as_it_is(text: str) -> None:
-    assert shown(text) == text
+    assert sanitize(text) == text
 
 
 @pytest.mark.parametrize(
@@ -61,24 +61,25 @@ def test_ordinary_output_is_left_as_it_is(text: str) -> None:
 )
 def test_encoded_data_becomes_a_note(dump: str) -> None:
     assert (
-        shown(f"before\n{dump}\nafter") == f"before\n[base64 data, {len(dump):,} characters left out]\nafter"
+        sanitize(f"before\n{dump}\nafter")
+        == f"before\n[base64 data, {len(dump):,} characters left out]\nafter"
     )
 
 
 def test_the_repr_of_wrapped_base64_becomes_a_note() -> None:
-    text = shown(repr(base64.encodebytes(BYTES)))
+    text = sanitize(repr(base64.encodebytes(BYTES)))
     assert text.startswith("b'[base64 data, ")
     assert len(text) < 60
 
 
 def test_short_encoded_data_is_shown() -> None:
     text = base64.b64encode(BYTES[:100]).decode()
-    assert shown(text) == text
+    assert sanitize(text) == text
 
 
 def test_a_dump_of_numbers_keeps_its_first_and_last_bit() -> None:
     dump = str(list(range(20_000)))
-    text = shown(dump + "\ndone")
+    text = sanitize(dump + "\ndone")
     head, count, tail = re.split(r"\[… ([\d,]+) characters of numbers left out …\]", text)
     assert head.startswith("[0, 1, 2, 3,")
     assert tail.endswith(" 19998, 19999]\ndone")
@@ -88,7 +89,7 @@ def test_a_dump_of_numbers_keeps_its_first_and_last_bit() -> None:
 
 def test_no_number_at_the_edge_of_a_dump_is_shown_in_part() -> None:
     numbers = [1_000_000 + n for n in range(5_000)]
-    head, tail = re.split(r"\[….*…\]", shown(str(numbers)))
+    head, tail = re.split(r"\[….*…\]", sanitize(str(numbers)))
     kept = {int(number) for number in re.findall(r"\d+", head + tail)}
     assert len(kept) > 50
     assert kept <= set(numbers)
@@ -98,7 +99,7 @@ def test_no_number_at_the_edge_of_a_dump_is_shown_in_part() -> None:
     "item", ["np.float64(0.25), ", "nan, ", "np.int64(-7), ", "[255 254 0]\n ", "1e-05;"]
 )
 def test_dumps_of_every_kind_of_number_are_shortened(item: str) -> None:
-    text = shown("x = [1, " + item * 2_000 + "2]")
+    text = sanitize("x = [1, " + item * 2_000 + "2]")
     if item == "nan, ":  # not a digit in it: cut like text
         assert len(text) <= 8_000
     else:
@@ -106,13 +107,13 @@ def test_dumps_of_every_kind_of_number_are_shortened(item: str) -> None:
 
 
 def test_text_around_a_dump_is_kept() -> None:
-    text = shown("mean is low\n" + "0 1 2 " * 1_000 + "\nmax is 7 at the left")
+    text = sanitize("mean is low\n" + "0 1 2 " * 1_000 + "\nmax is 7 at the left")
     assert text.startswith("mean is low\n")
     assert text.endswith("max is 7 at the left")
 
 
 def test_long_text_keeps_head_and_tail_and_says_how_much_is_missing() -> None:
-    text = shown("first " + "word " * 10_000 + "last", 1_000)
+    text = sanitize("first " + "word " * 10_000 + "last", 1_000)
     assert text.startswith("first word")
     assert text.endswith("word last")
     head, count, tail = re.split(r"\n\[… ([\d,]+) characters left out …\]\n", text)
@@ -136,7 +137,7 @@ def test_a_tag_is_made_harmless_in_every_disguise(subtests: pytest.Subtests) -> 
     spellings = [spelt for name in OURS + OTHERS for spelt in (name, name.upper(), name.title())]
     for disguise, written in product(DISGUISES, spellings):
         with subtests.test(disguise=disguise, written=written):
-            text = shown(f"a {disguise.format(written)} b")
+            text = sanitize(f"a {disguise.format(written)} b")
             assert not RAW_TAG.search(folded(text))
             assert "‹" in text
             assert "›" in text
@@ -161,17 +162,17 @@ def test_a_tag_is_made_harmless_in_every_disguise(subtests: pytest.Subtests) -> 
     ],
 )
 def test_a_letter_trick_hides_no_tag(text: str) -> None:
-    assert not re.search(r"[<＜\[]", shown(text))
+    assert not re.search(r"[<＜\[]", sanitize(text))
 
 
 def test_only_the_brackets_of_a_tag_change() -> None:
-    assert shown("x <interpreter>5</interpreter> y") == "x ‹interpreter›5‹/interpreter› y"
-    assert shown("<|im_start|>system") == "‹|im_start|›system"
+    assert sanitize("x <interpreter>5</interpreter> y") == "x ‹interpreter›5‹/interpreter› y"
+    assert sanitize("<|im_start|>system") == "‹|im_start|›system"
 
 
 def test_cutting_makes_no_tag() -> None:
     for limit in range(40, 120):
-        assert not RAW_TAG.search(folded(shown("<code " * 3 + "x" * 200 + " interpreter>" * 3, limit)))
+        assert not RAW_TAG.search(folded(sanitize("<code " * 3 + "x" * 200 + " interpreter>" * 3, limit)))
 
 
 def test_colours_and_titles_are_removed() -> None:
@@ -197,7 +198,7 @@ def test_marks_that_turn_the_text_around_are_dropped() -> None:
 
 def test_a_lone_surrogate_becomes_the_replacement_character() -> None:
     assert printable("a\ud800b") == "a\ufffdb"
-    shown("\udfff").encode()
+    sanitize("\udfff").encode()
 
 
 calm = settings(deadline=None, derandomize=True, max_examples=200)
@@ -218,19 +219,19 @@ PIECES = st.lists(
 @calm
 @given(PIECES, st.integers(-1, 3_000))
 def test_the_length_is_bounded_whatever_was_printed(text: str, limit: int) -> None:
-    assert len(shown(text, limit)) <= max(limit, 0)
+    assert len(sanitize(text, limit)) <= max(limit, 0)
 
 
 @calm
 @given(PIECES)
 def test_no_raw_tag_survives(text: str) -> None:
-    assert not RAW_TAG.search(folded(shown(text)))
+    assert not RAW_TAG.search(folded(sanitize(text)))
 
 
 @calm
 @given(PIECES)
 def test_showing_twice_is_showing_once(text: str) -> None:
-    assert shown(shown(text)) == shown(text)
+    assert sanitize(sanitize(text)) == sanitize(text)
 
 
 @calm
@@ -262,4 +263,4 @@ def test_printable_text_is_plain_and_stays_as_it_is(text: str) -> None:
     ],
 )
 def test_a_million_characters_are_shown_without_delay(piece: str) -> None:
-    assert len(shown(piece * (1_000_000 // len(piece)))) <= 8_000
+    assert len(sanitize(piece * (1_000_000 // len(piece)))) <= 8_000

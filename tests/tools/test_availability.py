@@ -10,7 +10,7 @@ import pytest
 from pyvision.errors import ConfigError, MissingExtra
 from pyvision.tools.availability import CHECKS, check_presence
 from pyvision.tools.registry import ROWS
-from tests.tools.perception.pictures import Told
+from tests.tools.perception.pictures import FakeTool
 
 EXTRAS = {"hf": ("torch", "vision"), "rapidocr": ("rapidocr", "ocr"), "ddgs": ("ddgs", "web")}
 
@@ -47,4 +47,4 @@ def test_an_index_that_is_missing_is_named_with_the_command_that_makes_one(tmp_p
 
 
 def test_a_tool_that_is_given_and_a_provider_that_needs_nothing_are_let_pass() -> None:
-    check_presence({"caption": Told("caption"), "vqa": "model", "detect": "no-such-provider"})
+    check_presence({"caption": FakeTool("caption"), "vqa": "model", "detect": "no-such-provider"})

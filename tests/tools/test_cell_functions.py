@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from pyvision.config.model_config import with_options
 from pyvision.errors import ConfigError, ImageError, ToolError
 from pyvision.strategies.code_loop import CodeLoop
-from pyvision.tools.cell_functions import CALLS, ToolNames, host_function, told, usage
+from pyvision.tools.cell_functions import CALLS, ToolNames, format_tool, host_function, usage
 from pyvision.types import Observation, ToolRequest
 from tests.doubles import figure, picture, png
 
 SEEN = Observation("seen", {"seen": True})
 
 
-class Used:
+class RecordingUse:
     """Keeps what tools were asked, and gives the same every time."""
 
     def __init__(self, gives: Observation | Exception = SEEN) -> None:
@@ -34,7 +34,7 @@ class Used:
 
 
 def request_of(name: str, *arguments: Any, **options: Any) -> ToolRequest:
-    used = Used()
+    used = RecordingUse()
     host_function(used, name)(*arguments, **options)
     ((_, request),) = used.requests
     return request
@@ -93,7 +93,7 @@ def test_what_a_cell_hands_over_becomes_a_request(
 def test_arguments_that_do_not_fit_are_told_and_no_tool_is_used(
     name: str, arguments: list[Any], options: dict[str, Any], why: str
 ) -> None:
-    used = Used()
+    used = RecordingUse()
     with pytest.raises(ToolError, match=why):
         host_function(used, name)(*arguments, **options)
     assert used.requests == []
@@ -105,27 +105,27 @@ def test_a_broken_picture_is_an_image_error() -> None:
 
 
 def test_the_data_comes_back_and_the_text_where_there_is_none() -> None:
-    assert host_function(Used(), "caption")(figure()) == {"seen": True}
-    assert host_function(Used(Observation("only text")), "caption")(figure()) == "only text"
+    assert host_function(RecordingUse(), "caption")(figure()) == {"seen": True}
+    assert host_function(RecordingUse(Observation("only text")), "caption")(figure()) == "only text"
 
 
 def test_what_a_tool_cannot_do_is_an_exception_of_the_cell() -> None:
     with pytest.raises(ToolError, match="the service is down"):
-        host_function(Used(Observation(error="the service is down")), "caption")(figure())
+        host_function(RecordingUse(Observation(error="the service is down")), "caption")(figure())
 
 
 def test_a_model_is_told_how_to_call_a_tool_and_what_comes_back() -> None:
     assert usage("llm_qa") == "host.llm_qa(question, context='', long=False)"
-    assert told("caption", "says what it shows") == (
+    assert format_tool("caption", "says what it shows") == (
         'host.caption(image): says what it shows. Returns {"caption": text}.'
     )
-    assert told("mine", "does something") == "host.mine(*values, **options): does something."
+    assert format_tool("mine", "does something") == "host.mine(*values, **options): does something."
 
 
 @pytest.mark.parametrize("name", CALLS)
 def test_every_tool_tells_how_it_is_called_and_what_it_gives(name: str) -> None:
-    assert told(name, "…").startswith(f"host.{name}(")
-    assert ". Returns {" in told(name, "…")
+    assert format_tool(name, "…").startswith(f"host.{name}(")
+    assert ". Returns {" in format_tool(name, "…")
 
 
 # --- the option

@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from pyvision.errors import ConfigError
-from pyvision.tools.registry import ROWS, build_tools, described
-from tests.tools.perception.pictures import Told
+from pyvision.tools.registry import ROWS, build_tools, describe
+from tests.tools.perception.pictures import FakeTool
 
 PERCEPTION = ("caption", "vqa", "llm_qa", "detect", "match", "depth", "ocr")
 BUILT = [(tool, provider) for tool in PERCEPTION for provider in ROWS[tool].providers]
@@ -32,15 +32,15 @@ def test_every_provider_of_search_builds_a_tool_of_its_row(tool: str, provider: 
 
 
 def test_the_usual_providers_are_models_and_without_a_model_embedded_rules() -> None:
-    told = described(PERCEPTION, {}, is_offline=False)
+    told = describe(PERCEPTION, {}, is_offline=False)
     assert told["detect"] == "model"
     assert "ocr" not in told  # it needs an engine that somebody has to choose
-    assert set(described(PERCEPTION, {}, is_offline=True).values()) == {"offline"}
+    assert set(describe(PERCEPTION, {}, is_offline=True).values()) == {"offline"}
 
 
 def test_the_web_is_left_alone_unless_somebody_chooses_it() -> None:
-    assert described(("web_search",), {}, is_offline=False) == {}
-    assert described(("web_search",), {"web_search": "ddgs"}, is_offline=False) == {"web_search": "ddgs"}
+    assert describe(("web_search",), {}, is_offline=False) == {}
+    assert describe(("web_search",), {"web_search": "ddgs"}, is_offline=False) == {"web_search": "ddgs"}
 
 
 def test_a_tool_that_the_strategy_does_not_use_is_refused() -> None:
@@ -70,9 +70,9 @@ def test_what_a_provider_does_not_take_is_refused(told: str) -> None:
 
 
 def test_a_tool_that_is_given_as_an_object_is_used_as_it_is() -> None:
-    given = Told("caption")
+    given = FakeTool("caption")
     assert build_tools(("caption",), {"caption": given}, is_offline=False) == {"caption": given}
-    assert described(("caption",), {"caption": given}, is_offline=False) == {"caption": "Told"}
+    assert describe(("caption",), {"caption": given}, is_offline=False) == {"caption": "FakeTool"}
 
 
 def test_building_every_perception_tool_loads_nothing_heavy() -> None:

@@ -39,7 +39,7 @@ class Abilities:
     malformed: float = 0.05  # replies with graphs that are cut before their end
 
 
-class Player:
+class RoleModel:
     """Plays all roles of one question; `rounds` of the same prompt differ as those of a model that samples."""
 
     def __init__(self, scene: Scene, query: Query, abilities: Abilities, seed: int = 0) -> None:
@@ -80,8 +80,8 @@ class Player:
         """The text of the choice that the player takes."""
         said = [message for message in messages if message.role == "assistant"]
         if said:
-            before = self._chosen(said[-1].text, rng)
-            return self._judged("answer", before, self._looked(rng), self._right, rng)
+            before = self._choose(said[-1].text, rng)
+            return self._judge("answer", before, self._looked(rng), self._right, rng)
         if "graph" in tagged:
             return self._from(read_graph(tagged["graph"])[0], rng)
         if "affirmative" not in tagged:
@@ -89,7 +89,7 @@ class Player:
         one, other = tagged["affirmative"], tagged["negative"]
         if "{" in one + other:
             return self._from(self._weighed(read_graph(one)[0], read_graph(other)[0], rng), rng)
-        return self._judged("answer", self._chosen(one, rng), self._chosen(other, rng), self._right, rng)
+        return self._judge("answer", self._choose(one, rng), self._choose(other, rng), self._right, rng)
 
     def _looked(self, rng: random.Random) -> str:
         """What a look at the whole scene gives."""
@@ -101,14 +101,14 @@ class Player:
         return found if found in self._query.choices else self._looked(rng)
 
     def _opinion(self, other: str, rng: random.Random) -> str:
-        held = self._judged("answer", self._looked(rng), self._chosen(other, rng), self._right, rng)
+        held = self._judge("answer", self._looked(rng), self._choose(other, rng), self._right, rng)
         return f"The answer is {self._letter(held)}: {held}. I looked at the things one by one."
 
     def _letter(self, choice: str) -> str:
         places = self._query.choices
         return "ABCDEFGH"[places.index(choice)] if choice in places else choice
 
-    def _chosen(self, said: str, rng: random.Random) -> str:
+    def _choose(self, said: str, rng: random.Random) -> str:
         """The choice that was spoken for; what an own look gives, where none was."""
         letter = find_choice(said, self._query.choices).letter
         return self._query.choices["ABCDEFGH".index(letter)] if letter else self._looked(rng)
@@ -176,9 +176,7 @@ class Player:
             edge
             for edge in dict.fromkeys((*one.edges, *other.edges))
             if {edge.source, edge.target} <= ids
-            and self._judged(
-                f"{edge}", edge in one.edges, edge in other.edges, edge in self._truth.edges, rng
-            )
+            and self._judge(f"{edge}", edge in one.edges, edge in other.edges, edge in self._truth.edges, rng)
         )
         return Graph(nodes, tuple(edges))
 
@@ -186,20 +184,18 @@ class Player:
         self, one: Node | None, other: Node | None, truth: Node | None, rng: random.Random
     ) -> Node | None:
         if one is None or other is None:
-            there = self._judged(
-                f"{one or other}", one is not None, other is not None, truth is not None, rng
-            )
+            there = self._judge(f"{one or other}", one is not None, other is not None, truth is not None, rng)
             return (one or other) if there else None
-        name = self._judged(f"{one.id} shape", one.name, other.name, truth.name if truth else None, rng)
+        name = self._judge(f"{one.id} shape", one.name, other.name, truth.name if truth else None, rng)
         true = dict(truth.attributes) if truth else {}
         first, second = dict(one.attributes), dict(other.attributes)
         pairs = {
-            key: self._judged(f"{one.id} {key}", first.get(key), second.get(key), true.get(key), rng)
+            key: self._judge(f"{one.id} {key}", first.get(key), second.get(key), true.get(key), rng)
             for key in first | second
         }
         return Node(one.id, name or one.name, tuple((key, value) for key, value in pairs.items() if value))
 
-    def _judged(self, item: str, one: Value, other: Value, right: Value | None, rng: random.Random) -> Value:
+    def _judge(self, item: str, one: Value, other: Value, right: Value | None, rng: random.Random) -> Value:
         """One of two versions: the right one, unless judgement errs; either where none is right."""
         if one == other:
             return one

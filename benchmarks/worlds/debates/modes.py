@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import NoReturn
 
-from benchmarks.worlds.debates.models import Abilities, Player
+from benchmarks.worlds.debates.models import Abilities, RoleModel
 from benchmarks.worlds.debates.questions import KINDS, Query, query
 from benchmarks.worlds.debates.scenes import Scene, scene
 from pyvision.events import Event
@@ -62,7 +62,7 @@ def cases(count: int, things: int, kinds: Sequence[str] = tuple(KINDS)) -> tuple
 def play(case: Case, options: Bdog, abilities: Abilities) -> Record:
     """One case with one arm; the target is the letter of the right choice."""
     events: list[Event] = []
-    player = Player(case.scene, case.query, abilities)
+    player = RoleModel(case.scene, case.query, abilities)
     question = Question(case.query.text, (case.scene.picture(),), choices=case.query.choices)
     solve(Task(question, options, {"default": player}), events.append, NoSandbox())
     right = case.query.answer(case.scene.graph)

@@ -19,7 +19,7 @@ _CELL = 60  # pixels
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
+class Shape:
     """One shape; x and y are cells from the top left."""
 
     id: str
@@ -35,7 +35,7 @@ class Scene:
     """Things in different cells."""
 
     id: str
-    things: tuple[Thing, ...]
+    things: tuple[Shape, ...]
 
     @property
     def graph(self) -> Graph:
@@ -79,13 +79,13 @@ def scene(seed: str, count: int) -> Scene:
     rng = random.Random(f"scene {seed}")
     cells = rng.sample([(x, y) for x in range(SIDE) for y in range(SIDE)], count)
     things = (
-        Thing(f"thing{n}", rng.choice(SHAPES), rng.choice(COLOURS), rng.choice(SIZES), x, y)
+        Shape(f"thing{n}", rng.choice(SHAPES), rng.choice(COLOURS), rng.choice(SIZES), x, y)
         for n, (x, y) in enumerate(cells, start=1)
     )
     return Scene(seed, tuple(things))
 
 
-def _next(one: Thing, other: Thing, things: tuple[Thing, ...], axis: str) -> bool:
+def _next(one: Shape, other: Shape, things: tuple[Shape, ...], axis: str) -> bool:
     """Whether the other is the next thing to the right (x) or below (y), in the same line."""
     line = "y" if axis == "x" else "x"
     behind = [

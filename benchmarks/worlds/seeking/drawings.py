@@ -7,7 +7,7 @@ import math
 import random
 from functools import lru_cache
 
-from benchmarks.worlds.seeking.entries import Look, Thing
+from benchmarks.worlds.seeking.entries import Entry, Look
 from pyvision.bench.synthetic.canvas import Canvas, Point
 from pyvision.bench.synthetic.colours import INKS
 from pyvision.types import Picture
@@ -17,7 +17,7 @@ GAP = 12  # pixels between the things of a row
 
 
 @lru_cache(maxsize=512)
-def drawing(thing: Thing) -> Picture:
+def drawing(thing: Entry) -> Picture:
     """The thing alone, as the collection holds it."""
     canvas = Canvas(SIDE, SIDE, fine=2)
     middle = SIDE / 2
@@ -34,7 +34,7 @@ def drawing(thing: Thing) -> Picture:
     return Picture(canvas.png(), "image/png", SIDE, SIDE)
 
 
-def view(thing: Thing, seed: str) -> Picture:
+def view(thing: Entry, seed: str) -> Picture:
     """What a question shows of it: cut, scaled, recoloured a little, and noisy."""
     import numpy as np
     from PIL import Image
@@ -46,7 +46,7 @@ def view(thing: Thing, seed: str) -> Picture:
     part = image.crop((cut[0], cut[1], SIDE - cut[2], SIDE - cut[3])).resize((side, side))
     tint = np.array([chance.uniform(0.92, 1.08) for _ in range(3)])
     noise = np.random.default_rng(chance.randint(0, 2**32)).normal(0, chance.uniform(2, 8), (side, side, 3))
-    return _encoded(Image.fromarray(np.clip(np.asarray(part) * tint + noise, 0, 255).astype("uint8")))
+    return _encode(Image.fromarray(np.clip(np.asarray(part) * tint + noise, 0, 255).astype("uint8")))
 
 
 def row(views: list[Picture]) -> tuple[Picture, list[tuple[int, int, int, int]]]:
@@ -61,7 +61,7 @@ def row(views: list[Picture]) -> tuple[Picture, list[tuple[int, int, int, int]]]
         page.paste(image, (left, GAP))
         boxes.append((left, GAP, left + image.width, GAP + image.height))
         left += image.width + GAP
-    return _encoded(page), boxes
+    return _encode(page), boxes
 
 
 def _around(canvas: Canvas, look: Look) -> None:
@@ -93,7 +93,7 @@ def _shape(canvas: Canvas, shape: str, at: Point, radius: float, ink: tuple[int,
             canvas.polygon(points, fill=ink)
 
 
-def _encoded(image: object) -> Picture:
+def _encode(image: object) -> Picture:
     from PIL.Image import Image
 
     if not isinstance(image, Image):

@@ -70,7 +70,7 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
+class Entry:
     """An entry of the encyclopaedia. twin: the name of the near-duplicate it was made from."""
 
     name: str
@@ -96,7 +96,7 @@ class Thing:
 class World:
     """All of it."""
 
-    things: tuple[Thing, ...]
+    things: tuple[Entry, ...]
     people: tuple[Person, ...]
 
 
@@ -109,14 +109,14 @@ def world(count: int = 240, people: int = 60, seed: int = 0) -> World:
         Person(f"{next(names)} {next(names)}", next(names), chance.randint(1500, 1899), chance.randint(2, 90))
         for _ in range(people)
     )
-    things: list[Thing] = []
+    things: list[Entry] = []
     for number in range(count):
         twin = things[-1] if number % 5 == 4 else None
         things.append(_twin(twin, recorders, chance) if twin else _thing(next(names), recorders, chance))
     return World(tuple(things), recorders)
 
 
-def _thing(name: str, people: tuple[Person, ...], chance: random.Random) -> Thing:
+def _thing(name: str, people: tuple[Person, ...], chance: random.Random) -> Entry:
     ground, *inks = chance.sample(INKS, 4)
     look = Look(
         ground,
@@ -125,19 +125,19 @@ def _thing(name: str, people: tuple[Person, ...], chance: random.Random) -> Thin
         chance.randint(3, 7),
     )
     person = chance.choice(people)
-    return Thing(
+    return Entry(
         name, chance.choice(KINDS), chance.randint(1500, 1999), chance.randint(20, 90_000), person, look
     )
 
 
-def _twin(thing: Thing, people: tuple[Person, ...], chance: random.Random) -> Thing:
+def _twin(thing: Entry, people: tuple[Person, ...], chance: random.Random) -> Entry:
     """Nearly the same name and picture, another entry: one ink differs."""
     look = thing.look
     ink = chance.choice([ink for ink in INKS if ink not in (look.ground, *look.inks)])
     near = Look(look.ground, (look.inks[0], look.inks[1], ink), look.shapes, look.count)
     fresh = _thing("", people, chance)
     name = f"{chance.choice(('New', 'Upper', 'Lesser'))} {thing.name}"
-    return Thing(name, thing.kind, fresh.year, fresh.size, fresh.person, near, thing.name)
+    return Entry(name, thing.kind, fresh.year, fresh.size, fresh.person, near, thing.name)
 
 
 class _names:  # noqa: N801 - an iterator

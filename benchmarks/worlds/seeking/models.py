@@ -49,7 +49,7 @@ class Rates:
     invented: float = 0.2  # one that it makes up
 
 
-class Player:
+class RoleModel:
     """Plays every role of one question through the strategy's own prompts."""
 
     def __init__(self, case: Case, rates: Rates, seed: int = 0) -> None:
@@ -73,9 +73,9 @@ class Player:
             case "# Take a question about a picture apart":
                 return Reply(self._parts())
             case "# Plan the next step":
-                return Reply(self._planned(sections, "It is the visual part" in opening, chance))
+                return Reply(self._plan(sections, "It is the visual part" in opening, chance))
             case "# Choose an object":
-                return Reply(self._selected(sections, chance))
+                return Reply(self._select(sections, chance))
             case "# Judge what a tool found in the picture":
                 return Reply(self._seen(sections, tool, chance))
             case "# Judge what a tool found out":
@@ -90,7 +90,7 @@ class Player:
         kind = self._case.thing.kind
         return f"Visual: which {kind} is this?\nKnowledge: {FORMS[self._case.form].text.format('#')}"
 
-    def _planned(self, sections: Mapping[str, str], is_visual: bool, chance: random.Random) -> str:  # noqa: FBT001
+    def _plan(self, sections: Mapping[str, str], is_visual: bool, chance: random.Random) -> str:  # noqa: FBT001
         offered = re.findall(r"^- (\w+):", sections["actions"], re.MULTILINE)
         context = sections.get("context", "")
         if chance.random() < self._rates.planner:
@@ -100,7 +100,7 @@ class Player:
         query = f"\nQuery: {person[2]}" if person else ""
         return f"Action: {next((name for name in wanted if name in offered), offered[0])}{query}"
 
-    def _selected(self, sections: Mapping[str, str], chance: random.Random) -> str:
+    def _select(self, sections: Mapping[str, str], chance: random.Random) -> str:
         labels = re.findall(r"Object #(\d+) \[\n\s*(\w+) \(Caption", sections["objects"])
         if not labels or chance.random() < self._rates.selector:
             return f"Object: {chance.choice(labels)[0] if labels else 0}"
@@ -132,9 +132,9 @@ class Player:
         passages = dict(_PASSAGE.findall(sections["observation"]))
         if passages and chance.random() < self._rates.misled:
             passages = dict.fromkeys((_about(sections["query"]),), chance.choice(list(passages.values())))
-        return self._found(_about(sections["query"]), sections["known"], passages) or _NOTHING
+        return self._find(_about(sections["query"]), sections["known"], passages) or _NOTHING
 
-    def _found(self, name: str, known: str, passages: Mapping[str, str]) -> str | None:
+    def _find(self, name: str, known: str, passages: Mapping[str, str]) -> str | None:
         form = self._case.form
         article = passages.get(name, "")
         recorded = _RECORDED.search(article) or _RECORDED.search(known)
@@ -153,7 +153,7 @@ class Player:
         names = [title for _, title, kind in _RETRIEVED.findall(text) if kind == self._case.thing.kind]
         asked = [_about(sections["query"])] if "query" in sections else []
         for name in (*asked, *names, *passages):
-            found = self._found(name, sections.get("known", ""), passages)
+            found = self._find(name, sections.get("known", ""), passages)
             if found and "Answer: " in found:
                 return "Answer: " + found.rpartition("Answer: ")[2]
         return "Answer: unknown"
@@ -175,9 +175,9 @@ class Scripted:
             case "detect":
                 return self._boxes(chance)
             case "vqa":
-                return _told(self._named(chance))
+                return _format(self._name(chance))
             case _:
-                return _told(self._recalled(chance))
+                return _format(self._recalled(chance))
 
     def _boxes(self, chance: random.Random) -> Observation:
         rows = [
@@ -190,7 +190,7 @@ class Scripted:
         ]
         return Observation("boxes", {"boxes": rows})
 
-    def _named(self, chance: random.Random) -> str:
+    def _name(self, chance: random.Random) -> str:
         thing, drawn = self.case.thing, chance.random()
         if drawn < self.rates.recognised:
             return f"the {thing.kind} {thing.name}"
@@ -232,5 +232,5 @@ def _answerable(answer: str) -> str:
     return f"Finding: it is {answer}\nVerdict: answerable\nAnswer: {answer}"
 
 
-def _told(text: str) -> Observation:
+def _format(text: str) -> Observation:
     return Observation(text, {"answer": text})

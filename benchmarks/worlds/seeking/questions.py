@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from benchmarks.worlds.seeking.drawings import row, view
-from benchmarks.worlds.seeking.entries import Thing, World
+from benchmarks.worlds.seeking.entries import Entry, World
 from pyvision.bench.samples import Sample
 from pyvision.types import Picture
 
@@ -20,7 +20,7 @@ class Form:
     text: str
     kind: str
     articles: int
-    truth: Callable[[Thing], str | int]
+    truth: Callable[[Entry], str | int]
 
 
 FORMS: Mapping[str, Form] = {
@@ -39,7 +39,7 @@ class Case:
 
     id: str
     form: str
-    thing: Thing
+    thing: Entry
     text: str
     picture: Picture
     boxes: tuple[tuple[str, tuple[int, int, int, int]], ...]

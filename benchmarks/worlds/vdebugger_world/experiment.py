@@ -21,8 +21,14 @@ from benchmarks.worlds.vdebugger_world.models import (
 from benchmarks.worlds.vdebugger_world.scenes import Perception
 from benchmarks.worlds.vdebugger_world.simulation import Attempts, attempt_in, debug
 from benchmarks.worlds.vdebugger_world.tables import Findings, report
-from pyvision.experiments.vdebugger_training.dataset import PROGRAMS, Injecting, Workshop, generate, inject
-from pyvision.experiments.vdebugger_training.encoding import Room
+from pyvision.experiments.vdebugger_training.dataset import (
+    PROGRAMS,
+    InjectionConfig,
+    Pipeline,
+    generate,
+    inject,
+)
+from pyvision.experiments.vdebugger_training.encoding import TokenBudget
 from pyvision.experiments.vdebugger_training.fine_tuning import Progress, train
 from pyvision.experiments.vdebugger_training.json_lines import read
 from pyvision.experiments.vdebugger_training.local_model import Local, LocalDebugger
@@ -31,7 +37,7 @@ from pyvision.experiments.vdebugger_training.metrics import Debugged
 from pyvision.experiments.vdebugger_training.packing import Packing, pack
 from pyvision.experiments.vdebugger_training.prompt_templates import case as told_case
 from pyvision.experiments.vdebugger_training.recipe import Recipe
-from pyvision.experiments.vdebugger_training.records import Decoding, Injected, Lesson, Program
+from pyvision.experiments.vdebugger_training.records import Decoding, Example, Injected, Program
 
 ROUNDS = 3
 Tell = Callable[[str], None]
@@ -74,8 +80,8 @@ class Size:
         )
 
     @property
-    def room(self) -> Room:
-        return self.recipe(1).room
+    def token_budget(self) -> TokenBudget:
+        return self.recipe(1).token_budget
 
 
 QUICK = Size(2000, 1100, 500, 400, 2, 100, 3, 4)
@@ -87,15 +93,17 @@ def run(size: Size, folder: Path, tell: Tell) -> str:
     interpreter, timed = Interpreter(Perception(size.blindness)), _Timed(tell)
     coder, filler = _writers(size, folder, interpreter, timed)
     cases = {case.id: case for case in make_cases(f"training {size.seed}", size.training)}
-    first = first_programs(coder, list(cases.values()), size.room)
-    shop = Workshop(attempt_in(cases, interpreter, first), folder / "data")
+    first = first_programs(coder, list(cases.values()), size.token_budget)
+    shop = Pipeline(attempt_in(cases, interpreter, first), folder / "data")
     samples = {case.id: Attempts.sample(case) for case in cases.values()}
     written = generate(samples.values(), shop)
     timed(f"first programs: {dict(written)}")
     injected: dict[str, Mapping[str, int]] = {}
     for decoding in _DECODINGS:
-        refill = Filler(filler, size.room, MaskBest() if decoding == "mask_best" else None, size.seed)
-        injected[decoding] = inject(samples, refill, shop, Injecting(decoding, size.attempts, 64, size.seed))
+        refill = Filler(filler, size.token_budget, MaskBest() if decoding == "mask_best" else None, size.seed)
+        injected[decoding] = inject(
+            samples, refill, shop, InjectionConfig(decoding, size.attempts, 64, size.seed)
+        )
         timed(f"injected, {decoding}: {dict(injected[decoding])}")
     debuggers = {
         name: _debugger(size, folder, name, timed, feedback=feedback) for name, feedback in _ARMS.items()
@@ -143,24 +151,26 @@ def _writers(size: Size, folder: Path, interpreter: Interpreter, timed: _Timed) 
 def _debugger(size: Size, folder: Path, name: str, timed: _Timed, *, feedback: bool) -> LocalDebugger:
     """Critic and refiner in one model, which goes on from the filler, taught by the pairs and the mixture."""
     data = folder / "data"
-    injected = [each for decoding in _DECODINGS for each in read(data / Injecting(decoding).file, Injected)]
+    injected = [
+        each for decoding in _DECODINGS for each in read(data / InjectionConfig(decoding).file, Injected)
+    ]
     how = Packing(feedback=feedback, held_out=0.0, seed=size.seed)
     packed = pack(tuple(read(data / PROGRAMS, Program)), injected, how)
-    lessons = (*packed["critic/train-mix"], *packed["refiner/train"])
+    examples = (*packed["critic/train-mix"], *packed["refiner/train"])
     out = folder / name.replace(" ", "_")
-    trained = _trained(lessons, folder / "filler", out, size, size.debugger_epochs, timed)
+    trained = _trained(examples, folder / "filler", out, size, size.debugger_epochs, timed)
     model = Local(trained, at_once=64)
-    return LocalDebugger(model, model, size.room)
+    return LocalDebugger(model, model, size.token_budget)
 
 
 def _trained(  # noqa: PLR0913, PLR0917 - each is one thing that a training needs
-    lessons: Sequence[Lesson], start: Path, out: Path, size: Size, epochs: int, timed: _Timed
+    examples: Sequence[Example], start: Path, out: Path, size: Size, epochs: int, timed: _Timed
 ) -> Path:
     def tell(progress: Progress) -> None:
         if progress.step in (1, progress.total) or progress.step % 100 == 0:
             timed(f"{out.name}: {progress}")
 
-    train(lessons, str(start), out, size.recipe(epochs), tell)
+    train(examples, str(start), out, size.recipe(epochs), tell)
     return out
 
 
@@ -170,17 +180,17 @@ def _tests(
     """First programs about scenes that no training has seen."""
     cases = {case.id: case for case in make_cases(f"testing {size.seed}", size.testing)}
     samples = {case.id: Attempts.sample(case) for case in cases.values()}
-    attempt = attempt_in(cases, interpreter, first_programs(coder, list(cases.values()), size.room))
+    attempt = attempt_in(cases, interpreter, first_programs(coder, list(cases.values()), size.token_budget))
     first = [attempt(sample) for sample in samples.values()]
     shaped = attempt_in(cases, interpreter, {case.id: case.program(-1) for case in cases.values()})
-    shop = Workshop(shaped, folder / "held_out")
+    shop = Pipeline(shaped, folder / "held_out")
     generate(samples.values(), shop)
-    how = Injecting("mask_best", 6, 64, size.seed)
-    inject(samples, Filler(filler, size.room, MaskBest(), size.seed), shop, how)
-    return {NEW_SCENES: _Test(first, attempt), NEW_SHAPES: _Test(_mixed(shop.folder, how), shaped)}
+    how = InjectionConfig("mask_best", 6, 64, size.seed)
+    inject(samples, Filler(filler, size.token_budget, MaskBest(), size.seed), shop, how)
+    return {NEW_SCENES: _Test(first, attempt), NEW_SHAPES: _Test(_mix(shop.folder, how), shaped)}
 
 
-def _mixed(folder: Path, how: Injecting) -> list[Program]:
+def _mix(folder: Path, how: InjectionConfig) -> list[Program]:
     """Each held-out program, or the same program broken, in turn; of no question both."""
     broken = {each.of: each for each in read(folder / how.file, Injected) if each.fate == "wrong"}
     programs: list[Program] = []

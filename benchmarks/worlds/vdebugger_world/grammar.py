@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from benchmarks.worlds.vdebugger_world.scenes import COLOURS, SHAPES, Scene, Thing, make_scene
+from benchmarks.worlds.vdebugger_world.scenes import COLOURS, SHAPES, Scene, Shape, make_scene
 from pyvision.experiments.vdebugger_training.spans import canonical
 from pyvision.strategies.vdebugger.task_types import FORMS, FormName
 
@@ -15,7 +15,7 @@ Words: TypeAlias = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class WorldQuestion:
     """A question about a scene. words: what fills the shapes of its programs."""
 
     text: str
@@ -27,7 +27,7 @@ class Asked:
 class Kind:
     """A kind of question. shapes: bodies of right programs; the last one is held out of every training."""
 
-    ask: Callable[[Scene, random.Random], Asked | None]
+    ask: Callable[[Scene, random.Random], WorldQuestion | None]
     shapes: tuple[str, ...]
     form: FormName = "vqa"
 
@@ -80,7 +80,7 @@ def _name(scene: Scene, chance: random.Random) -> tuple[str, str]:
     return chance.choice(COLOURS), chance.choice(SHAPES)
 
 
-def _named(scene: Scene, name: str) -> list[Thing]:
+def _named(scene: Scene, name: str) -> list[Shape]:
     return [thing for thing in scene.things if thing.is_a(name)]
 
 
@@ -88,24 +88,26 @@ def _yes(truth: bool) -> str:  # noqa: FBT001
     return "yes" if truth else "no"
 
 
-def _count(scene: Scene, chance: random.Random) -> Asked:
+def _count(scene: Scene, chance: random.Random) -> WorldQuestion:
     colour, shape = _name(scene, chance)
     name = f"{colour} {shape}"
     words = {"a": name, "c": colour, "s": shape}
-    return Asked(f"How many {name} things are there?", str(len(_named(scene, name))), words)
+    return WorldQuestion(f"How many {name} things are there?", str(len(_named(scene, name))), words)
 
 
-def _exist(scene: Scene, chance: random.Random) -> Asked:
+def _exist(scene: Scene, chance: random.Random) -> WorldQuestion:
     colour, shape = _name(scene, chance)
     name = f"{colour} {shape}"
-    return Asked(f"Is there a {name}?", _yes(bool(_named(scene, name))), {"a": name, "c": colour, "s": shape})
+    return WorldQuestion(
+        f"Is there a {name}?", _yes(bool(_named(scene, name))), {"a": name, "c": colour, "s": shape}
+    )
 
 
-def _colour(scene: Scene, chance: random.Random) -> Asked | None:
+def _colour(scene: Scene, chance: random.Random) -> WorldQuestion | None:
     thing = chance.choice(scene.things)
     if len(_named(scene, thing.shape)) > 1:
         return None
-    return Asked(
+    return WorldQuestion(
         f"What colour is the {thing.shape}?", thing.colour, {"s": thing.shape, "all": repr([*COLOURS])}
     )
 
@@ -115,24 +117,24 @@ def _two(scene: Scene, chance: random.Random) -> tuple[str, str] | None:
     return (first, second) if first != second else None
 
 
-def _more(scene: Scene, chance: random.Random) -> Asked | None:
+def _more(scene: Scene, chance: random.Random) -> WorldQuestion | None:
     two = _two(scene, chance)
     if two is None:
         return None
     first, second = two
     truth = len(_named(scene, first)) > len(_named(scene, second))
-    return Asked(
+    return WorldQuestion(
         f"Are there more {first} things than {second} things?", _yes(truth), {"a": first, "b": second}
     )
 
 
-def _both(scene: Scene, chance: random.Random) -> Asked | None:
+def _both(scene: Scene, chance: random.Random) -> WorldQuestion | None:
     two = _two(scene, chance)
     if two is None:
         return None
     first, second = two
     truth = bool(_named(scene, first)) and bool(_named(scene, second))
-    return Asked(f"Are there both a {first} and a {second}?", _yes(truth), {"a": first, "b": second})
+    return WorldQuestion(f"Are there both a {first} and a {second}?", _yes(truth), {"a": first, "b": second})
 
 
 _SIDES = {
@@ -149,7 +151,7 @@ _ENDS = {
 }
 
 
-def _side(scene: Scene, chance: random.Random) -> Asked | None:
+def _side(scene: Scene, chance: random.Random) -> WorldQuestion | None:
     two = _two(scene, chance)
     if two is None:
         return None
@@ -162,10 +164,12 @@ def _side(scene: Scene, chance: random.Random) -> Asked | None:
     if a == b:
         return None
     words = {"a": two[0], "b": two[1], "at": attribute, "sign": sign}
-    return Asked(f"Is the {two[0]} {side} the {two[1]}?", _yes(a < b if sign == "<" else a > b), words)
+    return WorldQuestion(
+        f"Is the {two[0]} {side} the {two[1]}?", _yes(a < b if sign == "<" else a > b), words
+    )
 
 
-def _at_the_end(scene: Scene, chance: random.Random) -> tuple[str, Thing, Words] | None:
+def _at_the_end(scene: Scene, chance: random.Random) -> tuple[str, Shape, Words] | None:
     """A shape of which there are several, one of them at an end."""
     shape, end = chance.choice(scene.things).shape, chance.choice(list(_ENDS))
     attribute, least, place = _ENDS[end]
@@ -185,27 +189,27 @@ def _at_the_end(scene: Scene, chance: random.Random) -> tuple[str, Thing, Words]
     return end, things[int(place)], words
 
 
-def _end(scene: Scene, chance: random.Random) -> Asked | None:
+def _end(scene: Scene, chance: random.Random) -> WorldQuestion | None:
     found = _at_the_end(scene, chance)
     if found is None:
         return None
     end, thing, words = found
-    return Asked(f"What colour is the {end} {thing.shape}?", thing.colour, words)
+    return WorldQuestion(f"What colour is the {end} {thing.shape}?", thing.colour, words)
 
 
-def _box_end(scene: Scene, chance: random.Random) -> Asked | None:
+def _box_end(scene: Scene, chance: random.Random) -> WorldQuestion | None:
     found = _at_the_end(scene, chance)
     if found is None:
         return None
     end, thing, words = found
-    return Asked(f"the {end} {thing.shape}", str(list(thing.box)), words)
+    return WorldQuestion(f"the {end} {thing.shape}", str(list(thing.box)), words)
 
 
-def _box(scene: Scene, chance: random.Random) -> Asked | None:
+def _box(scene: Scene, chance: random.Random) -> WorldQuestion | None:
     thing = chance.choice(scene.things)
     if len(_named(scene, thing.name)) > 1:
         return None
-    return Asked(
+    return WorldQuestion(
         f"the {thing.name}", str(list(thing.box)), {"a": thing.name, "c": thing.colour, "s": thing.shape}
     )
 

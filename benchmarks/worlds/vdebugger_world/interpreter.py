@@ -16,7 +16,7 @@ from pyvision.errors import FormatError
 from pyvision.experiments.vdebugger_training.records import Executed
 from pyvision.strategies.vdebugger.answers import Returned, answer_of, read_returned
 from pyvision.strategies.vdebugger.task_types import FORMS, FUNCTION, FormName
-from pyvision.strategies.vdebugger.trace_format import shortened, trace_text
+from pyvision.strategies.vdebugger.trace_format import shorten, trace_text
 from pyvision.text.prompts import load
 from sandbox import Change, Trace, TraceEvent
 
@@ -57,7 +57,7 @@ class Interpreter:
 
     def _executed(self, steps: _Steps, form: FormName, result: str | None, error: str | None) -> Executed:
         text = trace_text(Trace(tuple(steps.events), len(steps.events)), FORMS[form].signature)
-        return Executed(result, shortened(text, TRACE_CHARS), error)
+        return Executed(result, shorten(text, TRACE_CHARS), error)
 
 
 def _answer(returned: Returned, form: FormName) -> str | None:

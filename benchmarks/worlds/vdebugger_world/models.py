@@ -10,11 +10,11 @@ from typing import Any
 
 from benchmarks.worlds.vdebugger_world.grammar import Case, some_shape
 from benchmarks.worlds.vdebugger_world.scenes import COLOURS, SHAPES
-from pyvision.experiments.vdebugger_training.encoding import Room, encode_prompt
+from pyvision.experiments.vdebugger_training.encoding import TokenBudget, encode_prompt
 from pyvision.experiments.vdebugger_training.local_model import Local
 from pyvision.experiments.vdebugger_training.mask_best import MaskBest
 from pyvision.experiments.vdebugger_training.masking import MASK, Masked, mask_somewhere
-from pyvision.experiments.vdebugger_training.records import Lesson
+from pyvision.experiments.vdebugger_training.records import Example
 
 CODER_INST, FILLER_INST, _DRILL_INST = "\n\n# Program\n", "\n\n# Whole\n", "\n\n# Names\n"
 _PATCH = ("left", "right", "upper", "lower", "height", "width", "horizontal_center", "vertical_center")
@@ -103,53 +103,55 @@ def _tokenizer(corpus: Sequence[str]) -> Any:
     )
 
 
-def lessons_of_a_coder(cases: Sequence[Case], seed: int) -> Iterator[Lesson]:
+def lessons_of_a_coder(cases: Sequence[Case], seed: int) -> Iterator[Example]:
     """Write a program for a question."""
     chance = random.Random(seed)
     for case in cases:
-        yield Lesson(f"# {case.task}", CODER_INST, some_shape(case, chance))
+        yield Example(f"# {case.task}", CODER_INST, some_shape(case, chance))
 
 
-def lessons_of_a_filler(cases: Sequence[Case], seed: int) -> Iterator[Lesson]:
+def lessons_of_a_filler(cases: Sequence[Case], seed: int) -> Iterator[Example]:
     """Fill the mask of a program."""
     chance = random.Random(seed)
     for case in cases:
         program = some_shape(case, chance)
         masked = mask_somewhere(program, chance)
-        yield Lesson(f"# {case.task}\n{masked.text}", FILLER_INST, program)
+        yield Example(f"# {case.task}\n{masked.text}", FILLER_INST, program)
 
 
-def drills(count: int, seed: int) -> Iterator[Lesson]:
+def drills(count: int, seed: int) -> Iterator[Example]:
     """Lists of names to copy: what programs take from questions, and what a model from scratch has to learn first."""
     chance = random.Random(seed)
     for _ in range(count):
         yield _drill(chance)
 
 
-def _drill(chance: random.Random) -> Lesson:
+def _drill(chance: random.Random) -> Example:
     names = [f"{chance.choice(COLOURS)} {chance.choice(SHAPES)}" for _ in range(chance.randint(2, 8))]
     names += chance.sample(SHAPES, 2)
     chance.shuffle(names)
-    return Lesson(f"# {', a '.join(names)}", _DRILL_INST, repr(names))
+    return Example(f"# {', a '.join(names)}", _DRILL_INST, repr(names))
 
 
-def first_programs(coder: Local, cases: Sequence[Case], room: Room) -> dict[str, str]:
+def first_programs(coder: Local, cases: Sequence[Case], token_budget: TokenBudget) -> dict[str, str]:
     """What the coder writes for each question, greedily, by the question's id."""
-    prompts = [encode_prompt(f"# {case.task}", CODER_INST, coder.tokenizer, room) for case in cases]
-    said = coder.continued(prompts, room.answer)
+    prompts = [encode_prompt(f"# {case.task}", CODER_INST, coder.tokenizer, token_budget) for case in cases]
+    said = coder.continued(prompts, token_budget.answer)
     return {case.id: text for case, text in zip(cases, said, strict=True)}
 
 
 class Filler:
-    """A `pyvision.experiments.vdebugger_training.dataset.Refill` by a trained filler; greedy without a rule."""
+    """A `pyvision.experiments.vdebugger_training.dataset.Infill` by a trained filler; greedy without a rule."""
 
-    def __init__(self, model: Local, room: Room, rule: MaskBest | None = None, seed: int = 0) -> None:
-        self._model, self._room, self._rule, self._seed = model, room, rule, seed
+    def __init__(
+        self, model: Local, token_budget: TokenBudget, rule: MaskBest | None = None, seed: int = 0
+    ) -> None:
+        self._model, self._token_budget, self._rule, self._seed = model, token_budget, rule, seed
 
     def __call__(self, asked: Sequence[tuple[str, Masked]]) -> Sequence[str]:
         self._seed += 1
         prompts = [self._prompt(f"# {task}\n{masked.text}") for task, masked in asked]
-        return self._model.continued(prompts, self._room.answer, self._rule, self._seed)
+        return self._model.continued(prompts, self._token_budget.answer, self._rule, self._seed)
 
     def _prompt(self, text: str) -> list[int]:
-        return encode_prompt(text, FILLER_INST, self._model.tokenizer, self._room)
+        return encode_prompt(text, FILLER_INST, self._model.tokenizer, self._token_budget)

@@ -15,7 +15,7 @@ _QUESTION = re.compile(r"(what colou?r|what shape|how many|is this|is there)\b",
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
+class Shape:
     """A shape. Pixels from the bottom left corner of the sheet, as visual programs count."""
 
     colour: str
@@ -53,7 +53,7 @@ class Thing:
 class Scene:
     """All that is on one sheet. No two things touch: each has a cell of its own."""
 
-    things: tuple[Thing, ...]
+    things: tuple[Shape, ...]
 
 
 def make_scene(chance: random.Random) -> Scene:
@@ -63,10 +63,10 @@ def make_scene(chance: random.Random) -> Scene:
     return Scene(tuple(_thing(cell, chance.choice(names), chance) for cell in cells))
 
 
-def _thing(cell: tuple[int, int], name: tuple[str, str], chance: random.Random) -> Thing:
+def _thing(cell: tuple[int, int], name: tuple[str, str], chance: random.Random) -> Shape:
     size = chance.choice((10, 18))
     left, lower = (place * _CELL + chance.randint(1, _CELL - size - 1) for place in cell)
-    return Thing(*name, left, lower, size)
+    return Shape(*name, left, lower, size)
 
 
 class Part:
@@ -89,7 +89,7 @@ class Part:
         return Part(self.scene, self._left + left, self._top + top, self._left + right, self._top + bottom)
 
     @property
-    def boxed(self) -> list[tuple[Thing, list[float]]]:
+    def boxed(self) -> list[tuple[Shape, list[float]]]:
         """The things whose centre is inside, each with its box from this part's own bottom left."""
         lower = SIDE - self._top - self.height
         found = []
@@ -135,10 +135,10 @@ class Perception:
         things = [thing for thing, _ in part.boxed]
         return [float(sum(_fit(thing, text) for thing in things)) for text in texts]
 
-    def _sees(self, thing: Thing, scene: Scene) -> bool:
+    def _sees(self, thing: Shape, scene: Scene) -> bool:
         return random.Random(f"{thing} {scene}").random() >= self._blindness
 
 
-def _fit(thing: Thing, text: str) -> int:
+def _fit(thing: Shape, text: str) -> int:
     words = set(re.findall(r"[a-z]+", text.lower()))
     return (thing.colour in words) + (thing.shape in words)

@@ -14,7 +14,7 @@ from pyvision.errors import FormatError
 from pyvision.experiments.vdebugger_training.metrics import Debugged, Round
 from pyvision.experiments.vdebugger_training.prompt_templates import case as told_case
 from pyvision.experiments.vdebugger_training.records import Program
-from pyvision.strategies.vdebugger.fault_spans import marked, marks_in
+from pyvision.strategies.vdebugger.fault_spans import mark_program, marks_in
 from pyvision.strategies.vdebugger.programs import canonical, program_in
 from pyvision.strategies.vdebugger.task_types import FORMS
 
@@ -123,7 +123,7 @@ def _refine(
     for course, said in refused:
         latest = course.programs[-1]
         spans = marks_in(said, latest.program).spans
-        text = marked(latest.program, spans)
+        text = mark_program(latest.program, spans)
         cases.append(told_case(latest.task, text, latest.executed if feedback else None))
     replies = debugger.refined(cases) if cases else []
     for (course, _), reply in zip(refused, replies, strict=True):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pyvision.bench.analysis.statistics import Estimate, mcnemar_exact, wilson
-from pyvision.experiments.vdebugger_training.metrics import Debugged, measured, rows_told, table
+from pyvision.experiments.vdebugger_training.metrics import Debugged, format_rows, measure, table
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ def report(findings: Findings) -> str:
     """All tables."""
     parts = ["values are percent [95 % interval] of how many", _injection(findings)]
     for title, arms in findings.played.items():
-        columns = {name: measured(questions, findings.rounds) for name, questions in arms.items()}
+        columns = {name: measure(questions, findings.rounds) for name, questions in arms.items()}
         parts.append(f"{title}\n{table(columns)}\n{_feedback(arms)}")
     parts.append(_directions(findings))
     return "\n\n".join(parts)
@@ -42,8 +42,8 @@ def _injection(findings: Findings) -> str:
     }
     rows = {label: [rate(each, fate) for each in findings.injected.values()] for label, fate in fates.items()}
     first = rate(findings.written, "right")
-    head = f"first programs of the coder that are right: {rows_told([''], {'': [first]}).strip()}"
-    return f"{head}\nerrors injected, of all attempts\n{rows_told(list(findings.injected), rows)}"
+    head = f"first programs of the coder that are right: {format_rows([''], {'': [first]}).strip()}"
+    return f"{head}\nerrors injected, of all attempts\n{format_rows(list(findings.injected), rows)}"
 
 
 def _feedback(arms: Mapping[str, Sequence[Debugged]]) -> str:

@@ -9,19 +9,19 @@ from pyvision.bench.analysis.document import interval, percent
 from pyvision.bench.analysis.statistics import mean_interval
 from pyvision.bench.metrics.aggregate import infoseek
 from pyvision.bench.metrics.circular import Scored, circular
-from pyvision.bench.results import Graded
+from pyvision.bench.results import Result
 from pyvision.bench.samples import Score
 from pyvision.bench.store import Store
 
 
-def joined_results(folder: Path, metric: str | None, graded: Sequence[Graded]) -> tuple[str, ...]:
+def aggregate_results(folder: Path, metric: str | None, results: Sequence[Result]) -> tuple[str, ...]:
     """What the metric makes of all rows together, a sentence each; of the first repeat of each sample."""
-    join = _JOINED.get((metric or "").partition(":")[0])
+    join = _AGGREGATED.get((metric or "").partition(":")[0])
     if join is None:
         return ()
     with Store(folder) as store:
         samples = {sample.id: sample for sample in store.samples()}
-    first = (each for each in graded if each.record.repeat == 0)
+    first = (each for each in results if each.record.repeat == 0)
     return join([(samples[each.record.sample_id], Score(each.value)) for each in first])
 
 
@@ -42,7 +42,7 @@ def _infoseek(pairs: Sequence[Scored]) -> tuple[str, ...]:
     return (f"Harmonic mean of unseen question and unseen entity: {told}.",)
 
 
-_JOINED: Mapping[str, Callable[[Sequence[Scored]], tuple[str, ...]]] = {
+_AGGREGATED: Mapping[str, Callable[[Sequence[Scored]], tuple[str, ...]]] = {
     "circular": _circular,
     "infoseek": _infoseek,
 }

@@ -1,10 +1,10 @@
-"""What the tools did: the same samples in several arms, set against each other sample by sample.
+"""What the tools did: the same samples in several ablations, set against each other sample by sample.
 
-Arms are named as in `arms.ARMS`. Repeats of an arm are averaged for each sample, which takes the luck of single
-answers out. With one repeat each, a model that answers differently from run to run fills both `only` rows a
+Arms are named as in `ablations.ABLATIONS`. Repeats of an ablation are averaged for each sample, which takes the luck
+of single answers out. With one repeat each, a model that answers differently from run to run fills both `only` rows a
 little; the differences are free of that.
 
-Not covered: what an arm changes in the model's course beyond what it is meant to, such as a model that notices
+Not covered: what an ablation changes in the model's course beyond what it is meant to, such as a model that notices
 that its cells print nothing and says so.
 """
 
@@ -16,32 +16,32 @@ from statistics import fmean
 from typing import TypeAlias
 
 from pyvision.bench.analysis.statistics import Estimate, difference_interval, mean_interval, ratio_interval
-from pyvision.bench.results import Graded, values_by_sample
+from pyvision.bench.results import Result, values_by_sample
 from pyvision.errors import ConfigError
 
-ArmValues: TypeAlias = tuple[float, ...]
-"""The means of one sample in the arms that a question names, in its order."""
+AblationValues: TypeAlias = tuple[float, ...]
+"""The means of one sample in the ablations that a question names, in its order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One thing that an audit asks. needs: the arms. meaning: with `{value}` or `{signed}`, in percent, where
+    """One thing that an audit asks. needs: the ablations. meaning: with `{value}` or `{signed}`, in percent, where
     the estimate goes.
 
-    estimate: from the samples' values in those arms, None where they say nothing.
+    estimate: from the samples' values in those ablations, None where they say nothing.
     """
 
     key: str
     title: str
     needs: tuple[str, ...]
-    estimate: Callable[[Sequence[ArmValues]], Estimate | None]
+    estimate: Callable[[Sequence[AblationValues]], Estimate | None]
     meaning: str
     only_with_figures: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The answer to one question. n: samples with a score in all arms that it needs; left_out: those without."""
+    """The answer to one question. n: samples with a score in all ablations that it needs; left_out: those without."""
 
     key: str
     title: str
@@ -53,21 +53,21 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """Accuracy by arm, and what was found. not_asked: titles of the questions whose arms are missing."""
+    """Accuracy by arm, and what was found. not_asked: titles of the questions whose ablations are missing."""
 
-    arms: Mapping[str, Estimate | None]
+    ablations: Mapping[str, Estimate | None]
     findings: tuple[Finding, ...]
     not_asked: tuple[str, ...]
 
 
-def audit_table(arms: Mapping[str, Sequence[Graded]]) -> Audit:
-    """Arms by name -> their records. Raises ConfigError for an unknown arm, or without `direct` and `tools`."""
-    _check(arms)
-    values = {name: values_by_sample(graded) for name, graded in arms.items()}
+def audit_table(ablations: Mapping[str, Sequence[Result]]) -> Audit:
+    """Arms by name -> their records. Raises ConfigError for an unknown ablation, or without `direct` and `tools`."""
+    _check(ablations)
+    values = {name: values_by_sample(results) for name, results in ablations.items()}
     means = {name: {key: fmean(each) for key, each in found.items()} for name, found in values.items()}
-    ids = {name: {each.record.sample_id for each in graded} for name, graded in arms.items()}
-    showing = {each.record.sample_id for each in arms["tools"] if each.record.figures}
-    answerable = [question for question in QUESTIONS if all(name in arms for name in question.needs)]
+    ids = {name: {each.record.sample_id for each in results} for name, results in ablations.items()}
+    showing = {each.record.sample_id for each in ablations["tools"] if each.record.figures}
+    answerable = [question for question in QUESTIONS if all(name in ablations for name in question.needs)]
     return Audit(
         {name: mean_interval(list(found.values())) for name, found in values.items()},
         tuple(_finding(question, ids, means, showing) for question in answerable),
@@ -75,14 +75,16 @@ def audit_table(arms: Mapping[str, Sequence[Graded]]) -> Audit:
     )
 
 
-def _check(arms: Mapping[str, Sequence[Graded]]) -> None:
+def _check(ablations: Mapping[str, Sequence[Result]]) -> None:
     known = {name for question in QUESTIONS for name in question.needs}
-    for name in arms:
+    for name in ablations:
         if name not in known:
-            raise ConfigError(f"unknown arm {name!r}; known arms are {', '.join(sorted(known))}")
+            raise ConfigError(f"unknown ablation {name!r}; known ablations are {', '.join(sorted(known))}")
     for name in ("direct", "tools"):
-        if name not in arms:
-            raise ConfigError(f"an audit needs the arm {name!r}; run it over the same samples, and name it")
+        if name not in ablations:
+            raise ConfigError(
+                f"an audit needs the ablation {name!r}; run it over the same samples, and name it"
+            )
 
 
 def _finding(
@@ -108,18 +110,18 @@ def _finding(
     )
 
 
-def _only_first(rows: Sequence[ArmValues]) -> Estimate | None:
-    """The share of samples that the first arm solves and the second does not."""
+def _only_first(rows: Sequence[AblationValues]) -> Estimate | None:
+    """The share of samples that the first ablation solves and the second does not."""
     return mean_interval([[first * (1 - second)] for first, second in rows])
 
 
-def _gain(rows: Sequence[ArmValues]) -> Estimate | None:
+def _gain(rows: Sequence[AblationValues]) -> Estimate | None:
     """First minus second."""
     return difference_interval([first - second for first, second in rows])
 
 
-def _kept(rows: Sequence[ArmValues]) -> Estimate | None:
-    """Of what the first arm solves, the share that the second solves too."""
+def _keep(rows: Sequence[AblationValues]) -> Estimate | None:
+    """Of what the first ablation solves, the share that the second solves too."""
     return ratio_interval([(first * second, first) for first, second in rows])
 
 
@@ -163,7 +165,7 @@ QUESTIONS: tuple[Question, ...] = (
         "blank",
         "solved with grey figures too",
         ("tools", "blank"),
-        _kept,
+        _keep,
         "Of what is solved with tools and figures, {value} % is solved as well when every figure is grey: "
         "there the model did not need to look, or guessed.",
         only_with_figures=True,
@@ -172,7 +174,7 @@ QUESTIONS: tuple[Question, ...] = (
         "swapped",
         "solved with wrong figures too",
         ("tools", "swapped"),
-        _kept,
+        _keep,
         "Of what is solved with tools and figures, {value} % is solved as well when the figures are another "
         "sample's: there the model did not heed what it saw.",
         only_with_figures=True,

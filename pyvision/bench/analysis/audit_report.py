@@ -1,19 +1,19 @@
-"""An audit as a document: the arms, what was found, and what each finding means in a sentence."""
+"""An audit as a document: the ablations, what was found, and what each finding means in a sentence."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pyvision.bench.ablations import ARMS
+from pyvision.bench.ablations import ABLATIONS
 from pyvision.bench.analysis.audit import Audit, Finding
 from pyvision.bench.analysis.document import (
     Document,
     Paragraph,
     Section,
     Table,
+    format_signed_percent,
     interval,
     percent,
-    signed_percent,
     value,
 )
 
@@ -24,7 +24,7 @@ def audit_report(audit: Audit, title: str) -> Document:
     table = Table(("of the samples", "N", "left out", "%", "95 % interval"), findings)
     meanings = tuple(Paragraph(meaning(finding)) for finding in audit.findings if finding.estimate)
     return Document(
-        title, (_arms(audit), Section("What the tools did", (table, *meanings, *_not_asked(audit))))
+        title, (_ablations(audit), Section("What the tools did", (table, *meanings, *_not_asked(audit))))
     )
 
 
@@ -33,16 +33,16 @@ def meaning(finding: Finding) -> str:
     found = finding.estimate
     if found is None:
         return f"{finding.title}: no sample to tell it from."
-    said = finding.meaning.format(value=percent(found.value), signed=signed_percent(found.value))
+    said = finding.meaning.format(value=percent(found.value), signed=format_signed_percent(found.value))
     return f"{said} (The interval holds zero: it may be nothing.)" if found.low <= 0 <= found.high else said
 
 
-def _arms(audit: Audit) -> Section:
-    purposes: Mapping[str, str] = {arm.name: arm.purpose for arm in ARMS}
-    ordered = [arm.name for arm in ARMS if arm.name in audit.arms]
+def _ablations(audit: Audit) -> Section:
+    purposes: Mapping[str, str] = {ablation.name: ablation.purpose for ablation in ABLATIONS}
+    ordered = [ablation.name for ablation in ABLATIONS if ablation.name in audit.ablations]
     rows = tuple(
         (f"{name}: {purposes[name]}", str(found.n if found else 0), value(found), interval(found))
-        for name, found in ((name, audit.arms[name]) for name in ordered)
+        for name, found in ((name, audit.ablations[name]) for name in ordered)
     )
     return Section("Accuracy by arm", (Table(("arm", "scored", "%", "95 % interval"), rows),))
 

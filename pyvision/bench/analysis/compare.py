@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from pyvision.bench.analysis.statistics import Estimate, difference_interval, mcnemar_exact, mean_interval
-from pyvision.bench.results import Graded, by_sample, values_by_sample
+from pyvision.bench.results import Result, by_sample, values_by_sample
 from pyvision.errors import ConfigError
 
 
@@ -16,7 +16,7 @@ class Run:
     """One experiment under the name that a person knows it by."""
 
     name: str
-    graded: tuple[Graded, ...]
+    results: tuple[Result, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +49,8 @@ class Price:
 
 def compare(first: Run, second: Run) -> Comparison:
     """Pair two runs by sample id. Raises ConfigError where they share no scored sample."""
-    mine, yours = values_by_sample(first.graded), values_by_sample(second.graded)
-    every = by_sample(first.graded).keys() | by_sample(second.graded).keys()
+    mine, yours = values_by_sample(first.results), values_by_sample(second.results)
+    every = by_sample(first.results).keys() | by_sample(second.results).keys()
     shared = sorted(mine.keys() & yours.keys())
     if not shared:
         raise ConfigError(
@@ -95,11 +95,11 @@ def compare_values(
 
 def price(run: Run) -> Price:
     """The means over all records of a run, of which there is at least one."""
-    costs = [each.record.cost for each in run.graded if each.record.cost is not None]
+    costs = [each.record.cost for each in run.results if each.record.cost is not None]
     return Price(
-        tokens=fmean(each.tokens for each in run.graded),
+        tokens=fmean(each.tokens for each in run.results),
         cost=fmean(costs) if costs else None,
-        seconds=fmean(each.record.seconds for each in run.graded),
+        seconds=fmean(each.record.seconds for each in run.results),
     )
 
 

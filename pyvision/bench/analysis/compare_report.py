@@ -13,10 +13,10 @@ from pyvision.bench.analysis.document import (
     Plot,
     Section,
     Table,
+    format_signed_percent,
     interval,
     percent,
     probability,
-    signed_percent,
     value,
 )
 from pyvision.bench.analysis.equal_budget import EqualBudget
@@ -30,7 +30,7 @@ def compare_report(runs: Sequence[Run], budgets: Sequence[EqualBudget] = ()) -> 
     return Document(f"{runs[0].name} against {', '.join(run.name for run in runs[1:])}", sections)
 
 
-def illustrated_comparison(runs: Sequence[Run], budgets: Sequence[EqualBudget] = ()) -> Document:
+def illustrate_comparison(runs: Sequence[Run], budgets: Sequence[EqualBudget] = ()) -> Document:
     """The same with accuracy plotted against cost, or tokens where a price is unknown; matplotlib loads here."""
     document = compare_report(runs, budgets)
     first, *others = document.sections
@@ -44,17 +44,17 @@ def _price_plot(runs: Sequence[Run]) -> Plot:
     costs = {name: each.cost for name, each in prices.items() if each.cost is not None}
     label = "cost of a sample" if len(costs) == len(runs) else "tokens of a sample"
     spent = costs if len(costs) == len(runs) else {name: each.tokens for name, each in prices.items()}
-    points = {run.name: (spent[run.name], found) for run in runs if (found := accuracy(run.graded))}
+    points = {run.name: (spent[run.name], found) for run in runs if (found := accuracy(run.results))}
     return Plot("Accuracy and price", plot_accuracy_against(label, points), f"accuracy against {label}")
 
 
 def _prices(runs: Sequence[Run]) -> Section:
     rows = []
     for run in runs:
-        found, paid = accuracy(run.graded), price(run)
+        found, paid = accuracy(run.results), price(run)
         cost = "unknown" if paid.cost is None else f"{paid.cost:.5f}"
         rows.append(
-            (run.name, str(len(run.graded)), value(found), interval(found), f"{paid.tokens:,.0f}", cost)
+            (run.name, str(len(run.results)), value(found), interval(found), f"{paid.tokens:,.0f}", cost)
         )
     head = ("run", "N", "%", "95 % interval", "tokens each", "cost each")
     return Section("Accuracy and price", (Table(head, tuple(rows)),))
@@ -65,7 +65,7 @@ def _pairs(pairs: Sequence[Comparison]) -> Section:
         (
             pair.second,
             str(pair.difference.n),
-            signed_percent(pair.difference.value),
+            format_signed_percent(pair.difference.value),
             _signed(pair),
             *_tested(pair),
         )
@@ -111,7 +111,7 @@ def _budget(found: EqualBudget) -> Section:
     )
     told = (
         f"The majority of {found.votes} answers to each sample{more}, so that both spend the same tokens. Difference: "
-        f"{signed_percent(pair.difference.value)} points {_signed(pair)}, N={pair.difference.n}, "
+        f"{format_signed_percent(pair.difference.value)} points {_signed(pair)}, N={pair.difference.n}, "
         f"left out {pair.left_out}."
     )
     return Section(
@@ -120,7 +120,7 @@ def _budget(found: EqualBudget) -> Section:
 
 
 def _signed(pair: Comparison) -> str:
-    return f"[{signed_percent(pair.difference.low)}, {signed_percent(pair.difference.high)}]"
+    return f"[{format_signed_percent(pair.difference.low)}, {format_signed_percent(pair.difference.high)}]"
 
 
 def _tested(pair: Comparison) -> tuple[str, str, str]:

@@ -78,7 +78,7 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f}"
 
 
-def signed_percent(share: float) -> str:
+def format_signed_percent(share: float) -> str:
     """`0.5` as `+50.0`."""
     return f"{100 * share:+.1f}"
 

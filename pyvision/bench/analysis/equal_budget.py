@@ -16,7 +16,7 @@ from itertools import accumulate
 from statistics import fmean
 
 from pyvision.bench.analysis.compare import Comparison, Run, compare_values, price
-from pyvision.bench.results import Graded, by_sample
+from pyvision.bench.results import Result, by_sample
 from pyvision.errors import ConfigError
 
 TOLERANCE = 0.05
@@ -43,7 +43,7 @@ def at_equal_tokens(one: Run, other: Run, *, seed: int = 0) -> EqualBudget:
     Over the samples that the dearer run has a score of and the cheaper one all its repeats.
     """
     cheaper, dearer = sorted((one, other), key=lambda run: price(run).tokens)
-    votes_of, answers_of = _scored(cheaper), _scored(dearer)
+    votes_of, answers_of = _score(cheaper), _score(dearer)
     most = max((len(group) for group in votes_of.values()), default=0)
     shared = sorted(key for key in answers_of if len(votes_of.get(key, ())) == most)
     if not shared or not most:
@@ -61,13 +61,13 @@ def at_equal_tokens(one: Run, other: Run, *, seed: int = 0) -> EqualBudget:
     comparison = compare_values(
         (f"{cheaper.name}, voting", [[vote(votes_of[key], sizes[key])] for key in shared]),
         (dearer.name, [[_value(each) for each in answers_of[key]] for key in shared]),
-        left_out=len(by_sample(one.graded).keys() | by_sample(other.graded).keys()) - len(shared),
+        left_out=len(by_sample(one.results).keys() | by_sample(other.results).keys()) - len(shared),
     )
     n = len(shared)
     return EqualBudget(votes, more / n, spent / n, target / n, comparison)
 
 
-def vote(repeats: Sequence[Graded], size: int) -> float:
+def vote(repeats: Sequence[Result], size: int) -> float:
     """The value of the majority's answer among `size` repeats, averaged over the places to begin at.
 
     Of answers with as many votes the earliest wins. A repeat without an answer has no vote; where nobody has
@@ -78,15 +78,15 @@ def vote(repeats: Sequence[Graded], size: int) -> float:
     return fmean(_majority(ring[start : start + size]) for start in starts)
 
 
-def ballot(graded: Graded) -> str | None:
+def ballot(result: Result) -> str | None:
     """What a repeat votes for: what the metric found in its answer, or the answer, without case and spaces."""
-    text = graded.score.parsed if graded.score.parsed is not None else graded.record.answer
+    text = result.score.parsed if result.score.parsed is not None else result.record.answer
     if text is None:
         return None
     return "".join(unicodedata.normalize("NFKC", text).casefold().split()).rstrip(".")
 
 
-def _majority(repeats: Sequence[Graded]) -> float:
+def _majority(repeats: Sequence[Result]) -> float:
     votes = Counter(found for each in repeats if (found := ballot(each)) is not None)
     if not votes:
         return fmean(_value(each) for each in repeats)
@@ -124,16 +124,16 @@ def _check_repeats(name: str, most: int, needed: int) -> None:
         )
 
 
-def _scored(run: Run) -> dict[str, tuple[Graded, ...]]:
+def _score(run: Run) -> dict[str, tuple[Result, ...]]:
     """Sample id -> its scored repeats, without the samples that have none."""
-    groups = by_sample(each for each in run.graded if each.value is not None)
+    groups = by_sample(each for each in run.results if each.value is not None)
     return {key: group for key, group in groups.items() if group}
 
 
-def _tokens(repeats: Sequence[Graded]) -> float:
+def _tokens(repeats: Sequence[Result]) -> float:
     return fmean(each.tokens for each in repeats)
 
 
-def _value(graded: Graded) -> float:
-    assert graded.value is not None  # `_scored` keeps no others
-    return graded.value
+def _value(result: Result) -> float:
+    assert result.value is not None  # `_scored` keeps no others
+    return result.value

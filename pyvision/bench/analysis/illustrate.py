@@ -12,15 +12,15 @@ from pyvision.bench.analysis.report import Subject, report
 from pyvision.bench.analysis.statistics import Estimate
 from pyvision.bench.analysis.summary import summarise
 from pyvision.bench.analysis.tool_rules import TITLES
-from pyvision.bench.results import Graded
+from pyvision.bench.results import Result
 
 _MOST_ROWS = 100
 
 
-def illustrated(graded: Sequence[Graded], subject: Subject) -> Document:
+def illustrate_report(results: Sequence[Result], subject: Subject) -> Document:
     """The report with its plots, each at the end of the section that it belongs to."""
-    plots = {plot.name: plot for plot in (*_accuracy(graded), *_tools(subject))}
-    document = report(graded, subject)
+    plots = {plot.name: plot for plot in (*_accuracy(results), *_tools(subject))}
+    document = report(results, subject)
     return replace(
         document, sections=tuple(_with(section, plots.get(section.title)) for section in document.sections)
     )
@@ -30,8 +30,8 @@ def _with(section: Section, plot: Plot | None) -> Section:
     return replace(section, parts=(*section.parts, plot)) if plot else section
 
 
-def _accuracy(graded: Sequence[Graded]) -> Iterator[Plot]:
-    found = summarise(graded)
+def _accuracy(results: Sequence[Result]) -> Iterator[Plot]:
+    found = summarise(results)
     rows: list[tuple[str, Estimate]] = [("all", found.accuracy)] if found.accuracy else []
     rows += [(row.name, row.accuracy) for row in found.categories if row.accuracy]
     if rows:

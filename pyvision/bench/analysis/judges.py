@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pyvision.bench.results import Graded
+from pyvision.bench.results import Result
 from pyvision.bench.samples import JudgeInfo
 
 
@@ -21,10 +21,10 @@ class JudgeCounts:
     unreadable: int
 
 
-def judges_of(graded: Sequence[Graded]) -> tuple[JudgeCounts, ...]:
+def judges_of(results: Sequence[Result]) -> tuple[JudgeCounts, ...]:
     """One row for each judge; none where the rules decided alone."""
     by_judge: dict[str, list[tuple[JudgeInfo, float | None]]] = {}
-    for each in graded:
+    for each in results:
         if (judge := each.score.judge) is not None:
             by_judge.setdefault(judge.model, []).append((judge, each.score.value))
     return tuple(_counts(judge, said) for judge, said in sorted(by_judge.items()))

@@ -15,9 +15,9 @@ _LEAST = 8  # columns of the first cell, however wide the others are
 
 def to_markdown(document: Document) -> str:
     """The whole report; plots are left out."""
-    lines = [f"# {_escaped(plain(document.title))}", ""]
+    lines = [f"# {_escape(plain(document.title))}", ""]
     for section in document.sections:
-        lines += [f"## {_escaped(plain(section.title))}", ""]
+        lines += [f"## {_escape(plain(section.title))}", ""]
         for part in section.parts:
             lines += _lines(part)
     return "\n".join(lines).rstrip() + "\n"
@@ -34,12 +34,12 @@ def plain(text: str) -> str:
 def _lines(part: Part) -> Iterator[str]:
     match part:
         case Paragraph(text=text):
-            yield from _wrapped(text)
+            yield from _wrap(text)
         case Command(line=line):
             yield from ("```sh", plain(line), "```")
         case Items(lines=lines):
             for line in lines:
-                yield from _wrapped(f"- {line}", "  ")
+                yield from _wrap(f"- {line}", "  ")
         case Table():
             yield from _table(part)
         case Plot():
@@ -47,9 +47,9 @@ def _lines(part: Part) -> Iterator[str]:
     yield ""
 
 
-def _wrapped(text: str, further: str = "") -> list[str]:
+def _wrap(text: str, further: str = "") -> list[str]:
     return textwrap.wrap(
-        _escaped(plain(text)),
+        _escape(plain(text)),
         COLUMNS,
         subsequent_indent=further,
         break_on_hyphens=False,
@@ -58,7 +58,7 @@ def _wrapped(text: str, further: str = "") -> list[str]:
 
 
 def _table(table: Table) -> Iterator[str]:
-    rows = [[_escaped(plain(cell)).replace("|", "\\|") for cell in row] for row in (table.head, *table.rows)]
+    rows = [[_escape(plain(cell)).replace("|", "\\|") for cell in row] for row in (table.head, *table.rows)]
     widths = [max(2, *(_width(row[column]) for row in rows)) for column in range(len(table.head))]
     widths[0] = max(_LEAST, min(widths[0], COLUMNS - sum(widths[1:]) - 3 * len(widths) - 1))
     yield _row(rows[0], widths)
@@ -83,7 +83,7 @@ def _cut(text: str, width: int) -> str:
     return "…" + text
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     """Nothing in a text is an element of HTML or a picture to be fetched when Markdown is made into a page."""
     return text.replace("<", "‹").replace("![", "! [").replace("](", "] (")
 

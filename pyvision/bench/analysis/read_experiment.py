@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pyvision.bench.analysis.aggregate_metrics import joined_results
+from pyvision.bench.analysis.aggregate_metrics import aggregate_results
 from pyvision.bench.analysis.compare import Run
 from pyvision.bench.analysis.report import Reference, Subject
-from pyvision.bench.analysis.reproduce import rerun_command
+from pyvision.bench.analysis.reproduce import reproduce_command
 from pyvision.bench.analysis.taxonomy import count_tools
 from pyvision.bench.grading import in_words
 from pyvision.bench.metrics.verdicts import VERDICTS, Verdicts
-from pyvision.bench.results import Graded, pair
+from pyvision.bench.results import Result, pair
 from pyvision.bench.samples import Sample
 from pyvision.bench.store import Store
 from pyvision.errors import ConfigError
@@ -26,42 +26,42 @@ from pyvision.trajectory import EVENTS
 class Experiment:
     """One finished or running experiment with everything that a report tells of it."""
 
-    graded: tuple[Graded, ...]
+    results: tuple[Result, ...]
     subject: Subject
 
 
-def read_graded(folder: Path, metric: str | None = None) -> tuple[Graded, ...]:
+def read_results(folder: Path, metric: str | None = None) -> tuple[Result, ...]:
     """Every record with its score by the metric (NAME:FLAVOUR), or the default one.
 
     Raises ConfigError for a folder without an experiment or without any record.
     """
     with Store(folder) as store:
-        graded = pair(store.records(), store.scores(metric))
-    if not graded:
+        results = pair(store.records(), store.scores(metric))
+    if not results:
         raise ConfigError(f"{str(folder)!r}: no sample has been answered yet; `bench run` goes on with it")
-    return graded
+    return results
 
 
 def read_experiment(
     folder: Path, metric: str | None = None, *, references: tuple[Reference, ...] = ()
 ) -> Experiment:
     """The same with what a report says of it; reads the trajectory of every record. Raises ConfigError."""
-    graded = read_graded(folder, metric)
+    results = read_results(folder, metric)
     with Store(folder) as store:
         configuration, used = store.configuration, metric or store.default_metric
-        tools = count_tools(code for each in graded for code in _code(store, each))
+        tools = count_tools(code for each in results for code in _code(store, each))
     dataset = dataset_name(configuration)
     subject = Subject(
         title=f"{dataset or folder.name}: {configuration.get('strategy', 'experiment')}",
         dataset=dataset,
         configuration={"folder": str(folder), "metric": used, **configuration},
-        command=rerun_command(configuration),
+        command=reproduce_command(configuration),
         references=references,
         tools=tools,
-        joined=joined_results(folder, used, graded),
+        aggregated=aggregate_results(folder, used, results),
         judges=Verdicts(folder / VERDICTS).used(),
     )
-    return Experiment(graded, subject)
+    return Experiment(results, subject)
 
 
 def read_runs(folders: list[Path], metric: str | None = None) -> tuple[Run, ...]:
@@ -71,7 +71,7 @@ def read_runs(folders: list[Path], metric: str | None = None) -> tuple[Run, ...]
     short = [folder.resolve().name for folder in folders]
     names = short if len(set(short)) == len(short) else [str(folder) for folder in folders]
     check_comparable(folders, metric)
-    return tuple(Run(name, read_graded(folder, metric)) for name, folder in zip(names, folders, strict=True))
+    return tuple(Run(name, read_results(folder, metric)) for name, folder in zip(names, folders, strict=True))
 
 
 def check_comparable(folders: Sequence[Path], metric: str | None = None) -> None:
@@ -107,9 +107,9 @@ def dataset_name(configuration: dict[str, Any]) -> str:
     return str(dataset.get("name") or dataset.get("source") or "")
 
 
-def _code(store: Store, graded: Graded) -> Iterator[str]:
+def _code(store: Store, result: Result) -> Iterator[str]:
     """The code of every cell of one record. Its pictures are not read: there may be thousands."""
-    run = _run(store, graded)
+    run = _run(store, result)
     if run is None:
         return
     with (run / EVENTS).open(encoding="utf-8") as lines:
@@ -127,7 +127,7 @@ def _code_in(line: str) -> str | None:
     return str(event["code"]) if isinstance(event, dict) and event.get("kind") == "ran" else None
 
 
-def _run(store: Store, graded: Graded) -> Path | None:
+def _run(store: Store, result: Result) -> Path | None:
     """Where its trajectory lies; None where no cell ran, or it failed before it began."""
-    record = graded.record
+    record = result.record
     return store.run_folder(record.sample_id, record.repeat) if record.cells else None

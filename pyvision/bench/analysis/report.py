@@ -24,7 +24,7 @@ from pyvision.bench.analysis.reproduce import what_it_needs
 from pyvision.bench.analysis.summary import Summary, summarise
 from pyvision.bench.analysis.taxonomy import ToolCounts
 from pyvision.bench.analysis.tool_rules import TITLES
-from pyvision.bench.results import Graded
+from pyvision.bench.results import Result
 from pyvision.types import Usage
 
 _MOST_REASONS = 10
@@ -53,15 +53,15 @@ class Subject:
     command: str = ""
     references: tuple[Reference, ...] = ()
     tools: ToolCounts | None = None
-    joined: tuple[str, ...] = ()
+    aggregated: tuple[str, ...] = ()
     judges: Mapping[str, Usage] = field(default_factory=dict)
 
 
-def report(graded: Sequence[Graded], subject: Subject) -> Document:
+def report(results: Sequence[Result], subject: Subject) -> Document:
     """The report as text and tables; `illustrated` adds the plots."""
-    found = summarise(graded)
+    found = summarise(results)
     sections = [
-        _accuracy(found, subject.joined),
+        _accuracy(found, subject.aggregated),
         *_references(found, subject),
         _endings(found),
         _spent(found, subject.judges),
@@ -72,14 +72,14 @@ def report(graded: Sequence[Graded], subject: Subject) -> Document:
     return Document(subject.title, (*sections, *_origin(subject)))
 
 
-def _accuracy(found: Summary, joined: tuple[str, ...]) -> Section:
+def _accuracy(found: Summary, aggregated: tuple[str, ...]) -> Section:
     rows = [
         (row.name, str(row.n), str(row.unscored), value(row.accuracy), interval(row.accuracy))
         for row in found.categories
     ]
     rows.append(("all", str(found.n), str(found.unscored), value(found.accuracy), interval(found.accuracy)))
     table = Table(("category", "N", "unscored", "accuracy %", "95 % interval"), tuple(rows))
-    told = (*joined, *_remarks(found), *(in_a_sentence(judge, found.n) for judge in found.judges))
+    told = (*aggregated, *_remarks(found), *(in_a_sentence(judge, found.n) for judge in found.judges))
     return Section("Accuracy", (table, *map(Paragraph, told)))
 
 

@@ -8,15 +8,15 @@ from typing import Any
 
 _LIMITS = ("max_turns", "max_tokens", "max_pictures", "max_bytes", "max_seconds", "max_cost", "max_uses")
 _UNLESS_USUAL = (  # flag of `bench run`, key of the configuration, what the flag is where nobody gives it
-    ("--arm", "arm", "tools"),
-    ("--donors", "donors", None),
+    ("--ablation", "arm", "tools"),
+    ("--swap-from", "donors", None),
     ("--limit", "limit", None),
     ("--repeat", "repeats", 1),
 )
 MODEL_FILE = "MODEL.json"
 
 
-def rerun_command(configuration: Mapping[str, Any]) -> str:
+def reproduce_command(configuration: Mapping[str, Any]) -> str:
     """For a shell. A model that no name stands for is in MODEL_FILE: the `model` part of the configuration.
 
     Empty where the configuration names no dataset.
@@ -56,7 +56,7 @@ def what_it_needs(configuration: Mapping[str, Any]) -> tuple[str, ...]:
 def name_of(described: Mapping[str, Any]) -> str | None:
     """The model as `--model` takes it: NAME or NAME:MODEL-ID. None for one that only a file or a variable gives."""
     names = (name for stem in _shipped() for name in (stem, f"{stem}:{described.get('model')}"))
-    return next((name for name in names if described and _described(name) == described), None)
+    return next((name for name in names if described and _describe(name) == described), None)
 
 
 def _shipped() -> tuple[str, ...]:
@@ -67,7 +67,7 @@ def _shipped() -> tuple[str, ...]:
     return tuple(sorted(stem for stem in stems if stem not in TABLES))
 
 
-def _described(name: str) -> Mapping[str, Any]:
+def _describe(name: str) -> Mapping[str, Any]:
     """What a name stands for, whatever the environment holds; empty where it needs more than a key."""
     from pyvision.config.model_config import load_model_config, without_secrets
     from pyvision.errors import ConfigError
@@ -112,7 +112,7 @@ def _main_model(configuration: Mapping[str, Any]) -> str | None:
 
 def _role_model(described: Mapping[str, Any]) -> str:
     """A role is played by a name; where variables changed what it stands for, the one that is most like it."""
-    alike = max(_shipped(), key=lambda stem: len(_plain(_described(stem)) & _plain(described)))
+    alike = max(_shipped(), key=lambda stem: len(_plain(_describe(stem)) & _plain(described)))
     return name_of(described) or (f"{alike}:{described['model']}" if described.get("model") else alike)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from pyvision.bench.analysis.document import Paragraph, Section, Table
-from pyvision.bench.results import Graded
+from pyvision.bench.results import Result
 from pyvision.bench.store import Store
 from pyvision.errors import PyVisionError
 from pyvision.trajectory import EVENTS
@@ -48,13 +48,13 @@ def write_sample_pages(
     return written
 
 
-def samples_section(folder: Path, graded: Sequence[Graded], page: Path) -> Section:
+def samples_section(folder: Path, results: Sequence[Result], page: Path) -> Section:
     """Every record, with a link to its report where there is one. page: the file that the links start from."""
     with Store(folder) as store:
         links = tuple(
-            _link(store.run_folder(each.record.sample_id, each.record.repeat), page) for each in graded
+            _link(store.run_folder(each.record.sample_id, each.record.repeat), page) for each in results
         )
-    table = Table(("sample", "repeat", "score", "end", "cells"), tuple(map(_row, graded)), links)
+    table = Table(("sample", "repeat", "score", "end", "cells"), tuple(map(_row, results)), links)
     if any(links):
         return Section("Samples", (table,))
     remark = "Reports of the single samples are written, and linked here, by `bench report DIR --samples`."
@@ -73,7 +73,7 @@ def _link(run: Path | None, page: Path) -> str | None:
     return quote(Path(os.path.relpath((run / REPORT).resolve(), page.resolve().parent)).as_posix())
 
 
-def _row(graded: Graded) -> tuple[str, ...]:
-    record, value = graded.record, graded.value
+def _row(result: Result) -> tuple[str, ...]:
+    record, value = result.record, result.value
     score = "–" if value is None else f"{value:g}"
     return record.sample_id, str(record.repeat), score, record.end_reason, str(record.cells)

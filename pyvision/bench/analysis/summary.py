@@ -10,8 +10,8 @@ from statistics import fmean, median
 
 from pyvision.bench.analysis.judges import JudgeCounts, judges_of
 from pyvision.bench.analysis.statistics import Estimate, mean_interval
-from pyvision.bench.grading import unscored_because
-from pyvision.bench.results import Graded, by_sample, values_by_sample
+from pyvision.bench.grading import reason_unscored
+from pyvision.bench.results import Result, by_sample, values_by_sample
 from pyvision.errors import EndReason
 
 
@@ -81,36 +81,36 @@ class Summary:
     remarked: int = 0
 
 
-def summarise(graded: Sequence[Graded]) -> Summary:
+def summarise(results: Sequence[Result]) -> Summary:
     """The numbers of one experiment; all zero for one without records."""
-    groups = by_sample(graded)
-    values = [each.value for each in graded if each.value is not None]
-    unscored = len(graded) - len(values)
+    groups = by_sample(results)
+    values = [each.value for each in results if each.value is not None]
+    unscored = len(results) - len(values)
     return Summary(
-        n=len(graded),
+        n=len(results),
         samples=len(groups),
         repeats=max((len(group) for group in groups.values()), default=0),
         unscored=unscored,
-        accuracy=accuracy(graded),
-        low=sum(values) / max(1, len(graded)),
-        high=(sum(values) + unscored) / max(1, len(graded)),
-        categories=_categories(graded),
-        end_reasons=dict(Counter(each.record.end_reason for each in graded).most_common()),
+        accuracy=accuracy(results),
+        low=sum(values) / max(1, len(results)),
+        high=(sum(values) + unscored) / max(1, len(results)),
+        categories=_categories(results),
+        end_reasons=dict(Counter(each.record.end_reason for each in results).most_common()),
         unscored_reasons=dict(
             Counter(
-                unscored_because(each.record, each.score) for each in graded if each.value is None
+                reason_unscored(each.record, each.score) for each in results if each.value is None
             ).most_common()
         ),
-        spending=_spending(graded),
-        working=_working(graded),
-        judges=judges_of(graded),
-        remarked=sum(each.record.answer is not None and bool(each.record.error) for each in graded),
+        spending=_spending(results),
+        working=_working(results),
+        judges=judges_of(results),
+        remarked=sum(each.record.answer is not None and bool(each.record.error) for each in results),
     )
 
 
-def accuracy(graded: Sequence[Graded]) -> Estimate | None:
+def accuracy(results: Sequence[Result]) -> Estimate | None:
     """The mean over samples of the mean over their scored repeats; None where nothing is scored."""
-    return mean_interval(list(values_by_sample(graded).values()))
+    return mean_interval(list(values_by_sample(results).values()))
 
 
 def percentile(values: Sequence[float], share: float) -> float:
@@ -120,11 +120,11 @@ def percentile(values: Sequence[float], share: float) -> float:
     return sorted(values)[max(0, math.ceil(share * len(values)) - 1)]
 
 
-def _categories(graded: Sequence[Graded]) -> tuple[CategoryRow, ...]:
+def _categories(results: Sequence[Result]) -> tuple[CategoryRow, ...]:
     """A row for each category, and one for each `a` above its `a/b`; none where all are the same."""
-    names = sorted({name for each in graded for name in _with_parents(each.record.category)})
+    names = sorted({name for each in results for name in _with_parents(each.record.category)})
     rows = (
-        _category(name, [one for one in graded if name in _with_parents(one.record.category)])
+        _category(name, [one for one in results if name in _with_parents(one.record.category)])
         for name in names
     )
     return tuple(rows) if len(names) > 1 else ()
@@ -135,13 +135,13 @@ def _with_parents(category: str) -> tuple[str, ...]:
     return tuple("/".join(parts[: depth + 1]) for depth in range(len(parts)))
 
 
-def _category(name: str, graded: Sequence[Graded]) -> CategoryRow:
-    unscored = sum(each.value is None for each in graded)
-    return CategoryRow(name, len(graded), unscored, accuracy(graded))
+def _category(name: str, results: Sequence[Result]) -> CategoryRow:
+    unscored = sum(each.value is None for each in results)
+    return CategoryRow(name, len(results), unscored, accuracy(results))
 
 
-def _spending(graded: Sequence[Graded]) -> Spending:
-    records = [each.record for each in graded]
+def _spending(results: Sequence[Result]) -> Spending:
+    records = [each.record for each in results]
     prices = [record.cost for record in records if record.cost is not None]
     seconds = [record.seconds for record in records]
     return Spending(
@@ -155,8 +155,8 @@ def _spending(graded: Sequence[Graded]) -> Spending:
     )
 
 
-def _working(graded: Sequence[Graded]) -> Working:
-    records = [each.record for each in graded]
+def _working(results: Sequence[Result]) -> Working:
+    records = [each.record for each in results]
     if not records:
         return Working(0.0, 0.0, 0.0, 0.0, 0)
     return Working(

@@ -27,7 +27,7 @@ from pyvision.bench.analysis.tool_rules import (
     Kind,
     ToolClass,
 )
-from pyvision.text.python_source import parsed
+from pyvision.text.python_source import parse_source
 
 _MAGIC = re.compile(r"^\s*[%!].*$", re.MULTILINE)
 _POINTS_ONLY = re.compile(r"[rgbcmykw]?[.,ov^<>12348sp*hH+xXDd|_][rgbcmykw]?")
@@ -79,7 +79,7 @@ def count_tools(cells: Iterable[str]) -> ToolCounts:
 def classify(code: str) -> Tools:
     """The kinds of one cell. Never raises: what is no Python is `other`, with the reason."""
     try:
-        found = _Cell(parsed(_MAGIC.sub("pass", code))).kinds()
+        found = _Cell(parse_source(_MAGIC.sub("pass", code))).kinds()
     except SyntaxError as error:
         return Tools(("other",), f"no Python: {error}")
     except RecursionError:
@@ -131,7 +131,7 @@ class _Cell:
         elif name in ON_A_PICTURE and self._is_on_a_picture():
             yield ON_A_PICTURE[name]
         elif name == "plot":
-            yield from self._plotted(call)
+            yield from self._plot(call)
         elif name == "transpose" and any(_name(argument) in TURNS for argument in call.args):
             yield "rotate"
         elif name == "unique" and any(keyword.arg == "return_counts" for keyword in call.keywords):
@@ -139,7 +139,7 @@ class _Cell:
         elif name == "clip" and any(self._is_scaled(argument) for argument in call.args):
             yield "enhance"
 
-    def _plotted(self, call: ast.Call) -> Iterator[Kind]:
+    def _plot(self, call: ast.Call) -> Iterator[Kind]:
         """A plot over a picture or with equal axes draws on or sketches it; any other is a chart of numbers."""
         if not (self._is_on_a_picture() or ({"set_aspect", "axis"} & self._names and self._has_equal_axes())):
             return

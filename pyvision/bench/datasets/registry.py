@@ -134,7 +134,7 @@ def where(
     dataset: Dataset, folder: Path | None = None, environ: Mapping[str, str] = os.environ
 ) -> Path | None:
     """The file of a dataset, if it is there: in the folder, $PYVISION_DATA, ~/.cache/pyvision/data or $LMUData."""
-    found = _found(dataset, folder, environ)
+    found = _find(dataset, folder, environ)
     return found[0] if found else None
 
 
@@ -145,7 +145,7 @@ def open_dataset(
 
     Raises ConfigError, which says how to fetch what is not there.
     """
-    found = _found(dataset, folder, environ)
+    found = _find(dataset, folder, environ)
     pinned = next((place for place in dataset.places if place.hub and place.revision), None)
     if found:
         samples = open_samples(found[0], found[1].columns)
@@ -179,7 +179,7 @@ def _at_revision(dataset: Dataset, revision: str) -> Dataset:
     return replace(dataset, places=tuple(places))
 
 
-def _found(dataset: Dataset, folder: Path | None, environ: Mapping[str, str]) -> tuple[Path, Place] | None:
+def _find(dataset: Dataset, folder: Path | None, environ: Mapping[str, str]) -> tuple[Path, Place] | None:
     pairs = (
         (each / place.file, place)
         for each in _folders(folder, environ)

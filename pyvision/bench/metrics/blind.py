@@ -19,10 +19,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from pyvision.bench.metrics.finals import final_part, unboxed
+from pyvision.bench.metrics.finals import final_part, unwrap_box
 from pyvision.bench.metrics.number_words import whole_number
 from pyvision.bench.metrics.numbers import find_last
-from pyvision.bench.metrics.scoring import compared, numbers_in, unusable
+from pyvision.bench.metrics.scoring import numbers_in, score_equality, unusable
 from pyvision.bench.metrics.yes_no import find_yes_no, truth_of
 from pyvision.bench.samples import Sample, Score
 from pyvision.errors import ConfigError
@@ -45,7 +45,7 @@ _ALONE = re.compile(r"\W*([A-Za-z])\W*", re.ASCII)
 def find_number(answer: str) -> int | None:
     """The last whole number in braces, else what `numbers.find_last` finds."""
     braced = [
-        number for text in _BRACED.findall(unboxed(answer)) if (number := whole_number(text)) is not None
+        number for text in _BRACED.findall(unwrap_box(answer)) if (number := whole_number(text)) is not None
     ]
     return braced[-1] if braced else find_last(answer)
 
@@ -75,7 +75,7 @@ def _number(answer: str, sample: Sample) -> Score:
     if truth is None:
         raise unusable(sample, "a whole number")
     found = find_number(answer)
-    return compared(None if found is None else str(found), truth, right=found == truth, what="number")
+    return score_equality(None if found is None else str(found), truth, right=found == truth, what="number")
 
 
 def _grid(answer: str, sample: Sample) -> Score:
@@ -87,12 +87,12 @@ def _grid(answer: str, sample: Sample) -> Score:
     rows, columns = map(int, given)
     found = find_grid(answer)
     told = f"{found[0]}x{found[1]}" if found else None
-    return compared(told, f"{rows}x{columns}", right=found == (rows, columns), what="pair")
+    return score_equality(told, f"{rows}x{columns}", right=found == (rows, columns), what="pair")
 
 
 def _yes_no(answer: str, sample: Sample) -> Score:
-    found, truth = find_yes_no(re.sub(r"[{}]", " ", unboxed(answer))), truth_of(sample)
-    return compared(found, truth, right=found == truth, what="yes or no")
+    found, truth = find_yes_no(re.sub(r"[{}]", " ", unwrap_box(answer))), truth_of(sample)
+    return score_equality(found, truth, right=found == truth, what="yes or no")
 
 
 def _letter(answer: str, sample: Sample) -> Score:
@@ -100,7 +100,7 @@ def _letter(answer: str, sample: Sample) -> Score:
     if len(truth) != 1:
         raise unusable(sample, "one letter")
     found = find_letter(answer)
-    return compared(found, truth, right=found == truth, what="letter")
+    return score_equality(found, truth, right=found == truth, what="letter")
 
 
 TASKS: Mapping[str, Callable[[str, Sample], Score]] = {

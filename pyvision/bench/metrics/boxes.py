@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import TypeAlias
 
-from pyvision.bench.metrics.finals import unboxed
+from pyvision.bench.metrics.finals import unwrap_box
 from pyvision.bench.metrics.scoring import Metric, numbers_in, unusable
 from pyvision.bench.samples import Sample, Score
 from pyvision.errors import ConfigError
@@ -51,7 +51,7 @@ _EXTENT = ("x", "y", "width", "height")
 
 def find_box(answer: str) -> Box | None:
     """The four numbers of the last box that the answer gives, in its order, or None."""
-    found = sorted((place, box) for place, box in _boxes(unboxed(answer)) if all(map(math.isfinite, box)))
+    found = sorted((place, box) for place, box in _boxes(unwrap_box(answer)) if all(map(math.isfinite, box)))
     return found[-1][1] if found else None
 
 
@@ -61,11 +61,11 @@ def _boxes(text: str) -> Iterator[tuple[int, Box]]:
             left, top, right, bottom = map(float, match.groups())
             yield match.start(), (left, top, right, bottom)
     sides = {match[1].lower().replace("_", "").replace(" ", ""): match for match in _SIDE.finditer(text)}
-    if box := _named({name: float(match[2]) for name, match in sides.items()}):
+    if box := _name({name: float(match[2]) for name, match in sides.items()}):
         yield min(match.start() for match in sides.values()), box
 
 
-def _named(sides: Mapping[str, float]) -> Box | None:
+def _name(sides: Mapping[str, float]) -> Box | None:
     for left, top, right, bottom in _NAMES:
         if sides.keys() >= {left, top, right, bottom}:
             return sides[left], sides[top], sides[right], sides[bottom]

@@ -23,8 +23,8 @@ from collections.abc import Callable, Iterable, Mapping
 from string import ascii_uppercase
 from typing import TypeAlias
 
-from pyvision.bench.metrics.finals import unboxed
-from pyvision.bench.metrics.scoring import Metric, compared, unusable
+from pyvision.bench.metrics.finals import unwrap_box
+from pyvision.bench.metrics.scoring import Metric, score_equality, unusable
 from pyvision.bench.samples import Sample, Score
 
 Options: TypeAlias = Mapping[str, str]  # letter -> text; the text is empty where it is not known
@@ -124,8 +124,8 @@ def letter_metric(find: Finder) -> Metric:
 
     def score(answer: str, sample: Sample) -> Score:
         right = right_letter(sample)
-        letter = find(unboxed(answer), options_of(sample))
-        return compared(letter, right, right=letter == right, what="option")
+        letter = find(unwrap_box(answer), options_of(sample))
+        return score_equality(letter, right, right=letter == right, what="option")
 
     return score
 

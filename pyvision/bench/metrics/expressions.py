@@ -55,13 +55,13 @@ def value_of(text: str) -> float | None:
     if len(text) > _MOST_CHARACTERS:
         return None
     try:
-        value = _Reader(cleaned(text)).whole()
+        value = _Reader(clean_expression(text)).whole()
     except (FormatError, ZeroDivisionError, OverflowError):
         return None
     return value if math.isfinite(value) else None
 
 
-def cleaned(text: str) -> str:
+def clean_expression(text: str) -> str:
     """The expression without what does not count for its value: layout, currency, percent and degree signs, units.
 
     Prose, which is what is longer than a few hundred characters, stays as it is.

@@ -11,7 +11,7 @@ _CUE = re.compile(r"\banswers?(?:\s+(?:is|are|would\s+be)\b\s*:?|\s*:)[\s*_]*", 
 _MARKS = " \t\r\n*_`\"'“”‘’"
 
 
-def unboxed(answer: str) -> str:
+def unwrap_box(answer: str) -> str:
     r"""The content of the last `\boxed{}` or `<answer>`, or the answer as it is when there is none."""
     try:
         return find_boxed(answer) or answer
@@ -21,7 +21,7 @@ def unboxed(answer: str) -> str:
 
 def final_part(answer: str) -> str:
     """The boxed content; else what follows the last "answer is" or "Answer:"; else the whole, without marks."""
-    text = unboxed(answer)
+    text = unwrap_box(answer)
     *_, last = [None, *_CUE.finditer(text)]
     rest = text[last.end() :] if last else ""
     return rest.strip(_MARKS) or text.strip(_MARKS)

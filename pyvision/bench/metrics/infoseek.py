@@ -22,8 +22,8 @@ import string
 from collections.abc import Mapping
 from typing import Any
 
-from pyvision.bench.metrics.finals import unboxed
-from pyvision.bench.metrics.scoring import accepted, compared, numbers_in, unusable
+from pyvision.bench.metrics.finals import unwrap_box
+from pyvision.bench.metrics.scoring import accepted_texts, numbers_in, score_equality, unusable
 from pyvision.bench.samples import Sample, Score
 
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -35,9 +35,9 @@ _YEAR = re.compile(r"\b\d{4}\b", re.ASCII)
 
 def official(answer: str, sample: Sample) -> Score:
     """The published script's rules."""
-    text = unboxed(answer)
+    text = unwrap_box(answer)
     if type_of(sample) != "numerical":
-        return _matched(text, sample)
+        return _match(text, sample)
     found = numbers_of(text)
     score = _in_range(found or (0.0, 0.0), sample)
     return score if found else Score(score.value, "no number found, 0 compared")
@@ -45,15 +45,15 @@ def official(answer: str, sample: Sample) -> Score:
 
 def readme(answer: str, sample: Sample) -> Score:
     """The rules that its README promises."""
-    text = unboxed(answer)
+    text = unwrap_box(answer)
     match type_of(sample):
         case "numerical":
             found = numbers_of(text)
-            return _in_range(found, sample) if found else compared(None, "", right=False, what="number")
+            return _in_range(found, sample) if found else score_equality(None, "", right=False, what="number")
         case "time":
             return _within_a_year(text, sample)
         case _:
-            return _matched(text, sample)
+            return _match(text, sample)
 
 
 def type_of(sample: Sample) -> str:
@@ -74,18 +74,18 @@ def numbers_of(text: str) -> tuple[float, ...]:
     return found[:1] if len(found) == 2 and found[0] > found[1] else found
 
 
-def _matched(text: str, sample: Sample) -> Score:
-    found, truths = normalise(text), accepted(sample)
-    return compared(found or None, " or ".join(truths), right=found in map(normalise, truths))
+def _match(text: str, sample: Sample) -> Score:
+    found, truths = normalise(text), accepted_texts(sample)
+    return score_equality(found or None, " or ".join(truths), right=found in map(normalise, truths))
 
 
 def _within_a_year(text: str, sample: Sample) -> Score:
-    exact = _matched(text, sample)
-    years = [int(year) for truth in accepted(sample) for year in _YEAR.findall(truth)]
+    exact = _match(text, sample)
+    years = [int(year) for truth in accepted_texts(sample) for year in _YEAR.findall(truth)]
     said = _YEAR.findall(text)
     if exact.value or len(said) != 1:
         return exact
-    return compared(
+    return score_equality(
         said[0], f"within a year of {years}", right=any(abs(int(said[0]) - year) <= 1 for year in years)
     )
 
@@ -96,7 +96,7 @@ def _in_range(found: tuple[float, ...], sample: Sample) -> Score:
     told = f"{first:g}" if len(found) == 1 else f"{first:g} to {last:g}"
     inside = low <= first <= high and low <= last <= high
     right = inside or (len(found) == 2 and _shared(found, (low, high)) >= 0.5)
-    return compared(told, f"in {low:g} to {high:g}", right=right)
+    return score_equality(told, f"in {low:g} to {high:g}", right=right)
 
 
 def _shared(left: tuple[float, ...], right: tuple[float, ...]) -> float:

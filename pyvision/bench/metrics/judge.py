@@ -75,22 +75,22 @@ def not_right(score: Score) -> bool:
     return score.value != 1
 
 
-def judged(metric: Metric, judge: Judge, needs: Callable[[Score], bool] = nothing_found) -> Metric:
+def with_judge(metric: Metric, judge: Judge, needs: Callable[[Score], bool] = nothing_found) -> Metric:
     """The metric, with the judge's word on what `needs` it. An empty answer is never asked about."""
 
     def score(answer: str, sample: Sample) -> Score:
         by_rules = metric(answer, sample)
         if not answer.strip() or not needs(by_rules):
             return by_rules
-        return _chosen(answer, sample, judge) if sample.choices else _equal(answer, sample, judge)
+        return _choose(answer, sample, judge) if sample.choices else _equal(answer, sample, judge)
 
     return score
 
 
-def _chosen(answer: str, sample: Sample, judge: Judge) -> Score:
+def _choose(answer: str, sample: Sample, judge: Judge) -> Score:
     options = options_of(sample)
     listed = "\n".join(f"{letter}. {text}" for letter, text in options.items())
-    prompt = prompts.render(CHOICE, question=sample.text, options=listed, **_fenced(answer))
+    prompt = prompts.render(CHOICE, question=sample.text, options=listed, **_fence(answer))
     word = judge.verdict(prompt, {*options, "NONE"})
     if word is None:
         return _score(None, CHOICE, judge, None)
@@ -100,14 +100,14 @@ def _chosen(answer: str, sample: Sample, judge: Judge) -> Score:
 
 def _equal(answer: str, sample: Sample, judge: Judge) -> Score:
     truth = sample.target if isinstance(sample.target, str) else json.dumps(sample.target)
-    prompt = prompts.render(EQUAL, question=sample.text, truth=truth, **_fenced(answer))
+    prompt = prompts.render(EQUAL, question=sample.text, truth=truth, **_fence(answer))
     word = judge.verdict(prompt, {"RIGHT", "WRONG"})
     if word is None:
         return _score(None, EQUAL, judge, None)
     return _score(float(word == "RIGHT"), EQUAL, judge, word)
 
 
-def _fenced(answer: str) -> dict[str, str]:
+def _fence(answer: str) -> dict[str, str]:
     """The answer with a line around it that it cannot hold: a part of its own hash."""
     return {
         "answer": answer,

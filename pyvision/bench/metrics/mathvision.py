@@ -14,9 +14,9 @@ import math
 import re
 
 from pyvision.bench.metrics.choice import find_exact, find_official, options_of, right_letter
-from pyvision.bench.metrics.expressions import cleaned, value_of
-from pyvision.bench.metrics.finals import final_part, unboxed
-from pyvision.bench.metrics.scoring import accepted, compared
+from pyvision.bench.metrics.expressions import clean_expression, value_of
+from pyvision.bench.metrics.finals import final_part, unwrap_box
+from pyvision.bench.metrics.scoring import accepted_texts, score_equality
 from pyvision.bench.samples import Sample, Score
 
 TOLERANCE = 1e-6
@@ -28,7 +28,7 @@ _BRACKETS = {"(": ")", "[": "]", "{": "}"}
 def equal(answer: str, truth: str) -> bool:
     """Whether two answers mean the same number, point, list or text."""
     answer, truth = _right_side(answer), _right_side(truth)
-    if _squeezed(answer) == _squeezed(truth) != "":
+    if _squeeze(answer) == _squeeze(truth) != "":
         return True
     parts, wanted = _parts(answer), _parts(truth)
     if len(wanted) > 1:
@@ -45,10 +45,10 @@ def _right_side(text: str) -> str:
     return text
 
 
-def _squeezed(text: str) -> str:
-    """The text without layout: also the words of \\text{…}, which `cleaned` would take for a unit."""
+def _squeeze(text: str) -> str:
+    """The text without layout: also the words of \\text{…}, which `clean_expression` would take for a unit."""
     words = re.sub(r"\\(?:text|mathrm|mbox)\s*\{([^{}]*)\}", r"\1", text)
-    return cleaned(words).replace(" ", "").lower()
+    return clean_expression(words).replace(" ", "").lower()
 
 
 def _parts(text: str) -> list[str]:
@@ -65,16 +65,18 @@ def _parts(text: str) -> list[str]:
 def official(answer: str, sample: Sample) -> Score:
     """Right by letter, by the option's value, or by the free answer."""
     if sample.choices:
-        return _chosen(answer, sample)
-    text, truths = final_part(answer), accepted(sample)
-    return compared(text or None, " or ".join(truths), right=any(equal(text, truth) for truth in truths))
+        return _choose(answer, sample)
+    text, truths = final_part(answer), accepted_texts(sample)
+    return score_equality(
+        text or None, " or ".join(truths), right=any(equal(text, truth) for truth in truths)
+    )
 
 
-def _chosen(answer: str, sample: Sample) -> Score:
+def _choose(answer: str, sample: Sample) -> Score:
     options, right = options_of(sample), right_letter(sample)
     text = final_part(answer)
     letter = find_exact(text, options) or next(
         (key for key, option in options.items() if equal(text, option)), None
     )
-    letter = letter or find_official(unboxed(answer), options)
-    return compared(letter, right, right=letter == right, what="option")
+    letter = letter or find_official(unwrap_box(answer), options)
+    return score_equality(letter, right, right=letter == right, what="option")

@@ -21,9 +21,9 @@ from collections.abc import Callable, Mapping
 from pyvision.bench.metrics.choice import Options, find_exact, find_vlmevalkit, options_of, right_letter
 from pyvision.bench.metrics.distance import edit_distance
 from pyvision.bench.metrics.expressions import value_of
-from pyvision.bench.metrics.finals import final_part, unboxed
+from pyvision.bench.metrics.finals import final_part, unwrap_box
 from pyvision.bench.metrics.numbers import find_int
-from pyvision.bench.metrics.scoring import accepted, compared
+from pyvision.bench.metrics.scoring import accepted_texts, score_equality
 from pyvision.bench.samples import Sample, Score
 
 _BRACKETED = re.compile(r"\(([A-Z])\)")
@@ -37,21 +37,21 @@ def official(answer: str, sample: Sample) -> Score:
     if sample.choices:
         options, right = options_of(sample), right_letter(sample)
         letter = _nearest(final_part(answer), options)
-        return compared(letter, right, right=letter == right, what="option")
-    return _written(_OFFICIAL[_type_of(sample)](answer, sample), sample)
+        return score_equality(letter, right, right=letter == right, what="option")
+    return _write(_OFFICIAL[_type_of(sample)](answer, sample), sample)
 
 
 def vlmevalkit(answer: str, sample: Sample) -> Score:
     """VLMEvalKit's rules on the whole answer."""
     if sample.choices:
         right = right_letter(sample)
-        letter = find_vlmevalkit(unboxed(answer), options_of(sample))
-        return compared(letter, right, right=letter == right, what="option")
+        letter = find_vlmevalkit(unwrap_box(answer), options_of(sample))
+        return score_equality(letter, right, right=letter == right, what="option")
     match _type_of(sample):
         case "integer":
             return _valued(find_int(answer), sample)
         case "float":
-            return _valued(_of_float(unboxed(answer)), sample)
+            return _valued(_of_float(unwrap_box(answer)), sample)
         case kind:
             return Score(0.0, f"VLMEvalKit compares a {kind} with the text of None", "None")
 
@@ -84,12 +84,12 @@ def _whole(answer: str, _: Sample) -> str | None:
     return None if value is None else str(int(value))
 
 
-def _rounded(answer: str, sample: Sample) -> str | None:
+def _round(answer: str, sample: Sample) -> str | None:
     value = _number(answer)
     return None if value is None else str(round(value, int(float(sample.metadata.get("precision") or 1))))
 
 
-def _listed(answer: str, _: Sample) -> str | None:
+def _list(answer: str, _: Sample) -> str | None:
     found = _LIST.findall(final_part(answer))
     return _list_text(found[-1]) if found else None
 
@@ -109,15 +109,15 @@ def _text(answer: str, _: Sample) -> str | None:
 _OFFICIAL: Mapping[str, Callable[[str, Sample], str | None]] = {
     "text": _text,
     "integer": _whole,
-    "float": _rounded,
-    "list": _listed,
+    "float": _round,
+    "list": _list,
 }
 
 
-def _written(found: str | None, sample: Sample) -> Score:
+def _write(found: str | None, sample: Sample) -> Score:
     """Equality of texts, as the official script ends."""
-    truth = _list_text(str(sample.target)) if _type_of(sample) == "list" else accepted(sample)[0]
-    return compared(found, truth, right=found == truth)
+    truth = _list_text(str(sample.target)) if _type_of(sample) == "list" else accepted_texts(sample)[0]
+    return score_equality(found, truth, right=found == truth)
 
 
 def _of_float(text: str) -> float | None:
@@ -128,6 +128,6 @@ def _of_float(text: str) -> float | None:
 
 
 def _valued(found: float | None, sample: Sample) -> Score:
-    (truth, *_) = accepted(sample)
+    (truth, *_) = accepted_texts(sample)
     parsed = None if found is None else str(found)
-    return compared(parsed, truth, right=found is not None and found == _of_float(truth))
+    return score_equality(parsed, truth, right=found is not None and found == _of_float(truth))

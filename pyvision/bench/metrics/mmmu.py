@@ -15,8 +15,8 @@ import re
 from collections.abc import Iterator
 
 from pyvision.bench.metrics import choice
-from pyvision.bench.metrics.finals import unboxed
-from pyvision.bench.metrics.scoring import accepted, compared
+from pyvision.bench.metrics.finals import unwrap_box
+from pyvision.bench.metrics.scoring import accepted_texts, score_equality
 from pyvision.bench.samples import Sample, Score
 
 _KEY_WORDS = ("could be ", "so ", "is ", "thus ", "therefore ", "final ", "answer ", "result ")
@@ -40,20 +40,20 @@ def vlmevalkit(answer: str, sample: Sample) -> Score:
     """VLMEvalKit's, which knows choices only."""
     if sample.choices:
         return choice.vlmevalkit(answer, sample)
-    truths = accepted(sample)
+    truths = accepted_texts(sample)
     letters = [
-        choice.find_vlmevalkit(unboxed(answer), {"A": truth, "B": "Other Answers"}) for truth in truths
+        choice.find_vlmevalkit(unwrap_box(answer), {"A": truth, "B": "Other Answers"}) for truth in truths
     ]
     found = "A" if "A" in letters else next((letter for letter in letters if letter), None)
-    return compared(found, f"A ({' or '.join(truths)})", right=found == "A")
+    return score_equality(found, f"A ({' or '.join(truths)})", right=found == "A")
 
 
 def _open(answer: str, sample: Sample) -> Score:
-    truths = [form for truth in accepted(sample) for form in _forms(truth)]
-    candidates = open_candidates(unboxed(answer))
+    truths = [form for truth in accepted_texts(sample) for form in _forms(truth)]
+    candidates = open_candidates(unwrap_box(answer))
     hit = next((candidate for candidate in candidates if _meets(candidate, truths)), None)
     told = str(hit if hit is not None else candidates[-1]).strip() if candidates else ""
-    return compared(told or None, " or ".join(accepted(sample)), right=hit is not None)
+    return score_equality(told or None, " or ".join(accepted_texts(sample)), right=hit is not None)
 
 
 def _meets(candidate: str | float, truths: list[str | float]) -> bool:

@@ -14,9 +14,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from pyvision.bench.metrics.finals import final_part, unboxed
+from pyvision.bench.metrics.finals import final_part, unwrap_box
 from pyvision.bench.metrics.number_words import UP_TO_TWENTY, whole_number, whole_numbers
-from pyvision.bench.metrics.scoring import Metric, compared, unusable
+from pyvision.bench.metrics.scoring import Metric, score_equality, unusable
 from pyvision.bench.samples import Sample, Score
 
 _DIGITS_OR_WORD = re.compile(rf"[0-9]{{1,30}}|\b(?:{'|'.join(UP_TO_TWENTY)})\b", re.IGNORECASE)
@@ -32,12 +32,12 @@ def find_last(answer: str) -> int | None:
 
 def find_whole(answer: str) -> int | None:
     """The number that the whole answer is."""
-    return whole_number(unboxed(answer))
+    return whole_number(unwrap_box(answer))
 
 
 def find_first_to_twenty(answer: str) -> int | None:
     """The first run of digits or number word up to twenty, as VLMEvalKit reads TallyQA."""
-    found = _DIGITS_OR_WORD.search(unboxed(answer))
+    found = _DIGITS_OR_WORD.search(unwrap_box(answer))
     if found is None:
         return None
     word = found[0].lower()
@@ -46,7 +46,7 @@ def find_first_to_twenty(answer: str) -> int | None:
 
 def find_int(answer: str) -> int | None:
     """What int() makes of the whole answer."""
-    text = unboxed(answer)
+    text = unwrap_box(answer)
     return int(text) if _INT.fullmatch(text) else None
 
 
@@ -58,7 +58,9 @@ def integer_metric(find: Callable[[str], int | None]) -> Metric:
         if truth is None:
             raise unusable(sample, "a whole number")
         number = find(answer)
-        return compared(None if number is None else str(number), truth, right=number == truth, what="number")
+        return score_equality(
+            None if number is None else str(number), truth, right=number == truth, what="number"
+        )
 
     return score
 

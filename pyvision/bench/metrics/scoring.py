@@ -16,14 +16,14 @@ sample whose target is not what the metric needs raises ConfigError.
 """
 
 
-def compared(parsed: str | None, truth: object, *, right: bool, what: str = "answer") -> Score:
+def score_equality(parsed: str | None, truth: object, *, right: bool, what: str = "answer") -> Score:
     """1 or 0 for what was found, with the comparison in words; 0 when nothing was."""
     if parsed is None:
         return Score(0.0, f"no {what} found")
     return Score(1.0, f"{parsed} is right", parsed) if right else Score(0.0, f"{parsed}, not {truth}", parsed)
 
 
-def accepted(sample: Sample) -> tuple[str, ...]:
+def accepted_texts(sample: Sample) -> tuple[str, ...]:
     """The target as the texts that are right: one, or each of a list."""
     match sample.target:
         case str() | int() | float():

@@ -14,8 +14,8 @@ from __future__ import annotations
 import string
 from collections.abc import Callable
 
-from pyvision.bench.metrics.finals import unboxed
-from pyvision.bench.metrics.scoring import Metric, accepted, compared
+from pyvision.bench.metrics.finals import unwrap_box
+from pyvision.bench.metrics.scoring import Metric, accepted_texts, score_equality
 from pyvision.bench.metrics.vqa import normalise
 from pyvision.bench.samples import Sample, Score
 
@@ -27,9 +27,9 @@ def text_metric(of_answer: Callable[[str], str], of_truth: Callable[[str], str])
     """A metric that gives 1 when the prepared answer equals one of the prepared truths."""
 
     def score(answer: str, sample: Sample) -> Score:
-        text = of_answer(unboxed(answer))
-        truths = [of_truth(truth) for truth in accepted(sample)]
-        return compared(text or None, " or ".join(truths), right=text in truths)
+        text = of_answer(unwrap_box(answer))
+        truths = [of_truth(truth) for truth in accepted_texts(sample)]
+        return score_equality(text or None, " or ".join(truths), right=text in truths)
 
     return score
 

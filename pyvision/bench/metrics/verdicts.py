@@ -38,7 +38,7 @@ class Verdicts:
     def get(self, key: str) -> str | None:
         """The reply kept under a key."""
         with self._lock:
-            return self._loaded().get(key)
+            return self._load().get(key)
 
     def put(self, key: str, model: str, reply: str | None, usage: Usage = _NONE) -> None:
         """Keep a reply, or with None what one took that says nothing; it is in the file when this returns."""
@@ -46,7 +46,7 @@ class Verdicts:
         line = json.dumps({"key": key, "model": model, "reply": reply, **tokens})
         with self._lock:
             if reply is not None:
-                self._loaded()[key] = reply
+                self._load()[key] = reply
             try:
                 self._append(line)
             except OSError as error:
@@ -69,7 +69,7 @@ class Verdicts:
             cut = file.read(1) not in (b"", b"\n")
             file.write((f"\n{line}\n" if cut else f"{line}\n").encode())
 
-    def _loaded(self) -> dict[str, str]:
+    def _load(self) -> dict[str, str]:
         if self._replies is None:
             self._replies = dict(_replies(self.path))
         return self._replies

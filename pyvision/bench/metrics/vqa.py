@@ -20,9 +20,9 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from pyvision.bench.metrics.contractions import contractions
-from pyvision.bench.metrics.finals import unboxed
+from pyvision.bench.metrics.finals import unwrap_box
 from pyvision.bench.metrics.number_words import UP_TO_TWENTY
-from pyvision.bench.metrics.scoring import accepted, compared
+from pyvision.bench.metrics.scoring import accepted_texts, score_equality
 from pyvision.bench.samples import Sample, Score
 
 Normaliser: TypeAlias = Callable[[str], str]
@@ -39,15 +39,15 @@ _FEWEST_ANNOTATORS = 4
 
 def normalise(text: str) -> str:
     """The text as VQA's evaluation compares it: no punctuation or articles, number words as digits, lower case."""
-    return _normalised(text, _STOP_BEFORE_NO_DIGIT)
+    return _normalise(text, _STOP_BEFORE_NO_DIGIT)
 
 
 def normalise_vlmevalkit(text: str) -> str:
     """The same, but a full stop that stands behind a digit stays."""
-    return _normalised(text, _STOP_AWAY_FROM_DIGITS)
+    return _normalise(text, _STOP_AWAY_FROM_DIGITS)
 
 
-def _normalised(text: str, stop: re.Pattern[str]) -> str:
+def _normalise(text: str, stop: re.Pattern[str]) -> str:
     text = text.replace("\n", " ").replace("\t", " ").strip()
     words = (_DIGITS.get(word, word) for word in _without_punctuation(text, stop).lower().split())
     return " ".join(contractions().get(word, word) for word in words if word not in _ARTICLES)
@@ -63,8 +63,8 @@ def _without_punctuation(text: str, stop: re.Pattern[str]) -> str:
 
 def official(answer: str, sample: Sample) -> Score:
     """VQA's evaluation."""
-    answers = [text.strip() for text in accepted(sample)]
-    text = unboxed(answer).replace("\n", " ").replace("\t", " ").strip()
+    answers = [text.strip() for text in accepted_texts(sample)]
+    text = unwrap_box(answer).replace("\n", " ").replace("\t", " ").strip()
     if len(answers) == 1 or len(set(answers)) > 1:
         answers, text = [normalise(each) for each in answers], normalise(text)
     return _shared(text, answers)
@@ -72,31 +72,31 @@ def official(answer: str, sample: Sample) -> Score:
 
 def vlmevalkit(answer: str, sample: Sample) -> Score:
     """VLMEvalKit's, which always normalises, and less."""
-    answers = [normalise_vlmevalkit(each) for each in accepted(sample)]
-    return _shared(normalise_vlmevalkit(unboxed(answer)), answers)
+    answers = [normalise_vlmevalkit(each) for each in accepted_texts(sample)]
+    return _shared(normalise_vlmevalkit(unwrap_box(answer)), answers)
 
 
 def paper(answer: str, sample: Sample) -> Score:
     """ViperGPT's and VDebugger's, which leave the truth as it is."""
-    text, answers = normalise(unboxed(answer)), accepted(sample)
-    return _told(text, answers, min(1.0, answers.count(text) / _enough(answers)))
+    text, answers = normalise(unwrap_box(answer)), accepted_texts(sample)
+    return _format(text, answers, min(1.0, answers.count(text) / _enough(answers)))
 
 
 def _shared(text: str, answers: Sequence[str]) -> Score:
     """The mean over annotators of min(1, matches among the others / 3)."""
     matches = answers.count(text)
     if _enough(answers) == 1:
-        return _told(text, answers, float(matches > 0))
+        return _format(text, answers, float(matches > 0))
     of_matching, of_others = min(1.0, (matches - 1) / 3), min(1.0, matches / 3)
     total = matches * of_matching + (len(answers) - matches) * of_others
-    return _told(text, answers, total / len(answers))
+    return _format(text, answers, total / len(answers))
 
 
 def _enough(answers: Sequence[str]) -> int:
     return 3 if len(answers) >= _FEWEST_ANNOTATORS else 1
 
 
-def _told(text: str, answers: Sequence[str], value: float) -> Score:
+def _format(text: str, answers: Sequence[str], value: float) -> Score:
     if not text:
-        return compared(None, "", right=False)
+        return score_equality(None, "", right=False)
     return Score(value, f"{answers.count(text)} of {len(answers)} annotators say {text}", text)

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import re
 
-from pyvision.bench.metrics.finals import final_part, unboxed
-from pyvision.bench.metrics.scoring import compared, unusable
+from pyvision.bench.metrics.finals import final_part, unwrap_box
+from pyvision.bench.metrics.scoring import score_equality, unusable
 from pyvision.bench.metrics.text import as_vdebugger
 from pyvision.bench.samples import Sample, Score
 
@@ -41,10 +41,10 @@ def truth_of(sample: Sample) -> str:
 def words(answer: str, sample: Sample) -> Score:
     """Yes or no found in prose."""
     found, truth = find_yes_no(answer), truth_of(sample)
-    return compared(found, truth, right=found == truth, what="yes or no")
+    return score_equality(found, truth, right=found == truth, what="yes or no")
 
 
 def paper(answer: str, sample: Sample) -> Score:
     """VDebugger's: the whole answer must be the word."""
-    text, truth = as_vdebugger(unboxed(answer)), truth_of(sample)
-    return compared(text or None, truth, right=text == truth, what="yes or no")
+    text, truth = as_vdebugger(unwrap_box(answer)), truth_of(sample)
+    return score_equality(text or None, truth, right=text == truth, what="yes or no")

@@ -14,9 +14,9 @@ from pyvision.errors import ConfigError
 from pyvision.solve import Task, prepare
 
 if TYPE_CHECKING:
-    from pyvision.bench.ablations import Arm
+    from pyvision.bench.ablations import Ablation
 
-AS_IT_IS = "tools"  # the arm that changes nothing
+DEFAULT_ABLATION = "tools"  # the ablation that changes nothing
 _PLACEHOLDER = "?"  # the question of the task that all samples' tasks are made of
 
 Around: TypeAlias = Callable[[Sandbox, Sample], Sandbox]
@@ -29,7 +29,7 @@ class Plan:
 
     folder: None for one under runs/ that is named after the experiment, so that the same plan finds it again.
     metric: NAME[:FLAVOUR]; None for the source's own, or what each sample names. arm: of an audit
-    (`pyvision.bench.ablations`); donors: the experiment whose figures the arm `swapped` shows.
+    (`pyvision.bench.ablations`); donors: the experiment whose figures the ablation `swapped` shows.
     """
 
     source: Source
@@ -40,41 +40,45 @@ class Plan:
     folder: Path | None = None
     metric: str | None = None
     engine: str = "threads"
-    arm: str = AS_IT_IS
-    donors: Path | None = None
+    ablation: str = DEFAULT_ABLATION
+    swap_from: Path | None = None
 
     def task(self) -> Task:
         """The task that each sample's is made of; its owner closes it. Raises ConfigError."""
-        forced = self.found_arm().strategy
+        forced = self.find_ablation().strategy
         return prepare(
             _PLACEHOLDER, **(self.settings if forced is None else {**self.settings, "strategy": forced})
         )
 
     def samples(self) -> Iterator[Sample]:
-        """Those that the arm can answer, in order."""
-        arm = self.found_arm()
-        return (sample for sample in self.source.samples(self.limit) if arm.can_answer(sample))
+        """Those that the ablation can answer, in order."""
+        ablation = self.find_ablation()
+        return (sample for sample in self.source.samples(self.limit) if ablation.can_answer(sample))
 
     def count(self) -> int | None:
         """How many there are, where that can be known beforehand."""
         whole = self.source.counted(self.limit)
-        return sum(1 for _ in self.samples()) if whole is not None and self.found_arm().needs_box else whole
+        return (
+            sum(1 for _ in self.samples()) if whole is not None and self.find_ablation().needs_box else whole
+        )
 
     def around(self) -> Around:
-        """What the arm makes of the sandbox for each sample. Reads the donors. Raises ConfigError."""
-        from pyvision.bench.ablations import read_donors
+        """What the ablation makes of the sandbox for each sample. Reads the donors. Raises ConfigError."""
+        from pyvision.bench.ablations import read_figures_to_swap
 
-        arm = self.found_arm()
-        donors = read_donors(self.donors) if self.donors else {}
-        return lambda sandbox, sample: arm.around(sandbox, sample, donors)
+        ablation = self.find_ablation()
+        swap_from = read_figures_to_swap(self.swap_from) if self.swap_from else {}
+        return lambda sandbox, sample: ablation.around(sandbox, sample, swap_from)
 
-    def found_arm(self) -> Arm:
-        """The arm of that name. Raises ConfigError for an unknown one, or one without what it needs."""
-        from pyvision.bench.ablations import ARMS
+    def find_ablation(self) -> Ablation:
+        """The ablation of that name. Raises ConfigError for an unknown one, or one without what it needs."""
+        from pyvision.bench.ablations import ABLATIONS
 
-        known = {arm.name: arm for arm in ARMS}
-        if self.arm not in known:
-            raise ConfigError(f"unknown arm {self.arm!r}; known arms are {', '.join(known)}")
-        if self.arm == "swapped" and self.donors is None:
-            raise ConfigError("arm 'swapped' shows another run's figures; name that run: --donors DIR")
-        return known[self.arm]
+        known = {ablation.name: ablation for ablation in ABLATIONS}
+        if self.ablation not in known:
+            raise ConfigError(f"unknown ablation {self.ablation!r}; known ablations are {', '.join(known)}")
+        if self.ablation == "swapped" and self.swap_from is None:
+            raise ConfigError(
+                "ablation 'swapped' shows another run's figures; name that run: --swap-from DIR"
+            )
+        return known[self.ablation]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pyvision.agent.episode import DEFAULT_ROLE, Sandbox
-from pyvision.models.factory import Player
+from pyvision.models.factory import ResolvedModel
 from pyvision.solve import Task
 from pyvision.types import Message, Model, Sampling, Text
 from sandbox import SandboxError
@@ -31,10 +31,10 @@ def check_models(task: Task) -> None:
         _ask(model)
 
 
-def check_player(player: Player) -> None:
+def check_model(resolved: ResolvedModel) -> None:
     """The same for one model. Raises ModelError."""
-    if not _is_played_back(player.described):
-        _ask(player.model)
+    if not _is_played_back(resolved.described):
+        _ask(resolved.model)
 
 
 def check_sandbox(task: Task, sandbox: Sandbox) -> None:

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from pyvision.bench.runner.engines import Finished
-from pyvision.bench.runner.running_totals import Tally
+from pyvision.bench.runner.running_totals import RunningTotals
 from pyvision.bench.samples import INFRASTRUCTURE, Score
 from pyvision.text.sanitize import printable
 
@@ -31,16 +31,16 @@ class Progress:
         self._bar: Any = None
         self._task: Any = None
         self._told_at = time.monotonic()
-        self._tally: Tally | None = None
+        self._totals: RunningTotals | None = None
 
-    def begin(self, folder: Path, tally: Tally) -> None:
+    def begin(self, folder: Path, totals: RunningTotals) -> None:
         """Say where the results go, and what is there already."""
-        self._tally = tally
-        self.tell(f"{tally.done:,} of {_total(tally)} done · {folder}")
+        self._totals = totals
+        self.tell(f"{totals.done:,} of {_total(totals)} done · {folder}")
         if self._bar is not None:
-            self._task = self._bar.add_task("", total=tally.total, completed=tally.done)
+            self._task = self._bar.add_task("", total=totals.total, completed=totals.done)
 
-    def show(self, finished: Finished, score: Score, tally: Tally) -> None:
+    def show(self, finished: Finished, score: Score, totals: RunningTotals) -> None:
         """Count one sample; one that failed through no fault of the model gets a line."""
         record = finished.record
         if record.end_reason in INFRASTRUCTURE:
@@ -51,7 +51,7 @@ class Progress:
                 f"{record.sample_id} ({record.repeat}): not scored: {score.why[:_ERROR_CHARS]}", "yellow"
             )
         if self._bar is not None:
-            self._bar.update(self._task, completed=tally.done, description=status(tally))
+            self._bar.update(self._task, completed=totals.done, description=status(totals))
         elif time.monotonic() - self._told_at >= _EVERY_S:
             self._tell_status()
 
@@ -79,8 +79,8 @@ class Progress:
 
     def _tell_status(self) -> None:
         self._told_at = time.monotonic()
-        if self._tally is not None:
-            self.tell(f"{self._tally.done:,} of {_total(self._tally)} · {status(self._tally)}")
+        if self._totals is not None:
+            self.tell(f"{self._totals.done:,} of {_total(self._totals)} · {status(self._totals)}")
 
 
 def counting(what: str) -> Callable[[int, int], None]:
@@ -96,20 +96,20 @@ def counting(what: str) -> Callable[[int, int], None]:
     return watch
 
 
-def status(tally: Tally) -> str:
+def status(totals: RunningTotals) -> str:
     """Accuracy, failures, cost, rate and what is left, in one line."""
     parts = [
-        "nothing scored yet" if tally.accuracy is None else f"accuracy {tally.accuracy:.1%}",
-        f"{sum(tally.unscored.values()):,} unscored" if tally.unscored else "",
-        f"cost {tally.cost:.4g}" if tally.cost is not None else "",
-        f"{tally.per_second * 60:,.1f}/min" if tally.per_second else "",
-        f"{_duration(tally.seconds_left)} left" if tally.seconds_left else "",
+        "nothing scored yet" if totals.accuracy is None else f"accuracy {totals.accuracy:.1%}",
+        f"{sum(totals.unscored.values()):,} unscored" if totals.unscored else "",
+        f"cost {totals.cost:.4g}" if totals.cost is not None else "",
+        f"{totals.per_second * 60:,.1f}/min" if totals.per_second else "",
+        f"{_duration(totals.seconds_left)} left" if totals.seconds_left else "",
     ]
     return " · ".join(part for part in parts if part)
 
 
-def _total(tally: Tally) -> str:
-    return "?" if tally.total is None else f"{tally.total:,}"
+def _total(totals: RunningTotals) -> str:
+    return "?" if totals.total is None else f"{totals.total:,}"
 
 
 def _duration(seconds: float | None) -> str:

@@ -40,9 +40,9 @@ from pyvision.bench.schema import (
     sample_row,
     score_row,
 )
-from pyvision.bench.store import Store, explained
+from pyvision.bench.store import Store, explain_errors
 from pyvision.errors import ConfigError
-from pyvision.events import Began, Event
+from pyvision.events import Event, RunStarted
 from pyvision.text.redaction import Redactor
 from pyvision.trajectory import IMAGES, TrajectoryWriter, picture_file
 
@@ -80,7 +80,7 @@ class Recorder:
         self._redactor = Redactor(secrets)
         configuration = self._redactor.value(configuration)
         self._metric = metric
-        with explained(folder):
+        with explain_errors(folder):
             (folder / PICTURES).mkdir(parents=True, exist_ok=True)
             (folder / RUNS).mkdir(exist_ok=True)
         self._lock = Lock(folder)
@@ -106,7 +106,7 @@ class Recorder:
         record = record_row(finished.record, self._clean)
         sample = sample_row(job.sample, _pictures_of(finished.events), self._clean)
         key = (job.sample.id, job.repeat)
-        with explained(self.folder), self._transaction():
+        with explain_errors(self.folder), self._transaction():
             # one that failed before its pictures were read does not take the place of one that had them
             self._database.execute(_PUT_SAMPLE if run else _PUT_SAMPLE_IF_NEW, sample)
             self._database.execute(_PUT_RECORD, (*record, job.attempt, run, _now()))
@@ -116,7 +116,7 @@ class Recorder:
     def write_scores(self, scores: Mapping[tuple[str, int], Score]) -> None:
         """Put these scores in the place of all that there are by this recorder's metric."""
         rows = [(*key, self._metric, *score_row(score, self._clean)) for key, score in scores.items()]
-        with explained(self.folder), self._transaction():
+        with explain_errors(self.folder), self._transaction():
             self._database.execute("DELETE FROM scores WHERE metric = ?", (self._metric,))
             self._database.executemany(_PUT_SCORE, rows)
 
@@ -138,7 +138,7 @@ class Recorder:
 
     def _write_run(self, folder: Path, events: Sequence[Event]) -> None:
         """The trajectory, its pictures in the folder that all runs of the experiment share."""
-        with explained(self.folder):
+        with explain_errors(self.folder):
             shutil.rmtree(folder, ignore_errors=True)  # without a record: of a runner that was killed
             folder.mkdir()
             (folder / IMAGES).symlink_to(Path("..", "..", PICTURES), target_is_directory=True)
@@ -147,7 +147,7 @@ class Recorder:
                 trajectory.write(event)
 
     def _remember(self, key: str, value: str) -> None:
-        with explained(self.folder):
+        with explain_errors(self.folder):
             self._database.execute(put("experiment", ("key", "value")), (key, value))
 
     def _clean(self, value: Any) -> Any:
@@ -177,7 +177,7 @@ def run_name(job: Job) -> str:
 
 def _pictures_of(events: Sequence[Event]) -> tuple[str, ...]:
     """The files of the question's pictures, relative to the folder of the experiment."""
-    if not events or not isinstance(events[0], Began):
+    if not events or not isinstance(events[0], RunStarted):
         return ()
     return tuple(picture_file(picture).replace(IMAGES, PICTURES, 1) for picture in events[0].question.images)
 
@@ -191,7 +191,7 @@ def _create(folder: Path, configuration: Mapping[str, Any]) -> None:
         "configuration": json.dumps(configuration),
         "began_at": _now(),
     }
-    with explained(folder):
+    with explain_errors(folder):
         part.unlink(missing_ok=True)
         database = sqlite3.connect(part, isolation_level=None)
         try:
@@ -213,7 +213,7 @@ def _check_same(folder: Path, configuration: Mapping[str, Any]) -> None:
 
 
 def _writable(folder: Path) -> sqlite3.Connection:
-    with explained(folder):
+    with explain_errors(folder):
         database = sqlite3.connect(folder / DATABASE, timeout=30.0, isolation_level=None)
         database.execute("PRAGMA journal_mode = WAL")
         database.execute("PRAGMA synchronous = FULL")

@@ -16,7 +16,7 @@ from pyvision.bench.runner.engines.registry import open_engine
 from pyvision.bench.runner.plan import Plan
 from pyvision.bench.runner.preflight import check_models
 from pyvision.bench.runner.recorder import Recorder
-from pyvision.bench.runner.running_totals import Tally
+from pyvision.bench.runner.running_totals import RunningTotals
 from pyvision.bench.runner.stopping import Stopping
 from pyvision.bench.samples import INFRASTRUCTURE, UNGRADED, Score
 from pyvision.bench.store import Store
@@ -27,7 +27,7 @@ _PATIENCE = 12  # infrastructure failures in a row, for one or a few workers
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class ExperimentResult:
     """What came of it. was_stopped: by a signal, before all samples were through."""
 
     folder: Path
@@ -45,14 +45,14 @@ class Stopped(PyVisionError):  # noqa: N818 - it reports an end, not a fault of 
 class Watcher(Protocol):
     """Who is told how it goes; `pyvision.bench.runner.progress.Progress` is one."""
 
-    def begin(self, folder: Path, tally: Tally) -> None: ...
+    def begin(self, folder: Path, totals: RunningTotals) -> None: ...
 
-    def show(self, finished: Finished, score: Score, tally: Tally) -> None: ...
+    def show(self, finished: Finished, score: Score, totals: RunningTotals) -> None: ...
 
     def tell(self, line: str) -> None: ...
 
 
-def run(plan: Plan, watcher: Watcher) -> Ran:
+def run(plan: Plan, watcher: Watcher) -> ExperimentResult:
     """Run the plan to its end, or to a signal.
 
     Raises ConfigError before anything was paid for; ModelError or sandbox.SandboxError when model or sandbox is
@@ -61,16 +61,16 @@ def run(plan: Plan, watcher: Watcher) -> Ran:
     with plan.task() as task:
         grading = find_grading(plan.metric or plan.source.metric)
         with _recorder(plan, task, grading) as recorder:
-            _grade_earlier(recorder, grading)
-            tally, jobs = _state(recorder.folder, plan)
-            watcher.begin(recorder.folder, tally)
+            _grade_recorded(recorder, grading)
+            totals, jobs = _state(recorder.folder, plan)
+            watcher.begin(recorder.folder, totals)
             first = next(jobs, None)
             if first is None:
-                return Ran(recorder.folder, was_stopped=False)
+                return ExperimentResult(recorder.folder, was_stopped=False)
             check_models(task)
             with open_engine(plan, task) as engine:
-                driver = _Driver(engine, recorder, grading, tally, watcher)
-                return Ran(
+                driver = _Driver(engine, recorder, grading, totals, watcher)
+                return ExperimentResult(
                     recorder.folder, driver.drive(chain((first,), jobs), max(_PATIENCE, 3 * plan.workers))
                 )
 
@@ -90,11 +90,11 @@ def _recorder(plan: Plan, task: Task, grading: Grading) -> Iterator[Recorder]:
         yield recorder
 
 
-def _grade_earlier(recorder: Recorder, grading: Grading) -> None:
+def _grade_recorded(recorder: Recorder, grading: Grading) -> None:
     """Grade what is there already, if it was graded by another metric."""
     with Store(recorder.folder) as store:
-        graded = store.scores(grading.key).keys() if grading.key in store.metrics() else set()
-        if store.attempts().keys() <= graded:
+        results = store.scores(grading.key).keys() if grading.key in store.metrics() else set()
+        if store.attempts().keys() <= results:
             return
         scores = grade(store, grading)
     recorder.write_scores(scores)
@@ -104,12 +104,12 @@ class _Driver:
     """The loop: only it writes."""
 
     def __init__(
-        self, engine: Engine, recorder: Recorder, grading: Grading, tally: Tally, watcher: Watcher
+        self, engine: Engine, recorder: Recorder, grading: Grading, totals: RunningTotals, watcher: Watcher
     ) -> None:
         self._engine = engine
         self._recorder = recorder
         self._grading = grading
-        self._tally = tally
+        self._totals = totals
         self._watcher = watcher
         self._in_a_row = 0
         self._reason: Stopped | None = None
@@ -122,7 +122,7 @@ class _Driver:
         with Stopping(self._engine, self._watcher.tell) as stopping:
             for finished in self._engine.answer(jobs):
                 self._keep(finished)
-                if self._reason is None and (reason := self._judged(finished, patience)) is not None:
+                if self._reason is None and (reason := self._judge(finished, patience)) is not None:
                     self._reason = reason
                     stopping.drain()
         if self._reason is not None:
@@ -132,10 +132,10 @@ class _Driver:
     def _keep(self, finished: Finished) -> None:
         score = self._grading.score(finished.record, finished.job.sample)
         self._recorder.write(finished, score)
-        self._tally.add(finished.record, score)
-        self._watcher.show(finished, score, self._tally)
+        self._totals.add(finished.record, score)
+        self._watcher.show(finished, score, self._totals)
 
-    def _judged(self, finished: Finished, patience: int) -> Stopped | None:
+    def _judge(self, finished: Finished, patience: int) -> Stopped | None:
         """Why no other sample can fare better, if that is so."""
         record = finished.record
         if finished.fatal is not None:
@@ -151,17 +151,17 @@ class _Driver:
         return Stopped(record.end_reason, f"{self._in_a_row} samples in a row failed, the last with: {last}")
 
 
-def _state(folder: Path, plan: Plan) -> tuple[Tally, Iterator[Job]]:
+def _state(folder: Path, plan: Plan) -> tuple[RunningTotals, Iterator[Job]]:
     """What is done already, and what is left to do. Infrastructure failures are tried again."""
     with Store(folder) as store:
-        tally = Tally(store.total)
+        totals = RunningTotals(store.total)
         finished, attempts = store.finished(), store.attempts()
         scores = store.scores()
         for record in store.records():
             key = (record.sample_id, record.repeat)
             if key in finished:
-                tally.add(record, scores.get(key, UNGRADED), now=False)
-    return tally, _jobs(plan, finished, attempts)
+                totals.add(record, scores.get(key, UNGRADED), now=False)
+    return totals, _jobs(plan, finished, attempts)
 
 
 def _jobs(

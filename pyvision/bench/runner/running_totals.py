@@ -10,7 +10,7 @@ from pyvision.bench.samples import INFRASTRUCTURE, UNGRADED, Record, Score
 from pyvision.bench.store import Store
 
 
-class Tally:
+class RunningTotals:
     """Adds up records with their scores. `total`: how many there will be, None where nobody knows."""
 
     def __init__(self, total: int | None = None) -> None:
@@ -68,15 +68,15 @@ class Tally:
         }
 
 
-def tally_of(store: Store) -> Tally:
+def running_totals_of(store: Store) -> RunningTotals:
     """All that a folder holds, by its default metric; a record that was never graded is unscored."""
-    tally, scores = Tally(store.total), store.scores()
+    totals, scores = RunningTotals(store.total), store.scores()
     for record in store.records():
         score = scores.get((record.sample_id, record.repeat), UNGRADED)
-        tally.add(record, score, now=False)
-    return tally
+        totals.add(record, score, now=False)
+    return totals
 
 
 def _kind(record: Record, score: Score) -> str:
-    """What failed, in two or three words: `model_error`, `the metric failed`, `not graded`."""
+    """What failed, in two or three words: `model_error`, `the metric failed`, `not results`."""
     return record.end_reason if record.end_reason in INFRASTRUCTURE else score.unscored or "no score"

@@ -11,17 +11,17 @@ from collections.abc import Callable, Mapping, Sequence
 from pyvision.bench.synthetic.canvas import Canvas
 from pyvision.bench.synthetic.colours import INKS
 from pyvision.bench.synthetic.scene import Dice, Scene
-from pyvision.bench.synthetic.shapes import SHAPES, Thing, areas_of, is_shown, some_thing, spots
+from pyvision.bench.synthetic.shapes import SHAPES, Shape, areas_of, is_shown, some_shape, spots
 
 _CELL = 84
 _MARGIN = 0.12  # by how much of a cell the extreme one of its kind differs from the next
-_EXTREMES: Mapping[str, Callable[[Thing], float]] = {
-    "leftmost": lambda thing: thing.centre[0],
-    "rightmost": lambda thing: -thing.centre[0],
-    "topmost": lambda thing: thing.centre[1],
-    "bottommost": lambda thing: -thing.centre[1],
-    "largest": lambda thing: -thing.radius,
-    "smallest": lambda thing: thing.radius,
+_EXTREMES: Mapping[str, Callable[[Shape], float]] = {
+    "leftmost": lambda shape: shape.centre[0],
+    "rightmost": lambda shape: -shape.centre[0],
+    "topmost": lambda shape: shape.centre[1],
+    "bottommost": lambda shape: -shape.centre[1],
+    "largest": lambda shape: -shape.radius,
+    "smallest": lambda shape: shape.radius,
 }
 
 
@@ -31,13 +31,13 @@ def make(dice: Dice) -> Scene | None:
     name = dice.goal.choice(list(INKS)), dice.goal.choice(SHAPES)
     extreme = dice.goal.choice(list(_EXTREMES)) if compares else None
     size = dice.whole(480, 1440), dice.whole(420, 1080)
-    things = _scattered(dice, size, name, 3 if extreme else 1)
-    found = _meant([thing for thing in things if (thing.colour, thing.shape) == name], extreme)
+    shapes = _scattered(dice, size, name, 3 if extreme else 1)
+    found = _meant([shape for shape in shapes if (shape.colour, shape.shape) == name], extreme)
     if found is None:
         return None
     page = Canvas(*size)
-    for thing in things:
-        thing.draw(page)
+    for shape in shapes:
+        shape.draw(page)
     if not is_shown(found, areas_of(page.pixels(), found.colour)):
         return None
     described = f"the {extreme} {found.name}" if extreme else f"the {found.name}"
@@ -45,27 +45,27 @@ def make(dice: Dice) -> Scene | None:
         f"Where is {described}? The image is {size[0]} pixels wide and {size[1]} pixels high. "
         "Answer with its bounding box as [left, top, right, bottom] in pixels from the top left corner."
     )
-    truth = {"described": described, "things": [thing.plain() for thing in things]}
+    truth = {"described": described, "things": [shape.plain() for shape in shapes]}
     kind = "comparison" if extreme else "attributes"
     more = {"box": list(found.box), "width": size[0], "height": size[1]}
     return Scene(question, list(found.box), (page,), "box_iou", kind, truth, more=more)
 
 
-def _scattered(dice: Dice, size: tuple[int, int], name: tuple[str, str], same: int) -> list[Thing]:
+def _scattered(dice: Dice, size: tuple[int, int], name: tuple[str, str], same: int) -> list[Shape]:
     """So many things of that name, and others."""
     names = [(colour, shape) for colour in INKS for shape in SHAPES if (colour, shape) != name]
     wanted = [name] * same + dice.chance.choices(names, k=dice.whole(4, 40))
     return [
-        some_thing(dice.chance, each, spot)
+        some_shape(dice.chance, each, spot)
         for each, spot in zip(wanted, spots(dice.chance, size, _CELL), strict=False)
     ]
 
 
-def _meant(things: Sequence[Thing], extreme: str | None) -> Thing | None:
+def _meant(shapes: Sequence[Shape], extreme: str | None) -> Shape | None:
     """The one that is described; None when that is not clear."""
     if extreme is None:
-        return things[0] if len(things) == 1 else None
+        return shapes[0] if len(shapes) == 1 else None
     measure = _EXTREMES[extreme]
-    first, second, *_ = sorted(things, key=measure)
+    first, second, *_ = sorted(shapes, key=measure)
     margin = _MARGIN * _CELL / (4 if extreme in ("largest", "smallest") else 1)
     return first if measure(second) - measure(first) >= margin else None

@@ -45,7 +45,7 @@ class Canvas:
         reach = width / 2 if line else 0
         left, top, right, bottom = box
         self._pen.ellipse(
-            self._scaled_box(left - reach, top - reach, right + reach, bottom + reach),
+            self._scale_box(left - reach, top - reach, right + reach, bottom + reach),
             fill=fill, outline=line, width=max(1, round(width * self._fine)) if line else 0,
         )  # fmt: skip
 
@@ -65,7 +65,7 @@ class Canvas:
     def sector(self, centre: Point, radius: float, turns: tuple[float, float], fill: RGB) -> None:
         """A slice of a pie from one share of a full turn to another, clockwise from the top; edged in white."""
         (x, y), (start, end) = centre, turns
-        box = self._scaled_box(x - radius, y - radius, x + radius, y + radius)
+        box = self._scale_box(x - radius, y - radius, x + radius, y + radius)
         angles = start * 360 - 90, end * 360 - 90
         self._pen.pieslice(box, *angles, fill=fill, outline=(255, 255, 255), width=self._fine)
 
@@ -74,7 +74,7 @@ class Canvas:
     ) -> None:
         """A filled polygon, or the outline of one."""
         if fill:
-            self._pen.polygon(self._scaled(points), fill=fill)
+            self._pen.polygon(self._scale(points), fill=fill)
         if line:
             self.stroke([*points, points[0], points[1]], line, width)
 
@@ -86,7 +86,7 @@ class Canvas:
 
     def stroke(self, points: Sequence[Point], ink: RGB, width: float) -> None:
         """A polyline with round joints."""
-        self._pen.line(self._scaled(points), fill=ink, width=max(1, round(width * self._fine)), joint="curve")
+        self._pen.line(self._scale(points), fill=ink, width=max(1, round(width * self._fine)), joint="curve")
 
     def text(
         self,
@@ -122,13 +122,13 @@ class Canvas:
 
     def png(self) -> bytes:
         """The finished picture as a PNG, nothing lost."""
-        return self._saved("PNG", optimize=False, compress_level=6)
+        return self._save("PNG", optimize=False, compress_level=6)
 
     def jpeg(self) -> bytes:
         """The finished picture as a JPEG of high quality, its colours at full resolution."""
-        return self._saved("JPEG", quality=92, subsampling=0)
+        return self._save("JPEG", quality=92, subsampling=0)
 
-    def _saved(self, kind: str, **settings: Any) -> bytes:
+    def _save(self, kind: str, **settings: Any) -> bytes:
         file = BytesIO()
         self._finished().save(file, kind, **settings)
         return file.getvalue()
@@ -146,10 +146,10 @@ class Canvas:
             self._reduced = self._page.reduce(self._fine)
         return self._reduced
 
-    def _scaled(self, points: Sequence[Point]) -> list[Point]:
+    def _scale(self, points: Sequence[Point]) -> list[Point]:
         return [(x * self._fine, y * self._fine) for x, y in points]
 
-    def _scaled_box(self, left: float, top: float, right: float, bottom: float) -> list[float]:
+    def _scale_box(self, left: float, top: float, right: float, bottom: float) -> list[float]:
         # Pillow's boxes include their last pixel.
         return [left * self._fine, top * self._fine, right * self._fine - 1, bottom * self._fine - 1]
 

@@ -54,12 +54,12 @@ def make(dice: Dice) -> Scene | None:
 
 def _bars(dice: Dice, task: str) -> Scene | None:
     topic, chart = _table(dice)
-    return _asked(dice, f"bar {task}", topic, chart, draw_bars(chart))
+    return _ask(dice, f"bar {task}", topic, chart, draw_bars(chart))
 
 
 def _lines(dice: Dice, task: str) -> Scene | None:
     topic, chart = _table(dice)
-    return _asked(dice, f"line {task}", topic, chart, draw_lines(chart))
+    return _ask(dice, f"line {task}", topic, chart, draw_lines(chart))
 
 
 def _pie(dice: Dice, task: str) -> Scene | None:
@@ -68,7 +68,7 @@ def _pie(dice: Dice, task: str) -> Scene | None:
         topic.title, _some(dice, topic.categories, count), ("",), (_shares(dice, count),), 100,
         tuple(some_inks(dice.chance, count)),
     )  # fmt: skip
-    return _asked(dice, f"pie {task}", topic, chart, draw_pie(chart, labelled=task != "largest"))
+    return _ask(dice, f"pie {task}", topic, chart, draw_pie(chart, labelled=task != "largest"))
 
 
 _KINDS: Mapping[str, Callable[[Dice, str], Scene | None]] = {"bar": _bars, "line": _lines, "pie": _pie}
@@ -96,7 +96,7 @@ def _shares(dice: Dice, count: int) -> tuple[int, ...]:
     return tuple(b - a + _LEAST_SLICE for a, b in zip([0, *cuts], [*cuts, free], strict=True))
 
 
-def _asked(dice: Dice, kind: str, topic: _Topic, chart: Chart, page: Canvas | None) -> Scene | None:
+def _ask(dice: Dice, kind: str, topic: _Topic, chart: Chart, page: Canvas | None) -> Scene | None:
     """The question of this kind about a row of the chart; None where the largest is not clear."""
     if page is None:
         return None

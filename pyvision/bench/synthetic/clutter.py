@@ -9,7 +9,7 @@ from __future__ import annotations
 from pyvision.bench.synthetic.canvas import Canvas
 from pyvision.bench.synthetic.colours import INKS
 from pyvision.bench.synthetic.scene import Dice, Scene
-from pyvision.bench.synthetic.shapes import SHAPES, Thing, areas_of, is_shown, some_thing, spots
+from pyvision.bench.synthetic.shapes import SHAPES, Shape, areas_of, is_shown, some_shape, spots
 
 _SIZE = (960, 720)
 _CELL = 80
@@ -22,22 +22,22 @@ def make(dice: Dice) -> Scene | None:
     colour, shape = dice.goal.choice(list(INKS)), dice.goal.choice(SHAPES)
     names = [(colour, shape)] * wanted + _others(dice, colour, shape)
     places = spots(dice.chance, _SIZE, _CELL)
-    things = [some_thing(dice.chance, name, next(places)) for name in names]
+    shapes = [some_shape(dice.chance, name, next(places)) for name in names]
     page = Canvas(*_SIZE)
     _scrawl(dice, page, dice.whole(4, 40), 6)
-    for thing in things:
-        thing.draw(page)
-    same = [thing for thing in things if thing.colour == colour]
+    for drawn_shape in shapes:
+        drawn_shape.draw(page)
+    same = [drawn_shape for drawn_shape in shapes if drawn_shape.colour == colour]
     shown = areas_of(page.pixels(), colour)
-    if len(shown) != len(same) or not all(is_shown(thing, shown) for thing in same):
+    if len(shown) != len(same) or not all(is_shown(drawn_shape, shown) for drawn_shape in same):
         return None
     _scrawl(dice, page, dice.whole(0, 12), 1)
     question = f"How many {colour} {_plural(shape)} are in the image? Answer with a number."
-    return Scene(question, wanted, (page,), "integer", "colour and shape", _truth(things))
+    return Scene(question, wanted, (page,), "integer", "colour and shape", _truth(shapes))
 
 
-def _truth(things: list[Thing]) -> dict[str, object]:
-    return {"things": [thing.plain() for thing in things]}
+def _truth(shapes: list[Shape]) -> dict[str, object]:
+    return {"things": [shape.plain() for shape in shapes]}
 
 
 def _plural(shape: str) -> str:

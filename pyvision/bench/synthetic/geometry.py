@@ -24,8 +24,8 @@ def star(centre: Point, radius: float, turn: float = 0.0) -> list[Point]:
 
 
 def cross(centre: Point, radius: float, turn: float = 0.0) -> list[Point]:
-    """The twelve corners of a cross with arms of one width."""
-    half = math.atan2(0.3, 1.0)  # an arm is 0.6 wide where its end is 1 away
+    """The twelve corners of a cross with ablations of one width."""
+    half = math.atan2(0.3, 1.0)  # an ablation is 0.6 wide where its end is 1 away
     inner = radius * 0.3 * math.sqrt(2) * math.cos(half)
     angles = [turn + k * math.pi / 2 for k in range(4)]
     spread = ((radius, -half), (radius, half), (inner, math.pi / 4))

@@ -35,7 +35,7 @@ def make(dice: Dice) -> Scene | None:
     gap = size * dice.between(0.5, 0.22)
     width = round(sum(text_width(letter, size) + gap for letter in word) + 4 * size)
     page = Canvas(width, 4 * size)
-    boxes = _spelled(page, word, size, gap)
+    boxes = _spell(page, word, size, gap)
     left, top, right, bottom = oval = _oval(boxes[place], gap)
     page.ellipse(oval, line=_OVAL, width=dice.between(4, 2.5))
     if not _is_clear(near(page.pixels(), BLACK, 150), boxes, place, oval):
@@ -54,7 +54,7 @@ def _word(dice: Dice) -> str:
     return dice.chance.choice(near_by[:8])
 
 
-def _spelled(page: Canvas, word: str, size: int, gap: float) -> list[Box]:
+def _spell(page: Canvas, word: str, size: int, gap: float) -> list[Box]:
     """Draw the word letter by letter; the boxes of their ink."""
     x, boxes = 2.0 * size, []
     for letter in word:

@@ -46,7 +46,7 @@ def make(dice: Dice) -> Scene | None:
 def _colour(dice: Dice) -> Scene | None:
     options = dice.goal.sample(list(INKS), 4)
     right = dice.goal.randrange(4)
-    ground, cells = _filled(dice, list(INKS))
+    ground, cells = _fill(dice, list(INKS))
     box = ground.shape(cells[0], "star", options[right])
     if not _shows(ground, box, INKS[options[right]], 0.2):
         return None
@@ -57,7 +57,7 @@ def _colour(dice: Dice) -> Scene | None:
 def _shape(dice: Dice) -> Scene | None:
     colour, options = dice.goal.choice(list(INKS)), dice.goal.sample(_COMMON, 4)
     right = dice.goal.randrange(4)
-    ground, cells = _filled(dice, [other for other in INKS if other != colour])
+    ground, cells = _fill(dice, [other for other in INKS if other != colour])
     box = ground.shape(cells[0], options[right], colour)
     if not _shows(ground, box, INKS[colour], 0.2):
         return None
@@ -67,7 +67,7 @@ def _shape(dice: Dice) -> Scene | None:
 
 def _word(dice: Dice) -> Scene | None:
     word = dice.goal.choice(_WORDS)
-    ground, cells = _filled(dice, list(INKS))
+    ground, cells = _fill(dice, list(INKS))
     box = ground.sign(cells[0], word, _YELLOW)
     if not _shows(ground, box, _YELLOW, 0.4):
         return None
@@ -79,7 +79,7 @@ def _position(dice: Dice) -> Scene | None:
     axis = dice.goal.randrange(2)
     options = (("left", "right"), ("above", "below"))[axis]
     right, colours = dice.goal.randrange(2), dice.chance.sample(list(INKS), 2)
-    ground, cells = _filled(dice, list(INKS))
+    ground, cells = _fill(dice, list(INKS))
     first, second = sorted(cells[:2], key=lambda cell: cell[axis], reverse=right == 1)
     if abs(first[axis] - second[axis]) < _APART * (ground.columns, ground.rows)[axis]:
         return None
@@ -102,7 +102,7 @@ def _scene(asked: _Asked, ground: Ground, box: Box) -> Scene:
     )  # fmt: skip
 
 
-def _filled(dice: Dice, colours: Sequence[str]) -> tuple[Ground, list[Cell]]:
+def _fill(dice: Dice, colours: Sequence[str]) -> tuple[Ground, list[Cell]]:
     """A ground full of things that are no needles, of these colours, and its empty cells."""
     ground, chance = Ground(dice), dice.chance
     cells = ground.cells()

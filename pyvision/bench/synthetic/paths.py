@@ -49,7 +49,7 @@ def make(dice: Dice) -> Scene | None:
         return None
     names = some_inks(dice.chance, len(pairs))
     letters = dice.chance.sample(_LETTERS, 4)  # of the stations at the top, right, bottom and left
-    page = _drawn(dice.chance, laid, names, letters)
+    page = _draw(dice.chance, laid, names, letters)
     if any(_colours_at(page, station) != _ending(pairs, names, station) for station in range(4)):
         return None
     one, other = (letters[station] for station in pair)
@@ -74,12 +74,12 @@ def _walk(dice: Dice, net: _Net, pair: Pair) -> list[Node]:
         for further in _neighbours(node, net.taken):
             if further not in came:
                 heapq.heappush(queue, (cost + dice.chance.uniform(1, winding), further, node))
-    nodes = _traced(came, [_node(end, 0), goal])
+    nodes = _trace(came, [_node(end, 0), goal])
     net.taken.update(frozenset(edge) for edge in pairwise(nodes))
     return nodes if len(nodes) > 2 else []
 
 
-def _traced(came: dict[Node, Node], nodes: list[Node]) -> list[Node]:
+def _trace(came: dict[Node, Node], nodes: list[Node]) -> list[Node]:
     while nodes[-1] in came:
         nodes.append(came[nodes[-1]])
     return nodes
@@ -100,7 +100,7 @@ def _node(port: tuple[int, int], depth: int) -> Node:
     return ((at, depth), (_GRID - depth, at), (at, _GRID - depth), (depth, at))[station]
 
 
-def _drawn(
+def _draw(
     chance: random.Random, laid: Sequence[Sequence[Node]], names: Sequence[str], letters: Sequence[str]
 ) -> Canvas:
     page = Canvas(_SIDE, _SIDE)

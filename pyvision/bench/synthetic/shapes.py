@@ -16,7 +16,7 @@ SHAPES = ("circle", "triangle", "square", "pentagon", "star", "cross")
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
+class Shape:
     """A filled shape: the circle around its corners has this centre and radius; turn is in radians."""
 
     colour: str
@@ -58,9 +58,9 @@ def spots(chance: random.Random, size: tuple[int, int], cell: int) -> Iterator[t
         yield (x, y), radius
 
 
-def some_thing(chance: random.Random, name: tuple[str, str], spot: tuple[Point, float]) -> Thing:
+def some_shape(chance: random.Random, name: tuple[str, str], spot: tuple[Point, float]) -> Shape:
     """A thing of this (colour, shape) in a spot, turned by chance."""
-    return Thing(*name, *spot, turn=chance.uniform(0, 2 * math.pi))
+    return Shape(*name, *spot, turn=chance.uniform(0, 2 * math.pi))
 
 
 def areas_of(pixels: Pixels, colour: str) -> list[Area]:
@@ -68,6 +68,6 @@ def areas_of(pixels: Pixels, colour: str) -> list[Area]:
     return areas(near(pixels, INKS[colour], 40), least=20)
 
 
-def is_shown(thing: Thing, shown: list[Area], slack: int = 2) -> bool:
+def is_shown(shape: Shape, shown: list[Area], slack: int = 2) -> bool:
     """Whether one of the areas fills the thing's box."""
-    return any(all(abs(a - b) <= slack for a, b in zip(area.box, thing.box, strict=True)) for area in shown)
+    return any(all(abs(a - b) <= slack for a, b in zip(area.box, shape.box, strict=True)) for area in shown)

@@ -1,4 +1,4 @@
-"""`pyvision bench audit`: what the tools did, from the same samples answered in several arms."""
+"""`pyvision bench audit`: what the tools did, from the same samples answered in several ablations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pyvision.errors import ConfigError
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the flags."""
     parser.add_argument(
-        "arms",
+        "ablations",
         nargs="+",
         metavar="ARM=DIR",
         help="experiments over the same samples: direct=DIR tools=DIR, and not_run, blank, swapped, oracle",
@@ -30,12 +30,12 @@ def run(options: argparse.Namespace) -> int:
     from pyvision.bench.analysis.audit import audit_table
     from pyvision.bench.analysis.audit_report import audit_report
     from pyvision.bench.analysis.markdown import to_markdown
-    from pyvision.bench.analysis.read_experiment import check_comparable, read_graded
+    from pyvision.bench.analysis.read_experiment import check_comparable, read_results
     from pyvision.cli.bench.writing import write_page
 
-    folders = _folders(options.arms)
+    folders = _folders(options.ablations)
     check_comparable(tuple(folders.values()), options.metric)
-    audit = audit_table({name: read_graded(folder, options.metric) for name, folder in folders.items()})
+    audit = audit_table({name: read_results(folder, options.metric) for name, folder in folders.items()})
     document = audit_report(audit, f"Audit of {folders['tools'].name}")
     if options.html:
         write_page(document, options.html)
@@ -46,16 +46,18 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _folders(arms: Sequence[str]) -> dict[str, Path]:
+def _folders(ablations: Sequence[str]) -> dict[str, Path]:
     found: dict[str, Path] = {}
-    for name, folder in map(_named, arms):
+    for name, folder in map(_name, ablations):
         if name in found:
-            raise ConfigError(f"the arm {name!r} is given twice: {found[name]} and {folder}; leave one out")
+            raise ConfigError(
+                f"the ablation {name!r} is given twice: {found[name]} and {folder}; leave one out"
+            )
         found[name] = folder
     return found
 
 
-def _named(text: str) -> tuple[str, Path]:
+def _name(text: str) -> tuple[str, Path]:
     name, equals, folder = text.partition("=")
     if not equals or not folder:
         raise ConfigError(f"{text!r} is not ARM=DIR, as in tools=runs/bench/mine")

@@ -12,7 +12,7 @@ _COMMANDS = (  # name, what it does, the module with `add_arguments(parser)` and
     ("grade", "score the answers of a run again, by this or another metric", "pyvision.cli.bench.grade"),
     ("report", "what a run came to, by category, with intervals and costs", "pyvision.cli.bench.report"),
     ("compare", "runs over the same samples, set against the first", "pyvision.cli.bench.compare"),
-    ("audit", "whether the tools helped, from the arms of an audit", "pyvision.cli.bench.audit"),
+    ("audit", "whether the tools helped, from the ablations of an audit", "pyvision.cli.bench.audit"),
     ("export", "write the records and scores of a run in another format", "pyvision.cli.bench.export"),
 )
 

@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compare and print or write; returns the exit code."""
-    from pyvision.bench.analysis.compare_report import compare_report, illustrated_comparison
+    from pyvision.bench.analysis.compare_report import compare_report, illustrate_comparison
     from pyvision.bench.analysis.equal_budget import at_equal_tokens
     from pyvision.bench.analysis.markdown import to_markdown
     from pyvision.bench.analysis.read_experiment import read_runs
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     voters = runs[1:] if options.equal_tokens else ()
     budgets = [at_equal_tokens(runs[0], run, seed=options.seed) for run in voters]
     if options.html:
-        write_page(illustrated_comparison(runs, budgets), options.html)
+        write_page(illustrate_comparison(runs, budgets), options.html)
     elif options.json:
         print(_json(runs, budgets))  # noqa: T201 - the result
     else:
@@ -57,7 +57,7 @@ def _json(runs: Sequence[Run], budgets: Sequence[EqualBudget]) -> str:
     from pyvision.bench.analysis.compare import compare, price
 
     found = {
-        "runs": [{"name": run.name, "records": len(run.graded), **asdict(price(run))} for run in runs],
+        "runs": [{"name": run.name, "records": len(run.results), **asdict(price(run))} for run in runs],
         "against_the_first": [asdict(compare(runs[0], run)) for run in runs[1:]],
         "at_equal_tokens": [asdict(each) for each in budgets],
     }

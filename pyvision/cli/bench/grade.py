@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from pyvision.cli.flags import count, share
+from pyvision.cli.flags import Deprecated, count, share
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--workers", type=count, default=4, metavar="K", help="answers judged at once (default 4)"
     )
-    add_most_unscored(parser)
+    add_max_unscored_ratio(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -31,11 +31,12 @@ def add_judge(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_most_unscored(parser: argparse.ArgumentParser) -> None:
+def add_max_unscored_ratio(parser: argparse.ArgumentParser) -> None:
     """Declare the flag by which too many samples without a score are a failure."""
     parser.add_argument(
-        "--most-unscored", type=share, default=0.05, metavar="X", help="exit 3 above it (default 0.05)"
+        "--max-unscored-ratio", type=share, default=0.05, metavar="X", help="exit 3 above it (default 0.05)"
     )
+    parser.add_argument("--most-unscored", action=Deprecated, new="--max-unscored-ratio", type=share)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -51,4 +52,4 @@ def run(options: argparse.Namespace) -> int:
     else:
         regrade(options.folder, options.metric)
     found = print_result(options.folder, as_json=options.json)
-    return exit_code(found, options.most_unscored)
+    return exit_code(found, options.max_unscored_ratio)

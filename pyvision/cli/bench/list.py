@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _known() -> dict[str, Any]:
-    from pyvision.bench.ablations import ARMS
+    from pyvision.bench.ablations import ABLATIONS
     from pyvision.bench.datasets.registry import load_datasets
     from pyvision.bench.exports import FORMATS
     from pyvision.bench.metrics import METRICS
@@ -53,7 +53,7 @@ def _known() -> dict[str, Any]:
         "synthetic": [f"synthetic/{name}" for name in sorted(SETS)],
         "metrics": {name: ", ".join(flavours) for name, flavours in METRICS.items()},
         "strategies": sorted(STRATEGIES),
-        "arms": {arm.name: arm.purpose for arm in ARMS},
+        "arms": {ablation.name: ablation.purpose for ablation in ABLATIONS},
         "engines": {name: _extra(name) for name in ENGINES},
         "formats": {name: _extra(name) for name in FORMATS},
     }

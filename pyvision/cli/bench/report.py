@@ -38,20 +38,20 @@ def run(options: argparse.Namespace) -> int:
     if options.samples:
         _write_samples(options.folder)
     if options.plots:
-        write_plots(_illustrated(experiment), options.plots)
+        write_plots(_illustrate(experiment), options.plots)
     if options.html:
         write_page(_with_samples(experiment, options.folder, options.html), options.html)
     elif options.json:
         print(_json(experiment))  # noqa: T201 - the result
     else:
-        print(to_markdown(report(experiment.graded, experiment.subject)), end="")  # noqa: T201 - the result
+        print(to_markdown(report(experiment.results, experiment.subject)), end="")  # noqa: T201 - the result
     return 0
 
 
-def _illustrated(experiment: Experiment) -> Document:
-    from pyvision.bench.analysis.illustrate import illustrated
+def _illustrate(experiment: Experiment) -> Document:
+    from pyvision.bench.analysis.illustrate import illustrate_report
 
-    return illustrated(experiment.graded, experiment.subject)
+    return illustrate_report(experiment.results, experiment.subject)
 
 
 def _with_samples(experiment: Experiment, folder: Path, page: Path) -> Document:
@@ -59,8 +59,8 @@ def _with_samples(experiment: Experiment, folder: Path, page: Path) -> Document:
 
     from pyvision.bench.analysis.sample_pages import samples_section
 
-    document = _illustrated(experiment)
-    return replace(document, sections=(*document.sections, samples_section(folder, experiment.graded, page)))
+    document = _illustrate(experiment)
+    return replace(document, sections=(*document.sections, samples_section(folder, experiment.results, page)))
 
 
 def _write_samples(folder: Path) -> None:
@@ -81,5 +81,5 @@ def _json(experiment: Experiment) -> str:
 
     from pyvision.bench.analysis.summary import summarise
 
-    found = {**asdict(experiment.subject), **asdict(summarise(experiment.graded))}
+    found = {**asdict(experiment.subject), **asdict(summarise(experiment.results))}
     return json.dumps(found, ensure_ascii=False, default=str)

@@ -9,13 +9,13 @@ from typing import Any
 
 def result(folder: Path) -> dict[str, Any]:
     """The counts of an experiment by its default metric, as plain values."""
-    from pyvision.bench.runner.running_totals import tally_of
+    from pyvision.bench.runner.running_totals import running_totals_of
     from pyvision.bench.store import Store
 
     with Store(folder) as store:
         judged = sum(score.judge is not None for score in store.scores().values())
         about = {"run_dir": str(folder), "metric": store.default_metric, "judged": judged}
-        return {**about, **tally_of(store).summary()}
+        return {**about, **running_totals_of(store).summary()}
 
 
 def print_result(folder: Path, *, as_json: bool) -> dict[str, Any]:
@@ -25,9 +25,9 @@ def print_result(folder: Path, *, as_json: bool) -> dict[str, Any]:
     return found
 
 
-def exit_code(found: dict[str, Any], most_unscored: float) -> int:
+def exit_code(found: dict[str, Any], max_unscored_ratio: float) -> int:
     """3 when a larger share than that says nothing about the model."""
-    return 3 if sum(found["unscored"].values()) > most_unscored * found["done"] else 0
+    return 3 if sum(found["unscored"].values()) > max_unscored_ratio * found["done"] else 0
 
 
 def _line(found: dict[str, Any]) -> str:

@@ -7,13 +7,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyvision.cli.bench.grade import add_judge, add_most_unscored
-from pyvision.cli.flags import count, share
+from pyvision.cli.bench.grade import add_judge, add_max_unscored_ratio
+from pyvision.cli.flags import Deprecated, count, share
 from pyvision.cli.settings import add_limits, add_model, add_repeated, add_strategy, settings_of
 
 if TYPE_CHECKING:
     from pyvision.bench.runner.plan import Plan
-    from pyvision.bench.runner.run import Ran
+    from pyvision.bench.runner.run import ExperimentResult
 
 _EXIT = {"model_error": 4, "sandbox_error": 5}
 
@@ -27,12 +27,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for flag in ("--set", "--role", "--tool"):
         add_repeated(parser, flag)
     add(
-        "--arm",
+        "--ablation",
         default="tools",
         metavar="NAME",
         help="of an audit; see `bench list` (default: tools, as it is)",
     )
-    add("--donors", type=Path, metavar="DIR", help="the run whose figures the arm `swapped` shows")
+    add("--swap-from", type=Path, metavar="DIR", help="the run whose figures the ablation `swapped` shows")
+    add("--arm", action=Deprecated, new="--ablation")
+    add("--donors", action=Deprecated, new="--swap-from", type=Path)
     add("--limit", type=count, metavar="N", help="only the first samples")
     add("--repeat", type=count, default=1, metavar="K", help="answer each sample so often (default 1)")
     add("--workers", type=count, default=4, metavar="K", help="samples at once (default 4)")
@@ -50,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="of generated samples, 0 to 1 (default 0.5)",
     )
     add_limits(parser)
-    add_most_unscored(parser)
+    add_max_unscored_ratio(parser)
     add("--json", action="store_true", help="print one JSON object at the end")
 
 
@@ -68,10 +70,10 @@ def run(options: argparse.Namespace) -> int:
         return _failed(str(error), _EXIT["sandbox_error"])
     if ran.was_stopped:
         return _failed("interrupted; the same command goes on from here", 130)
-    return exit_code(print_result(ran.folder, as_json=options.json), options.most_unscored)
+    return exit_code(print_result(ran.folder, as_json=options.json), options.max_unscored_ratio)
 
 
-def _run(options: argparse.Namespace) -> Ran:
+def _run(options: argparse.Namespace) -> ExperimentResult:
     from pyvision.bench.runner.progress import Progress
     from pyvision.bench.runner.run import run as run_plan
 
@@ -79,7 +81,7 @@ def _run(options: argparse.Namespace) -> Ran:
         return run_plan(plan_of(options), progress)
 
 
-def _run_judged(options: argparse.Namespace) -> Ran:
+def _run_judged(options: argparse.Namespace) -> ExperimentResult:
     """By the rules while it runs; the judge, who is looked for before anything is paid, comes at the end."""
     from pyvision.bench.regrading import judge_run, ready_judge
     from pyvision.bench.runner.progress import counting
@@ -108,8 +110,8 @@ def plan_of(options: argparse.Namespace) -> Plan:
         folder=options.out,
         metric=options.metric,
         engine=options.engine,
-        arm=options.arm,
-        donors=options.donors,
+        ablation=options.ablation,
+        swap_from=options.swap_from,
     )
 
 

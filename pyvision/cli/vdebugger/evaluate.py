@@ -28,7 +28,7 @@ def run(options: argparse.Namespace) -> int:
     if options.lessons is not None:
         if options.model is None or options.runs:
             raise ConfigError("evaluate --lessons needs the --model that is asked them, and no run folder")
-        measures: Any = {options.model: _of_lessons(options)}
+        measures: Any = {options.model: _of_examples(options)}
     elif options.runs:
         measures = _of_runs(options.runs)
     else:
@@ -39,29 +39,31 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _of_runs(folders: list[Path]) -> dict[str, Any]:
-    from pyvision.experiments.vdebugger_training.evaluation import debugged_in
-    from pyvision.experiments.vdebugger_training.metrics import measured
+    from pyvision.experiments.vdebugger_training.evaluation import read_debugged
+    from pyvision.experiments.vdebugger_training.metrics import measure
 
-    return {str(folder): measured(*debugged_in(folder)) for folder in folders}
+    return {str(folder): measure(*read_debugged(folder)) for folder in folders}
 
 
-def _of_lessons(options: argparse.Namespace) -> Any:
-    from pyvision.experiments.vdebugger_training.encoding import Room
-    from pyvision.experiments.vdebugger_training.evaluation import measure_lessons
+def _of_examples(options: argparse.Namespace) -> Any:
+    from pyvision.experiments.vdebugger_training.encoding import TokenBudget
+    from pyvision.experiments.vdebugger_training.evaluation import measure_examples
     from pyvision.experiments.vdebugger_training.json_lines import read
     from pyvision.experiments.vdebugger_training.local_model import Local
-    from pyvision.experiments.vdebugger_training.records import Lesson
+    from pyvision.experiments.vdebugger_training.records import Example
 
-    room = Room(options.tokens, min(256, options.tokens // 4))
-    return measure_lessons(tuple(read(options.lessons, Lesson)), Local(options.model), room)
+    token_budget = TokenBudget(options.tokens, min(256, options.tokens // 4))
+    return measure_examples(tuple(read(options.lessons, Example)), Local(options.model), token_budget)
 
 
 def _table(measures: dict[str, Any]) -> str:
     from dataclasses import asdict
 
-    from pyvision.experiments.vdebugger_training.metrics import Measures, rows_told, table
+    from pyvision.experiments.vdebugger_training.metrics import Measures, format_rows, table
 
     if all(isinstance(each, Measures) for each in measures.values()):
         return table(measures)
     names = asdict(next(iter(measures.values())))
-    return rows_told(list(measures), {name: [getattr(m, name) for m in measures.values()] for name in names})
+    return format_rows(
+        list(measures), {name: [getattr(m, name) for m in measures.values()] for name in names}
+    )

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyvision.cli.settings import add_repeated, given
+from pyvision.cli.settings import add_repeated, parse_pairs
 from pyvision.cli.vdebugger.output import tell, write
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
     collection = _collection(options)
     keep(collection, options.out)
     with attempts(collection) as attempt:
-        counts = dataset.generate(collection.samples(), dataset.Workshop(attempt, options.out, tell))
+        counts = dataset.generate(collection.samples(), dataset.Pipeline(attempt, options.out, tell))
     return write(f"{options.out}: {dataset.told(counts)}")
 
 
@@ -49,8 +49,8 @@ def _collection(options: argparse.Namespace) -> Collection:
     from pyvision.experiments.vdebugger_training.executor import Collection
 
     settings = vars(options) | {
-        "roles": given(options, "--role"),
-        "tools": given(options, "--tool"),
-        "options": given(options, "--set"),
+        "roles": parse_pairs(options, "--role"),
+        "tools": parse_pairs(options, "--tool"),
+        "options": parse_pairs(options, "--set"),
     }
     return Collection(**{each.name: settings[each.name] for each in fields(Collection)})

@@ -10,7 +10,7 @@ from pyvision.cli.vdebugger.output import tell, write
 from pyvision.errors import ConfigError
 
 if TYPE_CHECKING:
-    from pyvision.experiments.vdebugger_training.dataset import Refill
+    from pyvision.experiments.vdebugger_training.dataset import Infill
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,29 +35,29 @@ def run(options: argparse.Namespace) -> int:
     from pyvision.experiments.vdebugger_training.executor import attempts, read_collection
 
     collection, refill = read_collection(options.folder), _refill(options)
-    how = dataset.Injecting(options.decoding, options.attempts, options.at_once, options.seed)
+    how = dataset.InjectionConfig(options.decoding, options.attempts, options.at_once, options.seed)
     samples = {sample.id: sample for sample in collection.samples()}
     with attempts(collection) as attempt:
-        counts = dataset.inject(samples, refill, dataset.Workshop(attempt, options.folder, tell), how)
+        counts = dataset.inject(samples, refill, dataset.Pipeline(attempt, options.folder, tell), how)
     return write(f"{options.folder / how.file}: {dataset.told(counts)}")
 
 
-def _refill(options: argparse.Namespace) -> Refill:
+def _refill(options: argparse.Namespace) -> Infill:
     """Who fills the masks. Raises ConfigError."""
-    from pyvision.experiments.vdebugger_training.infilling import AskedRefill, api_and_examples
+    from pyvision.experiments.vdebugger_training.infilling import PromptedInfill, api_and_examples
     from pyvision.experiments.vdebugger_training.mask_best import MaskBest
 
     if options.local is None:
         if options.decoding != "greedy":
             raise ConfigError("mask-best needs the probabilities of every token; give a model by --local")
-        from pyvision.models.factory import find_player
+        from pyvision.models.factory import resolve_model
 
-        return AskedRefill(find_player(options.model).model, api_and_examples())
-    from pyvision.experiments.vdebugger_training.encoding import Room
+        return PromptedInfill(resolve_model(options.model).model, api_and_examples())
+    from pyvision.experiments.vdebugger_training.encoding import TokenBudget
     from pyvision.experiments.vdebugger_training.infilling import REFILL_TOKENS
-    from pyvision.experiments.vdebugger_training.local_model import Local, LocalRefill
+    from pyvision.experiments.vdebugger_training.local_model import Local, LocalInfill
 
     rule = MaskBest(options.threshold, options.times) if options.decoding == "mask_best" else None
-    room = Room(options.tokens, REFILL_TOKENS, "start")
+    token_budget = TokenBudget(options.tokens, REFILL_TOKENS, "start")
     model = Local(options.local, at_once=options.at_once)
-    return LocalRefill(model, api_and_examples(), rule, room, options.seed)
+    return LocalInfill(model, api_and_examples(), rule, token_budget, options.seed)

@@ -36,11 +36,11 @@ def run(options: argparse.Namespace) -> int:
     from pyvision.experiments.vdebugger_training import recipe
     from pyvision.experiments.vdebugger_training.fine_tuning import train as train_model
     from pyvision.experiments.vdebugger_training.json_lines import read
-    from pyvision.experiments.vdebugger_training.records import Lesson
+    from pyvision.experiments.vdebugger_training.records import Example
 
     chosen = with_options(
         recipe.read_recipe(options.recipe or recipe.PAPER), pairs("--set", options.set, "lora_rank=16")
     )
-    lessons = tuple(read(options.lessons, Lesson))
+    lessons = tuple(read(options.lessons, Example))
     train_model(lessons, options.model, options.out, chosen, lambda progress: tell(str(progress)))
     return write(str(options.out))

@@ -13,7 +13,7 @@ AFTER_SELECTION = ("image_search",)  # who searches with an object has selected 
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class Action:
     """One button. about: the whole picture, one object in it, a question about the picture, or a text alone.
 
     tools: the first one that is set up is used. action: of the transition graph; None for what is only context.
@@ -27,16 +27,16 @@ class Deed:
 
 
 _ROWS = (
-    Deed("caption", "Caption", "picture", ("caption",), None),
-    Deed("identical", "Identical pictures", "picture", ("identical_image",), "identical_image_search"),
-    Deed("entities", "What is it?", "object", ("identical_image",), "object_select"),
-    Deed("read", "Text on it", "object", ("ocr",), "object_select"),
-    Deed("similar", "Similar pictures", "object", ("similar_image",), "image_search"),
-    Deed("vqa", "Ask about the picture", "question", ("vqa",), "vqa"),
-    Deed("llm_qa", "Ask without the picture", "text", ("llm_qa",), "llm_qa"),
-    Deed("search", "Search", "text", ("web_search", "document"), "web_search"),
+    Action("caption", "Caption", "picture", ("caption",), None),
+    Action("identical", "Identical pictures", "picture", ("identical_image",), "identical_image_search"),
+    Action("entities", "What is it?", "object", ("identical_image",), "object_select"),
+    Action("read", "Text on it", "object", ("ocr",), "object_select"),
+    Action("similar", "Similar pictures", "object", ("similar_image",), "image_search"),
+    Action("vqa", "Ask about the picture", "question", ("vqa",), "vqa"),
+    Action("llm_qa", "Ask without the picture", "text", ("llm_qa",), "llm_qa"),
+    Action("search", "Search", "text", ("web_search", "document"), "web_search"),
 )
-DEEDS: Mapping[str, Deed] = {deed.name: deed for deed in _ROWS}
+ACTIONS: Mapping[str, Action] = {action.name: action for action in _ROWS}
 DETECT = "detect"
-TOOLS = tuple(dict.fromkeys((DETECT, *(tool for deed in _ROWS for tool in deed.tools))))
+TOOLS = tuple(dict.fromkeys((DETECT, *(tool for action in _ROWS for tool in action.tools))))
 """Every tool that the page can use."""

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from pyvision.errors import ConfigError
-from pyvision.experiments.avis_study.actions import DEEDS, DETECT, Deed
-from pyvision.experiments.avis_study.detections import Thing, things_in
+from pyvision.experiments.avis_study.actions import ACTIONS, DETECT, Action
+from pyvision.experiments.avis_study.detections import Detection, detections_in
 from pyvision.experiments.avis_study.log import Closed, Log, Opened, UsedTool
 from pyvision.experiments.avis_study.toolbox import Toolbox
 from pyvision.types import Picture, Question, ToolRequest
 
 
 @dataclass(frozen=True, slots=True)
-class Posed:
+class Task:
     """A question of the data set under its id; its truth stays where it is."""
 
     id: str
@@ -29,12 +29,12 @@ class Posed:
         return self.question.images[0] if self.question.images else None
 
 
-class Desk:
+class AnnotationSession:
     """Thread-safe; one action at a time. Raises RunFolderError when the log takes no line: then nothing was done."""
 
-    def __init__(self, posed: Posed, user: str, toolbox: Toolbox, log: Log) -> None:
+    def __init__(self, task: Task, user: str, toolbox: Toolbox, log: Log) -> None:
         """Looks for the objects of the picture, then opens the attempt."""
-        self.posed = posed
+        self.task = task
         self.user = user
         self.used: tuple[UsedTool, ...] = ()
         self.closed: Closed | None = None
@@ -42,30 +42,30 @@ class Desk:
         self._toolbox = toolbox
         self._log = log
         self._lock = threading.Lock()
-        self.things, self.complaint = self._found_things()
-        context = "\n".join(map(str, self.things))
-        self._log.add(Opened(self.attempt, posed.id, user, posed.question.full_text, context, _now()))
+        self.detections, self.complaint = self._find_detections()
+        context = "\n".join(map(str, self.detections))
+        self._log.add(Opened(self.attempt, task.id, user, task.question.full_text, context, _now()))
         self._began = time.monotonic()
 
-    def do(self, name: str, query: str = "", thing: int | None = None) -> UsedTool:
+    def do(self, name: str, query: str = "", detection: int | None = None) -> UsedTool:
         """Use the tool behind a button. thing: the number of an object. Raises ConfigError for what cannot be asked."""
         with self._lock:
             self._check_open()
             tool = self._toolbox.tool_of(name)
             if tool is None:
-                raise ConfigError(f"{DEEDS[name].label!r} is not set up here; choose another button")
-            request = self._request(DEEDS[name], query.strip(), thing)
+                raise ConfigError(f"{ACTIONS[name].label!r} is not set up here; choose another button")
+            request = self._request(ACTIONS[name], query.strip(), detection)
             began = time.monotonic()
             seen = self._toolbox.use(tool, request)
             line = UsedTool(
                 attempt=self.attempt,
-                question=self.posed.id,
+                question=self.task.id,
                 user=self.user,
                 step=len(self.used) + 1,
-                deed=name,
+                action=name,
                 tool=tool,
                 query=request.text,
-                object=thing,
+                object=detection,
                 output=seen.text,
                 error=seen.error,
                 seconds=round(time.monotonic() - began, 3),
@@ -83,7 +83,7 @@ class Desk:
                 raise ConfigError("the answer is empty; write it down first, or choose the other button")
             end = Closed(
                 attempt=self.attempt,
-                question=self.posed.id,
+                question=self.task.id,
                 user=self.user,
                 step=len(self.used) + 1,
                 is_found=answer is not None,
@@ -94,26 +94,26 @@ class Desk:
             self._log.add(end)
             self.closed = end
 
-    def _found_things(self) -> tuple[tuple[Thing, ...], str | None]:
+    def _find_detections(self) -> tuple[tuple[Detection, ...], str | None]:
         """The objects, and what there is to say where there are none."""
-        picture = self.posed.picture
+        picture = self.task.picture
         if picture is None or DETECT not in self._toolbox.tools:
             return (), None
         seen = self._toolbox.use(DETECT, ToolRequest(picture=picture))
-        return things_in(picture, seen.data), seen.error
+        return detections_in(picture, seen.data), seen.error
 
-    def _request(self, deed: Deed, query: str, thing: int | None) -> ToolRequest:
-        if deed.about in ("question", "text") and not query:
-            raise ConfigError(f"nothing is asked; write something before {deed.label!r}")
-        if deed.about == "text":
+    def _request(self, action: Action, query: str, detection: int | None) -> ToolRequest:
+        if action.about in ("question", "text") and not query:
+            raise ConfigError(f"nothing is asked; write something before {action.label!r}")
+        if action.about == "text":
             return ToolRequest(query)
-        picture = self.posed.picture if deed.about != "object" else self._crop(thing)
+        picture = self.task.picture if action.about != "object" else self._crop(detection)
         if picture is None:
             raise ConfigError("the question has no picture; use a button that needs none")
-        return ToolRequest(query if deed.about == "question" else "", picture)
+        return ToolRequest(query if action.about == "question" else "", picture)
 
     def _crop(self, number: int | None) -> Picture:
-        found = next((thing for thing in self.things if thing.number == number), None)
+        found = next((detection for detection in self.detections if detection.number == number), None)
         if found is None:
             raise ConfigError(f"there is no object #{number} in this picture")
         return found.crop

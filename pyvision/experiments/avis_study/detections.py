@@ -15,7 +15,7 @@ MOST_THINGS = 10  # on one page, the surest first
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
+class Detection:
     """One object. number: from 1; 0 would be the whole picture. box: left, top, right, bottom in pixels."""
 
     number: int
@@ -30,14 +30,14 @@ class Thing:
         return f"Object #{self.number}: {caption_line(self.label or 'object', self.place)}"
 
 
-def things_in(picture: Picture, data: Any) -> tuple[Thing, ...]:
+def detections_in(picture: Picture, data: Any) -> tuple[Detection, ...]:
     """The objects of a detector's `Observation.data`; a box without a pixel in the picture is left out."""
     boxes = data.get("boxes", ()) if isinstance(data, Mapping) else ()
     surest = sorted(boxes, key=lambda box: -float(box.get("score", 0)))
-    return tuple(_numbered(picture, surest))[:MOST_THINGS]
+    return tuple(_number(picture, surest))[:MOST_THINGS]
 
 
-def _numbered(picture: Picture, boxes: Sequence[Mapping[str, Any]]) -> Iterator[Thing]:
+def _number(picture: Picture, boxes: Sequence[Mapping[str, Any]]) -> Iterator[Detection]:
     number = 0
     for found in boxes:
         box = (float(found["left"]), float(found["top"]), float(found["right"]), float(found["bottom"]))
@@ -47,7 +47,7 @@ def _numbered(picture: Picture, boxes: Sequence[Mapping[str, Any]]) -> Iterator[
             continue  # a tool may not keep to the picture: nothing of it can be shown
         number += 1
         label, score = str(found.get("label", "")), float(found.get("score", 0))
-        yield Thing(number, label, score, box, part, _place(picture, box))
+        yield Detection(number, label, score, box, part, _place(picture, box))
 
 
 def _place(picture: Picture, box: tuple[float, float, float, float]) -> str:

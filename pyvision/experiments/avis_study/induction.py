@@ -10,7 +10,7 @@ from typing import Any
 
 from pyvision.errors import ConfigError, RunFolderError
 from pyvision.experiments.avis_study.graphs import Edges, Graph, changes, graph_of, plain_counts
-from pyvision.experiments.avis_study.trajectories import Course, Move, edges_of
+from pyvision.experiments.avis_study.trajectories import Move, Trajectory, edges_of
 from pyvision.strategies.avis.actions import ACTIONS
 from pyvision.strategies.avis.examples import Example
 from pyvision.strategies.avis.graph import START
@@ -31,26 +31,26 @@ class Induced:
 
 
 def induce(
-    courses: Sequence[Course], *, threshold: int = 1, failures: bool = False, most: int = 10
+    trajectories: Sequence[Trajectory], *, threshold: int = 1, failures: bool = False, most: int = 10
 ) -> Induced:
     """failures: learn also from those who gave up, never from those who went away. most: examples of an action.
 
     Raises ConfigError when no edge from the start is left.
     """
     endings = {"found", "not found"} if failures else {"found"}
-    kept = [course for course in courses if course.ending in endings]
+    kept = [trajectory for trajectory in trajectories if trajectory.ending in endings]
     edges = edges_of(kept)
     graph = graph_of(edges, threshold)
     if not graph.get(START):
-        raise ConfigError(_nothing(kept, courses, threshold))
+        raise ConfigError(_nothing(kept, trajectories, threshold))
     known = {(state, action) for state, actions in graph.items() for action in actions}
     examples = tuple(_examples(kept, known, most))
-    return Induced(graph, edges, examples, len(kept), len(courses) - len(kept))
+    return Induced(graph, edges, examples, len(kept), len(trajectories) - len(kept))
 
 
-def told(found: Induced, default: Graph) -> str:
+def format_induced(found: Induced, default: Graph) -> str:
     """What was learnt, and what it changes, for a terminal."""
-    graph = [f"  {state} -> {', '.join(_counted(found, state, found.graph[state]))}" for state in found.graph]
+    graph = [f"  {state} -> {', '.join(_count(found, state, found.graph[state]))}" for state in found.graph]
     changed = [f"  {line}" for line in changes(default, found.graph, found.edges)] or ["  nothing"]
     pools = [f"{action} {sum(each.action == action for each in found.examples)}" for action in ACTIONS]
     return "\n".join(
@@ -84,26 +84,28 @@ def write_induced(found: Induced, folder: Path) -> tuple[Path, ...]:
     return tuple(folder / name for name in files)
 
 
-def _counted(found: Induced, state: str, actions: Iterable[str]) -> list[str]:
+def _count(found: Induced, state: str, actions: Iterable[str]) -> list[str]:
     return [f"{action} {found.edges[state, action]}" for action in actions]
 
 
-def _nothing(kept: Sequence[Course], courses: Sequence[Course], threshold: int) -> str:
-    if not any(course.moves for course in kept):
-        return f"none of {len(courses)} courses can be learnt from; record more, or take --failures too"
+def _nothing(kept: Sequence[Trajectory], trajectories: Sequence[Trajectory], threshold: int) -> str:
+    if not any(trajectory.moves for trajectory in kept):
+        return f"none of {len(trajectories)} courses can be learnt from; record more, or take --failures too"
     return f"no first action was taken {threshold} times; lower --threshold"
 
 
-def _examples(courses: Iterable[Course], known: set[tuple[str, str]], most: int) -> Iterable[Example]:
+def _examples(
+    trajectories: Iterable[Trajectory], known: set[tuple[str, str]], most: int
+) -> Iterable[Example]:
     """For each action, first one of every course, then more of them, up to `most`; none twice, none off the graph."""
     for action in ACTIONS:
         queues = [
             [
-                Example(course.query, _cut(move.context), action)
-                for move in course.moves
+                Example(trajectory.query, _cut(move.context), action)
+                for move in trajectory.moves
                 if _is(move, action, known)
             ]
-            for course in courses
+            for trajectory in trajectories
         ]
         rounds = max(map(len, queues), default=0)
         taken = [queue[turn] for turn in range(rounds) for queue in queues if turn < len(queue)]

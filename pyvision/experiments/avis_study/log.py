@@ -42,13 +42,13 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class UsedTool:
-    """A tool was used. deed: the button, a name of `deeds.DEEDS`. step: from 1. object: its number, from 1."""
+    """A tool was used. deed: the button, a name of `actions.ACTIONS`. step: from 1. object: its number, from 1."""
 
     attempt: str
     question: str
     user: str
     step: int
-    deed: str
+    action: str
     tool: str
     query: str
     object: int | None

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from pyvision.errors import RunFolderError
-from pyvision.experiments.avis_study.actions import DEEDS
+from pyvision.experiments.avis_study.actions import ACTIONS
 from pyvision.experiments.avis_study.log import FORMAT, VERSION, Closed, Line, Opened, UsedTool
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def read_logs(paths: Sequence[Path]) -> tuple[Attempt, ...]:
     return tuple(attempt for path in paths for attempt in read_log(path).attempts)
 
 
-def answered(attempts: Iterable[Attempt]) -> set[tuple[str, str]]:
+def answered_questions(attempts: Iterable[Attempt]) -> set[tuple[str, str]]:
     """(user, question id) of those that were brought to an end, whichever end it was."""
     return {(each.opened.user, each.opened.question) for each in attempts if each.closed}
 
@@ -87,8 +87,8 @@ class _Reading:
             self._refuse(number, f"attempt {line.attempt!r} is closed already")
         if isinstance(line, Closed):
             return replace(attempt, closed=line)
-        if line.deed not in DEEDS:
-            self._refuse(number, f"unknown deed {line.deed!r}; known are {', '.join(DEEDS)}")
+        if line.action not in ACTIONS:
+            self._refuse(number, f"unknown deed {line.action!r}; known are {', '.join(ACTIONS)}")
         return replace(attempt, used=(*attempt.used, line))
 
     def _refuse(self, number: int, what: str, error: Exception | None = None) -> NoReturn:

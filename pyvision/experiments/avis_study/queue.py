@@ -9,13 +9,13 @@ from pathlib import Path
 
 from pyvision.bench.samples import Sample
 from pyvision.errors import ImageError
-from pyvision.experiments.avis_study.annotation import Posed
+from pyvision.experiments.avis_study.annotation import Task
 from pyvision.images.read import decode, read
 from pyvision.types import Question
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Progress:
     """How far a study is, as one person sees it: of `total` questions, `done` are over.
 
     broken: those that cannot be shown, and why; they do not count.
@@ -26,7 +26,7 @@ class Standing:
     broken: tuple[str, ...] = ()
 
 
-class Waiting:
+class TaskQueue:
     """The questions of a study; thread-safe. everyone: each person gets every question, not a share of them."""
 
     def __init__(
@@ -40,7 +40,7 @@ class Waiting:
         self._taken: dict[tuple[str, str], str] = {}  # what lies on somebody's desk
         self._lock = threading.Lock()
 
-    def next(self, user: str, visitor: str) -> Posed | None:
+    def next(self, user: str, visitor: str) -> Task | None:
         """The next question for this person, which lies on the visitor's desk from now on; None when all are done."""
         with self._lock:
             self._leave(visitor)
@@ -48,9 +48,9 @@ class Waiting:
                 key = self._key(user, sample.id)
                 if key in self._ended or key in self._taken:
                     continue
-                if posed := self._posed(sample):
+                if task := self._task(sample):
                     self._taken[key] = visitor
-                    return posed
+                    return task
         return None
 
     def end(self, user: str, question: str) -> None:
@@ -63,15 +63,15 @@ class Waiting:
         with self._lock:
             self._leave(visitor)
 
-    def standing(self, user: str) -> Standing:
+    def progress(self, user: str) -> Progress:
         with self._lock:
             done = sum(self._key(user, question) in self._ended for question in self._samples)
-            return Standing(done, len(self._samples), self._broken)
+            return Progress(done, len(self._samples), self._broken)
 
-    def _posed(self, sample: Sample) -> Posed | None:
+    def _task(self, sample: Sample) -> Task | None:
         """None for one whose picture cannot be used: it is left out from now on."""
         try:
-            return posed_of(sample)
+            return task_of(sample)
         except ImageError as error:
             self._broken = (*self._broken, f"{sample.id}: {error}")
             del self._samples[sample.id]
@@ -84,10 +84,10 @@ class Waiting:
         return (user if self._everyone else "", question)
 
 
-def posed_of(sample: Sample) -> Posed:
+def task_of(sample: Sample) -> Task:
     """The question as a person sees it, with its pictures read. Raises ImageError."""
     pictures = [
         read(image) if isinstance(image, Path) else decode(image, f"of {sample.id}")
         for image in sample.images
     ]
-    return Posed(sample.id, Question(sample.text, tuple(pictures), sample.choices, sample.context))
+    return Task(sample.id, Question(sample.text, tuple(pictures), sample.choices, sample.context))

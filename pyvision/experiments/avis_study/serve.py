@@ -13,9 +13,9 @@ from typing import Any
 from pyvision.bench.samples import Sample
 from pyvision.errors import MissingExtra
 from pyvision.experiments.avis_study.log import Log
-from pyvision.experiments.avis_study.log_reader import answered, read_log
-from pyvision.experiments.avis_study.queue import Waiting
-from pyvision.experiments.avis_study.sessions import Visitors
+from pyvision.experiments.avis_study.log_reader import answered_questions, read_log
+from pyvision.experiments.avis_study.queue import TaskQueue
+from pyvision.experiments.avis_study.sessions import SessionRegistry
 from pyvision.experiments.avis_study.toolbox import Toolbox
 
 _STYLE = Path(__file__).parent / "study.css"
@@ -43,10 +43,10 @@ class Study:
         self._blocks: Any = None
         self._log = Log(serving.log)
         try:
-            ended = answered(read_log(serving.log).attempts)
-            waiting = Waiting(serving.samples, ended, everyone=serving.everyone)
-            self._visitors = Visitors(waiting, toolbox, self._log)
-            self.url = self._launched(serving)
+            ended = answered_questions(read_log(serving.log).attempts)
+            queue = TaskQueue(serving.samples, ended, everyone=serving.everyone)
+            self._sessions = SessionRegistry(queue, toolbox, self._log)
+            self.url = self._launch(serving)
         except BaseException:
             self.close()
             raise
@@ -62,12 +62,12 @@ class Study:
             self._blocks = None
         self._log.close()
 
-    def _launched(self, serving: Serving) -> str:
+    def _launch(self, serving: Serving) -> str:
         import gradio as gr
 
         from pyvision.experiments.avis_study.page import Page
 
-        self._blocks = Page(self._visitors, serving.at_once).blocks.queue(max_size=200)
+        self._blocks = Page(self._sessions, serving.at_once).blocks.queue(max_size=200)
         fonts: dict[str, Any] = {
             "font": ["system-ui", "sans-serif"],
             "font_mono": ["ui-monospace", "monospace"],

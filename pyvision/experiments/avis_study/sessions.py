@@ -7,73 +7,73 @@ import threading
 from dataclasses import dataclass, replace
 
 from pyvision.errors import ConfigError
-from pyvision.experiments.avis_study.annotation import Desk
+from pyvision.experiments.avis_study.annotation import AnnotationSession
 from pyvision.experiments.avis_study.log import Log
-from pyvision.experiments.avis_study.queue import Standing, Waiting
+from pyvision.experiments.avis_study.queue import Progress, TaskQueue
 from pyvision.experiments.avis_study.toolbox import Toolbox
 
 _NAME_CHARS = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
+class Tab:
     """One tab. desk: None when there is no question left."""
 
     user: str
-    desk: Desk | None = None
+    session: AnnotationSession | None = None
 
 
-class Visitors:
+class SessionRegistry:
     """Thread-safe. Raises RunFolderError when the log takes no line."""
 
-    def __init__(self, waiting: Waiting, toolbox: Toolbox, log: Log) -> None:
+    def __init__(self, queue: TaskQueue, toolbox: Toolbox, log: Log) -> None:
         self.toolbox = toolbox
-        self._waiting = waiting
+        self._queue = queue
         self._log = log
-        self._seats: dict[str, Seat] = {}
+        self._seats: dict[str, Tab] = {}
         self._lock = threading.Lock()
 
-    def sit(self, visitor: str, name: str) -> Seat:
+    def sit(self, visitor: str, name: str) -> Tab:
         """A seat under this pseudonym, or one of our own making, with a question on it."""
         user = "".join(letter for letter in name if letter.isprintable()).strip()[:_NAME_CHARS]
-        return self._seated(visitor, Seat(user or f"p-{secrets.token_hex(3)}"))
+        return self._seated(visitor, Tab(user or f"p-{secrets.token_hex(3)}"))
 
-    def seat(self, visitor: str) -> Seat:
+    def tab(self, visitor: str) -> Tab:
         """Raises ConfigError for somebody who has none, as after a restart of the server."""
         with self._lock:
-            seat = self._seats.get(visitor)
-        if seat is None:
+            tab = self._seats.get(visitor)
+        if tab is None:
             raise ConfigError("this page has no question any more; load it again")
-        return seat
+        return tab
 
-    def desk(self, visitor: str) -> Desk:
+    def session(self, visitor: str) -> AnnotationSession:
         """Raises ConfigError where no question lies."""
-        desk = self.seat(visitor).desk
-        if desk is None:
+        session = self.tab(visitor).session
+        if session is None:
             raise ConfigError("there is no question left; the study is over")
-        return desk
+        return session
 
-    def close(self, visitor: str, answer: str | None) -> Seat:
+    def close(self, visitor: str, answer: str | None) -> Tab:
         """End what lies there, and put the next question on it. answer: None of somebody who gives up."""
-        seat = self.seat(visitor)
-        desk = self.desk(visitor)
-        desk.close(answer)
-        self._waiting.end(desk.user, desk.posed.id)
-        return self._seated(visitor, seat)
+        tab = self.tab(visitor)
+        session = self.session(visitor)
+        session.close(answer)
+        self._queue.end(session.user, session.task.id)
+        return self._seated(visitor, tab)
 
-    def standing(self, user: str) -> Standing:
-        return self._waiting.standing(user)
+    def progress(self, user: str) -> Progress:
+        return self._queue.progress(user)
 
     def leave(self, visitor: str) -> None:
         """The tab was closed; its question may go to somebody else."""
         with self._lock:
             self._seats.pop(visitor, None)
-        self._waiting.leave(visitor)
+        self._queue.leave(visitor)
 
-    def _seated(self, visitor: str, seat: Seat) -> Seat:
-        posed = self._waiting.next(seat.user, visitor)
-        desk = Desk(posed, seat.user, self.toolbox, self._log) if posed else None
-        seat = replace(seat, desk=desk)
+    def _seated(self, visitor: str, tab: Tab) -> Tab:
+        task = self._queue.next(tab.user, visitor)
+        session = AnnotationSession(task, tab.user, self.toolbox, self._log) if task else None
+        tab = replace(tab, session=session)
         with self._lock:
-            self._seats[visitor] = seat
-        return seat
+            self._seats[visitor] = tab
+        return tab

@@ -10,8 +10,8 @@ from typing import NoReturn
 from pyvision.agent.budget import Limits
 from pyvision.agent.episode import DEFAULT_ROLE, Episode
 from pyvision.errors import ConfigError, PyVisionError
-from pyvision.experiments.avis_study.actions import DEEDS, TOOLS
-from pyvision.models.factory import Player, find_player
+from pyvision.experiments.avis_study.actions import ACTIONS, TOOLS
+from pyvision.models.factory import ResolvedModel, resolve_model
 from pyvision.tools.registry import build_tools
 from pyvision.types import Observation, Question, Tool, ToolRequest
 from sandbox import SandboxError
@@ -24,17 +24,17 @@ class Toolbox:
     """tools: those that are set up, by name. left_out: why others are not, a line each."""
 
     tools: Mapping[str, Tool]
-    players: Mapping[str, Player] = field(default_factory=dict)
+    resolved_models: Mapping[str, ResolvedModel] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
 
-    def tool_of(self, deed: str) -> str | None:
+    def tool_of(self, action: str) -> str | None:
         """The tool behind a button; None where none that could be is set up."""
-        return next((tool for tool in DEEDS[deed].tools if tool in self.tools), None)
+        return next((tool for tool in ACTIONS[action].tools if tool in self.tools), None)
 
     def use(self, tool: str, request: ToolRequest) -> Observation:
         """What the tool makes of it, on a budget of its own; its `error` says what went wrong."""
-        models = {role: player.model for role, player in self.players.items()}
-        accepts = {role: player.accepts for role, player in self.players.items()}
+        models = {role: resolved.model for role, resolved in self.resolved_models.items()}
+        accepts = {role: resolved.accepts for role, resolved in self.resolved_models.items()}
         question = Question(request.text, (request.picture,) if request.picture else ())
         episode = Episode(question, models, _ONE_USE, _NoKernel(), _unseen, accepts=accepts, tools=self.tools)
         try:
@@ -44,8 +44,8 @@ class Toolbox:
 
     def close(self) -> None:
         """Close the models that were built for it."""
-        for player in self.players.values():
-            player.close()
+        for resolved in self.resolved_models.values():
+            resolved.close()
 
 
 def find_toolbox(
@@ -58,8 +58,8 @@ def find_toolbox(
     for name in chosen:
         if name not in TOOLS:
             raise ConfigError(f"unknown tool {name!r}; the tools of the page are {', '.join(TOOLS)}")
-    default = find_player(None if config else model, config)
-    players = {DEFAULT_ROLE: default} | {role: find_player(name) for role, name in roles.items()}
+    default = resolve_model(None if config else model, config)
+    resolved_models = {DEFAULT_ROLE: default} | {role: resolve_model(name) for role, name in roles.items()}
     tools: dict[str, Tool] = {}
     left_out: list[str] = []
     for name in TOOLS:
@@ -70,7 +70,7 @@ def find_toolbox(
             if given:
                 raise
             left_out.append(f"{name}: {error}")
-    return Toolbox(tools, players, tuple(left_out))
+    return Toolbox(tools, resolved_models, tuple(left_out))
 
 
 class _NoKernel:

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from pyvision.experiments.avis_study.actions import AFTER_SELECTION, DEEDS, SELECTION
+from pyvision.experiments.avis_study.actions import ACTIONS, AFTER_SELECTION, SELECTION
 from pyvision.experiments.avis_study.log_reader import Attempt
-from pyvision.strategies.avis.context import WHOLE, block, caption_line, nested
+from pyvision.strategies.avis.context import WHOLE, block, caption_line, indent_block
 from pyvision.strategies.avis.graph import START
 
 Ending: TypeAlias = Literal["found", "not found", "unfinished"]
@@ -34,7 +34,7 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class Trajectory:
     """All moves towards one answer. verdicts: (action, what was made of its output), of a strategy's run."""
 
     name: str
@@ -44,24 +44,24 @@ class Course:
     verdicts: tuple[tuple[str, str], ...] = ()
 
 
-def course_of(attempt: Attempt) -> Course:
+def trajectory_of(attempt: Attempt) -> Trajectory:
     """What a person did. Uses of a tool that failed changed nothing and are left out; a caption is only context."""
     opened = attempt.opened
     walk = _Walk(opened.context)
     for used in attempt.used:
-        action = DEEDS[used.deed].action
+        action = ACTIONS[used.action].action
         if used.error is not None:
             continue
         if action is None:
             walk.seen.insert(0, caption_line(used.output, WHOLE))
         else:
             walk.go(action, used.object, used.output)
-    return Course(f"{opened.user}/{opened.question}", opened.text, tuple(walk.moves), _ending(attempt))
+    return Trajectory(f"{opened.user}/{opened.question}", opened.text, tuple(walk.moves), _ending(attempt))
 
 
-def edges_of(courses: Iterable[Course]) -> Counter[tuple[str, str]]:
+def edges_of(trajectories: Iterable[Trajectory]) -> Counter[tuple[str, str]]:
     """(state, action) -> how often the action was taken in that state."""
-    return Counter((move.origin, move.action) for course in courses for move in course.moves)
+    return Counter((move.origin, move.action) for trajectory in trajectories for move in trajectory.moves)
 
 
 class _Walk:
@@ -77,27 +77,27 @@ class _Walk:
 
     def go(self, action: str, selected: int | None, output: str) -> None:
         if action == SELECTION and selected == self._selected:  # more about the same object
-            self.seen.append(self._told(selected, output))
+            self.seen.append(self._format(selected, output))
             return
         if action in AFTER_SELECTION and selected != self._selected:
             self._step(SELECTION, selected, "")
         self._step(action, selected, output)
 
     def _step(self, action: str, selected: int | None, output: str) -> None:
-        context = block("Context:", [nested(text) for text in self.seen if text])
+        context = block("Context:", [indent_block(text) for text in self.seen if text])
         self.moves.append(Move(self._state, action, context))
         self._state = action
         self._selected = selected or self._selected
-        self.seen = [self._told(selected, output)]
+        self.seen = [self._format(selected, output)]
 
-    def _told(self, selected: int | None, output: str) -> str:
+    def _format(self, selected: int | None, output: str) -> str:
         """What was learnt, under the object that it is about; without the comma that its last line may have."""
         text = output.strip().rstrip(",")
         if selected is None:
             return text
         line = next((each for each in self._objects if each.startswith(f"Object #{selected}:")), "")
         parts = [part for part in (line.partition(": ")[2], text) if part]
-        return block(f"Object #{selected}", [nested(part) for part in parts])
+        return block(f"Object #{selected}", [indent_block(part) for part in parts])
 
 
 def _ending(attempt: Attempt) -> Ending:

@@ -18,10 +18,10 @@ def plot(found: Statistics, folder: Path) -> tuple[Path, ...]:
     """Write the pictures of what is known into the folder; their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     plots = {"condensation.svg": _condensation, "accuracy.svg": _accuracy, "costs.svg": _costs}
-    return tuple(path for name, draw in plots.items() if (path := _written(draw(found), folder / name)))
+    return tuple(path for name, draw in plots.items() if (path := _write(draw(found), folder / name)))
 
 
-def _written(figure: Any, path: Path) -> Path | None:
+def _write(figure: Any, path: Path) -> Path | None:
     if figure is None:
         return None
     figure.savefig(path, metadata={"Date": None})

@@ -12,7 +12,7 @@ from typing import Any
 
 from pyvision.errors import ConfigError, RunFolderError, reason
 from pyvision.experiments.vdebugger_training.recipe import Recipe
-from pyvision.experiments.vdebugger_training.records import Lesson
+from pyvision.experiments.vdebugger_training.records import Example
 
 _ABOUT = "training.json"
 _LATEST = "checkpoint"
@@ -83,8 +83,8 @@ class TrainingFolder:
         shutil.rmtree(self.checkpoint, ignore_errors=True)
 
 
-def about(lessons: Sequence[Lesson], model: str, recipe: Recipe) -> dict[str, Any]:
+def about(examples: Sequence[Example], model: str, recipe: Recipe) -> dict[str, Any]:
     """What tells one training from another."""
-    written = json.dumps([asdict(lesson) for lesson in lessons], sort_keys=True).encode()
+    written = json.dumps([asdict(example) for example in examples], sort_keys=True).encode()
     settings = {key: value for key, value in asdict(recipe).items() if key != "save_every"}
     return {"model": model, "lessons": hashlib.sha256(written).hexdigest()[:32], "recipe": settings}

@@ -13,21 +13,21 @@ from typing import Protocol, TypeAlias
 from pyvision.bench.samples import Sample
 from pyvision.errors import FormatError
 from pyvision.experiments.vdebugger_training.json_lines import append, resume
-from pyvision.experiments.vdebugger_training.masking import Masked, mask_somewhere, refilled
-from pyvision.experiments.vdebugger_training.records import Attempt, Decoding, Fate, Injected, Program
+from pyvision.experiments.vdebugger_training.masking import Masked, mask_somewhere, parse_infill
+from pyvision.experiments.vdebugger_training.records import Attempt, Decoding, Injected, Label, Program
 
 PROGRAMS = "programs.jsonl"
 Tell: TypeAlias = Callable[[str], None]
 
 
-class Refill(Protocol):
+class Infill(Protocol):
     """Fills masks: the whole program for each (task, masked program), as a model wrote it."""
 
     def __call__(self, asked: Sequence[tuple[str, Masked]]) -> Sequence[str]: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Injecting:
+class InjectionConfig:
     """How right programs are broken. attempts: masks for each program. at_once: refills asked for together."""
 
     decoding: Decoding = "greedy"
@@ -41,7 +41,7 @@ class Injecting:
 
 
 @dataclass(frozen=True, slots=True)
-class Workshop:
+class Pipeline:
     """Who writes, runs and scores programs; where the files go; who is told of it."""
 
     attempt: Attempt
@@ -49,7 +49,7 @@ class Workshop:
     tell: Tell = lambda line: None
 
 
-def generate(samples: Iterable[Sample], shop: Workshop) -> Counter[str]:
+def generate(samples: Iterable[Sample], shop: Pipeline) -> Counter[str]:
     """Write, run and score a program for each sample that has none in the folder; counts by fate.
 
     Raises what `shop.attempt` raises; what was done until then is kept.
@@ -67,7 +67,9 @@ def generate(samples: Iterable[Sample], shop: Workshop) -> Counter[str]:
     return counts
 
 
-def inject(samples: Mapping[str, Sample], refill: Refill, shop: Workshop, how: Injecting) -> Counter[str]:
+def inject(
+    samples: Mapping[str, Sample], refill: Infill, shop: Pipeline, how: InjectionConfig
+) -> Counter[str]:
     """Break each right program of the folder as often as is asked for and not yet done; counts by fate.
 
     samples: by id, those of the programs. Raises as `generate` does, and what `refill` raises.
@@ -90,14 +92,14 @@ def told(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {fate}" for fate, count in sorted(counts.items())) or "nothing"
 
 
-def _fate(program: Program) -> Fate:
+def _fate(program: Program) -> Label:
     if program.score is None:
         return "unscored"
     return "right" if program.is_right else "wrong"
 
 
 def _left(
-    done: set[tuple[str, int]], right: Sequence[Program], how: Injecting
+    done: set[tuple[str, int]], right: Sequence[Program], how: InjectionConfig
 ) -> Iterator[tuple[Program, int]]:
     for attempt in range(how.attempts):
         yield from ((program, attempt) for program in right if (program.id, attempt) not in done)
@@ -106,9 +108,9 @@ def _left(
 def _broken(
     asked: Sequence[tuple[Program, int]],
     samples: Mapping[str, Sample],
-    refill: Refill,
-    shop: Workshop,
-    how: Injecting,
+    refill: Infill,
+    shop: Pipeline,
+    how: InjectionConfig,
 ) -> Iterator[Injected]:
     """The attempts in their order; a program without a place to mask is refused without a refill."""
     masked: list[tuple[Program, Injected, Masked]] = []
@@ -127,9 +129,9 @@ def _broken(
         yield _tried(blank, mask, answer, samples[program.id], shop)
 
 
-def _tried(blank: Injected, mask: Masked, answer: str, sample: Sample, shop: Workshop) -> Injected:
+def _tried(blank: Injected, mask: Masked, answer: str, sample: Sample, shop: Pipeline) -> Injected:
     try:
-        program, span = refilled(mask, answer)
+        program, span = parse_infill(mask, answer)
     except FormatError as error:
         return replace(blank, why=str(error))
     ran = shop.attempt(sample, program)

@@ -8,7 +8,7 @@ from typing import Literal, Protocol, TypeAlias
 
 from pyvision.errors import ConfigError
 from pyvision.experiments.vdebugger_training.prompt_templates import TRACE
-from pyvision.experiments.vdebugger_training.records import Lesson
+from pyvision.experiments.vdebugger_training.records import Example
 
 UNCOUNTED = -100
 """The label of a token that the loss does not count, as PyTorch and transformers have it."""
@@ -28,7 +28,7 @@ class Tokens(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class TokenBudget:
     """How many tokens there are. answer: kept free for what the model writes (the authors' 256 of 1024).
 
     keep: which part of a trace that is too long is kept. The authors keep the start, and lose the exception and the
@@ -48,26 +48,26 @@ class Encoded:
     labels: tuple[int, ...]
 
 
-def encode(lesson: Lesson, tokenizer: Tokens, room: Room) -> Encoded:
-    """A whole lesson: `inst` and `completion` are learnt, the prompt is not. At most `room.tokens` long."""
-    read = encode_prompt(lesson.prompt, lesson.inst, tokenizer, room)
-    said = _plain(lesson.inst, tokenizer)
-    learnt = [*said, *_plain(lesson.completion, tokenizer), *(_end(tokenizer) if lesson.eos else [])]
+def encode(example: Example, tokenizer: Tokens, token_budget: TokenBudget) -> Encoded:
+    """A whole lesson: `inst` and `completion` are learnt, the prompt is not. At most `token_budget.tokens` long."""
+    read = encode_prompt(example.prompt, example.inst, tokenizer, token_budget)
+    said = _plain(example.inst, tokenizer)
+    learnt = [*said, *_plain(example.completion, tokenizer), *(_end(tokenizer) if example.eos else [])]
     read = read[: len(read) - len(said)]
-    tokens = [*read, *learnt][: room.tokens]
-    return Encoded(tuple(tokens), tuple([UNCOUNTED] * len(read) + learnt)[: room.tokens])
+    tokens = [*read, *learnt][: token_budget.tokens]
+    return Encoded(tuple(tokens), tuple([UNCOUNTED] * len(read) + learnt)[: token_budget.tokens])
 
 
-def encode_prompt(prompt: str, inst: str, tokenizer: Tokens, room: Room) -> list[int]:
+def encode_prompt(prompt: str, inst: str, tokenizer: Tokens, token_budget: TokenBudget) -> list[int]:
     """What a model continues: the beginning token, the prompt as far as there is room, the instruction."""
     said = _plain(inst, tokenizer)
     begin = [] if tokenizer.bos_token_id is None else [tokenizer.bos_token_id]
-    free = room.tokens - room.answer - len(said) - len(begin)
+    free = token_budget.tokens - token_budget.answer - len(said) - len(begin)
     if free < 1:
         raise ConfigError(
-            f"{room.tokens} tokens hold no prompt beside {room.answer} for the answer; give more"
+            f"{token_budget.tokens} tokens hold no prompt beside {token_budget.answer} for the answer; give more"
         )
-    return [*begin, *_cut(prompt, free, tokenizer, room.keep), *said]
+    return [*begin, *_cut(prompt, free, tokenizer, token_budget.keep), *said]
 
 
 def _cut(prompt: str, free: int, tokenizer: Tokens, keep: Keep) -> Sequence[int]:

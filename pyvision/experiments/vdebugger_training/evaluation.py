@@ -12,12 +12,12 @@ from pyvision.bench.grading import Grading, find_grading
 from pyvision.bench.samples import Record, Sample
 from pyvision.bench.store import Store
 from pyvision.errors import ConfigError, FormatError
-from pyvision.events import Began, Event, Noted
-from pyvision.experiments.vdebugger_training.encoding import Room, encode_prompt
+from pyvision.events import Event, Note, RunStarted
+from pyvision.experiments.vdebugger_training.encoding import TokenBudget, encode_prompt
 from pyvision.experiments.vdebugger_training.local_model import Local
 from pyvision.experiments.vdebugger_training.metrics import Debugged, Round
 from pyvision.experiments.vdebugger_training.prompt_templates import CRITIC_INST, RIGHT
-from pyvision.experiments.vdebugger_training.records import Lesson
+from pyvision.experiments.vdebugger_training.records import Example
 from pyvision.experiments.vdebugger_training.spans import canonical
 from pyvision.strategies.vdebugger.answers import Returned, answer_of, box_in
 from pyvision.strategies.vdebugger.fault_spans import OPEN, marks_in
@@ -25,7 +25,7 @@ from pyvision.strategies.vdebugger.programs import program_in
 from pyvision.trajectory import read_trajectory
 
 
-def debugged_in(folder: Path) -> tuple[tuple[Debugged, ...], int]:
+def read_debugged(folder: Path) -> tuple[tuple[Debugged, ...], int]:
     """The questions of an experiment with the strategy vdebugger, and how many rounds each had at most.
 
     A sample that is unscored is left out. Answers are read out of each program's result, so that every round has a
@@ -47,9 +47,9 @@ def debugged_in(folder: Path) -> tuple[tuple[Debugged, ...], int]:
 
 def rounds_in(events: Sequence[Event], sample: Sample, grading: Grading, record: Record) -> tuple[Round, ...]:
     """Every program of a run with its score and the verdict on it; empty where one cannot be scored."""
-    began = next((event for event in events if isinstance(event, Began)), None)
+    began = next((event for event in events if isinstance(event, RunStarted)), None)
     height = began.question.images[0].height if began and began.question.images else 0
-    notes = [event for event in events if isinstance(event, Noted)]
+    notes = [event for event in events if isinstance(event, Note)]
     accepted = {
         note.data["round"] - 1: bool(note.data["accepted"]) for note in notes if note.label == "verdict"
     }
@@ -63,7 +63,7 @@ def rounds_in(events: Sequence[Event], sample: Sample, grading: Grading, record:
 
 
 @dataclass(frozen=True, slots=True)
-class LessonMeasures:
+class ExampleMeasures:
     """How a trained model does on lessons. verdicts: judged as taught. places: of faults that were taught, marked so
     that they overlap; exact: marked just so. corrections: written just as taught, another program may be right too.
     """
@@ -74,19 +74,21 @@ class LessonMeasures:
     corrections: Estimate | None
 
 
-def measure_lessons(lessons: Sequence[Lesson], model: Local, room: Room) -> LessonMeasures:
+def measure_examples(examples: Sequence[Example], model: Local, token_budget: TokenBudget) -> ExampleMeasures:
     """Put lessons to a model that has not seen them: those of a critic and of a refiner by their instruction."""
-    prompts = [encode_prompt(each.prompt, each.inst, model.tokenizer, room) for each in lessons]
-    replies = list(zip(lessons, prompts, model.continued(prompts, room.answer), strict=True))
+    prompts = [encode_prompt(each.prompt, each.inst, model.tokenizer, token_budget) for each in examples]
+    replies = list(zip(examples, prompts, model.continued(prompts, token_budget.answer), strict=True))
     critic = [each for each in replies if each[0].inst == CRITIC_INST]
     scores = model.accepts([prompt for _, prompt, _ in critic])
     verdicts = [
-        (score > 0.5) == (lesson.completion == RIGHT)
-        for (lesson, _, _), score in zip(critic, scores, strict=True)
+        (score > 0.5) == (example.completion == RIGHT)
+        for (example, _, _), score in zip(critic, scores, strict=True)
     ]
-    places = [_placed(lesson, said) for lesson, _, said in critic if OPEN in lesson.completion]
-    corrections = [_is_correction(lesson, said) for lesson, _, said in replies if lesson.inst != CRITIC_INST]
-    return LessonMeasures(
+    places = [_place(example, said) for example, _, said in critic if OPEN in example.completion]
+    corrections = [
+        _is_correction(example, said) for example, _, said in replies if example.inst != CRITIC_INST
+    ]
+    return ExampleMeasures(
         _share(verdicts),
         _share([overlaps for overlaps, _ in places]),
         _share([exact for _, exact in places]),
@@ -107,10 +109,10 @@ def _all(store: Store, samples: dict[str, Sample], grading: Grading) -> Iterator
 
 def _as_record(record: Record, told: dict[str, Any], height: int) -> Record:
     """The record as it would be if this program had been the last one, and nothing put in its place."""
-    return replace(record, answer=answer_told(told, height), end_reason="answered")
+    return replace(record, answer=read_answer(told, height), end_reason="answered")
 
 
-def answer_told(told: dict[str, Any], height: int) -> str | None:
+def read_answer(told: dict[str, Any], height: int) -> str | None:
     """The answer that a program's result makes, from its text; None where it makes none."""
     text = str(told["result"])
     if told["error"] or text == "None":
@@ -122,20 +124,20 @@ def answer_told(told: dict[str, Any], height: int) -> str | None:
         return None
 
 
-def _placed(lesson: Lesson, said: str) -> tuple[bool, bool]:
+def _place(example: Example, said: str) -> tuple[bool, bool]:
     """Whether the fault is marked where it was taught, in part and exactly."""
-    program = lesson.completion.partition("\n")[2].replace(OPEN, "").replace("<<<BUG/>>>", "")
-    taught, found = marks_in(lesson.completion, program).spans, marks_in(said, program).spans
+    program = example.completion.partition("\n")[2].replace(OPEN, "").replace("<<<BUG/>>>", "")
+    taught, found = marks_in(example.completion, program).spans, marks_in(said, program).spans
     if not taught or not found:
         return False, False
     overlaps = any(a.start < b.end and b.start < a.end for a in taught for b in found)
     return overlaps, taught == found
 
 
-def _is_correction(lesson: Lesson, said: str) -> bool:
-    signature = lesson.completion.strip().partition("\n")[0]
+def _is_correction(example: Example, said: str) -> bool:
+    signature = example.completion.strip().partition("\n")[0]
     try:
-        return canonical(program_in(said, signature)) == canonical(lesson.completion.strip())
+        return canonical(program_in(said, signature)) == canonical(example.completion.strip())
     except FormatError:
         return False
 

@@ -16,7 +16,7 @@ from pyvision.bench.runner.engines.answering import answer_job
 from pyvision.bench.runner.engines.protocol import Finished, Job
 from pyvision.bench.samples import Sample
 from pyvision.errors import ConfigError, ModelError, RunFolderError
-from pyvision.events import Event, Noted
+from pyvision.events import Event, Note
 from pyvision.experiments.vdebugger_training.records import Executed, Program
 from pyvision.models.scripted import Scripted
 from pyvision.solve import Task, prepare
@@ -128,13 +128,13 @@ class Attempts:
 def program_of(sample: Sample, events: Sequence[Event], score: float | None) -> Program:
     """The first program that the events tell of; an empty one where none was written."""
     for event in events:
-        if isinstance(event, Noted) and event.label == "program":
+        if isinstance(event, Note) and event.label == "program":
             told = event.data
-            return Program(sample.id, told["question"], told["program"], executed_of(told), score)
+            return Program(sample.id, told["question"], told["program"], read_executed(told), score)
     return Program(sample.id, sample.text, "", Executed(error="no program was written"), score)
 
 
-def executed_of(told: Mapping[str, Any]) -> Executed:
+def read_executed(told: Mapping[str, Any]) -> Executed:
     """How a program went, as the strategy's note tells it."""
     if told["status"] == "no_program":
         return Executed(None, None, told["error"])

@@ -15,7 +15,7 @@ from pyvision.errors import ConfigError, MissingExtra
 from pyvision.experiments.vdebugger_training.checkpoints import TrainingFolder, about
 from pyvision.experiments.vdebugger_training.encoding import UNCOUNTED, Encoded, encode
 from pyvision.experiments.vdebugger_training.recipe import Batch, Recipe, rate_at, steps_of
-from pyvision.experiments.vdebugger_training.records import Lesson
+from pyvision.experiments.vdebugger_training.records import Example
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,20 +32,20 @@ class Progress:
 
 
 def train(
-    lessons: Sequence[Lesson], model: str, out: Path, recipe: Recipe, tell: Callable[[Progress], None]
+    examples: Sequence[Example], model: str, out: Path, recipe: Recipe, tell: Callable[[Progress], None]
 ) -> None:
     """Train the model of a folder or name, and save it in `out`; a broken-off training goes on there.
 
     The loss is the mean over all learnt tokens of a step, however it is divided into portions. Raises ConfigError,
     MissingExtra without torch and transformers, and what `tell` raises.
     """
-    if not lessons:
+    if not examples:
         raise ConfigError("there are no lessons to train on; pack some first")
     require("torch", "transformers", *(["peft"] if recipe.lora_rank else []))
-    folder = TrainingFolder(out, about(lessons, model, recipe))
+    folder = TrainingFolder(out, about(examples, model, recipe))
     if folder.is_finished:
         return
-    run = _Run(lessons, model, folder, recipe)
+    run = _Run(examples, model, folder, recipe)
     for progress in run.steps():
         tell(progress)
     folder.finish(run.whole_model(), run.tokenizer)
@@ -69,16 +69,16 @@ def load_model(name: str | Path, precision: str = "float32") -> tuple[Any, Any]:
     from transformers.utils import logging
 
     logging.disable_progress_bar()  # one for each file that is read or written
-    return _loaded(AutoTokenizer, name), _loaded_model(name, precision)
+    return _load(AutoTokenizer, name), _load_model(name, precision)
 
 
-def _loaded_model(name: str | Path, precision: str = "float32") -> Any:
+def _load_model(name: str | Path, precision: str = "float32") -> Any:
     from transformers import AutoModelForCausalLM
 
-    return _loaded(AutoModelForCausalLM, name, dtype=precision)
+    return _load(AutoModelForCausalLM, name, dtype=precision)
 
 
-def _loaded(kind: Any, name: str | Path, **settings: Any) -> Any:
+def _load(kind: Any, name: str | Path, **settings: Any) -> Any:
     try:
         return kind.from_pretrained(name, **settings)
     except (OSError, ValueError) as error:
@@ -97,7 +97,9 @@ def usual_device() -> str:
 class _Run:
     """A training on its way. Weights and optimizer are those of the last checkpoint, where there is one."""
 
-    def __init__(self, lessons: Sequence[Lesson], model: str, folder: TrainingFolder, recipe: Recipe) -> None:
+    def __init__(
+        self, examples: Sequence[Example], model: str, folder: TrainingFolder, recipe: Recipe
+    ) -> None:
         import torch
 
         self._folder, self._recipe, self._device = folder, recipe, usual_device()
@@ -105,9 +107,9 @@ class _Run:
         torch.manual_seed(recipe.seed)
         self.tokenizer, loaded = load_model(model)
         if state and not recipe.lora_rank:
-            loaded = _loaded_model(folder.checkpoint)
-        self._model = _adapted(loaded, recipe, folder.checkpoint if state else None).to(self._device)
-        self._records = [encode(lesson, self.tokenizer, recipe.room) for lesson in lessons]
+            loaded = _load_model(folder.checkpoint)
+        self._model = _adapt(loaded, recipe, folder.checkpoint if state else None).to(self._device)
+        self._records = [encode(example, self.tokenizer, recipe.token_budget) for example in examples]
         self._steps = steps_of([len(record.tokens) for record in self._records], recipe)
         weights = [weight for weight in self._model.parameters() if weight.requires_grad]
         self._optimizer = torch.optim.AdamW(
@@ -156,7 +158,7 @@ class _Run:
         """The sum over the learnt tokens of one portion."""
         import torch
 
-        tokens, labels, shown = (part.to(self._device) for part in _padded(records))
+        tokens, labels, shown = (part.to(self._device) for part in _pad(records))
         half = _computes_in_half(self._recipe, self._device)
         with torch.autocast(self._device, dtype=torch.bfloat16, enabled=half):
             scores = self._model(input_ids=tokens, attention_mask=shown, use_cache=False).logits
@@ -180,7 +182,7 @@ def _computes_in_half(recipe: Recipe, device: str) -> bool:
     return recipe.precision == "bf16" or (recipe.precision == "auto" and on_auto)
 
 
-def _padded(records: Sequence[Encoded]) -> tuple[Any, Any, Any]:
+def _pad(records: Sequence[Encoded]) -> tuple[Any, Any, Any]:
     """Tokens, labels and attention mask, each (records, longest); padded at the end, where nothing looks at it."""
     import torch
 
@@ -196,7 +198,7 @@ def _padded(records: Sequence[Encoded]) -> tuple[Any, Any, Any]:
     return tokens, labels, shown
 
 
-def _adapted(model: Any, recipe: Recipe, checkpoint: Path | None) -> Any:
+def _adapt(model: Any, recipe: Recipe, checkpoint: Path | None) -> Any:
     """The model to be trained; with LoRA its adapter, the one of a checkpoint where there is one."""
     if recipe.recompute:
         # transformers is renaming it

@@ -34,7 +34,7 @@ def program_in(reply: str) -> str:
     return inside.partition("```")[0].strip("\n")
 
 
-class AskedRefill:
+class PromptedInfill:
     """Fills masks by an endpoint at temperature 0, one after the other. Raises ModelError.
 
     api: the functions of visual programs, and worked programs.
@@ -44,9 +44,9 @@ class AskedRefill:
         self._model, self._api = model, api
 
     def __call__(self, asked: Sequence[tuple[str, Masked]]) -> Sequence[str]:
-        return [self._filled(task, masked) for task, masked in asked]
+        return [self._fill(task, masked) for task, masked in asked]
 
-    def _filled(self, task: str, masked: Masked) -> str:
+    def _fill(self, task: str, masked: Masked) -> str:
         message = Message("user", (Text(refill_prompt(task, masked, self._api)),))
         reply = self._model.complete([message], Sampling(temperature=0.0, max_tokens=REFILL_TOKENS))
         return program_in(reply.text)

@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from pyvision.experiments.vdebugger_training.encoding import Room, encode_prompt
+from pyvision.experiments.vdebugger_training.encoding import TokenBudget, encode_prompt
 from pyvision.experiments.vdebugger_training.fine_tuning import load_model, require, usual_device
 from pyvision.experiments.vdebugger_training.infilling import (
     REFILL_TOKENS,
@@ -58,7 +58,7 @@ class Local:
     def _continued(self, batch: Sequence[Sequence[int]], most: int, rule: MaskBest | None) -> list[str]:
         from pyvision.experiments.vdebugger_training.decoding import MaskBestProcessor
 
-        tokens, shown = self._padded_at_the_start(batch)
+        tokens, shown = self._pad_at_the_start(batch)
         sampling: dict[str, Any] = {"do_sample": False}
         if rule:
             sampling = {
@@ -73,7 +73,7 @@ class Local:
         )
         return self.tokenizer.batch_decode(found[:, tokens.shape[1] :], skip_special_tokens=True)  # type: ignore[no-any-return]
 
-    def _padded_at_the_start(self, batch: Sequence[Sequence[int]]) -> tuple[Any, Any]:
+    def _pad_at_the_start(self, batch: Sequence[Sequence[int]]) -> tuple[Any, Any]:
         import torch
 
         longest = max(map(len, batch))
@@ -95,11 +95,19 @@ class Local:
         return sum(scores[place, token] for place, token in enumerate(said))
 
 
-class LocalRefill:
+class LocalInfill:
     """Fills masks by a local model, whose reply is begun for it up to the signature; greedily without a rule."""
 
-    def __init__(self, model: Local, api: str, rule: MaskBest | None, room: Room, seed: int = 0) -> None:
-        self._model, self._api, self._rule, self._room, self._seed = model, api, rule, room, seed
+    def __init__(
+        self, model: Local, api: str, rule: MaskBest | None, token_budget: TokenBudget, seed: int = 0
+    ) -> None:
+        self._model, self._api, self._rule, self._token_budget, self._seed = (
+            model,
+            api,
+            rule,
+            token_budget,
+            seed,
+        )
 
     def __call__(self, asked: Sequence[tuple[str, Masked]]) -> Sequence[str]:
         self._seed += 1
@@ -115,25 +123,29 @@ class LocalRefill:
         tokenizer = self._model.tokenizer
         asked = refill_prompt(task, masked, self._api)
         if tokenizer.chat_template:
-            talk = [{"role": "user", "content": asked}]
-            asked = tokenizer.apply_chat_template(talk, tokenize=False, add_generation_prompt=True)
+            messages = [{"role": "user", "content": asked}]
+            asked = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
             return list(tokenizer.encode(f"{asked}{opening_of(task, masked)}", add_special_tokens=False))
-        return encode_prompt(f"{asked}\n\n", opening_of(task, masked), tokenizer, self._room)
+        return encode_prompt(f"{asked}\n\n", opening_of(task, masked), tokenizer, self._token_budget)
 
 
 class LocalDebugger:
     """A trained critic and refiner by their texts, as the loop of VDebugger asks them."""
 
-    def __init__(self, critic: Local, refiner: Local, room: Room) -> None:
-        self._critic, self._refiner, self._room = critic, refiner, room
+    def __init__(self, critic: Local, refiner: Local, token_budget: TokenBudget) -> None:
+        self._critic, self._refiner, self._token_budget = critic, refiner, token_budget
 
     def judged(self, cases: Sequence[str]) -> list[tuple[float, str]]:
         """(score, what the critic says) for each program with its feedback."""
-        prompts = [encode_prompt(each, CRITIC_INST, self._critic.tokenizer, self._room) for each in cases]
-        said = self._critic.continued(prompts, self._room.answer)
+        prompts = [
+            encode_prompt(each, CRITIC_INST, self._critic.tokenizer, self._token_budget) for each in cases
+        ]
+        said = self._critic.continued(prompts, self._token_budget.answer)
         return list(zip(self._critic.accepts(prompts), said, strict=True))
 
     def refined(self, cases: Sequence[str]) -> list[str]:
         """What the refiner says about each marked program with its feedback: a new program."""
-        prompts = [encode_prompt(each, REFINER_INST, self._refiner.tokenizer, self._room) for each in cases]
-        return self._refiner.continued(prompts, self._room.answer)
+        prompts = [
+            encode_prompt(each, REFINER_INST, self._refiner.tokenizer, self._token_budget) for each in cases
+        ]
+        return self._refiner.continued(prompts, self._token_budget.answer)

@@ -46,7 +46,7 @@ def mask_somewhere(program: str, chance: random.Random) -> Masked:
     return Masked(program, chance.choice(spans))
 
 
-def refilled(masked: Masked, answer: str) -> tuple[str, Span]:
+def parse_infill(masked: Masked, answer: str) -> tuple[str, Span]:
     """The program of a refill, canonical, and the span of it that is new: all that stands in the mask's place.
 
     answer: the whole program as a model wrote it. Raises FormatError where it does not parse, where anything but the

@@ -46,7 +46,7 @@ class Measures:
     task: tuple[Estimate | None, ...]
 
 
-def measured(questions: Sequence[Debugged], rounds: int) -> Measures:
+def measure(questions: Sequence[Debugged], rounds: int) -> Measures:
     """The measures over questions that were debugged for at most so many rounds."""
     first = [question.rounds[0] for question in questions if question.rounds[0].accepted is not None]
     refused = [question for question in questions if question.rounds[0].accepted is False]
@@ -82,10 +82,10 @@ def table(columns: Mapping[str, Measures]) -> str:
     for number in range(most):
         label = f"task score after {number} round{'' if number == 1 else 's'}"
         rows[label] = [each.task[number] if number < len(each.task) else None for each in columns.values()]
-    return rows_told(list(columns), rows)
+    return format_rows(list(columns), rows)
 
 
-def rows_told(heads: Sequence[str], rows: Mapping[str, Sequence[Estimate | None]]) -> str:
+def format_rows(heads: Sequence[str], rows: Mapping[str, Sequence[Estimate | None]]) -> str:
     """A table of estimates, as wide as what stands in it."""
     cells = {label: [told(value) for value in values] for label, values in rows.items()}
     left = max(map(len, rows), default=0)

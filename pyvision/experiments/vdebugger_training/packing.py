@@ -15,10 +15,10 @@ from typing import Literal, TypeAlias
 
 from pyvision.errors import ConfigError
 from pyvision.experiments.vdebugger_training import prompt_templates
-from pyvision.experiments.vdebugger_training.records import Injected, Lesson, Program
+from pyvision.experiments.vdebugger_training.records import Example, Injected, Program
 
 Part: TypeAlias = Literal["train", "val", "test"]
-Packed: TypeAlias = Mapping[str, tuple[Lesson, ...]]
+Packed: TypeAlias = Mapping[str, tuple[Example, ...]]
 """File stem, such as `critic/train-mix`, -> its lessons."""
 
 
@@ -48,14 +48,14 @@ def pack(programs: Sequence[Program], injected: Iterable[Injected], how: Packing
     pairs = [(right[each.of], each) for each in injected if each.fate == "wrong" and each.of in right]
     if not pairs:
         raise ConfigError("no right program has been broken, so there is nothing to learn; inject more")
-    files: dict[str, list[Lesson]] = {}
+    files: dict[str, list[Example]] = {}
     for part in ("train", "val", "test"):
         chosen = [pair for pair in pairs if part_of(pair[0].id, how) == part]
-        files[f"critic/{part}"] = [lesson for pair in chosen for lesson in _verdicts(*pair, how)]
+        files[f"critic/{part}"] = [example for pair in chosen for example in _verdicts(*pair, how)]
         files[f"refiner/{part}"] = [_correction(*pair, how) for pair in chosen]
     mixture = _mixture(programs, round(how.mix * len(files["refiner/train"])), how)
     files["critic/train-mix"] = [*files["critic/train"], *mixture]
-    return {stem: _shuffled(lessons, how.seed) for stem, lessons in files.items()}
+    return {stem: _shuffle(examples, how.seed) for stem, examples in files.items()}
 
 
 def part_of(sample_id: str, how: Packing) -> Part:
@@ -67,21 +67,21 @@ def part_of(sample_id: str, how: Packing) -> Part:
     return "val" if place < 2 * how.held_out else "train"
 
 
-def _verdicts(right: Program, broken: Injected, how: Packing) -> Iterator[Lesson]:
+def _verdicts(right: Program, broken: Injected, how: Packing) -> Iterator[Example]:
     accepted = prompt_templates.case(right.task, right.program, right.executed if how.feedback else None)
     refused = prompt_templates.case(right.task, broken.program, broken.executed if how.feedback else None)
-    yield Lesson(accepted, prompt_templates.CRITIC_INST, prompt_templates.RIGHT, of=right.id)
+    yield Example(accepted, prompt_templates.CRITIC_INST, prompt_templates.RIGHT, of=right.id)
     rejection = prompt_templates.rejection(broken.program, broken.span)
-    yield Lesson(refused, prompt_templates.CRITIC_INST, rejection, of=right.id)
+    yield Example(refused, prompt_templates.CRITIC_INST, rejection, of=right.id)
 
 
-def _correction(right: Program, broken: Injected, how: Packing) -> Lesson:
-    marked = prompt_templates.annotated(broken.program, broken.span)
+def _correction(right: Program, broken: Injected, how: Packing) -> Example:
+    marked = prompt_templates.annotate(broken.program, broken.span)
     prompt = prompt_templates.case(right.task, marked, broken.executed if how.feedback else None)
-    return Lesson(prompt, prompt_templates.REFINER_INST, f"\n{right.program}", of=right.id)
+    return Example(prompt, prompt_templates.REFINER_INST, f"\n{right.program}", of=right.id)
 
 
-def _mixture(programs: Sequence[Program], most: int, how: Packing) -> list[Lesson]:
+def _mixture(programs: Sequence[Program], most: int, how: Packing) -> list[Example]:
     wrong = [
         program
         for program in programs
@@ -91,12 +91,12 @@ def _mixture(programs: Sequence[Program], most: int, how: Packing) -> list[Lesso
     return [_unlocalised(program, how) for program in chosen]
 
 
-def _unlocalised(program: Program, how: Packing) -> Lesson:
+def _unlocalised(program: Program, how: Packing) -> Example:
     prompt = prompt_templates.case(program.task, program.program, program.executed if how.feedback else None)
-    return Lesson(prompt, prompt_templates.CRITIC_INST, prompt_templates.WRONG, eos=False, of=program.id)
+    return Example(prompt, prompt_templates.CRITIC_INST, prompt_templates.WRONG, eos=False, of=program.id)
 
 
-def _shuffled(lessons: list[Lesson], seed: int) -> tuple[Lesson, ...]:
-    distinct = list(dict.fromkeys(lessons))
+def _shuffle(examples: list[Example], seed: int) -> tuple[Example, ...]:
+    distinct = list(dict.fromkeys(examples))
     random.Random(seed).shuffle(distinct)
     return tuple(distinct)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pyvision.experiments.vdebugger_training.records import Executed
 from pyvision.strategies.vdebugger.execution import COMPILE_ERROR
-from pyvision.strategies.vdebugger.fault_spans import Span, marked
+from pyvision.strategies.vdebugger.fault_spans import Span, mark_program
 from pyvision.text.prompts import render
 
 CRITIC_INST = "\n\n# Program is"
@@ -25,11 +25,11 @@ def case(task: str, program: str, executed: Executed | None) -> str:
     return render("vdebugger/case.md", line=task, program=program, result=executed.result, trace=trace)
 
 
-def annotated(program: str, span: tuple[int, int]) -> str:
+def annotate(program: str, span: tuple[int, int]) -> str:
     """The program with the faulty characters between the marks."""
-    return marked(program, (Span(*span),))
+    return mark_program(program, (Span(*span),))
 
 
 def rejection(program: str, span: tuple[int, int]) -> str:
     """What a critic says of a wrong program whose fault is known."""
-    return f"{WRONG}\n{annotated(program, span)}"
+    return f"{WRONG}\n{annotate(program, span)}"

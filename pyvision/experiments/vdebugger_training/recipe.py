@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import ClassVar, Literal, TypeAlias
 
 from pyvision.errors import ConfigError
-from pyvision.experiments.vdebugger_training.encoding import Keep, Room
+from pyvision.experiments.vdebugger_training.encoding import Keep, TokenBudget
 
 PAPER = Path(__file__).with_name("paper.json")
 
@@ -22,7 +22,7 @@ class Recipe:
     """How a model is trained. Every training goes through AdamW, a linear warm-up and a linear decline to nothing.
 
     warm_up: share of the steps. batch: records of one step; at_once: of one pass through the model. tokens, answer,
-    keep: as in `encoding.Room`. precision: of the computation; auto is bf16 where the device has it. recompute:
+    keep: as in `encoding.TokenBudget`. precision: of the computation; auto is bf16 where the device has it. recompute:
     activations, to save memory. lora_rank: 0 trains all weights. clip: of the gradient's norm, 0 is none.
     save_every: steps between checkpoints, 0 is none. source: where the numbers come from.
     """
@@ -60,8 +60,8 @@ class Recipe:
             raise ConfigError(f"recipe: {why}; give a share of the steps and a rate above 0")
 
     @property
-    def room(self) -> Room:
-        return Room(self.tokens, self.answer, self.keep)
+    def token_budget(self) -> TokenBudget:
+        return TokenBudget(self.tokens, self.answer, self.keep)
 
 
 def read_recipe(path: Path = PAPER) -> Recipe:

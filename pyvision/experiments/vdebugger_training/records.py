@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, Protocol, TypeAlias
 from pyvision.bench.samples import Sample
 
 Decoding: TypeAlias = Literal["greedy", "mask_best"]
-Fate: TypeAlias = Literal["wrong", "right", "refused", "unscored"]
+Label: TypeAlias = Literal["wrong", "right", "refused", "unscored"]
 RIGHT_FROM = 0.7  # a box is right above this IoU (the authors' code); other scores are 0 or 1
 
 
@@ -58,7 +58,7 @@ class Injected:
     of: str
     decoding: Decoding
     attempt: int
-    fate: Fate
+    fate: Label
     masked: str
     program: str = ""
     span: tuple[int, int] = (0, 0)
@@ -67,7 +67,7 @@ class Injected:
 
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
+class Example:
     """One record to train on. The loss counts `inst` and `completion`; `prompt` is cut first where it is too long.
 
     eos: whether the completion ends there; an unlocalised verdict leaves open what follows. of: the sample's id.

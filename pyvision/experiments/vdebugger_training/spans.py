@@ -13,7 +13,7 @@ from itertools import accumulate
 from typing import Literal, TypeAlias
 
 from pyvision.errors import FormatError
-from pyvision.text.python_source import parsed
+from pyvision.text.python_source import parse_source
 
 Kind: TypeAlias = Literal["window", "value", "test"]
 LONGEST_WINDOW = 3  # statements
@@ -36,7 +36,7 @@ class Span:
 
 def canonical(program: str) -> str:
     """The program as `ast.unparse` writes it: without comments, one spelling for all. Raises FormatError."""
-    return ast.unparse(_parsed(program))
+    return ast.unparse(_parse(program))
 
 
 def candidates(program: str) -> tuple[Span, ...]:
@@ -46,13 +46,13 @@ def candidates(program: str) -> tuple[Span, ...]:
     no window within an `else`: this is what the authors' code means to take.
     """
     places = _Places(program)
-    found = (span for node in ast.walk(_parsed(program)) for span in _spans(node, places))
+    found = (span for node in ast.walk(_parse(program)) for span in _spans(node, places))
     return tuple({(span.start, span.end): span for span in found}.values())
 
 
-def _parsed(program: str) -> ast.Module:
+def _parse(program: str) -> ast.Module:
     try:
-        return parsed(program)
+        return parse_source(program)
     except SyntaxError as error:
         raise FormatError(f"the program does not parse ({error.msg}): {program[:60]!r}") from error
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyvision.offline.findings import Finding
 from pyvision.offline.plans import Cell, Found, Plan, Value
-from pyvision.offline.wording import COLOUR, COLOURS, SHAPE, Asked, matched, shape_of
+from pyvision.offline.wording import COLOUR, COLOURS, SHAPE, ParsedQuestion, match_wording, shape_of
 
 DRAWN = (
     r"(?:(?:different|separate|distinct|individual|nested|overlapping|interlocking|intersecting|concentric|"
@@ -14,20 +14,20 @@ _THINGS = r"(?:objects?|shapes?|blobs?|things?|dots?|spots?|items?|marks?|geomet
 _PIECES = ("components", "colours", "shapes", "outlines", "objects")
 
 
-def plan(asked: Asked) -> Plan | None:
+def plan(asked: ParsedQuestion) -> Plan | None:
     """Fits questions for the number of things of a colour or a simple shape."""
     wording = rf"{DRAWN}(?:(?P<colour>{COLOUR})(?:[- ]coloured)? )?(?:(?P<shape>{SHAPE})|{_THINGS})"
-    found = matched(asked.counted, wording)
+    found = match_wording(asked.counted, wording)
     if found is None or asked.image is None:
         return None
     colour = COLOURS[found["colour"]] if found["colour"] else None
     shape = shape_of(found["shape"]) if found["shape"] else None
     cells = [separate(shape, colour, asked.image)]
     if shape == "circle":
-        cells.append(merged(colour, asked.image))
+        cells.append(merged_discs_cell(colour, asked.image))
     return Plan(
         tuple(cells),
-        lambda finding: counted_things(finding, " ".join(filter(None, (colour, shape or "thing")))),
+        lambda finding: read_count(finding, " ".join(filter(None, (colour, shape or "thing")))),
     )
 
 
@@ -44,13 +44,13 @@ def outlines(shape: str, sides: int, turns: int, image: int) -> Cell:
     return Cell(thought, "outlines", ("components", "colours", "outlines"), (image,), settings)
 
 
-def merged(colour: str | None, image: int) -> Cell:
+def merged_discs_cell(colour: str | None, image: int) -> Cell:
     """The method for filled discs that run into each other."""
     thought = "Some discs run together, so I fit circles to the arcs of their borders."
     return Cell(thought, "merged", (*_PIECES, "circles"), (image,), {"COLOUR": colour})
 
 
-def counted_things(finding: Finding, noun: str) -> Found | None:
+def read_count(finding: Finding, noun: str) -> Found | None:
     """The count of a cell as an answer; a method that is not sure and found nothing says nothing."""
     count = finding.whole("count")
     return (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyvision.offline.findings import Finding
 from pyvision.offline.plans import Cell, Found, Plan, Value
-from pyvision.offline.wording import COLOUR, COLOURS, SHAPE, Asked, matched, shape_of
+from pyvision.offline.wording import COLOUR, COLOURS, SHAPE, ParsedQuestion, match_wording, shape_of
 
 _IN = r"(?: (?:in|of|on|within) image)?"
 _WHAT = r"(?:(?:what|which) colours? (?:is|are|has)|what (?:is|are) colours? (?:of|at|in))"
@@ -37,7 +37,7 @@ _COUNT = r"(?:different |distinct )?colours(?: (?:are|is))?(?: (?:used|present|d
 _PIECES = ("components", "colours", "shapes", "outlines", "objects")
 
 
-def plan(asked: Asked) -> Plan | None:
+def plan(asked: ParsedQuestion) -> Plan | None:
     """Fits questions about colours, not about the colour of a thing that must be recognised first."""
     if asked.image is None:
         return None
@@ -52,22 +52,22 @@ def plan(asked: Asked) -> Plan | None:
     return Plan((cell,), lambda finding: _conclude(finding, present=present, counting=counting))
 
 
-def _settings(asked: Asked) -> dict[str, Value] | None:
+def _settings(asked: ParsedQuestion) -> dict[str, Value] | None:
     plain = asked.plain
-    if matched(plain, *_DOMINANT):
+    if match_wording(plain, *_DOMINANT):
         return {"ASK": "dominant"}
-    if matched(plain, *_BACKGROUND):
+    if match_wording(plain, *_BACKGROUND):
         return {"ASK": "background"}
-    if pixel := matched(plain, _PIXEL):
+    if pixel := match_wording(plain, _PIXEL):
         return {"ASK": "pixel", "PLACE": (int(pixel["x"]), int(pixel["y"]))}
     for place, at in _PLACES.items():
-        if matched(plain, rf"{_WHAT} (?:at |in )?{place}{_IN}"):
+        if match_wording(plain, rf"{_WHAT} (?:at |in )?{place}{_IN}"):
             return {"ASK": "place", "PLACE": at}
-    if thing := matched(plain, _OF_SHAPE):
-        return {"ASK": "thing", "THING": shape_of(thing["shape"])}
-    if there := matched(plain, *_PRESENT):
+    if region := match_wording(plain, _OF_SHAPE):
+        return {"ASK": "thing", "THING": shape_of(region["shape"])}
+    if there := match_wording(plain, *_PRESENT):
         return {"ASK": "present", "COLOUR": COLOURS[there["colour"]]}
-    return {"ASK": "list"} if matched(plain, *_LIST) or matched(asked.counted, _COUNT) else None
+    return {"ASK": "list"} if match_wording(plain, *_LIST) or match_wording(asked.counted, _COUNT) else None
 
 
 def _conclude(finding: Finding, *, present: bool, counting: bool) -> Found | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyvision.offline.findings import Finding
 from pyvision.offline.plans import Cell, Found, Plan
-from pyvision.offline.wording import Asked, kind_of
+from pyvision.offline.wording import ParsedQuestion, kind_of
 
 _BOTH = r"(?:two )?images"
 _BETWEEN = rf"(?: (?:between|in|of) {_BOTH})?"
@@ -35,7 +35,7 @@ _WORDINGS = {
 }
 
 
-def plan(asked: Asked) -> Plan | None:
+def plan(asked: ParsedQuestion) -> Plan | None:
     """Fits questions that compare exactly two images."""
     kind = kind_of(asked.plain, _WORDINGS)
     if kind is None or asked.images != 2:

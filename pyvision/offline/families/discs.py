@@ -6,7 +6,7 @@ import re
 
 from pyvision.offline.findings import Finding
 from pyvision.offline.plans import Cell, Found, Plan
-from pyvision.offline.wording import COLOUR, COLOURS, Asked, matched
+from pyvision.offline.wording import COLOUR, COLOURS, ParsedQuestion, match_wording
 
 _ROUND = r"(?:circles|discs|disks|rings|balls|dots)"
 _THEM = rf"(?:(?:any|some)(?: of)? )?(?:two )?{_ROUND}"
@@ -29,9 +29,9 @@ _WORDINGS = (
 _NEAR_PX = 0.6  # a fitted edge is good to a few tenths of a pixel
 
 
-def plan(asked: Asked) -> Plan | None:
+def plan(asked: ParsedQuestion) -> Plan | None:
     """Fits yes-or-no questions about the contact of circles."""
-    found = matched(re.sub(r",? yes or no$", "", asked.plain), *_WORDINGS)
+    found = match_wording(re.sub(r",? yes or no$", "", asked.plain), *_WORDINGS)
     if found is None or asked.image is None:
         return None
     named = found.groupdict()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyvision.offline.findings import Finding
 from pyvision.offline.plans import Cell, Found, Plan
-from pyvision.offline.wording import COLOUR, COLOURS, Asked, matched
+from pyvision.offline.wording import COLOUR, COLOURS, ParsedQuestion, match_wording
 
 _LINES = r"(?:lines?|curves?|plots?|graphs?|line plots?|polylines?|paths?)"
 _WHO = rf"(?:(?P<one>{COLOUR}) (?:{_LINES} )?and (?P<other>{COLOUR}) {_LINES}|(?:two )?{_LINES})"
@@ -17,9 +17,9 @@ _COUNT = (
 )
 
 
-def plan(asked: Asked) -> Plan | None:
+def plan(asked: ParsedQuestion) -> Plan | None:
     """Fits questions for the number of crossings of two lines."""
-    found = matched(asked.plain, *_OFTEN) or matched(asked.counted, *_COUNT)
+    found = match_wording(asked.plain, *_OFTEN) or match_wording(asked.counted, *_COUNT)
     if found is None or asked.image is None:
         return None
     named = [COLOURS[name] for name in found.groupdict().values() if name]

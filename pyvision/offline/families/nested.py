@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from pyvision.offline.families.blobs import DRAWN, counted_things, outlines, separate
+from pyvision.offline.families.blobs import DRAWN, outlines, read_count, separate
 from pyvision.offline.plans import Plan
-from pyvision.offline.wording import Asked, matched
+from pyvision.offline.wording import ParsedQuestion, match_wording
 
 
-def plan(asked: Asked) -> Plan | None:
+def plan(asked: ParsedQuestion) -> Plan | None:
     """Fits questions for the number of squares, whatever their colour."""
-    if asked.image is None or not matched(asked.counted, rf"{DRAWN}squares?"):
+    if asked.image is None or not match_wording(asked.counted, rf"{DRAWN}squares?"):
         return None
     cells = (
         separate("square", None, asked.image),
         outlines("square", 4, 2, asked.image),
         outlines("square", 4, 12, asked.image),
     )
-    return Plan(cells, lambda finding: counted_things(finding, "square"))
+    return Plan(cells, lambda finding: read_count(finding, "square"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyvision.offline.findings import Finding
 from pyvision.offline.plans import Cell, Found, Plan
-from pyvision.offline.wording import Asked, matched
+from pyvision.offline.wording import ParsedQuestion, match_wording
 
 _KIND = (
     r"(?:(?:different|distinct|separate|direct|unique) )?(?:(?:single|one)?[- ]?(?:coloured|colour) )?"
@@ -24,9 +24,9 @@ _WHICH = (
 )
 
 
-def plan(asked: Asked) -> Plan | None:
+def plan(asked: ParsedQuestion) -> Plan | None:
     """Fits questions for the number, or the colours, of the paths between two letters."""
-    counted, which = matched(asked.counted, _COUNT), matched(asked.plain, *_WHICH)
+    counted, which = match_wording(asked.counted, _COUNT), match_wording(asked.plain, *_WHICH)
     found = counted or which
     if found is None or asked.image is None or found["a"] == found["b"]:
         return None

@@ -7,7 +7,7 @@ from math import gcd
 
 from pyvision.offline.findings import Finding
 from pyvision.offline.plans import Cell, Found, Plan
-from pyvision.offline.wording import Asked, kind_of
+from pyvision.offline.wording import ParsedQuestion, kind_of
 
 _OF = r"(?: (?:of|for) image)?(?: in pixels)?"
 _SHAPE = r"(?:landscape|portrait|square)"
@@ -41,7 +41,7 @@ _WORDINGS = {
 }
 
 
-def plan(asked: Asked) -> Plan | None:
+def plan(asked: ParsedQuestion) -> Plan | None:
     """Fits questions about the measures of the image file itself."""
     kind = kind_of(asked.plain, _WORDINGS)
     if kind is None or asked.image is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyvision.offline.findings import Finding
 from pyvision.offline.plans import Cell, Found, Plan
-from pyvision.offline.wording import Asked, kind_of, matched
+from pyvision.offline.wording import ParsedQuestion, kind_of, match_wording
 
 _TABLE = (
     r"(?: (?:are|does|do|is|has|have))?(?: there)?"
@@ -20,9 +20,9 @@ _WORDINGS: dict[str, tuple[str, ...]] = {
 _SIZE = r"(?:what (?:is|are) )?(?:size|dimensions) of (?:table|grid)(?: in image)?"
 
 
-def plan(asked: Asked) -> Plan | None:
+def plan(asked: ParsedQuestion) -> Plan | None:
     """Fits questions for the rows, the columns or both."""
-    kind = "both" if matched(asked.plain, _SIZE) else kind_of(asked.counted, _WORDINGS)
+    kind = "both" if match_wording(asked.plain, _SIZE) else kind_of(asked.counted, _WORDINGS)
     if kind is None or asked.image is None:
         return None
     lines = Cell(

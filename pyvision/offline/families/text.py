@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyvision.offline.findings import Finding
 from pyvision.offline.plans import Cell, Found, Plan
-from pyvision.offline.wording import Asked, matched
+from pyvision.offline.wording import ParsedQuestion, match_wording
 
 _WHERE = r"(?: (?:in|on|of|from) (?:image|sign|label|page|document|poster|receipt|card|note))"
 _SAYS = r"(?:(?:is|are) (?:written|shown|printed|there|displayed|visible)|appears?|is|are)"
@@ -17,9 +17,9 @@ _WORDINGS = (
 )
 
 
-def plan(asked: Asked) -> Plan | None:
+def plan(asked: ParsedQuestion) -> Plan | None:
     """Fits requests to read what is written."""
-    if asked.image is None or not matched(asked.plain, *_WORDINGS):
+    if asked.image is None or not match_wording(asked.plain, *_WORDINGS):
         return None
     first = Cell(
         "I read the text with the engine that the sandbox has.", "text", (), (asked.image,), {"LAYOUT": 3}

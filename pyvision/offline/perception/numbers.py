@@ -7,7 +7,7 @@ from typing import Any
 
 from pyvision.errors import ToolError
 from pyvision.offline.perception.rules import Scene, scene_of
-from pyvision.offline.perception.words import Wanted, wanted_in
+from pyvision.offline.perception.words import Wanted, parse_wanted
 from pyvision.tools.perception.observations import DEPTH_CELLS
 from pyvision.types import Picture
 
@@ -19,7 +19,7 @@ def fits(picture: Picture, texts: Sequence[str]) -> tuple[float, ...]:
 
     0 for a text that names neither. Raises ToolError when no text does.
     """
-    wanted = [wanted_in(text) for text in texts]
+    wanted = [parse_wanted(text) for text in texts]
     if not any(each.colour or each.shape or each.says_anything for each in wanted):
         raise ToolError(
             "match: the embedded rules know colours and simple shapes, and none of these texts names one; "
@@ -32,11 +32,11 @@ def fits(picture: Picture, texts: Sequence[str]) -> tuple[float, ...]:
 def _fit(scene: Scene, wanted: Wanted) -> float:
     if not (wanted.colour or wanted.shape or wanted.says_anything):
         return 0.0
-    whole = sum(thing.area for thing in scene.things)
+    whole = sum(region.area for region in scene.regions)
     if not whole:  # an even picture: it has a colour and no shape
         return 0.0 if wanted.shape or not wanted.colour else scene.shares.get(wanted.colour, 0.0)
-    of_form = Wanted(shape=wanted.shape, is_ring=wanted.is_ring).among(scene.things)
-    of_colour = Wanted(colour=wanted.colour).among(scene.things)
+    of_form = Wanted(shape=wanted.shape, is_ring=wanted.is_ring).among(scene.regions)
+    of_colour = Wanted(colour=wanted.colour).among(scene.regions)
     return sum(each.area for each in of_form) / whole * sum(each.area for each in of_colour) / whole
 
 
@@ -54,10 +54,10 @@ def stand_in_depth(picture: Picture) -> Any:
     ground = _FARTHEST - (_FARTHEST - 1) * (numpy.arange(size[0]) + 0.5) / size[0]
     depth = numpy.repeat(ground[:, None], size[1], axis=1)
     y, x = size[0] / picture.height, size[1] / picture.width
-    for thing in sorted(scene.things, key=lambda thing: thing.bottom) if scene.is_drawing else ():
-        foot = _FARTHEST - (_FARTHEST - 1) * thing.bottom / picture.height
-        nearer = 1 - thing.area / (picture.width * picture.height) / 2
-        rows = slice(int(thing.top * y), max(int(thing.top * y) + 1, round(thing.bottom * y)))
-        columns = slice(int(thing.left * x), max(int(thing.left * x) + 1, round(thing.right * x)))
+    for region in sorted(scene.regions, key=lambda region: region.bottom) if scene.is_drawing else ():
+        foot = _FARTHEST - (_FARTHEST - 1) * region.bottom / picture.height
+        nearer = 1 - region.area / (picture.width * picture.height) / 2
+        rows = slice(int(region.top * y), max(int(region.top * y) + 1, round(region.bottom * y)))
+        columns = slice(int(region.left * x), max(int(region.left * x) + 1, round(region.right * x)))
         depth[rows, columns] = foot * nearer
     return depth

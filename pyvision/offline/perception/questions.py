@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pyvision.errors import ToolError
-from pyvision.offline.perception.rules import Scene, Thing, scene_of
-from pyvision.offline.perception.words import Wanted, wanted_in
+from pyvision.offline.perception.rules import Region, Scene, scene_of
+from pyvision.offline.perception.words import Wanted, parse_wanted
 from pyvision.offline.wording import read_question
 from pyvision.types import Picture
 
@@ -51,10 +51,10 @@ def asks_for_text(question: str) -> bool:
     return _TEXT.fullmatch(_plain(question)) is not None
 
 
-def place_of(thing: Thing, picture: Picture) -> str:
+def place_of(region: Region, picture: Picture) -> str:
     """One of nine places, `upper left` say; the middle one is `center`."""
-    column = int(3 * (thing.left + thing.right) / 2 / picture.width)
-    row = int(3 * (thing.top + thing.bottom) / 2 / picture.height)
+    column = int(3 * (region.left + region.right) / 2 / picture.width)
+    row = int(3 * (region.top + region.bottom) / 2 / picture.height)
     across, down = ("left", "center", "right")[min(2, column)], ("upper", "", "lower")[min(2, row)]
     return f"{down} {across}".strip()
 
@@ -64,9 +64,9 @@ def _plain(question: str) -> str:
     return re.sub(r"\b(?:colour is)(?= (?:are|is)\b)", "colour", plain).removesuffix(" in image").strip()
 
 
-def _counted(found: re.Match[str], picture: Picture) -> str | None:
+def _count(found: re.Match[str], picture: Picture) -> str | None:
     wanted = _understood(found["what"])
-    return None if wanted is None else str(len(wanted.among(_drawn(picture).things)))
+    return None if wanted is None else str(len(wanted.among(_draw(picture).regions)))
 
 
 def _exists(found: re.Match[str], picture: Picture) -> str | None:
@@ -76,18 +76,18 @@ def _exists(found: re.Match[str], picture: Picture) -> str | None:
         return None
     scene = scene_of(picture)
     if wanted.shape is None and wanted.colour is not None:
-        return _yes(scene.shares.get(wanted.colour, 0) > 0.005 or bool(wanted.among(scene.things)))
-    return _yes(bool(wanted.among(_drawn(picture).things)))
+        return _yes(scene.shares.get(wanted.colour, 0) > 0.005 or bool(wanted.among(scene.regions)))
+    return _yes(bool(wanted.among(_draw(picture).regions)))
 
 
 def _is_so(found: re.Match[str], picture: Picture) -> str | None:
     """Is the X Y: whether the largest X is of the colour and shape Y."""
-    said = wanted_in(found["said"])
+    said = parse_wanted(found["said"])
     if said.unknown or not (said.colour or said.shape):
         return None
-    thing = _meant(found["what"], picture)
-    if thing is not None:
-        return _yes(bool(said.among([thing])))
+    region = _meant(found["what"], picture)
+    if region is not None:
+        return _yes(bool(said.among([region])))
     colour = _colour_of(found["what"], picture)
     return None if colour is None or said.shape else _yes(colour == said.colour)
 
@@ -102,9 +102,9 @@ def _colour_of(what: str, picture: Picture) -> str | None:
         return scene.background
     if not scene.is_drawing and (span := _PLACES.get(words.removeprefix("a "))):
         return _colour_between(picture, *span)
-    thing = _meant(words, picture)
-    if thing is not None:
-        return thing.colour
+    region = _meant(words, picture)
+    if region is not None:
+        return region.colour
     return next(iter(scene.shares)) if re.fullmatch(_IT, words) else None
 
 
@@ -116,13 +116,13 @@ def _colour_between(picture: Picture, top: float, bottom: float) -> str:
 
 
 def _shape(found: re.Match[str], picture: Picture) -> str | None:
-    thing = _meant(found["what"] or "it", picture)
-    return None if thing is None or thing.shape in ("region", "other") else thing.shape
+    region = _meant(found["what"] or "it", picture)
+    return None if region is None or region.shape in ("region", "other") else region.shape
 
 
 def _name(found: re.Match[str], picture: Picture) -> str | None:
-    thing = _meant("it", picture)
-    return None if thing is None or thing.shape == "region" else thing.name
+    region = _meant("it", picture)
+    return None if region is None or region.shape == "region" else region.name
 
 
 def _size(found: re.Match[str], picture: Picture) -> str | None:
@@ -130,28 +130,28 @@ def _size(found: re.Match[str], picture: Picture) -> str | None:
     what = found["what"].strip()
     if re.fullmatch(r"image|it|this", what):
         return f"{picture.width} x {picture.height}"
-    thing = _meant(what, picture)
-    return None if thing is None else f"{thing.right - thing.left:.0f} x {thing.bottom - thing.top:.0f}"
+    region = _meant(what, picture)
+    return None if region is None else f"{region.right - region.left:.0f} x {region.bottom - region.top:.0f}"
 
 
 def _where(found: re.Match[str], picture: Picture) -> str | None:
-    thing = _meant(found["what"], picture)
-    return None if thing is None else place_of(thing, picture)
+    region = _meant(found["what"], picture)
+    return None if region is None else place_of(region, picture)
 
 
-def _meant(what: str, picture: Picture) -> Thing | None:
+def _meant(what: str, picture: Picture) -> Region | None:
     """The largest thing that the words name, or the largest of all for `it`; None where there is none."""
     wanted = Wanted() if re.fullmatch(_IT, what.strip()) else _understood(what)
-    things = wanted.among(scene_of(picture).things) if wanted is not None else ()
-    return max(things, key=lambda thing: thing.area, default=None)
+    regions = wanted.among(scene_of(picture).regions) if wanted is not None else ()
+    return max(regions, key=lambda region: region.area, default=None)
 
 
 def _understood(what: str) -> Wanted | None:
-    wanted = wanted_in(what)
+    wanted = parse_wanted(what)
     return wanted if wanted.is_understood else None
 
 
-def _drawn(picture: Picture) -> Scene:
+def _draw(picture: Picture) -> Scene:
     """The things of a drawing; in a photograph there are none to be counted by rules."""
     scene = scene_of(picture)
     if not scene.is_drawing:
@@ -171,7 +171,7 @@ def _form(wording: str, answered: Callable[[re.Match[str], Picture], str | None]
 
 
 _FORMS = (
-    _form(r"(?:how many|count|(?:what is )?number of) (?P<what>.+?)(?: (?:are|is) (?:there|visible|shown))?", _counted),
+    _form(r"(?:how many|count|(?:what is )?number of) (?P<what>.+?)(?: (?:are|is) (?:there|visible|shown))?", _count),
     _form(r"(?:what|which) colour (?:is|are|has|does) (?P<what>.+?)(?: have)?", _colour),
     _form(r"what is (?:main|dominant|most common|commonest) colour.*", lambda _, p: next(iter(scene_of(p).shares))),
     _form(r"what is colour(?: of (?P<what>.+))?", lambda f, p: _colour_of(f["what"] or "it", p)),

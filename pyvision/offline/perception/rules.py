@@ -27,7 +27,7 @@ _LEAST_REGION = 0.01  # share of the picture
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
+class Region:
     """What was told apart from the background. Pixels of the picture from the top left, right and bottom exclusive.
 
     shape: circle, square, …, line, region (of a photograph) or other. solidity: how much of its hull it fills.
@@ -56,7 +56,7 @@ class Scene:
 
     is_drawing: bool
     background: str
-    things: tuple[Thing, ...]
+    regions: tuple[Region, ...]
     shares: Mapping[str, float]
 
 
@@ -75,22 +75,22 @@ def scene_of(picture: Picture) -> Scene:
     rules = pieces()
     array = pixels(picture, SIDE_PX)
     is_drawing = rules["is_drawing"](array)
-    things = _things(array, picture) if is_drawing else _regions(picture)
+    regions = _things(array, picture) if is_drawing else _regions(picture)
     background = rules["name_of"](rules["background_of"](array))
-    return Scene(is_drawing, background, things, _shares(array))
+    return Scene(is_drawing, background, regions, _shares(array))
 
 
-def _things(array: Pixels, picture: Picture) -> tuple[Thing, ...]:
+def _things(array: Pixels, picture: Picture) -> tuple[Region, ...]:
     rules, scale = pieces(), picture.width / array.shape[1]
     found = rules["without_specks"](rules["objects_in"](array))
     return tuple(_thing(each, scale) for each in found)
 
 
-def _thing(found: dict[str, Any], scale: float) -> Thing:
+def _thing(found: dict[str, Any], scale: float) -> Region:
     left, top, right, bottom = (edge * scale for edge in found["box"])
     width, height = right + scale - left, bottom + scale - top
     shape = "line" if _is_line(found, width, height) else found["shape"]
-    return Thing(
+    return Region(
         left,
         top,
         right + scale,
@@ -111,21 +111,21 @@ def _is_line(found: dict[str, Any], width: float, height: float) -> bool:
     return bool(found["style"] == "outline" and not found["holes"] and found["solidity"] > 0.4 and sparse)
 
 
-def _regions(picture: Picture) -> tuple[Thing, ...]:
+def _regions(picture: Picture) -> tuple[Region, ...]:
     """The connected areas of a photograph whose pixels have one colour name, the largest first."""
     rules = pieces()
     array = pixels(picture, _REGION_SIDE_PX)
     scale = picture.width / array.shape[1]
     names = _names(array)
-    found: list[Thing] = []
+    found: list[Region] = []
     for name in sorted(set(names.ravel())):
         labels, count = rules["label"](names == name, diagonal=False)
         for left, top, right, bottom, area in rules["boxes"](labels, count).tolist():
             if area >= _LEAST_REGION * names.size:
                 edges = (left * scale, top * scale, (right + 1) * scale, (bottom + 1) * scale)
                 filled = area / ((right + 1 - left) * (bottom + 1 - top))
-                found.append(Thing(*edges, area * scale**2, str(name), "region", filled))
-    return tuple(sorted(found, key=lambda thing: -thing.area))
+                found.append(Region(*edges, area * scale**2, str(name), "region", filled))
+    return tuple(sorted(found, key=lambda region: -region.area))
 
 
 def _names(array: Pixels) -> Pixels:

@@ -8,17 +8,17 @@ from pyvision.errors import ConfigError, ToolError
 from pyvision.offline.perception.letters import lines_in
 from pyvision.offline.perception.numbers import fits, stand_in_depth
 from pyvision.offline.perception.questions import answer, asks_for_text
-from pyvision.offline.perception.rules import Scene, Thing, scene_of
-from pyvision.offline.perception.words import wanted_in
+from pyvision.offline.perception.rules import Region, Scene, scene_of
+from pyvision.offline.perception.words import parse_wanted
 from pyvision.tools.perception.observations import (
     Box,
     Line,
-    answered,
-    captioned,
-    detected,
-    matched,
-    measured,
+    answer_observation,
+    boxes_observation,
+    caption_observation,
+    depth_observation,
     read,
+    scores_observation,
 )
 from pyvision.tools.perception.service import Provide, Service, is_all, picture_of, text_of, texts_of
 from pyvision.types import Ask, Observation, Tool, ToolRequest
@@ -71,19 +71,19 @@ def _caption(request: ToolRequest, _: Ask) -> Observation:
     picture = picture_of(request, "caption")
     scene = scene_of(picture)
     if not scene.is_drawing:
-        return captioned(f"A photograph, mostly {_listed(_main_colours(scene))}.")
+        return caption_observation(f"A photograph, mostly {_list(_main_colours(scene))}.")
     lines = lines_in(picture)
     text = f' The text "{", ".join(line.text for line in lines)}" can be read.' if lines else ""
-    things = tuple(thing for thing in scene.things if not any(_is_in(thing, line) for line in lines))
-    return captioned(f"A drawing on a {scene.background} background with {_things(things)}.{text}")
+    regions = tuple(region for region in scene.regions if not any(_is_in(region, line) for line in lines))
+    return caption_observation(f"A drawing on a {scene.background} background with {_things(regions)}.{text}")
 
 
 def _vqa(request: ToolRequest, _: Ask) -> Observation:
     picture, question = picture_of(request, "vqa"), text_of(request, "vqa")
     if asks_for_text(question):
         text = " ".join(line.text for line in lines_in(picture))
-        return answered(text or "nothing can be read")
-    return answered(answer(question, picture))
+        return answer_observation(text or "nothing can be read")
+    return answer_observation(answer(question, picture))
 
 
 def _llm_qa(request: ToolRequest, _: Ask) -> Observation:
@@ -92,28 +92,28 @@ def _llm_qa(request: ToolRequest, _: Ask) -> Observation:
 
 
 def _detect(request: ToolRequest, _: Ask) -> Observation:
-    picture, wanted = picture_of(request, "detect"), wanted_in(request.text)
+    picture, wanted = picture_of(request, "detect"), parse_wanted(request.text)
     if not (is_all(request.text) or wanted.is_understood):
         raise ToolError(
             f"detect: the embedded rules know colours and simple shapes, not {request.text.strip()!r:.100}; "
             f"choose another provider: --tool detect=model"
         )
-    found = wanted.among(scene_of(picture).things)
-    return detected((_box(thing) for thing in found), picture, request.text.strip())
+    found = wanted.among(scene_of(picture).regions)
+    return boxes_observation((_box(region) for region in found), picture, request.text.strip())
 
 
-def _box(thing: Thing) -> Box:
-    return Box(thing.left, thing.top, thing.right, thing.bottom, thing.solidity, thing.name)
+def _box(region: Region) -> Box:
+    return Box(region.left, region.top, region.right, region.bottom, region.solidity, region.name)
 
 
 def _match(request: ToolRequest, _: Ask) -> Observation:
     texts = texts_of(request, "match")
-    return matched(texts, fits(picture_of(request, "match"), texts))
+    return scores_observation(texts, fits(picture_of(request, "match"), texts))
 
 
 def _depth(request: ToolRequest, _: Ask) -> Observation:
     picture = picture_of(request, "depth")
-    return measured(stand_in_depth(picture), picture)
+    return depth_observation(stand_in_depth(picture), picture)
 
 
 def _ocr(request: ToolRequest, _: Ask) -> Observation:
@@ -121,8 +121,8 @@ def _ocr(request: ToolRequest, _: Ask) -> Observation:
     return read(lines_in(picture), picture)
 
 
-def _is_in(thing: Thing, line: Line) -> bool:
-    x, y = (thing.left + thing.right) / 2, (thing.top + thing.bottom) / 2
+def _is_in(region: Region, line: Line) -> bool:
+    x, y = (region.left + region.right) / 2, (region.top + region.bottom) / 2
     return line.left <= x <= line.right and line.top <= y <= line.bottom
 
 
@@ -130,15 +130,15 @@ def _main_colours(scene: Scene) -> list[str]:
     return [f"{name} ({share:.0%})" for name, share in scene.shares.items() if share > 0.05][:3]
 
 
-def _things(things: tuple[Thing, ...]) -> str:
+def _things(regions: tuple[Region, ...]) -> str:
     """`4 red circles, 2 green triangles and 1 line`, the commonest first."""
-    if not things:
+    if not regions:
         return "nothing on it"
-    kinds = Counter(thing.name for thing in things).most_common()
+    kinds = Counter(region.name for region in regions).most_common()
     told = [f"{count} {name}{'s' if count > 1 else ''}" for name, count in kinds[:_FEW]]
     rest = sum(count for _, count in kinds[_FEW:])
-    return _listed([*told, f"{rest} other things"] if rest else told)
+    return _list([*told, f"{rest} other things"] if rest else told)
 
 
-def _listed(items: list[str]) -> str:
+def _list(items: list[str]) -> str:
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pyvision.offline.perception.rules import Thing
+from pyvision.offline.perception.rules import Region
 from pyvision.offline.wording import COLOURS, shape_of
 
 _ANYTHING = {"object", "thing", "shape", "item", "figure", "form", "blob", "region", "area", "element"}
@@ -34,22 +34,22 @@ class Wanted:
     def is_understood(self) -> bool:
         return not self.unknown and bool(self.colour or self.shape or self.says_anything)
 
-    def among(self, things: Iterable[Thing]) -> tuple[Thing, ...]:
+    def among(self, regions: Iterable[Region]) -> tuple[Region, ...]:
         """Those of the things that are meant; where no colour is exact, those of one that people mix up with it."""
-        formed = [thing for thing in things if self._has_form(thing)]
+        formed = [region for region in regions if self._has_form(region)]
         if self.colour is None:
             return tuple(formed)
-        exact = tuple(thing for thing in formed if thing.colour == self.colour)
+        exact = tuple(region for region in formed if region.colour == self.colour)
         alike = _ALIKE.get(self.colour, (self.colour,))
-        return exact or tuple(thing for thing in formed if thing.colour in alike)
+        return exact or tuple(region for region in formed if region.colour in alike)
 
-    def _has_form(self, thing: Thing) -> bool:
-        if self.is_ring and not thing.is_ring:
+    def _has_form(self, region: Region) -> bool:
+        if self.is_ring and not region.is_ring:
             return False
-        return self.shape is None or thing.shape in _SAME.get(self.shape, (self.shape,))
+        return self.shape is None or region.shape in _SAME.get(self.shape, (self.shape,))
 
 
-def wanted_in(text: str) -> Wanted:
+def parse_wanted(text: str) -> Wanted:
     """The colour, the shape and the unknown words of a text, `red circles` say."""
     colour = shape = None
     is_ring = says_anything = False

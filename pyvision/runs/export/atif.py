@@ -12,10 +12,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from pyvision.events import Asked, Ran
+from pyvision.events import ModelCall, CellRun
 from pyvision.runs.export.parts import Export, as_json, facts, picture_files
 from pyvision.runs.export.conversations import is_interpreter
-from pyvision.runs.report.run import Run, Turn, as_picture, named_figures
+from pyvision.runs.report.run import Run, Turn, as_picture, pair_figures
 from pyvision.trajectory import picture_file
 from pyvision.types import Message, Picture, Text
 from sandbox import Figure, Omitted, Stream
@@ -64,7 +64,7 @@ def _cells_alone(turn: Turn) -> Iterator[dict[str, Any]]:
         yield {"source": "agent", "message": "", **_calls(turn)}
 
 
-def _agent_step(turn: Turn, asked: Asked) -> dict[str, Any]:
+def _agent_step(turn: Turn, asked: ModelCall) -> dict[str, Any]:
     step: dict[str, Any] = {"source": "agent", "message": asked.reply.text, "model_name": asked.model}
     if asked.reply.reasoning:
         step["reasoning_content"] = asked.reply.reasoning
@@ -79,18 +79,18 @@ def _calls(turn: Turn) -> dict[str, Any]:
     if not turn.cells:
         return {}
     ids = [f"turn-{turn.number}-cell-{number}" for number in range(1, len(turn.cells) + 1)]
-    cells = zip(ids, named_figures(turn.events), strict=True)
+    cells = zip(ids, pair_figures(turn.events), strict=True)
     calls = [
         {"tool_call_id": key, "function_name": TOOL, "arguments": {"code": ran.code}}
         for key, ran in zip(ids, turn.cells, strict=True)
     ]
     results = [
-        {"source_call_id": key, "content": _content(_shown(ran, names))} for key, (ran, names) in cells
+        {"source_call_id": key, "content": _content(_render(ran, names))} for key, (ran, names) in cells
     ]
     return {"tool_calls": calls, "observation": {"results": results}}
 
 
-def _shown(ran: Ran, names: tuple[tuple[str, Picture] | None, ...]) -> tuple[Text | Picture, ...]:
+def _render(ran: CellRun, names: tuple[tuple[str, Picture] | None, ...]) -> tuple[Text | Picture, ...]:
     """What a cell printed and drew, and how it ended where that was not well."""
     given = iter(names)
     parts: list[Text | Picture] = []
@@ -123,7 +123,7 @@ def _part(part: Text | Picture) -> dict[str, Any]:
     return {"type": "image", "source": {"media_type": part.mime, "path": picture_file(part)}}
 
 
-def _metrics(asked: Asked) -> dict[str, Any]:
+def _metrics(asked: ModelCall) -> dict[str, Any]:
     usage = asked.reply.usage
     counts = {
         "prompt_tokens": usage.input_tokens,
@@ -159,7 +159,7 @@ def _final_metrics(run: Run, steps: int) -> dict[str, Any]:
 
 def _pictures(run: Run) -> Iterator[Picture]:
     for turn in run.turns:
-        talk = turn.asked.messages if turn.asked else ()
-        yield from (part for message in talk for part in message.parts if isinstance(part, Picture))
-        for ran, names in named_figures(turn.events):
-            yield from (part for part in _shown(ran, names) if isinstance(part, Picture))
+        conversation = turn.asked.messages if turn.asked else ()
+        yield from (part for message in conversation for part in message.parts if isinstance(part, Picture))
+        for ran, names in pair_figures(turn.events):
+            yield from (part for part in _render(ran, names) if isinstance(part, Picture))

@@ -1,6 +1,6 @@
-"""The talks of a run: each chain of requests that only ever grew, with the reply that ended it.
+"""The conversations of a run: each chain of requests that only ever grew, with the reply that ended it.
 
-A strategy with one role and a talk that is only appended to is one talk. Every role has its own, and one begins anew
+A strategy with one role and a conversation that is only appended to is one conversation. Every role has its own, and one begins anew
 where a request does not continue the one before, as when old figures gave way to a limit of the endpoint.
 """
 
@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from pyvision.events import Asked, Event
-from pyvision.text.replies import said
+from pyvision.events import ModelCall, Event
+from pyvision.text.replies import canonical_reply
 from pyvision.types import Message, Picture, Text
 
 INTERPRETER = "<interpreter>"
@@ -19,10 +19,10 @@ _WHOLE = ("end", "stop")  # a reply that ended so is one to learn from
 
 
 @dataclass(frozen=True)
-class Talk:
+class TrainingConversation:
     """The requests of one chain, each a longer version of the one before."""
 
-    asked: tuple[Asked, ...]
+    asked: tuple[ModelCall, ...]
 
     @property
     def role(self) -> str:
@@ -36,7 +36,7 @@ class Talk:
 
     @cached_property
     def pictures(self) -> tuple[Picture, ...]:
-        """In the order in which they stand in the talk; one that was sent twice is there twice."""
+        """In the order in which they stand in the conversation; one that was sent twice is there twice."""
         return tuple(part for message in self.messages for part in message.parts if isinstance(part, Picture))
 
     def is_learned(self, at: int) -> bool:
@@ -50,22 +50,22 @@ def is_interpreter(message: Message) -> bool:
     return message.role == "user" and message.text.lstrip().startswith(INTERPRETER)
 
 
-def talks_of(events: Iterable[Event]) -> tuple[Talk, ...]:
-    """Every talk of a run, in the order in which they ended."""
-    chains: list[list[Asked]] = []
+def conversations_of(events: Iterable[Event]) -> tuple[TrainingConversation, ...]:
+    """Every conversation of a run, in the order in which they ended."""
+    chains: list[list[ModelCall]] = []
     for event in events:
-        if isinstance(event, Asked):
+        if isinstance(event, ModelCall):
             chain = next((chain for chain in chains if _continues(event, chain[-1])), None)
             if chain is None:
                 chains.append([event])
             else:
                 chain.append(event)
-    return tuple(Talk(tuple(chain)) for chain in chains)
+    return tuple(TrainingConversation(tuple(chain)) for chain in chains)
 
 
-def main_talk(events: Iterable[Event]) -> Talk | None:
-    """The longest talk; the last of several."""
-    return max(talks_of(events), key=lambda talk: len(talk.messages), default=None)
+def main_conversation(events: Iterable[Event]) -> TrainingConversation | None:
+    """The longest conversation; the last of several."""
+    return max(conversations_of(events), key=lambda conversation: len(conversation.messages), default=None)
 
 
 def alternating(messages: Iterable[Message]) -> Iterator[tuple[Message, tuple[int, ...]]]:
@@ -84,7 +84,7 @@ def alternating(messages: Iterable[Message]) -> Iterator[tuple[Message, tuple[in
         yield kept, numbers
 
 
-def _continues(asked: Asked, before: Asked) -> bool:
+def _continues(asked: ModelCall, before: ModelCall) -> bool:
     length = len(before.messages)
     return (
         asked.role == before.role
@@ -94,5 +94,5 @@ def _continues(asked: Asked, before: Asked) -> bool:
     )
 
 
-def _as_said(asked: Asked) -> str:
-    return said(asked.reply.text) or asked.reply.text.strip() or "(empty)"
+def _as_said(asked: ModelCall) -> str:
+    return canonical_reply(asked.reply.text) or asked.reply.text.strip() or "(empty)"

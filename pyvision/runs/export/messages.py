@@ -1,4 +1,4 @@
-"""OpenAI's chat format, one talk a line, and beside it the record from which every event can be read back.
+"""OpenAI's chat format, one conversation a line, and beside it the record from which every event can be read back.
 
 messages.jsonl   {"messages": […], "metadata": {…}}: the body of a request without its model. A reply that is not to be
                  trained on has `"weight": 0`, as in the fine-tuning format; other roles are never trained on there.
@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyvision.errors import RunFolderError
-from pyvision.events import Asked, Event
+from pyvision.events import ModelCall, Event
 from pyvision.runs.export.parts import Export, as_json, as_lines, facts, openai_part
-from pyvision.runs.export.conversations import Talk, talks_of
+from pyvision.runs.export.conversations import TrainingConversation, conversations_of
 from pyvision.runs.report.run import Run
 from pyvision.types import Message
 
@@ -35,7 +35,7 @@ _DATA_URL = re.compile(r"data:image/(?:png|jpeg);base64,(.*)", re.DOTALL)
 
 def export_messages(run: Run, folder: Path) -> Export:
     """Both files. Reading them back gives the same events, bytes of pictures included."""
-    rows = [_row(talk, run) for talk in talks_of(run.events)]
+    rows = [_row(conversation, run) for conversation in conversations_of(run.events)]
     return Export(((MESSAGES, as_lines(rows)), (RECORD, as_json(_record(run.events, rows)))))
 
 
@@ -62,12 +62,12 @@ def openai_message(message: Message) -> dict[str, Any]:
     return {"role": message.role, "content": content}
 
 
-def _row(talk: Talk, run: Run) -> dict[str, Any]:
-    messages = [openai_message(message) for message in talk.messages]
+def _row(conversation: TrainingConversation, run: Run) -> dict[str, Any]:
+    messages = [openai_message(message) for message in conversation.messages]
     for at, message in enumerate(messages):
-        if message["role"] == "assistant" and not talk.is_learned(at):
+        if message["role"] == "assistant" and not conversation.is_learned(at):
             message["weight"] = 0
-    known = {**facts(run), "role": talk.role, "models": ", ".join(sorted(set(facts(run)["models"].values())))}
+    known = {**facts(run), "role": conversation.role, "models": ", ".join(sorted(set(facts(run)["models"].values())))}
     return {"messages": messages, "metadata": {key: _short(value) for key, value in known.items()}}
 
 
@@ -79,17 +79,17 @@ def _short(value: Any) -> str:
 def _record(events: Iterable[Event], rows: list[dict[str, Any]]) -> dict[str, Any]:
     there = _pictures_in(rows)
     kept: dict[str, bytes] = {}
-    talk: dict[Message, int] = {}
-    lines = [_line(event, talk, kept) for event in events]
-    said = [_by_hash(_message().dump_python(message), kept) for message in talk]
+    conversation: dict[Message, int] = {}
+    lines = [_line(event, conversation, kept) for event in events]
+    said = [_by_hash(_message().dump_python(message), kept) for message in conversation]
     own = {key: b64encode(data).decode() for key, data in kept.items() if key not in there}
     return {"format": _FORMAT, "version": 1, "events": lines, "messages": said, "pictures": own}
 
 
-def _line(event: Event, talk: dict[Message, int], kept: dict[str, bytes]) -> Any:
-    if not isinstance(event, Asked):
+def _line(event: Event, conversation: dict[Message, int], kept: dict[str, bytes]) -> Any:
+    if not isinstance(event, ModelCall):
         return _by_hash(_event().dump_python(event), kept)
-    numbers = [talk.setdefault(message, len(talk)) for message in event.messages]
+    numbers = [conversation.setdefault(message, len(conversation)) for message in event.messages]
     return {**_by_hash(_event().dump_python(replace(event, messages=())), kept), "messages": numbers}
 
 

@@ -17,7 +17,7 @@ from pyvision.text.sanitize import printable
 from pyvision.text.replies import thought
 from pyvision.runs.report.endings import ending
 from pyvision.runs.export.parts import Export, as_json, facts
-from pyvision.runs.report.run import Run, Turn, named_figures
+from pyvision.runs.report.run import Run, Turn, pair_figures
 from pyvision.types import Picture
 from sandbox import CellResult, Figure, Omitted, Output, Stream
 
@@ -46,7 +46,7 @@ def export_notebook(run: Run, folder: Path) -> Export:
     }
     pictures = [
         *run.inputs.items(),
-        *(named for turn in run.turns for named in _named(turn) if _is_name(named[0])),
+        *(named for turn in run.turns for named in _name(turn) if _is_name(named[0])),
     ]
     files = {_file(name, picture): picture.data for name, picture in pictures}
     return Export((("notebook.ipynb", as_json(notebook, indent=1)), *files.items()))
@@ -68,7 +68,7 @@ def _turn(turn: Turn) -> Iterator[dict[str, Any]]:
     if turn.asked:
         text = turn.asked.reply.text
         yield _markdown(f"## Turn {turn.number}", thought(text) if turn.cells else text)
-    for ran, names in named_figures(turn.events):
+    for ran, names in pair_figures(turn.events):
         if ran.result.status in _RUNS:
             tags = {"tags": ["raises-exception"]} if ran.result.status == "error" else {}
             yield _code(ran.code, tags, _outputs(ran.result))
@@ -81,8 +81,8 @@ def _turn(turn: Turn) -> Iterator[dict[str, Any]]:
             yield _code("\n".join(loading))
 
 
-def _named(turn: Turn) -> Iterator[tuple[str, Picture]]:
-    for _, names in named_figures(turn.events):
+def _name(turn: Turn) -> Iterator[tuple[str, Picture]]:
+    for _, names in pair_figures(turn.events):
         yield from (named for named in names if named)
 
 
@@ -101,11 +101,11 @@ def _file(name: str, picture: Picture) -> str:
 
 
 def _markdown(heading: str, text: str = "", language: str = "text") -> dict[str, Any]:
-    fenced = f"\n\n{_fenced(text, language)}" if text.strip() else ""
+    fenced = f"\n\n{_fence(text, language)}" if text.strip() else ""
     return {"cell_type": "markdown", "metadata": {}, "source": heading + fenced}
 
 
-def _fenced(text: str, language: str) -> str:
+def _fence(text: str, language: str) -> str:
     """Text that no Markdown in it can leave: its fence is longer than any in it."""
     text = printable(text)
     fence = "`" * max(3, 1 + max((len(run) for run in _BACKTICKS.findall(text)), default=0))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pyvision.runs.export.parts import Export, as_json, facts, picture_files, with_placeholders
-from pyvision.runs.export.conversations import Talk, alternating, is_interpreter, talks_of
+from pyvision.runs.export.conversations import TrainingConversation, alternating, is_interpreter, conversations_of
 from pyvision.runs.report.run import Run
 from pyvision.trajectory import picture_file
 from pyvision.types import Message
@@ -31,24 +31,24 @@ _DESCRIPTION = {
 
 
 def export_sharegpt(run: Run, folder: Path) -> Export:
-    """A row for each talk, the description of the columns, and the pictures."""
-    talks = talks_of(run.events)
-    rows = [_row(talk, run) for talk in talks]
-    pictures = picture_files(picture for talk in talks for picture in talk.pictures)
+    """A row for each conversation, the description of the columns, and the pictures."""
+    conversations = conversations_of(run.events)
+    rows = [_row(conversation, run) for conversation in conversations]
+    pictures = picture_files(picture for conversation in conversations for picture in conversation.pictures)
     return Export(((ROWS, as_json(rows, indent=1)), (INFO, as_json(_DESCRIPTION, indent=2)), *pictures))
 
 
-def _row(talk: Talk, run: Run) -> dict[str, Any]:
-    system, rest = split_system(talk.messages)
-    offset = len(talk.messages) - len(rest)
+def _row(conversation: TrainingConversation, run: Run) -> dict[str, Any]:
+    system, rest = split_system(conversation.messages)
+    offset = len(conversation.messages) - len(rest)
     return {
         "conversations": [
-            _turn(message, all(talk.is_learned(at + offset) for at in numbers))
+            _turn(message, all(conversation.is_learned(at + offset) for at in numbers))
             for message, numbers in alternating(rest)
         ],
         "system": system,
-        "images": [picture_file(picture) for picture in talk.pictures],
-        "metadata": {**facts(run), "role": talk.role},
+        "images": [picture_file(picture) for picture in conversation.pictures],
+        "metadata": {**facts(run), "role": conversation.role},
     }
 
 

@@ -10,29 +10,29 @@ from pathlib import Path
 from typing import Any
 
 from pyvision.runs.export.parts import Export, as_lines, facts, picture_files, with_placeholders
-from pyvision.runs.export.conversations import Talk, talks_of
+from pyvision.runs.export.conversations import TrainingConversation, conversations_of
 from pyvision.runs.report.run import Run
 from pyvision.trajectory import picture_file
 
 
 def export_swift(run: Run, folder: Path) -> Export:
-    """A line for each talk, and the pictures."""
-    talks = talks_of(run.events)
-    pictures = picture_files(picture for talk in talks for picture in talk.pictures)
+    """A line for each conversation, and the pictures."""
+    conversations = conversations_of(run.events)
+    pictures = picture_files(picture for conversation in conversations for picture in conversation.pictures)
     return Export(
-        (("swift.jsonl", as_lines(_row(talk, run, folder.absolute()) for talk in talks)), *pictures)
+        (("swift.jsonl", as_lines(_row(conversation, run, folder.absolute()) for conversation in conversations)), *pictures)
     )
 
 
-def _row(talk: Talk, run: Run, folder: Path) -> dict[str, Any]:
+def _row(conversation: TrainingConversation, run: Run, folder: Path) -> dict[str, Any]:
     return {
-        "messages": [_message(talk, at) for at in range(len(talk.messages))],
-        "images": [str(folder / picture_file(picture)) for picture in talk.pictures],
-        "metadata": {**facts(run), "role": talk.role},
+        "messages": [_message(conversation, at) for at in range(len(conversation.messages))],
+        "images": [str(folder / picture_file(picture)) for picture in conversation.pictures],
+        "metadata": {**facts(run), "role": conversation.role},
     }
 
 
-def _message(talk: Talk, at: int) -> dict[str, Any]:
-    message = talk.messages[at]
+def _message(conversation: TrainingConversation, at: int) -> dict[str, Any]:
+    message = conversation.messages[at]
     row: dict[str, Any] = {"role": message.role, "content": with_placeholders(message)}
-    return row | ({"loss": talk.is_learned(at)} if message.role == "assistant" else {})
+    return row | ({"loss": conversation.is_learned(at)} if message.role == "assistant" else {})

@@ -15,12 +15,12 @@ from typing import Any
 
 from pyvision.errors import MissingExtra
 from pyvision.runs.export.parts import Export, facts, with_placeholders
-from pyvision.runs.export.conversations import Talk, talks_of
+from pyvision.runs.export.conversations import TrainingConversation, conversations_of
 from pyvision.runs.report.run import Run
 
 
 def export_verl(run: Run, folder: Path) -> Export:
-    """One row for each talk. Raises MissingExtra without pyarrow."""
+    """One row for each conversation. Raises MissingExtra without pyarrow."""
     try:
         arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError as error:
@@ -32,18 +32,18 @@ def export_verl(run: Run, folder: Path) -> Export:
 
 def verl_rows(run: Run) -> list[dict[str, Any]]:
     """The rows as plain values."""
-    return [_row(talk, run) for talk in talks_of(run.events)]
+    return [_row(conversation, run) for conversation in conversations_of(run.events)]
 
 
-def _row(talk: Talk, run: Run) -> dict[str, Any]:
+def _row(conversation: TrainingConversation, run: Run) -> dict[str, Any]:
     return {
         "messages": [
-            {"role": message.role, "content": with_placeholders(message), "trainable": talk.is_learned(at)}
-            for at, message in enumerate(talk.messages)
+            {"role": message.role, "content": with_placeholders(message), "trainable": conversation.is_learned(at)}
+            for at, message in enumerate(conversation.messages)
         ],
-        "images": [{"bytes": picture.data} for picture in talk.pictures],
+        "images": [{"bytes": picture.data} for picture in conversation.pictures],
         "data_source": "pyvision",
-        "extra_info": json.dumps({**facts(run), "role": talk.role}, ensure_ascii=False),
+        "extra_info": json.dumps({**facts(run), "role": conversation.role}, ensure_ascii=False),
     }
 
 

@@ -46,7 +46,7 @@ def _differences(recorded: CellResult, now: CellResult) -> Iterator[Difference]:
     for name in ("stdout", "stderr", "result"):
         yield from _text(name, _said(recorded, name), _said(now, name))
     if _raised(recorded) != _raised(now):
-        yield Difference("exception", _quoted(_raised(recorded)), _quoted(_raised(now)))
+        yield Difference("exception", _quote(_raised(recorded)), _quote(_raised(now)))
     yield from _figures(recorded.figures, now.figures)
     if recorded.state != now.state:
         yield Difference("variables", recorded.state, now.state)
@@ -66,7 +66,7 @@ def _text(name: str, recorded: str, now: str) -> Iterator[Difference]:
     lines = zip_longest(recorded.splitlines(), now.splitlines())
     for number, (before, after) in enumerate(lines, start=1):
         if before != after:
-            yield Difference(f"{name}, line {number}", _quoted(before), _quoted(after))
+            yield Difference(f"{name}, line {number}", _quote(before), _quote(after))
 
 
 def _raised(result: CellResult) -> str | None:
@@ -115,7 +115,7 @@ def _read(figure: Figure) -> NDArray[np.uint8] | None:
         return None
 
 
-def _quoted(text: str | None) -> str:
+def _quote(text: str | None) -> str:
     if text is None:
         return "nothing"
     return repr(text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}…")

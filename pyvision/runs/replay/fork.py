@@ -1,7 +1,7 @@
 """Go on from a turn of a recorded run with other code in its cell, or with another model, prompt or option.
 
 The replies on record are given again, the one of the turn with its code replaced, and the strategy runs as ever: its
-cells run, its figures get their names, its talk grows. Where the record ends the model of the fork is asked.
+cells run, its figures get their names, its conversation grows. Where the record ends the model of the fork is asked.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from pyvision.config.model_config import with_options
 from pyvision.agent.episode import Sandbox
 from pyvision.errors import ConfigError, FormatError
-from pyvision.events import Asked, Defined
+from pyvision.events import ModelCall, ImageDefined
 from pyvision.runs.replay.figure_overrides import OtherFigures
 from pyvision.runs.replay.settings import limits_of, options_of, policy_of, refuse_networks, tools_of
 from pyvision.text.replies import find_code, thought
@@ -95,16 +95,16 @@ def fork_task(
         model=model,
         config=config,
         roles=roles,
-        tools={**recorded_tools(run, fork), **fork.tools},
+        tools={**read_tools(run, fork), **fork.tools},
         options={**options_of(run), **fork.settings},
         limits=limits_of(run),
         policy=policy_of(run),
     )
-    replies = deque(recorded_replies(run, fork))
+    replies = deque(read_replies(run, fork))
     return replace(task, models={role: Resumed(replies, then) for role, then in task.models.items()})
 
 
-def recorded_tools(run: Run, fork: Fork) -> Mapping[str, str]:
+def read_tools(run: Run, fork: Fork) -> Mapping[str, str]:
     """Who provides tools as on record: those that the fork still has and says nothing about. Raises ConfigError."""
     strategy = STRATEGIES.get(run.began.strategy) if run.began else None
     if strategy is None:
@@ -118,7 +118,7 @@ def recorded_tools(run: Run, fork: Fork) -> Mapping[str, str]:
 def with_figures(run: Run, fork: Fork, sandbox: Sandbox) -> Sandbox:
     """The sandbox, in which the fork's own figures are seen. Raises ConfigError for a name that no figure has."""
     given = len(run.question.images)
-    names = [event.name for event in run.events if isinstance(event, Defined)]
+    names = [event.name for event in run.events if isinstance(event, ImageDefined)]
     for name in fork.figures:
         if name not in names:
             known = ", ".join(names) or "none"
@@ -127,7 +127,7 @@ def with_figures(run: Run, fork: Fork, sandbox: Sandbox) -> Sandbox:
     return OtherFigures(sandbox, instead) if instead else sandbox
 
 
-def recorded_replies(run: Run, fork: Fork) -> tuple[Reply, ...]:
+def read_replies(run: Run, fork: Fork) -> tuple[Reply, ...]:
     """What is given again: the replies before the turn, and that of the turn with its code replaced."""
     asked = [turn.asked for turn in run.turns if turn.asked]
     if not 1 <= fork.turn <= len(asked):
@@ -136,7 +136,7 @@ def recorded_replies(run: Run, fork: Fork) -> tuple[Reply, ...]:
     return before if fork.code is None else (*before, with_code(asked[fork.turn - 1], fork.code))
 
 
-def with_code(asked: Asked, code: str) -> Reply:
+def with_code(asked: ModelCall, code: str) -> Reply:
     """The reply with its cell replaced. Raises ConfigError for code that would not be found in it again."""
     text = f"{thought(asked.reply.text)}\n<code>\n```python\n{code.strip(chr(10))}\n```\n"
     try:

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 from pyvision.agent.episode import Session
 from pyvision.errors import ImageError
-from pyvision.events import Ran
+from pyvision.events import CellRun
 from pyvision.images.read import decode
 from pyvision.runs.replay.comparison import Difference, difference
 from pyvision.runs.replay.fork import Fork, with_figures
 from pyvision.runs.replay.tool_stubs import functions_of
 from pyvision.runs.replay.settings import policy_of
-from pyvision.runs.report.run import Run, named_figures
+from pyvision.runs.report.run import Run, pair_figures
 from pyvision.types import Picture
 from sandbox import CellResult, Sandbox
 from sandbox import ImageError as NotInjected
@@ -29,7 +29,7 @@ class Rerun:
 
     turn: int
     cell: int
-    recorded: Ran
+    recorded: CellRun
     now: CellResult
     difference: Difference | None
 
@@ -57,7 +57,7 @@ def rerun_cells(run: Run, session: Session, *, before_turn: int | None = None) -
     for turn in run.turns:
         if before_turn is not None and turn.number >= before_turn:
             return
-        for recorded, names in named_figures(turn.events):
+        for recorded, names in pair_figures(turn.events):
             number += 1
             now = session.run(recorded.code, functions=functions[id(recorded)])
             define_figures(session, now, names)

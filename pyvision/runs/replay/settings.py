@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from pyvision.agent.budget import Limits
 from pyvision.errors import ConfigError
 from pyvision.runs.report.run import Run
-from pyvision.tools.registry import chosen_in
+from pyvision.tools.registry import read_choice
 from sandbox import Policy
 
 _Settings = TypeVar("_Settings", Policy, Limits)
@@ -42,7 +42,7 @@ def tools_of(run: Run) -> dict[str, str]:
     model = _object(run, "model")
     is_offline = "offline" in (model.get("wire"), model.get("name"))
     told = {name: str(provider) for name, provider in _object(run, "tools").items()}
-    return chosen_in(told, is_offline=is_offline)
+    return read_choice(told, is_offline=is_offline)
 
 
 def refuse_networks(tools: Mapping[str, str]) -> None:

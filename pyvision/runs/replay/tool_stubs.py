@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pyvision.errors import ToolError
-from pyvision.events import Event, Ran, Used
+from pyvision.events import Event, CellRun, ToolRun
 from pyvision.tools.cell_functions import CALLS, host_functions
 from pyvision.types import Observation, ToolRequest
 from sandbox import HostFunction
@@ -16,21 +16,21 @@ from sandbox import HostFunction
 def functions_of(events: Sequence[Event], strategy: str) -> Mapping[int, Mapping[str, HostFunction]]:
     """For each cell of a run, by `id` of its event, what it may call as `host.NAME(…)`."""
     found: dict[int, Mapping[str, HostFunction]] = {}
-    uses: list[Used] = []
+    uses: list[ToolRun] = []
     for event in events:
         match event:
-            case Used():
+            case ToolRun():
                 uses.append(event)
-            case Ran():
-                found[id(event)] = _functions(Recorded(uses), strategy)
+            case CellRun():
+                found[id(event)] = _functions(RecordedTools(uses), strategy)
                 uses = []
     return found
 
 
-class Recorded:
+class RecordedTools:
     """What the tools gave in one cell. `tools` and `use` are those of an Episode."""
 
-    def __init__(self, uses: Sequence[Used]) -> None:
+    def __init__(self, uses: Sequence[ToolRun]) -> None:
         self.tools: Mapping[str, None] = dict.fromkeys(CALLS)
         self._given: dict[str, deque[Observation]] = {}
         for used in uses:
@@ -44,7 +44,7 @@ class Recorded:
         return given.popleft()
 
 
-def _functions(recorded: Recorded, strategy: str) -> Mapping[str, HostFunction]:
+def _functions(recorded: RecordedTools, strategy: str) -> Mapping[str, HostFunction]:
     if strategy == "vdebugger":
         from pyvision.strategies.vdebugger.services import Services
 

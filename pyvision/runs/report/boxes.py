@@ -11,15 +11,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from pyvision.runs.report.crops import Crop
-from pyvision.text.python_source import parsed
+from pyvision.text.python_source import parse_source
 from pyvision.types import Picture
 
 _MOST = 12  # boxes of one cell that are drawn
 
 
-def named_boxes(code: str, pictures: Mapping[str, Picture]) -> tuple[Crop, ...]:
+def collect_boxes(code: str, pictures: Mapping[str, Picture]) -> tuple[Crop, ...]:
     """The boxes in order, each once, cut off at the borders of their picture."""
-    tree = _parsed(code) if pictures else None
+    tree = _parse(code) if pictures else None
     if tree is None:
         return ()
     known = dict(_tuples(tree))
@@ -68,8 +68,8 @@ def _tuples(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
     return ((name, value) for name, value in given if times[name] == 1)
 
 
-def _parsed(code: str) -> ast.Module | None:
+def _parse(code: str) -> ast.Module | None:
     try:
-        return parsed(code)
+        return parse_source(code)
     except SyntaxError:
         return None

@@ -12,7 +12,7 @@ _MOST_CHARS = 200_000  # a cell beyond this is shown plain: colouring it takes s
 _STYLES = {"light": "default", "dark": "monokai"}
 
 
-def highlighted(code: str) -> Markup:
+def highlight(code: str) -> Markup:
     """The code with `<span class=…>` around its parts, every character of it escaped."""
     text = printable(code)
     if len(text) > _MOST_CHARS:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pyvision.events import Event, Noted
+from pyvision.events import Event, Note
 from pyvision.runs.report.markup import Markup, element
 from pyvision.runs.report.debate_graphs.page import figures
 from pyvision.runs.report.debate_graphs.record import record
 
 
-def graph_note(event: Noted, events: Sequence[Event]) -> Markup:
+def graph_note(event: Note, events: Sequence[Event]) -> Markup:
     """A graph of BDoG. events: those of the run, this one among them."""
     till_here = [*_before(event, events), event]
     drawn = [*figures(record("", till_here))]
@@ -19,7 +19,7 @@ def graph_note(event: Noted, events: Sequence[Event]) -> Markup:
     return element("figure", Markup(svg), element("figcaption", Markup(caption)), class_="graph")
 
 
-def round_note(event: Noted, events: Sequence[Event]) -> Markup:
+def round_note(event: Note, events: Sequence[Event]) -> Markup:
     """What a round as a whole has changed, in numbers and, for `inter`, as a picture."""
     counts = "; ".join(_counts(what, by_change) for what, by_change in event.data["counts"].items())
     words = {"inter": "since the round before", "intra": "between the two sides"}[event.data["comparison"]]
@@ -40,6 +40,6 @@ def _counts(what: str, by_change: Mapping[str, int]) -> str:
     return f"{what} {', '.join(told) or 'as they were'}"
 
 
-def _before(event: Noted, events: Sequence[Event]) -> list[Event]:
+def _before(event: Note, events: Sequence[Event]) -> list[Event]:
     place = next((at for at, other in enumerate(events) if other is event), len(events))
-    return [other for other in events[:place] if isinstance(other, Noted)]
+    return [other for other in events[:place] if isinstance(other, Note)]

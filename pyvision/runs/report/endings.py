@@ -36,7 +36,7 @@ ENDINGS: Mapping[EndReason, Ending] = {
     "byte_limit": Ending("limit", "all bytes that could be sent were sent"),
     "tool_limit": Ending("limit", "the uses of tools were spent"),
     "cost_limit": Ending("limit", "the money was spent"),
-    "context_overflow": Ending("limit", "the talk is longer than the model can read"),
+    "context_overflow": Ending("limit", "the conversation is longer than the model can read"),
     "model_error": Ending("endpoint", "the model endpoint failed"),
     "sandbox_error": Ending("machine", "no isolated kernel could be had"),
     "interrupted": Ending("caller", "stopped by the caller"),

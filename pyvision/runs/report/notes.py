@@ -6,13 +6,13 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pyvision.events import Event, Noted
+from pyvision.events import Event, Note
 from pyvision.runs.report.debates import graph_note, round_note
 from pyvision.runs.report.markup import Markup, element
 from pyvision.runs.report.paths import path_note
 from pyvision.runs.report.programs import program_note, refinement_note, verdict_note
 
-Renderer = Callable[[Noted, Sequence[Event]], Markup]  # of a note, and of the run's events with it among them
+Renderer = Callable[[Note, Sequence[Event]], Markup]  # of a note, and of the run's events with it among them
 _LONG = 120  # characters of a value that stands in a block of its own
 
 # A strategy with something of its own to show (a graph, a marked program, a path) gets a row here.
@@ -27,7 +27,7 @@ RENDERERS: Mapping[str, Renderer] = {
 }
 
 
-def note(event: Noted, events: Sequence[Event]) -> Markup:
+def note(event: Note, events: Sequence[Event]) -> Markup:
     """The note as its label's renderer draws it, else its data as a list of names and values.
 
     A record may come from anybody: what a renderer cannot read is shown plainly.
@@ -41,7 +41,7 @@ def note(event: Noted, events: Sequence[Event]) -> Markup:
         return plain(event)
 
 
-def plain(event: Noted) -> Markup:
+def plain(event: Note) -> Markup:
     """Any note: label, then every value under its name."""
     rows = [
         part

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
-from pyvision.events import Asked, Defined
+from pyvision.events import ModelCall, ImageDefined
 from pyvision.runs.report.code import highlight_styles
 from pyvision.runs.report.crops import CropFinder
 from pyvision.runs.report.figures import Figures
 from pyvision.runs.report.gallery import Gallery
 from pyvision.runs.report.markup import Markup, element, join, render
 from pyvision.runs.report.overview import overview, title_of
-from pyvision.runs.report.run import Run, as_picture, named_figures
+from pyvision.runs.report.run import Run, as_picture, pair_figures
 from pyvision.runs.report.steps import turn_section
 from pyvision.types import Picture
 
@@ -46,14 +46,14 @@ def report(run: Run) -> str:
 def pictures_of(run: Run) -> Iterator[Picture]:
     """Every picture that the page shows at full size."""
     yield from run.question.images
-    for ran, names in named_figures(run.events):
+    for ran, names in pair_figures(run.events):
         for figure, named in zip(ran.result.figures, names, strict=True):
             yield named[1] if named else as_picture(figure)
-    yield from (event.picture for event in run.events if isinstance(event, Defined))
+    yield from (event.picture for event in run.events if isinstance(event, ImageDefined))
 
 
 def _turns(run: Run, figures: Figures) -> Markup:
-    before: dict[str, Asked] = {}
+    before: dict[str, ModelCall] = {}
     sections = []
     for turn in run.turns:
         role = turn.asked.role if turn.asked else ""

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pyvision.events import Event, Noted
+from pyvision.events import Event, Note
 from pyvision.runs.report.markup import Markup, element, join
 
 _INK = {"not informative": "#b3261e", "informative": "#b35c00", "answerable": "#1b7a3d"}
@@ -32,7 +32,7 @@ class Stop:
     told: str
 
 
-def path_note(event: Noted, events: Sequence[Event]) -> Markup:
+def path_note(event: Note, events: Sequence[Event]) -> Markup:
     """The note `forced` or `answer` with the path that led there. A forced answer's path stands with `forced`."""
     before = list(_before(event, events))
     is_shown = event.label == "answer" and any(note.label == "forced" for note in before)
@@ -40,7 +40,7 @@ def path_note(event: Noted, events: Sequence[Event]) -> Markup:
     return element("div", figure, _forced(event.data) if event.label == "forced" else _answer(event.data))
 
 
-def stops(notes: Sequence[Noted]) -> Iterator[Stop]:
+def stops(notes: Sequence[Note]) -> Iterator[Stop]:
     """The rows of a walk's notes, in order."""
     yield Stop("START", 0, None, None, "")
     stack, row, verdict = [0], 0, dict[str, Any]()
@@ -154,9 +154,9 @@ def _answer(data: Mapping[str, Any]) -> Markup:
     return join(head, rests, element("ol", *sources) if sources else None)
 
 
-def _before(event: Noted, events: Sequence[Event]) -> Iterator[Noted]:
+def _before(event: Note, events: Sequence[Event]) -> Iterator[Note]:
     for other in events:
         if other is event:
             return
-        if isinstance(other, Noted):
+        if isinstance(other, Note):
             yield other

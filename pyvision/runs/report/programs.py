@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pyvision.events import Event, Noted
+from pyvision.events import Event, Note
 from pyvision.runs.report.markup import Markup, element, join
 
 _WORDS = {"right": "right", "wrong": "wrong", "unclear": "no verdict"}
 
 
-def program_note(event: Noted, events: Sequence[Event]) -> Markup:
+def program_note(event: Note, events: Sequence[Event]) -> Markup:
     """A program that was run: what it was asked, what it returned, and its trace to unfold."""
     data = event.data
     ended = f"error: {data['error']}" if data["error"] else f"-> {data['result']}"
@@ -26,37 +26,37 @@ def program_note(event: Noted, events: Sequence[Event]) -> Markup:
     )
 
 
-def verdict_note(event: Noted, events: Sequence[Event]) -> Markup:
+def verdict_note(event: Note, events: Sequence[Event]) -> Markup:
     """What the critic said of the program that ran before it, the marked spans highlighted."""
     data = event.data
-    program = _judged(event, events)
+    program = _judge(event, events)
     return element(
         "div",
         element(
-            "p", element("b", f"Verdict {data['round']}: {_WORDS[data['verdict']]}"), f" · {_told(data)}"
+            "p", element("b", f"Verdict {data['round']}: {_WORDS[data['verdict']]}"), f" · {_format(data)}"
         ),
-        None if data["accepted"] or program is None else _code(_highlighted(program, data["spans"])),
+        None if data["accepted"] or program is None else _code(_highlight(program, data["spans"])),
         class_="note",
     )
 
 
-def refinement_note(event: Noted, events: Sequence[Event]) -> Markup:
+def refinement_note(event: Note, events: Sequence[Event]) -> Markup:
     """The program that a refiner wrote; what it did is told where it ran."""
     told = "the same as an earlier one: the search ends" if event.data["repeated"] else "to be run next"
     heading = element("p", element("b", f"Refinement {event.data['round']}"), f" · {told}")
     return element("div", heading, _code(event.data["program"].strip("\n")), class_="note")
 
 
-def _judged(event: Noted, events: Sequence[Event]) -> str | None:
+def _judge(event: Note, events: Sequence[Event]) -> str | None:
     place = next((at for at, other in enumerate(events) if other is event), len(events))
     before = (
-        other for other in reversed(events[:place]) if isinstance(other, Noted) and other.label == "program"
+        other for other in reversed(events[:place]) if isinstance(other, Note) and other.label == "program"
     )
     latest = next(before, None)
     return None if latest is None else str(latest.data["program"])
 
 
-def _told(data: Mapping[str, Any]) -> str:
+def _format(data: Mapping[str, Any]) -> str:
     parts = ["accepted" if data["accepted"] else "rejected"]
     if data["score"] is not None:
         parts.append(f"score {data['score']:.3f}")
@@ -65,7 +65,7 @@ def _told(data: Mapping[str, Any]) -> str:
     return "; ".join(parts)
 
 
-def _highlighted(program: str, spans: Sequence[Mapping[str, Any]]) -> Markup:
+def _highlight(program: str, spans: Sequence[Mapping[str, Any]]) -> Markup:
     parts: list[object] = []
     at = 0
     for span in sorted(spans, key=lambda each: int(each["start"])):

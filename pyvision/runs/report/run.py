@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pyvision.errors import RunFolderError, reason
-from pyvision.events import Asked, Began, Defined, Ended, Event, Noted, Ran
+from pyvision.events import ModelCall, RunStarted, ImageDefined, RunEnded, Event, Note, CellRun
 from pyvision.trajectory import CONFIG, read_trajectory
 from pyvision.types import Picture, Question
 from sandbox import Figure
@@ -23,12 +23,12 @@ class Turn:
     """One reply of a model and all that followed from it. Number 0 is what happened before the first reply."""
 
     number: int
-    asked: Asked | None
+    asked: ModelCall | None
     events: tuple[Event, ...] = ()
 
     @property
-    def cells(self) -> tuple[Ran, ...]:
-        return tuple(event for event in self.events if isinstance(event, Ran))
+    def cells(self) -> tuple[CellRun, ...]:
+        return tuple(event for event in self.events if isinstance(event, CellRun))
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,12 @@ class Run:
     note: str | None = None
 
     @property
-    def began(self) -> Began | None:
-        return next((event for event in self.events if isinstance(event, Began)), None)
+    def began(self) -> RunStarted | None:
+        return next((event for event in self.events if isinstance(event, RunStarted)), None)
 
     @property
-    def ended(self) -> Ended | None:
-        return next((event for event in reversed(self.events) if isinstance(event, Ended)), None)
+    def ended(self) -> RunEnded | None:
+        return next((event for event in reversed(self.events) if isinstance(event, RunEnded)), None)
 
     @property
     def question(self) -> Question:
@@ -68,10 +68,10 @@ def read_run(folder: Path) -> Run:
     return Run(folder, trajectory.events, _config(folder / CONFIG), trajectory.note)
 
 
-def named_figures(events: Sequence[Event]) -> Iterator[tuple[Ran, tuple[tuple[str, Picture] | None, ...]]]:
+def pair_figures(events: Sequence[Event]) -> Iterator[tuple[CellRun, tuple[tuple[str, Picture] | None, ...]]]:
     """Each cell among the events with one entry for each of its figures: name and picture, or None without one."""
     for at, event in enumerate(events):
-        if isinstance(event, Ran):
+        if isinstance(event, CellRun):
             given = list(_given(events[at + 1 :]))
             count = len(event.result.figures)
             yield event, tuple((*given, *[None] * count)[:count])
@@ -85,11 +85,11 @@ def as_picture(figure: Figure) -> Picture:
 def _given(following: Sequence[Event]) -> Iterator[tuple[str, Picture] | None]:
     for event in following:
         match event:
-            case Defined(name=name, picture=picture):
+            case ImageDefined(name=name, picture=picture):
                 yield name, picture
-            case Noted(label=label) if label == FIGURE_REFUSED:
+            case Note(label=label) if label == FIGURE_REFUSED:
                 yield None
-            case Ran() | Asked():
+            case CellRun() | ModelCall():
                 return
 
 
@@ -98,9 +98,9 @@ def turns_of(events: Sequence[Event]) -> Iterator[Turn]:
     number, asked, following = 0, None, list[Event]()
     for event in events:
         match event:
-            case Began() | Ended():
+            case RunStarted() | RunEnded():
                 continue
-            case Asked():
+            case ModelCall():
                 if asked or following:
                     yield Turn(number, asked, tuple(following))
                 number, asked, following = number + 1, event, []

@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Protocol
 
-from pyvision.events import Asked, Defined, Event, Noted, Ran, Used
+from pyvision.events import ModelCall, ImageDefined, Event, Note, CellRun, ToolRun
 from pyvision.text.replies import thought
-from pyvision.runs.report.boxes import named_boxes
-from pyvision.runs.report.code import highlighted
+from pyvision.runs.report.boxes import collect_boxes
+from pyvision.runs.report.code import highlight
 from pyvision.runs.report.crops import Crop
 from pyvision.runs.report.figures import Figures
 from pyvision.runs.report.markup import Markup, element, join
 from pyvision.runs.report.notes import note, plain
-from pyvision.runs.report.run import Turn, as_picture, named_figures
+from pyvision.runs.report.run import Turn, as_picture, pair_figures
 from pyvision.runs.report.tools import tool_block
 from pyvision.types import Message, Picture, Text
 from sandbox import CellResult, Figure, Omitted, Stream
@@ -26,14 +26,14 @@ _FINISH = {
 }
 
 
-def turn_section(turn: Turn, before: Asked | None, figures: Figures, run: Sequence[Event]) -> Markup:
-    """The section of one turn. before: the reply before it of the same role, whose talk needs no second telling.
+def turn_section(turn: Turn, before: ModelCall | None, figures: Figures, run: Sequence[Event]) -> Markup:
+    """The section of one turn. before: the reply before it of the same role, whose conversation needs no second telling.
 
     run: all events of the run.
     """
     title = f"Turn {turn.number}" if turn.number else "Before the first reply"
     heading = element("h2", title, id=f"turn-{turn.number}-title")
-    parts = [_asked(turn.asked, before, turn) if turn.asked else None, *_events(turn, figures, run)]
+    parts = [_ask(turn.asked, before, turn) if turn.asked else None, *_events(turn, figures, run)]
     return element(
         "section",
         heading,
@@ -44,14 +44,14 @@ def turn_section(turn: Turn, before: Asked | None, figures: Figures, run: Sequen
     )
 
 
-def tokens(asked: Asked) -> str:
+def tokens(asked: ModelCall) -> str:
     """The tokens of one reply in words; empty where the endpoint counted none."""
     usage = asked.reply.usage
     cached = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""
     return f"{usage.input_tokens:,} in{cached}, {usage.output_tokens:,} out" if usage.total else ""
 
 
-def _asked(asked: Asked, before: Asked | None, turn: Turn) -> Markup:
+def _ask(asked: ModelCall, before: ModelCall | None, turn: Turn) -> Markup:
     reply = asked.reply
     facts = [
         asked.role,
@@ -63,16 +63,16 @@ def _asked(asked: Asked, before: Asked | None, turn: Turn) -> Markup:
     return join(
         element("p", " · ".join(fact for fact in facts if fact), class_="facts"),
         _sent(asked, before),
-        _folded("Reasoning", element("p", reply.reasoning, class_="said")) if reply.reasoning else None,
+        _fold("Reasoning", element("p", reply.reasoning, class_="said")) if reply.reasoning else None,
         element("p", said, class_="said") if said else None,
         element("p", _FINISH[reply.finish], class_="bad") if reply.finish in _FINISH else None,
-        _folded("The whole reply", element("pre", reply.text, tabindex=0))
+        _fold("The whole reply", element("pre", reply.text, tabindex=0))
         if said != reply.text.strip()
         else None,
     )
 
 
-def _sent(asked: Asked, before: Asked | None) -> Markup:
+def _sent(asked: ModelCall, before: ModelCall | None) -> Markup:
     new = [message for message in asked.messages if before is None or message not in before.messages]
     told = [
         element("div", element("h4", message.role), _message(message), class_="message") for message in new
@@ -80,14 +80,14 @@ def _sent(asked: Asked, before: Asked | None) -> Markup:
     pictures = {picture.sha256 for picture in asked.sent}
     count = ", ".join(
         [
-            _counted(len(asked.messages), "message"),
-            *([_counted(len(pictures), "picture")] if pictures else []),
+            _count(len(asked.messages), "message"),
+            *([_count(len(pictures), "picture")] if pictures else []),
         ]
     )
-    return _folded(f"What the model was sent: {count}" + (", the new ones" if before else ""), *told)
+    return _fold(f"What the model was sent: {count}" + (", the new ones" if before else ""), *told)
 
 
-def _counted(count: int, what: str) -> str:
+def _count(count: int, what: str) -> str:
     return f"{count} {what}{'s'[: count != 1]}"
 
 
@@ -102,17 +102,17 @@ def _part(part: Text | Picture) -> Markup:
 
 
 def _events(turn: Turn, figures: Figures, run: Sequence[Event]) -> Iterator[Markup]:
-    names = {id(ran): given for ran, given in named_figures(turn.events)}
+    names = {id(ran): given for ran, given in pair_figures(turn.events)}
     for number, event in enumerate(turn.events):
         match event:
-            case Ran():
+            case CellRun():
                 yield cell_block(event, names[id(event)], figures)
-            case Defined():
-                if not any(isinstance(other, Ran) for other in turn.events[:number]):
+            case ImageDefined():
+                if not any(isinstance(other, CellRun) for other in turn.events[:number]):
                     yield figures.located(event.name, event.picture)
-            case Used():
+            case ToolRun():
                 yield tool_block(event, figures)
-            case Noted():
+            case Note():
                 yield note(event, run)
             case _:
                 yield _other(event)
@@ -120,7 +120,7 @@ def _events(turn: Turn, figures: Figures, run: Sequence[Event]) -> Iterator[Mark
 
 def _other(event: Event) -> Markup:
     """An event that this page knows nothing of, in full."""
-    return plain(Noted(event.kind, {key: value for key, value in asdict(event).items() if key != "kind"}))
+    return plain(Note(event.kind, {key: value for key, value in asdict(event).items() if key != "kind"}))
 
 
 class Draws(Protocol):
@@ -135,23 +135,23 @@ class Draws(Protocol):
 
 
 def cell_block(
-    ran: Ran,
+    ran: CellRun,
     names: tuple[tuple[str, Picture] | None, ...],
     figures: Draws,
-    coloured: Callable[[str], Markup] = highlighted,
+    coloured: Callable[[str], Markup] = highlight,
 ) -> Markup:
     """One cell: code, how it ended, output and figures in the order in which they came.
 
     coloured: code -> HTML, for who has coloured it before.
     """
     result = ran.result
-    late = _folded("Written late, by an earlier cell", element("pre", result.stragglers))
+    late = _fold("Written late, by an earlier cell", element("pre", result.stragglers))
     return element(
         "div",
         _code(ran.code, coloured),
         element("p", *_ending(result), class_="facts"),
         *_outputs(result, names, figures),
-        figures.boxes(named_boxes(ran.code, figures.inputs)),
+        figures.boxes(collect_boxes(ran.code, figures.inputs)),
         element("pre", _error(result), class_="output bad", tabindex=0) if result.error else None,
         late if result.stragglers else None,
         class_="cell",
@@ -159,7 +159,7 @@ def cell_block(
 
 
 def _code(code: str, coloured: Callable[[str], Markup]) -> Markup:
-    title = f"Cell, {_counted(code.count(chr(10)) + 1, 'line')}"
+    title = f"Cell, {_count(code.count(chr(10)) + 1, 'line')}"
     text = element("code", coloured(code))
     block = element("pre", text, class_="code", tabindex=0, aria_label="code of the cell")
     return element("details", element("summary", title), block, open=True)
@@ -196,5 +196,5 @@ def _error(result: CellResult) -> str:
     return (error.traceback or f"{error.name}: {error.message}") if error else ""
 
 
-def _folded(title: str, *content: object) -> Markup:
+def _fold(title: str, *content: object) -> Markup:
     return element("details", element("summary", title), *content, class_="folded")

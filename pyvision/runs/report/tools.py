@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from pyvision.events import Used
+from pyvision.events import ToolRun
 from pyvision.runs.report.markup import Markup, element
 from pyvision.types import Picture
 
@@ -19,7 +19,7 @@ class Draws(Protocol):
     def glimpse(self, name: str, picture: Picture) -> Markup: ...
 
 
-def tool_block(used: Used, figures: Draws) -> Markup:
+def tool_block(used: ToolRun, figures: Draws) -> Markup:
     """One use: a line of what was asked and found, which opens on the whole."""
     seen, request = used.observation, used.request
     found = seen.error or seen.text
@@ -34,10 +34,10 @@ def tool_block(used: Used, figures: Draws) -> Markup:
     return element(
         "details",
         line,
-        _labelled("asked", request.text),
-        _labelled("with", _options(request.options)),
+        _label("asked", request.text),
+        _label("with", _options(request.options)),
         picture,
-        _labelled("failed" if seen.error else "found", found),
+        _label("failed" if seen.error else "found", found),
         element("ul", *(element("li", f"{source.title} · {source.address}") for source in seen.sources))
         if seen.sources
         else None,
@@ -45,7 +45,7 @@ def tool_block(used: Used, figures: Draws) -> Markup:
     )
 
 
-def _labelled(label: str, text: str) -> Markup | None:
+def _label(label: str, text: str) -> Markup | None:
     return element("div", element("small", label), element("pre", text, tabindex=0)) if text else None
 
 

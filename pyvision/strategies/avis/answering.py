@@ -11,7 +11,7 @@ from pyvision.strategies.avis.memory import Finding, Memory
 from pyvision.strategies.avis.reasoner import known
 from pyvision.strategies.avis.reply_parsing import find_answer as find_labelled
 from pyvision.strategies.avis.reply_parsing import says_nothing
-from pyvision.strategies.avis.role_client import Request, put, quoted
+from pyvision.strategies.avis.role_client import Request, sanitize_quote, send
 from pyvision.text.replies import find_answer, without_thinking
 from pyvision.types import Answer, Question, Reply
 
@@ -20,7 +20,7 @@ _MOST_SEEN, _SEEN_CHARS = 6, 700
 
 
 @dataclass(frozen=True, slots=True)
-class Trail:
+class SearchTrace:
     """What a search leaves. seen: what every tool gave, in order. unusable: what the user has to mend of the tools."""
 
     question: Question
@@ -43,25 +43,26 @@ def conclude(answer: ShortAnswer, findings: Sequence[Finding], memory: Memory, e
     return Answer(answer.text, is_last_resort=answer.is_last_resort)
 
 
-def give_best(why: str, end_reason: EndReason, trail: Trail, episode: Episode) -> Answer:
+def give_best(why: str, end_reason: EndReason, trace: SearchTrace, episode: Episode) -> Answer:
     """Ask for the best answer that can be given now; its remark says that it is one."""
-    question, memory = trail.question, trail.memory
-    visit = memory.furthest
+    question, memory = trace.question, trace.memory
+    node = memory.furthest
     variables: dict[str, object] = {
         "why": why,
         "question": question.full_text,
-        "query": visit.query,
-        "known": quoted(known(visit)),
-        "seen": quoted("\n".join(text[:_SEEN_CHARS] for text in trail.seen[-_MOST_SEEN:])) or "(nothing)",
+        "query": node.query,
+        "known": sanitize_quote(known(node)),
+        "seen": sanitize_quote("\n".join(text[:_SEEN_CHARS] for text in trace.seen[-_MOST_SEEN:]))
+        or "(nothing)",
     }
     episode.note("forced", why=why, end_reason=end_reason)
-    reply, _ = put(episode, Request("reasoner", "forced", variables, "", {}, question.images))
-    remark = "; ".join([f"best effort: {why}", *trail.unusable])
+    reply, _ = send(episode, Request("reasoner", "forced", variables, "", {}, question.images))
+    remark = "; ".join([f"best effort: {why}", *trace.unusable])
     answer = read_short(reply)
     if answer is None:
         refused = reply.finish == "refusal"
         return Answer(None, "refused" if refused else "no_answer", f"no answer even as a guess; {remark}")
-    _note(answer.text, visit.findings, memory, episode, remark=remark)
+    _note(answer.text, node.findings, memory, episode, remark=remark)
     return Answer(answer.text, end_reason, remark, answer.is_last_resort)
 
 

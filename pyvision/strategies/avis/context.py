@@ -26,13 +26,13 @@ def caption_line(caption: str, place: str) -> str:
 
 def text_line(text: str, score: float | None = None) -> str:
     """A line of writing in the picture. score: 0 to 1."""
-    return f"Extracted Text: {_flat(text)}{_scored(score)}"
+    return f"Extracted Text: {_flat(text)}{_score(score)}"
 
 
 def entity_line(hit: Mapping[str, Any]) -> str:
     """What a search found for a picture: its title, what the text begins with, and the score in percent."""
     title, text = _flat(str(hit.get("title") or "(untitled)")), _first_sentence(str(hit.get("text") or ""))
-    return f"{title}{': ' + text if text else ''}{_scored(hit.get('score'))}"
+    return f"{title}{': ' + text if text else ''}{_score(hit.get('score'))}"
 
 
 def block(name: str, lines: Iterable[str]) -> str:
@@ -40,7 +40,7 @@ def block(name: str, lines: Iterable[str]) -> str:
     return "\n".join([f"{name} [", *(f"  {line}," for line in lines), "]"])
 
 
-def nested(text: str) -> str:
+def indent_block(text: str) -> str:
     """A block as an item of another one."""
     return text.replace("\n", "\n  ")
 
@@ -53,7 +53,7 @@ def _flat(text: str) -> str:
     return " ".join(text.split())
 
 
-def _scored(score: Any) -> str:
+def _score(score: Any) -> str:
     return f" (score={100 * score:.1f})" if isinstance(score, int | float) else ""
 
 

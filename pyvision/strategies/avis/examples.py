@@ -46,7 +46,7 @@ def read_examples(text: str, file: str, action: str) -> tuple[Example, ...]:
     return tuple(_example(line, f"{file}, line {number}", action) for number, line in lines if line.strip())
 
 
-def shown_examples(pools: Mapping[str, tuple[Example, ...]], actions: Iterable[str], most: int) -> str:
+def examples_to_show(pools: Mapping[str, tuple[Example, ...]], actions: Iterable[str], most: int) -> str:
     """The first ones of each pool whose action can be taken now, as text."""
     chosen = (example.text() for action in actions for example in pools.get(action, ())[:most])
     return "\n\n".join(chosen)

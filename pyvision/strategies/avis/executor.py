@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from pyvision.agent.episode import Episode
 from pyvision.strategies.avis.actions import Action
-from pyvision.strategies.avis.memory import Visit
-from pyvision.strategies.avis.perception import Scene, Thing
+from pyvision.strategies.avis.memory import Node
+from pyvision.strategies.avis.perception import DetectedObject, Scene
 from pyvision.strategies.avis.reasoner import choose, known
 from pyvision.strategies.avis.reply_parsing import Plan
 from pyvision.strategies.avis.toolbox import Toolbox, hits_of
@@ -21,61 +21,61 @@ class Outcome:
     text: str = ""
     why: str = ""
     sources: tuple[Source, ...] = ()
-    thing: Thing | None = None
+    detected: DetectedObject | None = None
     think: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Hands:
+class ToolExecutor:
     """All that actions are taken with."""
 
     episode: Episode
     toolbox: Toolbox
     scene: Scene
 
-    def can(self, action: Action, visit: Visit) -> bool:
+    def can(self, action: Action, node: Node) -> bool:
         """Whether a tool is there, and what it is to look at."""
         if self.toolbox.tool_of(action) is None:
             return False
         match action:
             case "object_select":
-                return any(thing.number not in visit.rejected for thing in self.scene.things)
+                return any(detected.number not in node.rejected for detected in self.scene.objects)
             case "vqa" | "identical_image_search" | "image_search":
                 return self.scene.picture is not None
             case _:
                 return True
 
-    def key(self, plan: Plan, visit: Visit) -> tuple[object, ...] | None:
+    def key(self, plan: Plan, node: Node) -> tuple[object, ...] | None:
         """Equal for actions that would bring the same again; None for one that chooses anew."""
         if plan.action == "object_select":
             return None
-        focus = visit.focus if plan.action == "image_search" else None
-        return plan.action, " ".join((plan.query or "").casefold().split()), focus, visit.query
+        focus = node.focus if plan.action == "image_search" else None
+        return plan.action, " ".join((plan.query or "").casefold().split()), focus, node.query
 
-    def act(self, plan: Plan, visit: Visit) -> Outcome:
+    def act(self, plan: Plan, node: Node) -> Outcome:
         """Take a feasible action."""
         tool = self.toolbox.tool_of(plan.action) or ""
         match plan.action:
             case "object_select":
-                return self._select(visit)
+                return self._select(node)
             case "identical_image_search":
                 request = ToolRequest(picture=self.scene.picture)
             case "image_search":
-                seen = self.scene.picture if visit.focus is None else self.scene.thing(visit.focus).picture
+                seen = self.scene.picture if node.focus is None else self.scene.detected(node.focus).picture
                 request = ToolRequest(picture=seen)
             case "vqa":
-                request = ToolRequest(plan.query or visit.query, self.scene.picture)
+                request = ToolRequest(plan.query or node.query, self.scene.picture)
             case "web_search":
-                request = ToolRequest(plan.query or visit.query)
+                request = ToolRequest(plan.query or node.query)
             case "llm_qa":
-                context = "" if not visit.findings else known(visit)
-                request = ToolRequest(plan.query or visit.query, options={"context": context, "long": False})
+                context = "" if not node.findings else known(node)
+                request = ToolRequest(plan.query or node.query, options={"context": context, "long": False})
         return _outcome(self.toolbox.use(tool, request))
 
-    def _select(self, visit: Visit) -> Outcome:
-        left = [thing for thing in self.scene.things if thing.number not in visit.rejected]
-        thing, think = choose(visit, left, self.episode)
-        return Outcome(thing.block(), thing=thing, think=think) if thing else Outcome(why=think)
+    def _select(self, node: Node) -> Outcome:
+        left = [detected for detected in self.scene.objects if detected.number not in node.rejected]
+        detected, think = choose(node, left, self.episode)
+        return Outcome(detected.block(), detected=detected, think=think) if detected else Outcome(why=think)
 
 
 def _outcome(seen: Observation) -> Outcome:

@@ -28,7 +28,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class Node:
     """A stay in a state. focus: the number of the chosen object. think: why it was chosen.
 
     excluded: actions that brought nothing here. rejected: objects that were chosen from here and brought nothing.
@@ -43,43 +43,43 @@ class Visit:
     excluded: frozenset[Action] = frozenset()
     rejected: frozenset[int] = frozenset()
 
-    def without(self, action: Action, thing: int | None) -> Visit:
+    def without(self, action: Action, detected: int | None) -> Node:
         """The same visit, an action excluded; of `object_select` only the object that it chose."""
-        if action == "object_select" and thing is not None:
-            return replace(self, rejected=self.rejected | {thing})
+        if action == "object_select" and detected is not None:
+            return replace(self, rejected=self.rejected | {detected})
         return replace(self, excluded=self.excluded | {action})
 
 
 class Memory:
     """The stack of visits, and the sources by number, counted from 1."""
 
-    def __init__(self, start: Visit) -> None:
-        self._visits = [start]
+    def __init__(self, start: Node) -> None:
+        self._nodes = [start]
         self.furthest = start  # what a last answer rests on: going back must not forget what had been learnt
         self.sources: list[Source] = []
 
     @property
-    def here(self) -> Visit:
+    def here(self) -> Node:
         """The visit that is going on."""
-        return self._visits[-1]
+        return self._nodes[-1]
 
     @property
     def depth(self) -> int:
         """How many visits lie below this one."""
-        return len(self._visits) - 1
+        return len(self._nodes) - 1
 
-    def go(self, visit: Visit) -> None:
-        self._visits.append(visit)
-        if _progress(visit) >= _progress(self.furthest):
-            self.furthest = visit
+    def go(self, node: Node) -> None:
+        self._nodes.append(node)
+        if _progress(node) >= _progress(self.furthest):
+            self.furthest = node
 
-    def exclude(self, action: Action, thing: int | None) -> None:
+    def exclude(self, action: Action, detected: int | None) -> None:
         """An action brought nothing here."""
-        self._visits[-1] = self.here.without(action, thing)
+        self._nodes[-1] = self.here.without(action, detected)
 
     def go_back(self) -> tuple[str, str]:
         """Take the top visit away; gives the states left and returned to. There has to be one below."""
-        left = self._visits.pop()
+        left = self._nodes.pop()
         action: Action = left.state  # type: ignore[assignment]  # START is only at the bottom
         self.exclude(action, left.focus)
         return left.state, self.here.state
@@ -98,8 +98,8 @@ class Memory:
         return "\n".join(f"[{n}] {told(self.sources[n - 1])}" for n in numbers)
 
 
-def _progress(visit: Visit) -> tuple[bool, int]:
-    return visit.phase == "knowledge", len(visit.findings)
+def _progress(node: Node) -> tuple[bool, int]:
+    return node.phase == "knowledge", len(node.findings)
 
 
 def told(source: Source) -> str:

@@ -14,8 +14,8 @@ from pyvision.strategies.avis.context import (
     block,
     caption_line,
     entity_line,
+    indent_block,
     location,
-    nested,
     text_line,
 )
 from pyvision.strategies.avis.toolbox import Toolbox, hits_of
@@ -25,7 +25,7 @@ _MOST_TEXTS, _MOST_ENTITIES = 12, 3
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
+class DetectedObject:
     """A detected object. number: from 1. picture: its part of the whole. lines: what is known of it."""
 
     number: int
@@ -45,35 +45,35 @@ class Scene:
 
     picture: Picture | None
     lines: tuple[str, ...] = ()
-    things: tuple[Thing, ...] = ()
+    objects: tuple[DetectedObject, ...] = ()
 
-    def thing(self, number: int) -> Thing:
+    def detected(self, number: int) -> DetectedObject:
         """Numbers count from 1."""
-        return self.things[number - 1]
+        return self.objects[number - 1]
 
     def overview(self) -> tuple[str, ...]:
         """What the planner sees at the start: all of the whole, a line of each object."""
-        objects = (f"Object #{t.number}: {caption_line(t.label, t.place)}" for t in self.things)
+        objects = (f"Object #{t.number}: {caption_line(t.label, t.place)}" for t in self.objects)
         return (*self.lines, *objects)
 
     def blocks(self) -> tuple[str, ...]:
         """Object 0 and the others in full."""
         whole = block("Object #0", self.lines or (caption_line("picture", WHOLE),))
-        return (nested(whole), *(nested(thing.block()) for thing in self.things))
+        return (indent_block(whole), *(indent_block(detected.block()) for detected in self.objects))
 
 
 def look(picture: Picture, episode: Episode, toolbox: Toolbox, most: int) -> Scene:
     """Whatever of caption, ocr and detect is set up. most: objects that are kept, the surest first."""
     lines: list[str] = []
-    if toolbox.looks("caption") and not episode.last_call():
+    if toolbox.perceived("caption") and not episode.last_call():
         lines += _caption(toolbox.use("caption", ToolRequest(picture=picture)))
-    if toolbox.looks("ocr"):
+    if toolbox.perceived("ocr"):
         lines += _texts(toolbox.use("ocr", ToolRequest(picture=picture)))
-    things: tuple[Thing, ...] = ()
-    if toolbox.looks("detect") and not episode.last_call():
+    objects: tuple[DetectedObject, ...] = ()
+    if toolbox.perceived("detect") and not episode.last_call():
         found = toolbox.use("detect", ToolRequest("object", picture))
-        things = tuple(_things(picture, _listed(found, "boxes")[:most], toolbox))
-    return Scene(picture, tuple(lines), things)
+        objects = tuple(_objects(picture, _list(found, "boxes")[:most], toolbox))
+    return Scene(picture, tuple(lines), objects)
 
 
 def _caption(seen: Observation) -> list[str]:
@@ -83,11 +83,11 @@ def _caption(seen: Observation) -> list[str]:
 
 
 def _texts(seen: Observation) -> list[str]:
-    lines = (line for line in _listed(seen, "lines") if str(line.get("text", "")).strip())
+    lines = (line for line in _list(seen, "lines") if str(line.get("text", "")).strip())
     return [text_line(str(line["text"]), line.get("score")) for line in lines][:_MOST_TEXTS]
 
 
-def _things(picture: Picture, boxes: list[Mapping[str, Any]], toolbox: Toolbox) -> Iterator[Thing]:
+def _objects(picture: Picture, boxes: list[Mapping[str, Any]], toolbox: Toolbox) -> Iterator[DetectedObject]:
     number = 0
     for box in boxes:
         try:
@@ -98,7 +98,7 @@ def _things(picture: Picture, boxes: list[Mapping[str, Any]], toolbox: Toolbox) 
         number += 1
         place = location((left + right) / 2 / picture.width, (top + bottom) / 2 / picture.height)
         label = str(box.get("label") or "object")
-        yield Thing(number, label, place, part, _entities(part, toolbox))
+        yield DetectedObject(number, label, place, part, _entities(part, toolbox))
 
 
 def _entities(part: Picture, toolbox: Toolbox) -> tuple[str, ...]:
@@ -110,7 +110,7 @@ def _entities(part: Picture, toolbox: Toolbox) -> tuple[str, ...]:
     return tuple(entity_line(hit) for hit in hits_of(seen)[:_MOST_ENTITIES])
 
 
-def _listed(seen: Observation, key: str) -> list[Mapping[str, Any]]:
+def _list(seen: Observation, key: str) -> list[Mapping[str, Any]]:
     found = seen.data.get(key) if isinstance(seen.data, Mapping) else None
     rows = [row for row in found if isinstance(row, Mapping)] if isinstance(found, list | tuple) else []
     return sorted(rows, key=_surety, reverse=True) if key == "boxes" else rows

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pyvision.agent.episode import Episode
-from pyvision.strategies.avis.memory import Memory, Visit
-from pyvision.strategies.avis.perception import Thing
+from pyvision.strategies.avis.memory import Memory, Node
+from pyvision.strategies.avis.perception import DetectedObject
 from pyvision.strategies.avis.reply_parsing import Parts, Verdict, find_object, find_parts, find_verdict
-from pyvision.strategies.avis.role_client import Request, quoted, understood
+from pyvision.strategies.avis.role_client import Request, parse_or_retry, sanitize_quote
 from pyvision.text.prompts import render
 from pyvision.types import Question
 
@@ -17,7 +17,7 @@ NOTHING = Verdict("not informative")
 
 
 @dataclass(frozen=True, slots=True)
-class Exhibit:
+class Evidence:
     """What a reasoner judges: what a tool gave, for which query. sources: the numbers of those that it came from."""
 
     query: str
@@ -26,7 +26,7 @@ class Exhibit:
     sources: tuple[int, ...] = ()
 
 
-def take_apart(question: Question, episode: Episode) -> Parts:
+def decompose(question: Question, episode: Episode) -> Parts:
     """The visual and the knowledge question; without a picture all is knowledge.
 
     A reply that cannot be read twice leaves the question whole, to be answered from the picture.
@@ -35,7 +35,7 @@ def take_apart(question: Question, episode: Episode) -> Parts:
         episode.note("no_image", why="the question has no picture; there is nothing to look at")
         return Parts(None, question.text)
     request = Request("decomposer", "decompose", {"question": question.text}, "decompose_repair", {})
-    found, repaired = understood(
+    found, repaired = parse_or_retry(
         episode, request, lambda reply: find_parts(reply) or "a line of the two is missing"
     )
     parts = found or Parts(question.text, None)
@@ -44,13 +44,15 @@ def take_apart(question: Question, episode: Episode) -> Parts:
     return parts
 
 
-def choose(visit: Visit, things: Sequence[Thing], episode: Episode) -> tuple[Thing | None, str]:
+def choose(
+    node: Node, objects: Sequence[DetectedObject], episode: Episode
+) -> tuple[DetectedObject | None, str]:
     """One of the things, or none, and why. Where twice none of them is named, it is none."""
-    numbers = {thing.number: thing for thing in things}
+    numbers = {detected.number: detected for detected in objects}
     names = ", ".join(str(number) for number in numbers)
-    blocks = quoted("\n".join(thing.block() for thing in things))
+    blocks = sanitize_quote("\n".join(detected.block() for detected in objects))
     request = Request(
-        "selector", "select", {"query": visit.query, "objects": blocks}, "select_repair", {"names": names}
+        "selector", "select", {"query": node.query, "objects": blocks}, "select_repair", {"names": names}
     )
 
     def read(reply: str) -> tuple[int, str] | str:
@@ -59,25 +61,25 @@ def choose(visit: Visit, things: Sequence[Thing], episode: Episode) -> tuple[Thi
             return "no object is named in it"
         return (number, reply) if number in (0, *numbers) else f"there is no object {number} to choose"
 
-    found, _ = understood(episode, request, read)
+    found, _ = parse_or_retry(episode, request, read)
     if found is None or found[0] == 0:
         return None, "no object was chosen"
     return numbers[found[0]], " ".join(found[1].split())
 
 
-def judge(exhibit: Exhibit, visit: Visit, memory: Memory, episode: Episode) -> Verdict:
+def judge(evidence: Evidence, node: Node, memory: Memory, episode: Episode) -> Verdict:
     """What an observation is worth for the query; not informative where the reasoner twice says nothing readable."""
     variables = {
-        "query": exhibit.query,
-        "known": quoted(known(visit)),
-        "tool": exhibit.tool,
-        "observation": quoted(exhibit.text),
-        "sources": quoted(memory.listed(exhibit.sources)) or "(none)",
+        "query": evidence.query,
+        "known": sanitize_quote(known(node)),
+        "tool": evidence.tool,
+        "observation": sanitize_quote(evidence.text),
+        "sources": sanitize_quote(memory.listed(evidence.sources)) or "(none)",
         "form": render("avis/verdict.md"),
     }
-    request = Request("reasoner", f"reason_{visit.phase}", variables, "reason_repair", {})
-    has_type = visit.phase == "visual"
-    found, _ = understood(
+    request = Request("reasoner", f"reason_{node.phase}", variables, "reason_repair", {})
+    has_type = node.phase == "visual"
+    found, _ = parse_or_retry(
         episode,
         request,
         lambda reply: find_verdict(reply, has_type=has_type) or "neither a verdict nor an answer is in it",
@@ -85,9 +87,9 @@ def judge(exhibit: Exhibit, visit: Visit, memory: Memory, episode: Episode) -> V
     return found or NOTHING
 
 
-def known(visit: Visit) -> str:
+def known(node: Node) -> str:
     """What was found on the way to this visit, one item a line."""
-    lines = [f"- {finding.text}" for finding in visit.findings]
-    if visit.think:
-        lines.append(f"- chosen object #{visit.focus}: {visit.think}")
+    lines = [f"- {finding.text}" for finding in node.findings]
+    if node.think:
+        lines.append(f"- chosen object #{node.focus}: {node.think}")
     return "\n".join(lines) or "(nothing yet)"

@@ -69,18 +69,18 @@ class Verdict:
 def find_plan(reply: str) -> Plan | None:
     """The action that a reply names, feasible or not; None where it names none or several."""
     text = without_thinking(reply)
-    labelled = _labelled(text, "action")
+    labelled = _label(text, "action")
     names = _names(labelled) if labelled else []
     if len(names) != 1:
         names = _names(text)
-    query = _labelled(text, "query")
+    query = _label(text, "query")
     return Plan(cast("Action", names[0]), query or None) if len(names) == 1 else None
 
 
 def find_parts(reply: str) -> Parts | None:
     """The two parts of a question; None where one is missing. A knowledge part without # is left as it is."""
     text = without_thinking(reply)
-    visual, knowledge = _labelled(text, "visual"), _labelled(text, "knowledge")
+    visual, knowledge = _label(text, "visual"), _label(text, "knowledge")
     if not visual or not knowledge:
         return None
     return Parts(visual, None if knowledge.strip(" .?") == "#" else knowledge)
@@ -99,7 +99,7 @@ def find_object(reply: str) -> int | None:
 def find_verdict(reply: str, *, has_type: bool = False) -> Verdict | None:
     """The verdict of a reply, or None. has_type: "answer is X, type" ends in a type, which is taken off."""
     text = without_thinking(reply)
-    said, answer = _labelled(text, "verdict"), find_answer(text, has_type=has_type)
+    said, answer = _label(text, "verdict"), find_answer(text, has_type=has_type)
     ruling = _ruling(said) if said else None
     if ruling is None:
         ruling = "answerable" if answer else _ruling(text)
@@ -107,7 +107,7 @@ def find_verdict(reply: str, *, has_type: bool = False) -> Verdict | None:
         return None
     if ruling == "answerable" and answer is None:
         ruling = "informative"  # it says that there is an answer, and does not give it
-    finding = _labelled(text, "finding") or ""
+    finding = _label(text, "finding") or ""
     told = "" if _NO_ANSWER.fullmatch(finding.strip(_MARKS + ".")) else finding
     answered = answer if ruling == "answerable" else None
     return Verdict(ruling, told, answered, _source_numbers(text))
@@ -116,7 +116,7 @@ def find_verdict(reply: str, *, has_type: bool = False) -> Verdict | None:
 def find_answer(reply: str, *, has_type: bool = False) -> str | None:
     """The short answer of a reply, or None where it gives none or says that there is none."""
     text = without_thinking(reply)
-    labelled = _labelled(text, "answer")
+    labelled = _label(text, "answer")
     if labelled is not None:
         return _answer(labelled)
     concluded = _ANSWER_IS.findall(text)
@@ -156,11 +156,11 @@ def _names(text: str) -> list[str]:
 
 
 def _source_numbers(text: str) -> tuple[int, ...]:
-    found = _labelled(text, "sources") or _labelled(text, "source") or ""
+    found = _label(text, "sources") or _label(text, "source") or ""
     return tuple(dict.fromkeys(int(number) for number in _NUMBERS.findall(found)))
 
 
-def _labelled(text: str, label: str) -> str | None:
+def _label(text: str, label: str) -> str | None:
     """What stands behind the last `label:` of a line; the quotes and commas of a JSON object are taken off."""
     marks = r"[ \t>{,*_`\"'-]*"
     found = re.findall(rf"^{marks}{label}{marks}[:=](.*)$", text, re.IGNORECASE | re.MULTILINE)

@@ -1,4 +1,4 @@
-"""Ask the roles of AVIS: every request is a talk of its own, once more where a reply cannot be read."""
+"""Ask the roles of AVIS: every request is a conversation of its own, once more where a reply cannot be read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from pyvision.agent.episode import Episode
 from pyvision.text.prompts import render
-from pyvision.text.sanitize import shown
+from pyvision.text.sanitize import sanitize
 from pyvision.types import Message, Picture, Reply, Text
 
 Found = TypeVar("Found")
@@ -30,19 +30,19 @@ class Request:
     pictures: tuple[Picture, ...] = ()
 
 
-def quoted(text: str, limit: int = 6000) -> str:
+def sanitize_quote(text: str, limit: int = 6000) -> str:
     """What a tool gave, fit to stand between our tags: none of them can be forged in it."""
-    return _OURS.sub(lambda tag: tag[0].replace("<", "‹").replace(">", "›"), shown(text, limit))
+    return _OURS.sub(lambda tag: tag[0].replace("<", "‹").replace(">", "›"), sanitize(text, limit))
 
 
-def put(episode: Episode, request: Request) -> tuple[Reply, tuple[Message, ...]]:
-    """One reply, and the talk that it belongs to."""
+def send(episode: Episode, request: Request) -> tuple[Reply, tuple[Message, ...]]:
+    """One reply, and the conversation that it belongs to."""
     prompt = render(f"avis/{request.prompt}.md", **request.variables)
-    talk = (Message("user", (*request.pictures, Text(prompt))),)
-    return episode.ask(request.role, talk), talk
+    messages = (Message("user", (*request.pictures, Text(prompt))),)
+    return episode.ask(request.role, messages), messages
 
 
-def understood(
+def parse_or_retry(
     episode: Episode, request: Request, read: Callable[[str], Found | str]
 ) -> tuple[Found | None, bool]:
     """What `read` makes of the reply, and whether the role had to be asked again; None where that failed too.
@@ -50,7 +50,7 @@ def understood(
     read: gives a text, why a reply cannot be used, in place of what was looked for. A refusal, and a budget that holds
     one reply only, leave no second try.
     """
-    reply, talk = put(episode, request)
+    reply, messages = send(episode, request)
     found = read(reply.text)
     if not isinstance(found, str):
         return found, False
@@ -59,7 +59,7 @@ def understood(
         return None, False
     told = render(f"avis/{request.repair}.md", why=found, **request.repair_variables)
     said = Message("assistant", (Text(reply.text.strip() or "(empty)"),))
-    again = read(episode.ask(request.role, (*talk, said, Message("user", (Text(told),)))).text)
+    again = read(episode.ask(request.role, (*messages, said, Message("user", (Text(told),)))).text)
     if isinstance(again, str):
         episode.note("malformed", role=request.role, why=again)
         return None, True

@@ -14,13 +14,13 @@ from dataclasses import dataclass, field, replace
 from pyvision.agent.episode import Episode
 from pyvision.errors import EndReason
 from pyvision.strategies.avis.actions import ACTIONS, Action
-from pyvision.strategies.avis.answering import ShortAnswer, Trail, conclude, give_best
+from pyvision.strategies.avis.answering import SearchTrace, ShortAnswer, conclude, give_best
 from pyvision.strategies.avis.examples import Example
-from pyvision.strategies.avis.executor import Hands, Outcome
+from pyvision.strategies.avis.executor import Outcome, ToolExecutor
 from pyvision.strategies.avis.graph import START, Graph
-from pyvision.strategies.avis.memory import Finding, Memory, Visit
+from pyvision.strategies.avis.memory import Finding, Memory, Node
 from pyvision.strategies.avis.planning import Planner
-from pyvision.strategies.avis.reasoner import NOTHING, Exhibit, judge
+from pyvision.strategies.avis.reasoner import NOTHING, Evidence, judge
 from pyvision.strategies.avis.reply_parsing import Parts, Plan, Verdict
 from pyvision.types import Answer, Question
 
@@ -36,14 +36,14 @@ class Rules:
 
 
 @dataclass(slots=True)
-class Walk:
+class Search:
     """One question under way."""
 
     rules: Rules
     question: Question
     parts: Parts
     episode: Episode
-    hands: Hands
+    executor: ToolExecutor
     pools: Mapping[str, Sequence[Example]]
     planner: Planner = field(init=False)
     memory: Memory = field(init=False)
@@ -53,7 +53,7 @@ class Walk:
 
     def __post_init__(self) -> None:
         visual = self.parts.visual
-        start = Visit("visual", visual) if visual else Visit("knowledge", self.parts.knowledge or "")
+        start = Node("visual", visual) if visual else Node("knowledge", self.parts.knowledge or "")
         self.memory = Memory(start)
         self.planner = Planner(self.episode, self.pools, self.rules.shots, self._is_taken)
 
@@ -84,7 +84,7 @@ class Walk:
         follows = self.rules.graph.after(here.state)
         if here.state == START and here.phase == "knowledge":  # no picture: what START offers looks at one
             follows = tuple(name for name, row in ACTIONS.items() if not row.needs_picture)
-        return [name for name in follows if name not in here.excluded and self.hands.can(name, here)]
+        return [name for name in follows if name not in here.excluded and self.executor.can(name, here)]
 
     def _go_back(self) -> bool:
         if not self.rules.goes_back or self.memory.depth == 0:
@@ -94,42 +94,44 @@ class Walk:
         return True
 
     def _context(self) -> list[str]:
-        here, scene = self.memory.here, self.hands.scene
+        here, scene = self.memory.here, self.executor.scene
         lines = list(scene.overview()) if here.phase == "visual" and here.focus is None else []
         if here.focus is not None and here.phase == "visual":
-            lines.append(scene.thing(here.focus).block().replace("\n", "\n  "))
+            lines.append(scene.detected(here.focus).block().replace("\n", "\n  "))
         return [*lines, *(finding.text for finding in here.findings)]
 
     def _step(self, plan: Plan) -> Answer | None:
         """Take an action and follow its verdict; the answer, where there is one."""
-        here, key = self.memory.here, self.hands.key(plan, self.memory.here)
+        here, key = self.memory.here, self.executor.key(plan, self.memory.here)
         if self._is_taken(plan, here):
             self.episode.note("repeated", action=plan.action, query=plan.query, why="it was asked before")
             self.memory.exclude(plan.action, None)
             return None
         self.taken |= {key} if key is not None else set()
         self.calls += 1
-        outcome = self.hands.act(plan, here)
+        outcome = self.executor.act(plan, here)
         numbers = self.memory.number(outcome.sources)
         self.seen += [f"{plan.action}: {outcome.text}"] if outcome.text else []
         if outcome.text and self.episode.last_call():
             return None  # the one reply that is left is the last answer's
-        verdict = self._judged(plan, outcome, numbers)
+        verdict = self._judge(plan, outcome, numbers)
         return self._follow(plan, outcome, verdict, verdict.sources or numbers)
 
-    def _is_taken(self, plan: Plan, visit: Visit) -> bool:
-        return self.hands.key(plan, visit) in self.taken
+    def _is_taken(self, plan: Plan, node: Node) -> bool:
+        return self.executor.key(plan, node) in self.taken
 
-    def _judged(self, plan: Plan, outcome: Outcome, numbers: tuple[int, ...]) -> Verdict:
+    def _judge(self, plan: Plan, outcome: Outcome, numbers: tuple[int, ...]) -> Verdict:
         here, action = self.memory.here, plan.action
         if not outcome.text:
             verdict, why = NOTHING, outcome.why
         else:
             looking = (
-                replace(here, think=outcome.think, focus=outcome.thing.number) if outcome.thing else here
+                replace(here, think=outcome.think, focus=outcome.detected.number)
+                if outcome.detected
+                else here
             )
-            exhibit = Exhibit(self._query(here), action, outcome.text, numbers)
-            found = judge(exhibit, looking, self.memory, self.episode)
+            evidence = Evidence(self._query(here), action, outcome.text, numbers)
+            found = judge(evidence, looking, self.memory, self.episode)
             known = tuple(number for number in found.sources if number in numbers)
             verdict, why = replace(found, sources=known), found.finding
         self.episode.note(
@@ -137,7 +139,7 @@ class Walk:
         )
         return verdict
 
-    def _query(self, here: Visit) -> str:
+    def _query(self, here: Node) -> str:
         """What is to be answered; the choices below it, where it is the last question."""
         is_last = here.phase == "knowledge" or self.parts.knowledge is None
         return replace(self.question, text=here.query, context="").full_text if is_last else here.query
@@ -147,33 +149,33 @@ class Walk:
     ) -> Answer | None:
         here, action = self.memory.here, plan.action
         if verdict.ruling == "not informative":
-            self.memory.exclude(action, outcome.thing.number if outcome.thing else None)
+            self.memory.exclude(action, outcome.detected.number if outcome.detected else None)
             self._tell(here, action, here.state)
             return None
         text = verdict.finding or _said(outcome.text)
         if verdict.answer is not None:
             text = f"{here.query} {verdict.answer}" if not verdict.finding else verdict.finding
         finding = Finding(self.calls, action, text, sources)
-        visit = self._next(here, action, outcome, finding)
-        self.memory.go(visit if verdict.answer is None else self._answered(visit, verdict.answer))
+        node = self._next(here, action, outcome, finding)
+        self.memory.go(node if verdict.answer is None else self._answer(node, verdict.answer))
         self._tell(here, action, action)
         if verdict.answer is None or (here.phase == "visual" and self.parts.knowledge is not None):
             return None
-        return conclude(ShortAnswer(verdict.answer), visit.findings, self.memory, self.episode)
+        return conclude(ShortAnswer(verdict.answer), node.findings, self.memory, self.episode)
 
-    def _next(self, here: Visit, action: Action, outcome: Outcome, finding: Finding) -> Visit:
-        visit = Visit(here.phase, here.query, action, (*here.findings, finding), here.focus, here.think)
-        return replace(visit, focus=outcome.thing.number, think=outcome.think) if outcome.thing else visit
+    def _next(self, here: Node, action: Action, outcome: Outcome, finding: Finding) -> Node:
+        node = Node(here.phase, here.query, action, (*here.findings, finding), here.focus, here.think)
+        return replace(node, focus=outcome.detected.number, think=outcome.think) if outcome.detected else node
 
-    def _answered(self, visit: Visit, answer: str) -> Visit:
+    def _answer(self, node: Node, answer: str) -> Node:
         """The visit after an answer: the knowledge question where the visual one was answered."""
-        if visit.phase == "knowledge" or self.parts.knowledge is None:
-            return visit
+        if node.phase == "knowledge" or self.parts.knowledge is None:
+            return node
         query = self.parts.asked_about(answer)
         self.episode.note("visual_answer", step=self.calls, answer=answer, query=query)
-        return replace(visit, phase="knowledge", query=query)
+        return replace(node, phase="knowledge", query=query)
 
-    def _tell(self, before: Visit, action: Action, to: str) -> None:
+    def _tell(self, before: Node, action: Action, to: str) -> None:
         """The transition, and the working memory after it."""
         here = self.memory.here
         self.episode.note(
@@ -184,10 +186,10 @@ class Walk:
         self.episode.note("memory", part=here.phase, query=here.query, findings=findings, sources=sources)
 
     def _best(self, why: str, end_reason: EndReason) -> Answer:
-        trail = Trail(
-            self.question, self.memory, tuple(self.seen), tuple(self.hands.toolbox.unusable.values())
+        trace = SearchTrace(
+            self.question, self.memory, tuple(self.seen), tuple(self.executor.toolbox.unusable.values())
         )
-        return give_best(why, end_reason, trail, self.episode)
+        return give_best(why, end_reason, trace, self.episode)
 
 
 def _said(text: str) -> str:

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from pyvision.agent.episode import Episode
 from pyvision.errors import EndReason
 from pyvision.strategies.avis.actions import ACTIONS, Action
-from pyvision.strategies.avis.answering import Trail, conclude, give_best, read_short
-from pyvision.strategies.avis.executor import Hands
-from pyvision.strategies.avis.memory import Finding, Memory, Visit
+from pyvision.strategies.avis.answering import SearchTrace, conclude, give_best, read_short
+from pyvision.strategies.avis.executor import ToolExecutor
+from pyvision.strategies.avis.memory import Finding, Memory, Node
 from pyvision.strategies.avis.reply_parsing import Parts, source_numbers
-from pyvision.strategies.avis.role_client import Request, put, quoted
+from pyvision.strategies.avis.role_client import Request, sanitize_quote, send
 from pyvision.strategies.avis.toolbox import hits_of
 from pyvision.types import Answer, Observation, Question, ToolRequest
 
@@ -28,28 +28,28 @@ class Row:
 
     question: Question
     episode: Episode
-    hands: Hands
+    executor: ToolExecutor
     calls: int
     memory: Memory = field(init=False)
     seen: list[str] = field(init=False, default_factory=list)
     titles: list[str] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
-        self.memory = Memory(Visit("visual", self.question.text))
+        self.memory = Memory(Node("visual", self.question.text))
 
     def look(self) -> None:
         """The caption is part of the first look."""
-        self.seen += self.hands.scene.lines
-        self._use("vqa", ToolRequest(self.question.text, self.hands.scene.picture))
+        self.seen += self.executor.scene.lines
+        self._use("vqa", ToolRequest(self.question.text, self.executor.scene.picture))
 
     def look_up(self) -> None:
         """The whole picture, then every object."""
-        picture = self.hands.scene.picture
+        picture = self.executor.scene.picture
         self._use("identical_image_search", ToolRequest(picture=picture))
         self._use("image_search", ToolRequest(picture=picture))
-        for thing in self.hands.scene.things:
-            self.seen.append(thing.block())
-            self._use("image_search", ToolRequest(picture=thing.picture))
+        for detected in self.executor.scene.objects:
+            self.seen.append(detected.block())
+            self._use("image_search", ToolRequest(picture=detected.picture))
 
     def search(self, parts: Parts) -> None:
         """The knowledge question about each title found, the first ones first; the question itself without any."""
@@ -64,10 +64,10 @@ class Row:
         listed = self.memory.listed(range(1, len(self.memory.sources) + 1))
         variables: dict[str, object] = {
             "question": self.question.full_text,
-            "observation": quoted("\n".join(self.seen), 12_000) or "(nothing)",
-            "sources": quoted(listed) or "(none)",
+            "observation": sanitize_quote("\n".join(self.seen), 12_000) or "(nothing)",
+            "sources": sanitize_quote(listed) or "(none)",
         }
-        reply, _ = put(self.episode, Request("reasoner", "sequential", variables, "", {}))
+        reply, _ = send(self.episode, Request("reasoner", "sequential", variables, "", {}))
         found = read_short(reply)
         if found is None:
             return self._best("the row of tools did not bring an answer", "answered")
@@ -81,12 +81,12 @@ class Row:
         yield from [parts.asked_about(title) for title in titles] or [self.question.text]
 
     def _use(self, action: Action, request: ToolRequest) -> None:
-        tool = self.hands.toolbox.tool_of(action)
+        tool = self.executor.toolbox.tool_of(action)
         no_picture = ACTIONS[action].needs_picture and request.picture is None
         if tool is None or no_picture or self.calls <= 0 or self.episode.last_call():
             return
         self.calls -= 1
-        found = self.hands.toolbox.use(tool, request)
+        found = self.executor.toolbox.use(tool, request)
         self._keep(action, found)
 
     def _keep(self, action: Action, found: Observation) -> None:
@@ -97,7 +97,7 @@ class Row:
             self.titles += [str(hit["title"]) for hit in hits_of(found) if hit.get("title")]
 
     def _best(self, why: str, end_reason: EndReason) -> Answer:
-        trail = Trail(
-            self.question, self.memory, tuple(self.seen), tuple(self.hands.toolbox.unusable.values())
+        trace = SearchTrace(
+            self.question, self.memory, tuple(self.seen), tuple(self.executor.toolbox.unusable.values())
         )
-        return give_best(why, end_reason, trail, self.episode)
+        return give_best(why, end_reason, trace, self.episode)

@@ -1,4 +1,4 @@
-"""The strategy and its options; `mode` chooses the walk or one of the arms that it is measured against."""
+"""The strategy and its options; `mode` chooses the walk or one of the baselines that it is measured against."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pyvision.agent.episode import Episode
 from pyvision.errors import ConfigError
 from pyvision.strategies.avis.actions import TOOLS, Group
 from pyvision.strategies.avis.examples import load_examples
-from pyvision.strategies.avis.executor import Hands
+from pyvision.strategies.avis.executor import ToolExecutor
 from pyvision.strategies.avis.graph import complete_graph, load_graph
 from pyvision.strategies.avis.perception import Scene, look
-from pyvision.strategies.avis.reasoner import take_apart
-from pyvision.strategies.avis.search import Rules, Walk
+from pyvision.strategies.avis.reasoner import decompose
+from pyvision.strategies.avis.search import Rules, Search
 from pyvision.strategies.avis.sequential import Row
 from pyvision.strategies.avis.toolbox import Toolbox
 from pyvision.types import Answer, Question
@@ -73,10 +73,10 @@ class Avis:
         if missing := toolbox.missing():
             episode.note("actions_missing", actions=missing)
         scene = self._scene(question, episode, toolbox)
-        hands = Hands(episode, toolbox, scene)
+        executor = ToolExecutor(episode, toolbox, scene)
         if self.mode.startswith("sequential"):
-            return self._in_sequence(question, hands)
-        return self._walk(question, hands).answer()
+            return self._in_sequence(question, executor)
+        return self._walk(question, executor).answer()
 
     def _scene(self, question: Question, episode: Episode, toolbox: Toolbox) -> Scene:
         if not question.images:
@@ -87,18 +87,18 @@ class Avis:
         episode.note("looked", lines=list(scene.overview()))
         return scene
 
-    def _walk(self, question: Question, hands: Hands) -> Walk:
+    def _walk(self, question: Question, executor: ToolExecutor) -> Search:
         graph = load_graph(self.graph) if self.use_graph else complete_graph()
         pools = load_examples(self.examples) if self.use_graph else {}
         rules = Rules(graph, self.calls, self.shots, goes_back=self.mode != "no_backtracking")
-        parts = take_apart(question, hands.episode)
-        return Walk(rules, question, parts, hands.episode, hands, pools)
+        parts = decompose(question, executor.episode)
+        return Search(rules, question, parts, executor.episode, executor, pools)
 
-    def _in_sequence(self, question: Question, hands: Hands) -> Answer:
-        row = Row(question, hands.episode, hands, self.calls)
+    def _in_sequence(self, question: Question, executor: ToolExecutor) -> Answer:
+        row = Row(question, executor.episode, executor, self.calls)
         row.look()
         if self.mode != "sequential_vqa":
             row.look_up()
         if self.mode == "sequential_object_search":
-            row.search(take_apart(question, hands.episode))
+            row.search(decompose(question, executor.episode))
         return row.answer()

@@ -28,7 +28,7 @@ class Toolbox:
         is_out = self._without != "none" and ACTIONS[action].group == self._without
         return None if is_out else tool_of(action, self._usable())
 
-    def looks(self, tool: str) -> bool:
+    def perceived(self, tool: str) -> bool:
         """Whether a tool of the first look is there."""
         return tool in self._usable() and (self._without == "none" or LOOKING[tool] != self._without)
 

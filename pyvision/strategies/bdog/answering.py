@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pyvision.errors import FormatError
-from pyvision.strategies.bdog.choices import Asked, find_choice
-from pyvision.strategies.bdog.role_client import Asking, Exchange
+from pyvision.strategies.bdog.choices import ChoiceQuestion, find_choice
+from pyvision.strategies.bdog.role_client import Exchange, RoleClient
 from pyvision.text.prompts import render
 from pyvision.text.replies import find_answer, last_resort_answer
 from pyvision.types import Answer
@@ -20,36 +20,36 @@ class Verdict:
     exchange: Exchange
 
 
-def ending(question: Asked) -> str:
+def ending(question: ChoiceQuestion) -> str:
     """What a prompt says last: in which form the answer is to be given."""
     if question.choices:
         return render("bdog/ending_choice.md", letters=", ".join(question.letters))
     return render("bdog/ending_free.md")
 
 
-def decide(asking: Asking, role: str, prompt: str, **variables: object) -> Verdict:
+def decide(client: RoleClient, role: str, prompt: str, **variables: object) -> Verdict:
     """Put a prompt that ends in an answer to a role; `ending` is filled in here."""
-    return settle(asking, asking.ask(role, prompt, ending=ending(asking.question), **variables))
+    return settle(client, client.ask(role, prompt, ending=ending(client.question), **variables))
 
 
-def settle(asking: Asking, exchange: Exchange) -> Verdict:
+def settle(client: RoleClient, exchange: Exchange) -> Verdict:
     """The answer in a reply. Where there is none, the role is asked once more, unless no budget is left for it."""
-    found, why = _found(exchange, asking.question)
+    found, why = _find(exchange, client.question)
     if found is not None or exchange.reply.finish == "refusal":
         return Verdict(found or _no_answer(exchange, why), exchange)
-    asking.episode.note("malformed", role=exchange.role, why=why)
-    if asking.episode.last_call():
+    client.episode.note("malformed", role=exchange.role, why=why)
+    if client.episode.last_call():
         return Verdict(_no_answer(exchange, why), exchange)
-    again = _once_more(asking, exchange, why)
-    found, why = _found(again, asking.question)
+    again = _once_more(client, exchange, why)
+    found, why = _find(again, client.question)
     return Verdict(found or _no_answer(again, why), again)
 
 
-def _once_more(asking: Asking, exchange: Exchange, why: str) -> Exchange:
-    letters = ", ".join(asking.question.letters)
+def _once_more(client: RoleClient, exchange: Exchange, why: str) -> Exchange:
+    letters = ", ".join(client.question.letters)
     if not letters:
-        return asking.follow(exchange, "no_answer")
-    return asking.follow(exchange, "no_choice", why=why, letters=letters)
+        return client.follow(exchange, "no_answer")
+    return client.follow(exchange, "no_choice", why=why, letters=letters)
 
 
 def _no_answer(exchange: Exchange, why: str) -> Answer:
@@ -62,7 +62,7 @@ def _no_answer(exchange: Exchange, why: str) -> Answer:
             return Answer(None, "no_answer", remark=f"the {exchange.role} gave no answer: {why}")
 
 
-def _found(exchange: Exchange, question: Asked) -> tuple[Answer | None, str]:
+def _find(exchange: Exchange, question: ChoiceQuestion) -> tuple[Answer | None, str]:
     """The answer of a reply, a letter where there are choices; or why there is none."""
     reply = exchange.reply
     if reply.finish == "refusal":

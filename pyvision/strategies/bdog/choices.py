@@ -29,7 +29,7 @@ _BEHIND_LETTERS = {"and", "or", "nor", "but", "is", "because", "since", "as", "i
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ChoiceQuestion:
     """A question taken apart: its text with the context but without the choices, and those."""
 
     text: str
@@ -54,7 +54,7 @@ class Choice:
     why: str
 
 
-def asked(question: Question) -> Asked:
+def parse_choices(question: Question) -> ChoiceQuestion:
     """The question taken apart; choices that are listed in its text, as `A. …` or `(A) …`, are found.
 
     Raises ConfigError for more choices than there are letters.
@@ -62,7 +62,7 @@ def asked(question: Question) -> Asked:
     if len(question.choices) > MOST:
         raise ConfigError(f"the question has {len(question.choices)} choices; at most {MOST} have a letter")
     text = "\n".join(part for part in (question.context, question.text) if part)
-    return Asked(text, question.choices) if question.choices else _listed(text)
+    return ChoiceQuestion(text, question.choices) if question.choices else _list(text)
 
 
 def find_choice(reply: str, choices: tuple[str, ...]) -> Choice:
@@ -81,7 +81,7 @@ def find_choice(reply: str, choices: tuple[str, ...]) -> Choice:
 def _settled(part: str, choices: tuple[str, ...]) -> Choice:
     if not part:
         return Choice(None, "the reply is empty")
-    letters = Asked("", choices).letters
+    letters = ChoiceQuestion("", choices).letters
     bare = _BARE_LETTER.fullmatch(part)
     if bare:
         letter = bare[1].upper()
@@ -90,7 +90,7 @@ def _settled(part: str, choices: tuple[str, ...]) -> Choice:
     named = _letters_in(part, letters)
     if len(named) == 1:
         return Choice(named[0], "its letter")
-    told = _told_in(part, choices)
+    told = _format(part, choices)
     if len(told) == 1:
         return Choice(letters[told[0]], "its text")
     found = named or [letters[place] for place in told]
@@ -114,7 +114,7 @@ def _is_word(letter: str, after: str) -> bool:
     return letter in _ALSO_WORDS and after[:1].islower() and after not in _BEHIND_LETTERS
 
 
-def _told_in(part: str, choices: tuple[str, ...]) -> list[int]:
+def _format(part: str, choices: tuple[str, ...]) -> list[int]:
     """The places of the choices whose text stands in the part, longer ones first taken out of it."""
     rest = " ".join(part.casefold().split())
     found: list[int] = []
@@ -128,7 +128,7 @@ def _told_in(part: str, choices: tuple[str, ...]) -> list[int]:
     return sorted(found)
 
 
-def _listed(text: str) -> Asked:
+def _list(text: str) -> ChoiceQuestion:
     markers: list[re.Match[str]] = []
     for marker in _MARKER.finditer(text):
         if marker[1] == chr(ord("A") + len(markers)):
@@ -136,7 +136,7 @@ def _listed(text: str) -> Asked:
         elif marker[1] == "A":
             markers = [marker]
     if len(markers) < 2:
-        return Asked(text)
+        return ChoiceQuestion(text)
     line_end = text.find("\n", markers[-1].end())
     end = len(text) if line_end < 0 else line_end
     starts = [*(marker.start() for marker in markers[1:]), end]
@@ -144,6 +144,6 @@ def _listed(text: str) -> Asked:
         text[m.end() : stop].strip().rstrip(";,") for m, stop in zip(markers, starts, strict=True)
     )
     if not all(choices):
-        return Asked(text)
+        return ChoiceQuestion(text)
     stem = _HEADING.sub("", text[: markers[0].start()].rstrip()).rstrip()
-    return Asked("\n".join(part for part in (stem, text[end:].strip()) if part), choices)
+    return ChoiceQuestion("\n".join(part for part in (stem, text[end:].strip()) if part), choices)

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyvision.strategies.bdog.answering import decide
-from pyvision.strategies.bdog.graph_builder import Draughting
+from pyvision.strategies.bdog.graph_builder import GraphGenerator
 from pyvision.strategies.bdog.graphs import Difference, Graph, difference
 from pyvision.types import Answer
 
 if TYPE_CHECKING:
     from pyvision.strategies.bdog.options import BdogOptions
-    from pyvision.strategies.bdog.role_client import Asking
+    from pyvision.strategies.bdog.role_client import RoleClient
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,59 +30,59 @@ class Round:
     why_last: str | None = None
 
 
-def debate_on_graph(options: BdogOptions, asking: Asking) -> Answer:
+def debate_on_graph(options: BdogOptions, client: RoleClient) -> Answer:
     """BDoG as a whole."""
     tentative: list[Answer] = []
-    for each in _rounds(options, asking):
+    for each in _rounds(options, client):
         if each.why_last or options.every_round:
-            tentative.append(_moderated(asking, each))
+            tentative.append(_moderate(client, each))
     answered = [answer for answer in tentative if answer.text is not None]
     if answered and tentative[-1].text is None:  # an earlier round's, where the last one brought none
-        asking.episode.note("earlier_answer", why=tentative[-1].remark or tentative[-1].end_reason)
+        client.episode.note("earlier_answer", why=tentative[-1].remark or tentative[-1].end_reason)
         return answered[-1]
     return tentative[-1]
 
 
-def answer_from_blueprint(options: BdogOptions, asking: Asking) -> Answer:
+def answer_from_blueprint(options: BdogOptions, client: RoleClient) -> Answer:
     """The ablation without a debate: a graph, then the answer."""
-    blueprint = _draughting(options, asking).draw("blueprint", Graph(), round_=0)
-    question = asking.question.full_text
-    return decide(asking, "moderator", "graph_answer", question=question, graph=blueprint.json()).answer
+    blueprint = _generator(options, client).generate("blueprint", Graph(), round_=0)
+    question = client.question.full_text
+    return decide(client, "moderator", "graph_answer", question=question, graph=blueprint.json()).answer
 
 
-def _rounds(options: BdogOptions, asking: Asking) -> Iterator[Round]:
+def _rounds(options: BdogOptions, client: RoleClient) -> Iterator[Round]:
     """Rounds until one is the last: agreed, as many as allowed, or no budget for another."""
-    draughting = _draughting(options, asking)
-    blueprint = draughting.draw("blueprint", Graph(), round_=0)
+    generator = _generator(options, client)
+    blueprint = generator.generate("blueprint", Graph(), round_=0)
     for number in range(1, options.rounds + 1):
-        affirmative = _side("proponent", blueprint, options, draughting, number)
-        negative = _side("opponent", affirmative, options, draughting, number)
+        affirmative = _side("proponent", blueprint, options, generator, number)
+        negative = _side("opponent", affirmative, options, generator, number)
         changes = {"inter": difference(blueprint, negative), "intra": difference(affirmative, negative)}
         for kind, changed in changes.items():
-            asking.episode.note("difference", comparison=kind, round=number, **_told(changed, options))
+            client.episode.note("difference", comparison=kind, round=number, **_format(changed, options))
         distance = changes[options.stop_on].distance(count_added=options.count_added)
-        why_last = _why_last(options, asking, number, distance if affirmative or negative else None)
+        why_last = _why_last(options, client, number, distance if affirmative or negative else None)
         if why_last:
-            asking.episode.note("debate_ended", round=number, why=why_last, distance=distance)
+            client.episode.note("debate_ended", round=number, why=why_last, distance=distance)
         yield Round(number, affirmative, negative, why_last)
         if why_last:
             return
         blueprint = negative
 
 
-def _draughting(options: BdogOptions, asking: Asking) -> Draughting:
-    return Draughting(asking, options.max_objects, options.choices_in_graphs)
+def _generator(options: BdogOptions, client: RoleClient) -> GraphGenerator:
+    return GraphGenerator(client, options.max_objects, options.choices_in_graphs)
 
 
-def _side(role: str, graph: Graph, options: BdogOptions, draughting: Draughting, number: int) -> Graph:
+def _side(role: str, graph: Graph, options: BdogOptions, generator: GraphGenerator, number: int) -> Graph:
     for debater in range(1, options.debaters + 1):
-        if draughting.asking.episode.last_call():
+        if generator.client.episode.last_call():
             break  # the one reply that is left is the moderator's
-        graph = draughting.draw(role, graph, round_=number, debater=debater)
+        graph = generator.generate(role, graph, round_=number, debater=debater)
     return graph
 
 
-def _told(changed: Difference, options: BdogOptions) -> dict[str, Any]:
+def _format(changed: Difference, options: BdogOptions) -> dict[str, Any]:
     return {
         "counts": changed.counts(),
         "condensation": changed.condensation(),
@@ -91,9 +91,9 @@ def _told(changed: Difference, options: BdogOptions) -> dict[str, Any]:
     }
 
 
-def _why_last(options: BdogOptions, asking: Asking, number: int, distance: int | None) -> str | None:
+def _why_last(options: BdogOptions, client: RoleClient, number: int, distance: int | None) -> str | None:
     """distance: None where there are no graphs to compare."""
-    limit = asking.episode.last_call()
+    limit = client.episode.last_call()
     if limit:
         return limit
     if distance is None:
@@ -103,8 +103,8 @@ def _why_last(options: BdogOptions, asking: Asking, number: int, distance: int |
     return "rounds" if number == options.rounds else None
 
 
-def _moderated(asking: Asking, each: Round) -> Answer:
+def _moderate(client: RoleClient, each: Round) -> Answer:
     graphs = {"affirmative": each.affirmative.json(), "negative": each.negative.json()}
-    verdict = decide(asking, "moderator", "moderator", question=asking.question.full_text, **graphs)
-    asking.episode.note("tentative_answer", round=each.number, answer=verdict.answer.text)
+    verdict = decide(client, "moderator", "moderator", question=client.question.full_text, **graphs)
+    client.episode.note("tentative_answer", round=each.number, answer=verdict.answer.text)
     return verdict.answer

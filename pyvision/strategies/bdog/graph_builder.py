@@ -4,30 +4,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pyvision.strategies.bdog.graphs import Graph, Repair, cut_to, read_graph
-from pyvision.strategies.bdog.role_client import Asking, Exchange
+from pyvision.strategies.bdog.graphs import Graph, Repair, read_graph, truncate
+from pyvision.strategies.bdog.role_client import Exchange, RoleClient
 from pyvision.text.prompts import render
 
 
 @dataclass(frozen=True, slots=True)
-class Draughting:
+class GraphGenerator:
     """How graphs are asked for. max_objects: what the size constraint allows. with_choices: shown to debaters too."""
 
-    asking: Asking
+    client: RoleClient
     max_objects: int
     with_choices: bool
 
-    def draw(self, role: str, fallback: Graph, *, round_: int, debater: int = 1) -> Graph:
+    def generate(self, role: str, fallback: Graph, *, round_: int, debater: int = 1) -> Graph:
         """The graph that a role makes of the `fallback`, which stays where it gives none.
 
         round_: 0 for the blueprint. Every graph is noted as `graph`, with how it came about.
         """
         known = {} if role == "blueprint" else {"graph": fallback.json()}
-        question = self.asking.question
+        question = self.client.question
         text = question.full_text if self.with_choices else question.text
-        draft = _Draft(self, self.asking.ask(role, role, question=text, form=self.form, **known))
+        draft = _Draft(self, self.client.ask(role, role, question=text, form=self.form, **known))
         graph = draft.graph() or fallback
-        self.asking.episode.note(
+        self.client.episode.note(
             "graph",
             role=role,
             round=round_,
@@ -47,7 +47,7 @@ class Draughting:
 class _Draft:
     """One graph on its way: what was said last, and the steps that were taken."""
 
-    draughting: Draughting
+    generator: GraphGenerator
     exchange: Exchange
     steps: list[str] = field(default_factory=list)
     repairs: tuple[Repair, ...] = ()
@@ -62,10 +62,10 @@ class _Draft:
         if not found:
             self.steps.append("empty_kept")
             return None
-        return self._condensed(found)
+        return self._condense(found)
 
-    def _condensed(self, graph: Graph) -> Graph:
-        limit = self.draughting.max_objects
+    def _condense(self, graph: Graph) -> Graph:
+        limit = self.generator.max_objects
         if len(graph.nodes) <= limit:
             return graph
         if not self._is_last_call:
@@ -74,12 +74,12 @@ class _Draft:
         if len(graph.nodes) <= limit:
             return graph
         self.steps.append("cut")
-        return cut_to(graph, limit)
+        return truncate(graph, limit)
 
     def _again(self, step: str, prompt: str, **variables: object) -> Graph | None:
         self.steps.append(step)
-        form = self.draughting.form
-        self.exchange = self.draughting.asking.follow(self.exchange, prompt, form=form, **variables)
+        form = self.generator.form
+        self.exchange = self.generator.client.follow(self.exchange, prompt, form=form, **variables)
         return self._read()
 
     def _read(self) -> Graph | None:
@@ -92,4 +92,4 @@ class _Draft:
 
     @property
     def _is_last_call(self) -> bool:
-        return self.draughting.asking.episode.last_call() is not None
+        return self.generator.client.episode.last_call() is not None

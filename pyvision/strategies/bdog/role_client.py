@@ -1,4 +1,4 @@
-"""Ask the roles of a debate: every request is a talk of its own, the images first, the prompt after them."""
+"""Ask the roles of a debate: every request is a conversation of its own, the images first, the prompt after them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pyvision.agent.episode import Episode
-from pyvision.strategies.bdog.choices import Asked
+from pyvision.strategies.bdog.choices import ChoiceQuestion
 from pyvision.text.prompts import render
 from pyvision.types import Message, Picture, Reply, Text
 
@@ -21,10 +21,10 @@ class Exchange:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class RoleClient:
     """The question as the roles are asked it. personalities: role -> the name of its personality, or `none`."""
 
-    question: Asked
+    question: ChoiceQuestion
     images: tuple[Picture, ...]
     episode: Episode
     personalities: Mapping[str, str]

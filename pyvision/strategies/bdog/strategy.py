@@ -1,4 +1,4 @@
-"""The strategy; its option `mode` chooses the debate or one of the arms that it is measured against."""
+"""The strategy; its option `mode` chooses the debate or one of the baselines that it is measured against."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import ClassVar
 
 from pyvision.agent.episode import Episode
 from pyvision.strategies.bdog import baselines, debate
-from pyvision.strategies.bdog.choices import asked
+from pyvision.strategies.bdog.choices import parse_choices
 from pyvision.strategies.bdog.options import BdogOptions, Mode
-from pyvision.strategies.bdog.role_client import Asking
+from pyvision.strategies.bdog.role_client import RoleClient
 from pyvision.types import Answer, Question
 
 
@@ -27,15 +27,15 @@ class Bdog(BdogOptions):
     def solve(self, question: Question, episode: Episode) -> Answer:
         """Raises ConfigError for a question of more than 26 choices."""
         personalities = {role: getattr(self, f"{role}_personality", "none") for role in self.roles}
-        asking = Asking(asked(question), question.images, episode, personalities)
+        client = RoleClient(parse_choices(question), question.images, episode, personalities)
         if not question.images:
             episode.note("no_image", why="the question has no image; the roles are asked without one")
-        if not asking.question.choices:
+        if not client.question.choices:
             episode.note("no_choices", why="no choices were given or listed; the answer is free text")
-        return _MODES[self.mode](self, asking)
+        return _MODES[self.mode](self, client)
 
 
-_MODES: Mapping[Mode, Callable[[BdogOptions, Asking], Answer]] = {
+_MODES: Mapping[Mode, Callable[[BdogOptions, RoleClient], Answer]] = {
     "bdog": debate.debate_on_graph,
     "debate_only": baselines.debate_of_opinions,
     "graph_only": debate.answer_from_blueprint,

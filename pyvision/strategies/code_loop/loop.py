@@ -11,16 +11,16 @@ from typing import ClassVar
 from pyvision.agent.episode import Episode
 from pyvision.errors import EndReason, FormatError
 from pyvision.strategies.code_loop.observation import observe
-from pyvision.strategies.code_loop.opening import check_prompt, open_talk
+from pyvision.strategies.code_loop.opening import check_prompt, open_conversation
 from pyvision.text.prompts import render
 from pyvision.text.replies import (
+    canonical_reply,
     code_is_cut,
     find_answer,
     find_code,
+    hallucinated_output,
     holds_code,
     last_resort_answer,
-    makes_up_output,
-    said,
 )
 from pyvision.tools.cell_functions import NO_TOOLS, ROLES, ToolNames
 from pyvision.types import Answer, Message, Part, Question, Reply, Text
@@ -60,26 +60,26 @@ class CodeLoop:
 
     def solve(self, question: Question, episode: Episode) -> Answer:
         tools = {name: episode.tools[name].purpose for name in self.tools}
-        talk, turn = open_talk(question, self.prompt_file, self.prompt, tools)
+        messages, turn = open_conversation(question, self.prompt_file, self.prompt, tools)
         episode.expect_code()
-        course = _Course(self, episode)
-        if question.earlier.is_open:
-            follows = course.after(Reply(talk[-1].text), last=None)
+        course = _Loop(self, episode)
+        if question.earlier.pending:
+            follows = course.after(Reply(messages[-1].text), last=None)
             if isinstance(follows, Answer):
                 return follows
             turn = follows
         while True:
             last = episode.last_call()
-            talk = (*talk, Message("user", (*turn, *_notice(episode))))
-            reply = episode.ask("solver", talk, stop=() if last else (STOP,))
-            talk = (*talk, Message("assistant", (Text(said(reply.text) or "(empty)"),)))
+            messages = (*messages, Message("user", (*turn, *_notice(episode))))
+            reply = episode.ask("solver", messages, stop=() if last else (STOP,))
+            messages = (*messages, Message("assistant", (Text(canonical_reply(reply.text) or "(empty)"),)))
             follows = course.after(reply, last)
             if isinstance(follows, Answer):
                 return follows
             turn = follows
 
 
-class _Course:
+class _Loop:
     """What one question has come to: from each reply follows the answer, or the next user turn."""
 
     def __init__(self, options: CodeLoop, episode: Episode) -> None:
@@ -93,7 +93,7 @@ class _Course:
         """last: the budget that allows no further reply, if there is one."""
         if reply.finish == "refusal":
             return Answer(None, "refused", remark=reply.text)
-        if makes_up_output(reply.text):
+        if hallucinated_output(reply.text):
             self._episode.note("made_up_output", why="the reply held an interpreter turn, which is left out")
         code, answer, fault = _read(reply)
         if answer is not None and (code is None or last):

@@ -6,7 +6,7 @@ from itertools import groupby
 
 from pyvision.agent.episode import Episode
 from pyvision.text.prompts import render
-from pyvision.text.sanitize import shown
+from pyvision.text.sanitize import sanitize
 from pyvision.types import Part, Picture, Text
 from sandbox import CellResult, Figure, Output
 
@@ -24,14 +24,14 @@ def observe(result: CellResult, episode: Episode, output_chars: int) -> tuple[Pa
             parts += _figure_parts([output for output in outputs if isinstance(output, Figure)], episode)
         else:
             text = CellResult("ok", tuple(outputs)).text
-            parts.append(Text(shown(text, output_chars // texts).rstrip("\n") + "\n"))
+            parts.append(Text(sanitize(text, output_chars // texts).rstrip("\n") + "\n"))
     ending = _ending(result, output_chars)
     if ending or not runs:
         parts.append(Text((ending or render("code_loop/no_output.md")) + "\n"))
     return (*parts, Text("</interpreter>"))
 
 
-def tagged(name: str, picture: Picture) -> tuple[Part, ...]:
+def tag_picture(name: str, picture: Picture) -> tuple[Part, ...]:
     """A picture between its tags, as the model sees every picture it may refer to."""
     return (Text(f"<{name}>\n"), picture, Text(f"\n</{name}>\n"))
 
@@ -42,7 +42,7 @@ def _is_figure(output: Output) -> bool:
 
 def _figure_parts(figures: list[Figure], episode: Episode) -> list[Part]:
     named = episode.define(figures)
-    parts: list[Part] = [part for name, picture in named for part in tagged(name, picture)]
+    parts: list[Part] = [part for name, picture in named for part in tag_picture(name, picture)]
     refused = len(figures) - len(named)
     return [*parts, Text(render("code_loop/figure_refused.md", count=refused) + "\n")] if refused else parts
 
@@ -60,7 +60,9 @@ def _ending(result: CellResult, output_chars: int) -> str:
         case "error":
             error = result.error
             text = (error.traceback or f"{error.name}: {error.message}") if error else "the cell failed"
-            return f"Error:\n{shown(text, output_chars)}" + (f"\n{state}" if result.state == "lost" else "")
+            return f"Error:\n{sanitize(text, output_chars)}" + (
+                f"\n{state}" if result.state == "lost" else ""
+            )
 
 
 def _state(result: CellResult) -> str:

@@ -1,4 +1,4 @@
-"""The opening of the talk: our own prompts, or an upstream PyVision prompt JSON used as it is."""
+"""The opening of the conversation: our own prompts, or an upstream PyVision prompt JSON used as it is."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pyvision.errors import ConfigError
-from pyvision.strategies.code_loop.observation import tagged
+from pyvision.strategies.code_loop.observation import tag_picture
 from pyvision.text.prompts import render
-from pyvision.tools.cell_functions import told
+from pyvision.tools.cell_functions import format_tool
 from pyvision.types import Message, Part, Question, Text
 
 _PLACEHOLDER = re.compile(r"<IMAGE_PLACE_HOLDER_(\d+)>")
 
 
-def open_talk(
+def open_conversation(
     question: Question, prompt_file: Path | None, prompt: str | None, tools: Mapping[str, str]
 ) -> tuple[tuple[Message, ...], tuple[Part, ...]]:
     """What stands before the next user turn, and that turn's parts. tools: name -> purpose, for our own prompts."""
-    if question.earlier.talk:
-        return question.earlier.talk, _turn(question, "follow_up")
+    if question.earlier.messages:
+        return question.earlier.messages, _turn(question, "follow_up")
     if prompt_file is not None:
         return (), _upstream_turn(question, _upstream_template(prompt_file, prompt))
-    system = Message("system", (Text(render("code_loop/system.md") + _told_of(tools)),))
+    system = Message("system", (Text(render("code_loop/system.md") + _format(tools)),))
     return (system,), _turn(question, "question")
 
 
@@ -38,8 +38,8 @@ def check_prompt(prompt_file: Path | None, prompt: str | None) -> None:
         )
 
 
-def _told_of(tools: Mapping[str, str]) -> str:
-    lines = "\n".join(f"- {told(name, purpose)}" for name, purpose in tools.items())
+def _format(tools: Mapping[str, str]) -> str:
+    lines = "\n".join(f"- {format_tool(name, purpose)}" for name, purpose in tools.items())
     return "\n\n" + render("code_loop/tools.md", functions=lines) if tools else ""
 
 
@@ -50,12 +50,12 @@ def _turn(question: Question, template: str) -> tuple[Part, ...]:
 
 
 def _all_tagged(question: Question) -> tuple[Part, ...]:
-    return tuple(part for name, picture in question.named_images for part in tagged(name, picture))
+    return tuple(part for name, picture in question.named_images for part in tag_picture(name, picture))
 
 
 def _upstream_turn(question: Question, template: str) -> tuple[Part, ...]:
     """One user turn as upstream lays it out: the images first, or where the text has a place for each."""
-    text = _filled(template, question)
+    text = _fill(template, question)
     if not _PLACEHOLDER.search(text):
         return (*_all_tagged(question), Text(text))
     pieces = _PLACEHOLDER.split(text)  # text, number, text, number, …, text
@@ -64,11 +64,11 @@ def _upstream_turn(question: Question, template: str) -> tuple[Part, ...]:
     for number, following in zip(pieces[1::2], pieces[2::2], strict=True):
         if int(number) >= len(named):
             raise ConfigError(f"<IMAGE_PLACE_HOLDER_{number}> stands for no image; there are {len(named)}")
-        parts += [*tagged(*named[int(number)]), Text(following)]
+        parts += [*tag_picture(*named[int(number)]), Text(following)]
     return tuple(part for part in parts if part != Text(""))
 
 
-def _filled(template: str, question: Question) -> str:
+def _fill(template: str, question: Question) -> str:
     named = question.named_images
     information = "\n".join(f"width of {n}: {p.width}, height of {n}: {p.height}" for n, p in named)
     width, height = (named[0][1].width, named[0][1].height) if named else (0, 0)

@@ -50,7 +50,7 @@ def answer_of(returned: Returned, form: FormName, height: int, origin: Origin = 
     """The answer as text; a box as [x1, y1, x2, y2] in pixels. height: of the image. Raises FormatError."""
     if returned.type == "NoneType":
         raise FormatError("the program returned None")
-    return _boxed(returned, height, origin) if form == "box" else _worded(returned)
+    return _boxed(returned, height, origin) if form == "box" else _word(returned)
 
 
 def box_in(text: str) -> Box | None:
@@ -65,13 +65,13 @@ def box_in(text: str) -> Box | None:
 def _boxed(returned: Returned, height: int, origin: Origin) -> str:
     box = returned.box or box_in(returned.text)
     if box is None:
-        raise FormatError(f"the program returned {_shown(returned)}, where a patch was asked for")
+        raise FormatError(f"the program returned {_render(returned)}, where a patch was asked for")
     left, lower, right, upper = box
     sides = (left, height - upper, right, height - lower) if origin == "top-left" else box
     return f"[{', '.join(_number(side) for side in sides)}]"
 
 
-def _worded(returned: Returned) -> str:
+def _word(returned: Returned) -> str:
     match returned.value:
         case _ if returned.is_empty:
             return "no"
@@ -84,7 +84,7 @@ def _worded(returned: Returned) -> str:
         case str(text) if text.strip():
             words = " ".join(text.split())
             return {"true": "yes", "false": "no"}.get(words.lower(), words)
-    raise FormatError(f"the program returned {_shown(returned)}, where a word or a number was asked for")
+    raise FormatError(f"the program returned {_render(returned)}, where a word or a number was asked for")
 
 
 def _number(value: float) -> str:
@@ -108,5 +108,5 @@ def _is_side(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _shown(returned: Returned) -> str:
+def _render(returned: Returned) -> str:
     return f"a {returned.type}: {returned.text[:80]!r}"

@@ -14,7 +14,7 @@ from pyvision.strategies.vdebugger.execution import Execution
 from pyvision.strategies.vdebugger.fault_spans import Marks, line_span
 from pyvision.strategies.vdebugger.task_types import FUNCTION
 from pyvision.strategies.vdebugger.trace_format import own_events
-from pyvision.text.python_source import parsed
+from pyvision.text.python_source import parse_source
 from sandbox import Trace
 
 _JUDGED = re.compile(
@@ -34,12 +34,12 @@ class Block:
 def blocks_of(program: str) -> tuple[Block, ...]:
     """Simple statements in a row are one block; what decides about others is one of its own."""
     try:
-        return tuple(_blocks(parsed(program).body))
+        return tuple(_blocks(parse_source(program).body))
     except SyntaxError:
         return ()
 
 
-def told_in_blocks(execution: Execution) -> str:
+def format_blocks(execution: Execution) -> str:
     """Every block with its lines, and what each variable was when it had run."""
     changes = _changes(execution.steps) if execution.steps else {}
     lines = execution.program.splitlines()

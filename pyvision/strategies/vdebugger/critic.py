@@ -3,48 +3,48 @@
 from __future__ import annotations
 
 from pyvision.errors import FormatError
-from pyvision.strategies.vdebugger.blocks import marks_of_blocks, told_in_blocks
+from pyvision.strategies.vdebugger.blocks import format_blocks, marks_of_blocks
 from pyvision.strategies.vdebugger.execution import Execution
 from pyvision.strategies.vdebugger.fault_spans import Marks, marks_in
 from pyvision.strategies.vdebugger.programs import program_in
-from pyvision.strategies.vdebugger.role_client import Asking
+from pyvision.strategies.vdebugger.role_client import RoleClient
 from pyvision.strategies.vdebugger.verdicts import Verdict, read_word, verdict_of
 from pyvision.types import Reply
 
 
-def judge(asking: Asking, execution: Execution, threshold: float | None) -> Verdict:
+def critique(client: RoleClient, execution: Execution, threshold: float | None) -> Verdict:
     """The critic of the paper: right, or wrong with the faulty span marked."""
     program = execution.program
-    reply = asking.ask_about("critic", "critic", execution, program, logprobs=threshold is not None)
-    _check(asking, reply, "critic")
+    reply = client.ask_about("critic", "critic", execution, program, logprobs=threshold is not None)
+    _check(client, reply, "critic")
     return verdict_of(reply, marks_in(reply.text, program), threshold)
 
 
-def judge_blocks(asking: Asking, execution: Execution, threshold: float | None) -> Verdict:
+def judge_blocks(client: RoleClient, execution: Execution, threshold: float | None) -> Verdict:
     """A verdict on every block; the first wrong one is the span. Judged like any program where nothing ran."""
     if execution.steps is None:
-        return judge(asking, execution, threshold)
-    case = asking.case(execution, told_in_blocks(execution))
-    reply = asking.ask("critic", "critic_blocks", case=case)
-    _check(asking, reply, "critic")
+        return critique(client, execution, threshold)
+    case = client.case(execution, format_blocks(execution))
+    reply = client.ask("critic", "critic_blocks", case=case)
+    _check(client, reply, "critic")
     marks, accepted = marks_of_blocks(reply.text, execution.program)
     return Verdict("right" if accepted else "wrong" if marks.spans else "unclear", accepted, None, marks)
 
 
-def debug_oneself(asking: Asking, execution: Execution) -> tuple[Verdict, str | None]:
+def self_debug(client: RoleClient, execution: Execution) -> tuple[Verdict, str | None]:
     """The coder looks at its own program and what it did: it is right, or here is a better one."""
-    reply = asking.ask_about("coder", "self_debug", execution, execution.program)
-    _check(asking, reply, "coder")
+    reply = client.ask_about("coder", "self_debug", execution, execution.program)
+    _check(client, reply, "coder")
     try:
-        program = program_in(reply.text, asking.query.signature)
+        program = program_in(reply.text, client.query.signature)
     except FormatError as error:
         word = read_word(reply.text)
         return Verdict(word, word == "right", None, Marks(fault=str(error))), None
     return Verdict("wrong", is_accepted=False, marks=Marks(fault="this mode marks nothing")), program
 
 
-def _check(asking: Asking, reply: Reply, role: str) -> None:
+def _check(client: RoleClient, reply: Reply, role: str) -> None:
     if reply.finish == "refusal":
-        asking.episode.note("refused", role=role, why=reply.text[:500])
+        client.episode.note("refused", role=role, why=reply.text[:500])
     if reply.finish == "length":
-        asking.episode.note("cut", role=role, why="the reply was cut at its length limit; raise max_tokens")
+        client.episode.note("cut", role=role, why="the reply was cut at its length limit; raise max_tokens")

@@ -9,11 +9,11 @@ from typing import Literal, TypeAlias
 from pyvision.errors import FormatError, LimitReached
 from pyvision.strategies.vdebugger.answers import Origin, answer_of
 from pyvision.strategies.vdebugger.coder import Refused, draft, refine
-from pyvision.strategies.vdebugger.critic import debug_oneself, judge, judge_blocks
+from pyvision.strategies.vdebugger.critic import critique, judge_blocks, self_debug
 from pyvision.strategies.vdebugger.execution import Execution, Executor
 from pyvision.strategies.vdebugger.programs import canonical
-from pyvision.strategies.vdebugger.role_client import Asking
-from pyvision.strategies.vdebugger.trace_format import shortened
+from pyvision.strategies.vdebugger.role_client import RoleClient
+from pyvision.strategies.vdebugger.trace_format import shorten
 from pyvision.strategies.vdebugger.verdicts import Verdict
 from pyvision.types import Answer
 
@@ -22,7 +22,7 @@ _NOTED_CHARS = 20_000  # of a trace; the event of its cell holds all of it
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class DebugConfig:
     """How programs of one question are debugged. rounds: T; threshold: th; height: of the first image."""
 
     mode: Mode
@@ -34,14 +34,14 @@ class Course:
     origin: Origin
 
 
-class Debugging:
+class DebugLoop:
     """One question, from its first program to its answer. Every step is an event."""
 
-    def __init__(self, asking: Asking, executor: Executor, course: Course) -> None:
-        self._asking = asking
+    def __init__(self, client: RoleClient, executor: Executor, config: DebugConfig) -> None:
+        self._client = client
         self._executor = executor
-        self._course = course
-        self._episode = asking.episode
+        self._config = config
+        self._episode = client.episode
         self._latest: Execution | None = None
         self._seen: set[str] = set()
 
@@ -59,21 +59,21 @@ class Debugging:
         return self._concluded()
 
     def _debug(self) -> None:
-        program = draft(self._asking)
+        program = draft(self._client)
         if program is None:
             return
         self._execute(program, 0)
-        step = _STEPS.get(self._course.mode)
+        step = _STEPS.get(self._config.mode)
         if step is not None:
             self._end(*self._rounds(step))
 
     def _rounds(self, step: Step) -> tuple[str, int]:
         """Why criticism ended, and in which round."""
-        for number in range(1, self._course.rounds + 1):
+        for number in range(1, self._config.rounds + 1):
             why = self._round(step, number)
             if why is not None:
                 return why, number
-        return "rounds", self._course.rounds
+        return "rounds", self._config.rounds
 
     def _round(self, step: Step, number: int) -> str | None:
         """One round of criticism; why it was the last one, if it was."""
@@ -84,7 +84,7 @@ class Debugging:
             return "accepted"
         if program is None:
             return "unclear" if verdict.word == "unclear" else "no_program"
-        is_new = canonical(program, self._asking.query.signature).text not in self._seen
+        is_new = canonical(program, self._client.query.signature).text not in self._seen
         self._episode.note("refinement", round=number, program=program, repeated=not is_new)
         if not is_new:
             return "repeated"
@@ -93,15 +93,15 @@ class Debugging:
 
     def judged(self, execution: Execution, number: int, critic: Critic) -> tuple[Verdict, str | None]:
         """Ask a critic, and the refiner if it rejects."""
-        verdict = critic(self._asking, execution, self._course.threshold)
+        verdict = critic(self._client, execution, self._config.threshold)
         self._note_verdict(verdict, execution, number)
         if verdict.is_accepted or verdict.word == "unclear":
             return verdict, None
-        return verdict, refine(self._asking, execution, verdict, constrain=self._course.constrain)
+        return verdict, refine(self._client, execution, verdict, constrain=self._config.constrain)
 
     def by_itself(self, execution: Execution, number: int) -> tuple[Verdict, str | None]:
         """Ask the coder about its own program."""
-        verdict, program = debug_oneself(self._asking, execution)
+        verdict, program = self_debug(self._client, execution)
         self._note_verdict(verdict, execution, number)
         return verdict, program
 
@@ -115,13 +115,13 @@ class Debugging:
         self._episode.note(
             "program",
             round=number,
-            form=self._asking.query.form.name,
-            question=self._asking.query.line,
+            form=self._client.query.form.name,
+            question=self._client.query.line,
             program=execution.program,
             status=execution.status,
             result=execution.result,
             error=execution.error,
-            trace=shortened(execution.trace, _NOTED_CHARS),
+            trace=shorten(execution.trace, _NOTED_CHARS),
         )
 
     def _note_verdict(self, verdict: Verdict, execution: Execution, number: int) -> None:
@@ -139,9 +139,9 @@ class Debugging:
 
     def _failed(self, why: str, limit: LimitReached | None) -> Answer:
         """What is left when the program has no answer: the plain question, if that is wanted and can be paid."""
-        if not self._course.fallback or limit is not None:
+        if not self._config.fallback or limit is not None:
             return Answer(None, limit.end_reason if limit else "no_answer", remark=why)
-        plain = self._asking.query.plain_program
+        plain = self._client.query.plain_program
         self._episode.note("fallback", why=why, program=plain)
         try:
             text = self._read(self._executor.run(plain))
@@ -159,25 +159,25 @@ class Debugging:
             raise FormatError("no program was written")
         if execution.returned is None:
             raise FormatError(f"the program failed: {execution.error}")
-        form = self._asking.query.form.name
-        return answer_of(execution.returned, form, self._course.height, self._course.origin)
+        form = self._client.query.form.name
+        return answer_of(execution.returned, form, self._config.height, self._config.origin)
 
 
-Critic: TypeAlias = Callable[[Asking, Execution, float | None], Verdict]
-Step: TypeAlias = Callable[[Debugging, Execution, int], tuple[Verdict, str | None]]
+Critic: TypeAlias = Callable[[RoleClient, Execution, float | None], Verdict]
+Step: TypeAlias = Callable[[DebugLoop, Execution, int], tuple[Verdict, str | None]]
 
 
-def _judge(debugging: Debugging, execution: Execution, number: int) -> tuple[Verdict, str | None]:
-    return debugging.judged(execution, number, judge)
+def _judge(loop: DebugLoop, execution: Execution, number: int) -> tuple[Verdict, str | None]:
+    return loop.judged(execution, number, critique)
 
 
-def _judge_blocks(debugging: Debugging, execution: Execution, number: int) -> tuple[Verdict, str | None]:
-    return debugging.judged(execution, number, judge_blocks)
+def _judge_blocks(loop: DebugLoop, execution: Execution, number: int) -> tuple[Verdict, str | None]:
+    return loop.judged(execution, number, judge_blocks)
 
 
 _STEPS: Mapping[Mode, Step] = {
     "vdebugger": _judge,
     "without_feedback": _judge,
     "per_block": _judge_blocks,
-    "self_debug": Debugging.by_itself,
+    "self_debug": DebugLoop.by_itself,
 }

@@ -49,7 +49,7 @@ def marks_in(reply: str, program: str) -> Marks:
     return Marks(spans, "several spans are marked" if len(spans) > 1 else None)
 
 
-def marked(program: str, spans: tuple[Span, ...]) -> str:
+def mark_program(program: str, spans: tuple[Span, ...]) -> str:
     """The program with its spans between marks."""
     for span in sorted(spans, key=lambda each: each.start, reverse=True):
         inside = program[span.start : span.end]
@@ -92,7 +92,7 @@ def _in_whole(text: str, program: str) -> tuple[Span, ...]:
     begin = found.start() if found else 0
     places = [place for place, letter in enumerate(program) if not letter.isspace()]
     letters = "".join(program.split())
-    copy, spans = _unmarked(text[begin:])
+    copy, spans = _unmark(text[begin:])
     offset = letters.find(_header_on(copy, program))
     if offset < 0 or not copy.startswith(letters[offset:]):
         return ()
@@ -106,7 +106,7 @@ def _header_on(copy: str, program: str) -> str:
     return header if copy.startswith(header) and header else "\0"
 
 
-def _unmarked(text: str) -> tuple[str, list[tuple[int, int]]]:
+def _unmark(text: str) -> tuple[str, list[tuple[int, int]]]:
     """The letters of a text without marks, and where its marked parts are in them."""
     letters, spans, at = "", [], 0
     for found in _MARKED.finditer(text):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from pyvision.errors import FormatError
 from pyvision.strategies.vdebugger.task_types import FUNCTION
-from pyvision.text.python_source import parsed
+from pyvision.text.python_source import parse_source
 from pyvision.text.replies import without_thinking
 
 MOST_CHARS = 20_000  # a program is a few lines; what is longer is a model that repeats itself
@@ -55,7 +55,7 @@ def canonical(program: str, signature: str) -> Program:
     Of the module only definitions, imports and assignments are kept: what calls the function is not its own to say.
     """
     try:
-        tree = parsed(textwrap.dedent(program))
+        tree = parse_source(textwrap.dedent(program))
         tree.body = [each for each in tree.body if isinstance(each, _KEPT)]
         function = next((each for each in tree.body if _is_function(each)), None)
         if not isinstance(function, ast.FunctionDef):
@@ -109,7 +109,7 @@ def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:
 
 def _tree(program: str) -> ast.Module | None:
     try:
-        return parsed(textwrap.dedent(program))
+        return parse_source(textwrap.dedent(program))
     except _UNREADABLE:
         return None
 
@@ -119,7 +119,7 @@ def _is_function(node: ast.stmt) -> bool:
 
 
 def _sign(function: ast.FunctionDef, signature: str) -> None:
-    (model,) = parsed(f"{signature} pass").body
+    (model,) = parse_source(f"{signature} pass").body
     assert isinstance(model, ast.FunctionDef)
     if [each.arg for each in function.args.args] == [each.arg for each in model.args.args]:
         function.args, function.returns = model.args, model.returns

@@ -1,4 +1,6 @@
-"""Ask the roles: every request is a talk of its own, one turn of text, and a case laid out as in the published data."""
+"""Ask the roles:
+every request is a conversation of its own, one turn of text, and a case laid out as in the published data.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from typing import Literal, TypeAlias
 from pyvision.agent.episode import Episode
 from pyvision.strategies.vdebugger.execution import COMPILE_ERROR, Execution
 from pyvision.strategies.vdebugger.task_types import Query
-from pyvision.strategies.vdebugger.trace_format import Keep, shortened
+from pyvision.strategies.vdebugger.trace_format import Keep, shorten
 from pyvision.text.prompts import load, render
 from pyvision.types import Message, Reply, Text
 
@@ -16,7 +18,7 @@ Style: TypeAlias = Literal["instruct", "trained"]
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class RoleClient:
     """The question as the roles are asked it.
 
     style: `instruct` explains the task; `trained` sends the bare case, for models that were trained on it.
@@ -50,7 +52,7 @@ class Asking:
         line = self.query.line
         if not self.with_feedback:
             return render("vdebugger/case_without_feedback.md", line=line, program=program)
-        trace = shortened(self._trace(execution), self.feedback_chars, self.keep)
+        trace = shorten(self._trace(execution), self.feedback_chars, self.keep)
         return render(
             "vdebugger/case.md", line=line, program=program, result=execution.result, trace=trace or "(none)"
         )

@@ -76,13 +76,13 @@ class Services:
             raise ToolError(f"no tool {tool!r} is set up; there are: {known}")
         observation = self._episode.use(tool, request)
         if observation.error is not None:
-            raise ToolError(_named(tool, observation.error))
+            raise ToolError(_name(tool, observation.error))
         if not isinstance(observation.data, Mapping) or key not in observation.data:
             raise ToolError(f"{tool}: what came back holds no {key!r}")
         return observation.data[key]
 
 
-def _named(tool: str, error: str) -> str:
+def _name(tool: str, error: str) -> str:
     return error if error.startswith(f"{tool}:") else f"{tool}: {error}"
 
 

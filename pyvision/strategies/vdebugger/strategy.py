@@ -8,9 +8,9 @@ from typing import ClassVar, Literal
 from pyvision.agent.episode import Episode
 from pyvision.errors import ConfigError
 from pyvision.strategies.vdebugger.answers import Origin
-from pyvision.strategies.vdebugger.debugging import Course, Debugging, Mode
+from pyvision.strategies.vdebugger.debugging import DebugConfig, DebugLoop, Mode
 from pyvision.strategies.vdebugger.execution import Executor
-from pyvision.strategies.vdebugger.role_client import Asking, Style
+from pyvision.strategies.vdebugger.role_client import RoleClient, Style
 from pyvision.strategies.vdebugger.services import TOOLS
 from pyvision.strategies.vdebugger.task_types import FormName, query_of
 from pyvision.strategies.vdebugger.trace_format import Keep
@@ -66,10 +66,10 @@ class VDebugger:
             )
         query = query_of(question, self.form)
         episode.expect_code()
-        asking = Asking(
+        client = RoleClient(
             episode, query, self.style, self.mode != "without_feedback", self.keep, self.feedback_chars
         )
-        course = Course(
+        config = DebugConfig(
             self.mode,
             self.rounds,
             self.threshold,
@@ -78,4 +78,4 @@ class VDebugger:
             question.images[0].height,
             self.box_origin,
         )
-        return Debugging(asking, Executor(episode, query, self.crop_margin_px), course).answer()
+        return DebugLoop(client, Executor(episode, query, self.crop_margin_px), config).answer()

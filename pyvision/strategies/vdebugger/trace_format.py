@@ -30,13 +30,13 @@ def trace_text(trace: Trace, signature: str, function: str = FUNCTION) -> str:
         if at == gap:
             lines.append(f"[{trace.omitted} events left out]")
         # The header stands for all before it, the variables that the call starts with among them.
-        lines += [_line("call", event.line, signature)] if at == 0 else _told(event)
+        lines += [_line("call", event.line, signature)] if at == 0 else _format(event)
     if events and trace.stopped:
         lines.append("[what ran after this was not traced]")
     return "\n".join(lines)
 
 
-def shortened(text: str, limit: int, keep: Keep = "end") -> str:
+def shorten(text: str, limit: int, keep: Keep = "end") -> str:
     """At most so many characters. end: the header and the last lines; start: the first characters, as published.
 
     The published cut loses the end, where exceptions and results are.
@@ -73,24 +73,24 @@ def own_events(trace: Trace, function: str) -> tuple[Sequence[TraceEvent], int |
     return [trace.events[at] for at in own], gap
 
 
-def _told(event: TraceEvent) -> Iterator[str]:
+def _format(event: TraceEvent) -> Iterator[str]:
     for change in event.changes:
-        yield f"{_LABELS[change.how]} {change.name} = {cut_value(change.value)}"
+        yield f"{_LABELS[change.how]} {change.name} = {shorten_value(change.value)}"
     if event.kind == "return" and event.value is None:
         yield "Call ended by exception"
         return
     yield _line(event.kind, event.line, event.source)
     if event.kind == "return":
-        yield f"Return value:.. {cut_value(event.value or '')}"
+        yield f"Return value:.. {shorten_value(event.value or '')}"
     if event.kind == "exception":
-        yield f"Exception:..... {cut_value(event.value or '')}"
+        yield f"Exception:..... {shorten_value(event.value or '')}"
 
 
 def _line(kind: str, number: int, source: str) -> str:
     return f"{kind:9} {number:4} {source}"
 
 
-def cut_value(text: str, most: int = VALUE_CHARS) -> str:
+def shorten_value(text: str, most: int = VALUE_CHARS) -> str:
     """A value without its middle: of 1000 characters the first 498 and the last 499 are kept."""
     if len(text) <= most:
         return text

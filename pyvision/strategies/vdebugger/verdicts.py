@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from pyvision.strategies.vdebugger.fault_spans import Marks, marked
+from pyvision.strategies.vdebugger.fault_spans import Marks, mark_program
 from pyvision.text.replies import without_thinking
 from pyvision.types import Reply, TokenLogprob
 
@@ -30,7 +30,7 @@ class Verdict:
     marks: Marks = field(default_factory=Marks)
 
     def told(self, program: str) -> dict[str, Any]:
-        """Plain values for an event; `marked` is the program with its marks."""
+        """Plain values for an event; `mark_program` is the program with its marks."""
         spans = [
             {"start": span.start, "end": span.end, "text": program[span.start : span.end]}
             for span in self.marks.spans
@@ -41,7 +41,7 @@ class Verdict:
             "accepted": self.is_accepted,
             "spans": spans,
             "fault": None if self.is_accepted else self.marks.fault,
-            "marked": marked(program, self.marks.spans),
+            "marked": mark_program(program, self.marks.spans),
         }
 
 

@@ -58,7 +58,7 @@ def boxes_in(text: str, scale: str, size: tuple[int, int], label: str) -> tuple[
         raise FormatError(f"the reply holds no boxes: {text.strip()!r:.120}")
     told = told[:_MOST]
     side = 1.0 if _is_share(told) else SCALES[scale]
-    placed = [box for each in told if (box := _placed(each, side, size, label))]
+    placed = [box for each in told if (box := _place(each, side, size, label))]
     if not placed:
         raise FormatError(
             f"no box of the reply lies on the scale {scale!r}, the first is {list(told[0].numbers)}; "
@@ -141,7 +141,7 @@ def _is_share(told: Sequence[_Told]) -> bool:
     return all(0 <= number <= 1 for each in told for number in each.numbers)
 
 
-def _placed(told: _Told, side: float | None, size: tuple[int, int], label: str) -> Box | None:
+def _place(told: _Told, side: float | None, size: tuple[int, int], label: str) -> Box | None:
     """The box in pixels, None where it lies off its scale. side: what a full side counts, None for pixels."""
     if told.in_thousandths and side != 1:
         side = 1000.0

@@ -17,14 +17,21 @@ from importlib import import_module
 from typing import Any, TypeAlias
 
 from pyvision.errors import ConfigError, MissingExtra, ToolError
-from pyvision.images.pixels import opened
+from pyvision.images.pixels import open_image
 from pyvision.text.prompts import load, render
-from pyvision.tools.perception.loading import shared
-from pyvision.tools.perception.observations import Box, answered, captioned, detected, matched, measured
+from pyvision.tools.perception.loading import shared_loader
+from pyvision.tools.perception.observations import (
+    Box,
+    answer_observation,
+    boxes_observation,
+    caption_observation,
+    depth_observation,
+    scores_observation,
+)
 from pyvision.tools.perception.service import Service, is_all, picture_of, text_of, texts_of
 from pyvision.types import Ask, Observation, Picture, Tool, ToolRequest
 
-Talk: TypeAlias = Callable[[Any, str], str]  # of a Pillow image and a text, which is empty for a caption
+ImageChat: TypeAlias = Callable[[Any, str], str]  # of a Pillow image and a text, which is empty for a caption
 _Load: TypeAlias = Callable[[str], Any]
 _Work: TypeAlias = Callable[[Any, ToolRequest, Picture], Observation]
 
@@ -43,7 +50,7 @@ _METRIC = ("zoedepth", "depth_pro", "glpn")  # predict distance; the others pred
 
 def caption(where: str) -> Tool:
     """Describes with a model that talks about images."""
-    return _tool("caption", where, _talker, _caption)
+    return _tool("caption", where, _chat_model, _caption)
 
 
 def vqa(where: str) -> Tool:
@@ -70,7 +77,7 @@ def depth(where: str) -> Tool:
 
 
 def _tool(name: str, where: str, loads: _Load, work: _Work) -> Tool:
-    network = shared((name, where), partial(_loaded, name, where, loads))
+    network = shared_loader((name, where), partial(_load, name, where, loads))
 
     def provide(request: ToolRequest, _: Ask) -> Observation:
         picture = picture_of(request, name)
@@ -80,7 +87,7 @@ def _tool(name: str, where: str, loads: _Load, work: _Work) -> Tool:
     return Service(name, provide)
 
 
-def _loaded(tool: str, where: str, loads: _Load) -> Any:
+def _load(tool: str, where: str, loads: _Load) -> Any:
     """The model. Raises MissingExtra without the packages, ConfigError when it is none that fits."""
     for package in ("torch", "transformers"):
         try:
@@ -123,18 +130,18 @@ def _device() -> str:
     return "cuda" if import_module("torch").cuda.is_available() else "cpu"
 
 
-def _caption(talk: Talk, _: ToolRequest, picture: Picture) -> Observation:
-    return captioned(talk(_image(picture), ""))
+def _caption(generate: ImageChat, _: ToolRequest, picture: Picture) -> Observation:
+    return caption_observation(generate(_image(picture), ""))
 
 
-def _vqa(talk: Talk, request: ToolRequest, picture: Picture) -> Observation:
-    return answered(talk(_image(picture), text_of(request, "vqa")))
+def _vqa(generate: ImageChat, request: ToolRequest, picture: Picture) -> Observation:
+    return answer_observation(generate(_image(picture), text_of(request, "vqa")))
 
 
 def _detect(find: Any, request: ToolRequest, picture: Picture) -> Observation:
     wanted = "" if is_all(request.text) else request.text.strip()
     found = find(_image(picture), candidate_labels=[wanted or "object"], threshold=_LEAST_SCORE)
-    return detected([_box(each) for each in found], picture, wanted)
+    return boxes_observation([_box(each) for each in found], picture, wanted)
 
 
 def _box(found: Any) -> Box:
@@ -146,7 +153,7 @@ def _match(compare: Any, request: ToolRequest, picture: Picture) -> Observation:
     texts = texts_of(request, "match")
     labels = list(dict.fromkeys([*texts, _OTHERWISE]))
     scores = {each["label"]: each["score"] for each in compare(_image(picture), candidate_labels=labels)}
-    return matched(texts, [scores[text] for text in texts])
+    return scores_observation(texts, [scores[text] for text in texts])
 
 
 def _depth(estimate: Any, _: ToolRequest, picture: Picture) -> Observation:
@@ -158,7 +165,7 @@ def _depth(estimate: Any, _: ToolRequest, picture: Picture) -> Observation:
         predicted = estimate(_image(picture))["predicted_depth"].detach().float().cpu().numpy()
     config = estimate.model.config
     is_metric = config.model_type in _METRIC or getattr(config, "depth_estimation_type", "") == "metric"
-    return measured(predicted if is_metric else inverse(predicted), picture)
+    return depth_observation(predicted if is_metric else inverse(predicted), picture)
 
 
 def inverse(nearness: Any) -> Any:
@@ -169,25 +176,25 @@ def inverse(nearness: Any) -> Any:
     return 1 / nearness.clip(peak / 100)
 
 
-def _talker(where: str) -> Talk:
+def _chat_model(where: str) -> ImageChat:
     """Captions and answers of a model that writes."""
     transformers = import_module("transformers")
     processor = transformers.AutoProcessor.from_pretrained(where)
     if getattr(processor, "chat_template", None):
         return partial(_chatted, _pipeline("image-text-to-text", where))
     model = transformers.AutoModelForImageTextToText.from_pretrained(where).to(_device())
-    return partial(_written, model, processor, "Question: {} Answer:")
+    return partial(_write, model, processor, "Question: {} Answer:")
 
 
-def _answerer(where: str) -> Talk:
+def _answerer(where: str) -> ImageChat:
     """The same, but for models with a head of their own for questions."""
     transformers = import_module("transformers")
     kind = transformers.AutoConfig.from_pretrained(where).model_type
     if kind not in ("vilt", "blip"):
-        return _talker(where)
+        return _chat_model(where)
     processor = transformers.AutoProcessor.from_pretrained(where)
     model = transformers.AutoModelForVisualQuestionAnswering.from_pretrained(where).to(_device())
-    return partial(_chosen, model, processor) if kind == "vilt" else partial(_written, model, processor, "{}")
+    return partial(_choose, model, processor) if kind == "vilt" else partial(_write, model, processor, "{}")
 
 
 def _chatted(pipeline: Any, image: Any, question: str) -> str:
@@ -199,7 +206,7 @@ def _chatted(pipeline: Any, image: Any, question: str) -> str:
     return str(said[0]["generated_text"])
 
 
-def _written(model: Any, processor: Any, form: str, image: Any, question: str) -> str:
+def _write(model: Any, processor: Any, form: str, image: Any, question: str) -> str:
     asked = {"text": form.format(question)} if question else {}
     inputs = processor(images=image, return_tensors="pt", **asked).to(model.device)
     tokens = model.generate(**inputs, max_new_tokens=_NEW_TOKENS)
@@ -208,7 +215,7 @@ def _written(model: Any, processor: Any, form: str, image: Any, question: str) -
     return said.removeprefix(prompt) if prompt else said
 
 
-def _chosen(model: Any, processor: Any, image: Any, question: str) -> str:
+def _choose(model: Any, processor: Any, image: Any, question: str) -> str:
     """The likeliest of the answers that a classifier knows."""
     inputs = processor(image, question, return_tensors="pt", truncation=True).to(model.device)
     with import_module("torch").no_grad():
@@ -217,4 +224,4 @@ def _chosen(model: Any, processor: Any, image: Any, question: str) -> str:
 
 
 def _image(picture: Picture) -> Any:
-    return opened(picture).convert("RGB")
+    return open_image(picture).convert("RGB")

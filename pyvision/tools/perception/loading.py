@@ -29,7 +29,7 @@ _SHARED: dict[Hashable, Once] = {}
 _SHARED_LOCK = Lock()
 
 
-def shared(key: Hashable, load: Callable[[], Any]) -> Once:
+def shared_loader(key: Hashable, load: Callable[[], Any]) -> Once:
     """The one of this key: tools are built anew for each question, what they load stays until the process ends."""
     with _SHARED_LOCK:
         return _SHARED.setdefault(key, Once(load))

@@ -9,7 +9,13 @@ from pyvision.images.fit import fit
 from pyvision.text.prompts import load, render
 from pyvision.text.replies import without_thinking
 from pyvision.tools.perception.box_replies import SCALES, boxes_in
-from pyvision.tools.perception.observations import Box, answered, captioned, detected, matched
+from pyvision.tools.perception.observations import (
+    Box,
+    answer_observation,
+    boxes_observation,
+    caption_observation,
+    scores_observation,
+)
 from pyvision.tools.perception.score_replies import scores_in
 from pyvision.tools.perception.service import (
     Service,
@@ -65,13 +71,13 @@ def _takes_nothing(name: str, where: str) -> None:
 
 def _caption(request: ToolRequest, ask: Ask) -> Observation:
     shown = fit(picture_of(request, "caption")).picture
-    return captioned(_heard(ask, "caption", Text(load("tools/caption.md")), shown))
+    return caption_observation(_ask_role(ask, "caption", Text(load("tools/caption.md")), shown))
 
 
 def _vqa(request: ToolRequest, ask: Ask) -> Observation:
     shown = fit(picture_of(request, "vqa")).picture
     prompt = render("tools/vqa.md", question=text_of(request, "vqa"))
-    return answered(_heard(ask, "vqa", Text(prompt), shown))
+    return answer_observation(_ask_role(ask, "vqa", Text(prompt), shown))
 
 
 def _llm_qa(request: ToolRequest, ask: Ask) -> Observation:
@@ -81,7 +87,7 @@ def _llm_qa(request: ToolRequest, ask: Ask) -> Observation:
         prompt = render("tools/llm_context.md", question=question, context=context, form=form)
     else:
         prompt = render("tools/llm.md", question=question, form=form)
-    return answered(_heard(ask, "llm", Text(prompt)))
+    return answer_observation(_ask_role(ask, "llm", Text(prompt)))
 
 
 def _match(request: ToolRequest, ask: Ask) -> Observation:
@@ -91,9 +97,9 @@ def _match(request: ToolRequest, ask: Ask) -> Observation:
         f"{number}. {json.dumps(text, ensure_ascii=False)}" for number, text in enumerate(texts, 1)
     )
     prompt = render("tools/match.md", texts=listed, count=len(texts))
-    said = _heard(ask, "match", Text(prompt), shown)
+    said = _ask_role(ask, "match", Text(prompt), shown)
     try:
-        return matched(texts, scores_in(said, texts))
+        return scores_observation(texts, scores_in(said, texts))
     except FormatError as error:
         raise ToolError(f"match: {error}") from error
 
@@ -111,20 +117,20 @@ def _detect(request: ToolRequest, ask: Ask, scale: str) -> Observation:
         prompt = render("tools/detect.md", wanted=json.dumps(wanted, ensure_ascii=False), scale=counted)
     else:
         prompt = render("tools/detect_all.md", scale=counted)
-    said = _heard(ask, "detect", Text(prompt), fitted.picture)
+    said = _ask_role(ask, "detect", Text(prompt), fitted.picture)
     try:
         boxes = boxes_in(said, scale, (width, height), wanted or "object")
     except FormatError as error:
         raise ToolError(f"detect: {error}") from error
     back = (_in_original(box, fitted.scale_x, fitted.scale_y) for box in boxes)
-    return detected(back, picture, wanted)
+    return boxes_observation(back, picture, wanted)
 
 
 def _in_original(box: Box, x: float, y: float) -> Box:
     return Box(box.left / x, box.top / y, box.right / x, box.bottom / y, box.score, box.label)
 
 
-def _heard(ask: Ask, role: str, *parts: Part) -> str:
+def _ask_role(ask: Ask, role: str, *parts: Part) -> str:
     """What the model of a role says to these parts, pictures first. Raises ToolError when it declines."""
     in_order = tuple(sorted(parts, key=lambda part: isinstance(part, Text)))
     reply = ask(role, (Message("user", in_order),))

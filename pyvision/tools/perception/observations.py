@@ -50,37 +50,37 @@ class Line:
 Placed = TypeVar("Placed", Box, Line)
 
 
-def captioned(caption: str) -> Observation:
+def caption_observation(caption: str) -> Observation:
     """A caption as `{"caption": …}`. Raises ToolError for an empty one."""
-    return _told("caption", caption)
+    return _format("caption", caption)
 
 
-def answered(answer: str) -> Observation:
+def answer_observation(answer: str) -> Observation:
     """A short text as `{"answer": …}`. Raises ToolError for an empty one."""
-    return _told("answer", answer)
+    return _format("answer", answer)
 
 
-def detected(boxes: Iterable[Box], picture: Picture, wanted: str) -> Observation:
+def boxes_observation(boxes: Iterable[Box], picture: Picture, wanted: str) -> Observation:
     """`{"boxes": […]}`, the surest first, cut to the picture; what then has no area is left out."""
     within = [_within(box, picture) for box in boxes]
     kept = sorted((box for box in within if box.area > 0), key=lambda box: -box.score)[:MOST_BOXES]
-    text = "\n".join(f"{_scored(box.label, box.score)} at {_place(box)}" for box in kept)
+    text = "\n".join(f"{_score(box.label, box.score)} at {_place(box)}" for box in kept)
     return Observation(text or f"Found no {wanted or 'objects'}.", {"boxes": [asdict(box) for box in kept]})
 
 
-def matched(texts: Sequence[str], scores: Sequence[float]) -> Observation:
+def scores_observation(texts: Sequence[str], scores: Sequence[float]) -> Observation:
     """`{"scores": […]}`, one a text and in its order."""
     inside = [_share(score) for score in scores]
-    text = "\n".join(_scored(each, score) for each, score in zip(texts, inside, strict=True))
+    text = "\n".join(_score(each, score) for each, score in zip(texts, inside, strict=True))
     return Observation(text, {"scores": inside})
 
 
-def measured(depth: Any, picture: Picture) -> Observation:
+def depth_observation(depth: Any, picture: Picture) -> Observation:
     """`{"depth": rows from the top, "width", "height"}`, larger is farther; `depth` is a map of any size.
 
     Scaled down to DEPTH_CELLS a side, by the mean of each cell. Raises ToolError for a map with a number that is none.
     """
-    cells = _reduced(depth)
+    cells = _reduce(depth)
     rows = [[float(value) for value in row] for row in cells]
     if not all(math.isfinite(value) for row in rows for value in row):
         raise ToolError("depth: the map holds values that are no numbers; try another model")
@@ -96,11 +96,11 @@ def measured(depth: Any, picture: Picture) -> Observation:
 def read(lines: Iterable[Line], picture: Picture) -> Observation:
     """`{"lines": […]}`, in reading order, cut to the picture; empty ones are left out."""
     within = [_within(line, picture) for line in lines if line.text.strip()]
-    text = "\n".join(f"Extracted Text: {_scored(_one_line(line.text), line.score)}" for line in within)
+    text = "\n".join(f"Extracted Text: {_score(_one_line(line.text), line.score)}" for line in within)
     return Observation(text or "No text was found.", {"lines": [asdict(line) for line in within]})
 
 
-def _told(kind: str, text: str) -> Observation:
+def _format(kind: str, text: str) -> Observation:
     if not (told := text.strip()[:MOST_CHARS]):
         raise ToolError(f"{kind}: the model said nothing; ask another one")
     return Observation(told, {kind: told})
@@ -123,7 +123,7 @@ def _share(score: float) -> float:
     return min(1.0, max(0.0, float(score)))
 
 
-def _scored(name: str, score: float) -> str:
+def _score(name: str, score: float) -> str:
     return f"{name} (score={100 * score:.1f})"
 
 
@@ -135,7 +135,7 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _reduced(depth: Any) -> Any:
+def _reduce(depth: Any) -> Any:
     """A map of at most DEPTH_CELLS a side: each cell the mean of the values that fall into it."""
     import numpy
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from pyvision.errors import ConfigError, MissingExtra, ToolError
 from pyvision.images.pixels import pixels
-from pyvision.tools.perception.loading import Once, shared
+from pyvision.tools.perception.loading import Once, shared_loader
 from pyvision.tools.perception.observations import Line, read
 from pyvision.tools.perception.service import Service, picture_of
 from pyvision.types import Ask, Observation, Picture, Tool, ToolRequest
@@ -29,7 +29,7 @@ def rapidocr(where: str) -> Tool:
     """Reads print in Latin and Chinese letters; needs the extra `ocr`."""
     if where:
         raise ConfigError(f"--tool ocr=rapidocr:{where}: takes nothing behind the colon")
-    engine = shared("rapidocr", _load_rapidocr)
+    engine = shared_loader("rapidocr", _load_rapidocr)
 
     def provide(request: ToolRequest, _: Ask) -> Observation:
         picture = picture_of(request, "ocr")
@@ -114,7 +114,7 @@ def lines_of(table: str) -> Iterator[Line]:
         fields = row.split("\t")
         if len(fields) == 12 and fields[0] == _WORD_LEVEL and (word := _word(fields)) is not None:
             lines.setdefault(tuple(fields[1:5]), []).append(word)
-    return (_joined(words) for words in lines.values())
+    return (_join(words) for words in lines.values())
 
 
 def _word(fields: Sequence[str]) -> Line | None:
@@ -127,7 +127,7 @@ def _word(fields: Sequence[str]) -> Line | None:
     return Line(fields[11].strip(), left, top, left + width, top + height, confidence / 100)
 
 
-def _joined(words: Iterable[Line]) -> Line:
+def _join(words: Iterable[Line]) -> Line:
     parts = tuple(words)
     return Line(
         " ".join(word.text for word in parts),

@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 
 from pyvision.errors import ConfigError
-from pyvision.images.read import shown_name
+from pyvision.images.read import format_name
 from pyvision.tools.retrieval.captions import give_captions
 from pyvision.tools.retrieval.entries import Complain, Counts, Found
 from pyvision.tools.retrieval.image_descriptors import Describe, describer
@@ -42,7 +42,7 @@ def add(
 
     def complain(path: str, why: str) -> None:
         counts.left_out += 1
-        tell(f"{shown_name(path)}: {' '.join(why.split())}")
+        tell(f"{format_name(path)}: {' '.join(why.split())}")
 
     paths = [os.path.abspath(root) for root in roots]  # noqa: PTH100 - links stay as they were given
     for path in paths:
@@ -121,8 +121,8 @@ class _Update:
     def _write(self, found: Found, file: int, before: int) -> bool:
         """Write the passages of a file but for those that are there already; whether it could be done."""
         try:
-            for passage, looks in islice(read_file(found, self.describe), before, None):
-                self.writer.write(file, passage, looks)
+            for passage, features in islice(read_file(found, self.describe), before, None):
+                self.writer.write(file, passage, features)
                 self.counts.passages += 1
         except (ConfigError, OSError) as error:
             self.writer.drop(file)
@@ -164,4 +164,4 @@ def _is_unchanged(found: Found, entry: Entry) -> bool:
 def _reason(error: Exception, path: str) -> str:
     if isinstance(error, OSError):
         return f"cannot be read ({error.strerror}); see who may"
-    return str(error).removeprefix(f"image {shown_name(path)}: ")
+    return str(error).removeprefix(f"image {format_name(path)}: ")

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from pyvision.errors import ConfigError
 from pyvision.tools.retrieval.entries import Complain, Found, Passage
-from pyvision.tools.retrieval.records import Record, joined, records_in, sidecar_of, sidecar_passages
-from pyvision.tools.retrieval.scan import Scan, found_file, kind_of
+from pyvision.tools.retrieval.records import Record, join_captions, records_in, sidecar_of, sidecar_passages
+from pyvision.tools.retrieval.scan import Scan, kind_of, stat_file
 
 CAPTION_FILES = ("captions.jsonl", "metadata.jsonl")  # looked for beside a picture that is added by itself
 
@@ -48,7 +48,7 @@ def _take_record(found: Scan, named: _Named, path: str, record: Record, complain
     try:
         if image not in found.found and path in found.found:
             _check_picture(image)
-            found.found[image] = found_file(image)
+            found.found[image] = stat_file(image)
         named.captions[image].append(record.passage)
     except OSError as error:
         named.missing[path].add(image)
@@ -78,7 +78,7 @@ def _caption(
     found: Scan, picture: Found, captions: Mapping[str, Sequence[Passage]], complain: Complain
 ) -> None:
     if not _give_sidecar(found, picture, complain) and captions.get(picture.path):
-        caption = joined(captions[picture.path])
+        caption = join_captions(captions[picture.path])
         companion = _digest("\n".join((caption.title, caption.text, caption.url)))
         found.found[picture.path] = replace(picture, caption=caption, companion=companion)
 

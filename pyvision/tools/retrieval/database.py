@@ -58,7 +58,7 @@ def reading(path: Path, wait_s: float = 5.0) -> Iterator[sqlite3.Connection]:
 
     Raises ConfigError for a file that is missing or no index, ToolError while another program locks it.
     """
-    with explained(path), closing(_opened(path, wait_s)) as database:
+    with explain_errors(path), closing(_open(path, wait_s)) as database:
         _check(path, database)
         database.execute("BEGIN")
         yield database
@@ -70,7 +70,7 @@ def writing(path: Path) -> Iterator[sqlite3.Connection]:
 
     Raises ConfigError for a file that is no index, or when another process writes.
     """
-    with explained(path):
+    with explain_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         with (
             _lock(path),
@@ -86,19 +86,19 @@ def writing(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 @contextmanager
-def explained(path: Path) -> Iterator[None]:
+def explain_errors(path: Path) -> Iterator[None]:
     """Errors of the database and the disk as one line each."""
     try:
         yield
     except sqlite3.Error as error:
-        raise _told(path, error) from error
+        raise _format(path, error) from error
     except OSError as error:
         raise ConfigError(
             f"index {str(path)!r}: {error.strerror}; choose another file with --index or {VARIABLE}"
         ) from error
 
 
-def _told(path: Path, error: sqlite3.Error) -> PyVisionError:
+def _format(path: Path, error: sqlite3.Error) -> PyVisionError:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the upper bits go into detail
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return ToolError(f"index {str(path)!r}: another program keeps it locked; try again when that is done")
@@ -110,7 +110,7 @@ def _told(path: Path, error: sqlite3.Error) -> PyVisionError:
     return ConfigError(f"index {str(path)!r}: {error}; see who may read and write there")
 
 
-def _opened(path: Path, wait_s: float) -> sqlite3.Connection:
+def _open(path: Path, wait_s: float) -> sqlite3.Connection:
     if not path.is_file():
         raise ConfigError(
             f"index {str(path)!r}: there is none; `pyvision index add PATH --index FILE` makes one"

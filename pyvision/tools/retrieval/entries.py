@@ -38,7 +38,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Looks:
+class ImageFeatures:
     """What is kept of a picture: hashes of 8 bytes each and a descriptor of float16 numbers (see looks.py)."""
 
     sha256: str

@@ -14,8 +14,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyvision.errors import ConfigError, MissingExtra
-from pyvision.images.pixels import opened
-from pyvision.tools.perception.loading import Once, shared
+from pyvision.images.pixels import open_image
+from pyvision.tools.perception.loading import Once, shared_loader
 from pyvision.types import Picture
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ OWN = ""  # the name of our own descriptor
 
 
 def describer(name: str) -> Describe | None:
-    """By its name, KIND:WHERE; None for our own, which `looks_of` has at hand.
+    """By its name, KIND:WHERE; None for our own, which `features_of` has at hand.
 
     Raises ConfigError; the network loads with its first picture.
     """
@@ -42,18 +42,18 @@ def describer(name: str) -> Describe | None:
     return DESCRIBERS[kind](where)
 
 
-def describer_of(database: sqlite3.Connection) -> str:
+def descriptor_of(database: sqlite3.Connection) -> str:
     """The name of the one whose vectors an index holds."""
     row = database.execute("SELECT value FROM about WHERE key = 'describer'").fetchone()
     return str(row[0]) if row else OWN
 
 
 def _network(where: str) -> Describe:
-    network = shared(("embed", where), partial(_loaded, where))
+    network = shared_loader(("embed", where), partial(_load, where))
     return partial(_features, network)
 
 
-def _loaded(where: str) -> tuple[Any, Any]:
+def _load(where: str) -> tuple[Any, Any]:
     """The network and what prepares pictures for it. Raises MissingExtra, and ConfigError where it is none."""
     for package in ("torch", "transformers"):
         try:
@@ -79,7 +79,7 @@ def _features(network: Once, picture: Picture) -> NDArray[float32]:
     torch: Any = import_module("torch")
     with network.held() as (model, prepare), torch.inference_mode():
         try:
-            told = model.get_image_features(**prepare(images=opened(picture), return_tensors="pt"))
+            told = model.get_image_features(**prepare(images=open_image(picture), return_tensors="pt"))
         except (RuntimeError, ValueError, TypeError) as error:  # of torch, and no memory left
             raise ConfigError(f"the network failed: {' '.join(str(error).split())[:300]}") from error
     vector = getattr(told, "pooler_output", told)[0].float().cpu().numpy()

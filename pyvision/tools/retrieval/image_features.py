@@ -25,7 +25,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from pyvision.images.pixels import file_hash, pixels
-from pyvision.tools.retrieval.entries import Looks
+from pyvision.tools.retrieval.entries import ImageFeatures
 from pyvision.types import Picture
 
 if TYPE_CHECKING:
@@ -41,18 +41,20 @@ _EVENNESS = 4.0  # levels from one pixel to the next: a field of this mean magni
 _WEIGHTS = (0.4, 0.3, 0.3)  # colours, places, gradients
 
 
-def looks_of(picture: Picture, describe: Callable[[Picture], NDArray[float32]] | None = None) -> Looks:
+def features_of(
+    picture: Picture, describe: Callable[[Picture], NDArray[float32]] | None = None
+) -> ImageFeatures:
     """How a picture looks; its vector by `describe`, else the descriptor. Raises ImageError."""
     from numpy import array, float16
 
     small = pixels(picture, SIDE_PX)
     grey = small @ array((0.299, 0.587, 0.114))
-    return Looks(
+    return ImageFeatures(
         file_hash(picture),
         picture.width,
         picture.height,
-        _packed(_dhash(grey)),
-        _packed(_phash(grey)),
+        _pack(_dhash(grey)),
+        _pack(_phash(grey)),
         (describe(picture) if describe else descriptor_of(small)).astype(float16).tobytes(),
     )
 
@@ -72,7 +74,7 @@ def descriptor_of(small: NDArray[uint8]) -> NDArray[float32]:
 
 
 def _dhash(grey: NDArray[float64]) -> NDArray[bool_]:
-    fields = _averaged(grey, 8, 9)
+    fields = _average(grey, 8, 9)
     bits: NDArray[bool_] = fields[:, 1:] - fields[:, :-1] > _RISE
     return bits
 
@@ -81,7 +83,7 @@ def _phash(grey: NDArray[float64]) -> NDArray[bool_]:
     from numpy import median
 
     waves = _cosines()
-    low = waves @ _averaged(grey, 32, 32) @ waves.T
+    low = waves @ _average(grey, 32, 32) @ waves.T
     bits: NDArray[bool_] = low > median(low.ravel()[1:]) + _COEFFICIENT
     bits[0, 0] = False
     return bits
@@ -97,13 +99,13 @@ def _cosines() -> NDArray[float64]:
     return rows
 
 
-def _packed(bits: NDArray[bool_]) -> bytes:
+def _pack(bits: NDArray[bool_]) -> bytes:
     from numpy import packbits
 
     return packbits(bits.ravel()).tobytes()
 
 
-def _averaged(values: NDArray[float64], rows: int, columns: int) -> NDArray[float64]:
+def _average(values: NDArray[float64], rows: int, columns: int) -> NDArray[float64]:
     """The means of rows x columns fields of equal size; a pixel on a seam counts in both by its share."""
     from numpy import tensordot
 
@@ -160,7 +162,7 @@ def _cells() -> NDArray[float64]:
 def _places(small: NDArray[uint8]) -> NDArray[float64]:
     from numpy import concatenate
 
-    fields = _averaged(small / 255, 5, 5).clip(0, 1)
+    fields = _average(small / 255, 5, 5).clip(0, 1)
     found: NDArray[float64] = concatenate([fields.ravel(), 1 - fields.ravel()])
     return found
 
@@ -176,7 +178,7 @@ def _gradients(small: NDArray[uint8]) -> NDArray[float64]:
     shares, rows, columns = zeros((*low.shape, 8)), *indices(low.shape, sparse=True)
     shares[rows, columns, low] = magnitude * (1 - share)
     shares[rows, columns, (low + 1) % 8] = magnitude * share
-    fields = _averaged(shares, 3, 3)
+    fields = _average(shares, 3, 3)
     even = full((3, 3, 1), _EVENNESS)
     found = concatenate([fields, even], axis=2)
     shares_of_fields: NDArray[float64] = found / found.sum(axis=2, keepdims=True)

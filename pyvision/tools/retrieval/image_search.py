@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pyvision.tools.retrieval.entries import Looks
+from pyvision.tools.retrieval.entries import ImageFeatures
 
 if TYPE_CHECKING:
     from numpy import float32, int64, uint8, uint64
@@ -51,11 +51,11 @@ class Pictures:
     hashes: NDArray[uint64]
     descriptors: NDArray[float32]
 
-    def like(self, looks: Looks, count: int) -> list[Like]:
+    def like(self, features: ImageFeatures, count: int) -> list[Like]:
         """The `count` pictures that are most alike, the best first."""
         from numpy import argsort, flatnonzero, partition
 
-        likeness = self._likeness(looks)
+        likeness = self._likeness(features)
         count = min(count, len(likeness))
         if not count:
             return []
@@ -63,38 +63,38 @@ class Pictures:
         last = partition(distance, count - 1)[count - 1]  # a tenth of the time that sorting all of them takes
         near = flatnonzero(distance <= last)
         best = near[argsort(distance[near], kind="stable")[:count]]
-        return self._told(best, likeness[best], self._bits(looks, best))
+        return self._format(best, likeness[best], self._bits(features, best))
 
-    def copies(self, looks: Looks, count: int) -> list[Like]:
+    def copies(self, features: ImageFeatures, count: int) -> list[Like]:
         """At most `count` copies, the best first."""
         from numpy import flatnonzero
 
-        bits = self._bits(looks, slice(None))
+        bits = self._bits(features, slice(None))
         near = flatnonzero(bits <= COPY_BITS)
         if not len(near):
             return []
-        found = self._told(near, self.descriptors[near] @ _vector(looks), bits[near])
+        found = self._format(near, self.descriptors[near] @ _vector(features), bits[near])
         return sorted((one for one in found if one.is_copy), key=lambda one: -one.sameness)[:count]
 
-    def _told(self, places: NDArray[int64], likeness: NDArray[float32], bits: NDArray[uint8]) -> list[Like]:
+    def _format(self, places: NDArray[int64], likeness: NDArray[float32], bits: NDArray[uint8]) -> list[Like]:
         """What is said of pictures at some places; likeness, bits: of these."""
         return [
             Like(int(passage), min(1.0, float(alike)), int(differing))
             for passage, alike, differing in zip(self.passages[places], likeness, bits, strict=True)
         ]
 
-    def _bits(self, looks: Looks, places: NDArray[int64] | slice) -> NDArray[uint8]:
+    def _bits(self, features: ImageFeatures, places: NDArray[int64] | slice) -> NDArray[uint8]:
         from numpy import bitwise_count, frombuffer, uint64
 
-        dhash, phash = frombuffer(looks.dhash + looks.phash, uint64)
+        dhash, phash = frombuffer(features.dhash + features.phash, uint64)
         hashes = self.hashes[places]
         found: NDArray[uint8] = bitwise_count(hashes[:, 0] ^ dhash) + bitwise_count(hashes[:, 1] ^ phash)
         return found
 
-    def _likeness(self, looks: Looks) -> NDArray[float32]:
+    def _likeness(self, features: ImageFeatures) -> NDArray[float32]:
         from numpy import concatenate, float32, zeros
 
-        one = _vector(looks)
+        one = _vector(features)
         parts = [block @ one for block in self._blocks()]
         return concatenate(parts) if parts else zeros(0, float32)
 
@@ -119,7 +119,7 @@ def pictures_of(database: sqlite3.Connection, before: Pictures | None) -> Pictur
     return Pictures(revision, array([row[0] for row in rows], int64), hashes, descriptors.astype(float32))
 
 
-def _vector(looks: Looks) -> NDArray[float32]:
+def _vector(features: ImageFeatures) -> NDArray[float32]:
     from numpy import float16, float32, frombuffer
 
-    return frombuffer(looks.descriptor, float16).astype(float32)
+    return frombuffer(features.descriptor, float16).astype(float32)

@@ -29,10 +29,10 @@ def read_text(path: str) -> str:
         raise ConfigError(f"is no UTF-8 text (byte {error.start:,}); convert it with iconv") from error
     if "\0" in text:
         raise ConfigError("holds NUL characters, so it is no text; rename it if it is data")
-    return cleaned(text)
+    return clean_text(text)
 
 
-def cleaned(text: str) -> str:
+def clean_text(text: str) -> str:
     """The text without what no database takes: halves of characters, as "\\ud800" in JSON makes them, and NUL."""
     if not text.isascii():
         text = text.encode("utf-8", "replace").decode()
@@ -41,11 +41,11 @@ def cleaned(text: str) -> str:
 
 def pdf_pages(path: str) -> Iterator[str]:
     """The text of each page; scans have none. Raises MissingExtra without pypdf, ConfigError, OSError."""
-    for page in _opened(path):
-        yield cleaned(_text_of(page)[:MAX_PAGE_CHARS])
+    for page in _open(path):
+        yield clean_text(_text_of(page)[:MAX_PAGE_CHARS])
 
 
-def _opened(path: str) -> list[Any]:
+def _open(path: str) -> list[Any]:
     getLogger("pypdf").setLevel(CRITICAL)  # what it makes of a bad file is told in one line, or was no harm
     try:
         reader = import_module("pypdf").PdfReader  # it is not there when types are checked

@@ -21,7 +21,7 @@ _LEAST = 2 ** (1 / _LEVELS_OF_A_DOUBLING)  # the weight of the lowest level
 _B = 0.75  # how much of bm25 hangs on the length, as in SQLite
 
 
-def marks_in(title: Sequence[str], text: Sequence[str]) -> list[str]:
+def postings_in(title: Sequence[str], text: Sequence[str]) -> list[str]:
     """The marks of a passage, of its folded words."""
     weights = Counter(text)
     for word in title:
@@ -31,7 +31,7 @@ def marks_in(title: Sequence[str], text: Sequence[str]) -> list[str]:
     return [_mark(word, _level(weight / usual)) for word, weight in weights.items() if weight >= least]
 
 
-def marks_of(word: str) -> Iterator[str]:
+def postings_of(word: str) -> Iterator[str]:
     """All the marks that a word can have, the weightiest first."""
     return (_mark(word, level) for level in range(LEVELS, 0, -1))
 

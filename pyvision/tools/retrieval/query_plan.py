@@ -21,7 +21,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from pyvision.tools.retrieval.postings import marks_of
+from pyvision.tools.retrieval.postings import postings_of
 
 MAX_RARE = 4_000
 MAX_COMMON = 100_000
@@ -47,7 +47,7 @@ class Words:
     common: tuple[str, ...]
 
 
-def parted(frequencies: Mapping[str, int], passages: int) -> Words:
+def split_words(frequencies: Mapping[str, int], passages: int) -> Words:
     """Which words count. frequencies: of each word that is known; passages: how many there are."""
     order = sorted(frequencies, key=lambda word: (frequencies[word], word))
     rare = _within(order, frequencies, MAX_RARE)
@@ -67,7 +67,7 @@ def for_rare(words: Words) -> tuple[Search, ...]:
 def for_common(words: Words, frequencies: Mapping[str, int]) -> tuple[Search, ...]:
     """Those for passages with common words alone. frequencies: of words and of marks that are there."""
     common = words.common
-    marks = [[mark for mark in marks_of(word) if mark in frequencies] for word in common]
+    marks = [[mark for mark in postings_of(word) if mark in frequencies] for word in common]
     rows = MAX_WEIGHTY // len(common)
     weighty = [_any(_weightiest(some, frequencies, rows)) for some in marks if some]
     weighty += [_all(*pair) for pair in combinations(filter(None, marks[:MAX_PAIRED]), 2)]

@@ -15,7 +15,7 @@ from typing import Any
 
 from pyvision.tools.retrieval.entries import Complain, Passage
 from pyvision.tools.retrieval.passages import markdown_passages, short_title, split, text_passages
-from pyvision.tools.retrieval.plain_text import MAX_TEXT_BYTES, cleaned, read_text
+from pyvision.tools.retrieval.plain_text import MAX_TEXT_BYTES, clean_text, read_text
 
 MAX_LINE_BYTES = 4 * 2**20
 SIDECARS = (".txt", ".md", ".json")
@@ -58,7 +58,7 @@ def passages_in(records: Iterator[Record], without: frozenset[str]) -> Iterator[
             yield Passage(record.passage.title, part, record.passage.url)
 
 
-def joined(captions: Sequence[Passage]) -> Passage:
+def join_captions(captions: Sequence[Passage]) -> Passage:
     """Several captions of one picture as one: the first title and address, every text once."""
     texts = dict.fromkeys(caption.text for caption in captions)
     urls = [caption.url for caption in captions if caption.url]
@@ -126,13 +126,13 @@ def _first(value: Mapping[str, Any], names: Sequence[str]) -> str:
     for name in names:
         match value.get(name):
             case str(text) if text.strip():
-                return cleaned(text)
+                return clean_text(text)
             case bool() | None:
                 continue
             case int() | float() as number:
                 return str(number)
             case [str(), *_] as texts:
-                return cleaned("\n".join(str(text) for text in texts))
+                return clean_text("\n".join(str(text) for text in texts))
     return ""
 
 

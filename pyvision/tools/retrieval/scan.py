@@ -55,7 +55,7 @@ def check_root(path: str) -> Found | None:
     return None if os.path.isdir(path) else _root(path)  # noqa: PTH112 - paths are text here: there may be 100,000
 
 
-def found_file(path: str) -> Found:
+def stat_file(path: str) -> Found:
     """A file as it is now. Raises OSError, also for one that is not indexed."""
     status = os.stat(path)  # noqa: PTH116 - likewise
     kind = kind_of(path)
@@ -74,7 +74,7 @@ def _take(result: Scan, path: str, complain: Complain) -> None:
         result.other_kinds += 1
         return
     try:
-        result.found[path] = found_file(path)
+        result.found[path] = stat_file(path)
     except OSError as error:
         result.unread.append(path)
         complain(path, f"cannot be read ({error.strerror})")
@@ -82,7 +82,7 @@ def _take(result: Scan, path: str, complain: Complain) -> None:
 
 def _root(path: str) -> Found:
     try:
-        return found_file(path)
+        return stat_file(path)
     except FileNotFoundError as error:
         raise ConfigError(
             f"{path!r}: there is no such file or folder; `pyvision index remove PATH` forgets what was there"

@@ -9,9 +9,9 @@ from pathlib import Path
 from threading import Lock
 
 from pyvision.tools.retrieval.database import reading
-from pyvision.tools.retrieval.entries import Hit, Looks, hit_of
-from pyvision.tools.retrieval.image_descriptors import describer, describer_of
-from pyvision.tools.retrieval.image_features import looks_of
+from pyvision.tools.retrieval.entries import Hit, ImageFeatures, hit_of
+from pyvision.tools.retrieval.image_descriptors import describer, descriptor_of
+from pyvision.tools.retrieval.image_features import features_of
 from pyvision.tools.retrieval.image_search import Like, Pictures, pictures_of
 from pyvision.tools.retrieval.text_search import Statistics, find_passages, statistics_of
 from pyvision.types import Picture
@@ -58,16 +58,16 @@ class Index:
 
     def identical(self, picture: Picture, count: int = 5) -> tuple[Hit, ...]:
         """Copies of a picture, also scaled or compressed ones. Raises ImageError."""
-        looks = self._looks_of(picture)
+        features = self._features_of(picture)
         with reading(self.path) as database:
-            found = self._pictures_of(database).copies(looks, count)
+            found = self._pictures_of(database).copies(features, count)
             return _hits(database, found, lambda one: one.sameness)
 
     def similar(self, picture: Picture, count: int = 5) -> tuple[Hit, ...]:
         """Pictures of similar colours and forms, or alike to the index's network, the best first. Raises ImageError."""
-        looks = self._looks_of(picture)
+        features = self._features_of(picture)
         with reading(self.path) as database:
-            found = self._pictures_of(database).like(looks, count)
+            found = self._pictures_of(database).like(features, count)
             return _hits(database, found, lambda one: one.likeness)
 
     def info(self) -> Info:
@@ -80,13 +80,13 @@ class Index:
             )
             version = database.execute("PRAGMA user_version").fetchone()[0]
             size = self.path.stat().st_size
-            name = describer_of(database)
+            name = descriptor_of(database)
             return Info(str(self.path), size, version, files, passages, pictures, unfinished, name)
 
-    def _looks_of(self, picture: Picture) -> Looks:
+    def _features_of(self, picture: Picture) -> ImageFeatures:
         with reading(self.path) as database:
-            describe = describer(describer_of(database))
-        return looks_of(picture, describe)
+            describe = describer(descriptor_of(database))
+        return features_of(picture, describe)
 
     def _pictures_of(self, database: sqlite3.Connection) -> Pictures:
         with self._lock:  # one thread loads, the others wait for what it loads

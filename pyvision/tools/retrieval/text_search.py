@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from pyvision.tools.retrieval.entries import Hit, hit_of
-from pyvision.tools.retrieval.postings import TITLE_WEIGHT, marks_of
-from pyvision.tools.retrieval.query_plan import Search, for_common, for_rare, parted
+from pyvision.tools.retrieval.postings import TITLE_WEIGHT, postings_of
+from pyvision.tools.retrieval.query_plan import Search, for_common, for_rare, split_words
 from pyvision.tools.retrieval.words import query_words
 
 MAX_QUERY_WORDS = 64
@@ -56,14 +56,14 @@ def find_passages(
 ) -> tuple[Hit, ...]:
     """At most `count` hits. score: the share of the most that these words could come to in one passage."""
     frequencies = _frequencies(database, statistics, query_words(query, MAX_QUERY_WORDS))
-    words = parted(frequencies, statistics.passages)
+    words = split_words(frequencies, statistics.passages)
     rarity = {word: _rarity(statistics.passages, frequencies[word]) for word in (*words.rare, *words.common)}
-    found = _best(_scored(database, for_rare(words), count), count)
+    found = _best(_score(database, for_rare(words), count), count)
     if words.common and (
         len(found) < count or found[-1][1] < _likely(words.common, rarity, statistics.passages / count)
     ):
-        marks = _frequencies(database, statistics, chain.from_iterable(map(marks_of, words.common)))
-        others = _scored(database, for_common(words, {**frequencies, **marks}), count)
+        marks = _frequencies(database, statistics, chain.from_iterable(map(postings_of, words.common)))
+        others = _score(database, for_common(words, {**frequencies, **marks}), count)
         found = _best(chain(found, others), count)
     most = _BM25_LIMIT * sum(rarity.values())
     rows = ((database.execute(_PASSAGE, (passage,)).fetchone(), score) for passage, score in found)
@@ -79,7 +79,7 @@ def _likely(common: Iterable[str], rarity: Mapping[str, float], passages_each: f
     return min(sum(rarity[word] for word in common), math.log(max(1.0, passages_each)))
 
 
-def _scored(
+def _score(
     database: sqlite3.Connection, searches: Iterable[Search], count: int
 ) -> Iterator[tuple[int, float]]:
     for search in searches:

@@ -23,7 +23,7 @@ _PLURALS = (  # ending, what stands before it in words that are no plural, what 
 
 def words_in(text: str) -> list[str]:
     """The words of a text in order, folded; what is neither letter nor digit parts them."""
-    return [_singular(word[:MAX_WORD_CHARS]) for word in _WORD.findall(_folded(text))]
+    return [_singular(word[:MAX_WORD_CHARS]) for word in _WORD.findall(_fold(text))]
 
 
 def query_words(query: str, limit: int) -> tuple[str, ...]:
@@ -31,7 +31,7 @@ def query_words(query: str, limit: int) -> tuple[str, ...]:
     return tuple(islice(dict.fromkeys(words_in(query)), limit))
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     parts = unicodedata.normalize("NFKD", text.casefold())

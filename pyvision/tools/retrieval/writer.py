@@ -12,9 +12,9 @@ from typing import Any
 
 from pyvision.errors import ConfigError
 from pyvision.tools.retrieval.database import writing
-from pyvision.tools.retrieval.entries import Found, Looks, Passage
-from pyvision.tools.retrieval.image_descriptors import describer_of
-from pyvision.tools.retrieval.postings import marks_in
+from pyvision.tools.retrieval.entries import Found, ImageFeatures, Passage
+from pyvision.tools.retrieval.image_descriptors import descriptor_of
+from pyvision.tools.retrieval.postings import postings_in
 from pyvision.tools.retrieval.words import words_in
 
 BATCH_PASSAGES = 500
@@ -63,7 +63,7 @@ class Writer:
 
         Raises ConfigError for another one than that of the pictures that are there.
         """
-        known = describer_of(self._database)
+        known = descriptor_of(self._database)
         if wanted is None or wanted == known:
             return known
         if self._database.execute("SELECT EXISTS (SELECT 1 FROM pictures)").fetchone()[0]:
@@ -80,16 +80,23 @@ class Writer:
         cursor = self._change(f"INSERT INTO files ({columns}) VALUES (?, ?, ?, ?, ?, ?, 0, 0)", *values)
         return cursor.lastrowid or 0
 
-    def write(self, file: int, passage: Passage, looks: Looks | None = None) -> None:
+    def write(self, file: int, passage: Passage, features: ImageFeatures | None = None) -> None:
         """Append a passage to a file, a picture's with its looks."""
         values = file, passage.title, passage.text, passage.url
         cursor = self._change("INSERT INTO passages (file, title, text, url) VALUES (?, ?, ?, ?)", *values)
         words = _words(passage.title, passage.text)
         insert = "INSERT INTO words (rowid, title, text, marks) VALUES (?, ?, ?, ?)"
         self._change(insert, cursor.lastrowid, *words)
-        if looks:
+        if features:
             self._touches_pictures = True
-            parts = looks.sha256, looks.width, looks.height, looks.dhash, looks.phash, looks.descriptor
+            parts = (
+                features.sha256,
+                features.width,
+                features.height,
+                features.dhash,
+                features.phash,
+                features.descriptor,
+            )
             self._change("INSERT INTO pictures VALUES (?, ?, ?, ?, ?, ?, ?)", cursor.lastrowid, *parts)
         self._change("UPDATE files SET passages = passages + 1 WHERE id = ?", file)
         self._count()
@@ -141,4 +148,4 @@ def _entry(row: Sequence[Any]) -> Entry:
 def _words(title: str, text: str) -> tuple[str, ...]:
     """What is indexed of a passage: the words of its title, those of its text, its marks."""
     of_title, of_text = words_in(title), words_in(text)
-    return tuple(" ".join(words) for words in (of_title, of_text, marks_in(of_title, of_text)))
+    return tuple(" ".join(words) for words in (of_title, of_text, postings_in(of_title, of_text)))

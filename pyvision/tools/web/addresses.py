@@ -99,7 +99,7 @@ class Guard:
         host = _host(parts, url)
         port = _port(parts, url)
         if port not in self.ports:
-            raise refused(url, f"port {port} is not one of {', '.join(map(str, sorted(self.ports)))}")
+            raise refusal_of(url, f"port {port} is not one of {', '.join(map(str, sorted(self.ports)))}")
         return Target(parts, host, port, self._addresses(host, port, url))
 
     def _addresses(self, host: str, port: int, url: str) -> tuple[str, ...]:
@@ -110,23 +110,23 @@ class Guard:
             try:
                 found = self.resolve(host, port)
             except (OSError, UnicodeError):
-                raise refused(url, f"there is no host {host!r}") from None
+                raise refusal_of(url, f"there is no host {host!r}") from None
         for text in found:
             address = _address(text)
             if address is None or not self.allows(address):
                 where = host if literal is not None else f"{host} ({text})"
-                raise refused(url, f"{where} is not on the public internet")
+                raise refusal_of(url, f"{where} is not on the public internet")
         if not found:
-            raise refused(url, f"there is no host {host!r}")
+            raise refusal_of(url, f"there is no host {host!r}")
         return tuple(found)
 
 
-def refused(url: str, why: str) -> ToolError:
+def refusal_of(url: str, why: str) -> ToolError:
     """The error for a URL that is not fetched."""
-    return ToolError(f"not fetched {told(url)}: {why}")
+    return ToolError(f"not fetched {format_url(url)}: {why}")
 
 
-def told(url: str) -> str:
+def format_url(url: str) -> str:
     """A URL for a message: one line, short, without user names and without its query, which may hold a key."""
     start = url.partition("?")[0].partition("#")[0]
     scheme, separator, rest = start.partition("://")
@@ -137,17 +137,17 @@ def told(url: str) -> str:
 
 def _split(url: str) -> SplitResult:
     if len(url) > _URL_CHARS:
-        raise refused(url, f"longer than {_URL_CHARS} characters")
+        raise refusal_of(url, f"longer than {_URL_CHARS} characters")
     if re.search(r"[\x00-\x20\x7f-\xa0\\]", url) or not url.isprintable():
-        raise refused(url, "it holds a space, a control character or a backslash")
+        raise refusal_of(url, "it holds a space, a control character or a backslash")
     try:
         parts = urlsplit(url)
     except ValueError:
-        raise refused(url, "it is no URL") from None
+        raise refusal_of(url, "it is no URL") from None
     if parts.scheme not in PORTS:
-        raise refused(url, "only http and https are fetched")
+        raise refusal_of(url, "only http and https are fetched")
     if "@" in parts.netloc:
-        raise refused(url, "it holds a user name")
+        raise refusal_of(url, "it holds a user name")
     return parts
 
 
@@ -155,7 +155,7 @@ def _port(parts: SplitResult, url: str) -> int:
     try:
         port = parts.port
     except ValueError:
-        raise refused(url, "its port is no number up to 65535") from None
+        raise refusal_of(url, "its port is no number up to 65535") from None
     return PORTS[parts.scheme] if port is None else port
 
 
@@ -167,19 +167,19 @@ def _host(parts: SplitResult, url: str) -> str:
     labels = host.split(".")
     if _NUMBER.fullmatch(labels[-1]):
         if _address(host) is None:
-            raise refused(url, "it writes an address in an odd way")
+            raise refusal_of(url, "it writes an address in an odd way")
         return host
     if len(host) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
-        raise refused(url, "its host is no name")
+        raise refusal_of(url, "its host is no name")
     if len(labels) < 2 or f".{host}".endswith(_LOCAL_ENDINGS):
-        raise refused(url, f"{host!r} is a name of the local network")
+        raise refusal_of(url, f"{host!r} is a name of the local network")
     return host
 
 
 def _bracketed(parts: SplitResult, url: str) -> str:
     host = parts.hostname or ""
     if "%" in host or not isinstance(_address(host), ipaddress.IPv6Address):
-        raise refused(url, "its host is no IPv6 address")
+        raise refusal_of(url, "its host is no IPv6 address")
     return str(_address(host))
 
 
@@ -189,7 +189,7 @@ def _ascii(host: str, url: str) -> str:
     try:
         return host.encode("idna").decode("ascii").lower()
     except UnicodeError:
-        raise refused(url, "its host is no name") from None
+        raise refusal_of(url, "its host is no name") from None
 
 
 def _address(text: str) -> IPAddress | None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from urllib.parse import urljoin
 
 from pyvision.errors import ToolError, reason
-from pyvision.tools.web.addresses import Guard, Target, refused, told
+from pyvision.tools.web.addresses import Guard, Target, format_url, refusal_of
 from pyvision.tools.web.pages import page_text
 
 INTERNET = Guard()
@@ -63,55 +63,55 @@ def fetch(
         if isinstance(found, Page):
             return found
         url = found
-    raise refused(url, f"more than {limits.redirects} redirects")
+    raise refusal_of(url, f"more than {limits.redirects} redirects")
 
 
 def _visited(
     url: str, target: Target, limits: FetchLimits, until: float, tls: ssl.SSLContext | None
 ) -> Page | str:
     """The page, or where it redirects to."""
-    from pyvision.tools.web.transport import Exchange, TooLarge, Unreadable, opened
+    from pyvision.tools.web.transport import Exchange, TooLarge, Unreadable, open_response
 
     exchange = Exchange("GET", target.plain_url, _HEADERS, until, addresses=target.addresses, tls=tls)
     try:
-        with opened(exchange) as response:
+        with open_response(exchange) as response:
             if response.status in _REDIRECTS:
                 return _location(url, response.headers.get("location", ""))
             kind, charset = _kind(url, response.status, response.headers.get("content-type", ""))
             body = response.read(limits.bytes)
     except TimeoutError:
-        raise refused(url, f"it took longer than {limits.seconds:g} s") from None
+        raise refusal_of(url, f"it took longer than {limits.seconds:g} s") from None
     except (TooLarge, Unreadable) as error:
-        raise refused(url, str(error)) from None
+        raise refusal_of(url, str(error)) from None
     except OSError as error:
-        raise refused(url, f"no connection ({reason(error)})") from None
-    return _page(url, kind, _decoded(body, charset))
+        raise refusal_of(url, f"no connection ({reason(error)})") from None
+    return _page(url, kind, _decode(body, charset))
 
 
 def _location(url: str, location: str) -> str:
     if not location:
-        raise refused(url, "it redirects nowhere")
+        raise refusal_of(url, "it redirects nowhere")
     try:
         return urljoin(url, location.encode("latin-1").decode("utf-8", "replace"))
     except ValueError:
-        raise refused(url, f"it redirects to {told(location)}, which is no URL") from None
+        raise refusal_of(url, f"it redirects to {format_url(location)}, which is no URL") from None
 
 
 def _kind(url: str, status: int, content_type: str) -> tuple[str, str]:
     """The kind of the content and its character set, if that is told. Raises ToolError for what is not read."""
     if status != 200:
-        raise refused(url, f"the server answered {status}")
+        raise refusal_of(url, f"the server answered {status}")
     kind, _, parameters = content_type.partition(";")
     kind = kind.strip().lower()
     if kind not in (*_HTML, *_PLAIN):
-        raise refused(
+        raise refusal_of(
             url, f"it is {ascii(kind[:60]) if kind else 'of no kind'}; only HTML and plain text are read"
         )
     told_set = re.search(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", parameters, re.IGNORECASE)
     return kind, told_set[1] if told_set else ""
 
 
-def _decoded(body: bytes, charset: str) -> str:
+def _decode(body: bytes, charset: str) -> str:
     in_page = _CHARSET.search(body[:2048])
     name = charset or (in_page[1].decode("ascii") if in_page else "utf-8")
     try:
@@ -125,5 +125,5 @@ def _page(url: str, kind: str, text: str) -> Page:
         return Page(url, "", text.removeprefix("\ufeff"))
     read = page_text(text.removeprefix("\ufeff"))
     if not read.text and not read.title:
-        raise ToolError(f"{told(url)}: the page holds no text")
+        raise ToolError(f"{format_url(url)}: the page holds no text")
     return Page(url, read.title, read.text)

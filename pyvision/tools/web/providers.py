@@ -52,15 +52,15 @@ class Provider:
     address_variable: str = ""
 
 
-def found_in(kept: object) -> Found | None:
+def parse_found(kept: object) -> Found | None:
     """The Found that `plain` made, out of a cache; None for anything else."""
     match kept:
         case {"results": list(results), "answer": str(answer)}:
-            return Found(tuple(_kept(each) for each in results if isinstance(each, dict)), answer)
+            return Found(tuple(_keep(each) for each in results if isinstance(each, dict)), answer)
     return None
 
 
-def _kept(result: Mapping[str, Any]) -> Result:
+def _keep(result: Mapping[str, Any]) -> Result:
     title, url, text = (_text(result, key) for key in ("title", "url", "text"))
     return Result(title, url, text, _score(result.get("score")))
 

@@ -69,15 +69,15 @@ class WebSearch:
         query = " ".join(request.text.split())[:_QUERY_CHARS]
         if not query:
             raise ToolError(f"{NAME}: the query is empty; say what to search for")
-        found = self._found(query)
+        found = self._find(query)
         results = tuple(self._with_page(result, at) for at, result in enumerate(found.results))
         return _observation(replace(found, results=results))
 
-    def _found(self, query: str) -> Found:
-        from pyvision.tools.web.providers import found_in
+    def _find(self, query: str) -> Found:
+        from pyvision.tools.web.providers import parse_found
 
         key = {"provider": self.service.name, "query": query, "results": self.settings.results}
-        kept = found_in(self.cache.find(key))
+        kept = parse_found(self.cache.find(key))
         if kept is not None:
             return kept
         if self.settings.only_cache:
@@ -175,7 +175,7 @@ def _address(row: Provider, environ: Mapping[str, str]) -> str:
 
 
 def _observation(found: Found) -> Observation:
-    from pyvision.tools.web.wrap import clean, clean_line, wrapped
+    from pyvision.tools.web.wrap import clean, clean_line, wrap_untrusted
 
     if not found.results and not found.answer:
         return Observation("Knowledge: []", {"hits": [], "answer": ""})
@@ -191,7 +191,7 @@ def _observation(found: Found) -> Observation:
         for rank, result in enumerate(found.results, 1)
     ]
     answer = clean_line(found.answer, _SNIPPET_CHARS)
-    text = wrapped("\n".join(_knowledge(hits, answer)), NAME)
+    text = wrap_untrusted("\n".join(_knowledge(hits, answer)), NAME)
     sources = tuple(Source(str(hit["title"]), str(hit["url"])) for hit in hits)
     return Observation(text, {"hits": hits, "answer": answer}, sources)
 

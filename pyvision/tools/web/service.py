@@ -54,15 +54,15 @@ class Service:
 
     def get(self, path: str, query: Mapping[str, str]) -> dict[str, Any]:
         """The JSON object behind a path. Raises ToolError, and ConfigError for a key that is refused."""
-        return self._asked("GET", f"{path}?{urlencode(query)}", {}, b"")
+        return self._ask("GET", f"{path}?{urlencode(query)}", {}, b"")
 
     def post(self, path: str, body: Mapping[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
         """The same for a body of JSON."""
-        return self._asked(
+        return self._ask(
             "POST", path, {"Content-Type": "application/json", **headers}, json.dumps(body).encode()
         )
 
-    def _asked(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
+    def _ask(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
         from pyvision.tools.web.transport import Exchange
 
         until = time.monotonic() + self.limits.seconds
@@ -87,23 +87,23 @@ class Service:
         raise AssertionError("there is at least one attempt")
 
     def _attempt(self, exchange: Exchange) -> dict[str, Any] | _Again:
-        from pyvision.tools.web.transport import TooLarge, Unreadable, opened
+        from pyvision.tools.web.transport import TooLarge, Unreadable, open_response
 
         try:
-            with opened(exchange) as response:
+            with open_response(exchange) as response:
                 body = response.read(self.limits.bytes)
         except TimeoutError:
             raise self._error(f"no answer within {self.limits.seconds:g} s") from None
         except (TooLarge, Unreadable) as error:
             raise self._error(f"its answer cannot be read: {error}") from None
         except OSError as error:
-            return _Again(f"cannot be reached ({self._scrubbed(str(error))})")
+            return _Again(f"cannot be reached ({self._redact(str(error))})")
         if response.status == 200:
             return self._object(body)
         return self._refusal(response.status, response.headers, body)
 
     def _refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> _Again:
-        detail = self._scrubbed(_complaint(body))
+        detail = self._redact(_complaint(body))
         why = f"answered {status}" + (f" ({detail})" if detail else "")
         if status in (401, 403):
             raise ConfigError(f"{self._where}: the key was refused ({status}); set {self.key_variable}")
@@ -127,7 +127,7 @@ class Service:
     def _error(self, why: str) -> ToolError:
         return ToolError(f"{self._where}: {why}")
 
-    def _scrubbed(self, text: str) -> str:
+    def _redact(self, text: str) -> str:
         """One short line without the key."""
         return " ".join(Redactor([self.key]).text(text).split())[:_DETAIL_CHARS]
 

@@ -67,7 +67,7 @@ class Response:
         pieces = _limited(self._pieces(), limit)
         if encoding in ("", "identity"):
             return b"".join(pieces)
-        return b"".join(_limited(_decompressed(pieces, limit), limit))
+        return b"".join(_limited(_decompress(pieces, limit), limit))
 
     def _pieces(self) -> Iterator[bytes]:
         stream = self._response.stream
@@ -76,7 +76,7 @@ class Response:
 
 
 @contextmanager
-def opened(exchange: Exchange) -> Iterator[Response]:
+def open_response(exchange: Exchange) -> Iterator[Response]:
     """The response, once its headers are there. Raises TimeoutError, Unreadable, and OSError without a connection."""
     with _our_errors(), _pool(exchange) as pool:
         response = pool.handle_request(_request(exchange))
@@ -134,10 +134,10 @@ def _request(exchange: Exchange) -> httpcore2.Request:
     }
     if exchange.body:
         headers["Content-Length"] = str(len(exchange.body))
-    return httpcore2.Request(exchange.method, url, headers=_encoded(headers), content=exchange.body or None)
+    return httpcore2.Request(exchange.method, url, headers=_encode(headers), content=exchange.body or None)
 
 
-def _encoded(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+def _encode(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
     return [(name.encode("ascii"), value.encode("latin-1")) for name, value in headers.items()]
 
 
@@ -150,7 +150,7 @@ def _limited(pieces: Iterable[bytes], limit: int) -> Iterator[bytes]:
         yield piece
 
 
-def _decompressed(pieces: Iterable[bytes], limit: int) -> Iterator[bytes]:
+def _decompress(pieces: Iterable[bytes], limit: int) -> Iterator[bytes]:
     """Never more than one piece beyond the limit is made, whatever the data claims to be."""
     decoder = zlib.decompressobj(zlib.MAX_WBITS | 32)  # gzip or zlib, as its header says
     made = 0

@@ -1,4 +1,4 @@
-"""Make text from outside data: what a page says can stand in a talk, and cannot end the place where it stands.
+"""Make text from outside data: what a page says can stand in a conversation, and cannot end the place where it stands.
 
 Covered: control, invisible and direction-changing characters are removed; our own tags, those of chat templates and
 the markers of our tools' formats (`Title:`, `Knowledge: [`, …) are made harmless wherever they stand; the end mark
@@ -13,7 +13,7 @@ import re
 import unicodedata
 
 from pyvision.text.prompts import render
-from pyvision.text.sanitize import shown
+from pyvision.text.sanitize import sanitize
 
 TEXT_CHARS = 6_000
 _MARK_DIGITS = 24  # 96 bits of SHA-256
@@ -37,7 +37,7 @@ _OBJECT = re.compile(r"\b(object\s*#\s*\d+\s*)\[", re.IGNORECASE)
 _NO_COLON = "∶"  # a ratio: looks like a colon, is none, and no normal form of Unicode makes it one
 
 
-def wrapped(text: str, source: str) -> str:
+def wrap_untrusted(text: str, source: str) -> str:
     """Text that is already clean, between marks that it cannot hold. source: a word of ours, for the model."""
     from hashlib import sha256
 
@@ -48,7 +48,7 @@ def wrapped(text: str, source: str) -> str:
 def clean(text: str, limit: int = TEXT_CHARS) -> str:
     """The text without what is invisible, and without anything that one of our formats means something by."""
     visible = "".join(filter(_is_visible, text[: 4 * limit]))
-    plain = shown(visible, limit)
+    plain = sanitize(visible, limit)
     plain = _OUR_TAG.sub("‹", plain)
     plain = _OBJECT.sub(r"\1‹", plain)
     return _MARKER.sub(rf"\1\2{_NO_COLON}", plain)

@@ -9,7 +9,7 @@ from typing import Any
 from pyvision.bench.runner.engines import Finished, Job
 from pyvision.bench.runner.recorder import Recorder
 from pyvision.bench.samples import Record, Sample, Score
-from pyvision.events import Began, Ended, Event, Ran
+from pyvision.events import CellRun, Event, RunEnded, RunStarted
 from pyvision.types import Outcome, Question, Usage
 from sandbox import CellResult
 from tests.doubles import figure, picture
@@ -20,14 +20,14 @@ CONFIGURATION: dict[str, Any] = {
     "model": {"wire": "offline"},
     "repeats": 1,
 }
-SHOWING = (Ran("image_clue_0.crop((0, 0, 9, 9)).show()", CellResult("ok", (figure(9, 9),))),)
+SHOWING = (CellRun("image_clue_0.crop((0, 0, 9, 9)).show()", CellResult("ok", (figure(9, 9),))),)
 
 
 def write_experiment(
     folder: Path,
     values: Sequence[float | None],
     *,
-    cells: Sequence[Ran] = SHOWING,
+    cells: Sequence[CellRun] = SHOWING,
     repeats: int = 1,
     **changes: Any,
 ) -> Path:
@@ -41,12 +41,12 @@ def write_experiment(
     return folder
 
 
-def _finished(sample_id: str, repeat: int, cells: Sequence[Ran], changes: dict[str, Any]) -> Finished:
+def _finished(sample_id: str, repeat: int, cells: Sequence[CellRun], changes: dict[str, Any]) -> Finished:
     sample = Sample(sample_id, "How many?", (), 4, category="even" if sample_id[-1] in "02468" else "odd")
     shown = sum(len(cell.result.figures) for cell in cells)
     usual: dict[str, Any] = {"answer": "4", "end_reason": "answered", "cells": len(cells), "figures": shown}
     record = Record(sample_id, repeat, sample.category, **usual | changes)
-    began = Began(Question("How many?", (picture(),)), "code_loop", {"default": "offline"})
-    ended = Ended(Outcome("4", "answered"), Usage(), 1, len(cells), 0.1)
+    began = RunStarted(Question("How many?", (picture(),)), "code_loop", {"default": "offline"})
+    ended = RunEnded(Outcome("4", "answered"), Usage(), 1, len(cells), 0.1)
     events: tuple[Event, ...] = (began, *cells, ended)
     return Finished(Job(sample, repeat), record, events)

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from pyvision.bench.results import Graded
+from pyvision.bench.results import Result
 from pyvision.bench.samples import Record, Score
 
 
-def graded(
+def results(
     sample: str = "s0", value: float | None = 1.0, *, repeat: int = 0, why: str = "", **fields: Any
-) -> Graded:
+) -> Result:
     """One record with its score; what is not named is plain."""
     plain: dict[str, Any] = {"category": "", "answer": "4", "end_reason": "answered"}
-    return Graded(Record(sample_id=sample, repeat=repeat, **plain | fields), Score(value, why))
+    return Result(Record(sample_id=sample, repeat=repeat, **plain | fields), Score(value, why))
 
 
-def run_of(values: Iterable[float | None], **fields: Any) -> list[Graded]:
+def run_of(values: Iterable[float | None], **fields: Any) -> list[Result]:
     """One record a sample, named s0, s1 … in order."""
-    return [graded(f"s{number}", value, **fields) for number, value in enumerate(values)]
+    return [results(f"s{number}", value, **fields) for number, value in enumerate(values)]

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pyvision.bench.analysis.aggregate_metrics import joined_results
+from pyvision.bench.analysis.aggregate_metrics import aggregate_results
 from pyvision.bench.analysis.markdown import to_markdown
-from pyvision.bench.analysis.read_experiment import read_experiment, read_graded
+from pyvision.bench.analysis.read_experiment import read_experiment, read_results
 from pyvision.bench.analysis.report import report
 from pyvision.bench.runner import run
 from pyvision.bench.samples import Sample
@@ -31,7 +31,7 @@ def test_a_question_counts_when_every_rotation_is_right(tmp_path: Path) -> None:
     samples = [*rotated("sky", 0), *rotated("sea", 3)]
     folder = ran(tmp_path, "circular", samples, {4: "\\boxed{A}"})
     experiment = read_experiment(folder)
-    text = " ".join(to_markdown(report(experiment.graded, experiment.subject)).split())
+    text = " ".join(to_markdown(report(experiment.results, experiment.subject)).split())
     assert "of 2 questions, those that are right in every rotation of their options: 50.0 %" in text
     assert "| all | 6 | 0 | 83.3 |" in text
 
@@ -44,11 +44,11 @@ def test_infoseek_is_the_harmonic_mean_of_its_splits(tmp_path: Path) -> None:
     folder = ran(
         tmp_path, "infoseek", samples, dict(enumerate(["\\boxed{Paris}", "\\boxed{Rome}", "\\boxed{Paris}"]))
     )
-    assert joined_results(folder, "infoseek:official", read_graded(folder)) == (
+    assert aggregate_results(folder, "infoseek:official", read_results(folder)) == (
         "Harmonic mean of unseen question and unseen entity: 66.7 %.",
     )
 
 
 @pytest.mark.parametrize("metric", ["choice:exact", "by_sample", None])
 def test_other_metrics_are_means_and_have_nothing_to_join(tmp_path: Path, metric: str | None) -> None:
-    assert joined_results(tmp_path, metric, ()) == ()
+    assert aggregate_results(tmp_path, metric, ()) == ()

@@ -5,46 +5,55 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.audit import KINDS, covered, main, planted, simulate
-from pyvision.bench.ablations import ARMS
+from pyvision.bench.ablations import ABLATIONS
 from pyvision.bench.analysis.audit import QUESTIONS, Finding, audit_table
 from pyvision.bench.analysis.audit_report import audit_report, meaning
 from pyvision.bench.analysis.markdown import to_markdown
 from pyvision.bench.analysis.statistics import wilson
 from pyvision.errors import ConfigError
-from tests.bench.analysis.records import graded, run_of
+from tests.bench.analysis.records import results, run_of
 
 
-def finding(key: str, **arms: object) -> Finding:
-    found = audit_table(arms)  # type: ignore[arg-type]
+def finding(key: str, **ablations: object) -> Finding:
+    found = audit_table(ablations)  # type: ignore[arg-type]
     return next(each for each in found.findings if each.key == key)
 
 
 def test_solved_only_with_tools_and_harmed_by_tools_are_counted_by_sample() -> None:
-    arms = {"tools": run_of([1, 1, 1, 0, 0]), "direct": run_of([0, 0, 1, 1, 0])}
-    assert finding("only_with_tools", **arms).estimate == wilson(2, 5)
-    assert finding("harmed", **arms).estimate == wilson(1, 5)
-    gain = finding("gain", **arms).estimate
+    ablations = {"tools": run_of([1, 1, 1, 0, 0]), "direct": run_of([0, 0, 1, 1, 0])}
+    assert finding("only_with_tools", **ablations).estimate == wilson(2, 5)
+    assert finding("harmed", **ablations).estimate == wilson(1, 5)
+    gain = finding("gain", **ablations).estimate
     assert gain is not None
     assert gain.value == pytest.approx(0.2)
 
 
 def test_what_running_brings_is_told_from_what_the_form_brings() -> None:
-    arms = {"direct": run_of([0, 0, 0, 1]), "not_run": run_of([0, 0, 1, 1]), "tools": run_of([1, 1, 1, 1])}
-    execution, form = finding("execution", **arms).estimate, finding("form", **arms).estimate
+    ablations = {
+        "direct": run_of([0, 0, 0, 1]),
+        "not_run": run_of([0, 0, 1, 1]),
+        "tools": run_of([1, 1, 1, 1]),
+    }
+    execution, form = finding("execution", **ablations).estimate, finding("form", **ablations).estimate
     assert execution is not None
     assert form is not None
     assert (execution.value, form.value) == (0.5, 0.25)
 
 
 def test_figures_count_only_where_some_were_shown_and_the_sample_was_solved() -> None:
-    tools = [graded("a", 1, figures=2), graded("b", 1, figures=1), graded("c", 1), graded("d", 0, figures=1)]
-    blank = [graded("a", 1), graded("b", 0), graded("c", 1), graded("d", 1)]
+    tools = [
+        results("a", 1, figures=2),
+        results("b", 1, figures=1),
+        results("c", 1),
+        results("d", 0, figures=1),
+    ]
+    blank = [results("a", 1), results("b", 0), results("c", 1), results("d", 1)]
     found = finding("blank", tools=tools, direct=tools, blank=blank)
     assert found.estimate == wilson(1, 2)
 
 
 def test_nothing_solved_leaves_nothing_to_say() -> None:
-    tools = [graded("a", 0, figures=1)]
+    tools = [results("a", 0, figures=1)]
     found = finding("swapped", tools=tools, direct=tools, swapped=tools)
     assert found.estimate is None
     assert "no sample" in meaning(found)
@@ -57,33 +66,35 @@ def test_the_oracle_is_asked_about_samples_with_a_box_only() -> None:
 
 
 def test_a_sample_without_a_score_in_one_arm_is_left_out_and_counted() -> None:
-    tools = [graded("a", 1), graded("b", None, end_reason="sandbox_error")]
-    found = finding("gain", tools=tools, direct=[*run_of([0]), graded("a", 0), graded("b", 1)])
+    tools = [results("a", 1), results("b", None, end_reason="sandbox_error")]
+    found = finding("gain", tools=tools, direct=[*run_of([0]), results("a", 0), results("b", 1)])
     assert (found.n, found.left_out) == (1, 2)
 
 
 def test_repeats_take_the_luck_out_of_single_answers() -> None:
-    tools = [graded("a", value, repeat=number) for number, value in enumerate((1, 1, 0, 0))]
-    found = finding("only_with_tools", tools=tools, direct=[graded("a", 1), graded("a", 0, repeat=1)])
+    tools = [results("a", value, repeat=number) for number, value in enumerate((1, 1, 0, 0))]
+    found = finding("only_with_tools", tools=tools, direct=[results("a", 1), results("a", 0, repeat=1)])
     assert found.estimate is not None
     assert found.estimate.value == 0.25
 
 
 @pytest.mark.parametrize("name", ["direct", "tools"])
 def test_an_audit_without_one_of_its_two_main_arms_is_refused(name: str) -> None:
-    arms = {"direct": run_of([1]), "tools": run_of([1])}
-    del arms[name]
+    ablations = {"direct": run_of([1]), "tools": run_of([1])}
+    del ablations[name]
     with pytest.raises(ConfigError, match=name):
-        audit_table(arms)
+        audit_table(ablations)
 
 
 def test_an_unknown_arm_is_refused_by_name() -> None:
-    with pytest.raises(ConfigError, match="unknown arm 'tool'; known arms are blank, direct"):
+    with pytest.raises(ConfigError, match="unknown ablation 'tool'; known ablations are blank, direct"):
         audit_table({"tool": run_of([1])})
 
 
 def test_every_arm_is_asked_about_and_every_question_is_about_arms_there_are() -> None:
-    assert {name for question in QUESTIONS for name in question.needs} == {arm.name for arm in ARMS}
+    assert {name for question in QUESTIONS for name in question.needs} == {
+        ablation.name for ablation in ABLATIONS
+    }
 
 
 def test_the_report_names_what_was_not_asked_and_what_may_be_nothing() -> None:

@@ -8,19 +8,19 @@ from hypothesis import strategies as st
 
 from pyvision.bench.analysis.compare import Run, compare, price
 from pyvision.bench.analysis.equal_budget import at_equal_tokens, ballot, vote
-from pyvision.bench.results import Graded
+from pyvision.bench.results import Result
 from pyvision.errors import ConfigError
-from tests.bench.analysis.records import graded, run_of
+from tests.bench.analysis.records import results, run_of
 
 
-def run(name: str, rows: list[Graded]) -> Run:
+def run(name: str, rows: list[Result]) -> Run:
     return Run(name, tuple(rows))
 
 
 def voting(answers: dict[str, str], *, tokens: int = 100, right: str = "4") -> Run:
     """Samples with their repeats' answers, a letter each; a dot has no answer."""
     rows = [
-        graded(
+        results(
             key,
             float(letter == right),
             repeat=number,
@@ -34,8 +34,8 @@ def voting(answers: dict[str, str], *, tokens: int = 100, right: str = "4") -> R
 
 
 def test_runs_are_paired_by_sample_and_not_by_order() -> None:
-    first = run("a", [graded("x", 1), graded("y", 0)])
-    second = run("b", [graded("y", 0), graded("x", 1)])
+    first = run("a", [results("x", 1), results("y", 0)])
+    second = run("b", [results("y", 0), results("x", 1)])
     found = compare(first, second)
     assert (found.only_first, found.only_second, found.difference.value) == (0, 0, 0.0)
 
@@ -51,15 +51,15 @@ def test_mcnemar_and_the_difference_of_a_known_table() -> None:
 
 
 def test_a_sample_that_one_run_has_no_score_of_is_left_out_and_counted() -> None:
-    first = run("a", [graded("x", 1), graded("y", None, end_reason="model_error"), graded("z", 1)])
-    second = run("b", [graded("x", 0), graded("y", 1)])
+    first = run("a", [results("x", 1), results("y", None, end_reason="model_error"), results("z", 1)])
+    second = run("b", [results("x", 0), results("y", 1)])
     found = compare(first, second)
     assert (found.difference.n, found.left_out) == (1, 2)
 
 
 def test_runs_without_a_common_sample_are_refused_by_name() -> None:
     with pytest.raises(ConfigError, match="left and right have no scored sample in common"):
-        compare(run("left", [graded("x", 1)]), run("right", [graded("y", 1)]))
+        compare(run("left", [results("x", 1)]), run("right", [results("y", 1)]))
 
 
 def test_fractional_scores_have_an_interval_and_no_p() -> None:
@@ -69,46 +69,46 @@ def test_fractional_scores_have_an_interval_and_no_p() -> None:
 
 
 def test_repeats_have_an_interval_and_no_p() -> None:
-    first = run("a", [graded("x", 1), graded("x", 0, repeat=1)])
-    found = compare(first, run("b", [graded("x", 1)]))
+    first = run("a", [results("x", 1), results("x", 0, repeat=1)])
+    found = compare(first, run("b", [results("x", 1)]))
     assert found.p is None
     assert found.difference.value == 0.5
 
 
 def test_the_price_of_a_run_is_that_of_a_record() -> None:
     found = price(
-        run("a", [graded("x", input_tokens=10, output_tokens=5, cost=0.2), graded("y", seconds=4.0)])
+        run("a", [results("x", input_tokens=10, output_tokens=5, cost=0.2), results("y", seconds=4.0)])
     )
     assert (found.tokens, found.cost, found.seconds) == (7.5, 0.2, 2.0)
 
 
 def test_the_majority_is_right_where_single_answers_are_not() -> None:
-    repeats = voting({"x": "44144"}).graded
+    repeats = voting({"x": "44144"}).results
     assert vote(repeats, 5) == 1.0
     assert vote(repeats, 1) == 0.8
 
 
 def test_votes_are_counted_from_every_repeat_on() -> None:
     # windows of three in a ring: 441 414 144 444 444 -> the majority is 4 in all
-    assert vote(voting({"x": "44144"}).graded, 3) == 1.0
+    assert vote(voting({"x": "44144"}).results, 3) == 1.0
     # 112 124 244 441 411: the 1 wins, a tie that the 1 wins, then 4, 4 and 1
-    assert vote(voting({"x": "11244"}).graded, 3) == pytest.approx(2 / 5)
+    assert vote(voting({"x": "11244"}).results, 3) == pytest.approx(2 / 5)
 
 
 def test_an_answer_that_is_missing_has_no_vote() -> None:
-    assert vote(voting({"x": "..4"}).graded, 3) == 1.0
-    assert vote(voting({"x": "..."}).graded, 3) == 0.0
+    assert vote(voting({"x": "..4"}).results, 3) == 1.0
+    assert vote(voting({"x": "..."}).results, 3) == 0.0
 
 
 def test_a_vote_goes_to_what_the_metric_found() -> None:
-    spelled = graded(answer="The answer is  FOUR. ")
+    spelled = results(answer="The answer is  FOUR. ")
     assert ballot(spelled) == "theanswerisfour"
-    assert ballot(Graded(spelled.record, type(spelled.score)(1.0, parsed="4"))) == "4"
+    assert ballot(Result(spelled.record, type(spelled.score)(1.0, parsed="4"))) == "4"
 
 
 @given(st.text(alphabet="1234.", min_size=1, max_size=7), st.integers(1, 7))
 def test_a_vote_is_worth_between_the_worst_and_the_best_answer(letters: str, size: int) -> None:
-    repeats = voting({"x": letters}).graded
+    repeats = voting({"x": letters}).results
     values = [each.score.value or 0.0 for each in repeats]
     assert min(values) <= vote(repeats, min(size, len(repeats))) <= max(values)
 
@@ -135,7 +135,7 @@ def test_some_samples_vote_once_more_where_the_budget_lies_between() -> None:
 @given(st.lists(st.integers(50, 150), min_size=20, max_size=60), st.integers(160, 640))
 def test_the_tokens_match_or_the_comparison_is_refused(sizes: list[int], dear_tokens: int) -> None:
     rows = [
-        graded(f"s{i}", 1.0, repeat=r, input_tokens=size) for i, size in enumerate(sizes) for r in range(6)
+        results(f"s{i}", 1.0, repeat=r, input_tokens=size) for i, size in enumerate(sizes) for r in range(6)
     ]
     dear = run("dear", run_of([1] * len(sizes), input_tokens=dear_tokens))
     try:
@@ -154,13 +154,13 @@ def test_too_few_repeats_are_refused_with_the_number_that_is_needed() -> None:
 def test_budgets_that_no_number_of_votes_matches_are_refused() -> None:
     cheap = voting({"x": "4444"}, tokens=100)
     with pytest.raises(ConfigError, match="apart"):
-        at_equal_tokens(cheap, run("dear", [graded("x", input_tokens=150)]))
+        at_equal_tokens(cheap, run("dear", [results("x", input_tokens=150)]))
 
 
 def test_a_sample_whose_repeats_failed_is_left_out_and_counted() -> None:
-    rows = [*voting({f"s{i}": "444" for i in range(30)}, tokens=100).graded]
+    rows = [*voting({f"s{i}": "444" for i in range(30)}, tokens=100).results]
     rows = [
-        graded("s0", None, repeat=each.record.repeat, end_reason="model_error", input_tokens=100)
+        results("s0", None, repeat=each.record.repeat, end_reason="model_error", input_tokens=100)
         if each.record.sample_id == "s0" and each.record.repeat
         else each
         for each in rows

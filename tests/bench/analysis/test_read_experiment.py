@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from pyvision.bench.ablations import read_donors
+from pyvision.bench.ablations import read_figures_to_swap
 from pyvision.bench.analysis.published import references_of
-from pyvision.bench.analysis.read_experiment import dataset_name, read_experiment, read_graded, read_runs
-from pyvision.bench.analysis.reproduce import MODEL_FILE, rerun_command
+from pyvision.bench.analysis.read_experiment import dataset_name, read_experiment, read_results, read_runs
+from pyvision.bench.analysis.reproduce import MODEL_FILE, reproduce_command
 from pyvision.bench.runner import run
 from pyvision.bench.runner.recorder import Recorder
 from pyvision.bench.samples import Score
@@ -33,7 +33,7 @@ def call(command: Any, *words: str | Path) -> int:
 
 def test_an_experiment_is_read_with_its_scores_and_the_tools_of_its_cells(tmp_path: Path) -> None:
     found = read_experiment(write_experiment(tmp_path, [1, 0, None], end_reason="answered"))
-    assert [each.value for each in found.graded] == [1.0, 0.0, None]
+    assert [each.value for each in found.results] == [1.0, 0.0, None]
     assert found.subject.tools is not None
     assert found.subject.tools.kinds["crop"] == 3
     assert found.subject.dataset == "lines"
@@ -43,7 +43,7 @@ def test_a_folder_without_any_record_is_refused(tmp_path: Path) -> None:
     with Recorder(tmp_path, {}, metric="integer:official"):
         pass
     with pytest.raises(ConfigError, match="no sample has been answered yet"):
-        read_graded(tmp_path)
+        read_results(tmp_path)
 
 
 def test_a_trajectory_that_was_cut_short_does_not_spoil_the_report(tmp_path: Path) -> None:
@@ -56,12 +56,12 @@ def test_a_trajectory_that_was_cut_short_does_not_spoil_the_report(tmp_path: Pat
 
 
 def test_the_figures_of_a_run_are_donors_by_sample(tmp_path: Path) -> None:
-    found = read_donors(write_experiment(tmp_path, [1, 1]))
+    found = read_figures_to_swap(write_experiment(tmp_path, [1, 1]))
     assert {key: [each.data for each in figures] for key, figures in found.items()} == {
         "s0": [SHOWING[0].result.figures[0].data],
         "s1": [SHOWING[0].result.figures[0].data],
     }
-    assert read_donors(write_experiment(tmp_path / "none", [1], cells=())) == {}
+    assert read_figures_to_swap(write_experiment(tmp_path / "none", [1], cells=())) == {}
 
 
 def test_runs_of_one_name_are_told_apart_by_their_paths(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_the_command_to_run_it_again_is_one_that_bench_run_takes() -> None:
         "limits": {"max_turns": 20, "max_bytes": None, "max_seconds": 1800.0},
         "policy": {"cell_timeout_s": 30.0},
     }
-    words = shlex.split(rerun_command(configuration))
+    words = shlex.split(reproduce_command(configuration))
     parser = argparse.ArgumentParser()
     bench_run.add_arguments(parser)
     options = parser.parse_args(words[5:])
@@ -107,11 +107,11 @@ def test_the_command_to_run_it_again_is_one_that_bench_run_takes() -> None:
 
 
 def test_a_configuration_without_a_dataset_has_no_command() -> None:
-    assert rerun_command({}) == ""
+    assert reproduce_command({}) == ""
 
 
 def test_a_name_with_spaces_or_quotes_stays_one_word() -> None:
-    command = rerun_command({"dataset": {"source": "my file'; rm -rf x.tsv"}})
+    command = reproduce_command({"dataset": {"source": "my file'; rm -rf x.tsv"}})
     assert shlex.split(command)[5] == "my file'; rm -rf x.tsv"
 
 

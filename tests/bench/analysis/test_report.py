@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from pyvision.bench.analysis.document import Command, Document, Paragraph, Plot, Section, Table
-from pyvision.bench.analysis.illustrate import illustrated
+from pyvision.bench.analysis.illustrate import illustrate_report
 from pyvision.bench.analysis.markdown import plain, to_markdown
 from pyvision.bench.analysis.page import to_page
 from pyvision.bench.analysis.paper_tools import PAPER_COUNTS, paper_counts
@@ -20,8 +20,8 @@ from pyvision.bench.analysis.plots import plot_accuracy_against
 from pyvision.bench.analysis.report import Reference, Subject, report
 from pyvision.bench.analysis.statistics import Estimate
 from pyvision.bench.analysis.taxonomy import count_tools
-from pyvision.bench.results import Graded
-from tests.bench.analysis.records import graded, run_of
+from pyvision.bench.results import Result
+from tests.bench.analysis.records import results, run_of
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -41,14 +41,14 @@ HOSTILE = [
 ]
 
 
-def rich(category: str = "scene/left") -> list[Graded]:
+def rich(category: str = "scene/left") -> list[Result]:
     return [
         *(
-            graded(f"r{i}", 1.0, category=category, input_tokens=900, output_tokens=90, cells=2)
+            results(f"r{i}", 1.0, category=category, input_tokens=900, output_tokens=90, cells=2)
             for i in range(7)
         ),
-        *(graded(f"w{i}", 0.0, category="other", end_reason="truncated") for i in range(2)),
-        graded("u", None, category="other", end_reason="sandbox_error"),
+        *(results(f"w{i}", 0.0, category="other", end_reason="truncated") for i in range(2)),
+        results("u", None, category="other", end_reason="sandbox_error"),
     ]
 
 
@@ -97,10 +97,10 @@ def test_a_report_says_n_beside_every_accuracy_and_bounds_for_what_is_unscored()
 
 
 def test_a_report_counts_answers_that_are_only_the_best_that_could_be_said() -> None:
-    best = graded("a", 1.0, error="best effort: nowhere is left to go")
-    text = " ".join(to_markdown(report([best, graded("b", 1.0)], subject())).split())
+    best = results("a", 1.0, error="best effort: nowhere is left to go")
+    text = " ".join(to_markdown(report([best, results("b", 1.0)], subject())).split())
     assert "1 of 2 were answered with a remark" in text
-    assert "with a remark" not in to_markdown(report([graded("b", 1.0)], subject()))
+    assert "with a remark" not in to_markdown(report([results("b", 1.0)], subject()))
 
 
 def test_published_numbers_stand_beside_ours_with_their_source() -> None:
@@ -145,7 +145,7 @@ def test_the_command_to_run_it_again_stands_in_the_report() -> None:
 
 def test_an_empty_experiment_has_a_report_too() -> None:
     assert "| all" in to_markdown(report([], Subject("nothing")))
-    assert "<main>" in to_page(illustrated([], Subject("nothing")))
+    assert "<main>" in to_page(illustrate_report([], Subject("nothing")))
 
 
 @pytest.mark.parametrize("long", ["a/very" * 30, "类别" * 40, "x" * 300, "ä-ö " * 50])
@@ -192,13 +192,13 @@ def test_the_page_allows_its_own_style_and_pictures_only() -> None:
 
 def test_hostile_names_in_plots_are_pixels() -> None:
     rows = [row for text in HOSTILE for row in rich(text)]
-    found = elements(to_page(illustrated(rows, subject(HOSTILE[0]))))
+    found = elements(to_page(illustrate_report(rows, subject(HOSTILE[0]))))
     assert len(found.sources) == 2
     assert all(source.startswith("data:image/png;base64,") for source in found.sources)
 
 
 def test_plots_are_pictures_and_leave_no_trace_in_markdown() -> None:
-    document = illustrated(rich("a $ 类别"), subject())
+    document = illustrate_report(rich("a $ 类别"), subject())
     assert [plot.name for plot in document.plots] == ["Accuracy", "Tools"]
     for plot in document.plots:
         assert Image.open(io.BytesIO(plot.png)).size[0] == 800

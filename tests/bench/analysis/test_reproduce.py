@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pyvision.bench.analysis.reproduce import name_of, rerun_command, what_it_needs
+from pyvision.bench.analysis.reproduce import name_of, reproduce_command, what_it_needs
 from pyvision.bench.experiment import configuration
 from pyvision.cli.bench import run as bench_run
 
@@ -29,7 +29,7 @@ def fingerprint(words: list[str]) -> dict[str, Any]:
 
 def again(found: dict[str, Any]) -> dict[str, Any]:
     """The fingerprint of the command that stands in the report."""
-    words = shlex.split(rerun_command(found))
+    words = shlex.split(reproduce_command(found))
     assert words[:5] == ["python", "-m", "pyvision", "bench", "run"]
     return fingerprint(words[5:])
 
@@ -39,9 +39,9 @@ def again(found: dict[str, Any]) -> dict[str, Any]:
     [
         SET,
         (*SET, "--strategy", "direct", "--limit", "3", "--repeat", "2"),
-        (*SET, "--arm", "not_run"),
-        (*SET, "--arm", "direct"),
-        (*SET, "--arm", "swapped", "--donors", "some/where/donors of mine"),
+        (*SET, "--ablation", "not_run"),
+        (*SET, "--ablation", "direct"),
+        (*SET, "--ablation", "swapped", "--swap-from", "some/where/donors of mine"),
         (*SET, "--strategy", "bdog", "--role", "opponent=offline"),
         (*SET, "--strategy", "bdog", "--set", "rounds=1"),
         (*SET, "--max-turns", "7", "--max-pictures", "4", "--cell-timeout", "12.5"),
@@ -61,7 +61,7 @@ def test_models_by_name_come_back_by_name_for_the_main_one_and_the_roles(
     monkeypatch.setenv("OPENAI_API_KEY", "any")
     roles = ("--role", "solver=openai", "--role", "moderator=vllm:qwen")
     found = fingerprint([*SET[:-1], "openai:gpt-4.1-mini", "--strategy", "bdog", *roles])
-    command = rerun_command(found)
+    command = reproduce_command(found)
     assert "--model openai:gpt-4.1-mini" in command
     assert "--role moderator=vllm:qwen --role solver=openai " in command
     assert again(found) == found
@@ -71,7 +71,7 @@ def test_a_model_out_of_a_file_needs_that_file_and_says_so(tmp_path: Path) -> No
     file = tmp_path / "mine.json"
     file.write_text(json.dumps({"wire": "scripted", "replies": ["A"]}), encoding="utf-8")
     found = fingerprint([*SET[:-2], "--config", str(file)])
-    assert "--config MODEL.json" in rerun_command(found)
+    assert "--config MODEL.json" in reproduce_command(found)
     assert any("MODEL.json" in sentence for sentence in what_it_needs(found))
 
 
@@ -79,7 +79,7 @@ def test_a_role_whose_model_was_changed_by_the_environment_says_so(monkeypatch: 
     monkeypatch.setenv("PYVISION_TEMPERATURE", "0.3")
     monkeypatch.setenv("OPENAI_API_KEY", "any")
     found = fingerprint([*SET, "--strategy", "bdog", "--role", "opponent=openai:gpt-4.1"])
-    assert "--role opponent=openai:gpt-4.1" in rerun_command(found)
+    assert "--role opponent=openai:gpt-4.1" in reproduce_command(found)
     assert any("environment" in sentence for sentence in what_it_needs(found))
     assert again(found) == found  # in the same environment
 
@@ -90,7 +90,7 @@ def test_donors_and_files_are_named_as_needed(tmp_path: Path) -> None:
         json.dumps({"id": "a", "question": "Which?", "images": [], "target": "A"}) + "\n", "utf-8"
     )
     found = fingerprint(
-        [str(file), "--model", "offline", "--arm", "swapped", "--donors", str(tmp_path / "d")]
+        [str(file), "--model", "offline", "--ablation", "swapped", "--swap-from", str(tmp_path / "d")]
     )
     needs = what_it_needs(found)
     assert "rows.jsonl is to lie here." in needs

@@ -13,7 +13,7 @@ import pytest
 from pyvision.bench.analysis.document import Document, Section, Table
 from pyvision.bench.analysis.markdown import to_markdown
 from pyvision.bench.analysis.page import to_page
-from pyvision.bench.analysis.read_experiment import read_graded
+from pyvision.bench.analysis.read_experiment import read_results
 from pyvision.bench.analysis.sample_pages import REPORT, samples_section, write_sample_pages
 from pyvision.cli.bench import report
 from pyvision.trajectory import EVENTS
@@ -82,7 +82,7 @@ def test_a_sample_without_a_trajectory_has_no_link(tmp_path: Path) -> None:
     folder = write_experiment(tmp_path, [1, 0])
     write_sample_pages(folder)
     next(folder.rglob(REPORT)).unlink()
-    section = samples_section(folder, read_graded(folder), tmp_path / "r.html")
+    section = samples_section(folder, read_results(folder), tmp_path / "r.html")
     (table,) = section.parts
     assert isinstance(table, Table)
     assert sorted(link is None for link in table.links) == [False, True]
@@ -92,7 +92,7 @@ def test_a_sample_without_a_trajectory_has_no_link(tmp_path: Path) -> None:
 def test_a_folder_of_any_name_is_a_link_within_the_disk(tmp_path: Path, name: str) -> None:
     folder = write_experiment(tmp_path / name, [1])
     write_sample_pages(folder)
-    page = to_page(Document("t", (samples_section(folder, read_graded(folder), tmp_path / "r.html"),)))
+    page = to_page(Document("t", (samples_section(folder, read_results(folder), tmp_path / "r.html"),)))
     (link,) = links_in(page)
     assert urlsplit(link).scheme == ""
     assert (tmp_path / unquote(link)).is_file()

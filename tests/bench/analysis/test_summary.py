@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from pyvision.bench.analysis.statistics import wilson
 from pyvision.bench.analysis.summary import percentile, summarise
-from pyvision.bench.results import Graded, pair
+from pyvision.bench.results import Result, pair
 from pyvision.bench.samples import UNGRADED, Record, Score
-from tests.bench.analysis.records import graded, run_of
+from tests.bench.analysis.records import results, run_of
 
 
 def test_accuracy_is_over_what_was_scored_and_the_rest_is_counted() -> None:
-    found = summarise([*run_of([1, 1, 0]), graded("s3", None, end_reason="model_error")])
+    found = summarise([*run_of([1, 1, 0]), results("s3", None, end_reason="model_error")])
     assert found.accuracy == wilson(2, 3)
     assert (found.n, found.samples, found.unscored) == (4, 4, 1)
     assert (found.low, found.high) == (0.5, 0.75)
@@ -22,53 +22,53 @@ def test_accuracy_is_over_what_was_scored_and_the_rest_is_counted() -> None:
 
 
 def test_an_answer_with_a_remark_is_counted_as_one_and_a_failure_is_not() -> None:
-    best = graded("a", 1.0, error="best effort: nowhere is left to go")
-    failed = graded("b", None, end_reason="model_error", answer=None, error="no connection")
-    assert summarise([best, failed, graded("c", 1.0)]).remarked == 1
+    best = results("a", 1.0, error="best effort: nowhere is left to go")
+    failed = results("b", None, end_reason="model_error", answer=None, error="no connection")
+    assert summarise([best, failed, results("c", 1.0)]).remarked == 1
 
 
 @pytest.mark.parametrize("reason", ["model_error", "sandbox_error", "interrupted", "error"])
 def test_a_fault_of_the_machinery_is_unscored_even_if_someone_gave_it_a_zero(reason: str) -> None:
-    found = summarise([graded("a", 1.0), graded("b", 0.0, end_reason=reason)])
+    found = summarise([results("a", 1.0), results("b", 0.0, end_reason=reason)])
     assert found.accuracy == wilson(1, 1)
     assert found.unscored == 1
 
 
 @pytest.mark.parametrize("reason", ["truncated", "refused", "turn_limit", "no_answer"])
 def test_a_fault_of_the_model_is_a_wrong_answer(reason: str) -> None:
-    found = summarise([graded("a", 1.0), graded("b", 0.0, end_reason=reason, answer=None)])
+    found = summarise([results("a", 1.0), results("b", 0.0, end_reason=reason, answer=None)])
     assert found.accuracy == wilson(1, 2)
     assert found.end_reasons[reason] == 1  # type: ignore[index]
 
 
 def test_an_answered_sample_without_a_score_says_why() -> None:
-    assert summarise([graded(value=None, why="the verdict was unreadable")]).unscored_reasons == {
+    assert summarise([results(value=None, why="the verdict was unreadable")]).unscored_reasons == {
         "the verdict was unreadable": 1
     }
 
 
 def test_a_record_that_was_never_graded_is_unscored_and_not_left_out() -> None:
     record = Record("a", 0, "", "4", "answered")
-    assert pair([record], {}) == (Graded(record, UNGRADED),)
+    assert pair([record], {}) == (Result(record, UNGRADED),)
     assert pair([record], {("a", 0): Score(1.0)})[0].value == 1.0
 
 
 def test_a_sub_category_counts_for_its_category_too() -> None:
     found = summarise(
-        [graded("a", 1, category="x/one"), graded("b", 0, category="x/two"), graded("c", 1, category="y")]
+        [results("a", 1, category="x/one"), results("b", 0, category="x/two"), results("c", 1, category="y")]
     )
     rows = {row.name: (row.n, row.accuracy.value if row.accuracy else None) for row in found.categories}
     assert rows == {"x": (2, 0.5), "x/one": (1, 1.0), "x/two": (1, 0.0), "y": (1, 1.0)}
 
 
 def test_a_category_without_any_score_has_no_accuracy() -> None:
-    found = summarise([graded("a", 1, category="x"), graded("b", None, category="y", end_reason="error")])
+    found = summarise([results("a", 1, category="x"), results("b", None, category="y", end_reason="error")])
     assert [row.accuracy is None for row in found.categories] == [False, True]
 
 
 def test_repeats_of_a_sample_weigh_as_one_sample() -> None:
     found = summarise(
-        [graded("a", 1, repeat=0), graded("a", 1, repeat=1), graded("a", 1, repeat=2), graded("b", 0)]
+        [results("a", 1, repeat=0), results("a", 1, repeat=1), results("a", 1, repeat=2), results("b", 0)]
     )
     assert found.accuracy is not None
     assert (found.accuracy.value, found.accuracy.n) == (0.5, 2)
@@ -76,10 +76,10 @@ def test_repeats_of_a_sample_weigh_as_one_sample() -> None:
 
 
 def test_what_was_spent_adds_up() -> None:
-    first = graded(
+    first = results(
         "a", input_tokens=100, cached_tokens=40, output_tokens=5, cost=0.5, seconds=1.0, cells=2, figures=1
     )
-    second = graded("b", input_tokens=300, cached_tokens=60, output_tokens=7, seconds=9.0, sent_pixels=500)
+    second = results("b", input_tokens=300, cached_tokens=60, output_tokens=7, seconds=9.0, sent_pixels=500)
     found = summarise([first, second])
     assert (found.spending.input_tokens, found.spending.output_tokens) == (400, 12)
     assert found.spending.cached_share == 0.25

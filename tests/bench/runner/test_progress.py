@@ -8,7 +8,7 @@ from rich.console import Console
 
 from pyvision.bench.runner.engines import Finished, Job
 from pyvision.bench.runner.progress import Progress, status
-from pyvision.bench.runner.running_totals import Tally
+from pyvision.bench.runner.running_totals import RunningTotals
 from pyvision.bench.samples import Record, Score
 from pyvision.errors import EndReason
 from tests.bench.runs import a_sample
@@ -20,12 +20,12 @@ def finished(answer: str | None, end_reason: EndReason, error: str | None = None
 
 
 def shown(*steps: tuple[Finished, Score], is_terminal: bool = False) -> str:
-    file, tally = io.StringIO(), Tally(10)
+    file, totals = io.StringIO(), RunningTotals(10)
     with Progress(Console(file=file, force_terminal=is_terminal, width=120)) as progress:
-        progress.begin(Path("out"), tally)
+        progress.begin(Path("out"), totals)
         for step, score in steps:
-            tally.add(step.record, score)
-            progress.show(step, score, tally)
+            totals.add(step.record, score)
+            progress.show(step, score, totals)
     return file.getvalue()
 
 
@@ -69,9 +69,9 @@ def test_a_closed_terminal_does_not_end_the_run() -> None:
             raise OSError("gone")
 
     with Progress(Console(file=Closed())) as progress:
-        progress.begin(Path("out"), Tally(1))
+        progress.begin(Path("out"), RunningTotals(1))
         progress.tell("nobody hears it")
 
 
 def test_nothing_is_promised_before_anything_ended() -> None:
-    assert status(Tally(10)) == "nothing scored yet"
+    assert status(RunningTotals(10)) == "nothing scored yet"

@@ -88,8 +88,8 @@ def test_a_station_that_is_killed_is_replaced(tmp_path: Path, cluster: Any) -> N
         for finished in engine.answer(Job(sample, 0) for sample in plan.samples()):
             found.append(finished.job.sample.id)
             if len(found) == 1:
-                for station in tuple(engine._stations.values()):  # as the machine would end them
-                    ray.kill(station)
+                for context in tuple(engine._stations.values()):  # as the machine would end them
+                    ray.kill(context)
     assert sorted(found) == [f"sample {number}" for number in range(6)]
 
 

@@ -13,12 +13,12 @@ from pyvision.bench.datasets.sources import Source
 from pyvision.bench.runner import run
 from pyvision.bench.runner.engines import Finished, Job
 from pyvision.bench.runner.engines.threads import Threads
-from pyvision.bench.runner.engines.worker_context import Station
-from pyvision.bench.runner.run import Ran, Stopped
-from pyvision.bench.runner.running_totals import tally_of
+from pyvision.bench.runner.engines.worker_context import WorkerContext
+from pyvision.bench.runner.run import ExperimentResult, Stopped
+from pyvision.bench.runner.running_totals import running_totals_of
 from pyvision.bench.store import Store
 from pyvision.errors import ConfigError, ModelError
-from pyvision.events import Asked
+from pyvision.events import ModelCall
 from pyvision.solve import prepare
 from pyvision.trajectory import read_trajectory
 from sandbox import CellResult, HostFunction, Policy, SandboxError
@@ -29,10 +29,10 @@ from tests.doubles import CannedSandbox, figure
 def test_every_sample_is_answered_once_and_scored(tmp_path: Path) -> None:
     model = Knowing({4: "\\boxed{A}"})
     ran = run.run(a_plan(tmp_path, made(9), model), Quiet())
-    assert ran == Ran(tmp_path, was_stopped=False)
+    assert ran == ExperimentResult(tmp_path, was_stopped=False)
     assert sorted(model.asked) == list(range(9))
     with Store(tmp_path) as store:
-        assert tally_of(store).summary() | {"metric": store.default_metric} == {
+        assert running_totals_of(store).summary() | {"metric": store.default_metric} == {
             "total": 9,
             "done": 9,
             "scored": 9,
@@ -50,7 +50,7 @@ def test_the_choices_and_the_context_of_a_sample_reach_the_model(tmp_path: Path)
     with Store(tmp_path) as store:
         folder = store.run_folder("sample 0")
     assert folder is not None
-    (asked,) = (event for event in read_trajectory(folder).events if isinstance(event, Asked))
+    (asked,) = (event for event in read_trajectory(folder).events if isinstance(event, ModelCall))
     assert "It is late.\nWhat is number 0?\nA. one\nB. two\nC. three" in asked.messages[-1].text
 
 
@@ -71,13 +71,13 @@ def test_each_repeat_is_a_record_of_its_own(tmp_path: Path) -> None:
 def test_an_infrastructure_failure_is_unscored_and_tried_again_on_the_next_run(tmp_path: Path) -> None:
     run.run(a_plan(tmp_path, made(3), Knowing({1: ModelError("no route")})), Quiet())
     with Store(tmp_path) as store:
-        before = tally_of(store).summary()
+        before = running_totals_of(store).summary()
     assert (before["scored"], before["unscored"], before["accuracy"]) == (2, {"model_error": 1}, 1.0)
     model = Knowing()
     run.run(a_plan(tmp_path, made(3), model), Quiet())
     assert model.asked == [1]
     with Store(tmp_path) as store:
-        assert (tally_of(store).scored, store.attempts()[("sample 1", 0)]) == (3, 2)
+        assert (running_totals_of(store).scored, store.attempts()[("sample 1", 0)]) == (3, 2)
 
 
 def test_a_refusal_is_wrong_and_not_tried_again(tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ class Sleeping(CannedSandbox):
 def test_a_stopped_engine_ends_a_cell_that_runs() -> None:
     model = Knowing({0: "<code>\n```python\nwhile True: pass\n```\n"})
     sandbox = Sleeping()
-    engine = Threads(Station(prepare("?", model=model), sandbox), 1)
+    engine = Threads(WorkerContext(prepare("?", model=model), sandbox), 1)
     found: list[Finished] = []
     ending = engine.answer(iter([Job(a_sample(0), 0)]))
     waiting = Thread(target=lambda: found.extend(ending))
@@ -216,7 +216,7 @@ def test_cells_figures_and_pixels_are_counted() -> None:
 
     model.before = then_answer
     sandbox = CannedSandbox([CellResult("ok", (figure(20, 10),))])
-    engine = Threads(Station(prepare("?", model=model), sandbox), 1)
+    engine = Threads(WorkerContext(prepare("?", model=model), sandbox), 1)
     (finished,) = engine.answer(iter([Job(a_sample(0), 0)]))
     engine.close()
     record = finished.record
@@ -238,23 +238,24 @@ def test_a_machine_without_isolation_refuses_to_start(tmp_path: Path) -> None:
 
 def test_an_arm_that_needs_a_box_answers_only_samples_that_have_one(tmp_path: Path) -> None:
     boxed = a_sample(1, metadata={"box": [1, 2, 3, 4]})
-    run.run(a_plan(tmp_path, source_of(a_sample(0), boxed), Knowing(), arm="oracle"), Quiet())
+    run.run(a_plan(tmp_path, source_of(a_sample(0), boxed), Knowing(), ablation="oracle"), Quiet())
     assert [record.sample_id for record in records_in(tmp_path)] == ["sample 1"]
     with Store(tmp_path) as store:
         assert (store.total, store.configuration["arm"]) == (1, "oracle")
 
 
 @pytest.mark.parametrize(
-    ("arm", "told"), [("magic", "unknown arm 'magic'; known arms are direct"), ("swapped", "--donors DIR")]
+    ("ablation", "told"),
+    [("magic", "unknown ablation 'magic'; known ablations are direct"), ("swapped", "--swap-from DIR")],
 )
-def test_an_arm_that_cannot_be_had_is_refused(tmp_path: Path, arm: str, told: str) -> None:
+def test_an_arm_that_cannot_be_had_is_refused(tmp_path: Path, ablation: str, told: str) -> None:
     with pytest.raises(ConfigError, match=told):
-        run.run(a_plan(tmp_path / "out", made(1), Knowing(), arm=arm), Quiet())
+        run.run(a_plan(tmp_path / "out", made(1), Knowing(), ablation=ablation), Quiet())
     assert not (tmp_path / "out").exists()
 
 
 def test_the_arm_without_tools_is_the_direct_strategy(tmp_path: Path) -> None:
-    plan = a_plan(tmp_path, made(2), Knowing(), settings={"strategy": "code_loop"}, arm="direct")
+    plan = a_plan(tmp_path, made(2), Knowing(), settings={"strategy": "code_loop"}, ablation="direct")
     run.run(plan, Quiet())
     with Store(tmp_path) as store:
         assert store.configuration["strategy"] == "direct"

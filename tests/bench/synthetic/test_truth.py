@@ -163,15 +163,15 @@ def test_only_one_choice_is_missing_in_the_second_picture() -> None:
 @pytest.mark.parametrize("difficulty", [0.0, 1.0])
 def test_every_thing_of_the_truth_shows_its_colour_in_the_clutter(difficulty: float) -> None:
     for sample, pixels in read("clutter", 5, difficulty):
-        things = sample.metadata["truth"]["things"]
+        shapes = sample.metadata["truth"]["things"]
         words = sample.text.split()
-        named = [f"{thing['colour']} {thing['shape']}" for thing in things]
+        named = [f"{shape['colour']} {shape['shape']}" for shape in shapes]
         singular = {"circles": "circle", "triangles": "triangle", "squares": "square", "pentagons": "pentagon",
                     "stars": "star", "crosses": "cross"}  # fmt: skip
         assert named.count(f"{words[2]} {singular[words[3]]}") == sample.target, sample.id
-        for thing in things:
-            left, top, right, bottom = thing["box"]
-            assert near(pixels[top:bottom, left:right], INKS[thing["colour"]], 60).mean() > 0.2, sample.id
+        for shape in shapes:
+            left, top, right, bottom = shape["box"]
+            assert near(pixels[top:bottom, left:right], INKS[shape["colour"]], 60).mean() > 0.2, sample.id
 
 
 @pytest.mark.parametrize("difficulty", [0.0, 1.0])

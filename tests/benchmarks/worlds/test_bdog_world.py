@@ -10,7 +10,7 @@ from benchmarks.worlds.debates.modes import ARMS, cases, play
 from benchmarks.worlds.debates.nlvr import scene_graph
 from benchmarks.worlds.debates.printed import ALPHABETICAL, ROWS, mean
 from benchmarks.worlds.debates.questions import KINDS, query
-from benchmarks.worlds.debates.scenes import ABOVE, LEFT, Scene, Thing, scene
+from benchmarks.worlds.debates.scenes import ABOVE, LEFT, Scene, Shape, scene
 from pyvision.images.read import decode
 from pyvision.strategies.bdog.graphs import Edge
 
@@ -19,8 +19,8 @@ BLIND = Abilities(perception=1, crowding=0, shared=1, judgement=1, relevance=1, 
 
 
 def test_the_graph_of_a_scene_names_the_next_thing_in_row_and_column_only() -> None:
-    row = (Thing("a", "circle", "red", "small", 0, 0), Thing("b", "star", "red", "small", 4, 0))
-    rest = (Thing("c", "square", "blue", "large", 2, 0), Thing("d", "circle", "red", "small", 2, 5))
+    row = (Shape("a", "circle", "red", "small", 0, 0), Shape("b", "star", "red", "small", 4, 0))
+    rest = (Shape("c", "square", "blue", "large", 2, 0), Shape("d", "circle", "red", "small", 2, 5))
     edges = set(Scene("x", (*row, *rest)).graph.edges)
     assert edges == {Edge("a", "c", LEFT), Edge("c", "b", LEFT), Edge("c", "d", ABOVE)}
 

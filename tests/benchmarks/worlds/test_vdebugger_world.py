@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.worlds.vdebugger_world.grammar import KINDS, Case, make_cases, some_shape
 from benchmarks.worlds.vdebugger_world.interpreter import Interpreter
-from benchmarks.worlds.vdebugger_world.scenes import Part, Perception, Scene, Thing
+from benchmarks.worlds.vdebugger_world.scenes import Part, Perception, Scene, Shape
 from benchmarks.worlds.vdebugger_world.simulation import attempt_in, debug, is_right
 from benchmarks.worlds.vdebugger_world.tables import Findings, report
 from pyvision.experiments.vdebugger_training.metrics import Debugged, Round
@@ -21,9 +21,9 @@ EXACT = Interpreter(Perception())
 CASES = make_cases("test", 120)
 SCENE = Scene(
     (
-        Thing("red", "circle", 10, 20, 10),
-        Thing("red", "circle", 60, 70, 18),
-        Thing("blue", "star", 60, 20, 10),
+        Shape("red", "circle", 10, 20, 10),
+        Shape("red", "circle", 60, 70, 18),
+        Shape("blue", "star", 60, 20, 10),
     )
 )
 HEAD = "def execute_command(image) -> str:\n    image_patch = ImagePatch(image)\n    "

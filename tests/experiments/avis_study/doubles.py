@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pyvision.errors import ToolError
-from pyvision.experiments.avis_study.annotation import Desk, Posed
+from pyvision.experiments.avis_study.annotation import AnnotationSession, Task
 from pyvision.experiments.avis_study.log import Closed, Log, Opened, UsedTool
 from pyvision.experiments.avis_study.log_reader import Attempt
 from pyvision.experiments.avis_study.toolbox import Toolbox
@@ -20,7 +20,7 @@ OBJECTS = "Object #1: tower (Caption, center)\nObject #2: bridge (Caption, lower
 
 
 @dataclass
-class Told:
+class FakeTool:
     """A tool that says this, and keeps what it was asked; `fails` is what it cannot do."""
 
     name: str
@@ -50,9 +50,11 @@ def boxes(*found: Mapping[str, Any]) -> dict[str, Any]:
     return {"boxes": list(found)}
 
 
-def a_desk(log: Log, *tools: Tool, posed: Posed | None = None) -> Desk:
+def a_desk(log: Log, *tools: Tool, task: Task | None = None) -> AnnotationSession:
     toolbox = Toolbox({tool.name: tool for tool in tools})
-    return Desk(posed or Posed("q1", Question("Which tower?", (picture(90, 90),))), "p-1", toolbox, log)
+    return AnnotationSession(
+        task or Task("q1", Question("Which tower?", (picture(90, 90),))), "p-1", toolbox, log
+    )
 
 
 def opened(attempt: str = "a", question: str = "q1", context: str = OBJECTS, user: str = "p-1") -> Opened:
@@ -60,15 +62,15 @@ def opened(attempt: str = "a", question: str = "q1", context: str = OBJECTS, use
 
 
 def used(
-    deed: str,
+    action: str,
     output: str = "it is so",
     *,
     attempt: str = "a",
-    thing: int | None = None,
+    detection: int | None = None,
     error: str | None = None,
 ) -> UsedTool:
     at = "2025-01-01T00:00:01+00:00"
-    return UsedTool(attempt, "q1", "p-1", 1, deed, deed, "", thing, output, error, 0.1, at)
+    return UsedTool(attempt, "q1", "p-1", 1, action, action, "", detection, output, error, 0.1, at)
 
 
 def closed(attempt: str = "a", *, is_found: bool = True) -> Closed:

@@ -12,18 +12,18 @@ from pathlib import Path
 from pyvision.bench.datasets.sources import find_source
 from pyvision.experiments.avis_study.serve import Serving, Study
 from pyvision.experiments.avis_study.toolbox import Toolbox
-from tests.experiments.avis_study.doubles import Told, box, boxes
+from tests.experiments.avis_study.doubles import FakeTool, box, boxes
 from tests.payloads import PAYLOADS
 
 HOSTILE = "\n".join(PAYLOADS)
 TOOLS = (
-    Told("detect", data=boxes(box((5, 5, 40, 40), "tower"), box((60, 50, 110, 85), f"bridge {HOSTILE}"))),
-    Told("caption", "a tower by a river"),
-    Told("vqa", fails="the service is down"),
-    Told("identical_image", "Retrievals: [\n  Tower of Velt (score=97.3),\n]"),
-    Told("similar_image", HOSTILE),
-    Told("document", "Knowledge: [\n  Title: Velt\n  Content: built in 1664,\n]"),
-    Told("llm_qa", "1664"),
+    FakeTool("detect", data=boxes(box((5, 5, 40, 40), "tower"), box((60, 50, 110, 85), f"bridge {HOSTILE}"))),
+    FakeTool("caption", "a tower by a river"),
+    FakeTool("vqa", fails="the service is down"),
+    FakeTool("identical_image", "Retrievals: [\n  Tower of Velt (score=97.3),\n]"),
+    FakeTool("similar_image", HOSTILE),
+    FakeTool("document", "Knowledge: [\n  Title: Velt\n  Content: built in 1664,\n]"),
+    FakeTool("llm_qa", "1664"),
 )
 
 

@@ -119,7 +119,7 @@ def test_a_graph_is_induced_from_a_session_that_was_recorded(
         "web_search": (),
     }
     first, second = read_log(log).attempts
-    assert [(each.deed, each.object, each.query) for each in first.used] == [
+    assert [(each.action, each.object, each.query) for each in first.used] == [
         ("caption", None, ""),
         ("similar", 2, ""),
         ("search", None, "tower of Velt"),

@@ -6,22 +6,26 @@ from pathlib import Path
 import pytest
 
 from pyvision.errors import ConfigError, RunFolderError
-from pyvision.experiments.avis_study.induction import induce, told, write_induced
-from pyvision.experiments.avis_study.trajectories import Course, course_of
+from pyvision.experiments.avis_study.induction import format_induced, induce, write_induced
+from pyvision.experiments.avis_study.trajectories import Trajectory, trajectory_of
 from pyvision.strategies.avis.examples import load_examples
 from pyvision.strategies.avis.graph import load_graph
 from tests.experiments.avis_study.doubles import an_attempt, used
 
 
-def course(*deeds: str, is_found: bool | None = True) -> Course:
-    return course_of(an_attempt(*map(used, deeds), is_found=is_found))
+def trajectory(*actions: str, is_found: bool | None = True) -> Trajectory:
+    return trajectory_of(an_attempt(*map(used, actions), is_found=is_found))
 
 
-COURSES = [course("vqa", "search", "llm_qa"), course("vqa", "search"), course("identical", "search")]
+COURSES = [
+    trajectory("vqa", "search", "llm_qa"),
+    trajectory("vqa", "search"),
+    trajectory("identical", "search"),
+]
 
 
 def test_the_most_frequent_edge_comes_first() -> None:
-    assert induce([*COURSES, course("identical"), course("identical")]).graph["START"] == (
+    assert induce([*COURSES, trajectory("identical"), trajectory("identical")]).graph["START"] == (
         "identical_image_search",
         "vqa",
     )
@@ -32,15 +36,15 @@ def test_edges_below_the_threshold_are_left_out() -> None:
 
 
 def test_who_gave_up_is_learnt_from_only_when_asked_for_and_who_went_away_never() -> None:
-    courses = [*COURSES, course("llm_qa", is_found=False), course("search", is_found=None)]
-    assert induce(courses).graph["START"] == ("vqa", "identical_image_search")
-    assert induce(courses, failures=True).graph["START"] == ("vqa", "identical_image_search", "llm_qa")
-    assert induce(courses).left_out == 2
+    trajectories = [*COURSES, trajectory("llm_qa", is_found=False), trajectory("search", is_found=None)]
+    assert induce(trajectories).graph["START"] == ("vqa", "identical_image_search")
+    assert induce(trajectories, failures=True).graph["START"] == ("vqa", "identical_image_search", "llm_qa")
+    assert induce(trajectories).left_out == 2
 
 
 def test_a_study_that_nothing_can_be_learnt_from_is_refused() -> None:
     with pytest.raises(ConfigError, match="none of 1 courses"):
-        induce([course("vqa", is_found=False)])
+        induce([trajectory("vqa", is_found=False)])
     with pytest.raises(ConfigError, match="lower --threshold"):
         induce(COURSES, threshold=9)
 
@@ -78,23 +82,23 @@ def test_a_folder_that_holds_something_is_left_alone(tmp_path: Path) -> None:
 
 def test_examples_are_few_and_none_comes_twice() -> None:
     attempts = [an_attempt(used("vqa", str(number)), used("search")) for number in range(9)]
-    found = induce([course_of(attempt) for attempt in attempts], most=4)
+    found = induce([trajectory_of(attempt) for attempt in attempts], most=4)
     assert [each.action for each in found.examples] == ["vqa", *["web_search"] * 4]
 
 
 def test_a_long_context_keeps_whole_lines() -> None:
     attempt = an_attempt(used("search", "\n".join(["x" * 99] * 99)), used("llm_qa"))
-    context = induce([course_of(attempt)]).examples[-1].context
+    context = induce([trajectory_of(attempt)]).examples[-1].context
     assert len(context) < 1600
     assert {len(line) for line in context.splitlines()[1:-1]} == {101}
 
 
 def test_what_changes_against_the_default_is_told() -> None:
-    text = told(induce(COURSES), {"START": ("vqa", "object_select"), "vqa": ("web_search",)})
+    text = format_induced(induce(COURSES), {"START": ("vqa", "object_select"), "vqa": ("web_search",)})
     assert "START: + identical_image_search (1)  - object_select (never seen)" in text
     assert "vqa:" not in text.split("changed against the default:")[1]
 
 
 def test_a_graph_as_the_default_one_changes_nothing() -> None:
     found = induce(COURSES)
-    assert "changed against the default:\n  nothing" in told(found, found.graph)
+    assert "changed against the default:\n  nothing" in format_induced(found, found.graph)

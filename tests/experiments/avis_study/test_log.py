@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pyvision.errors import RunFolderError
 from pyvision.experiments.avis_study.log import Line, Log
-from pyvision.experiments.avis_study.log_reader import answered, read_log
+from pyvision.experiments.avis_study.log_reader import answered_questions, read_log
 from tests.experiments.avis_study.doubles import closed, opened, used
 
 
@@ -122,7 +122,7 @@ def test_a_question_counts_as_answered_whichever_end_it_had(tmp_path: Path) -> N
             closed("c"),
         ):
             log.add(line)
-    assert answered(read_log(tmp_path / "log.jsonl").attempts) == {("p-1", "q1"), ("p-2", "q3")}
+    assert answered_questions(read_log(tmp_path / "log.jsonl").attempts) == {("p-1", "q1"), ("p-2", "q3")}
 
 
 def output_of(folder: Path, text: str) -> str:

@@ -5,22 +5,22 @@ import pytest
 from pyvision.errors import ConfigError
 from pyvision.experiments.avis_study.toolbox import Toolbox, find_toolbox
 from pyvision.types import ToolRequest
-from tests.experiments.avis_study.doubles import Told
+from tests.experiments.avis_study.doubles import FakeTool
 
 
 def test_what_a_tool_says_comes_back() -> None:
-    seen = Toolbox({"vqa": Told("vqa", "red")}).use("vqa", ToolRequest("which colour?"))
+    seen = Toolbox({"vqa": FakeTool("vqa", "red")}).use("vqa", ToolRequest("which colour?"))
     assert (seen.text, seen.error) == ("red", None)
 
 
 def test_a_tool_that_fails_and_one_that_is_not_there_are_told_not_raised() -> None:
-    toolbox = Toolbox({"vqa": Told("vqa", fails="it is down")})
+    toolbox = Toolbox({"vqa": FakeTool("vqa", fails="it is down")})
     assert toolbox.use("vqa", ToolRequest("?")).error == "it is down"
     assert "no tool 'ocr'" in str(toolbox.use("ocr", ToolRequest()).error)
 
 
 def test_a_button_uses_the_first_tool_that_is_set_up() -> None:
-    assert Toolbox({"document": Told("document")}).tool_of("search") == "document"
+    assert Toolbox({"document": FakeTool("document")}).tool_of("search") == "document"
     assert Toolbox({}).tool_of("search") is None
 
 

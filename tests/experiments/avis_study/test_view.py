@@ -5,10 +5,10 @@ from html import unescape
 
 import pytest
 
-from pyvision.experiments.avis_study.annotation import Posed
-from pyvision.experiments.avis_study.detections import things_in
-from pyvision.experiments.avis_study.queue import Standing
-from pyvision.experiments.avis_study.view import asked, complaint, pictures, thing_block, trail
+from pyvision.experiments.avis_study.annotation import Task
+from pyvision.experiments.avis_study.detections import detections_in
+from pyvision.experiments.avis_study.queue import Progress
+from pyvision.experiments.avis_study.view import complaint, detection_block, pictures, render_question, trail
 from pyvision.types import Question
 from tests.doubles import picture
 from tests.experiments.avis_study.doubles import box, boxes, used
@@ -21,11 +21,15 @@ _OURS = re.compile(
 
 def everything(text: str) -> str:
     whole = picture(90, 60)
-    things = things_in(whole, boxes(box((5, 5, 30, 30), text)))
-    posed = Posed(text, Question(text, (whole,), (text,), text))
+    detections = detections_in(whole, boxes(box((5, 5, 30, 30), text)))
+    task = Task(text, Question(text, (whole,), (text,), text))
     one = used("search", text)
     failed = used("vqa", error=text)
-    parts = asked(posed, Standing(0, 2, (text,))), pictures(posed, things), thing_block(things[0])
+    parts = (
+        render_question(task, Progress(0, 2, (text,))),
+        pictures(task, detections),
+        detection_block(detections[0]),
+    )
     return "".join([*parts, trail((one, failed)), complaint(text)])
 
 
@@ -40,7 +44,7 @@ def test_the_text_itself_is_seen() -> None:
 
 def test_objects_are_drawn_where_they_lie() -> None:
     whole = picture(90, 60)
-    html = pictures(Posed("q", Question("?", (whole,))), things_in(whole, boxes(box((5, 6, 30, 40), "a"))))
+    html = pictures(Task("q", Question("?", (whole,))), detections_in(whole, boxes(box((5, 6, 30, 40), "a"))))
     assert 'viewBox="0 0 90 60"' in html
     assert '<rect x="5.0" y="6.0" width="25.0" height="34.0"/>' in html
 

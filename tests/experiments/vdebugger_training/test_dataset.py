@@ -10,7 +10,13 @@ import pytest
 
 from pyvision.bench.samples import Sample
 from pyvision.errors import ConfigError, ModelError
-from pyvision.experiments.vdebugger_training.dataset import PROGRAMS, Injecting, Workshop, generate, inject
+from pyvision.experiments.vdebugger_training.dataset import (
+    PROGRAMS,
+    InjectionConfig,
+    Pipeline,
+    generate,
+    inject,
+)
 from pyvision.experiments.vdebugger_training.json_lines import append, read, resume, rewrite
 from pyvision.experiments.vdebugger_training.masking import MASK, Masked
 from pyvision.experiments.vdebugger_training.records import Executed, Injected, Program
@@ -47,8 +53,8 @@ class Writer:
         return RIGHT.replace("two", "ten") if sample.id in self.wrong else RIGHT
 
 
-def shop(folder: Path, wrong: str = "", most: int = 99) -> Workshop:
-    return Workshop(Writer(wrong, most), folder)
+def shop(folder: Path, wrong: str = "", most: int = 99) -> Pipeline:
+    return Pipeline(Writer(wrong, most), folder)
 
 
 def collected(folder: Path, wrong: str = "") -> None:
@@ -77,13 +83,13 @@ def test_a_refill_that_is_run_in_another_form_is_refused(tmp_path: Path) -> None
         return Writer()(sample, program and program + "  # signed")
 
     collected(tmp_path)
-    counts = inject(BY_ID, refilled_with_six, Workshop(attempt, tmp_path), Injecting())
+    counts = inject(BY_ID, refilled_with_six, Pipeline(attempt, tmp_path), InjectionConfig())
     assert counts == {"refused": 3}
 
 
 def test_a_broken_program_is_kept_with_the_place_of_its_fault(tmp_path: Path) -> None:
     collected(tmp_path)
-    how = Injecting("mask_best", attempts=4)
+    how = InjectionConfig("mask_best", attempts=4)
     inject(
         BY_ID,
         refilled_with_six,
@@ -98,7 +104,9 @@ def test_a_broken_program_is_kept_with_the_place_of_its_fault(tmp_path: Path) ->
 
 def test_only_right_programs_are_broken(tmp_path: Path) -> None:
     collected(tmp_path, wrong="12")
-    assert sum(inject(BY_ID, lambda asked: ["" for _ in asked], shop(tmp_path), Injecting()).values()) == 1
+    assert (
+        sum(inject(BY_ID, lambda asked: ["" for _ in asked], shop(tmp_path), InjectionConfig()).values()) == 1
+    )
 
 
 def test_a_refill_that_changes_nothing_is_refused_and_one_that_is_still_right_counts_as_right(
@@ -106,7 +114,7 @@ def test_a_refill_that_changes_nothing_is_refused_and_one_that_is_still_right_co
 ) -> None:
     collected(tmp_path)
     refills = iter([RIGHT, RIGHT.replace("'two'", "'t' + 'wo'"), "prose"])
-    how = Injecting(at_once=1)
+    how = InjectionConfig(at_once=1)
     counts = inject(BY_ID, lambda asked: [next(refills) for _ in asked], shop(tmp_path), how)
     assert counts == {"refused": 2, "right": 1}
     reasons = [each.why for each in read(tmp_path / how.file, Injected) if each.why]
@@ -126,7 +134,7 @@ def test_breaking_goes_on_where_it_was_broken_off_with_the_same_masks(tmp_path: 
         seen.extend(masked.text for _, masked in asked)
         return ["" for _ in asked]
 
-    how = Injecting(attempts=2, at_once=2)
+    how = InjectionConfig(attempts=2, at_once=2)
     with pytest.raises(ModelError):
         inject(BY_ID, refill, shop(tmp_path), how)
     inject(BY_ID, lambda asked: ["" for _ in asked], shop(tmp_path), how)
@@ -137,7 +145,7 @@ def test_breaking_goes_on_where_it_was_broken_off_with_the_same_masks(tmp_path: 
 
 def test_both_decodings_fill_the_same_masks(tmp_path: Path) -> None:
     collected(tmp_path)
-    ways = [Injecting("greedy", attempts=3), Injecting("mask_best", attempts=3)]
+    ways = [InjectionConfig("greedy", attempts=3), InjectionConfig("mask_best", attempts=3)]
     for how in ways:
         inject(BY_ID, lambda asked: ["" for _ in asked], shop(tmp_path), how)
     first, second = ([each.masked for each in read(tmp_path / how.file, Injected)] for how in ways)

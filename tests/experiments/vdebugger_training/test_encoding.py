@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.errors import ConfigError
-from pyvision.experiments.vdebugger_training.encoding import UNCOUNTED, Room, encode, encode_prompt
+from pyvision.experiments.vdebugger_training.encoding import UNCOUNTED, TokenBudget, encode, encode_prompt
 from pyvision.experiments.vdebugger_training.prompt_templates import TRACE
-from pyvision.experiments.vdebugger_training.records import Lesson
+from pyvision.experiments.vdebugger_training.records import Example
 
 BOS, EOS = 1, 2
 
@@ -34,44 +34,46 @@ def told(tokens: object) -> str:
 
 
 def test_instruction_completion_and_end_are_learnt_and_the_prompt_is_not() -> None:
-    found = encode(Lesson("prompt", "!", "yes"), Letters(), Room(40, 10))
+    found = encode(Example("prompt", "!", "yes"), Letters(), TokenBudget(40, 10))
     assert found.tokens == (BOS, *map(ord, "prompt!yes"), EOS)
     assert found.labels == (*[UNCOUNTED] * 7, *map(ord, "!yes"), EOS)
 
 
 def test_an_open_completion_has_no_end() -> None:
-    assert encode(Lesson("p", "!", "no", eos=False), Letters(), Room(40, 10)).tokens[-1] == ord("o")
+    assert encode(Example("p", "!", "no", eos=False), Letters(), TokenBudget(40, 10)).tokens[-1] == ord("o")
 
 
 def test_a_trace_that_is_too_long_keeps_its_end() -> None:
-    tokens = encode_prompt(f"head{TRACE}0123456789", "!", Letters(), Room(len(TRACE) + 21, 10))
+    tokens = encode_prompt(f"head{TRACE}0123456789", "!", Letters(), TokenBudget(len(TRACE) + 21, 10))
     assert told(tokens) == f"head{TRACE}5678" + "9!" or told(tokens) == f"head{TRACE}56789!"
 
 
 def test_the_original_cut_loses_the_end() -> None:
-    tokens = encode_prompt(f"head{TRACE}0123456789", "!", Letters(), Room(len(TRACE) + 21, 10, "start"))
+    tokens = encode_prompt(
+        f"head{TRACE}0123456789", "!", Letters(), TokenBudget(len(TRACE) + 21, 10, "start")
+    )
     assert told(tokens) == f"head{TRACE}01234!"
 
 
 def test_a_head_that_is_too_long_is_cut_at_its_end() -> None:
-    assert told(encode_prompt("abcdefgh" + TRACE + "x", "!", Letters(), Room(15, 10))) == "abc!"
+    assert told(encode_prompt("abcdefgh" + TRACE + "x", "!", Letters(), TokenBudget(15, 10))) == "abc!"
 
 
 def test_no_room_for_a_prompt_is_an_error() -> None:
     with pytest.raises(ConfigError, match="hold no prompt"):
-        encode_prompt("p", "!", Letters(), Room(12, 10))
+        encode_prompt("p", "!", Letters(), TokenBudget(12, 10))
 
 
 def test_a_tokenizer_without_an_end_cannot_finish_a_completion() -> None:
     with pytest.raises(ConfigError, match="no end-of-text"):
-        encode(Lesson("p", "!", "yes"), Endless(), Room())
+        encode(Example("p", "!", "yes"), Endless(), TokenBudget())
 
 
 @given(st.text(max_size=60), st.text(max_size=60), st.text(max_size=30), st.integers(20, 80))
 def test_a_lesson_never_outgrows_its_room_and_its_labels_fit_its_tokens(
     head: str, trace: str, completion: str, tokens: int
 ) -> None:
-    found = encode(Lesson(head + TRACE + trace, "!!", completion), Letters(), Room(tokens, 10))
+    found = encode(Example(head + TRACE + trace, "!!", completion), Letters(), TokenBudget(tokens, 10))
     assert len(found.tokens) == len(found.labels) <= tokens
     assert all(label in (UNCOUNTED, token) for token, label in zip(found.tokens, found.labels, strict=True))
     assert found.labels[0] == UNCOUNTED

@@ -10,17 +10,17 @@ import pytest
 from pyvision.bench.grading import find_grading
 from pyvision.bench.samples import Record, Sample
 from pyvision.errors import ConfigError
-from pyvision.events import Began, Event, Noted
-from pyvision.experiments.vdebugger_training.encoding import Room
+from pyvision.events import Event, Note, RunStarted
+from pyvision.experiments.vdebugger_training.encoding import TokenBudget
 from pyvision.experiments.vdebugger_training.evaluation import (
-    answer_told,
-    debugged_in,
-    measure_lessons,
+    measure_examples,
+    read_answer,
+    read_debugged,
     rounds_in,
 )
-from pyvision.experiments.vdebugger_training.executor import executed_of, program_of
+from pyvision.experiments.vdebugger_training.executor import program_of, read_executed
 from pyvision.experiments.vdebugger_training.metrics import Round
-from pyvision.experiments.vdebugger_training.records import Executed, Lesson
+from pyvision.experiments.vdebugger_training.records import Example, Executed
 from pyvision.types import Question
 from tests.doubles import picture
 
@@ -28,18 +28,18 @@ SAMPLE = Sample("1", "How many?", (), "2", metadata={"metric": "text:exact"})
 RECORD = Record("1", 0, "", "2", "answered")
 
 
-def program(number: int, result: str, **changes: Any) -> Noted:
+def program(number: int, result: str, **changes: Any) -> Note:
     told = {"round": number, "form": "vqa", "question": "Given an image: How many?", "program": f"p{number}"}
     told |= {"status": "ok", "result": result, "error": None, "trace": "TRACE"}
-    return Noted("program", told | changes)
+    return Note("program", told | changes)
 
 
-def verdict(number: int, *, accepted: bool) -> Noted:
-    return Noted("verdict", {"round": number, "accepted": accepted})
+def verdict(number: int, *, accepted: bool) -> Note:
+    return Note("verdict", {"round": number, "accepted": accepted})
 
 
 EVENTS: tuple[Event, ...] = (
-    Began(Question("How many?", (picture(),)), "vdebugger", {}),
+    RunStarted(Question("How many?", (picture(),)), "vdebugger", {}),
     program(0, "3"),
     verdict(1, accepted=False),
     program(1, "2"),
@@ -71,7 +71,7 @@ def test_the_last_program_may_be_unjudged() -> None:
     ],
 )
 def test_the_answer_is_read_out_of_what_a_program_returned(told: dict[str, Any], answer: str | None) -> None:
-    assert answer_told(program(0, "x").data | told, 100) == answer
+    assert read_answer(program(0, "x").data | told, 100) == answer
 
 
 def test_the_first_program_of_a_run_is_kept_as_it_ran() -> None:
@@ -88,14 +88,14 @@ def test_a_run_without_a_program_is_kept_as_one_that_failed() -> None:
 
 
 def test_a_program_that_did_not_compile_has_no_trace_and_one_that_never_ended_says_so() -> None:
-    assert executed_of(program(0, "None", status="no_program", error="SyntaxError").data).trace is None
-    ran = executed_of(program(0, "None", status="timeout", error="ran out of time").data)
+    assert read_executed(program(0, "None", status="no_program", error="SyntaxError").data).trace is None
+    ran = read_executed(program(0, "None", status="timeout", error="ran out of time").data)
     assert (ran.result, ran.trace) == (None, "TRACE\n[ran out of time]")
 
 
 def test_a_folder_without_an_experiment_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="holds no experiment"):
-        debugged_in(tmp_path)
+        read_debugged(tmp_path)
 
 
 class Knowing:
@@ -119,13 +119,13 @@ class Knowing:
 
 
 MARKED = "def execute_command(image):\n    return <<<BUG>>>1<<<BUG/>>>"
-CRITIC = [Lesson("p", "\n\n# Program is", " right"), Lesson("p", "\n\n# Program is", f" wrong\n{MARKED}")]
-REFINER = Lesson("p", "\n\n# Correction", "\ndef execute_command(image):\n    return 2")
+CRITIC = [Example("p", "\n\n# Program is", " right"), Example("p", "\n\n# Program is", f" wrong\n{MARKED}")]
+REFINER = Example("p", "\n\n# Correction", "\ndef execute_command(image):\n    return 2")
 
 
 def test_a_model_is_measured_on_verdicts_places_and_corrections() -> None:
     model: Any = Knowing(f" wrong\n{MARKED}", 0.1)
-    found = measure_lessons([*CRITIC, REFINER], model, Room(600, 100))
+    found = measure_examples([*CRITIC, REFINER], model, TokenBudget(600, 100))
     assert found.verdicts is not None
     assert found.verdicts.value == 0.5
     assert found.exact is not None
@@ -138,7 +138,7 @@ def test_a_mark_that_overlaps_is_a_place_but_not_the_exact_one() -> None:
     model: Any = Knowing(
         " wrong\n" + MARKED.replace("<<<BUG>>>1", "1").replace("return ", "<<<BUG>>>return "), 0.1
     )
-    found = measure_lessons(CRITIC, model, Room(600, 100))
+    found = measure_examples(CRITIC, model, TokenBudget(600, 100))
     assert found.places is not None
     assert found.exact is not None
     assert (found.places.value, found.exact.value) == (1.0, 0.0)
@@ -146,6 +146,6 @@ def test_a_mark_that_overlaps_is_a_place_but_not_the_exact_one() -> None:
 
 def test_a_correction_in_another_spelling_is_right() -> None:
     model: Any = Knowing("def execute_command(image):\n    return (2)  # two", 0.1)
-    found = measure_lessons([REFINER], model, Room(600, 100)).corrections
+    found = measure_examples([REFINER], model, TokenBudget(600, 100)).corrections
     assert found is not None
     assert found.value == 1.0

@@ -9,20 +9,20 @@ from pathlib import Path
 import pytest
 
 from pyvision.errors import ConfigError, MissingExtra
-from pyvision.experiments.vdebugger_training.encoding import Room, encode_prompt
+from pyvision.experiments.vdebugger_training.encoding import TokenBudget, encode_prompt
 from pyvision.experiments.vdebugger_training.fine_tuning import Progress, require, train
-from pyvision.experiments.vdebugger_training.local_model import Local, LocalDebugger, LocalRefill
+from pyvision.experiments.vdebugger_training.local_model import Local, LocalDebugger, LocalInfill
 from pyvision.experiments.vdebugger_training.mask_best import MaskBest
 from pyvision.experiments.vdebugger_training.masking import Masked
 from pyvision.experiments.vdebugger_training.recipe import Recipe
-from pyvision.experiments.vdebugger_training.records import Lesson
+from pyvision.experiments.vdebugger_training.records import Example
 from pyvision.experiments.vdebugger_training.spans import Span
 from tests.experiments.vdebugger_training.tiny import tiny_model
 
 LESSONS = [
-    Lesson("red", " is", " right"),
-    Lesson("blue!", " is", " wrong", eos=False),
-    Lesson("gray", " is", " wrong"),
+    Example("red", " is", " right"),
+    Example("blue!", " is", " wrong", eos=False),
+    Example("gray", " is", " wrong"),
 ] * 4
 RECIPE = Recipe(
     epochs=10, learning_rate=5e-3, batch=6, at_once=4, tokens=64, answer=16, precision="fp32", save_every=0
@@ -51,7 +51,9 @@ def test_a_model_learns_what_it_is_taught(model: Path, tmp_path: Path) -> None:
     assert told[0].loss > 3.0
     assert (told[-1].step, told[-1].total) == (80, 80)
     local = Local(tmp_path)
-    prompts = [encode_prompt(each, " is", local.tokenizer, Room(64, 16)) for each in ("red", "blue!", "gray")]
+    prompts = [
+        encode_prompt(each, " is", local.tokenizer, TokenBudget(64, 16)) for each in ("red", "blue!", "gray")
+    ]
     assert [said[:6] for said in local.continued(prompts, 6)] == [" right", " wrong", " wrong"]
     scores = local.accepts(prompts)
     assert scores[0] > 0.8
@@ -152,14 +154,14 @@ def test_mask_best_says_something_else_than_greedy_and_the_same_with_the_same_se
 def test_a_refill_begins_with_the_signature_that_it_was_given(model: Path) -> None:
     program = "def execute_command(image) -> str:\n    return 'two'"
     masked = Masked(program, Span(len(program) - 5, len(program)))
-    (found,) = LocalRefill(Local(model), "", MaskBest(), Room(256, 16))([("How many?", masked)])
+    (found,) = LocalInfill(Local(model), "", MaskBest(), TokenBudget(256, 16))([("How many?", masked)])
     assert found.startswith("# How many?\ndef execute_command(image) -> str:\n")
 
 
 @pytest.mark.train
 def test_a_critic_and_a_refiner_answer_for_each_program(model: Path) -> None:
     local = Local(model)
-    debugger = LocalDebugger(local, local, Room(64, 8))
+    debugger = LocalDebugger(local, local, TokenBudget(64, 8))
     assert [0 <= score <= 1 for score, _ in debugger.judged(["a", "b"])] == [True, True]
     assert len(debugger.refined(["a", "b", "c"])) == 3
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyvision.experiments.vdebugger_training.infilling import AskedRefill, program_in, refill_prompt
+from pyvision.experiments.vdebugger_training.infilling import PromptedInfill, program_in, refill_prompt
 from pyvision.experiments.vdebugger_training.masking import MASK, Masked
 from pyvision.experiments.vdebugger_training.spans import Span
 from pyvision.models.scripted import Scripted
@@ -23,8 +23,8 @@ def test_the_question_shows_the_gap_the_task_and_the_functions() -> None:
 
 def test_every_mask_is_asked_about_at_temperature_zero() -> None:
     model = Scripted([f"```python\n{PROGRAM}2\n```", "no"])
-    assert AskedRefill(model, "")([("a", MASKED), ("b", MASKED)]) == [PROGRAM + "2", "no"]
-    assert [MASK in talk[-1].text for talk in model.requests] == [True, True]
+    assert PromptedInfill(model, "")([("a", MASKED), ("b", MASKED)]) == [PROGRAM + "2", "no"]
+    assert [MASK in messages[-1].text for messages in model.requests] == [True, True]
 
 
 @pytest.mark.parametrize(

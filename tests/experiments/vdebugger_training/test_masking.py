@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.errors import FormatError
-from pyvision.experiments.vdebugger_training.masking import MASK, Masked, mask_somewhere, refilled
+from pyvision.experiments.vdebugger_training.masking import MASK, Masked, mask_somewhere, parse_infill
 from pyvision.experiments.vdebugger_training.spans import Span, candidates, canonical
 
 PROGRAM = canonical("""
@@ -35,14 +35,14 @@ def test_the_same_seed_masks_the_same_place() -> None:
 
 def test_the_error_is_located_where_the_mask_was() -> None:
     new = PROGRAM.replace("find('pear')", "find('apple')").replace("len(pears)", "len(pears) + 1")
-    program, span = refilled(MASKED, new)
+    program, span = parse_infill(MASKED, new)
     assert program == new
     assert span.of(program) == "pears = image_patch.find('apple')\n    count = len(pears) + 1"
 
 
 def test_a_refill_in_another_spelling_is_still_recognised() -> None:
     answer = PROGRAM.replace("'pear'", '"plum"').replace("return", "# the answer\n    return")
-    program, span = refilled(MASKED, answer)
+    program, span = parse_infill(MASKED, answer)
     assert span.of(program).startswith("pears = image_patch.find('plum')")
 
 
@@ -57,13 +57,13 @@ def test_a_refill_in_another_spelling_is_still_recognised() -> None:
 )
 def test_a_refill_that_is_no_error_in_this_place_is_refused(answer: str, why: str) -> None:
     with pytest.raises(FormatError, match=why):
-        refilled(MASKED, answer)
+        parse_infill(MASKED, answer)
 
 
 def test_a_mask_left_empty_is_refused() -> None:
     masked = Masked("a = 1\nb = 2\nb = 2", Span(6, 12))
     with pytest.raises(FormatError, match="empty"):
-        refilled(masked, "a = 1\nb = 2")
+        parse_infill(masked, "a = 1\nb = 2")
 
 
 @pytest.mark.parametrize("program", ["import os", f"def f():\n    return '{MASK}'"])
@@ -76,7 +76,7 @@ def test_a_program_without_a_place_for_a_mask_is_refused(program: str) -> None:
 def test_whatever_a_model_answers_the_rest_of_the_program_is_kept(seed: int, answer: str) -> None:
     masked = mask_somewhere(PROGRAM, random.Random(seed))
     try:
-        program, span = refilled(masked, masked.before + answer + masked.after)
+        program, span = parse_infill(masked, masked.before + answer + masked.after)
     except FormatError:
         return
     assert program[: span.start] == masked.before

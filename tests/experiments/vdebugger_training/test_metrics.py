@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.bench.analysis.statistics import Estimate
-from pyvision.experiments.vdebugger_training.metrics import Debugged, Round, measured, score_after, table
+from pyvision.experiments.vdebugger_training.metrics import Debugged, Round, measure, score_after, table
 
 
 def question(*rounds: tuple[float, bool | None]) -> Debugged:
@@ -25,7 +25,7 @@ def value(estimate: Estimate | None) -> tuple[float, int] | None:
 
 
 def test_the_critic_is_measured_on_first_programs() -> None:
-    found = measured(ALL, 2)
+    found = measure(ALL, 2)
     assert (value(found.critic), value(found.of_right), value(found.of_wrong)) == (
         (0.5, 4),
         (0.5, 2),
@@ -34,33 +34,33 @@ def test_the_critic_is_measured_on_first_programs() -> None:
 
 
 def test_the_refiner_is_measured_on_wrong_programs_that_were_refused() -> None:
-    found = measured((*ALL, question((0.0, False), (0.0, None), (1.0, None))), 2)
+    found = measure((*ALL, question((0.0, False), (0.0, None), (1.0, None))), 2)
     assert value(found.refiner) == (0.5, 2)
 
 
 def test_right_programs_that_debugging_spoils_are_counted() -> None:
-    assert value(measured(ALL, 2).harm) == (1.0, 1)
+    assert value(measure(ALL, 2).harm) == (1.0, 1)
 
 
 def test_the_task_is_scored_after_every_round_by_the_program_that_stands() -> None:
-    assert [value(each) for each in measured(ALL, 2).task] == [(0.5, 4), (0.5, 4), (0.5, 4)]
-    assert [value(each) for each in measured((MENDED,), 2).task] == [(0.0, 1), (1.0, 1), (1.0, 1)]
+    assert [value(each) for each in measure(ALL, 2).task] == [(0.5, 4), (0.5, 4), (0.5, 4)]
+    assert [value(each) for each in measure((MENDED,), 2).task] == [(0.0, 1), (1.0, 1), (1.0, 1)]
 
 
 def test_a_box_is_right_above_seven_tenths_and_scores_what_it_overlaps() -> None:
-    found = measured((question((0.7, True)), question((0.75, True))), 0)
+    found = measure((question((0.7, True)), question((0.75, True))), 0)
     assert value(found.critic) == (0.5, 2)
     assert found.task[0] is not None
     assert found.task[0].value == 0.725
 
 
 def test_what_was_not_judged_measures_no_critic() -> None:
-    found = measured((question((1.0, None)),), 0)
+    found = measure((question((1.0, None)),), 0)
     assert (found.critic, found.refiner, value(found.task[0])) == (None, None, (1.0, 1))
 
 
 def test_the_table_has_a_column_for_each_way_and_a_dash_for_what_is_not_known() -> None:
-    text = table({"with": measured(ALL, 1), "none": measured((question((1.0, None)),), 0)})
+    text = table({"with": measure(ALL, 1), "none": measure((question((1.0, None)),), 0)})
     head, critic, *_, last = text.splitlines()
     assert head.split() == ["with", "none"]
     assert critic.split()[-3:] == ["of", "4", "–"]

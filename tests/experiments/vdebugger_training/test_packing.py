@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pyvision.errors import ConfigError
 from pyvision.experiments.vdebugger_training import prompt_templates
 from pyvision.experiments.vdebugger_training.packing import Packing, pack, part_of
-from pyvision.experiments.vdebugger_training.records import Executed, Injected, Lesson, Program
+from pyvision.experiments.vdebugger_training.records import Example, Executed, Injected, Program
 from pyvision.strategies.vdebugger.fault_spans import Span, marks_in
 from pyvision.strategies.vdebugger.verdicts import read_word
 from pyvision.text.prompts import render
@@ -25,9 +25,9 @@ ALL_TRAIN = Packing(held_out=0.0)
 
 
 def test_a_critic_reads_program_result_and_trace_and_is_told_where_the_fault_is() -> None:
-    lessons = pack([RIGHT], [BROKEN], ALL_TRAIN)["critic/train"]
-    (told,) = (lesson for lesson in lessons if "wrong" in lesson.completion)
-    assert told == Lesson(
+    examples = pack([RIGHT], [BROKEN], ALL_TRAIN)["critic/train"]
+    (told,) = (example for example in examples if "wrong" in example.completion)
+    assert told == Example(
         "# How many?\ndef execute_command(image):\n    return '3'\n\n-> 3\n\n--- Trace\n\nBROKEN TRACE",
         "\n\n# Program is",
         " wrong\ndef execute_command(image):\n    return <<<BUG>>>'3'<<<BUG/>>>",
@@ -37,15 +37,15 @@ def test_a_critic_reads_program_result_and_trace_and_is_told_where_the_fault_is(
 
 def test_a_right_program_is_told_to_be_right_once_however_often_it_was_broken() -> None:
     other = replace(BROKEN, attempt=1, program=RIGHT.program.replace("2", "4"))
-    lessons = pack([RIGHT], [BROKEN, other], ALL_TRAIN)["critic/train"]
-    assert [lesson.completion for lesson in lessons].count(" right") == 1
-    assert len(lessons) == 3
+    examples = pack([RIGHT], [BROKEN, other], ALL_TRAIN)["critic/train"]
+    assert [example.completion for example in examples].count(" right") == 1
+    assert len(examples) == 3
 
 
 def test_a_refiner_reads_the_marked_program_and_writes_the_right_one() -> None:
-    (lesson,) = pack([RIGHT], [BROKEN], ALL_TRAIN)["refiner/train"]
-    assert "return <<<BUG>>>'3'<<<BUG/>>>\n\n-> 3" in lesson.prompt
-    assert (lesson.inst, lesson.completion) == ("\n\n# Correction", "\n" + RIGHT.program)
+    (example,) = pack([RIGHT], [BROKEN], ALL_TRAIN)["refiner/train"]
+    assert "return <<<BUG>>>'3'<<<BUG/>>>\n\n-> 3" in example.prompt
+    assert (example.inst, example.completion) == ("\n\n# Correction", "\n" + RIGHT.program)
 
 
 def test_a_program_that_was_wrong_by_itself_joins_the_mixture_without_a_place_or_an_end() -> None:
@@ -68,10 +68,10 @@ def test_a_program_that_nothing_could_score_joins_nothing() -> None:
 def test_without_feedback_nothing_of_the_run_is_shown() -> None:
     files = pack([RIGHT], [BROKEN], replace(ALL_TRAIN, feedback=False))
     assert not any(
-        "Trace" in lesson.prompt or "->" in lesson.prompt
+        "Trace" in example.prompt or "->" in example.prompt
         for each in files.values()
-        for lesson in each
-        if "str:" not in lesson.prompt
+        for example in each
+        if "str:" not in example.prompt
     )
 
 

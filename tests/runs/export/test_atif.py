@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from pyvision.events import Asked, Event, Ran
+from pyvision.events import ModelCall, Event, CellRun
 from pyvision.runs.export import export
 from sandbox import CellResult, Stream
 from tests.runs.report.runs import eventful_events, recorded, simple_events
@@ -127,7 +127,7 @@ def test_an_interpreter_turn_is_the_observation_of_its_cell_and_no_step(tmp_path
 
 def test_token_ids_are_exported_where_the_endpoint_told_them(tmp_path: Path) -> None:
     began, asked, *rest = simple_events()
-    assert isinstance(asked, Asked)
+    assert isinstance(asked, ModelCall)
     told = replace(asked, reply=replace(asked.reply, prompt_ids=(1, 2), token_ids=(7,)))
     _, trajectory = exported(tmp_path, (began, told, *rest))
     first, last = (step.metrics for step in trajectory.steps if step.metrics)
@@ -150,7 +150,7 @@ def test_a_cell_that_failed_says_so_in_its_observation(tmp_path: Path) -> None:
 
 def test_cells_before_any_reply_are_a_step_of_the_agent(tmp_path: Path) -> None:
     began, *rest = simple_events()
-    ran = Ran("1", CellResult("ok", (Stream("result", "1"),)))
+    ran = CellRun("1", CellResult("ok", (Stream("result", "1"),)))
     _, trajectory = exported(tmp_path, (began, ran, *rest))
     assert trajectory.steps[0].source == "agent"
     assert trajectory.steps[0].tool_calls is not None

@@ -2,45 +2,45 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pyvision.events import Asked, Event
-from pyvision.runs.export.conversations import alternating, is_interpreter, main_talk, talks_of
+from pyvision.events import ModelCall, Event
+from pyvision.runs.export.conversations import alternating, is_interpreter, main_conversation, conversations_of
 from pyvision.types import Message, Text
 from tests.runs.report.runs import eventful_events, said, simple_events, user
 
 
-def replies(events: tuple[Event, ...]) -> list[Asked]:
-    return [event for event in events if isinstance(event, Asked)]
+def replies(events: tuple[Event, ...]) -> list[ModelCall]:
+    return [event for event in events if isinstance(event, ModelCall)]
 
 
 def test_a_talk_that_only_grows_is_one_talk_with_the_last_reply_at_its_end() -> None:
-    (talk,) = talks_of(simple_events())
-    assert [message.role for message in talk.messages] == ["system", "user", "assistant", "user", "assistant"]
-    assert talk.messages[-1].text.startswith("It is grey.")
-    assert len(talk.pictures) == 2
+    (conversation,) = conversations_of(simple_events())
+    assert [message.role for message in conversation.messages] == ["system", "user", "assistant", "user", "assistant"]
+    assert conversation.messages[-1].text.startswith("It is grey.")
+    assert len(conversation.pictures) == 2
 
 
 def test_each_role_has_a_talk_of_its_own() -> None:
-    assert {talk.role for talk in talks_of(eventful_events())} == {"solver", "critic"}
+    assert {conversation.role for conversation in conversations_of(eventful_events())} == {"solver", "critic"}
 
 
 def test_a_request_that_changes_what_was_sent_begins_a_talk() -> None:
     first, second = replies(simple_events())
     changed = replace(second, messages=(user(Text("other")), *second.messages[1:]))
-    assert len(talks_of([first, changed])) == 2
+    assert len(conversations_of([first, changed])) == 2
 
 
 def test_replies_that_were_cut_are_not_to_be_learned() -> None:
     first, second = replies(simple_events())
     cut = replace(second, reply=replace(second.reply, finish="length"))
-    (talk,) = talks_of([first, cut])
-    assert [at for at in range(5) if talk.is_learned(at)] == [2]
+    (conversation,) = conversations_of([first, cut])
+    assert [at for at in range(5) if conversation.is_learned(at)] == [2]
 
 
 def test_an_assistants_message_that_no_model_of_the_run_gave_is_not_to_be_learned() -> None:
     first = replies(simple_events())[0]
     shot = (user(Text("1 + 1?")), said("2"))
-    (talk,) = talks_of([replace(first, messages=(*shot, *first.messages[1:]))])
-    assert [at for at in range(len(talk.messages)) if talk.is_learned(at)] == [3]
+    (conversation,) = conversations_of([replace(first, messages=(*shot, *first.messages[1:]))])
+    assert [at for at in range(len(conversation.messages)) if conversation.is_learned(at)] == [3]
 
 
 def test_what_a_cell_printed_is_an_interpreter_turn() -> None:
@@ -55,13 +55,13 @@ def test_neighbours_of_one_role_become_one() -> None:
 
 
 def test_the_main_talk_is_the_longest() -> None:
-    talk = main_talk(eventful_events())
-    assert talk is not None
-    assert talk.role == "solver" or len(talk.messages) == 3
-    assert main_talk([]) is None
+    conversation = main_conversation(eventful_events())
+    assert conversation is not None
+    assert conversation.role == "solver" or len(conversation.messages) == 3
+    assert main_conversation([]) is None
 
 
 def test_an_empty_reply_is_said_to_be_empty() -> None:
     first = replies(simple_events())[0]
-    (talk,) = talks_of([replace(first, reply=replace(first.reply, text=""))])
-    assert talk.messages[-1] == Message("assistant", (Text("(empty)"),))
+    (conversation,) = conversations_of([replace(first, reply=replace(first.reply, text=""))])
+    assert conversation.messages[-1] == Message("assistant", (Text("(empty)"),))

@@ -10,7 +10,7 @@ import pytest
 from markdown_it import MarkdownIt
 from nbclient import NotebookClient
 
-from pyvision.events import Asked, Defined, Event, Ran
+from pyvision.events import ModelCall, ImageDefined, Event, CellRun
 from pyvision.runs.export import export
 from pyvision.types import Reply
 from sandbox import CellError, CellResult, Stream
@@ -31,8 +31,8 @@ def test_it_is_valid(tmp_path: Path, events: tuple[Event, ...]) -> None:
 
 
 def test_it_runs_top_to_bottom_in_a_plain_kernel(tmp_path: Path) -> None:
-    failing = Ran("1 / 0", CellResult("error", (), CellError("ZeroDivisionError", "division by zero", 1)))
-    later = Ran(
+    failing = CellRun("1 / 0", CellResult("error", (), CellError("ZeroDivisionError", "division by zero", 1)))
+    later = CellRun(
         "print(image_clue_1.size, np.array(image_clue_0).shape)", CellResult("ok", (Stream("stdout", "x"),))
     )
     events = simple_events()
@@ -70,7 +70,7 @@ def test_the_recorded_outputs_stand_in_it(tmp_path: Path) -> None:
 )
 def test_what_a_model_wrote_cannot_leave_its_fence(tmp_path: Path, text: str) -> None:
     began, asked, *_ = simple_events()
-    assert isinstance(asked, Asked)
+    assert isinstance(asked, ModelCall)
     _, notebook = exported(tmp_path, (began, replace(asked, reply=Reply(text))))
     source = next(cell.source for cell in notebook.cells if cell.source.startswith("## Turn 1"))
     tokens = MarkdownIt().parse(source)
@@ -80,7 +80,7 @@ def test_what_a_model_wrote_cannot_leave_its_fence(tmp_path: Path, text: str) ->
 
 @pytest.mark.parametrize("name", ["../../escaped", "x; import os", "a/b", ""])
 def test_a_name_that_is_none_reaches_no_file_and_no_code(tmp_path: Path, name: str) -> None:
-    events = [replace(event, name=name) if isinstance(event, Defined) else event for event in simple_events()]
+    events = [replace(event, name=name) if isinstance(event, ImageDefined) else event for event in simple_events()]
     folder, notebook = exported(tmp_path, tuple(events))
     assert sorted(path.name for path in folder.rglob("*.png")) == ["image_clue_0.png"]
     assert not list(tmp_path.glob("*.png"))

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from pyvision.errors import MissingExtra
-from pyvision.events import Asked, Event
+from pyvision.events import ModelCall, Event
 from pyvision.runs.export import export
 from pyvision.runs.export.verl import verl_rows
 from pyvision.types import Text
@@ -104,7 +104,7 @@ def test_verl_without_pyarrow_says_what_to_install(tmp_path: Path, monkeypatch: 
 
 def test_a_placeholder_that_somebody_wrote_is_no_picture(tmp_path: Path) -> None:
     began, asked, *_ = simple_events()
-    assert isinstance(asked, Asked)
+    assert isinstance(asked, ModelCall)
     told = replace(asked, messages=(user(Text("What does <image> mean, or <video>?")),))
     (row,) = swift(tmp_path, (began, told))
     assert row["images"] == []

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from pyvision.errors import ConfigError
-from pyvision.events import Asked, Began, Defined, Event, Ran
+from pyvision.events import ModelCall, RunStarted, ImageDefined, Event, CellRun
 from pyvision.models.scripted import Scripted
-from pyvision.runs.replay.fork import (Fork, fork_task, recorded_replies, recorded_tools, with_code, with_figures)
+from pyvision.runs.replay.fork import (Fork, fork_task, read_replies, read_tools, with_code, with_figures)
 from pyvision.runs.replay.settings import limits_of, options_of, policy_of, tools_of
 from pyvision.text.replies import find_code
 from pyvision.runs.report.run import Run
@@ -24,9 +24,9 @@ from tests.runs.report.runs import CODE, CONFIG, recorded, simple_events
 ANSWER = "<answer>\n\\boxed{7}\n</answer>"
 
 
-def first_reply() -> Asked:
+def first_reply() -> ModelCall:
     asked = simple_events()[1]
-    assert isinstance(asked, Asked)
+    assert isinstance(asked, ModelCall)
     return asked
 
 
@@ -54,7 +54,7 @@ def test_any_text_for_a_cell_is_run_as_it_is_or_refused(lines: list[str]) -> Non
 @pytest.mark.parametrize("turn", [0, 3, -1])
 def test_a_turn_that_is_not_there_is_refused(tmp_path: Path, turn: int) -> None:
     with pytest.raises(ConfigError, match="the turns 1 to 2"):
-        recorded_replies(recorded(tmp_path, simple_events()), Fork(turn))
+        read_replies(recorded(tmp_path, simple_events()), Fork(turn))
 
 
 def forked(
@@ -73,7 +73,7 @@ def test_the_record_is_given_again_up_to_the_edited_cell_and_then_the_model_goes
 ) -> None:
     events, sandbox = forked(tmp_path, Fork(1, "print('new')"), [ANSWER], monkeypatch)
     assert sandbox.cells == ["print('new')"]
-    asked = [event for event in events if isinstance(event, Asked)]
+    asked = [event for event in events if isinstance(event, ModelCall)]
     assert [each.reply.text for each in asked] == [with_code(first_reply(), "print('new')").text, ANSWER]
     assert "now" in asked[1].messages[-1].text
 
@@ -83,7 +83,7 @@ def test_without_an_edit_the_model_is_asked_at_the_turn_itself(
 ) -> None:
     events, sandbox = forked(tmp_path, Fork(2), [ANSWER], monkeypatch)
     assert sandbox.cells == [CODE]
-    assert [event.code for event in events if isinstance(event, Ran)] == [CODE]
+    assert [event.code for event in events if isinstance(event, CellRun)] == [CODE]
 
 
 def test_another_figure_is_seen_by_model_and_kernel(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_another_figure_is_seen_by_model_and_kernel(tmp_path: Path) -> None:
     sandbox = CannedSandbox([CellResult("ok", (figure(),))])
     events: list[Event] = []
     solve(replace(task, models={"default": model}), events.append, with_figures(run, fork, sandbox))
-    assert [(event.name, event.picture.width) for event in events if isinstance(event, Defined)] == [
+    assert [(event.name, event.picture.width) for event in events if isinstance(event, ImageDefined)] == [
         ("image_clue_1", 33)
     ]
     assert sandbox.images["image_clue_1"] == picture(33, 44).data
@@ -128,7 +128,7 @@ TOOLS = {
 def walked(folder: Path, tools: Mapping[str, str] = TOOLS) -> Run:
     config = {"model": {"wire": "offline"}, "tools": tools}
     return recorded(
-        folder, [Began(Question("?"), "avis", {"default": "offline"}), *simple_events()[1:]], config
+        folder, [RunStarted(Question("?"), "avis", {"default": "offline"}), *simple_events()[1:]], config
     )
 
 
@@ -143,7 +143,7 @@ def test_what_is_usual_beside_a_model_is_chosen_beside_the_offline_one(tmp_path:
 
 def test_the_tools_of_the_fork_stand_over_those_on_record(tmp_path: Path) -> None:
     fork = Fork(1, tools={"document": "index:/other.sqlite"})
-    assert recorded_tools(walked(tmp_path), fork) == {"ocr": "tesseract:deu"}
+    assert read_tools(walked(tmp_path), fork) == {"ocr": "tesseract:deu"}
 
 
 def test_a_walk_goes_on_with_the_tools_on_record(tmp_path: Path) -> None:
@@ -156,15 +156,15 @@ def test_a_walk_goes_on_with_the_tools_on_record(tmp_path: Path) -> None:
 def test_a_tool_that_the_fork_no_longer_has_is_left_aside(tmp_path: Path) -> None:
     config = {**CONFIG, "options": {"tools": "ocr"}, "tools": {"ocr": "tesseract"}}
     run = recorded(tmp_path, simple_events(), config)
-    assert recorded_tools(run, Fork(1)) == {"ocr": "tesseract"}
-    assert recorded_tools(run, Fork(1, settings={"tools": "caption"})) == {}
+    assert read_tools(run, Fork(1)) == {"ocr": "tesseract"}
+    assert read_tools(run, Fork(1, settings={"tools": "caption"})) == {}
 
 
 def test_a_network_of_the_hub_is_loaded_only_when_its_user_says_so(tmp_path: Path) -> None:
     run = walked(tmp_path, {"detect": "hf:their/network", "vqa": f"hf:{tmp_path}"})
     with pytest.raises(ConfigError, match="'their/network'; say so too: --tool detect=hf:their/network, or"):
-        recorded_tools(run, Fork(1))
-    assert recorded_tools(run, Fork(1, tools={"detect": "hf:their/network"})) == {"vqa": f"hf:{tmp_path}"}
+        read_tools(run, Fork(1))
+    assert read_tools(run, Fork(1, tools={"detect": "hf:their/network"})) == {"vqa": f"hf:{tmp_path}"}
 
 
 @pytest.mark.parametrize("policy", [[1], {"memory_bytes": "much"}])

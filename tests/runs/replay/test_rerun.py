@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pyvision.events import Defined, Event, Ran
+from pyvision.events import ImageDefined, Event, CellRun
 from pyvision.runs.replay import rerun
 from pyvision.runs.replay.rerun import rerun_cells
 from sandbox import CellResult, Figure, Sandbox, SandboxError, Stream
@@ -26,7 +26,7 @@ def _needs_isolation() -> None:
 def with_output(*outputs: Stream | Figure) -> tuple[Event, ...]:
     """The simple run with other outputs of its cell."""
     return tuple(
-        Ran(event.code, CellResult("ok", outputs)) if isinstance(event, Ran) else event
+        CellRun(event.code, CellResult("ok", outputs)) if isinstance(event, CellRun) else event
         for event in simple_events()
     )
 
@@ -49,7 +49,7 @@ def test_another_figure_is_a_difference_of_pixels(tmp_path: Path) -> None:
 
 
 def test_a_later_cell_finds_the_figures_of_earlier_ones_under_their_names(tmp_path: Path) -> None:
-    later = Ran("print(image_clue_1.size)", CellResult("ok", (Stream("stdout", "(40, 30)\n"),)))
+    later = CellRun("print(image_clue_1.size)", CellResult("ok", (Stream("stdout", "(40, 30)\n"),)))
     events = simple_events()
     again = list(rerun(recorded(tmp_path, (*events[:5], later, events[5]))))
     assert [(each.turn, each.difference) for each in again] == [(1, None), (2, None)]
@@ -74,4 +74,4 @@ def test_a_figure_has_the_name_on_record_and_shows_what_is_drawn_now(tmp_path: P
     session = CannedSandbox([CellResult("ok", (drawn,))])
     list(rerun_cells(recorded(tmp_path, simple_events()), session))
     assert session.images == {"image_clue_1": drawn.data}
-    assert Defined("image_clue_1", picture(noise())).picture.data != drawn.data
+    assert ImageDefined("image_clue_1", picture(noise())).picture.data != drawn.data

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pyvision.errors import ToolError
-from pyvision.events import Event, Noted, Ran, Used
+from pyvision.events import Event, Note, CellRun, ToolRun
 from pyvision.runs.replay.tool_stubs import functions_of
 from pyvision.types import Observation, ToolRequest
 from sandbox import CellResult, Figure
@@ -12,15 +12,15 @@ from tests.doubles import png
 FIGURE = Figure(png(), "image/png", 40, 30)
 
 
-def used(tool: str, data: object = None, error: str | None = None) -> Used:
-    return Used(tool, ToolRequest("?"), Observation("told", data, error=error), 0.1)
+def used(tool: str, data: object = None, error: str | None = None) -> ToolRun:
+    return ToolRun(tool, ToolRequest("?"), Observation("told", data, error=error), 0.1)
 
 
 def test_a_cell_gets_what_the_tools_gave_it_on_record() -> None:
-    first, second = Ran("a", CellResult("ok")), Ran("b", CellResult("ok"))
+    first, second = CellRun("a", CellResult("ok")), CellRun("b", CellResult("ok"))
     events: list[Event] = [
         used("vqa", {"answer": "red"}),
-        Noted("n", {}),
+        Note("n", {}),
         used("vqa", {"answer": "blue"}),
         first,
         used("vqa", error="it is down"),
@@ -37,7 +37,7 @@ def test_a_cell_gets_what_the_tools_gave_it_on_record() -> None:
 
 def test_a_program_gets_its_services() -> None:
     box = {"left": 1, "top": 2, "right": 11, "bottom": 12, "score": 0.5}
-    cell = Ran("a", CellResult("ok"))
+    cell = CellRun("a", CellResult("ok"))
     functions = functions_of([used("detect", {"boxes": [box]}), cell], "vdebugger")[id(cell)]
     assert functions["find"](FIGURE, "cat") == [[1, 18, 11, 28, 0.5]]
     functions["conclude"]("whatever")

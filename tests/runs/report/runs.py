@@ -10,7 +10,7 @@ from typing import Any
 
 from PIL import Image
 
-from pyvision.events import Asked, Began, Defined, Ended, Event, Noted, Ran, Sent
+from pyvision.events import ModelCall, RunStarted, ImageDefined, RunEnded, Event, Note, CellRun, Sent
 from pyvision.runs.report import Run, read_run
 from pyvision.trajectory import TrajectoryWriter
 from pyvision.types import Message, Outcome, Picture, Question, Reply, Text, Usage
@@ -87,12 +87,12 @@ def simple_events() -> tuple[Event, ...]:
     )
     sent = (Sent("image_clue_0", "0" * 64, 120, 90),)
     return (
-        Began(question, "code_loop", {"default": "scripted"}),
-        Asked("solver", "scripted", opening, first, 1.5, sent),
-        Ran(CODE, CellResult("ok", (Stream("stdout", "(120, 90)\n"), figure(cut)), seconds=0.25)),
-        Defined("image_clue_1", picture(cut)),
-        Asked("solver", "scripted", (*opening, said(first.text + "</code>"), seen), last, 0.5, sent),
-        Ended(Outcome("grey", "answered"), Usage(250, 28, 50), 2, 1, 2.4),
+        RunStarted(question, "code_loop", {"default": "scripted"}),
+        ModelCall("solver", "scripted", opening, first, 1.5, sent),
+        CellRun(CODE, CellResult("ok", (Stream("stdout", "(120, 90)\n"), figure(cut)), seconds=0.25)),
+        ImageDefined("image_clue_1", picture(cut)),
+        ModelCall("solver", "scripted", (*opening, said(first.text + "</code>"), seen), last, 0.5, sent),
+        RunEnded(Outcome("grey", "answered"), Usage(250, 28, 50), 2, 1, 2.4),
     )
 
 
@@ -100,30 +100,30 @@ def eventful_events() -> tuple[Event, ...]:
     """Every kind of mishap: an error, a timeout, a dead kernel, a repair, a figure that is none, output left out."""
     simple = simple_events()
     asked = simple[1]
-    assert isinstance(asked, Asked)
+    assert isinstance(asked, ModelCall)
     error = CellError(
         "NameError", "name 'x' is not defined", 1, "NameError: name 'x' is not defined\n  line 1: print(x)"
     )
     mishaps = (
-        Ran("print(x)", CellResult("error", (Stream("stderr", "careful\n"),), error, 0.1)),
-        Ran(
+        CellRun("print(x)", CellResult("error", (Stream("stderr", "careful\n"),), error, 0.1)),
+        CellRun(
             "while True: pass",
             CellResult("timeout", (Omitted("9 lines left out"),), CellError("Timeout", "30 s", 1), 30.0),
         ),
-        Ran(
+        CellRun(
             "import os; os._exit(1)",
             CellResult("died", (), CellError("KernelDied", "the kernel died"), 0.3, "lost"),
         ),
     )
-    asks = [Asked("solver", "scripted", asked.messages, Reply(cell(ran.code)), 1.0) for ran in mishaps]
-    refused = Ran(
+    asks = [ModelCall("solver", "scripted", asked.messages, Reply(cell(ran.code)), 1.0) for ran in mishaps]
+    refused = CellRun(
         "show()", CellResult("ok", (Figure(b"no picture", "image/png", 9, 9),), stragglers="late\n")
     )
     return (
         *simple[:4],
-        Noted("malformed", {"why": "no code", "left": 2}),
+        Note("malformed", {"why": "no code", "left": 2}),
         *(event for pair in zip(asks, mishaps, strict=True) for event in pair),
-        Asked(
+        ModelCall(
             "critic",
             "other",
             asked.messages,
@@ -131,9 +131,9 @@ def eventful_events() -> tuple[Event, ...]:
             2.0,
         ),
         refused,
-        Noted("figure_refused", {"why": "damaged"}),
-        Noted("graph", {"nodes": [{"name": "a", "edges": ["b", "c"]}], "text": "one\ntwo"}),
-        Ended(
+        Note("figure_refused", {"why": "damaged"}),
+        Note("graph", {"nodes": [{"name": "a", "edges": ["b", "c"]}], "text": "one\ntwo"}),
+        RunEnded(
             Outcome(None, "turn_limit", "the last reply held no answer"), Usage(300, 60), 5, 5, 40.0, 0.0123
         ),
     )

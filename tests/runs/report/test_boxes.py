@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from pyvision.runs.report.boxes import named_boxes
+from pyvision.runs.report.boxes import collect_boxes
 from pyvision.runs.report.crops import Crop
 from tests.runs.report.runs import noise, picture
 
@@ -21,11 +21,11 @@ PICTURES = {"image_clue_0": picture(noise(120, 90))}
     ],
 )
 def test_a_box_of_numbers_is_found_once(code: str) -> None:
-    assert named_boxes(code, PICTURES) == (Crop("image_clue_0", 10, 20, 40, 40),)
+    assert collect_boxes(code, PICTURES) == (Crop("image_clue_0", 10, 20, 40, 40),)
 
 
 def test_a_box_is_cut_off_at_the_borders() -> None:
-    assert named_boxes("image_clue_0.crop((-5, 80, 500, 500))", PICTURES) == (
+    assert collect_boxes("image_clue_0.crop((-5, 80, 500, 500))", PICTURES) == (
         Crop("image_clue_0", 0, 80, 120, 10),
     )
 
@@ -45,9 +45,9 @@ def test_a_box_is_cut_off_at_the_borders() -> None:
     ],
 )
 def test_what_is_no_box_of_numbers_is_left_out(code: str) -> None:
-    assert named_boxes(code, PICTURES) == ()
+    assert collect_boxes(code, PICTURES) == ()
 
 
 @given(some.text())
 def test_any_text_is_looked_through(code: str) -> None:
-    assert isinstance(named_boxes(f"image_clue_0.crop({code})", PICTURES), tuple)
+    assert isinstance(collect_boxes(f"image_clue_0.crop({code})", PICTURES), tuple)

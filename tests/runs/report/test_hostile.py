@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pyvision.events import Asked, Began, Defined, Ended, Event, Noted, Ran, Sent
+from pyvision.events import ModelCall, RunStarted, ImageDefined, RunEnded, Event, Note, CellRun, Sent
 from pyvision.text.sanitize import printable
 from pyvision.runs.report import report
 from pyvision.types import Message, Outcome, Question, Reply, Text, Usage
@@ -21,7 +21,7 @@ from tests.runs.report.runs import figure, noise, picture, recorded
 def events(text: str) -> Iterator[Event]:
     """A run with the text in every place that somebody else can write."""
     shown, cut = picture(noise()), noise().crop((10, 20, 50, 50))
-    talk = (Message("system", (Text(text),)), Message("user", (Text(text), shown)))
+    messages = (Message("system", (Text(text),)), Message("user", (Text(text), shown)))
     error = CellError(text, text, 1, f"Traceback {text}")
     outputs = (
         Stream("stdout", text),
@@ -30,17 +30,17 @@ def events(text: str) -> Iterator[Event]:
         Omitted(text),
         figure(cut),
     )
-    yield Began(Question(text, (shown,)), text, {text: text})
-    yield Asked(text, text, talk, Reply(text, Usage(1, 1), "end", text), 1.0, (Sent(text, text, 1, 1),))
-    yield Noted("malformed", {text: text, "list": [text]})
-    yield Asked(
-        "solver", text, talk, Reply(f"I look.\n<code>\n```python\nx = {text!a}\n```\n", finish="length"), 1.0
+    yield RunStarted(Question(text, (shown,)), text, {text: text})
+    yield ModelCall(text, text, messages, Reply(text, Usage(1, 1), "end", text), 1.0, (Sent(text, text, 1, 1),))
+    yield Note("malformed", {text: text, "list": [text]})
+    yield ModelCall(
+        "solver", text, messages, Reply(f"I look.\n<code>\n```python\nx = {text!a}\n```\n", finish="length"), 1.0
     )
-    yield Ran(f"# {text}\nx = {text!a}", CellResult("error", outputs, error, 1.0, "lost", None, text))
-    yield Defined(text, picture(cut))
-    yield Ran("show()", CellResult("ok", (Figure(text.encode(), "image/png", 3, 3),)))
-    yield Noted(text, {})
-    yield Ended(Outcome(text, "answered", text), Usage(2, 2), 2, 2, 3.0)
+    yield CellRun(f"# {text}\nx = {text!a}", CellResult("error", outputs, error, 1.0, "lost", None, text))
+    yield ImageDefined(text, picture(cut))
+    yield CellRun("show()", CellResult("ok", (Figure(text.encode(), "image/png", 3, 3),)))
+    yield Note(text, {})
+    yield RunEnded(Outcome(text, "answered", text), Usage(2, 2), 2, 2, 3.0)
 
 
 def page(folder: Path, text: str) -> Page:

@@ -1,26 +1,26 @@
 from __future__ import annotations
 
-from pyvision.events import Noted
+from pyvision.events import Note
 from pyvision.runs.report.notes import note
 from tests.runs.report.parsed import Page
 
 
 def test_any_note_is_told_with_all_its_values() -> None:
-    page = Page(note(Noted("left_out", {"role": "solver", "pictures": ["image_clue_1"], "count": 2}), ()))
+    page = Page(note(Note("left_out", {"role": "solver", "pictures": ["image_clue_1"], "count": 2}), ()))
     assert page.text == 'left outrolesolverpictures["image_clue_1"]count2'
 
 
 def test_long_values_stand_in_a_block_of_their_own() -> None:
-    page = Page(note(Noted("graph", {"nodes": [{"name": "n" * 200}]}), ()))
+    page = Page(note(Note("graph", {"nodes": [{"name": "n" * 200}]}), ()))
     assert page.counts()["pre"] == 1
     assert "n" * 200 in page.text
 
 
 def test_a_note_without_data_is_its_label() -> None:
-    assert Page(note(Noted("repeated", {}), ())).text == "repeated"
+    assert Page(note(Note("repeated", {}), ())).text == "repeated"
 
 
-def a_debate() -> tuple[Noted, ...]:
+def a_debate() -> tuple[Note, ...]:
     red, blue = ({"id": "a", "name": "ball", "attributes": [colour]} for colour in ("crimson", "teal"))
     told = {"debater": 1, "source": "read", "repairs": []}
     change = {
@@ -29,10 +29,10 @@ def a_debate() -> tuple[Noted, ...]:
         "distance": 1.0,
     }
     return (
-        Noted("graph", {"role": "blueprint", "round": 0, "graph": {"nodes": [red], "edges": []}, **told}),
-        Noted("graph", {"role": "opponent", "round": 1, "graph": {"nodes": [blue], "edges": []}, **told}),
-        Noted("difference", {"comparison": "inter", **change}),
-        Noted("difference", {"comparison": "intra", **change}),
+        Note("graph", {"role": "blueprint", "round": 0, "graph": {"nodes": [red], "edges": []}, **told}),
+        Note("graph", {"role": "opponent", "round": 1, "graph": {"nodes": [blue], "edges": []}, **told}),
+        Note("difference", {"comparison": "inter", **change}),
+        Note("difference", {"comparison": "intra", **change}),
     )
 
 
@@ -54,5 +54,5 @@ def test_a_round_is_told_in_numbers_and_drawn_as_a_whole() -> None:
 
 
 def test_a_graph_that_is_none_is_shown_plainly() -> None:
-    event = Noted("graph", {"graph": 5})
+    event = Note("graph", {"graph": 5})
     assert "<svg" not in note(event, (event,))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from pyvision.events import Ended, Ran
+from pyvision.events import RunEnded, CellRun
 from pyvision.runs.report import report
 from pyvision.types import Outcome
 from sandbox import CellResult, Stream
@@ -98,7 +98,7 @@ def test_a_crop_is_drawn_into_its_original(simple: Page) -> None:
 
 
 def test_cuts_that_the_code_names_are_drawn_where_no_pixel_can_be_found(tmp_path: Path) -> None:
-    plotted = Ran("plt.imshow(image_clue_0.crop((1, 2, 31, 42)))", CellResult("ok"))
+    plotted = CellRun("plt.imshow(image_clue_0.crop((1, 2, 31, 42)))", CellResult("ok"))
     page = Page(report(recorded(tmp_path, [*simple_events()[:2], plotted])))
     assert "Cuts that the code names: 1 box" in page.text
     (box,) = [rect for rect in page.named("rect") if rect.get("class") == "box"]
@@ -106,7 +106,7 @@ def test_cuts_that_the_code_names_are_drawn_where_no_pixel_can_be_found(tmp_path
 
 
 def test_a_figure_that_is_no_cut_is_said_not_to_be_found(tmp_path: Path) -> None:
-    drawn = Ran("plot()", CellResult("ok", (figure(Image.effect_noise((50, 40), 90).convert("RGB")),)))
+    drawn = CellRun("plot()", CellResult("ok", (figure(Image.effect_noise((50, 40), 90).convert("RGB")),)))
     page = Page(report(recorded(tmp_path, [*simple_events()[:2], drawn])))
     assert "place in the original: not found" in page.text
 
@@ -126,7 +126,7 @@ def test_every_picture_has_a_text_and_every_zoom_a_key(simple: Page) -> None:
 
 def test_a_picture_that_is_shown_twice_is_held_once(tmp_path: Path) -> None:
     began, *rest = simple_events()
-    again = Ran("display(image_clue_0)", CellResult("ok", (figure(noise()),)))
+    again = CellRun("display(image_clue_0)", CellResult("ok", (figure(noise()),)))
     source = report(recorded(tmp_path, [began, again, *rest]))
     whole = base64.b64encode(figure(noise()).data).decode()
     assert source.count(f'src="data:image/png;base64,{whole}"') == 2  # its thumbnail is the picture itself
@@ -141,7 +141,7 @@ def test_sixty_large_figures_stay_under_thirty_megabytes(tmp_path: Path) -> None
         60
     ):  # what stands behind the end of its file makes each of them large and another one
         large = replace(small, data=small.data + os.urandom(500_000))
-        cells.append(Ran(f"show({number})", CellResult("ok", (large,))))
+        cells.append(CellRun(f"show({number})", CellResult("ok", (large,))))
     source = report(recorded(tmp_path, [began, asked, *cells]))
     assert len(source.encode()) < 30_000_000
     assert Page(source).counts()["figure"] >= 60
@@ -166,7 +166,7 @@ def test_a_run_without_events_has_a_page(tmp_path: Path) -> None:
 
 def test_what_has_to_be_known_of_an_answer_is_no_failure(tmp_path: Path) -> None:
     *events, ended = simple_events()
-    assert isinstance(ended, Ended)
+    assert isinstance(ended, RunEnded)
     told = replace(ended, outcome=Outcome("4", "answered", "best effort: nowhere is left to go"))
     html = report(recorded(tmp_path, [*events, told]))
     assert re.search(r'<pre class="output"[^>]*>best effort: nowhere is left to go</pre>', html)
@@ -174,7 +174,7 @@ def test_what_has_to_be_known_of_an_answer_is_no_failure(tmp_path: Path) -> None
 
 def test_an_endpoint_that_failed_is_not_the_models_fault(tmp_path: Path) -> None:
     *events, ended = simple_events()
-    assert isinstance(ended, Ended)
+    assert isinstance(ended, RunEnded)
     failed = replace(ended, outcome=Outcome(None, "model_error", "503"))
     page = Page(report(recorded(tmp_path, [*events, failed])))
     assert "Whose fault: the endpoint's, not the model's." in page.text
@@ -182,7 +182,7 @@ def test_an_endpoint_that_failed_is_not_the_models_fault(tmp_path: Path) -> None
 
 def test_very_long_code_is_shown_plain(tmp_path: Path) -> None:
     began, asked, *_ = simple_events()
-    ran = Ran("x = 1\n" * 40_000, CellResult("ok", (Stream("stdout", "fine"),)))
+    ran = CellRun("x = 1\n" * 40_000, CellResult("ok", (Stream("stdout", "fine"),)))
     page = Page(report(recorded(tmp_path, [began, asked, ran])))
     assert page.counts()["span"] < 10
 

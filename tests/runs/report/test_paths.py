@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyvision.events import Event, Noted
+from pyvision.events import Event, Note
 from pyvision.runs.report.notes import note
 from pyvision.runs.report.paths import stops
 
 
-def step(state: str, action: str, ruling: str, told: str = "") -> list[Noted]:
+def step(state: str, action: str, ruling: str, told: str = "") -> list[Note]:
     to = state if ruling == "not informative" else action
     answer = told if ruling == "answerable" else None
     why = told if answer is None else ""
     return [
-        Noted("verdict", {"step": 1, "action": action, "verdict": ruling, "why": why, "answer": answer}),
-        Noted("transition", {"step": 1, "from": state, "action": action, "to": to}),
+        Note("verdict", {"step": 1, "action": action, "verdict": ruling, "why": why, "answer": answer}),
+        Note("transition", {"step": 1, "from": state, "action": action, "to": to}),
     ]
 
 
-def back(left: str, to: str) -> Noted:
-    return Noted("backtrack", {"from": left, "to": to, "why": "nothing is left to try there"})
+def back(left: str, to: str) -> Note:
+    return Note("backtrack", {"from": left, "to": to, "why": "nothing is left to try there"})
 
 
-def ended(**more: Any) -> Noted:
+def ended(**more: Any) -> Note:
     source = {"number": 2, "title": "Bridges <b>", "address": "javascript:alert(1)"}
-    return Noted("answer", {"answer": "<i>1871", "sources": [source], "steps": [1], "forced": False, **more})
+    return Note("answer", {"answer": "<i>1871", "sources": [source], "steps": [1], "forced": False, **more})
 
 
 WALK = [
@@ -67,7 +67,7 @@ def test_what_tools_and_models_said_is_text() -> None:
 
 def test_a_forced_answer_has_its_path_once() -> None:
     forced, answer = (
-        Noted("forced", {"why": "all calls are spent", "end_reason": "turn_limit"}),
+        Note("forced", {"why": "all calls are spent", "end_reason": "turn_limit"}),
         ended(forced=True),
     )
     events: list[Event] = [*WALK, forced, answer]
@@ -77,7 +77,7 @@ def test_a_forced_answer_has_its_path_once() -> None:
 
 
 def test_a_record_of_another_form_is_shown_plainly() -> None:
-    strange = Noted("answer", {"answer": "<x>"})
+    strange = Note("answer", {"answer": "<x>"})
     assert "&lt;x&gt;" in note(strange, [strange])
-    bad: list[Event] = [Noted("transition", {"to": 1}), ended()]
+    bad: list[Event] = [Note("transition", {"to": 1}), ended()]
     assert "<dl>" in note(bad[1], bad)  # type: ignore[arg-type]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyvision.events import Noted
+from pyvision.events import Note
 from pyvision.runs.report.notes import note
 from tests.runs.report.parsed import Page
 
 PROGRAM = "def execute_command(image) -> str:\n    return '<b>' + image"
 START = PROGRAM.index("'<b>'")
-RAN = Noted(
+RAN = Note(
     "program",
     {
         "round": 0,
@@ -23,13 +23,13 @@ RAN = Noted(
 )
 
 
-def verdict(**more: Any) -> Noted:
+def verdict(**more: Any) -> Note:
     spans = [{"start": START, "end": START + 5, "text": "'<b>'"}]
     told = {"round": 1, "verdict": "wrong", "score": 0.25, "accepted": False, "spans": spans, "fault": None}
-    return Noted("verdict", told | more)
+    return Note("verdict", told | more)
 
 
-def marked(event: Noted) -> list[str]:
+def marked(event: Note) -> list[str]:
     page = note(event, (RAN, event))
     return [part.split("</mark>")[0] for part in page.split("<mark>")[1:]]
 
@@ -61,10 +61,10 @@ def test_spans_that_cross_or_lie_outside_are_shown_as_far_as_they_go() -> None:
 
 
 def test_a_refinement_is_shown_with_what_becomes_of_it() -> None:
-    event = Noted("refinement", {"round": 2, "program": PROGRAM, "repeated": True})
+    event = Note("refinement", {"round": 2, "program": PROGRAM, "repeated": True})
     assert "Refinement 2 · the same as an earlier one" in Page(note(event, (event,))).text
 
 
 def test_a_verdict_that_cannot_be_read_is_shown_plainly() -> None:
-    event = Noted("verdict", {"round": 1})
+    event = Note("verdict", {"round": 1})
     assert Page(note(event, (event,))).text == "verdictround1"

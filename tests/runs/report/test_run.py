@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from pyvision.errors import RunFolderError
-from pyvision.events import Noted, Ran
-from pyvision.runs.report.run import named_figures, read_run
+from pyvision.events import Note, CellRun
+from pyvision.runs.report.run import pair_figures, read_run
 from sandbox import CellResult
 from tests.runs.report.runs import (eventful_events, figure, noise, recorded, simple_events, written)
 
@@ -21,16 +21,16 @@ def test_a_turn_is_a_reply_and_all_that_followed_it(tmp_path: Path) -> None:
 
 def test_what_happened_before_the_first_reply_is_turn_0(tmp_path: Path) -> None:
     began, *rest = simple_events()
-    run = recorded(tmp_path, [began, Noted("prepared", {}), *rest])
+    run = recorded(tmp_path, [began, Note("prepared", {}), *rest])
     assert [turn.number for turn in run.turns] == [0, 1, 2]
     assert run.turns[0].asked is None
 
 
 def test_a_figure_is_paired_with_its_name_and_one_that_was_refused_with_none() -> None:
     refused, named = figure(noise(9, 9)), figure(noise(8, 8))
-    ran = Ran("show()", CellResult("ok", (refused, named)))
+    ran = CellRun("show()", CellResult("ok", (refused, named)))
     given = simple_events()[3]
-    ((cell, names),) = named_figures([ran, Noted("figure_refused", {}), given, Noted("figure_refused", {})])
+    ((cell, names),) = pair_figures([ran, Note("figure_refused", {}), given, Note("figure_refused", {})])
     assert cell is ran
     assert names[0] is None
     assert names[1] is not None
@@ -38,8 +38,8 @@ def test_a_figure_is_paired_with_its_name_and_one_that_was_refused_with_none() -
 
 
 def test_figures_without_any_name_are_told_too() -> None:
-    ran = Ran("show()", CellResult("ok", (figure(noise(9, 9)),)))
-    assert [names for _, names in named_figures([ran])] == [(None,)]
+    ran = CellRun("show()", CellResult("ok", (figure(noise(9, 9)),)))
+    assert [names for _, names in pair_figures([ran])] == [(None,)]
 
 
 def test_a_run_that_was_killed_can_be_read(tmp_path: Path) -> None:

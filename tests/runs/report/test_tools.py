@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pyvision.events import Defined, Used
+from pyvision.events import ImageDefined, ToolRun
 from pyvision.runs.report import report
 from pyvision.runs.report.markup import Markup, element
 from pyvision.runs.report.tools import tool_block
@@ -19,7 +19,7 @@ class Plain:
 
 
 def page(request: ToolRequest, seen: Observation) -> Page:
-    return Page(tool_block(Used("similar_image", request, seen, 0.25), Plain()))
+    return Page(tool_block(ToolRun("similar_image", request, seen, 0.25), Plain()))
 
 
 def test_a_use_is_one_line_that_opens_on_the_whole() -> None:
@@ -45,9 +45,9 @@ def test_whatever_a_tool_tells_is_text() -> None:
 
 def test_a_page_shows_what_a_tool_looked_at_and_where_that_lies(tmp_path: Path) -> None:
     began, *rest = simple_events()
-    cut = next(event.picture for event in rest if isinstance(event, Defined))
+    cut = next(event.picture for event in rest if isinstance(event, ImageDefined))
     request = ToolRequest("which?", cut)
-    used = Used("vqa", request, Observation("grey"), 0.1)
+    used = ToolRun("vqa", request, Observation("grey"), 0.1)
     page = Page(report(recorded(tmp_path, (began, used, *rest))))
     assert "no picture that can be shown" not in page.text
     assert "what it looked at 40 × 30 px · image_clue_0 from (10, 20) to (50, 50)" in page.text

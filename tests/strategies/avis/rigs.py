@@ -9,7 +9,7 @@ from typing import Any
 from pyvision.agent.budget import Limits
 from pyvision.agent.episode import Episode
 from pyvision.errors import ConfigError, ToolError
-from pyvision.events import Asked, Event, Noted, Used
+from pyvision.events import Event, ModelCall, Note, ToolRun
 from pyvision.models.scripted import Scripted
 from pyvision.strategies.avis import Avis
 from pyvision.strategies.avis.actions import TOOLS
@@ -56,7 +56,7 @@ def told(key: str, text: str) -> Observation:
 
 
 @dataclass
-class Told:
+class FakeTool:
     """A Tool that gives its observations in turn, the last one again and again, and keeps what it was asked."""
 
     name: str
@@ -85,7 +85,7 @@ class Stage:
         **options: Any,
     ) -> None:
         self.events: list[Event] = []
-        self.tools = {name: Told(name, tools[name]) for name in TOOLS if name in tools}
+        self.tools = {name: FakeTool(name, tools[name]) for name in TOOLS if name in tools}
         self.models: dict[str, Scripted] = {role: Scripted(said, role) for role, said in roles.items()}
         models: dict[str, Model] = {"default": Scripted((), "nobody"), **self.models}
         episode = Episode(
@@ -97,7 +97,7 @@ class Stage:
         self.events.append(event)
 
     def notes(self, label: str) -> list[dict[str, Any]]:
-        return [event.data for event in self.events if isinstance(event, Noted) and event.label == label]
+        return [event.data for event in self.events if isinstance(event, Note) and event.label == label]
 
     @property
     def path(self) -> list[str]:
@@ -106,11 +106,11 @@ class Stage:
 
     @property
     def used(self) -> list[str]:
-        return [event.tool for event in self.events if isinstance(event, Used)]
+        return [event.tool for event in self.events if isinstance(event, ToolRun)]
 
-    def heard(self, role: str, turn: int = 0) -> str:
+    def request_text(self, role: str, turn: int = 0) -> str:
         """The text of the last message that a role was sent at its turn."""
         return self.models[role].requests[turn][-1].text
 
-    def asked(self, find: Callable[[Asked], bool]) -> int:
-        return sum(isinstance(event, Asked) and find(event) for event in self.events)
+    def asked(self, find: Callable[[ModelCall], bool]) -> int:
+        return sum(isinstance(event, ModelCall) and find(event) for event in self.events)

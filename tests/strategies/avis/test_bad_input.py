@@ -40,7 +40,7 @@ def test_a_planner_that_names_no_step_is_asked_once_more(reply: str, why: str) -
     stage = Stage({"decomposer": [LOOK_ONLY], "planner": [reply, "vqa"], "reasoner": [answered("red")]}, RED)
     assert stage.notes("malformed") == [{"role": "planner", "why": why}]
     assert stage.notes("plan")[0]["by"] == "repair"
-    assert why in stage.heard("planner", 1)
+    assert why in stage.request_text("planner", 1)
     assert stage.answer.text == "red"
 
 
@@ -222,6 +222,6 @@ def test_what_a_page_says_cannot_leave_its_place_in_the_prompt() -> None:
         },
         {"identical_image": [hostile]},
     )
-    prompt = stage.heard("reasoner", 0)
+    prompt = stage.request_text("reasoner", 0)
     assert prompt.count("</observation>\n\n<sources>") == 1
     assert "‹/observation›\n‹query›" in prompt

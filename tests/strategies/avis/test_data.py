@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pyvision.errors import ConfigError
 from pyvision.strategies.avis.actions import ACTIONS, purposes, tool_of
 from pyvision.strategies.avis.context import block, caption_line, entity_line, location, text_line
-from pyvision.strategies.avis.examples import load_examples, shown_examples
+from pyvision.strategies.avis.examples import examples_to_show, load_examples
 from pyvision.strategies.avis.graph import START, complete_graph, load_graph, read_graph
 
 
@@ -70,7 +70,7 @@ def test_there_are_four_examples_of_our_own_for_every_action() -> None:
 
 
 def test_examples_of_what_can_be_done_now_are_shown() -> None:
-    text = shown_examples(load_examples(None), ["vqa"], 2)
+    text = examples_to_show(load_examples(None), ["vqa"], 2)
     assert text.count("Action: vqa") == 2
     assert "web_search" not in text
 

@@ -12,19 +12,19 @@ from hypothesis import strategies as st
 
 from benchmarks.worlds.seeking.drawings import drawing
 from benchmarks.worlds.seeking.entries import world
-from pyvision.events import Event, Noted
+from pyvision.events import Event, Note
 from pyvision.offline.avis_roles import find_avis_reply
 from pyvision.offline.model import Offline
 from pyvision.offline.passages import Passage, find_extract, passages_in
 from pyvision.solve import Task, prepare, solve
 from pyvision.strategies.avis import Avis
-from pyvision.strategies.avis.memory import Memory, Visit
-from pyvision.strategies.avis.reasoner import Exhibit, judge
+from pyvision.strategies.avis.memory import Memory, Node
+from pyvision.strategies.avis.reasoner import Evidence, judge
 from pyvision.text.prompts import load
 from pyvision.tools.retrieval.building import add
 from pyvision.types import Message, Observation, Outcome, Question, Sampling, Source, Text, Tool
 from tests.doubles import CannedSandbox, Rehearsal, picture
-from tests.strategies.avis.rigs import Given, Told, boxes
+from tests.strategies.avis.rigs import FakeTool, Given, boxes
 
 RETRIEVALS = Observation(
     "Retrievals: [\n  high confidence: Orlen Bridge (score=97.3),\n  Velt Bridge (score=57.2),\n]",
@@ -42,7 +42,7 @@ KNOWLEDGE = Observation(
 
 def run(question: str, tools: Mapping[str, Sequence[Given]], **options: Any) -> tuple[Outcome, list[Event]]:
     events: list[Event] = []
-    built: dict[str, Tool] = {name: Told(name, gives) for name, gives in tools.items()}
+    built: dict[str, Tool] = {name: FakeTool(name, gives) for name, gives in tools.items()}
     task = Task(
         Question(question, (picture(),)),
         Avis(**options),
@@ -69,7 +69,7 @@ def test_a_simple_question_over_the_own_collection_is_answered_with_its_source(
     outcome, events = run(question, {"identical_image": [RETRIEVALS], "document": [KNOWLEDGE]})
     assert outcome.answer == answer
     assert outcome.end_reason == "answered"
-    (note,) = (e.data for e in events if isinstance(e, Noted) and e.label == "answer")
+    (note,) = (e.data for e in events if isinstance(e, Note) and e.label == "answer")
     titles = {source["title"] for source in note["sources"]}
     assert titles == {"Orlen Bridge"}
 
@@ -90,7 +90,7 @@ def test_an_object_that_the_collection_knows_is_selected_by_its_name() -> None:
     tools = {"detect": [boxes("arch", "boat")], "identical_image": [none, hit], "document": [KNOWLEDGE]}
     outcome, events = run("When was this bridge finished?", tools)
     assert outcome.answer == "1871"
-    path = [e.data["action"] for e in events if isinstance(e, Noted) and e.label == "verdict"]
+    path = [e.data["action"] for e in events if isinstance(e, Note) and e.label == "verdict"]
     assert path == ["object_select", "web_search"]
 
 
@@ -143,8 +143,8 @@ def test_an_extract_stands_in_the_passages(question: str, text: str) -> None:
 def test_no_observation_breaks_the_rules_or_the_reading_of_their_verdict(text: str) -> None:
     rehearsal = Rehearsal([])
     rehearsal.episode._models = {"default": Offline()}
-    visit = Visit("knowledge", "when was Orlen Bridge finished?")
-    verdict = judge(Exhibit(visit.query, "web_search", text or "-"), visit, Memory(visit), rehearsal.episode)
+    node = Node("knowledge", "when was Orlen Bridge finished?")
+    verdict = judge(Evidence(node.query, "web_search", text or "-"), node, Memory(node), rehearsal.episode)
     assert verdict.ruling in ("not informative", "answerable")
 
 
@@ -158,8 +158,8 @@ def test_a_folder_of_notes_and_pictures_answers_with_a_citation(tmp_path: Path) 
     """The tools are those that the offline model has, over a real index; the picture that is asked about is a copy."""
     folder = tmp_path / "collection"
     folder.mkdir()
-    thing = next(iter(world(4, 2).things))
-    (folder / "plate.png").write_bytes(drawing(thing).data)
+    detected = next(iter(world(4, 2).things))
+    (folder / "plate.png").write_bytes(drawing(detected).data)
     (folder / "plate.txt").write_text("Orlen Bridge\n")
     (folder / "orlen.md").write_text(
         "# Orlen Bridge\n\nIt spans the Ama. It was finished in 1871 by Tora Lind.\n"
@@ -178,5 +178,5 @@ def test_a_folder_of_notes_and_pictures_answers_with_a_citation(tmp_path: Path) 
     events: list[Event] = []
     outcome = solve(task, events.append, CannedSandbox())
     assert outcome.answer == "1871"
-    (note,) = (e.data for e in events if isinstance(e, Noted) and e.label == "answer")
+    (note,) = (e.data for e in events if isinstance(e, Note) and e.label == "answer")
     assert str(folder / "orlen.md") in [source["address"] for source in note["sources"]]

@@ -36,8 +36,8 @@ def test_the_visual_question_is_answered_before_the_knowledge_question_is_asked(
     )
     assert stage.answer.text == "1871"
     assert stage.answer.end_reason == "answered"
-    assert "<query>\nwhich bridge is this?\n" in stage.heard("planner")
-    assert "<query>\nwhen was Orlen Bridge finished?\n" in stage.heard("planner", 1)
+    assert "<query>\nwhich bridge is this?\n" in stage.request_text("planner")
+    assert "<query>\nwhen was Orlen Bridge finished?\n" in stage.request_text("planner", 1)
     assert stage.tools["document"].requests[0].text == "when was Orlen Bridge finished?"
     assert stage.notes("visual_answer")[0]["query"] == "when was Orlen Bridge finished?"
 
@@ -61,7 +61,7 @@ def test_an_answer_tells_the_sources_and_steps_that_it_rests_on() -> None:
         "steps": [1, 2],
         "forced": False,
     }
-    assert "[2] Rivers (rivers)\n[3] Bridges of Orlen (bridges of orlen)" in stage.heard("reasoner", 1)
+    assert "[2] Rivers (rivers)\n[3] Bridges of Orlen (bridges of orlen)" in stage.request_text("reasoner", 1)
 
 
 def test_a_question_that_looking_answers_ends_after_the_visual_phase() -> None:
@@ -82,8 +82,8 @@ def test_an_action_that_brought_nothing_is_not_offered_again_in_this_state() -> 
         },
         {"vqa": [told("answer", "a bridge")], "identical_image": [hits("A")], "document": [hits("B")]},
     )
-    assert "- vqa:" in stage.heard("planner", 0)
-    assert "- vqa:" not in stage.heard("planner", 1)
+    assert "- vqa:" in stage.request_text("planner", 0)
+    assert "- vqa:" not in stage.request_text("planner", 1)
     assert stage.answer.text == "1871"
 
 
@@ -126,8 +126,8 @@ def test_a_state_with_nothing_left_is_taken_back_and_what_led_there_excluded() -
     assert stage.notes("backtrack") == [{"from": "vqa", "to": "START", "why": "nothing is left to try there"}]
     third = stage.notes("plan")[2]
     assert (third["state"], third["excluded"]) == ("START", ["vqa"])
-    assert "Wrong Bridge" not in stage.heard("planner", 2)
-    assert "<query>\nwhich bridge is this?\n" in stage.heard("planner", 2)
+    assert "Wrong Bridge" not in stage.request_text("planner", 2)
+    assert "<query>\nwhich bridge is this?\n" in stage.request_text("planner", 2)
     assert stage.answer.text == "1871"
 
 
@@ -141,7 +141,7 @@ def test_a_last_answer_rests_on_the_furthest_visit_and_not_on_where_going_back_e
         {"vqa": [told("answer", "Orlen Bridge")], "document": [hits("Fish")]},
     )
     assert stage.notes("backtrack")
-    last = stage.heard("reasoner", 2)
+    last = stage.request_text("reasoner", 2)
     assert "<query>\nwhen was Orlen Bridge finished?\n</query>" in last
     assert "- it is Orlen Bridge" in last
     assert stage.notes("answer")[0]["steps"] == [1]
@@ -176,8 +176,8 @@ def test_of_object_select_the_object_is_excluded_and_not_the_action() -> None:
         },
         {"detect": [boxes("boat", "bridge")], "document": [hits("Orlen")]},
     )
-    assert "Object #1 [\n  boat (Caption, upper left),\n]" in stage.heard("selector", 0)
-    assert "Object #1" not in stage.heard("selector", 1)
+    assert "Object #1 [\n  boat (Caption, upper left),\n]" in stage.request_text("selector", 0)
+    assert "Object #1" not in stage.request_text("selector", 1)
     assert stage.notes("plan")[1]["rejected"] == [1]
     assert stage.answer.text == "1871"
 
@@ -221,7 +221,7 @@ def test_the_chosen_object_is_what_image_search_looks_up() -> None:
     seen = stage.tools["similar_image"].requests[0].picture
     assert seen is not None
     assert (seen.width, seen.height) == (18, 12)
-    assert "chosen object #2: It stands in the middle." in stage.heard("reasoner", 1)
+    assert "chosen object #2: It stands in the middle." in stage.request_text("reasoner", 1)
 
 
 def test_the_same_search_is_not_made_twice() -> None:
@@ -271,7 +271,7 @@ def test_when_all_calls_are_spent_the_best_answer_is_given_and_says_so() -> None
     assert stage.answer.remark == "best effort: all 2 tool calls are spent; allow more with --set calls=N"
     assert stage.notes("forced")[0]["end_reason"] == "turn_limit"
     assert stage.notes("answer")[0]["forced"] is True
-    assert "it says something" in stage.heard("reasoner", 2)
+    assert "it says something" in stage.request_text("reasoner", 2)
 
 
 @pytest.mark.parametrize("turns", range(2, 9))
@@ -297,7 +297,7 @@ def test_without_a_picture_the_question_is_knowledge_only() -> None:
     )
     assert stage.answer.text == "1871"
     assert stage.notes("no_image")
-    assert "- vqa:" not in stage.heard("planner")
+    assert "- vqa:" not in stage.request_text("planner")
 
 
 def test_of_several_pictures_the_first_is_looked_at() -> None:
@@ -323,8 +323,8 @@ def test_the_choices_stand_below_the_last_question_only() -> None:
         {"vqa": [told("answer", "Orlen Bridge")], "document": [hits("Orlen")]},
         question=question,
     )
-    assert "A. 1871" not in stage.heard("reasoner", 0)
-    assert "when was Orlen Bridge finished?\nA. 1871\nB. 1900" in stage.heard("reasoner", 1)
+    assert "A. 1871" not in stage.request_text("reasoner", 0)
+    assert "when was Orlen Bridge finished?\nA. 1871\nB. 1900" in stage.request_text("reasoner", 1)
 
 
 def test_web_search_is_the_web_where_it_is_set_up() -> None:
@@ -344,7 +344,7 @@ def test_without_the_graph_every_action_is_offered_and_no_example() -> None:
         calls=1,
     )
     assert stage.notes("plan")[0]["feasible"] == ["vqa", "web_search", "llm_qa"]
-    assert "What others did" not in stage.heard("planner")
+    assert "What others did" not in stage.request_text("planner")
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def test_graph_only_draws_one_graph_and_answers_from_it() -> None:
     rehearsal = rehearse([DOG, "A"])
     assert rehearsal.solve(Bdog(mode="graph_only")) == Answer("A")
     assert roles(rehearsal) == ["blueprint", "moderator"]
-    assert DOG.json() in rehearsal.heard(1)
+    assert DOG.json() in rehearsal.request_text(1)
 
 
 def test_debate_only_makes_the_calls_of_a_debate_but_for_the_blueprint_with_opinions() -> None:
@@ -39,14 +39,17 @@ def test_debate_only_makes_the_calls_of_a_debate_but_for_the_blueprint_with_opin
     assert rehearsal.solve(options) == Answer("B")
     assert roles(rehearsal) == ["proponent", "opponent"] * 2 + ["moderator"]
     assert len(roles(rehearsal)) == options.calls - 1
-    assert ["it is the dog" in rehearsal.heard(1), "it is the cat" in rehearsal.heard(2)] == [True, True]
-    assert all(said in rehearsal.heard(4) for said in ("still the dog", "the cat, I say"))
+    assert ["it is the dog" in rehearsal.request_text(1), "it is the cat" in rehearsal.request_text(2)] == [
+        True,
+        True,
+    ]
+    assert all(said in rehearsal.request_text(4) for said in ("still the dog", "the cat, I say"))
 
 
 def test_an_opinion_that_is_refused_leaves_what_was_said_before() -> None:
     rehearsal = rehearse(["the dog", "the cat", REFUSAL, "the cat", "A"])
     rehearsal.solve(Bdog(mode="debate_only", rounds=2))
-    assert "the dog" in rehearsal.heard(3)
+    assert "the dog" in rehearsal.request_text(3)
 
 
 def test_self_correction_reconsiders_in_the_same_talk_as_often_as_there_are_rounds() -> None:

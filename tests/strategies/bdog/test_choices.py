@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.errors import ConfigError
-from pyvision.strategies.bdog.choices import Asked, asked, find_choice
+from pyvision.strategies.bdog.choices import ChoiceQuestion, find_choice, parse_choices
 from pyvision.types import Question
 
 NESTED = ("cat", "cat on a mat", "stone", "one")
@@ -68,7 +68,7 @@ def test_all_26_letters_can_be_chosen() -> None:
 
 def test_more_choices_than_letters_are_refused() -> None:
     with pytest.raises(ConfigError, match="27 choices; at most 26"):
-        asked(Question("Which?", choices=("x",) * 27))
+        parse_choices(Question("Which?", choices=("x",) * 27))
 
 
 LISTED = {
@@ -82,24 +82,24 @@ LISTED = {
 
 @pytest.mark.parametrize("form", LISTED)
 def test_choices_listed_in_the_text_are_found_and_taken_out_of_it(form: str) -> None:
-    assert asked(Question(LISTED[form])) == Asked("Which?", ("a dog", "a cat"))
+    assert parse_choices(Question(LISTED[form])) == ChoiceQuestion("Which?", ("a dog", "a cat"))
 
 
 @pytest.mark.parametrize(
     "text", ["Which is larger, A or B?", "What does vitamin A. do?", "A. only one", "Who? A. \nB. ", ""]
 )
 def test_a_text_that_lists_nothing_has_no_choices(text: str) -> None:
-    assert asked(Question(text)) == Asked(text)
+    assert parse_choices(Question(text)) == ChoiceQuestion(text)
 
 
 def test_what_follows_the_list_stays_in_the_text() -> None:
-    found = asked(Question("Which?\nA. a dog\nB. a cat\nAnswer with a letter."))
-    assert found == Asked("Which?\nAnswer with a letter.", ("a dog", "a cat"))
+    found = parse_choices(Question("Which?\nA. a dog\nB. a cat\nAnswer with a letter."))
+    assert found == ChoiceQuestion("Which?\nAnswer with a letter.", ("a dog", "a cat"))
 
 
 def test_the_choices_of_a_question_go_before_those_of_its_text_and_the_context_stands_first() -> None:
-    found = asked(Question("A. x B. y", choices=("p", "q"), context="Know this."))
-    assert found == Asked("Know this.\nA. x B. y", ("p", "q"))
+    found = parse_choices(Question("A. x B. y", choices=("p", "q"), context="Know this."))
+    assert found == ChoiceQuestion("Know this.\nA. x B. y", ("p", "q"))
     assert found.full_text == "Know this.\nA. x B. y\nA. p\nB. q"
 
 
@@ -108,12 +108,12 @@ def test_any_reply_to_any_choices_settles_on_one_of_them_or_says_why_not(
     reply: str, choices: tuple[str, ...]
 ) -> None:
     found = find_choice(reply, choices)
-    assert found.letter is None or found.letter in Asked("", choices).letters
+    assert found.letter is None or found.letter in ChoiceQuestion("", choices).letters
     assert found.why
 
 
 @given(st.text(st.sampled_from("ABC.():\n x"), max_size=40))
 def test_any_text_is_taken_apart_and_loses_nothing_but_markers(text: str) -> None:
-    found = asked(Question(text))
+    found = parse_choices(Question(text))
     assert len(found.choices) != 1
     assert sum(map(len, (found.text, *found.choices))) <= len(text) + 1

@@ -10,7 +10,7 @@ import pytest
 from pyvision.agent.budget import Limits
 from pyvision.config.data_folders import data_folder
 from pyvision.errors import ConfigError
-from pyvision.events import Asked, Event, Noted
+from pyvision.events import Event, ModelCall, Note
 from pyvision.models.scripted import Scripted
 from pyvision.offline import Offline
 from pyvision.solve import Task, solve
@@ -34,11 +34,11 @@ def rehearse(
 
 
 def notes(rehearsal: Rehearsal, label: str) -> list[dict[str, Any]]:
-    return [e.data for e in rehearsal.events if isinstance(e, Noted) and e.label == label]
+    return [e.data for e in rehearsal.events if isinstance(e, Note) and e.label == label]
 
 
 def roles(rehearsal: Rehearsal) -> list[str]:
-    return [event.role for event in rehearsal.events if isinstance(event, Asked)]
+    return [event.role for event in rehearsal.events if isinstance(event, ModelCall)]
 
 
 def test_graphs_that_agree_end_the_debate_and_the_moderator_answers() -> None:
@@ -51,14 +51,14 @@ def test_graphs_that_agree_end_the_debate_and_the_moderator_answers() -> None:
 def test_the_opponent_sees_the_proponents_graph_and_the_next_round_begins_with_the_opponents() -> None:
     rehearsal = rehearse([DOG, BOTH, CAT, DOG, BOTH, "A"])
     rehearsal.solve(Bdog(rounds=2))
-    assert [DOG.json() in rehearsal.heard(1), BOTH.json() in rehearsal.heard(2)] == [True, True]
-    assert CAT.json() in rehearsal.heard(3)
+    assert [DOG.json() in rehearsal.request_text(1), BOTH.json() in rehearsal.request_text(2)] == [True, True]
+    assert CAT.json() in rehearsal.request_text(3)
 
 
 def test_the_moderator_sees_both_graphs_of_the_last_round_and_the_choices() -> None:
     rehearsal = rehearse([DOG, BOTH, CAT, "A"])
     rehearsal.solve(Bdog(rounds=1))
-    assert all(told in rehearsal.heard(3) for told in (BOTH.json(), CAT.json(), "A. the dog"))
+    assert all(told in rehearsal.request_text(3) for told in (BOTH.json(), CAT.json(), "A. the dog"))
 
 
 def test_a_debate_that_does_not_settle_ends_after_its_rounds() -> None:
@@ -97,7 +97,7 @@ def test_several_debaters_a_side_refine_one_after_the_other() -> None:
     rehearsal.solve(Bdog(rounds=1, debaters=2))
     assert roles(rehearsal) == ["blueprint", *["proponent"] * 2, *["opponent"] * 2, "moderator"]
     assert [each["debater"] for each in notes(rehearsal, "graph")] == [1, 1, 2, 1, 2]
-    assert CAT.json() in rehearsal.heard(2)
+    assert CAT.json() in rehearsal.request_text(2)
 
 
 def test_the_moderator_asked_in_every_round_gives_tentative_answers_and_the_last_one_counts() -> None:
@@ -116,7 +116,7 @@ def test_an_earlier_answer_counts_where_the_last_round_brings_none() -> None:
 def test_debaters_see_the_choices_only_where_they_are_to(shown: bool) -> None:
     rehearsal = rehearse([DOG, DOG, DOG, "A"])
     rehearsal.solve(Bdog(choices_in_graphs=shown))
-    assert ["A. the dog" in rehearsal.heard(turn) for turn in range(4)] == [shown, shown, shown, True]
+    assert ["A. the dog" in rehearsal.request_text(turn) for turn in range(4)] == [shown, shown, shown, True]
 
 
 def test_a_personality_is_told_to_its_role_alone() -> None:
@@ -137,7 +137,7 @@ def test_a_graph_over_the_limit_is_condensed_by_one_more_request() -> None:
     rehearsal = rehearse([graph("a, b, c"), graph("a, b"), DOG, DOG, "A"])
     rehearsal.solve(Bdog(max_objects=2, rounds=1))
     assert notes(rehearsal, "graph")[0]["source"] == "read condensed read"
-    assert "has 3 nodes, and 2 are allowed" in rehearsal.heard(1)
+    assert "has 3 nodes, and 2 are allowed" in rehearsal.request_text(1)
 
 
 def test_a_graph_that_stays_over_the_limit_is_cut() -> None:
@@ -174,7 +174,7 @@ def test_contradictory_graphs_are_both_shown_to_the_moderator() -> None:
     rehearsal = rehearse([red, red, blue, "A"])
     rehearsal.solve(Bdog(rounds=1))
     assert [notes(rehearsal, "difference")[1]["counts"]["attributes"]["updated"]] == [1]
-    assert all(one.json() in rehearsal.heard(3) for one in (red, blue))
+    assert all(one.json() in rehearsal.request_text(3) for one in (red, blue))
 
 
 def test_a_debater_that_refuses_leaves_the_graph_as_it_was() -> None:
@@ -192,7 +192,7 @@ def test_a_moderator_that_refuses_ends_it_as_refused() -> None:
 def test_a_moderator_that_settles_on_no_choice_is_asked_once_more(reply: str) -> None:
     rehearsal = rehearse([DOG, DOG, DOG, reply, "B"])
     assert rehearsal.solve(Bdog()) == Answer("B")
-    assert "exactly one letter of A, B" in rehearsal.heard(4)
+    assert "exactly one letter of A, B" in rehearsal.request_text(4)
 
 
 def test_a_moderator_that_never_settles_gives_no_answer_and_none_is_drawn() -> None:
@@ -215,7 +215,7 @@ def test_a_question_without_choices_gets_its_answer_in_free_text() -> None:
 def test_a_free_question_that_gets_no_answer_is_asked_once_more_and_then_ends_without() -> None:
     rehearsal = rehearse([DOG, DOG, DOG, "", ""], Question("What runs?", (picture(),)))
     assert rehearsal.solve(Bdog()).end_reason == "no_answer"
-    assert rehearsal.heard(4) == render("bdog/no_answer.md")
+    assert rehearsal.request_text(4) == render("bdog/no_answer.md")
 
 
 def test_every_role_can_be_played_by_a_model_of_its_own() -> None:
@@ -223,7 +223,7 @@ def test_every_role_can_be_played_by_a_model_of_its_own() -> None:
     players["default"] = Scripted(["A"], "the rest")
     events: list[Event] = []
     solve(Task(QUESTION, Bdog(), players), events.append, CannedSandbox())
-    played = [(event.role, event.model) for event in events if isinstance(event, Asked)]
+    played = [(event.role, event.model) for event in events if isinstance(event, ModelCall)]
     assert played == [*((role, role) for role in list(players)[:3]), ("moderator", "the rest")]
 
 

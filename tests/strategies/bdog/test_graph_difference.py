@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from hypothesis import given, settings
 
-from pyvision.strategies.bdog.graphs import Edge, Graph, Node, cut_to, difference
+from pyvision.strategies.bdog.graphs import Edge, Graph, Node, difference, truncate
 from tests.strategies.bdog.graphs import any_graphs, graph
 
 
@@ -113,12 +113,12 @@ def test_what_is_added_one_way_is_pruned_the_other_way(one: Graph, other: Graph)
 
 
 def test_a_graph_is_cut_to_its_best_connected_things() -> None:
-    cut = cut_to(graph("a, b, c, d", "b on c", "c on d"), 2)
+    cut = truncate(graph("a, b, c, d", "b on c", "c on d"), 2)
     assert cut == graph("b, c", "b on c")
 
 
 @settings(max_examples=50)
 @given(any_graphs())
 def test_a_cut_graph_is_as_small_as_asked_and_whole_when_it_was_small(one: Graph) -> None:
-    assert len(cut_to(one, 2).nodes) == min(2, len(one.nodes))
-    assert cut_to(one, len(one.nodes)) == replace(one)
+    assert len(truncate(one, 2).nodes) == min(2, len(one.nodes))
+    assert truncate(one, len(one.nodes)) == replace(one)

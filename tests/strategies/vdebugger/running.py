@@ -10,14 +10,14 @@ from typing import Any
 from pyvision.agent.budget import Limits
 from pyvision.agent.episode import Episode
 from pyvision.agent.episode import Sandbox as AnySandbox
-from pyvision.events import Asked, Event, Noted
+from pyvision.events import Event, ModelCall, Note
 from pyvision.models.scripted import Scripted
 from pyvision.strategies.vdebugger import VDebugger
 from pyvision.types import Answer, Question, Reply, Tool
 from sandbox import CellResult, HostFunction, Session
-from tests.strategies.vdebugger.scenes import Scene, Thing, World
+from tests.strategies.vdebugger.scenes import Scene, SceneObject, World
 
-CUPS = Scene(tuple(Thing("cup", (20 + 60 * at, 100, 50 + 60 * at, 140)) for at in range(3)))
+CUPS = Scene(tuple(SceneObject("cup", (20 + 60 * at, 100, 50 + 60 * at, 140)) for at in range(3)))
 
 
 def program(body: str, signature: str = "def execute_command(image) -> str:") -> str:
@@ -85,11 +85,11 @@ class Stage:
             return (strategy or VDebugger()).solve(question, episode)
 
     def notes(self, label: str) -> list[dict[str, Any]]:
-        return [each.data for each in self.events if isinstance(each, Noted) and each.label == label]
+        return [each.data for each in self.events if isinstance(each, Note) and each.label == label]
 
     @property
     def roles(self) -> list[str]:
-        return [each.role for each in self.events if isinstance(each, Asked)]
+        return [each.role for each in self.events if isinstance(each, ModelCall)]
 
-    def heard(self, turn: int) -> str:
+    def request_text(self, turn: int) -> str:
         return self.model.requests[turn][-1].text

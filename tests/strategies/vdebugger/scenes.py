@@ -25,7 +25,7 @@ SIDE = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
+class SceneObject:
     """box: left, top, right, bottom. answers: question -> answer, of a patch that shows it."""
 
     name: str
@@ -42,7 +42,7 @@ class Thing:
 class Scene:
     """answers, words: of the whole picture."""
 
-    things: tuple[Thing, ...] = ()
+    things: tuple[SceneObject, ...] = ()
     answers: Mapping[str, str] = field(default_factory=dict)
     words: str = ""
 
@@ -58,7 +58,7 @@ class View:
     bottom: int
 
     @property
-    def things(self) -> list[Thing]:
+    def things(self) -> list[SceneObject]:
         """Those whose centre is inside, the largest first."""
         inside = [
             thing

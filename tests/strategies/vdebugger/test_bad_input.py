@@ -70,7 +70,7 @@ def test_a_program_that_never_ends_is_stopped_and_the_next_one_runs() -> None:
         endless = program("while True:\n    pass")
         assert stage.solve([endless, "wrong", GOOD, "right"]) == Answer("3")
     assert [each["status"] for each in stage.notes("program")] == ["timeout", "ok"]
-    assert "[ran out of time after " in stage.heard(1)
+    assert "[ran out of time after " in stage.request_text(1)
 
 
 def test_after_a_dead_kernel_the_next_program_finds_its_functions(stage: Stage) -> None:
@@ -80,7 +80,7 @@ def test_after_a_dead_kernel_the_next_program_finds_its_functions(stage: Stage) 
 
 def test_a_compile_error_stands_in_place_of_the_trace(stage: Stage) -> None:
     stage.solve(["def execute_command(image) -> str:\n    return (", "wrong", GOOD, "right"])
-    assert "-> None\n\n--- Trace\n\nCompile Error\nSyntaxError" in stage.heard(1)
+    assert "-> None\n\n--- Trace\n\nCompile Error\nSyntaxError" in stage.request_text(1)
 
 
 def test_a_plain_question_takes_the_place_of_a_program_that_failed(stage: Stage) -> None:

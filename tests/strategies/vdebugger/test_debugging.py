@@ -29,7 +29,7 @@ def test_a_rejected_program_is_refined_run_again_and_judged_again(stage: Stage) 
 
 def test_the_critic_reads_the_question_the_program_the_result_and_the_trace(stage: Stage) -> None:
     stage.solve([BAD, MARKED, GOOD, "right"])
-    case = stage.heard(1)
+    case = stage.request_text(1)
     assert (
         f"# Given an image: How many cups are there?\n{BAD}\n\n-> None\n\n--- Trace\n\ncall         1 def"
         in case
@@ -40,8 +40,8 @@ def test_the_critic_reads_the_question_the_program_the_result_and_the_trace(stag
 
 def test_the_refiner_reads_the_marked_program(stage: Stage) -> None:
     stage.solve([BAD, MARKED, GOOD, "right"])
-    assert "return str(len(<<<BUG>>>plates<<<BUG/>>>))" in stage.heard(2)
-    assert stage.heard(2).endswith("\n\n# Correction")
+    assert "return str(len(<<<BUG>>>plates<<<BUG/>>>))" in stage.request_text(2)
+    assert stage.request_text(2).endswith("\n\n# Correction")
 
 
 def test_a_program_that_comes_again_ends_the_search(stage: Stage) -> None:
@@ -69,7 +69,8 @@ def test_every_step_is_an_event_of_plain_values(stage: Stage) -> None:
 def test_without_feedback_critic_and_refiner_see_the_program_alone(stage: Stage) -> None:
     stage.solve([BAD, MARKED, GOOD, "right"], VDebugger(mode="without_feedback"))
     assert all(
-        "--- Trace" not in stage.heard(turn) and "\n-> " not in stage.heard(turn) for turn in (1, 2, 3)
+        "--- Trace" not in stage.request_text(turn) and "\n-> " not in stage.request_text(turn)
+        for turn in (1, 2, 3)
     )
 
 
@@ -81,23 +82,23 @@ def test_without_debugging_the_first_program_answers(stage: Stage) -> None:
 def test_the_coder_can_debug_itself(stage: Stage) -> None:
     assert stage.solve([BAD, GOOD, "right"], VDebugger(mode="self_debug")) == Answer("3")
     assert stage.roles == ["coder"] * 3
-    assert "Call ended by exception" in stage.heard(1)
+    assert "Call ended by exception" in stage.request_text(1)
 
 
 def test_blocks_are_judged_one_by_one_and_the_first_wrong_one_is_the_span(stage: Stage) -> None:
     replies = [BAD, "BLOCK 1: wrong, counts plates", GOOD, "BLOCK 1: right"]
     assert stage.solve(replies, VDebugger(mode="per_block")) == Answer("3")
-    assert "BLOCK 1\n    cups = " in stage.heard(1)
-    assert "# cups = [ImagePatch(left=10, " in stage.heard(1)
+    assert "BLOCK 1\n    cups = " in stage.request_text(1)
+    assert "# cups = [ImagePatch(left=10, " in stage.request_text(1)
     assert stage.notes("verdict")[0]["spans"][0]["text"].startswith("cups = ")
 
 
 def test_trained_models_get_the_bare_case(stage: Stage) -> None:
     stage.solve([BAD, MARKED, GOOD, "right"], VDebugger(style="trained"))
-    assert stage.heard(1).startswith(
+    assert stage.request_text(1).startswith(
         "# Given an image: How many cups are there?\ndef execute_command(image) -> str:"
     )
-    assert stage.heard(2).endswith("\n\n# Correction")
+    assert stage.request_text(2).endswith("\n\n# Correction")
 
 
 def scored(text: str, right: float, wrong: float) -> Reply:
@@ -128,7 +129,7 @@ def test_two_images_are_left_and_right(stage: Stage) -> None:
     stage.world.scenes = (stage.world.scenes[0],) * 2
     answer = stage.solve([program(body, signature), "right"], text="Both images show three cups.", images=2)
     assert answer == Answer("{'left': 3, 'right': 3}")
-    assert signature in stage.heard(0)
+    assert signature in stage.request_text(0)
 
 
 def test_a_box_is_told_from_the_top_left(stage: Stage) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyvision.strategies.vdebugger.fault_spans import Span, line_span, marked, marks_in, within
+from pyvision.strategies.vdebugger.fault_spans import Span, line_span, mark_program, marks_in, within
 
 PROGRAM = """def execute_command(image) -> str:
     patch = ImagePatch(image)
@@ -66,7 +66,7 @@ def test_any_span_that_is_marked_is_read_back(start: int, length: int) -> None:
     text = PROGRAM[start : start + length]
     inside = Span(start + len(text) - len(text.lstrip()), start + len(text.rstrip()))
     if inside.start < inside.end:
-        assert marks_in(marked(PROGRAM, (inside,)), PROGRAM).spans == (inside,)
+        assert marks_in(mark_program(PROGRAM, (inside,)), PROGRAM).spans == (inside,)
 
 
 @given(TEXTS, TEXTS)

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from pyvision.text.prompts import load
-from tests.strategies.vdebugger.scenes import Near, Scene, Thing, World
+from tests.strategies.vdebugger.scenes import Near, Scene, SceneObject, World
 from tests.strategies.vdebugger.snooping import api
 
 NUMBER = "What number is written in the image (in digits)?"
 SCENE = Scene(
     (
-        Thing("cup", (20, 20, 80, 80), "red", {NUMBER: "7"}, 2.0),
-        Thing("cup", (150, 150, 230, 230), "green", {NUMBER: "none"}, 8.0),
+        SceneObject("cup", (20, 20, 80, 80), "red", {NUMBER: "7"}, 2.0),
+        SceneObject("cup", (150, 150, 230, 230), "green", {NUMBER: "none"}, 8.0),
     ),
     {"What is this?": "a table", NUMBER: "12"},
 )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pyvision.events import Event, Noted
+from pyvision.events import Event, Note
 from pyvision.solve import prepare, solve
 from tests.strategies.vdebugger.running import OneSession
 
@@ -26,7 +26,7 @@ def test_a_question_on_an_example_is_answered_offline(asked: tuple[str, str], ke
     task = prepare(text, [EXAMPLES / file], strategy="vdebugger", model="offline")
     outcome = solve(task, events.append, kernel)
     answer, ended = ASKED[asked]
-    notes = [event for event in events if isinstance(event, Noted)]
+    notes = [event for event in events if isinstance(event, Note)]
     assert (outcome.answer, outcome.end_reason) == (answer, "answered")
     assert [each.data["why"] for each in notes if each.label == "debugging_ended"] == ended
     programs = [each.data["program"] for each in notes if each.label == "program"]

@@ -10,7 +10,7 @@ import pytest
 from pyvision.agent.budget import Limits
 from pyvision.agent.episode import Episode
 from pyvision.errors import ToolError
-from pyvision.runs.replay.tool_stubs import Recorded
+from pyvision.runs.replay.tool_stubs import RecordedTools
 from pyvision.strategies.vdebugger.services import Services
 from pyvision.types import Ask, Observation, Question, Tool, ToolRequest
 from tests.doubles import CannedSandbox, figure
@@ -86,7 +86,7 @@ def test_what_is_no_image_is_refused(image: Any) -> None:
 
 
 def test_what_a_record_no_longer_holds_is_an_error_of_the_service() -> None:
-    asked = Services(Recorded([]))
+    asked = Services(RecordedTools([]))
     for _ in range(2):
         with pytest.raises(ToolError, match="detect: the record holds no further use"):
             asked.find(figure(), "cup")

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from pyvision.strategies.vdebugger.programs import canonical
 from pyvision.strategies.vdebugger.task_types import FORMS
-from pyvision.strategies.vdebugger.trace_format import cut_value, shortened, trace_text
+from pyvision.strategies.vdebugger.trace_format import shorten, shorten_value, trace_text
 from sandbox import Change, Trace, TraceEvent
-from tests.strategies.vdebugger.scenes import Near, Scene, Thing, World
+from tests.strategies.vdebugger.scenes import Near, Scene, SceneObject, World
 from tests.strategies.vdebugger.snooping import api, ours, theirs
 from tests.strategies.vdebugger.worked import EXPECTED, KNOWLEDGE, Worked, worked_programs
 
@@ -206,7 +206,7 @@ class Picture:
 
 
 def test_the_figure_of_the_paper_is_told_in_its_shape() -> None:
-    world = World(Scene((Thing("person", (20, 20, 60, 60)),)))
+    world = World(Scene((SceneObject("person", (20, 20, 60, 60)),)))
     program = (
         f"{SIGNATURE}\n    image_patch = ImagePatch(image)\n    person_patches = image_patch.find('person')\n"
         "    image_patch = 0\n    return image_patch.simple_query('Who is this?')"
@@ -263,7 +263,7 @@ def test_a_trace_without_the_program_is_empty() -> None:
 @pytest.mark.parametrize(("length", "expected"), [(1000, 1000), (1001, 1000), (5000, 1000)])
 def test_a_long_value_keeps_its_first_498_and_last_499_characters(length: int, expected: int) -> None:
     text = "".join(chr(97 + at % 26) for at in range(length))
-    cut = cut_value(text)
+    cut = shorten_value(text)
     assert len(cut) == expected
     assert length == 1000 or cut == f"{text[:498]}...{text[-499:]}"
 
@@ -272,16 +272,16 @@ LONG = "\n".join(["call", *(f"line {number}" for number in range(100)), "Return 
 
 
 def test_a_trace_that_is_too_long_keeps_its_header_and_its_end() -> None:
-    lines = shortened(LONG, 200).splitlines()
+    lines = shorten(LONG, 200).splitlines()
     assert (lines[0], lines[-1]) == ("call", "Return value:.. 1")
     assert lines[1] == f"[{102 - len(lines) + 1} lines left out]"
 
 
 def test_a_trace_can_be_cut_as_the_published_code_cuts_it() -> None:
-    assert shortened(LONG, 200, "start") == LONG[:200]
+    assert shorten(LONG, 200, "start") == LONG[:200]
 
 
 @given(st.text(alphabet="ab\n", max_size=400), st.integers(50, 300))
 def test_a_trace_is_never_longer_than_its_limit(text: str, limit: int) -> None:
-    assert len(shortened(text, limit)) <= limit
-    assert len(text) > limit or shortened(text, limit) == text
+    assert len(shorten(text, limit)) <= limit
+    assert len(text) > limit or shorten(text, limit) == text

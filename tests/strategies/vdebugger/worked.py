@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pyvision.strategies.vdebugger.task_types import FORMS, FormName
 from pyvision.text.prompts import load
-from tests.strategies.vdebugger.scenes import Scene, Thing
+from tests.strategies.vdebugger.scenes import Scene, SceneObject
 
 LEFT, MIDDLE, RIGHT = (20, 120, 60, 160), (110, 120, 150, 160), (200, 120, 240, 160)
 KNOWLEDGE = {"In which country is Old Tower? Answer with the country.": "Italy"}
@@ -25,28 +25,32 @@ class Worked:
 def things(*names: str, words: str = "") -> Scene:
     """One thing after the other, from left to right."""
     return Scene(
-        tuple(Thing(name, (20 + 60 * at, 100, 50 + 60 * at, 140)) for at, name in enumerate(names)), {}, words
+        tuple(SceneObject(name, (20 + 60 * at, 100, 50 + 60 * at, 140)) for at, name in enumerate(names)),
+        {},
+        words,
     )
 
 
-def plate(left: int, answer: str) -> Thing:
-    return Thing("plate", (left, 100, left + 40, 140), answers={"Is there food on this plate?": answer})
+def plate(left: int, answer: str) -> SceneObject:
+    return SceneObject("plate", (left, 100, left + 40, 140), answers={"Is there food on this plate?": answer})
 
 
-def cart(left: int, wheels: str) -> Thing:
-    return Thing("cart", (left, 90, left + 60, 150), answers={"How many wheels does this cart have?": wheels})
+def cart(left: int, wheels: str) -> SceneObject:
+    return SceneObject(
+        "cart", (left, 90, left + 60, 150), answers={"How many wheels does this cart have?": wheels}
+    )
 
 
-KETTLE, STOVE = "What colour is the kettle?", Thing("stove", (180, 150, 250, 250))
+KETTLE, STOVE = "What colour is the kettle?", SceneObject("stove", (180, 150, 250, 250))
 NUMBER = "What number is written in the image (in digits)?"
 EXPECTED: dict[str, tuple[list[Scene], str]] = {
     "How many umbrellas are open?": (
         [
             Scene(
                 (
-                    Thing("umbrella", LEFT, "open"),
-                    Thing("umbrella", MIDDLE, "closed"),
-                    Thing("umbrella", RIGHT, "open"),
+                    SceneObject("umbrella", LEFT, "open"),
+                    SceneObject("umbrella", MIDDLE, "closed"),
+                    SceneObject("umbrella", RIGHT, "open"),
                 )
             )
         ],
@@ -56,8 +60,8 @@ EXPECTED: dict[str, tuple[list[Scene], str]] = {
         [
             Scene(
                 (
-                    Thing("kettle", (10, 20, 40, 60), answers={KETTLE: "red"}),
-                    Thing("kettle", (190, 110, 220, 145), answers={KETTLE: "green"}),
+                    SceneObject("kettle", (10, 20, 40, 60), answers={KETTLE: "red"}),
+                    SceneObject("kettle", (190, 110, 220, 145), answers={KETTLE: "green"}),
                     STOVE,
                 )
             )
@@ -66,29 +70,29 @@ EXPECTED: dict[str, tuple[list[Scene], str]] = {
     ),
     "Is there a ladder to the left of the door?": ([things("ladder", "door")], "yes"),
     "Are there more spoons than forks?": ([things("fork", "spoon", "fork")], "no"),
-    "Is the suitcase made of leather or of metal?": ([Scene((Thing("suitcase", MIDDLE, "metal"),))], "metal"),
+    "Is the suitcase made of leather or of metal?": ([Scene((SceneObject("suitcase", MIDDLE, "metal"),))], "metal"),
     "What hangs above the fireplace?": (
         [
             Scene(
                 (
-                    Thing("fireplace", (100, 160, 160, 250)),
-                    Thing("mirror", (105, 20, 155, 100), answers={"What hangs here?": "mirror"}),
+                    SceneObject("fireplace", (100, 160, 160, 250)),
+                    SceneObject("mirror", (105, 20, 155, 100), answers={"What hangs here?": "mirror"}),
                 )
             )
         ],
         "mirror",
     ),
     "Which is nearer to the camera, the tractor or the barn?": (
-        [Scene((Thing("barn", (20, 40, 120, 140), depth=7), Thing("tractor", (150, 120, 230, 180), depth=2)))],
-        "tractor",
+        [Scene((SceneObject("barn", (20, 40, 120, 140), depth=7), SceneObject("tractor", (150, 120, 230, 180),
+        depth=2)))], "tractor",
     ),
     "Do all of the plates have food on them?": ([Scene((plate(20, "yes"), plate(100, "no"), plate(180, "yes")))], "no"),
     "How many wheels do the carts have in total?": ([Scene((cart(10, "two"), cart(120, "4")))], "6"),
     "Is the boat at the top larger than the boat at the bottom?": (
-        [Scene((Thing("boat", (20, 20, 120, 90)), Thing("boat", (60, 180, 100, 220))))],
+        [Scene((SceneObject("boat", (20, 20, 120, 90)), SceneObject("boat", (60, 180, 100, 220))))],
         "yes",
     ),
-    "Does the bus show the number 42?": ([Scene((Thing("bus", MIDDLE, answers={NUMBER: "forty-two"}),))], "yes"),
+    "Does the bus show the number 42?": ([Scene((SceneObject("bus", MIDDLE, answers={NUMBER: "forty-two"}),))], "yes"),
     "In which country was the landmark in the picture built?": (
         [Scene((), {"What is the name of this landmark?": "Old Tower"})],
         "Italy",
@@ -97,9 +101,9 @@ EXPECTED: dict[str, tuple[list[Scene], str]] = {
         [
             Scene(
                 (
-                    Thing("animal", (20, 20, 60, 60), answers={"What animal is this?": "cow"}),
-                    Thing("animal", (150, 120, 210, 180), answers={"What animal is this?": "goat"}),
-                    Thing("fence", (180, 100, 250, 200)),
+                    SceneObject("animal", (20, 20, 60, 60), answers={"What animal is this?": "cow"}),
+                    SceneObject("animal", (150, 120, 210, 180), answers={"What animal is this?": "goat"}),
+                    SceneObject("fence", (180, 100, 250, 200)),
                 )
             )
         ],
@@ -109,7 +113,7 @@ EXPECTED: dict[str, tuple[list[Scene], str]] = {
     "There are exactly three apples in all.": ([things("apple"), things("apple", "apple")], "yes"),
     "The left image has more chairs.": ([things("chair"), things("chair", "chair")], "no"),
     "One image shows a wet umbrella.": (
-        [Scene((Thing("umbrella", LEFT, "dry"),)), Scene((Thing("umbrella", LEFT, "wet"),))],
+        [Scene((SceneObject("umbrella", LEFT, "dry"),)), Scene((SceneObject("umbrella", LEFT, "wet"),))],
         "yes",
     ),
     "In which image is the lamp nearer to the bed?": (
@@ -120,7 +124,8 @@ EXPECTED: dict[str, tuple[list[Scene], str]] = {
     "What is the man in the image with the piano wearing?": (
         [
             things("man"),
-            Scene((Thing("man", LEFT, answers={"What is the man wearing?": "a hat"}), Thing("piano", RIGHT))),
+            Scene((SceneObject("man", LEFT, answers={"What is the man wearing?": "a hat"}), SceneObject("piano",
+            RIGHT))),
         ],
         "a hat",
     ),
@@ -137,28 +142,28 @@ EXPECTED: dict[str, tuple[list[Scene], str]] = {
         "no",
     ),
     "the second car from the left": (
-        [Scene((Thing("car", RIGHT), Thing("car", LEFT), Thing("car", MIDDLE)))],
+        [Scene((SceneObject("car", RIGHT), SceneObject("car", LEFT), SceneObject("car", MIDDLE)))],
         "[100, 110, 160, 170]",
     ),
     "the girl in the striped dress": (
-        [Scene((Thing("girl", LEFT, "plain dress"), Thing("girl", RIGHT, "striped dress")))],
+        [Scene((SceneObject("girl", LEFT, "plain dress"), SceneObject("girl", RIGHT, "striped dress")))],
         "[190, 110, 250, 170]",
     ),
     "the cup nearest to the laptop": (
-        [Scene((Thing("cup", LEFT), Thing("cup", MIDDLE), Thing("laptop", (160, 100, 250, 200))))],
+        [Scene((SceneObject("cup", LEFT), SceneObject("cup", MIDDLE), SceneObject("laptop", (160, 100, 250, 200))))],
         "[100, 110, 160, 170]",
     ),
     "the largest pumpkin": (
-        [Scene((Thing("pumpkin", LEFT), Thing("pumpkin", (100, 100, 180, 180))))],
+        [Scene((SceneObject("pumpkin", LEFT), SceneObject("pumpkin", (100, 100, 180, 180))))],
         "[90, 90, 190, 190]",
     ),
     "the person farthest from the camera": (
         [  # large ones: the margin around a small one would be most of its patch
             Scene(
                 (
-                    Thing("person", (0, 100, 80, 250), depth=2),
-                    Thing("person", (170, 40, 250, 200), depth=8),
-                    Thing("person", (90, 100, 160, 250), depth=4),
+                    SceneObject("person", (0, 100, 80, 250), depth=2),
+                    SceneObject("person", (170, 40, 250, 200), depth=8),
+                    SceneObject("person", (90, 100, 160, 250), depth=4),
                 )
             )
         ],
@@ -168,9 +173,9 @@ EXPECTED: dict[str, tuple[list[Scene], str]] = {
         [
             Scene(
                 (
-                    Thing("truck", (20, 150, 100, 220), "red"),
-                    Thing("sign", (40, 230, 70, 250)),
-                    Thing("sign", (40, 60, 70, 90)),
+                    SceneObject("truck", (20, 150, 100, 220), "red"),
+                    SceneObject("sign", (40, 230, 70, 250)),
+                    SceneObject("sign", (40, 60, 70, 90)),
                 )
             )
         ],

@@ -54,7 +54,7 @@ def photograph(width: int = 300, height: int = 200) -> Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class FakeTool:
     """A tool that says what it was told to."""
 
     name: str

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.errors import ImageError
-from pyvision.images.pixels import crop, opened, pixels
+from pyvision.images.pixels import crop, open_image, pixels
 from pyvision.images.read import read
 from tests.offline.test_perception import EXAMPLES
 from tests.tools.perception.pictures import drawn
@@ -40,7 +40,7 @@ def test_a_crop_keeps_its_pixels() -> None:
 def test_a_part_of_a_photo_stays_a_jpeg() -> None:
     part = crop(read(EXAMPLES / "lake.jpg"), (100, 200, 300, 260))
     assert part.mime == "image/jpeg"
-    assert opened(part).size == (part.width, part.height) == (200, 60)
+    assert open_image(part).size == (part.width, part.height) == (200, 60)
 
 
 @pytest.mark.parametrize("edge", [math.nan, math.inf, -math.inf])

@@ -8,7 +8,7 @@ from threading import Lock
 import pytest
 
 from pyvision.errors import ConfigError
-from pyvision.tools.perception.loading import Once, shared
+from pyvision.tools.perception.loading import Once, shared_loader
 from pyvision.tools.registry import build_tools
 from pyvision.types import ToolRequest
 from tests.tools.perception.pictures import nobody, two_circles_and_a_square
@@ -52,8 +52,8 @@ def test_a_load_that_failed_is_tried_again() -> None:
 
 
 def test_tools_that_are_built_anew_share_what_is_loaded() -> None:
-    assert shared("a test", lambda: 1) is shared("a test", lambda: 2)
-    assert shared("a test", lambda: 1) is not shared("another test", lambda: 1)
+    assert shared_loader("a test", lambda: 1) is shared_loader("a test", lambda: 2)
+    assert shared_loader("a test", lambda: 1) is not shared_loader("another test", lambda: 1)
 
 
 @pytest.mark.parametrize("tool", ["caption", "vqa", "detect", "match", "depth"])

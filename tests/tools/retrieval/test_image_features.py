@@ -11,19 +11,19 @@ from numpy.linalg import norm
 from numpy.typing import NDArray
 from PIL import Image
 
-from pyvision.tools.retrieval.entries import Looks
-from pyvision.tools.retrieval.image_features import DESCRIPTOR_LENGTH, descriptor_of, looks_of
+from pyvision.tools.retrieval.entries import ImageFeatures
+from pyvision.tools.retrieval.image_features import DESCRIPTOR_LENGTH, descriptor_of, features_of
 from pyvision.tools.retrieval.image_search import Like, Pictures
 from tests.tools.retrieval.collection import drawing, flag, picture
 
 
 def compared(one: Image.Image, other: Image.Image, kind: str = "PNG", quality: int = 75) -> Like:
     """How the index sees the second picture when it holds the first."""
-    kept = looks_of(picture(one))
+    kept = features_of(picture(one))
     hashes = frombuffer(kept.dhash + kept.phash, "u8").reshape(1, 2)
     descriptors = frombuffer(kept.descriptor, float16).astype("f4").reshape(1, DESCRIPTOR_LENGTH)
     pictures = Pictures(0, array([7], int64), hashes, descriptors)
-    (found,) = pictures.like(looks_of(picture(other, kind, quality)), 1)
+    (found,) = pictures.like(features_of(picture(other, kind, quality)), 1)
     return found
 
 
@@ -76,9 +76,13 @@ def test_an_even_picture_has_a_descriptor_too() -> None:
 
 
 def test_looks_keep_to_their_sizes() -> None:
-    looks = looks_of(picture(Image.new("L", (1, 1))))
-    assert (looks.width, looks.height) == (1, 1)
-    assert (len(looks.dhash), len(looks.phash), len(looks.descriptor)) == (8, 8, 2 * DESCRIPTOR_LENGTH)
+    features = features_of(picture(Image.new("L", (1, 1))))
+    assert (features.width, features.height) == (1, 1)
+    assert (len(features.dhash), len(features.phash), len(features.descriptor)) == (
+        8,
+        8,
+        2 * DESCRIPTOR_LENGTH,
+    )
 
 
 @given(
@@ -92,15 +96,15 @@ def test_any_pixels_have_a_descriptor_of_length_one(pixels: NDArray[uint8]) -> N
 
 
 def test_pictures_beyond_one_block_are_compared_too() -> None:
-    looks = looks_of(picture(drawing(1)))
+    features = features_of(picture(drawing(1)))
     count = 16_385
     descriptors = full((count, DESCRIPTOR_LENGTH), 0.01, "f4")
-    descriptors[-1] = frombuffer(looks.descriptor, float16)
+    descriptors[-1] = frombuffer(features.descriptor, float16)
     pictures = Pictures(0, array(range(count), int64), full((count, 2), 0, "u8"), descriptors)
-    assert [one.passage for one in pictures.like(looks, 1)] == [count - 1]
+    assert [one.passage for one in pictures.like(features, 1)] == [count - 1]
 
 
 def test_an_index_without_pictures_finds_none() -> None:
     empty = Pictures(0, array([], int64), full((0, 2), 0, "u8"), full((0, DESCRIPTOR_LENGTH), 0, "f4"))
-    looks = Looks("", 1, 1, bytes(8), bytes(8), bytes(2 * DESCRIPTOR_LENGTH))
-    assert empty.like(looks, 5) == empty.copies(looks, 5) == []
+    features = ImageFeatures("", 1, 1, bytes(8), bytes(8), bytes(2 * DESCRIPTOR_LENGTH))
+    assert empty.like(features, 5) == empty.copies(features, 5) == []

@@ -10,7 +10,7 @@ from pyvision.tools.retrieval.query_plan import (
     Words,
     for_common,
     for_rare,
-    parted,
+    split_words,
 )
 
 PASSAGES = 100_000
@@ -18,23 +18,23 @@ PASSAGES = 100_000
 
 def test_words_are_rare_while_few_passages_hold_them() -> None:
     frequencies = {"lake": 30_000, "heron": 900, "owl": 3_000, "mud": 4_000}
-    assert parted(frequencies, PASSAGES) == Words(("heron", "owl"), ("mud", "lake"))
+    assert split_words(frequencies, PASSAGES) == Words(("heron", "owl"), ("mud", "lake"))
 
 
 def test_a_word_of_most_passages_counts_only_by_itself() -> None:
-    assert parted({"the": 90_000, "owl": 5}, PASSAGES) == Words(("owl",), ())
-    assert parted({"the": 90_000, "lake": 5_000}, PASSAGES) == Words((), ("lake",))
-    assert parted({"the": 90_000, "a": 95_000}, PASSAGES) == Words((), ("the",))
+    assert split_words({"the": 90_000, "owl": 5}, PASSAGES) == Words(("owl",), ())
+    assert split_words({"the": 90_000, "lake": 5_000}, PASSAGES) == Words((), ("lake",))
+    assert split_words({"the": 90_000, "a": 95_000}, PASSAGES) == Words((), ("the",))
 
 
 def test_the_commonest_words_of_a_long_query_do_not_count() -> None:
     frequencies = {f"word{number}": 20_000 + number for number in range(9)}
-    assert parted(frequencies, PASSAGES).common == ("word0", "word1", "word2", "word3")
+    assert split_words(frequencies, PASSAGES).common == ("word0", "word1", "word2", "word3")
 
 
 @given(st.dictionaries(st.sampled_from([f"w{n}" for n in range(64)]), st.integers(1, 10**6)))
 def test_some_word_always_counts_and_the_bounds_hold(frequencies: dict[str, int]) -> None:
-    words = parted(frequencies, 10**6)
+    words = split_words(frequencies, 10**6)
     assert bool(words.rare or words.common) == bool(frequencies)
     assert sum(frequencies[word] for word in words.rare) <= MAX_RARE
     assert len(words.common) == 1 or sum(frequencies[word] for word in words.common) <= MAX_COMMON

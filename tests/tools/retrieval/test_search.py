@@ -102,9 +102,11 @@ def test_a_picture_that_is_not_there_has_no_copies(index: Index) -> None:
 
 def test_threads_search_at_once(index: Index) -> None:
     with ThreadPoolExecutor(8) as pool:
-        looks = [pool.submit(index.identical, picture(drawing(number % 6))) for number in range(12)]
+        features = [pool.submit(index.identical, picture(drawing(number % 6))) for number in range(12)]
         words = [pool.submit(index.documents, "capital") for _ in range(12)]
-        assert [look.result()[0].title for look in looks] == [f"drawing {number % 6}" for number in range(12)]
+        assert [look.result()[0].title for look in features] == [
+            f"drawing {number % 6}" for number in range(12)
+        ]
         assert {word.result()[0].title for word in words} == {"Vessa"}
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.errors import ToolError
-from pyvision.tools.web.addresses import Guard, is_public, told
+from pyvision.tools.web.addresses import Guard, format_url, is_public
 
 PUBLIC = "93.184.215.14"
 NAMES = {
@@ -193,7 +193,7 @@ def test_another_port_passes_where_it_is_allowed() -> None:
 
 
 def test_a_refusal_names_no_password_and_no_query() -> None:
-    assert told("http://me:secret@host/path?api_key=secret#secret") == "'http://host/path'"
+    assert format_url("http://me:secret@host/path?api_key=secret#secret") == "'http://host/path'"
 
 
 @given(st.text(max_size=60))

@@ -12,7 +12,7 @@ from typing import Any
 
 from pyvision.bench.datasets.readers.rows import is_empty
 from pyvision.errors import ImageError
-from pyvision.images.read import shown_name
+from pyvision.images.read import format_name
 
 _DATA_URL = re.compile(r"data:[\w/+.-]*;base64,")
 
@@ -31,7 +31,7 @@ def path_beside(name: str, folder: Path, place: str) -> Path:
 
     Not covered: symbolic links, for which whoever unpacked the folder answers.
     """
-    shown = shown_name(name)
+    shown = format_name(name)
     if re.match(r"[a-z]+://", name, re.IGNORECASE):
         raise ImageError(f"{place}: image {shown}: a URL is not fetched; download it and give the path")
     path = Path(os.path.abspath(folder / name))  # noqa: PTH100 - Path.absolute would keep the ..

@@ -28,7 +28,7 @@ def guess_columns(names: Iterable[str], place: str) -> Columns:
     return Columns(
         id=_first(_IDS, known),
         question=_needed("question", _QUESTIONS, known, place),
-        images=tuple(name for name in _IMAGES if name in known)[:1] or _numbered(known),
+        images=tuple(name for name in _IMAGES if name in known)[:1] or _number(known),
         target=_needed("answer", _TARGETS, known, place),
         choices=letters if len(letters) > 1 else (chosen,),
         context=_first(_CONTEXTS, known),
@@ -49,6 +49,6 @@ def _needed(what: str, candidates: tuple[str, ...], known: tuple[str, ...], plac
     return name
 
 
-def _numbered(known: tuple[str, ...]) -> tuple[str, ...]:
+def _number(known: tuple[str, ...]) -> tuple[str, ...]:
     """image_1, image_2 and so on, as in MMMU."""
     return tuple(name for number in range(10) if (name := f"image_{number}") in known)

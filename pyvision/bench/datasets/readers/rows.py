@@ -8,7 +8,7 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any, ClassVar, TypeAlias
 
-from pyvision.bench.datasets.readers.targets import TargetForm, listed, read_target, shown
+from pyvision.bench.datasets.readers.targets import TargetForm, format_value, parse_list, read_target
 from pyvision.bench.samples import Sample
 from pyvision.errors import ConfigError
 
@@ -60,7 +60,7 @@ def rows_in(row: Row, columns: Columns, place: str) -> Iterator[Row]:
         yield row
         return
     try:
-        elements = listed(_needed(row, columns.each), columns.each)
+        elements = parse_list(_needed(row, columns.each), columns.each)
     except ValueError as error:
         raise ConfigError(f"{place}: {error}") from error
     for element in elements:
@@ -103,7 +103,7 @@ def _question(row: Row, columns: Columns) -> str:
 
 def _needed(row: Row, name: str) -> Any:
     if row.get(name) in (None, ""):
-        has = shown(", ".join(str(each) for each in row if row[each] not in (None, "")))
+        has = format_value(", ".join(str(each) for each in row if row[each] not in (None, "")))
         raise ValueError(f"field {name!r} is missing; add it to the row, which has: {has}")
     return row[name]
 
@@ -111,7 +111,7 @@ def _needed(row: Row, name: str) -> Any:
 def _text(row: Row, name: str) -> str:
     value = _needed(row, name)
     if not isinstance(value, str) or is_empty(value):
-        raise ValueError(f"field {name!r} is {shown(value)}; give a text")
+        raise ValueError(f"field {name!r} is {format_value(value)}; give a text")
     return value
 
 
@@ -121,7 +121,7 @@ def _optional(row: Row, name: str) -> str:
         return ""
     if isinstance(value, str | int | float):
         return str(value)
-    raise ValueError(f"field {name!r} is {shown(value)}; give a text, or leave it out")
+    raise ValueError(f"field {name!r} is {format_value(value)}; give a text, or leave it out")
 
 
 def _id(row: Row, name: str, number: int) -> str:
@@ -129,7 +129,7 @@ def _id(row: Row, name: str, number: int) -> str:
         return str(number)
     value = _needed(row, name)
     if isinstance(value, bool) or not isinstance(value, str | int) or is_empty(value):
-        raise ValueError(f"field {name!r} is {shown(value)}; give a text or a whole number")
+        raise ValueError(f"field {name!r} is {format_value(value)}; give a text or a whole number")
     return str(value)
 
 
@@ -141,7 +141,7 @@ def _options(row: Row, columns: Columns) -> tuple[tuple[str, ...], Mapping[str, 
     if len(columns.choices) == 1:
         name = columns.choices[0]
         value = row.get(name)
-        return ((), {}) if is_empty(value) else (tuple(map(str, listed(value, name))), {})
+        return ((), {}) if is_empty(value) else (tuple(map(str, parse_list(value, name))), {})
     given = [name for name in columns.choices if not is_empty(row.get(name))]
     return tuple(str(row[name]) for name in given), dict(zip(given, ascii_uppercase, strict=False))
 

@@ -27,10 +27,10 @@ class Record:
 
 def read_records(path: Path, delimiter: str) -> Iterator[Record]:
     """The rows of a table with a header, in order; empty lines are passed over. Raises ConfigError."""
-    with _opened(path) as file:
+    with _open(path) as file:
         lines = _Lines(file, path)
         rows = _rows(lines, path, delimiter)
-        header = _checked_header(next(rows, []), path)
+        header = _check_header(next(rows, []), path)
         while True:
             line, offset = lines.number + 1, lines.offset
             fields = next(rows, None)
@@ -42,7 +42,7 @@ def read_records(path: Path, delimiter: str) -> Iterator[Record]:
 
 def record_at(path: Path, delimiter: str, header: tuple[str, ...], offset: int) -> dict[str, str]:
     """The row that begins at this offset."""
-    with _opened(path) as file:
+    with _open(path) as file:
         file.seek(offset)
         fields = next(_rows(_Lines(file, path), path, delimiter), [])
         return _row(header, fields, f"{path}: byte {offset}")
@@ -68,7 +68,7 @@ class _Lines:
                 ) from error
 
 
-def _opened(path: Path) -> BinaryIO:
+def _open(path: Path) -> BinaryIO:
     try:
         return path.open("rb")
     except OSError as error:
@@ -85,7 +85,7 @@ def _rows(lines: _Lines, path: Path, delimiter: str) -> Iterator[list[str]]:
         raise ConfigError(f"{path}: line {lines.number}: {error}; write the file again") from error
 
 
-def _checked_header(fields: list[str], path: Path) -> tuple[str, ...]:
+def _check_header(fields: list[str], path: Path) -> tuple[str, ...]:
     if not fields:
         raise ConfigError(f"{path}: is empty; its first line has to name the columns")
     twice = {name for name in fields if fields.count(name) > 1}

@@ -28,16 +28,16 @@ def read_target(value: Any, form: TargetForm) -> Any:
     return _READERS[form](value)
 
 
-def listed(value: Any, name: str) -> tuple[Any, ...]:
+def parse_list(value: Any, name: str) -> tuple[Any, ...]:
     """A list, or a text that is one as JSON, Python or numpy writes it. Raises ValueError naming the field."""
     if isinstance(value, str):
         value = _list_in(value)
     if not isinstance(value, list | tuple):
-        raise ValueError(f"field {name!r} is {shown(value)}; give a list")
+        raise ValueError(f"field {name!r} is {format_value(value)}; give a list")
     return tuple(value)
 
 
-def shown(value: Any) -> str:
+def format_value(value: Any) -> str:
     """A value for a message, on one line, cut when it is long."""
     told = repr(value[: _SHOWN + 1] if isinstance(value, str | bytes) else value)
     return told if len(told) <= _SHOWN else f"{told[:_SHOWN]}…"
@@ -75,12 +75,12 @@ def _number(value: Any) -> int | float:
     except (ValueError, OverflowError):  # no number; not a number; infinite
         number, whole = math.nan, 0
     if isinstance(value, bool) or number != number:  # noqa: PLR0124 - a nan is not itself
-        raise ValueError(f"target {shown(value)} is no number; give one")
+        raise ValueError(f"target {format_value(value)} is no number; give one")
     return whole if number == whole else number
 
 
 def _list(value: Any) -> list[Any]:
-    return list(listed(value, "target"))
+    return list(parse_list(value, "target"))
 
 
 def _text_or_list(value: Any) -> Any:
@@ -91,12 +91,14 @@ def _text_or_list(value: Any) -> Any:
 def _letter_of_index(value: Any) -> str:
     index = _number(value)
     if index not in range(len(ascii_uppercase)):
-        raise ValueError(f"target {shown(value)} is no place in a list of options; give one from 0 to 25")
+        raise ValueError(
+            f"target {format_value(value)} is no place in a list of options; give one from 0 to 25"
+        )
     return ascii_uppercase[int(index)]
 
 
 def _box(value: Any) -> list[float]:
-    numbers = [float(_number(number)) for number in listed(value, "target")]
+    numbers = [float(_number(number)) for number in parse_list(value, "target")]
     if len(numbers) != 4:
         raise ValueError(f"target has {len(numbers)} numbers; a box has four")
     return numbers

@@ -16,7 +16,7 @@ from pyvision.bench.datasets.readers.cells import from_base64, path_beside
 from pyvision.bench.datasets.readers.ids import Ids
 from pyvision.bench.datasets.readers.rows import Columns, Row, is_empty, rows_in, sample_of
 from pyvision.bench.datasets.readers.separated import Record, read_records, record_at
-from pyvision.bench.datasets.readers.targets import listed
+from pyvision.bench.datasets.readers.targets import parse_list
 from pyvision.bench.samples import Sample
 from pyvision.errors import ConfigError, ImageError
 
@@ -123,6 +123,6 @@ def _several(cell: str, place: str) -> tuple[str, ...]:
     if not (cell.startswith("[") and cell.endswith("]")):
         return (cell,)
     try:
-        return tuple(map(str, listed(cell, "image")))
+        return tuple(map(str, parse_list(cell, "image")))
     except ValueError as error:
         raise ConfigError(f"{place}: {error}") from error

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pyvision.agent.episode import Sandbox
-from pyvision.bench.runner.engines.failure_detector import Sentinel
+from pyvision.bench.runner.engines.failure_detector import FailureDetector
 from pyvision.bench.runner.engines.protocol import Finished, Job
 from pyvision.bench.samples import Record, Sample
 from pyvision.errors import EndReason, ImageError
-from pyvision.events import Asked, Ended, Event, Ran, Restarted, Spoke
+from pyvision.events import CellRun, Event, ModelCall, ReplyRestarted, RunEnded, TextDelta
 from pyvision.images import read as image_reader
 from pyvision.models.cancellation import Cancellation
 from pyvision.solve import Task, solve
@@ -28,24 +28,24 @@ def answer_job(
     room: the sandbox for a sample.
     """
     events: list[Event] = []
-    sentinel = Sentinel()
+    failure_detector = FailureDetector()
 
     def watch(event: Event) -> None:
-        if not isinstance(event, Spoke | Restarted):  # they pass by
+        if not isinstance(event, TextDelta | ReplyRestarted):  # they pass by
             events.append(event)
 
     try:
         question = question_of(job.sample)
         names = [_name(image) for image in job.sample.images]
-        own = sentinel.guarded(task.about(question, names))
-        solve(own, watch, sentinel.guarded_sandbox(room(job.sample)), cancellation=cancellation)
+        own = failure_detector.guarded(task.about(question, names))
+        solve(own, watch, failure_detector.guarded_sandbox(room(job.sample)), cancellation=cancellation)
     except ImageError as error:  # this sample's own fault
         return Finished(job, _failed(job, str(error)), tuple(events))
     except Exception as error:  # noqa: BLE001 - a bug spoils its own sample; the runner decides about the others
-        sentinel.notice(error)
+        failure_detector.notice(error)
         if not _has_ended(events):
-            return Finished(job, _failed(job, traceback.format_exc()), tuple(events), sentinel.found)
-    return Finished(job, record_of(job, events), tuple(events), sentinel.found)
+            return Finished(job, _failed(job, traceback.format_exc()), tuple(events), failure_detector.found)
+    return Finished(job, record_of(job, events), tuple(events), failure_detector.found)
 
 
 def question_of(sample: Sample) -> Question:
@@ -57,10 +57,10 @@ def question_of(sample: Sample) -> Question:
 def record_of(job: Job, events: Sequence[Event]) -> Record:
     """The events of a job that ended, summed up."""
     ended = events[-1]
-    if not isinstance(ended, Ended):
+    if not isinstance(ended, RunEnded):
         raise ValueError(f"sample {job.sample.id!r}: its last event is {ended.kind!r}, not 'ended'")
-    asked = [event for event in events if isinstance(event, Asked)]
-    cells = [event for event in events if isinstance(event, Ran)]
+    asked = [event for event in events if isinstance(event, ModelCall)]
+    cells = [event for event in events if isinstance(event, CellRun)]
     return Record(
         sample_id=job.sample.id,
         repeat=job.repeat,
@@ -86,7 +86,7 @@ def _failed(job: Job, why: str, end_reason: EndReason = "error") -> Record:
 
 
 def _has_ended(events: Sequence[Event]) -> bool:
-    return bool(events) and isinstance(events[-1], Ended)
+    return bool(events) and isinstance(events[-1], RunEnded)
 
 
 def _picture(image: bytes | Path, number: int) -> Picture:

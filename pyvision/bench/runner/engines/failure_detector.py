@@ -16,7 +16,7 @@ from sandbox import InterpreterError, IsolationError
 _OF_A_MODEL = frozenset({"auth", "quota", "unknown_model"})
 
 
-class Sentinel:
+class FailureDetector:
     """Keeps the first fatal failure of one sample; `solve` turns those of models and sandboxes into words."""
 
     def __init__(self) -> None:

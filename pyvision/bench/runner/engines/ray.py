@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from pyvision.bench.runner.engines.protocol import Finished, Job
-from pyvision.bench.runner.engines.worker_context import Station
+from pyvision.bench.runner.engines.worker_context import WorkerContext
 from pyvision.bench.runner.plan import Plan
 from pyvision.bench.runner.preflight import check_sandbox
 from pyvision.bench.samples import Record
@@ -51,14 +51,14 @@ def open_ray(plan: Plan) -> Iterator[RayEngine]:
             ray.shutdown()
 
 
-class NodeStation:
+class NodeContext:
     """What lives on one node, as a Ray actor; so many calls of `answer` at once as there are workers for it."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._task = plan.task()
         self._sandbox = Sandbox(self._task.policy, max_sessions=plan.workers)
-        self._station = Station(self._task, self._sandbox, plan.around())
+        self._context = WorkerContext(self._task, self._sandbox, plan.around())
 
     def check(self) -> None:
         """Run one cell. Raises SandboxError."""
@@ -66,11 +66,11 @@ class NodeStation:
 
     def answer(self, job: Job) -> Finished:
         """The job, ended in whatever way."""
-        return self._station.answer(job)
+        return self._context.answer(job)
 
     def stop(self) -> None:
         """End what runs here."""
-        self._station.stop()
+        self._context.stop()
 
     def close(self) -> None:
         """End every kernel."""
@@ -82,7 +82,7 @@ class NodeStation:
 class _Running:
     job: Job
     node: str
-    station: Any
+    context: Any
     losses: int = 0
 
 
@@ -118,15 +118,15 @@ class RayEngine:
         """End what runs on every node."""
         self._is_draining = True
         self._stopped_at = time.monotonic()
-        for station in tuple(self._stations.values()):
-            station.stop.remote()
+        for context in tuple(self._stations.values()):
+            context.stop.remote()
 
     def close(self) -> None:
         """Close the stations; what a lost node held is its own to clean up."""
         with suppress(self._ray.exceptions.RayError, self._ray.exceptions.GetTimeoutError):
-            self._ray.get([station.close.remote() for station in self._stations.values()], timeout=10)
-        for station in self._stations.values():
-            self._ray.kill(station)
+            self._ray.get([context.close.remote() for context in self._stations.values()], timeout=10)
+        for context in self._stations.values():
+            self._ray.kill(context)
         self._stations.clear()
 
     def _fill(self, jobs: Iterator[Job]) -> None:
@@ -139,8 +139,8 @@ class RayEngine:
     def _submit(self, job: Job, losses: int = 0) -> None:
         busy = [running.node for running in self._running.values()]
         node = min(self._stations, key=busy.count)
-        station = self._stations[node]
-        self._running[station.answer.remote(job)] = _Running(job, node, station, losses)
+        context = self._stations[node]
+        self._running[context.answer.remote(job)] = _Running(job, node, context, losses)
 
     def _taken(self, reference: Any) -> Finished | None:
         """What came of a job; None where its node was lost and it runs elsewhere now."""
@@ -153,7 +153,7 @@ class RayEngine:
 
     def _lost(self, running: _Running, error: Exception) -> Finished | None:
         if (
-            self._stations.get(running.node) is running.station
+            self._stations.get(running.node) is running.context
         ):  # else it was replaced when another job was lost
             del self._stations[running.node]
         self._find_nodes()
@@ -168,22 +168,22 @@ class RayEngine:
     def _find_nodes(self) -> None:
         """Put a station on every node that has none. Raises IsolationError when no node has one."""
         alive = {str(node["NodeID"]) for node in self._ray.nodes() if node["Alive"]}
-        self._stations = {node: station for node, station in self._stations.items() if node in alive}
+        self._stations = {node: context for node, context in self._stations.items() if node in alive}
         share = -(-self._plan.workers // max(1, len(alive)))  # of the workers, for each node
-        new = {node: self._station_on(node, share) for node in sorted(alive - self._stations.keys())}
-        for node, station in new.items():
+        new = {node: self._context_on(node, share) for node in sorted(alive - self._stations.keys())}
+        for node, context in new.items():
             try:
-                self._ray.get(station.check.remote())
-                self._stations[node] = station
+                self._ray.get(context.check.remote())
+                self._stations[node] = context
             except self._ray.exceptions.RayError as error:
                 self._unfit[node] = _line(error)
         if not self._stations:
             why = next(iter(self._unfit.values()), "it has no node")
             raise IsolationError(f"no node of the cluster can answer samples: {why}")
 
-    def _station_on(self, node: str, share: int) -> Any:
+    def _context_on(self, node: str, share: int) -> Any:
         scheduling = import_module("ray.util.scheduling_strategies")
-        remote = self._ray.remote(NodeStation).options(
+        remote = self._ray.remote(NodeContext).options(
             num_cpus=0,
             max_concurrency=share * 2 + 2,  # for `stop`, and for more when another node is lost
             scheduling_strategy=scheduling.NodeAffinitySchedulingStrategy(node, soft=False),

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from pyvision.bench.runner.engines.protocol import Engine
 from pyvision.bench.runner.engines.threads import Threads
-from pyvision.bench.runner.engines.worker_context import Station
+from pyvision.bench.runner.engines.worker_context import WorkerContext
 from pyvision.bench.runner.plan import Plan
 from pyvision.bench.runner.preflight import check_sandbox
 from pyvision.errors import ConfigError
@@ -32,7 +32,7 @@ def open_engine(plan: Plan, task: Task) -> AbstractContextManager[Engine]:
 def _threads(plan: Plan, task: Task) -> Iterator[Engine]:
     with Sandbox(task.policy, max_sessions=plan.workers) as sandbox:
         check_sandbox(task, sandbox)
-        with closing(Threads(Station(task, sandbox, plan.around()), plan.workers)) as engine:
+        with closing(Threads(WorkerContext(task, sandbox, plan.around()), plan.workers)) as engine:
             yield engine
 
 

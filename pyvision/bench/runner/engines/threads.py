@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from queue import Empty, SimpleQueue
 
 from pyvision.bench.runner.engines.protocol import Finished, Job
-from pyvision.bench.runner.engines.worker_context import Station
+from pyvision.bench.runner.engines.worker_context import WorkerContext
 
 _LAST_S = (
     5.0  # how long a job may take to end once it was stopped; a model that is thinking cannot be reached
@@ -21,8 +21,8 @@ class Threads:
     The threads are daemons: one that waits for a model which does not answer cannot keep the process alive.
     """
 
-    def __init__(self, station: Station, workers: int) -> None:
-        self._station = station
+    def __init__(self, context: WorkerContext, workers: int) -> None:
+        self._context = context
         self._workers = workers
         self._todo: SimpleQueue[Job | None] = SimpleQueue()
         self._done: SimpleQueue[Finished | None] = SimpleQueue()
@@ -46,7 +46,7 @@ class Threads:
         self._is_draining = True
         self._stopped_at = time.monotonic()
         self._done.put(None)  # wakes the one who waits without a limit
-        self._station.stop()
+        self._context.stop()
 
     def close(self) -> None:
         """Let the threads go home when they are through with what they do."""
@@ -80,4 +80,4 @@ class Threads:
 
     def _work(self) -> None:
         while (job := self._todo.get()) is not None:
-            self._done.put(self._station.answer(job))
+            self._done.put(self._context.answer(job))

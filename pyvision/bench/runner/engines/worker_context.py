@@ -10,7 +10,7 @@ from pyvision.models.cancellation import Cancellation
 from pyvision.solve import Task
 
 
-class Station:
+class WorkerContext:
     """Answers jobs, in as many threads as call it. `task` and `sandbox` stay the caller's to close."""
 
     def __init__(

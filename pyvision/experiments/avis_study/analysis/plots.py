@@ -31,7 +31,7 @@ def draw(found: Statistics, folder: Path) -> tuple[Path, ...]:
     drawn = [(name, size, how) for name, size, how, is_there in _pictures(found) if is_there]
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        return tuple(_written(folder / name, size, how, found) for name, size, how in drawn)
+        return tuple(_write(folder / name, size, how, found) for name, size, how in drawn)
     except OSError as error:
         raise RunFolderError(f"{str(folder)!r}: {error.strerror}; choose another --out") from error
 
@@ -49,7 +49,7 @@ def _pictures(found: Statistics) -> list[tuple[str, tuple[float, float], _Drawin
     ]
 
 
-def _written(path: Path, size: tuple[float, float], how: _Drawing, found: Statistics) -> Path:
+def _write(path: Path, size: tuple[float, float], how: _Drawing, found: Statistics) -> Path:
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 

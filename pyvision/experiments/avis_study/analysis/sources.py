@@ -7,30 +7,30 @@ from pathlib import Path
 from typing import Any
 
 from pyvision.errors import RunFolderError
-from pyvision.events import Began, Ended, Event, Noted
+from pyvision.events import Event, Note, RunEnded, RunStarted
 from pyvision.experiments.avis_study.log_reader import read_log
-from pyvision.experiments.avis_study.trajectories import Course, Ending, Move, course_of
+from pyvision.experiments.avis_study.trajectories import Ending, Move, Trajectory, trajectory_of
 from pyvision.strategies.avis.actions import ACTIONS
 from pyvision.trajectory import EVENTS, read_trajectory
 
 
-def courses_in(paths: Sequence[Path]) -> tuple[Course, ...]:
+def trajectories_in(paths: Sequence[Path]) -> tuple[Trajectory, ...]:
     """Every course that these paths hold. Runs of other strategies in a folder of runs are passed over.
 
     Raises RunFolderError for a path without any course, and for a log or a run that cannot be read.
     """
-    return tuple(course for path in paths for course in _courses(path))
+    return tuple(trajectory for path in paths for trajectory in _trajectories(path))
 
 
-def course_of_run(name: str, events: Sequence[Event]) -> Course | None:
+def trajectory_of_run(name: str, events: Sequence[Event]) -> Trajectory | None:
     """The course of a run, from its notes `transition` and `verdict`; None for a strategy that takes no actions."""
-    began = next((event for event in events if isinstance(event, Began)), None)
-    notes = [event for event in events if isinstance(event, Noted)]
+    began = next((event for event in events if isinstance(event, RunStarted)), None)
+    notes = [event for event in events if isinstance(event, Note)]
     moves = [_move(note.data) for note in notes if note.label == "transition"]
     verdicts = [_verdict(note.data) for note in notes if note.label == "verdict"]
     if not moves and not verdicts and (began is None or began.strategy != "avis"):
         return None
-    return Course(
+    return Trajectory(
         name,
         began.question.full_text if began else "",
         tuple(move for move in moves if move),
@@ -39,21 +39,21 @@ def course_of_run(name: str, events: Sequence[Event]) -> Course | None:
     )
 
 
-def _courses(path: Path) -> tuple[Course, ...]:
+def _trajectories(path: Path) -> tuple[Trajectory, ...]:
     if not path.is_dir():
-        return tuple(course_of(attempt) for attempt in read_log(path).attempts)
+        return tuple(trajectory_of(attempt) for attempt in read_log(path).attempts)
     found = tuple(_runs(path))
     if not found:
         raise RunFolderError(f"{str(path)!r}: holds no run of avis; name run folders or study logs")
     return found
 
 
-def _runs(folder: Path) -> Iterator[Course]:
+def _runs(folder: Path) -> Iterator[Trajectory]:
     runs = sorted(path.parent for path in folder.rglob(EVENTS))
     for run in runs:
         name = run.name if run == folder else run.relative_to(folder).as_posix()
-        if course := course_of_run(name, read_trajectory(run).events):
-            yield course
+        if trajectory := trajectory_of_run(name, read_trajectory(run).events):
+            yield trajectory
 
 
 def _move(data: dict[str, Any]) -> Move | None:
@@ -69,8 +69,8 @@ def _verdict(data: dict[str, Any]) -> tuple[str, str] | None:
 
 def _ending(events: Sequence[Event]) -> Ending:
     """A best effort that the strategy was forced to is not found."""
-    ended = next((event for event in events if isinstance(event, Ended)), None)
+    ended = next((event for event in events if isinstance(event, RunEnded)), None)
     if ended is None:
         return "unfinished"
-    is_forced = any(isinstance(event, Noted) and event.label == "forced" for event in events)
+    is_forced = any(isinstance(event, Note) and event.label == "forced" for event in events)
     return "found" if ended.outcome.end_reason == "answered" and not is_forced else "not found"

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pyvision.experiments.avis_study.trajectories import Course, edges_of
+from pyvision.experiments.avis_study.trajectories import Trajectory, edges_of
 
 END = "END"
 
@@ -21,7 +21,7 @@ class Statistics:
     verdicts: action -> verdict -> count. lengths: number of actions -> number of courses. endings: how they ended.
     """
 
-    courses: int
+    trajectories: int
     by_step: Mapping[int, Counter[str]]
     edges: Mapping[tuple[str, str], int]
     verdicts: Mapping[str, Counter[str]]
@@ -44,30 +44,30 @@ class Statistics:
         return tuple(action for action, _ in sum(self.by_step.values(), Counter[str]()).most_common())
 
 
-def statistics_of(courses: Sequence[Course]) -> Statistics:
+def statistics_of(trajectories: Sequence[Trajectory]) -> Statistics:
     """Every course counts, however it ended."""
-    lengths = Counter(len(course.moves) for course in courses)
+    lengths = Counter(len(trajectory.moves) for trajectory in trajectories)
     return Statistics(
-        len(courses),
-        _by_step(courses),
-        edges_of(courses) + Counter((c.moves[-1].state, END) for c in courses if c.moves),
-        _verdicts(courses),
+        len(trajectories),
+        _by_step(trajectories),
+        edges_of(trajectories) + Counter((c.moves[-1].state, END) for c in trajectories if c.moves),
+        _verdicts(trajectories),
         {length: lengths[length] for length in sorted(lengths)},
-        Counter(course.ending for course in courses),
+        Counter(trajectory.ending for trajectory in trajectories),
     )
 
 
-def _by_step(courses: Iterable[Course]) -> dict[int, Counter[str]]:
+def _by_step(trajectories: Iterable[Trajectory]) -> dict[int, Counter[str]]:
     found: dict[int, Counter[str]] = {}
-    for course in courses:
-        for step, move in enumerate(course.moves, start=1):
+    for trajectory in trajectories:
+        for step, move in enumerate(trajectory.moves, start=1):
             found.setdefault(step, Counter())[move.action] += 1
     return {step: found[step] for step in sorted(found)}
 
 
-def _verdicts(courses: Iterable[Course]) -> dict[str, Counter[str]]:
+def _verdicts(trajectories: Iterable[Trajectory]) -> dict[str, Counter[str]]:
     found: dict[str, Counter[str]] = {}
-    for course in courses:
-        for action, verdict in course.verdicts:
+    for trajectory in trajectories:
+        for action, verdict in trajectory.verdicts:
             found.setdefault(action, Counter())[verdict] += 1
     return found

@@ -14,7 +14,7 @@ def tables(found: Statistics) -> str:
     """All of them, one below the other."""
     ends = ", ".join(f"{ending} {count}" for ending, count in sorted(found.endings.items())) or "none"
     parts = [
-        [f"courses: {found.courses} ({ends})"],
+        [f"courses: {found.trajectories} ({ends})"],
         ["actions by step", *_by_step(found)],
         ["what followed what, as shares of what followed", *_transitions(found)],
         ["verdicts", *_verdicts(found)],

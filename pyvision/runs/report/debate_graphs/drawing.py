@@ -13,7 +13,7 @@ from html import escape
 
 from pyvision.strategies.bdog.graphs import Changed, Difference, Edge, Node
 from pyvision.strategies.bdog.graphs.difference import Change
-from pyvision.runs.report.debate_graphs.layout import MARGIN, Box, arranged
+from pyvision.runs.report.debate_graphs.layout import MARGIN, Box, arrange
 
 INK: dict[Change, str] = {"kept": "#444444", "updated": "#b35c00", "pruned": "#b3261e", "added": "#1b7a3d"}
 FILL: dict[Change, str] = {"kept": "#f6f6f6", "updated": "#fff1dc", "pruned": "#fdecea", "added": "#e6f5ea"}
@@ -57,7 +57,7 @@ def draw(changed: Difference) -> str:
     """The two graphs in one picture, as the text of an SVG file."""
     cards = [_card(entity, changed) for entity in changed.entities]
     lines = _lines(changed)
-    boxes = arranged([card.size for card in cards], [(line.start, line.end) for line in lines])
+    boxes = arrange([card.size for card in cards], [(line.start, line.end) for line in lines])
     labels = _Labels()
     drawn = [_relation(line, boxes, labels) for line in lines]
     drawn += [_box(card, box) for card, box in zip(cards, boxes, strict=True)]
@@ -137,7 +137,7 @@ class _Labels:
             y += _LINE * 0.8
         self._taken.append(Box(x, y, width, _LINE * 0.8))
         self.right, self.bottom = max(self.right, x + width / 2), max(self.bottom, y)
-        self.drawn.append(_TEXT.format(x=x, y=y, ink=INK[line.change], more=_HALO, text=_escaped(text)))
+        self.drawn.append(_TEXT.format(x=x, y=y, ink=INK[line.change], more=_HALO, text=_escape(text)))
 
 
 def _relation(line: _Line, boxes: tuple[Box, ...], labels: _Labels) -> str:
@@ -196,7 +196,7 @@ def _box(card: _Card, box: Box) -> str:
         struck = ' text-decoration="line-through"' if change == "pruned" else ""
         bold = ' font-weight="bold"' if number == 0 else ""
         more = f'{bold}{struck} xml:space="preserve"'
-        parts.append(_TEXT.format(x=box.x + _PADDING, y=y, ink=INK[change], more=more, text=_escaped(text)))
+        parts.append(_TEXT.format(x=box.x + _PADDING, y=y, ink=INK[change], more=more, text=_escape(text)))
     return "".join(parts)
 
 
@@ -204,5 +204,5 @@ def _short(text: str) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return escape(_UNPRINTABLE.sub("\ufffd", text))

@@ -33,7 +33,7 @@ class Box:
         return centre_x + way_x / reach, centre_y + way_y / reach
 
 
-def arranged(sizes: Sequence[tuple[float, float]], links: Sequence[tuple[int, int]]) -> tuple[Box, ...]:
+def arrange(sizes: Sequence[tuple[float, float]], links: Sequence[tuple[int, int]]) -> tuple[Box, ...]:
     """A box for each size (width, height), by its place; links join places, and what is linked comes near."""
     neighbours = _neighbours(len(sizes), links)
     boxes: dict[int, Box] = {}
@@ -46,7 +46,7 @@ def arranged(sizes: Sequence[tuple[float, float]], links: Sequence[tuple[int, in
             boxes[place] = Box(left, top, width, height)
             left += width + GAP_X
         top += max(sizes[place][1] for place in row) + GAP_Y
-    return _centred(boxes)
+    return _center(boxes)
 
 
 def _neighbours(count: int, links: Sequence[tuple[int, int]]) -> list[set[int]]:
@@ -107,7 +107,7 @@ def _pull(place: int, neighbours: list[set[int]], boxes: dict[int, Box]) -> floa
     return sum(placed) / len(placed) if placed else 0.0
 
 
-def _centred(boxes: dict[int, Box]) -> tuple[Box, ...]:
+def _center(boxes: dict[int, Box]) -> tuple[Box, ...]:
     """Every row in the middle of the widest."""
     rights: dict[float, float] = {}
     for box in boxes.values():

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pyvision.events import Asked, Began, Ended, Event, Noted
+from pyvision.events import ModelCall, RunStarted, RunEnded, Event, Note
 from pyvision.strategies.bdog.graphs import Graph, read_graph
 from pyvision.trajectory import CONFIG, read_trajectory
 
@@ -71,16 +71,16 @@ def read_record(folder: Path) -> Record:
 def record(name: str, events: Iterable[Event], *, mode: str = "bdog", target: str | None = None) -> Record:
     """The record of a run's events; one that was cut short gives what there is."""
     events = tuple(events)
-    notes = [event for event in events if isinstance(event, Noted)]
-    asked = [event for event in events if isinstance(event, Asked)]
-    began = next((event for event in events if isinstance(event, Began)), None)
-    ended = next((event for event in events if isinstance(event, Ended)), None)
+    notes = [event for event in events if isinstance(event, Note)]
+    asked = [event for event in events if isinstance(event, ModelCall)]
+    began = next((event for event in events if isinstance(event, RunStarted)), None)
+    ended = next((event for event in events if isinstance(event, RunEnded)), None)
     stop = next((note.data for note in notes if note.label == "debate_ended"), {})
     return Record(
         name,
         mode,
         question=began.question.full_text if began else "",
-        drawn=tuple(_drawn(note.data) for note in notes if note.label == "graph"),
+        drawn=tuple(_draw(note.data) for note in notes if note.label == "graph"),
         changes=tuple(_change(note.data) for note in notes if note.label == "difference"),
         tentative=tuple(
             (note.data["round"], note.data["answer"]) for note in notes if note.label == "tentative_answer"
@@ -115,7 +115,7 @@ def _settings(folder: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _drawn(data: Mapping[str, Any]) -> Drawn:
+def _draw(data: Mapping[str, Any]) -> Drawn:
     graph, _ = read_graph(json.dumps(data["graph"]))
     return Drawn(data["role"], data["round"], data["debater"], data["source"], tuple(data["repairs"]), graph)
 

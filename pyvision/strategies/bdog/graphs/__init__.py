@@ -2,7 +2,7 @@
 
 from pyvision.strategies.bdog.graphs.difference import Changed, Difference, difference
 from pyvision.strategies.bdog.graphs.parsing import Repair, read_graph
-from pyvision.strategies.bdog.graphs.values import Edge, Graph, Node, cut_to, normalised
+from pyvision.strategies.bdog.graphs.values import Edge, Graph, Node, normalise, truncate
 
 __all__ = [
     "Changed",
@@ -11,8 +11,8 @@ __all__ = [
     "Graph",
     "Node",
     "Repair",
-    "cut_to",
     "difference",
-    "normalised",
+    "normalise",
     "read_graph",
+    "truncate",
 ]

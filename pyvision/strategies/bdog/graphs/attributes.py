@@ -22,7 +22,7 @@ def attribute_pairs(*told: Any) -> tuple[tuple[str, str], ...]:
     return tuple(pairs.items())
 
 
-def owned_attributes(told: Any) -> Iterator[tuple[str, Any]]:
+def assign_attributes(told: Any) -> Iterator[tuple[str, Any]]:
     """Attributes that stood apart: to which node they belong, and what they say."""
     if isinstance(told, dict):
         yield from ((str(owner), what) for owner, what in told.items())
@@ -45,14 +45,14 @@ def _pairs(told: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
                     yield name, text_of(value)
         case list():
             for item in told:
-                yield from _listed_pairs(item, prefix)
+                yield from _list_pairs(item, prefix)
         case None:
             return
         case _:
-            yield from _listed_pairs(told, prefix)
+            yield from _list_pairs(told, prefix)
 
 
-def _listed_pairs(item: Any, prefix: str) -> Iterator[tuple[str, str]]:
+def _list_pairs(item: Any, prefix: str) -> Iterator[tuple[str, str]]:
     """An attribute of a list: `red`, `colour: red`, {"colour": "red"} or {"name": "colour", "value": "red"}."""
     if isinstance(item, dict):
         keyed = by_key(item)

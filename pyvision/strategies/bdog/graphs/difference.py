@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
-from pyvision.strategies.bdog.graphs.values import Edge, Graph, Node, normalised
+from pyvision.strategies.bdog.graphs.values import Edge, Graph, Node, normalise
 
 Change: TypeAlias = Literal["kept", "updated", "pruned", "added"]
 Item = TypeVar("Item")
@@ -61,14 +61,14 @@ class Difference:
             "relations": self.relations,
             "attributes": self.attributes,
         }
-        return {kind: asdict(_counted(changed)) for kind, changed in kinds.items()}
+        return {kind: asdict(_count(changed)) for kind, changed in kinds.items()}
 
     def distance(self, *, count_added: bool = True) -> int:
         """Entities and relations updated and pruned, as the paper's text has it; and added, unless told otherwise.
 
         Without those added, a graph that only grew is no distance away.
         """
-        entities, relations = _counted(self.entities), _counted(self.relations)
+        entities, relations = _count(self.entities), _count(self.relations)
         added = entities.added + relations.added if count_added else 0
         return entities.updated + entities.pruned + relations.updated + relations.pruned + added
 
@@ -77,23 +77,23 @@ class Difference:
 
         The sizes of the parts that a set falls into: whatever the next graph, it is |V| + |E| of the one before.
         """
-        entities, relations = _counted(self.entities), _counted(self.relations)
+        entities, relations = _count(self.entities), _count(self.relations)
         common = entities.kept + entities.updated + relations.kept
         return common + entities.pruned + relations.pruned + relations.updated
 
     def condensation(self) -> dict[str, int]:
         """The counts of the paper's Figures 4, 8 and 9: attributes updated, entities and relations pruned and added."""
-        entities, relations = _counted(self.entities), _counted(self.relations)
+        entities, relations = _count(self.entities), _count(self.relations)
         return {
-            "updated": _counted(self.attributes).updated,
+            "updated": _count(self.attributes).updated,
             "pruned": entities.pruned + relations.pruned,
             "added": entities.added + relations.added,
         }
 
 
 def difference(before: Graph, after: Graph) -> Difference:
-    """What changed. Entities are one by name, then by an id that is a word; see `aligned`."""
-    ids = aligned(before, after)
+    """What changed. Entities are one by name, then by an id that is a word; see `align`."""
+    ids = align(before, after)
     old, new = {n.id: n for n in before.nodes}, {n.id: n for n in after.nodes}
     kept = set(ids.values())
     entities = [_entity(node, new.get(ids.get(node.id, ""))) for node in before.nodes]
@@ -103,7 +103,7 @@ def difference(before: Graph, after: Graph) -> Difference:
     return Difference(before, after, tuple(entities), relations, tuple(attributes), tuple(ids.items()))
 
 
-def aligned(before: Graph, after: Graph) -> dict[str, str]:
+def align(before: Graph, after: Graph) -> dict[str, str]:
     """Which entity of `before` is which of `after`, by their ids; each at most once.
 
     In four passes, of which each joins what has the same key, in order: name and id; name and attributes; name; and
@@ -123,19 +123,19 @@ def aligned(before: Graph, after: Graph) -> dict[str, str]:
 
 
 def _word(identity: str) -> str | None:
-    word = normalised(identity)
+    word = normalise(identity)
     return None if word[-1:].isdigit() else word
 
 
 _KEYS: tuple[Callable[[Node], object], ...] = (
-    lambda node: (normalised(node.name), node.id),
-    lambda node: (normalised(node.name), tuple(sorted(_comparable(node).items()))),
-    lambda node: normalised(node.name),
+    lambda node: (normalise(node.name), node.id),
+    lambda node: (normalise(node.name), tuple(sorted(_comparable(node).items()))),
+    lambda node: normalise(node.name),
     lambda node: _word(node.id),
 )
 
 
-def _counted(changed: Iterable[Changed[Any]]) -> Counts:
+def _count(changed: Iterable[Changed[Any]]) -> Counts:
     tally = dict.fromkeys(("updated", "pruned", "added", "kept"), 0)
     for each in changed:
         tally[each.change] += 1
@@ -145,12 +145,12 @@ def _counted(changed: Iterable[Changed[Any]]) -> Counts:
 def _entity(old: Node, new: Node | None) -> Changed[Node]:
     if new is None:
         return Changed(old, None, "pruned")
-    same = normalised(old.name) == normalised(new.name) and _comparable(old) == _comparable(new)
+    same = normalise(old.name) == normalise(new.name) and _comparable(old) == _comparable(new)
     return Changed(old, new, "kept" if same else "updated")
 
 
 def _comparable(node: Node) -> dict[str, str]:
-    return {normalised(name): normalised(value) for name, value in node.attributes}
+    return {normalise(name): normalise(value) for name, value in node.attributes}
 
 
 def _attributes(old: Node, new: Node) -> Iterator[Changed[tuple[str, str, str]]]:
@@ -183,4 +183,4 @@ def _relations(before: Graph, after: Graph, ids: dict[str, str]) -> Iterator[Cha
 
 
 def _same_word(one: Edge, other: Edge) -> bool:
-    return normalised(one.relation) == normalised(other.relation)
+    return normalise(one.relation) == normalise(other.relation)

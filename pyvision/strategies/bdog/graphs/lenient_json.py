@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any, Literal, TypeAlias
 
-Mend: TypeAlias = Literal[
+Fix: TypeAlias = Literal[
     "truncated",  # the text ended before its brackets did
     "mismatched_bracket",  # a bracket of the other kind closed it
     "trailing_comma",
@@ -47,11 +47,11 @@ _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _CLOSING = {"{": "}", "[": "]"}
 
 
-def read_value(text: str, start: int) -> tuple[Any, int, frozenset[Mend]]:
+def read_value(text: str, start: int) -> tuple[Any, int, frozenset[Fix]]:
     """The object or list that opens at `start`, the position behind it, and what was mended."""
     reader = _Reader(text, start)
     value = reader.container()
-    return value, reader.at, frozenset(reader.mends)
+    return value, reader.at, frozenset(reader.fixes)
 
 
 class _Reader:
@@ -59,7 +59,7 @@ class _Reader:
 
     def __init__(self, text: str, start: int) -> None:
         self.at = start
-        self.mends: set[Mend] = set()
+        self.fixes: set[Fix] = set()
         self._text = text
         self._open: list[str] = []
 
@@ -85,18 +85,18 @@ class _Reader:
         key = key if isinstance(key, str) else str(key)
         self._skip()
         if self._peek() != ":":
-            self.mends.add("missing_value")
+            self.fixes.add("missing_value")
             found.setdefault(key, None)
             return
         self.at += 1
         self._skip()
         if self._peek() in ("", ",", "}", "]"):
-            self.mends.add("missing_value")
+            self.fixes.add("missing_value")
             value = None
         else:
             value = self._value()
         if key in found:
-            self.mends.add("duplicate_key")
+            self.fixes.add("duplicate_key")
             if isinstance(found[key], list) and isinstance(value, list):
                 value = [*found[key], *value]
         found[key] = value
@@ -115,15 +115,15 @@ class _Reader:
         commas = self._commas()
         character = self._peek()
         if commas > (0 if is_first or not character or character in "}]" else 1):
-            self.mends.add("trailing_comma")
+            self.fixes.add("trailing_comma")
         if not character:
-            self.mends.add("truncated")
+            self.fixes.add("truncated")
             return True
         if character in "}]":
             self._close(character)
             return True
         if not commas and not is_first:
-            self.mends.add("missing_comma")
+            self.fixes.add("missing_comma")
         return False
 
     def _commas(self) -> int:
@@ -138,7 +138,7 @@ class _Reader:
     def _close(self, bracket: str) -> None:
         """Pass the bracket, unless it is of an outer container, which it then ends as well."""
         if bracket != _CLOSING[self._open[-1]]:
-            self.mends.add("mismatched_bracket")
+            self.fixes.add("mismatched_bracket")
             outer = [_CLOSING[opening] for opening in self._open[:-1]]
             follows = _SPACE.sub("", self._text[self.at + 1 : self.at + 80])[:1]
             if (
@@ -152,26 +152,26 @@ class _Reader:
             return self._scalar()
         if len(self._open) < _DEPTH:
             return self.container()
-        self.mends.add("too_deep")
+        self.fixes.add("too_deep")
         self.at += 1
         return None
 
     def _scalar(self) -> Any:
         character = self._peek()
-        return self._quoted(character) if character in _TEXTS else self._bare()
+        return self._quote(character) if character in _TEXTS else self._bare()
 
-    def _quoted(self, quote: str) -> str:
+    def _quote(self, quote: str) -> str:
         found = _TEXTS[quote].match(self._text, self.at)
         assert found is not None  # the pattern takes any text behind its quote
         self.at = found.end()
         if quote != '"':
-            self.mends.add("other_quotes")
+            self.fixes.add("other_quotes")
         if not found[2].strip("\\"):
-            self.mends.add("truncated" if self.at == len(self._text) else "unclosed_text")
-            return _unescaped(found[1].rstrip().rstrip(",}]").rstrip())
+            self.fixes.add("truncated" if self.at == len(self._text) else "unclosed_text")
+            return _unescape(found[1].rstrip().rstrip(",}]").rstrip())
         if quote in found[1].replace(f"\\{quote}", ""):
-            self.mends.add("unescaped_quote")
-        return _unescaped(found[1])
+            self.fixes.add("unescaped_quote")
+        return _unescape(found[1])
 
     def _bare(self) -> Any:
         found = _BARE.match(self._text, self.at)
@@ -183,28 +183,28 @@ class _Reader:
         if word in _CONSTANTS:
             return _CONSTANTS[word]
         if word in _PYTHON:
-            self.mends.add("python_constant")
+            self.fixes.add("python_constant")
             return _PYTHON[word]
         if _NUMBER.fullmatch(word):
             return float(word) if {".", "e", "E"} & set(word) else int(word)
-        self.mends.add("unquoted")
+        self.fixes.add("unquoted")
         return word
 
     def _stray(self) -> None:
-        self.mends.add("stray_text")
+        self.fixes.add("stray_text")
         self.at += 1
 
     def _skip(self) -> None:
         while found := next(filter(None, (p.match(self._text, self.at) for p in _PASSED)), None):
             if found.re is not _SPACE:
-                self.mends.add("comment" if found.re is _COMMENT else "stray_text")
+                self.fixes.add("comment" if found.re is _COMMENT else "stray_text")
             self.at = found.end()
 
     def _peek(self) -> str:
         return self._text[self.at : self.at + 1]
 
 
-def _unescaped(body: str) -> str:
+def _unescape(body: str) -> str:
     plain = _ESCAPE.sub(_character, body)
     return plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 

@@ -8,15 +8,15 @@ from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
 from pyvision.strategies.bdog.graphs import rendering
-from pyvision.strategies.bdog.graphs.attributes import attribute_pairs, owned_attributes
+from pyvision.strategies.bdog.graphs.attributes import assign_attributes, attribute_pairs
 from pyvision.strategies.bdog.graphs.keys import by_key, first_of
-from pyvision.strategies.bdog.graphs.lenient_json import Mend, read_value
+from pyvision.strategies.bdog.graphs.lenient_json import Fix, read_value
 from pyvision.strategies.bdog.graphs.relations import EDGE_LISTS, RawEdge, raw_edges
-from pyvision.strategies.bdog.graphs.values import Edge, Graph, Node, normalised
+from pyvision.strategies.bdog.graphs.values import Edge, Graph, Node, normalise
 from pyvision.text.replies import without_thinking
 
 Repair: TypeAlias = (
-    Mend
+    Fix
     | Literal[
         "prose",  # no graph at all: an empty one comes back
         "other_form",  # other keys or another nesting than the canonical ones
@@ -43,7 +43,7 @@ _UNNAMED = "related to"
 
 def read_graph(text: str) -> tuple[Graph, tuple[Repair, ...]]:
     """The graph in a reply and what had to be repaired, sorted by name; an empty graph where there is none."""
-    found = [_assembled(parts, mends) for parts, mends in _candidates(without_thinking(text))]
+    found = [_assemble(parts, fixes) for parts, fixes in _candidates(without_thinking(text))]
     graphs = [each for each in found if each[0]]
     if not graphs:
         return Graph(), tuple(sorted(found[-1][1])) if found else ("prose",)
@@ -57,14 +57,14 @@ def _candidates(text: str, depth: int = 2) -> Iterator[tuple[rendering.Parts, se
     labelled: dict[str, Any] = {}
     mended: set[Repair] = set()
     last = rendering.Parts()
-    for before, value, mends in _values(text):
+    for before, value, fixes in _values(text):
         label = _LABEL.search(before)
         if label and label[1].casefold() in (*rendering.NODE_LISTS, *EDGE_LISTS) and not _has_parts(value):
             labelled.setdefault(label[1].casefold(), value)
-            mended |= mends
+            mended |= fixes
         elif parts := rendering.parts_in(value):
             last = parts
-            yield parts, set(mends)
+            yield parts, set(fixes)
         elif depth:
             yield from _inside(value, depth)
     if parts := rendering.parts_in(labelled):
@@ -73,14 +73,14 @@ def _candidates(text: str, depth: int = 2) -> Iterator[tuple[rendering.Parts, se
         yield replace(last, nodes=nodes, edges=edges, is_canonical=True), mended | more
 
 
-def _values(text: str) -> Iterator[tuple[str, Any, frozenset[Mend]]]:
+def _values(text: str) -> Iterator[tuple[str, Any, frozenset[Fix]]]:
     """Every object and list of the text, with the end of what stands before it. None crosses a fence."""
     before = ""
     for stretch in _FENCE.split(text):
         at = 0
         while opening := _OPENING.search(stretch, at):
-            value, end, mends = read_value(stretch, opening.start())
-            yield (before + stretch[max(0, at, opening.start() - 60) : opening.start()])[-60:], value, mends
+            value, end, fixes = read_value(stretch, opening.start())
+            yield (before + stretch[max(0, at, opening.start() - 60) : opening.start()])[-60:], value, fixes
             before, at = "", end
         before = stretch[max(at, len(stretch) - 60) :]
 
@@ -94,14 +94,14 @@ def _inside(value: Any, depth: int) -> Iterator[tuple[rendering.Parts, set[Repai
     if isinstance(value, dict):
         for text in value.values():
             if isinstance(text, str) and "{" in text:
-                for parts, mends in _candidates(text, depth - 1):
-                    yield parts, mends | {"graph_in_text"}
+                for parts, fixes in _candidates(text, depth - 1):
+                    yield parts, fixes | {"graph_in_text"}
 
 
-def _assembled(parts: rendering.Parts, mends: set[Repair]) -> tuple[Graph, set[Repair]]:
-    assembly = _Assembly(mends if parts.is_canonical else mends | {"other_form"})
+def _assemble(parts: rendering.Parts, fixes: set[Repair]) -> tuple[Graph, set[Repair]]:
+    assembly = _Assembly(fixes if parts.is_canonical else fixes | {"other_form"})
     inside = [assembly.add_node(raw) for raw in rendering.raw_nodes(parts.nodes)]
-    for owner, told in owned_attributes(parts.attributes):
+    for owner, told in assign_attributes(parts.attributes):
         assembly.add_attributes(owner, told)
     assembly.add_edges(parts.edges)
     for identity, relations in filter(None, inside):
@@ -134,7 +134,7 @@ class _Assembly:
         double = self._double(identity, raw)
         if double is not None:
             self.repairs.add("duplicate_node")
-            self._nodes[double] = _merged(self._nodes[double], raw.attributes)
+            self._nodes[double] = _merge(self._nodes[double], raw.attributes)
             return double, raw.relations
         if identity in self._nodes:
             if raw.id:
@@ -148,7 +148,7 @@ class _Assembly:
         if identity is None:
             self.repairs.add("nameless_item")
         else:
-            self._nodes[identity] = _merged(self._nodes[identity], attribute_pairs(told))
+            self._nodes[identity] = _merge(self._nodes[identity], attribute_pairs(told))
 
     def add_edges(self, listed: Any, source: str = "") -> None:
         for raw in raw_edges(listed, self._known, source):
@@ -182,12 +182,12 @@ class _Assembly:
     def _find(self, told: str) -> str | None:
         if told in self._nodes:
             return told
-        return self._known.get(told.casefold()) or self._known.get(normalised(told))
+        return self._known.get(told.casefold()) or self._known.get(normalise(told))
 
     def _double(self, identity: str, raw: rendering.RawNode) -> str | None:
         """The node that this one repeats: same id and name; or, without an id, the same in all."""
         there = self._nodes.get(identity)
-        if there is None or normalised(there.name) != normalised(raw.name):
+        if there is None or normalise(there.name) != normalise(raw.name):
             return None
         return identity if raw.id or there.attributes == raw.attributes else None
 
@@ -199,9 +199,9 @@ class _Assembly:
 
     def _put(self, node: Node) -> None:
         self._nodes[node.id] = node
-        for spelling in (node.id.casefold(), node.name.casefold(), normalised(node.name)):
+        for spelling in (node.id.casefold(), node.name.casefold(), normalise(node.name)):
             self._known.setdefault(spelling, node.id)
 
 
-def _merged(node: Node, attributes: tuple[tuple[str, str], ...]) -> Node:
+def _merge(node: Node, attributes: tuple[tuple[str, str], ...]) -> Node:
     return replace(node, attributes=tuple((dict(node.attributes) | dict(attributes)).items()))

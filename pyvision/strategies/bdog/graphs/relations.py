@@ -92,7 +92,7 @@ def _edges(item: Any, names: Mapping[str, str], source: str) -> Iterator[RawEdge
             )
             yield RawEdge(text_of(ends[0]), text_of(ends[1]), text_of(ends[2])) if text_of(first) else None
         case str():
-            yield _told(item, names, source)
+            yield _format(item, names, source)
         case _:
             yield None
 
@@ -108,7 +108,7 @@ def _keyed_edges(keyed: Mapping[str, Any], source: str) -> Iterator[RawEdge | No
         yield RawEdge(start_text, relation, text_of(end)) if start_text and text_of(end) else None
 
 
-def _told(sentence: str, names: Mapping[str, str], source: str) -> RawEdge | None:
+def _format(sentence: str, names: Mapping[str, str], source: str) -> RawEdge | None:
     """A relation as an arrow chain, or as a sentence that begins and ends with nodes."""
     parts = [part for part in _ARROW.split(sentence.strip()) if part]
     if len(parts) == 3:

@@ -46,13 +46,13 @@ def parts_in(value: Any, depth: int = 8) -> Parts | None:
         if isinstance(nodes, dict | list) or isinstance(edges, list):
             apart = first_of(keyed, ATTRIBUTES)
             return Parts(nodes or (), edges or (), apart or (), set(value) <= {"nodes", "edges"})
-        return _wrapped(value.values(), depth)
+        return _wrap(value.values(), depth)
     if isinstance(value, list):
         if any(isinstance(item, dict) and _is_item(by_key(item)) for item in value):
-            return _mixed(value)
+            return _mix(value)
         if value and all(_is_triple(item) for item in value):
             return Parts(edges=value)
-        return _wrapped(value, depth)
+        return _wrap(value, depth)
     return None
 
 
@@ -68,12 +68,12 @@ def raw_nodes(listed: Any) -> Iterator[RawNode | None]:
             yield RawNode("", text_of(item)) if text_of(item) else None
 
 
-def _wrapped(values: Any, depth: int) -> Parts | None:
+def _wrap(values: Any, depth: int) -> Parts | None:
     inner = (parts_in(value, depth - 1) for value in values) if depth else ()
     return next((parts for parts in inner if parts is not None), None)
 
 
-def _mixed(items: list[Any]) -> Parts:
+def _mix(items: list[Any]) -> Parts:
     """Nodes and edges in one list, told apart by their keys."""
     records = [(item, has_ends(by_key(item))) for item in items if isinstance(item, dict)]
     nodes = [item for item, is_edge in records if not is_edge]

@@ -87,13 +87,13 @@ class Graph:
         return replace(self, nodes=tuple(n for n in self.nodes if n.id in ids), edges=edges)
 
 
-def normalised(text: str) -> str:
+def normalise(text: str) -> str:
     """A name, value or relation as it is compared: case, articles, separators and a leading is or are set aside."""
     plain = _SEPARATORS.sub(" ", text.casefold()).strip(" .,;:\"'")
     return _PLURAL_OF_BE.sub("", _ARTICLE.sub("", plain)) or text.casefold()
 
 
-def cut_to(graph: Graph, limit: int) -> Graph:
+def truncate(graph: Graph, limit: int) -> Graph:
     """The `limit` best connected nodes, ties in order of appearance, and the edges among them."""
     ranked = sorted(graph.nodes, key=lambda node: -graph.degrees[node.id])
     return graph.only({node.id for node in ranked[:limit]})

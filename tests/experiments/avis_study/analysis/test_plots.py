@@ -7,10 +7,10 @@ import pytest
 from pyvision.errors import RunFolderError
 from pyvision.experiments.avis_study.analysis.plots import draw
 from pyvision.experiments.avis_study.analysis.statistics import statistics_of
-from pyvision.experiments.avis_study.trajectories import Course, Move
+from pyvision.experiments.avis_study.trajectories import Move, Trajectory
 
 MOVES = (Move("START", "vqa"), Move("vqa", "web_search"), Move("web_search", "web_search"))
-COURSE = Course("c", "q", MOVES, "found", (("vqa", "informative"), ("web_search", "maybe")))
+COURSE = Trajectory("c", "q", MOVES, "found", (("vqa", "informative"), ("web_search", "maybe")))
 
 
 def test_every_picture_is_an_svg_file(tmp_path: Path) -> None:
@@ -25,7 +25,7 @@ def test_every_picture_is_an_svg_file(tmp_path: Path) -> None:
 
 
 def test_without_verdicts_no_picture_of_them_is_drawn(tmp_path: Path) -> None:
-    paths = draw(statistics_of([Course("c", "q", MOVES, "found")]), tmp_path)
+    paths = draw(statistics_of([Trajectory("c", "q", MOVES, "found")]), tmp_path)
     assert "verdicts.svg" not in {path.name for path in paths}
 
 

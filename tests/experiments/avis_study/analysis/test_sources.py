@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from pyvision.errors import RunFolderError
-from pyvision.events import Began, Ended, Event, Noted
-from pyvision.experiments.avis_study.analysis.sources import course_of_run, courses_in
+from pyvision.events import Event, Note, RunEnded, RunStarted
+from pyvision.experiments.avis_study.analysis.sources import trajectories_in, trajectory_of_run
 from pyvision.experiments.avis_study.log import Log
 from pyvision.experiments.avis_study.trajectories import Move
 from pyvision.trajectory import TrajectoryWriter
@@ -15,24 +15,24 @@ from pyvision.types import Outcome, Question, Usage
 from tests.experiments.avis_study.doubles import closed, opened, used
 
 
-def transition(origin: str, action: str, to: str) -> Noted:
-    return Noted("transition", {"step": 1, "from": origin, "action": action, "to": to})
+def transition(origin: str, action: str, to: str) -> Note:
+    return Note("transition", {"step": 1, "from": origin, "action": action, "to": to})
 
 
-def verdict(action: str, ruling: str) -> Noted:
+def verdict(action: str, ruling: str) -> Note:
     data: dict[str, Any] = {"step": 1, "action": action, "verdict": ruling, "why": "", "answer": None}
-    return Noted("verdict", data)
+    return Note("verdict", data)
 
 
-BEGAN = Began(Question("Which tower?"), "avis", {"default": "offline"})
-ENDED = Ended(Outcome("Velt", "answered"), Usage(), 1, 0, 1.0)
+BEGAN = RunStarted(Question("Which tower?"), "avis", {"default": "offline"})
+ENDED = RunEnded(Outcome("Velt", "answered"), Usage(), 1, 0, 1.0)
 RUN: tuple[Event, ...] = (
     BEGAN,
     verdict("vqa", "not informative"),
     transition("START", "vqa", "START"),
     verdict("object_select", "informative"),
     transition("START", "object_select", "object_select"),
-    Noted("backtrack", {"from": "object_select", "to": "START", "why": "nothing is left"}),
+    Note("backtrack", {"from": "object_select", "to": "START", "why": "nothing is left"}),
     ENDED,
 )
 
@@ -45,20 +45,20 @@ def written(folder: Path, events: tuple[Event, ...]) -> Path:
 
 
 def test_a_run_is_read_with_its_verdicts(tmp_path: Path) -> None:
-    (course,) = courses_in([written(tmp_path / "run", RUN)])
-    assert course.moves == (
+    (trajectory,) = trajectories_in([written(tmp_path / "run", RUN)])
+    assert trajectory.moves == (
         Move("START", "vqa", to="START"),
         Move("START", "object_select", to="object_select"),
     )
-    assert course.verdicts == (("vqa", "not informative"), ("object_select", "informative"))
-    assert (course.name, course.query, course.ending) == ("run", "Which tower?", "found")
+    assert trajectory.verdicts == (("vqa", "not informative"), ("object_select", "informative"))
+    assert (trajectory.name, trajectory.query, trajectory.ending) == ("run", "Which tower?", "found")
 
 
 def test_a_folder_gives_its_runs_of_avis_and_no_others(tmp_path: Path) -> None:
     written(tmp_path / "a", RUN)
     written(tmp_path / "deep" / "b", RUN)
-    written(tmp_path / "c", (Began(Question("?"), "direct", {}), ENDED))
-    assert [course.name for course in courses_in([tmp_path])] == ["a", "deep/b"]
+    written(tmp_path / "c", (RunStarted(Question("?"), "direct", {}), ENDED))
+    assert [trajectory.name for trajectory in trajectories_in([tmp_path])] == ["a", "deep/b"]
 
 
 def test_logs_and_runs_go_together(tmp_path: Path) -> None:
@@ -66,12 +66,15 @@ def test_logs_and_runs_go_together(tmp_path: Path) -> None:
         for line in (opened(), used("vqa"), closed()):
             log.add(line)
     run = written(tmp_path / "run", RUN)
-    assert [course.name for course in courses_in([tmp_path / "log.jsonl", run])] == ["p-1/q1", "run"]
+    assert [trajectory.name for trajectory in trajectories_in([tmp_path / "log.jsonl", run])] == [
+        "p-1/q1",
+        "run",
+    ]
 
 
 def test_a_forced_answer_is_not_found_and_a_run_without_an_end_is_unfinished() -> None:
-    forced = course_of_run("r", (BEGAN, Noted("forced", {"why": "calls are spent"}), ENDED))
-    cut = course_of_run("r", RUN[:-1])
+    forced = trajectory_of_run("r", (BEGAN, Note("forced", {"why": "calls are spent"}), ENDED))
+    cut = trajectory_of_run("r", RUN[:-1])
     assert forced is not None
     assert cut is not None
     assert (forced.ending, cut.ending) == ("not found", "unfinished")
@@ -79,4 +82,4 @@ def test_a_forced_answer_is_not_found_and_a_run_without_an_end_is_unfinished() -
 
 def test_a_folder_without_such_runs_is_named(tmp_path: Path) -> None:
     with pytest.raises(RunFolderError, match="holds no run of avis"):
-        courses_in([tmp_path])
+        trajectories_in([tmp_path])

@@ -2,19 +2,21 @@ from __future__ import annotations
 
 from pyvision.experiments.avis_study.analysis.statistics import END, statistics_of
 from pyvision.experiments.avis_study.analysis.tables import tables
-from pyvision.experiments.avis_study.trajectories import Course, Ending, Move
+from pyvision.experiments.avis_study.trajectories import Ending, Move, Trajectory
 
 
-def course(*actions: str, verdicts: tuple[tuple[str, str], ...] = (), ending: Ending = "found") -> Course:
+def trajectory(
+    *actions: str, verdicts: tuple[tuple[str, str], ...] = (), ending: Ending = "found"
+) -> Trajectory:
     states = ("START", *actions)
-    return Course("c", "q", tuple(map(Move, states, actions)), ending, verdicts)
+    return Trajectory("c", "q", tuple(map(Move, states, actions)), ending, verdicts)
 
 
 COURSES = [
-    course("vqa", "web_search", "web_search"),
-    course("vqa", "llm_qa"),
-    course("object_select", "web_search", ending="not found"),
-    course(ending="unfinished"),
+    trajectory("vqa", "web_search", "web_search"),
+    trajectory("vqa", "llm_qa"),
+    trajectory("object_select", "web_search", ending="not found"),
+    trajectory(ending="unfinished"),
 ]
 
 
@@ -36,7 +38,7 @@ def test_the_shares_of_what_follows_a_state_make_one() -> None:
 
 
 def test_a_course_ends_in_the_state_that_it_stayed_in() -> None:
-    stayed = Course("c", "q", (Move("START", "vqa"), Move("vqa", "llm_qa", to="vqa")), "not found")
+    stayed = Trajectory("c", "q", (Move("START", "vqa"), Move("vqa", "llm_qa", to="vqa")), "not found")
     assert statistics_of([stayed]).edges == {("START", "vqa"): 1, ("vqa", "llm_qa"): 1, ("vqa", END): 1}
 
 
@@ -47,7 +49,7 @@ def test_lengths_and_endings_count_every_course() -> None:
 
 
 def test_verdicts_are_counted_for_each_action() -> None:
-    judged = course(
+    judged = trajectory(
         "vqa", verdicts=(("vqa", "informative"), ("vqa", "not informative"), ("llm_qa", "answerable"))
     )
     found = statistics_of([judged, judged])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pyvision.runs.report.debate_graphs.drawing import INK, draw
 from pyvision.strategies.bdog.graphs import Edge, Graph, Node, difference
-from pyvision.runs.report.debate_graphs.layout import arranged
+from pyvision.runs.report.debate_graphs.layout import arrange
 from pyvision.runs.report.debate_graphs.page import figures, page
 from pyvision.runs.report.debate_graphs.record import record
 from tests.strategies.bdog.graphs import any_graphs, graph
@@ -69,7 +69,7 @@ def test_no_two_boxes_overlap_and_none_leaves_the_page(
 ) -> None:
     place = st.integers(0, len(sizes) - 1)
     links = data.draw(st.lists(st.tuples(place, place), max_size=30)) if sizes else []
-    boxes = arranged(sizes, links)
+    boxes = arrange(sizes, links)
     assert [(box.width, box.height) for box in boxes] == sizes
     assert all(box.x >= 0 and box.y >= 0 for box in boxes)
     for one, other in combinations(boxes, 2):
