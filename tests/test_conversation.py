@@ -32,7 +32,7 @@ def a_task(*replies: str | Reply | Exception, **settings: Any) -> Task:
 
 @pytest.fixture(scope="module")
 def sandbox() -> Iterator[Sandbox]:
-    with Sandbox(Policy(cell_timeout_s=20)) as sandbox:
+    with Sandbox(Policy(cell_timeout_s=20, interrupt_grace_s=15)) as sandbox:
         yield sandbox
 
 

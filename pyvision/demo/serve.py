@@ -21,7 +21,7 @@ from pyvision.runs.report.code import highlight, styles_of
 from sandbox import Policy, Sandbox
 
 _HERE = Path(__file__).parent
-_BLOCKS = _HERE.parent / "report" / "blocks.css"
+_BLOCKS = _HERE.parent / "runs" / "report" / "blocks.css"
 
 
 @dataclass(frozen=True, slots=True)

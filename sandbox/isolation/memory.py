@@ -260,8 +260,12 @@ def _exact_bytes(proc: str) -> int:
         members = [f"/proc/{name}" for name in new if _link(f"/proc/{name}/ns/pid") == namespace]
         if not members:
             break
-        for task, used in map(_first_measured, members):
-            if used and not any(_share_memory(task, other) for other in measured):
+        for process in members:
+            shared_before = _shares_with(
+                int(process.rpartition("/")[2]), measured
+            )  # it may execute a program now
+            task, used = _first_measured(process)
+            if used and not shared_before and not _shares_with(task, measured):
                 total += used
                 measured.append(task)
     return total
@@ -290,6 +294,10 @@ def _anonymous_bytes(task: str) -> int:
     lines = _read(f"{task}/smaps_rollup").splitlines()
     counts = {name: int(rest.split()[0]) for name, _, rest in (line.partition(":") for line in lines[1:])}
     return (counts.get("Pss_Anon", counts.get("Pss", 0)) + counts.get("SwapPss", 0)) * 1024
+
+
+def _shares_with(pid: int, others: Iterable[int]) -> bool:
+    return any(_share_memory(pid, other) for other in others)
 
 
 def _share_memory(pid: int, other: int) -> bool:

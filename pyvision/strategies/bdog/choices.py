@@ -99,7 +99,7 @@ def _settled(part: str, choices: tuple[str, ...]) -> Choice:
 
 def _letters_in(part: str, letters: str) -> list[str]:
     words = _PUNCTUATION.sub(" ", part).split()
-    following = [*words[1:], ""]
+    following = [*words, ""][1:]
     return sorted(
         {
             word

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pyvision.errors import ConfigError
@@ -103,6 +103,7 @@ def test_the_choices_of_a_question_go_before_those_of_its_text_and_the_context_s
     assert found.full_text == "Know this.\nA. x B. y\nA. p\nB. q"
 
 
+@example("{", ())
 @given(st.text(), st.lists(st.text(max_size=9), max_size=26).map(tuple))
 def test_any_reply_to_any_choices_settles_on_one_of_them_or_says_why_not(
     reply: str, choices: tuple[str, ...]
