@@ -15,7 +15,7 @@ from sandbox.errors import ImageError, SessionClosed
 from sandbox.policy import Policy
 from sandbox.protocol.rpc import HostFunction
 from sandbox.results import CellError, CellResult
-from sandbox.runtime.cell import Cell, out_of_memory, run_cell
+from sandbox.runtime.cell import Cell, Credit, out_of_memory, run_cell
 from sandbox.runtime.engine import Engine
 from sandbox.runtime.images import ImageFolder, ImageSource
 from sandbox.runtime.kernel import Kernel
@@ -45,6 +45,7 @@ class Session:
         self._images = ImageFolder(folder, engine.confinement.images_folder(folder))
         self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         self._throttle = _Throttle()
+        self._credit = Credit()
         self._closed = threading.Event()
         self._untold: CellError | None = None  # a kernel was lost and no result has said so yet
         self.closed = False
@@ -67,7 +68,7 @@ class Session:
             kernel = self._living_kernel()
             self._clear_wake()
             try:
-                result = run_cell(kernel, cell, self._policy, self._wake)
+                result = run_cell(kernel, cell, self._policy, self._wake, self._credit)
             except BaseException:  # Ctrl-C: a cell that runs on would keep the next one waiting
                 self._drop_kernel()
                 raise

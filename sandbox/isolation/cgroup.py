@@ -32,13 +32,13 @@ _LARGE_PAGE = 2 * 2**20  # what may be charged at once
 _LIMITS_1 = ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes")  # the second: memory and swap together
 
 
-Urgency: TypeAlias = Literal["new", "long", "idle"]
+Urgency: TypeAlias = Literal["new", "long", "none"]
 _PRIORITIES: dict[Urgency, tuple[str, str]] = {
     "new": ("1024", "100"),
     "long": ("64", "6"),
-    "idle": ("2", "1"),
+    "none": ("2", "1"),
 }
-"""Of a session: its cell has just begun, has been running for some time, or there is none. cpu.shares, cpu.weight."""
+"""Of a session: its cell is new, or long, or there is none. The values of cpu.shares and cpu.weight."""
 
 
 class Cgroups:
@@ -159,7 +159,10 @@ class Group:
             return
         share, weight = _PRIORITIES[urgency]
         with contextlib.suppress(OSError):  # the session is ending
-            _write_limits(folder, {"cpu.shares": share, "cpu.weight": weight})
+            if (folder / "cpu.idle").exists():  # Linux 5.15; it fixes the share
+                _write(folder / "cpu.idle", "1" if urgency == "none" else "0")
+            if urgency != "none" or not (folder / "cpu.idle").exists():
+                _write_limits(folder, {"cpu.shares": share, "cpu.weight": weight})
 
     def kill(self) -> None:
         """End every process in it, also one that forks meanwhile; return when they are gone, or after 2 s."""

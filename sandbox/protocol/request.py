@@ -20,6 +20,8 @@ OnOutput: TypeAlias = Callable[[Received], None]
 _IDLE_GRACE_S = 2.0  # between the reply and the end of the output
 _WAKE_UP_S = 1.0  # a Ctrl-C that Linux gives to another thread is seen no later than this
 _LATE_CHARS = 10_000
+_SHORT_ROUND_S = 0.0005  # a round that takes less is part of no flood
+_PAUSE_FACTOR, _LONGEST_PAUSE_S = 6, 0.05
 _DRAINED = 256  # messages of earlier cells that are read before a cell; more of them are thrown away
 _TOO_MUCH = "the rest of the output left out: the cell wrote too much of it"
 _LOST = "the rest of the output was lost: a message was too large, or forged"
@@ -91,6 +93,7 @@ class Request:
         self.reply: dict[str, Any] | None = None
         self.complete = on_output is None  # whether nothing is missing any more of the output that was wanted
         self.missing: str | None = None  # why some of the output never came
+        self.is_paced = False  # whether a flood of output is read slowly: others need this process too
         self.fault: str | None = None  # what the kernel did wrong, if it is lost for that
 
     def wait(self, deadline: float, wake: int | None = None) -> Ending:
@@ -107,14 +110,22 @@ class Request:
                 self._give_up_output(_LOST)
                 return "replied"
             ready = self._poll(min(left, _WAKE_UP_S), wake)
+            began = time.monotonic()
             self._serve_calls(ready)
             spoken = self._read(ready)
+            if spoken and self.is_paced:
+                self._pause(time.monotonic() - began)
             if self.reply is not None and self.complete:
                 return "replied"
             if wake in ready:
                 return "woken"
             if self._is_lost() or (self._has_ended(ready) and not spoken):
                 return "died"  # and nothing that it said is left
+
+    def _pause(self, spent_s: float) -> None:
+        """Leave the interpreter to other threads for longer than it was taken; the kernel waits meanwhile."""
+        if spent_s > _SHORT_ROUND_S:
+            time.sleep(min(spent_s * _PAUSE_FACTOR, _LONGEST_PAUSE_S))
 
     def _limit(self, deadline: float) -> float:
         if self.reply is not None:

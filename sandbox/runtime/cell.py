@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from sandbox.protocol.trace import TraceCollector
 from sandbox.results import CellError, CellResult, Status
 from sandbox.runtime.kernel import Kernel
 
-_NEW_S = 0.25  # of a cell, which goes before longer ones on a busy machine
+_MOST_CREDIT_S, _CREDIT_PER_S = 0.5, 0.1
 _LOST = "its variables are lost, the images are loaded again"
 
 
@@ -31,7 +31,32 @@ class Cell:
     functions: Mapping[str, HostFunction] = field(default_factory=dict)
 
 
-def run_cell(kernel: Kernel, cell: Cell, policy: Policy, wake: int) -> CellResult:
+class Credit:
+    """How long the cells of a session may go before those of others: a little, and little more after each pause.
+
+    So a session that keeps the machine busy all the time costs one that runs a short cell now and then next to nothing.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._left_s = _MOST_CREDIT_S
+        self._at = clock()
+
+    def left_s(self) -> float:
+        """Now, when a cell begins."""
+        now = self._clock()
+        self._left_s = min(self._left_s + (now - self._at) * _CREDIT_PER_S, _MOST_CREDIT_S)
+        self._at = now
+        return self._left_s
+
+    def spend(self) -> None:
+        """What has passed since the cell began."""
+        now = self._clock()
+        self._left_s = max(self._left_s - (now - self._at), 0.0)
+        self._at = now
+
+
+def run_cell(kernel: Kernel, cell: Cell, policy: Policy, wake: int, credit: Credit) -> CellResult:
     """Never raises for what the cell does. After `state == "lost"` the kernel is closed."""
     collector, tracer = Collector(policy), TraceCollector(policy) if cell.trace else None
     calls = Calls(Bridge(cell.functions, policy), policy.host_call_timeout_s) if cell.functions else None
@@ -42,12 +67,14 @@ def run_cell(kernel: Kernel, cell: Cell, policy: Policy, wake: int) -> CellResul
         collector.add(message.kind, message.content)
 
     started = time.monotonic()
+    long_at = started + credit.left_s()
     kernel.prioritize("new")
     request = kernel.execute(cell.code, take, calls, trace=cell.trace)
     try:
-        first, last, line = _wait(request, kernel, started + policy.cell_timeout_s, wake)
+        first, last, line = _wait(request, kernel, (long_at, started + policy.cell_timeout_s), wake)
     finally:
-        kernel.prioritize("idle")
+        credit.spend()
+        kernel.prioritize("none")
         if calls is not None:
             calls.close()
     if request.missing is not None:
@@ -72,11 +99,18 @@ def run_cell(kernel: Kernel, cell: Cell, policy: Policy, wake: int) -> CellResul
     )
 
 
-def _wait(request: Request, kernel: Kernel, deadline: float, wake: int) -> tuple[Ending, Ending, int | None]:
-    """How the cell's own time ended, how the time after its interruption did, and the line where it hangs."""
-    first = last = request.wait(min(deadline, time.monotonic() + _NEW_S), wake)
+def _wait(
+    request: Request, kernel: Kernel, times: tuple[float, float], wake: int
+) -> tuple[Ending, Ending, int | None]:
+    """How the cell's own time ended, how the time after its interruption did, and the line where it hangs.
+
+    times: when the cell counts as long, and its deadline.
+    """
+    long_at, deadline = times
+    first = last = request.wait(min(deadline, long_at), wake)
     if first == "late" and time.monotonic() < deadline:
         kernel.prioritize("long")
+        request.is_paced = True
         first = last = request.wait(deadline, wake)
     if first not in ("late", "woken"):
         return first, last, None

@@ -63,7 +63,7 @@ class Kernel:
         self.prioritize("new")
         request = Request(self._connection, self._channels.send("shell", kind, content))
         ending = request.wait(deadline)
-        self.prioritize("idle")
+        self.prioritize("none")
         return ending, request.reply or {}
 
     def execute(

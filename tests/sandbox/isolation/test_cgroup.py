@@ -328,7 +328,7 @@ def test_a_place_where_no_group_can_be_made_is_told(tmp_path: Path) -> None:
 def test_a_new_cell_goes_before_a_long_one(tmp_path: Path) -> None:
     (tmp_path / "cpu.weight").touch()
     group, weights = Group({"cpu": tmp_path}), []
-    for urgency in ("new", "long", "idle"):
+    for urgency in ("new", "long", "none"):
         group.prioritize(urgency)
         weights.append(int((tmp_path / "cpu.weight").read_text()))
     assert weights == sorted(weights, reverse=True)
