@@ -15,6 +15,9 @@
 # make bench-faults                 200 questions to an endpoint that fails three times in ten
 # make bench-sandbox                the speed and size of the sandbox beside plain Jupyter; ARGS="--quick --json"
 # make docs                         the documentation with an API reference, in build/docs; a warning is an error
+# make neighbours [ARGS="--minutes 10"]   what sessions notice of hostile ones beside them
+# make teardown [ARGS="--kills 200"]      hosts killed under load: nothing of their containers survives
+# make fuzz [ARGS="--inputs 200000"]      broken input for everything on the host that reads from a guest
 # make soak [SESSIONS=2000]         that many sessions, some hostile: every result right, nothing left behind
 # make clean                        remove what was built and cached; .venv* and runs/ stay
 #
@@ -31,7 +34,7 @@ SESSIONS ?= 2000
 
 PORT ?= 7860
 
-.PHONY: help run demo test check coverage test-real test-vision test-train test-ray vdebugger-world doctor bench bench-requests bench-faults bench-sandbox docs soak clean
+.PHONY: help run demo test check coverage test-real test-vision test-train test-ray vdebugger-world doctor bench bench-requests bench-faults bench-sandbox neighbours teardown fuzz docs soak clean
 
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
@@ -105,6 +108,10 @@ docs:
 	@scripts/setup docs
 	@.venv-docs/bin/python -m mkdocs build --strict --quiet
 	@echo build/docs/index.html
+
+neighbours teardown fuzz:
+	@scripts/setup test
+	@.venv/bin/python -m benchmarks.$@ $(ARGS)
 
 soak:
 	@scripts/setup run
