@@ -109,9 +109,17 @@ docs:
 	@.venv-docs/bin/python -m mkdocs build --strict --quiet
 	@echo build/docs/index.html
 
-neighbours teardown fuzz:
+neighbours:
 	@scripts/setup test
-	@.venv/bin/python -m benchmarks.$@ $(ARGS)
+	@.venv/bin/python -m benchmarks.neighbours $(ARGS)
+
+teardown:
+	@scripts/setup test
+	@.venv/bin/python -m benchmarks.teardown $(ARGS)
+
+fuzz:
+	@scripts/setup test
+	@.venv/bin/python -m benchmarks.fuzz $(ARGS)
 
 soak:
 	@scripts/setup run
