@@ -26,7 +26,7 @@ _LEAVE = "kept.unlink()"
 _PEAK = threading.Lock()  # there is one for the whole process, so one may be watched at a time
 
 
-class Opened(Protocol):
+class AttackSession(Protocol):
     """What attacks, and this, need of a session."""
 
     def run(self, code: str, *, functions: Mapping[str, HostFunction] | None = None) -> CellResult:
@@ -47,7 +47,7 @@ class Watch:
         """Ask once more, and no more."""
         self._over.set()
 
-    def ask(self, session: Opened) -> None:
+    def ask(self, session: AttackSession) -> None:
         """Ask it until the end, and then once more."""
         last = False
         while not last and self.harm is None:
@@ -64,7 +64,7 @@ class Watch:
 class Neighbour:
     """Takes a session over."""
 
-    def __init__(self, session: Opened, secret: str) -> None:
+    def __init__(self, session: AttackSession, secret: str) -> None:
         self._session = session
         self._secret = secret
         session.run(_KEEP.format(secret=secret))
@@ -86,7 +86,7 @@ class Neighbour:
         if watch.harm is None and grown > _GROWTH_BYTES:
             watch.harm = f"the host grew by {grown // 2**20} MiB"
 
-    def harm(self) -> str | None:
+    def find_harm(self) -> str | None:
         """Whether what it keeps is no longer what it was given."""
         text = self._session.run(_TELL).text
         return None if text == f"{self._secret}\n" * 2 else f"its neighbour's secrets became {text[:60]!r}"

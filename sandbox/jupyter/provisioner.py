@@ -49,7 +49,7 @@ class SandboxProvisioner(KernelProvisionerBase):
     async def pre_launch(self, **options: Any) -> dict[str, Any]:
         """Choose where the sockets are; the connection file tells clients of them. Raises SandboxError."""
         if self._engine is None:
-            self._engine = await asyncio.to_thread(ENGINES.running, policy_from(self.policy))
+            self._engine = await asyncio.to_thread(ENGINES.get_or_start, policy_from(self.policy))
         manager: Any = self.parent
         if self._folder is None:
             self._folder = self._engine.client_folder()
@@ -62,9 +62,9 @@ class SandboxProvisioner(KernelProvisionerBase):
     async def launch_kernel(self, cmd: list[str], **options: Any) -> KernelConnectionInfo:
         """Start a kernel in a new container. The command and its environment are for kernels without one."""
         assert self._engine is not None
-        told: dict[str, Any] = dict(self.connection_info)
-        paths = {name: Path(f"{told['ip']}-{told[f'{name}_port']}") for name in _CHANNELS}
-        key: bytes = told["key"]
+        connection: dict[str, Any] = dict(self.connection_info)
+        paths = {name: Path(f"{connection['ip']}-{connection[f'{name}_port']}") for name in _CHANNELS}
+        key: bytes = connection["key"]
         self._handle = await asyncio.to_thread(self._engine.start_for_client, paths, key.decode())
         return self.connection_info
 
@@ -75,7 +75,7 @@ class SandboxProvisioner(KernelProvisionerBase):
     async def wait(self) -> int | None:
         while await self.poll() is None:
             await asyncio.sleep(_POLL_S)
-        await self._leave()
+        await self._close_handle()
         return 0
 
     async def send_signal(self, signum: int) -> None:
@@ -92,12 +92,12 @@ class SandboxProvisioner(KernelProvisionerBase):
         await self.kill(restart)
 
     async def cleanup(self, restart: bool = False) -> None:  # noqa: FBT001, FBT002
-        await self._leave()
+        await self._close_handle()
         if self._folder is not None and not restart:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
 
-    async def _leave(self) -> None:
+    async def _close_handle(self) -> None:
         handle, self._handle = self._handle, None
         if handle is not None:
             await asyncio.to_thread(handle.close)
@@ -110,7 +110,7 @@ class Engines:
         self._lock = threading.Lock()
         self._running: dict[Policy, Engine] = {}
 
-    def running(self, policy: Policy) -> Engine:
+    def get_or_start(self, policy: Policy) -> Engine:
         with self._lock:
             if not self._running:
                 atexit.register(self.close)

@@ -18,7 +18,7 @@ _CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # by colour type
 _MOST_CHARS = 100_000
 
 
-def flaw(figures: Iterable[Figure], error: CellError | None) -> str | None:
+def find_flaw(figures: Iterable[Figure], error: CellError | None) -> str | None:
     """The first thing that is wrong, if there is one."""
     longest = max(map(len, (error.name, error.message, error.traceback))) if error else 0
     if longest > _MOST_CHARS:
