@@ -1,4 +1,4 @@
-"""`python -m sandbox check`: try every attack here, and print what contained it, or that nothing did."""
+"""`python -m sandbox check`: try every attack on this machine, and print whether it was contained."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def check(options: argparse.Namespace) -> int:
-    """0 when everything was contained, 1 when anything got out, 2 wrong usage, 5 no isolation here."""
+    """Run the check. 0: all contained, 1: an attack escaped, 2: wrong usage, 5: no isolation on this machine."""
     chosen = [attack for attack in attacks() if options.topic in (None, attack.topic)]
     if not chosen:
         topics = ", ".join(sorted({attack.topic for attack in attacks()}))
@@ -55,7 +55,7 @@ def check(options: argparse.Namespace) -> int:
 
 
 def start_times_ms(sandbox: Sandbox) -> tuple[float, float]:
-    """From `open` to a session that answers: the first one, and the median of the next ones."""
+    """The time to open a session: of the first one, and the median of the next ones."""
     taken = []
     for _ in range(_STARTS + 1):
         started = time.monotonic()
@@ -66,7 +66,7 @@ def start_times_ms(sandbox: Sandbox) -> tuple[float, float]:
 
 
 def try_all(chosen: Sequence[Attack], *, coloured: bool | None) -> list[Verdict]:
-    """Every verdict; with a line for each as it comes unless `coloured` is None. Raises SandboxError."""
+    """Every verdict; prints a line for each as it arrives unless `coloured` is None. Raises SandboxError."""
     verdicts: list[Verdict] = []
     with SandboxPool(Policy(interrupt_grace_s=_GRACE_S)) as sandboxes:
         for verdict in _verdicts(chosen, sandboxes):
@@ -80,7 +80,7 @@ def try_all(chosen: Sequence[Attack], *, coloured: bool | None) -> list[Verdict]
 
 
 def _verdicts(chosen: Sequence[Attack], sandboxes: SandboxPool) -> Iterator[Verdict]:
-    """Several attacks at once, since most of their time is waiting; those that flood the host come last, alone."""
+    """Run several attacks at once, since most of their time is waiting; those that flood the host run last, alone."""
     floods = [attack for attack in chosen if attack.proof == "neighbour"]
     others = [attack for attack in chosen if attack.proof != "neighbour"]
     for part, lanes in ((others, _LANES), (floods, 1)):
@@ -94,7 +94,7 @@ def _verdicts(chosen: Sequence[Attack], sandboxes: SandboxPool) -> Iterator[Verd
 
 
 class SandboxPool(ExitStack):
-    """A Sandbox for each limit of time that attacks ask for; the other limits are those of `policy`. Thread-safe."""
+    """A Sandbox for each time limit of attacks; the other limits are those of `policy`. Thread-safe."""
 
     def __init__(self, policy: Policy) -> None:
         super().__init__()

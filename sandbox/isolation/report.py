@@ -73,9 +73,9 @@ def _processors(policy: Policy, found: SessionLimits) -> str:
 
 
 def _each_process(policy: Policy) -> str:
-    text = {name: f"{value:,}" for name, value in limits(policy).items()}
-    text["RLIMIT_AS"] += " beside what a new kernel maps"
-    return ", ".join(f"{name} {value}" for name, value in text.items())
+    values = {name: f"{value:,}" for name, value in limits(policy).items()}
+    values["RLIMIT_AS"] += " beside what a new kernel maps"
+    return ", ".join(f"{name} {value}" for name, value in values.items())
 
 
 def _filter(engine: Engine) -> str:

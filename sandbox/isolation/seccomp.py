@@ -1,8 +1,8 @@
 """The seccomp filter of every container: it allows what Python and its libraries need, and refuses the rest.
 
-It is an allow-list: a system call added by a newer Linux is refused until it is listed. A refused call fails as if Linux
-did not implement it (ENOSYS), so that libraries use a fallback. Calls of another architecture (32 bits, x32) kill the
-process.
+It is an allow-list: a system call added by a newer Linux is refused until it is listed. A refused call fails as if
+Linux did not implement it (ENOSYS), so that libraries use a fallback. Calls of another architecture (32 bits, x32) kill
+the process.
 
 Covered: tracing and reading other processes, keyrings, bpf, io_uring, userfaultfd, perf, every mount call, new
 namespaces, modules, kexec, clocks, swap, raw and unusual sockets, typing into a terminal (TIOCSTI). Not covered:

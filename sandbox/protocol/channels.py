@@ -21,7 +21,7 @@ from sandbox.protocol.zmtp import Connection, Limits
 
 CHANNELS = ("shell", "control", "iopub", "stdin")
 _WELCOME_S = 2.0
-_AGAIN_S = 0.1
+_RESUBSCRIBE_S = 0.1
 
 
 class Listeners:
@@ -122,16 +122,16 @@ class Channels:
 
     def wait_for_welcome(self) -> bool:
         """Wait until the kernel has accepted the subscription: no later output is lost."""
-        asked = time.monotonic()
-        end = asked + _WELCOME_S
+        subscribed_at = time.monotonic()
+        end = subscribed_at + _WELCOME_S
         while (now := time.monotonic()) < end and self.output.is_open:
-            if self.poll((self.output,), (), _AGAIN_S):
+            if self.poll((self.output,), (), _RESUBSCRIBE_S):
                 message = self.receive(self.output)
                 if message is not None and message.kind == "iopub_welcome":
                     return True
-            if now - asked > _AGAIN_S:
+            if now - subscribed_at > _RESUBSCRIBE_S:
                 self.output.subscribe()  # ipykernel can miss a subscription that arrives while it sends
-                asked = now
+                subscribed_at = now
         return False
 
     def reconnect_output(self) -> bool:

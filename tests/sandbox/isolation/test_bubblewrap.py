@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sandbox import IsolationError, Policy, Sandbox
-from sandbox.isolation.bubblewrap import Confinement
+from sandbox.isolation.bubblewrap import Confinement, _find_remedy
 from sandbox.isolation.interpreter import Interpreter
 
 INTERPRETER = Interpreter("/home/me/venv/bin/python", ("/home/me/venv",), ())
@@ -122,6 +122,13 @@ def test_a_machine_without_user_namespaces_is_refused(
         pytest.raises(IsolationError, match=r"no isolation: bwrap: No permissions; .+"),
     ):
         sandbox.open({})
+
+
+def test_the_remedy_for_apparmor_is_a_profile_of_bubblewrap(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sandbox.isolation.bubblewrap._sysctl", lambda name: "1")
+    remedy = _find_remedy("/opt/bin/bwrap")
+    assert "'profile bwrap /opt/bin/bwrap flags=(unconfined) { userns, }'" in remedy
+    assert remedy.endswith("apparmor_parser -r /etc/apparmor.d/bwrap")
 
 
 def test_an_old_bubblewrap_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
