@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     parser = _Parser(prog="python -m sandbox", description="Isolated Jupyter kernels for untrusted Python.")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for name, told, add_arguments, call in (
+    for name, description, add_arguments, call in (
         ("check", "try to break out, on this machine", command.add_arguments, command.check),
         (
             "install",
@@ -31,13 +31,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
             kernelspec.install,
         ),
     ):
-        added = commands.add_parser(name, help=told, description=f"{told[0].upper()}{told[1:]}.")
+        added = commands.add_parser(
+            name, help=description, description=f"{description[0].upper()}{description[1:]}."
+        )
         add_arguments(added)
         added.set_defaults(call=call)
     options = parser.parse_args(arguments)
     signal.signal(
         signal.SIGTERM, signal.default_int_handler
-    )  # so that what was started and planted goes away
+    )  # so that sessions are ended and canaries removed
     try:
         return int(options.call(options))
     except KeyboardInterrupt:

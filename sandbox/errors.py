@@ -1,11 +1,11 @@
-"""Every exception of the sandbox. What guest code does is never one of them: that is a CellResult.
+"""Every exception of the sandbox. What guest code causes is never an exception: it is a CellResult.
 
 SandboxError
 ├── IsolationError    this machine cannot isolate the guest: bubblewrap or user namespaces are missing, or nothing can
 │                     limit the memory of a session
-├── InterpreterError  `Policy.python` is no interpreter, or lacks what a kernel needs
-├── KernelStartError  the container was built, yet no kernel came up in it within `Policy.start_timeout_s`
-├── SandboxBusy       no session became free within `Sandbox(wait_s=…)`
+├── InterpreterError  `Policy.python` is not a Python interpreter, or lacks what a kernel needs
+├── KernelStartError  the container was built, but no kernel started in it within `Policy.start_timeout_s`
+├── SandboxBusy       no session became free within `Sandbox(acquire_timeout_s=…)`
 ├── ImageError        an image handed to `open` or `define` cannot be read or decoded
 └── SessionClosed     the session or its sandbox was closed before this call
 """
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 
 class SandboxError(Exception):
-    """The root of the tree. The message is one line: the thing, the value, the way out."""
+    """The base class. The message is one line: the thing, the value and the fix."""
 
 
 class IsolationError(SandboxError):
@@ -22,15 +22,15 @@ class IsolationError(SandboxError):
 
 
 class InterpreterError(SandboxError):
-    """`Policy.python` is no interpreter, or lacks what a kernel needs."""
+    """`Policy.python` is not a Python interpreter, or lacks what a kernel needs."""
 
 
 class KernelStartError(SandboxError):
-    """The container was built, yet no kernel came up in it within `Policy.start_timeout_s`."""
+    """The container was built, but no kernel started in it within `Policy.start_timeout_s`."""
 
 
 class SandboxBusy(SandboxError):  # noqa: N818 - it names a state
-    """No session became free within `Sandbox(wait_s=…)`."""
+    """No session became free within `Sandbox(acquire_timeout_s=…)`."""
 
 
 class ImageError(SandboxError):

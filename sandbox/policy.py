@@ -13,15 +13,16 @@ MIB = 2**20
 class Policy:
     """Limits of every session of one Sandbox, in bytes and seconds.
 
-    isolation: `bwrap` is what this package is for. `none` runs a cell with all that the caller may do, and warns.
+    isolation: `bwrap` uses bubblewrap. `none` runs cells with all rights of the caller, and warns.
     python: another interpreter for the cells, with ipykernel, matplotlib, numpy and pillow in its environment.
-    preload: modules to import once for all sessions, so that cells which import them need not wait.
+    preload: modules to import once for all sessions, so that importing them in a cell takes no time.
     seed: of random, of numpy's global generator and of hashes, in 0 … 2**32 - 1: every kernel draws the same numbers
-    and has its sets in the same order. None: by chance, as `numpy.random.default_rng()` without a seed always is.
+    and iterates over its sets in the same order. None: unpredictable. `numpy.random.default_rng()` without a seed
+    is unpredictable in any case.
     session_memory: what limits the memory of a session as a whole. `required`: a cgroup, or where none can be made a
     watchdog on the host; where neither works, IsolationError. `watchdog`: always the watchdog. `per_process`: a cgroup,
-    or nothing: the caller accepts that processes of a session have `memory_bytes` each, and memory beside that which
-    is of no process.
+    or nothing: the caller accepts that each process of a session may use `memory_bytes`, and that memory which
+    belongs to no process is not limited.
     """
 
     isolation: Literal["bwrap", "none"] = "bwrap"
@@ -34,20 +35,22 @@ class Policy:
     memory_bytes: int = 2048 * MIB  # of each process, and of a session as a whole (see session_memory)
     processes: int = 128  # processes and threads of a session
     cpus: float | None = None  # processors that a session may keep busy, where there are cgroups
-    open_files: int = 512  # descriptors of each process; fewer than the host's own, which it shares in part
+    open_files: int = 512  # descriptors of each process; fewer than the host's limit, part of which it shares
     file_bytes: int = 256 * MIB  # largest file a cell may write
     disk_bytes: int = 512 * MIB  # /tmp and the working directory together (tmpfs)
-    disk_files: int = 100_000  # likewise; each costs the memory of Linux a kilobyte, also when it is empty
+    disk_files: int = 100_000  # likewise; each costs 1 KiB of kernel memory, even if it is empty
     output_chars: int = 1_000_000  # text kept per cell
-    output_bytes: int = 64 * MIB  # taken in per cell, as messages; what comes after is not even received
+    output_bytes: int = 64 * MIB  # received per cell, as messages; the rest is not even received
     messages: int = 20_000  # likewise
     figures: int = 32  # figures kept per cell
     figure_pixels: int = 16_000_000
     figure_bytes: int = 16 * MIB
-    trace_events: int = 2_000  # kept of a traced cell, from its beginning and its end; likewise the next
+    trace_events: int = 2_000  # kept per traced cell, from its beginning and its end; likewise trace_chars
     trace_chars: int = 200_000
     trace_value_chars: int = 1_000  # of one variable
-    trace_steps: int = 50_000  # events after which the rest of a cell runs untraced: a second or more
+    trace_steps: int = (
+        50_000  # events after which the rest of a cell runs untraced; tracing so many takes a second or more
+    )
     host_calls: int = 1_000  # of host functions, by one cell
     host_bytes: int = 256 * MIB  # to and from host functions, by one cell
     host_call_timeout_s: float = 120.0

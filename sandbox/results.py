@@ -1,4 +1,4 @@
-"""What a cell did, as plain frozen values: whatever guest code can cause ends up in here."""
+"""What a cell did, as plain frozen values: everything that guest code can cause is represented here."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """An image that the cell showed, as a PNG file verified whole; sizes are pixels.
+    """An image that the cell showed, as a fully verified PNG file; sizes are in pixels.
 
-    Functions of the host get large photos as JPEG files, verified as far as that goes without decoding them.
+    Host functions receive large photos as JPEG files, verified as far as possible without decoding them.
     """
 
     data: bytes
@@ -35,7 +35,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Omitted:
-    """Output that went over a limit of the Policy and was left out at this place."""
+    """Output that exceeded a limit of the Policy and was left out at this place."""
 
     note: str
 
@@ -45,7 +45,7 @@ Output: TypeAlias = Stream | Figure | Omitted
 
 @dataclass(frozen=True, slots=True)
 class CellError:
-    """The exception that ended a cell. `line` counts from 1 in it; `traceback` is short and colourless."""
+    """The exception that ended a cell. `line` counts from 1 in the cell; `traceback` is short, without colour codes."""
 
     name: str
     message: str
@@ -55,9 +55,9 @@ class CellError:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A variable that is not what it was at the event before: its abbreviated `repr`.
+    """A variable that changed since the previous event, with its abbreviated `repr`.
 
-    how: `starting` variables were there before the call or the cell, `new` ones were not.
+    how: `starting` variables existed before the call or the cell, `new` ones did not.
     """
 
     name: str
@@ -67,9 +67,9 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class TraceEvent:
-    """One step of a traced cell. The changes are those since the event before it in the same call.
+    """One step of a traced cell. The changes are those since the previous event of the same call.
 
-    function: `<module>` is the cell itself, which is told as one call.
+    function: `<module>` is the cell itself, which is recorded as one call.
     cell: the number of the cell that defines the function; an earlier one's has a lower number.
     line: counts from 1 in that cell, and `source` is that line, indentation included; it has not run yet.
     depth: 0 for the cell itself, 1 for a function that it calls, and so on.
@@ -88,10 +88,10 @@ class TraceEvent:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What a cell did line by line.
+    """What a cell did, line by line.
 
     omitted: events left out after the first `head`, because a limit of the Policy was reached.
-    stopped: whether the cell went on untraced after the last event: after `Policy.trace_steps` of them, an endless
+    stopped: whether the cell continued untraced after the last event: after `Policy.trace_steps` of them, an endless
         recursion, or a call of `sys.settrace`.
     """
 
@@ -103,10 +103,10 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class CellResult:
-    """How one cell went. Output and figures up to the end are kept whatever the status.
+    """The result of one cell. Output and figures up to its end are kept whatever the status.
 
     status: ok · error (it raised) · timeout (ran past its limit) · died (the kernel process ended).
-    state: what became of the variables. After `lost` the kernel is a new one that holds only the images.
+    state: whether the variables still exist. After `lost` a new kernel holds only the images.
     """
 
     status: Status
@@ -115,11 +115,13 @@ class CellResult:
     seconds: float = 0.0
     state: KernelState = "kept"
     trace: Trace | None = None
-    stragglers: str = ""  # what threads and processes of earlier cells wrote since the result before
+    stragglers: str = (
+        ""  # late output: what threads and processes of earlier cells wrote since the previous result
+    )
 
     @property
     def text(self) -> str:
-        """Everything the cell wrote, in order, without figures; what was left out is said in place."""
+        """Everything the cell wrote, in order, without figures, with a note where something was left out."""
         return "".join(_text(output) for output in self.outputs)
 
     @property

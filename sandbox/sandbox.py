@@ -1,4 +1,4 @@
-"""A Sandbox opens Sessions under one Policy: so many at once, some of them before they are asked for."""
+"""A Sandbox opens Sessions under one Policy, limits their number, and keeps a warm pool of kernels."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from sandbox.session import Session
 
 
 class Sandbox:
-    """Opens isolated sessions under one Policy. Cheap to make, thread-safe; `close` ends every session.
+    """Opens isolated sessions under one Policy. Cheap to create, thread-safe; `close` ends every session.
 
-    spare: kernels that are kept ready. max_sessions: how many may be open at once. acquire_timeout_s: how long `open`
-    waits for one of them to be closed; None is for ever. max_memory_bytes: of all sessions together; by default four
-    fifths of the machine's memory, or of what the cgroup of this process may use. Beyond it the kernel (with cgroups)
-    or the watchdog ends a session, whose cell reports OutOfMemory and says so; the host is not part of it.
+    spare: how many kernels are kept ready. max_sessions: how many may be open at once. acquire_timeout_s: how long
+    `open` waits for a session to be closed; None waits forever. max_memory_bytes: of all sessions together, without
+    the host; by default four fifths of the machine's memory, or of what the cgroup of this process may use. Beyond it
+    Linux (with cgroups) or the watchdog ends a session, whose cell reports OutOfMemory.
     """
 
     def __init__(
@@ -38,8 +38,8 @@ class Sandbox:
         **renamed: Any,
     ) -> None:
         if renamed:  # names of version 0.1
-            max_sessions = _renamed(renamed, "most_sessions", "max_sessions", max_sessions)
-            acquire_timeout_s = _renamed(renamed, "wait_s", "acquire_timeout_s", acquire_timeout_s)
+            max_sessions = _pop_renamed(renamed, "most_sessions", "max_sessions", max_sessions)
+            acquire_timeout_s = _pop_renamed(renamed, "wait_s", "acquire_timeout_s", acquire_timeout_s)
             if renamed:
                 raise TypeError(f"Sandbox() has no argument {next(iter(renamed))!r}")
         self.policy = policy or Policy()
@@ -54,7 +54,7 @@ class Sandbox:
         self._closed = False
 
     def open(self, images: Mapping[str, ImageSource] | None = None) -> Session:
-        """A new kernel that holds `images` under their names. The caller closes it.
+        """Start a kernel in which `images` are defined by name. The caller closes the session.
 
         Raises IsolationError, KernelStartError, ImageError, SandboxBusy or SessionClosed.
         """
@@ -66,21 +66,21 @@ class Sandbox:
             raise
         try:
             session.define(images or {})
-        except BaseException:  # also on Ctrl-C: the caller has nothing yet that could be closed
+        except BaseException:  # also on Ctrl-C: the caller has no session yet to close
             session.close()
             raise
         return session
 
     def warm_up(self) -> None:
-        """Start what every session needs, without waiting for it: the first `open` has less to do then."""
+        """Start what every session needs, without waiting, so that the first `open` is faster."""
         self._running_engine()
 
     def layers(self) -> tuple[Layer, ...]:
-        """What stands between a cell and this machine. Raises IsolationError."""
+        """The mechanisms that isolate a cell from this machine. Raises IsolationError."""
         return layers(self._running_engine())
 
     def close(self) -> None:
-        """End every session. Twice is once."""
+        """End every session. May be called twice."""
         with self._lock:
             self._closed = True
             sessions = set(self._sessions)
@@ -102,12 +102,12 @@ class Sandbox:
                 self._sessions.add(session)
                 return session
         session.close()  # the sandbox was closed meanwhile
-        raise _closed()
+        raise _build_closed_error()
 
     def _running_engine(self) -> Engine:
         with self._lock:
             if self._closed:
-                raise _closed()
+                raise _build_closed_error()
             if self._engine is None:
                 self._engine = Engine(self.policy, self._max_memory_bytes)
                 self._warm_pool = WarmPool(self._engine, self._spare) if self._spare > 0 else None
@@ -127,12 +127,12 @@ class Sandbox:
         self.close()
 
 
-def _renamed(options: dict[str, Any], old: str, new: str, value: Any) -> Any:
+def _pop_renamed(options: dict[str, Any], old: str, new: str, value: Any) -> Any:
     if old not in options:
         return value
     warnings.warn(f"Sandbox({old}=…) is now Sandbox({new}=…)", DeprecationWarning, stacklevel=3)
     return options.pop(old)
 
 
-def _closed() -> SessionClosed:
+def _build_closed_error() -> SessionClosed:
     return SessionClosed("this sandbox is closed; make another one")

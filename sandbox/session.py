@@ -1,4 +1,4 @@
-"""A Session runs cells in one kernel after the other, and survives whatever they do."""
+"""A Session runs cells in one kernel, and replaces the kernel when a cell ends it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from sandbox.errors import ImageError, SessionClosed
 from sandbox.policy import Policy
 from sandbox.protocol.rpc import HostFunction
 from sandbox.results import CellError, CellResult
-from sandbox.runtime.cell import Cell, Credit, out_of_memory, run_cell
+from sandbox.runtime.cell import Cell, Credit, build_memory_error, run_cell
 from sandbox.runtime.engine import Engine
 from sandbox.runtime.images import ImageFolder, ImageSource
 from sandbox.runtime.kernel import Kernel
 
-_RECENT_S = 10.0  # between two losses of a session that loses its kernels again and again
-_FREE = 3
+_RECENT_S = 10.0  # two losses of a kernel within this time count as repeated
+_FREE_LOSSES = 3
 _FIRST_DELAY_S, _LONGEST_DELAY_S = 0.1, 1.0
 _DIED_BETWEEN = (
     "the kernel had ended after the previous cell, and this one did not run; "
@@ -30,7 +30,7 @@ _DIED_BETWEEN = (
 
 
 class Session:
-    """One kernel and its images. Thread-safe: `run` and `define` wait for each other, the rest does not."""
+    """One kernel and its images. Thread-safe: `run` and `define` wait for each other, the other methods do not wait."""
 
     def __init__(
         self, engine: Engine, policy: Policy, kernel: Kernel, on_close: Callable[[Session], None]
@@ -41,13 +41,13 @@ class Session:
         self._on_close = on_close
         self._lock = threading.Lock()
         self._closing = threading.Lock()
-        folder = kernel.place.images
+        folder = kernel.resources.images
         self._images = ImageFolder(folder, engine.confinement.images_folder(folder))
-        self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+        self._interrupt_fd = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         self._throttle = _Throttle()
         self._credit = Credit()
         self._closed = threading.Event()
-        self._untold: CellError | None = None  # a kernel was lost and no result has said so yet
+        self._unreported: CellError | None = None  # the loss of a kernel that no result has reported yet
         self.closed = False
 
     def run(
@@ -55,21 +55,21 @@ class Session:
     ) -> CellResult:
         """Run one cell. Never raises for what it does; SessionClosed, or KernelStartError in a restore.
 
-        trace: tell in `result.trace` which lines ran and what they changed. functions: what the cell can call
-        as `host.NAME(…)`, with images among the arguments; each runs on the host, in a thread of its own, with
-        all the host's rights. The time that they take is not the cell's.
+        trace: record in `result.trace` which lines ran and what they changed. functions: what the cell can call
+        as `host.NAME(…)`, with images among the arguments; each call runs on the host, in its own thread, with
+        all the host's rights. The time that calls take does not count as the cell's.
         """
         cell = Cell(code, trace, functions or {})
         with self._lock:
-            self._notice_death()
-            if (untold := self._untold) is not None:
-                self._untold = None
-                return CellResult("died", error=untold, state="lost")
-            kernel = self._living_kernel()
-            self._clear_wake()
+            self._check_alive()
+            if (unreported := self._unreported) is not None:
+                self._unreported = None
+                return CellResult("died", error=unreported, state="lost")
+            kernel = self._get_kernel()
+            self._clear_interrupt()
             try:
-                result = run_cell(kernel, cell, self._policy, self._wake, self._credit)
-            except BaseException:  # Ctrl-C: a cell that runs on would keep the next one waiting
+                result = run_cell(kernel, cell, self._policy, self._interrupt_fd, self._credit)
+            except BaseException:  # Ctrl-C: a cell that keeps running would block the next one
                 self._drop_kernel()
                 raise
             if result.state == "lost":
@@ -77,22 +77,22 @@ class Session:
             return result
 
     def define(self, images: Mapping[str, ImageSource]) -> None:
-        """Give the kernel more images, as RGB. Raises ImageError; then none of them is defined."""
+        """Define more images in the kernel, as RGB. Raises ImageError; then none of them is defined."""
         with self._lock:
-            self._notice_death()
-            kernel = self._living_kernel()
+            self._check_alive()
+            kernel = self._get_kernel()
             files = self._images.add(images)
             self._load(kernel, files)
             self._images.keep(files)
 
     def interrupt(self) -> None:
-        """Stop the cell that runs now, if any: its `run` returns an error result. From any thread."""
+        """Interrupt the running cell, if any: its `run` returns an error result. From any thread."""
         with self._closing:
             if not self.closed:
-                os.eventfd_write(self._wake, 1)
+                os.eventfd_write(self._interrupt_fd, 1)
 
     def close(self) -> None:
-        """End the kernel and remove everything of this session. From any thread; twice is once."""
+        """End the kernel and remove the files of this session. From any thread; may be called twice."""
         with self._closing:
             if self.closed:
                 return
@@ -103,30 +103,30 @@ class Session:
             with self._lock:
                 shutil.rmtree(self._images.folder, ignore_errors=True)  # while the kernel ends
                 self._drop_kernel()
-                os.close(self._wake)
+                os.close(self._interrupt_fd)
         self._on_close(self)
 
-    def _notice_death(self) -> None:
+    def _check_alive(self) -> None:
         if self._kernel is not None and not self._kernel.is_alive():
-            exhausted = self._kernel.exhausted()
+            exhausted = self._kernel.find_exhausted()
             self._drop_kernel()
             if not self.closed:
                 died = CellError("KernelDied", _DIED_BETWEEN)
-                self._untold = out_of_memory(exhausted, self._policy) if exhausted else died
+                self._unreported = build_memory_error(exhausted, self._policy) if exhausted else died
 
-    def _living_kernel(self) -> Kernel:
-        """The kernel; after a loss a new one, with every image again."""
+    def _get_kernel(self) -> Kernel:
+        """The kernel; after a loss a new one, with every image loaded again."""
         if self.closed:
             raise SessionClosed("this session is closed; open another one")
         if self._kernel is None:
             self._closed.wait(
                 self._throttle.delay_s()
-            )  # so that a session which ends its kernels costs others little
+            )  # a session that keeps ending its kernels costs the others little
             if self.closed:
                 raise SessionClosed("this session is closed; open another one")
             self._kernel = self._engine.start(self._images.folder)
             try:
-                self._load(self._kernel, self._images.kept)
+                self._load(self._kernel, self._images.files)
             except BaseException:  # also on Ctrl-C: a kernel without its images must not be used
                 self._drop_kernel()
                 raise
@@ -139,7 +139,7 @@ class Session:
         ending, reply = kernel.request("define_request", {"names": dict(files)}, deadline)
         if ending != "replied":
             self._drop_kernel()
-            self._untold = CellError("KernelDied", _DIED_BETWEEN)
+            self._unreported = CellError("KernelDied", _DIED_BETWEEN)
             raise ImageError(
                 f"{', '.join(files)}: too large to be decoded under this Policy; give a smaller image"
             )
@@ -153,11 +153,11 @@ class Session:
         if kernel is not None:
             kernel.close()
 
-    def _clear_wake(self) -> None:
+    def _clear_interrupt(self) -> None:
         try:
-            os.eventfd_read(self._wake)
+            os.eventfd_read(self._interrupt_fd)
         except BlockingIOError:
-            return  # nobody asked for an interrupt since the last cell
+            return  # no interrupt was requested since the last cell
 
     def __enter__(self) -> Self:
         return self
@@ -169,19 +169,19 @@ class Session:
 
 
 class _Throttle:
-    """How long to wait before a lost kernel is replaced: not at all after a few losses, ever longer after many."""
+    """The delay before a lost kernel is replaced: none for the first few losses, then exponential back-off."""
 
     def __init__(self) -> None:
         self._last = -math.inf
         self._recent = 0
 
     def delay_s(self) -> float:
-        """Call it once for each replacement."""
+        """The next delay. Call it once for each replacement."""
         now = time.monotonic()
         self._recent = self._recent + 1 if now - self._last < _RECENT_S else 0
         self._last = now
         return (
-            min(_FIRST_DELAY_S * 2 ** (self._recent - _FREE), _LONGEST_DELAY_S)
-            if self._recent >= _FREE
+            min(_FIRST_DELAY_S * 2 ** (self._recent - _FREE_LOSSES), _LONGEST_DELAY_S)
+            if self._recent >= _FREE_LOSSES
             else 0.0
         )

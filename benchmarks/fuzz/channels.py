@@ -88,7 +88,7 @@ def _receive_all(connection: Connection) -> None:
         if message is not None:
             assert 0 < len(message) <= _LIMITS.parts
             assert sum(map(len, message)) <= _LIMITS.message_bytes
-        elif connection.is_dry:
+        elif connection.is_drained:
             return
 
 

@@ -1,4 +1,4 @@
-"""Try every attack on this machine, and tell what was contained."""
+"""Try every attack on this machine, and report which ones were contained."""
 
 from sandbox.escape_tests.attacks import Attack, attacks
 from sandbox.escape_tests.runner import Runner, Verdict

@@ -1,24 +1,24 @@
 """The attacks, read from the programs in `sandbox/escape_tests/programs/<topic>.py`.
 
 A program begins with a line `# %% name`. Its docstring is one sentence that says what it tries, an empty line, and
-a field a line.
+one field per line.
 
     layer: what is expected to stop it
     plain: succeeds | succeeds as root | depends, WHY | fails | skipped, WHY      against plain ipykernel
     timeout: seconds that the cell may take (10)
-    session: own      because it spoils the kernel that it runs in (shared)
-    sessions: 2       it runs once more in a session opened after the first one's end (1)
+    session: own      because it breaks the kernel that it runs in (shared)
+    sessions: 2       it runs again in a session opened after the first one was closed (1)
     proof: cell       it prints MARKER                                           (this one)
            host       a canary of the host was touched, or the secret of one was printed
-           neighbour  a second session answers late or wrong, or the host has grown, while it runs
-           deadline   control is not back in time, or the next cell goes wrong
-           result     the host was handed a figure that Pillow decodes differently or not at all, or an endless error
-    functions: take    it may call `host.take(value)`, whose figures are judged too    (no function)
+           neighbour  a second session answers late or wrongly, or the host's memory grows, while it runs
+           deadline   `run` does not return in time, or the next cell fails
+           result     the host received a figure that Pillow decodes differently or not at all, or an endless error
+    functions: take    it may call `host.take(value)`, whose figures are checked too    (no function)
     after: a line of Python, the next cell of the same session
     expect: all that this cell may print
 
-The program finds MARKER and TARGET (`canaries.py`) defined, and prints MARKER alone on a line only when it really
-has what it came for. It is bounded in count and time, restores what it changes and aims at canaries alone.
+The program finds MARKER and TARGET (`canaries.py`) defined, and prints MARKER alone on a line only if the attack
+really succeeded. It is bounded in count and time, restores what it changes, and aims only at canaries.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _FIELDS = ("layer", "plain", "timeout", "session", "sessions", "proof", "functio
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """One program. `why` is the reason of a `plain` that is no plain success or failure."""
+    """One program. `why` is the reason if `plain` is `depends` or `skipped`."""
 
     topic: str
     name: str
@@ -79,7 +79,7 @@ class Attack:
 
 @cache
 def attacks() -> tuple[Attack, ...]:
-    """All of them, by topic. Raises ValueError for a program whose first lines are not understood."""
+    """All attacks, by topic. Raises ValueError for a program with an invalid docstring."""
     return tuple(attack for path in sorted(PROGRAMS.glob("*.py")) for attack in read_topic(path))
 
 
@@ -91,7 +91,7 @@ def read_topic(path: Path) -> tuple[Attack, ...]:
 
 
 def read_attack(path: Path, name: str, code: str) -> Attack:
-    """Raises ValueError that names the file, the program, the field and what it may be."""
+    """Parse a program. Raises ValueError that names the file, the program, the field and the allowed values."""
     where = f"{path}: {name}"
     tries, _, rest = (ast.get_docstring(ast.parse(code)) or "").partition("\n")
     fields = dict(_field(line, where) for line in rest.splitlines() if line.strip())

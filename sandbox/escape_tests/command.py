@@ -1,4 +1,4 @@
-"""`python -m sandbox check`: try every attack here, and print what contained it, or that nothing did."""
+"""`python -m sandbox check`: try every attack on this machine, and print whether it was contained."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from typing import Any
 
 from sandbox.errors import SandboxError
 from sandbox.escape_tests.attacks import Attack, attacks
-from sandbox.escape_tests.rounds import Verdicts, running
-from sandbox.escape_tests.runner import Runner, Verdict
+from sandbox.escape_tests.runner import Runner, Verdict, Verdicts, run_in_background
 from sandbox.escape_tests.table import heading, layer_lines, summary_lines, verdict_line
 from sandbox.isolation.report import Layer
 from sandbox.policy import Policy
@@ -37,37 +36,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def check(options: argparse.Namespace) -> int:
-    """0 when everything was contained, 1 when anything got out, 2 wrong usage, 5 no isolation here."""
+    """Run the check. 0: all contained, 1: an attack escaped, 2: wrong usage, 5: no isolation on this machine."""
     chosen = [attack for attack in attacks() if options.topic in (None, attack.topic)]
     if not chosen:
         topics = ", ".join(sorted({attack.topic for attack in attacks()}))
-        return _refuse(f"there is no topic {options.topic!r}; there are {topics}", 2)
+        return _fail(f"there is no topic {options.topic!r}; there are {topics}", 2)
     try:
         with Sandbox() as sandbox:
             layers, starts = sandbox.layers(), start_times_ms(sandbox)
         verdicts = try_all(chosen, coloured=None if options.json else sys.stdout.isatty())
     except SandboxError as error:
-        return _refuse(str(error), 5)
+        return _fail(str(error), 5)
     if options.json:
-        print(json.dumps(_told(layers, starts, verdicts), indent=1))  # noqa: T201 - a command
+        print(json.dumps(_build_report(layers, starts, verdicts), indent=1))  # noqa: T201 - a command
     else:
         print("\n".join([*layer_lines(layers), *summary_lines(starts, verdicts)]))  # noqa: T201
     return 0 if all(verdict.contained for verdict in verdicts) else 1
 
 
 def start_times_ms(sandbox: Sandbox) -> tuple[float, float]:
-    """From `open` to a session that answers: the first one, and the median of the next ones."""
+    """The time to open a session: of the first one, and the median of the next ones."""
     taken = []
     for _ in range(_STARTS + 1):
-        began = time.monotonic()
+        started = time.monotonic()
         session = sandbox.open()
-        taken.append((time.monotonic() - began) * 1000)
+        taken.append((time.monotonic() - started) * 1000)
         session.close()
     return taken[0], statistics.median(taken[1:])
 
 
 def try_all(chosen: Sequence[Attack], *, coloured: bool | None) -> list[Verdict]:
-    """Every verdict; with a line for each as it comes unless `coloured` is None. Raises SandboxError."""
+    """Every verdict; prints a line for each as it arrives unless `coloured` is None. Raises SandboxError."""
     verdicts: list[Verdict] = []
     with SandboxPool(Policy(interrupt_grace_s=_GRACE_S)) as sandboxes:
         for verdict in _verdicts(chosen, sandboxes):
@@ -81,7 +80,7 @@ def try_all(chosen: Sequence[Attack], *, coloured: bool | None) -> list[Verdict]
 
 
 def _verdicts(chosen: Sequence[Attack], sandboxes: SandboxPool) -> Iterator[Verdict]:
-    """Several attacks at once, since most of their time is waiting; those that flood the host come last, alone."""
+    """Run several attacks at once, since most of their time is waiting; those that flood the host run last, alone."""
     floods = [attack for attack in chosen if attack.proof == "neighbour"]
     others = [attack for attack in chosen if attack.proof != "neighbour"]
     for part, lanes in ((others, _LANES), (floods, 1)):
@@ -89,13 +88,13 @@ def _verdicts(chosen: Sequence[Attack], sandboxes: SandboxPool) -> Iterator[Verd
             futures: Verdicts = {}
             for lane in range(lanes):
                 runner = Runner(sandboxes.open_session, _GRACE_S)
-                futures |= stack.enter_context(running(runner, part[lane::lanes]))
+                futures |= stack.enter_context(run_in_background(runner, part[lane::lanes]))
             for attack in part:
                 yield futures[attack.id].result()
 
 
 class SandboxPool(ExitStack):
-    """A Sandbox for each limit of time that attacks ask for; the other limits are those of `policy`. Thread-safe."""
+    """A Sandbox for each time limit of attacks; the other limits are those of `policy`. Thread-safe."""
 
     def __init__(self, policy: Policy) -> None:
         super().__init__()
@@ -114,7 +113,7 @@ class SandboxPool(ExitStack):
             return self._sandboxes[timeout_s]
 
 
-def _told(
+def _build_report(
     layers: Sequence[Layer], starts: tuple[float, float], verdicts: Sequence[Verdict]
 ) -> dict[str, Any]:
     return {
@@ -138,6 +137,6 @@ def _told(
     }
 
 
-def _refuse(why: str, code: int) -> int:
+def _fail(why: str, code: int) -> int:
     print(f"sandbox check: {why}", file=sys.stderr)  # noqa: T201
     return code

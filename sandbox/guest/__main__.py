@@ -1,4 +1,4 @@
-"""The first thing that runs of the guest: find the packages, then become the zygote of a Sandbox."""
+"""The entry point of the guest: find the packages, then become the zygote of a Sandbox."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _PACKET = 1_000_000
 
 
 def main() -> None:
-    """The argument is the descriptor of a socket, from which the setup comes as one packet."""
+    """The argument is the descriptor of a socket, from which the setup is read as one packet."""
     control = socket.socket(fileno=int(sys.argv[1]))
     packet, (host,), _, _ = socket.recv_fds(control, _PACKET, 1)
     setup = json.loads(packet)
     if setup["container"]:
-        confinement.own_namespaces(host, control.fileno())  # before an import starts a thread
+        confinement.unshare_namespaces(host, control.fileno())  # before an import starts a thread
         confinement.load_filters([base64.b64decode(setup["zygote_filter"])])
     else:
         os.close(host)

@@ -1,4 +1,4 @@
-"""A kernel's process: what is done of its start before the fork, and the rest on sockets that it adopts."""
+"""The kernel process: the part of its start before the fork, and the rest on inherited sockets."""
 
 # ipykernel and IPython are typed only in part
 # mypy: disable-error-code="no-untyped-call"
@@ -33,8 +33,8 @@ from .batches import Limits as TraceLimits
 from .kernel import CellKernel
 from .shell import CellCompiler, CellShell
 
-# what many sessions import, and the warmup does not
-_USED_LATE = (
+# what many sessions import and the warm-up does not
+_LAZY_IMPORTS = (
     "PIL.ImageDraw",
     "PIL.ImageEnhance",
     "PIL.ImageFilter",
@@ -46,7 +46,7 @@ _STREAM_CLASS = f"{streams.__name__}.{streams.CellStream.__name__}"
 
 
 class CellApp(IPKernelApp):
-    """Adopts the sockets on which the host already listens, so that no folder is shared for them."""
+    """Uses inherited sockets on which the host already listens, so that no folder is shared for them."""
 
     session: Any
     listening: dict[str, int]
@@ -54,18 +54,18 @@ class CellApp(IPKernelApp):
     capture_fd_output = False  # streams.ChildOutput does it, cell by cell
 
     def prepare(self) -> None:
-        """The part of a start that needs neither socket nor thread, and so can come before a fork.
+        """The part of the start that needs neither sockets nor threads, and so can run before the fork.
 
-        `initialize` of ipykernel, which this and `connect` stand for, would also read a profile, extensions
+        This and `connect` replace `initialize` of ipykernel, which would also read a profile, extensions
         and start-up files, which a guest could have written.
         """
         self.profile_dir = None
         self.configure_tornado_logger()
-        self.session = Session(pack=_packed)
+        self.session = Session(pack=_pack_json)
         self.kernel = CellKernel.instance(parent=self, session=self.session, log=self.log, user_ns={})
 
     def connect(self) -> None:
-        """The rest of it."""
+        """The rest of the start, after the fork."""
         self.init_sockets()
         self.init_heartbeat()
         self.init_io()
@@ -74,7 +74,7 @@ class CellApp(IPKernelApp):
         self.init_shell()
 
     def init_kernel(self) -> None:
-        """Give the kernel, which `prepare` has made, what `__init__` of ipykernel would have got and passed on."""
+        """Set what ipykernel passes to the kernel's constructor: `prepare` has created the kernel without it."""
         control, shell_channel = self.control_thread, self.shell_channel_thread
         shell_channel.shell_stream = ZMQStream(self.shell_socket, shell_channel.io_loop)
         control.start()
@@ -85,7 +85,7 @@ class CellApp(IPKernelApp):
         kernel.shell_stream = shell_channel.shell_stream
         kernel.iopub_thread, kernel.iopub_socket = self.iopub_thread, self.iopub_socket
         kernel.stdin_socket, kernel.debug_shell_socket = self.stdin_socket, self.debug_shell_socket
-        kernel.take_over(sys.stdout, sys.stderr)
+        kernel.attach_process_state(sys.stdout, sys.stderr)
         self.displayhook.get_execution_count = lambda: kernel.execution_count
 
     def init_heartbeat(self) -> None:
@@ -97,27 +97,27 @@ class CellApp(IPKernelApp):
 
     def _bind_socket(self, s: Any, port: int) -> int:
         channel = next(name for name in self.listening if s is getattr(self, f"{name}_socket", None))
-        if channel == "iopub":  # a welcome for each subscriber, also while another one is leaving
+        if channel == "iopub":  # send a welcome to each subscriber, even while another one disconnects
             s.setsockopt(zmq.XPUB_VERBOSE, 1)
         _adopt(s, self.listening[channel])
         return 1
 
     def init_control(self, context: Any) -> None:
         super().init_control(context)
-        # It would try to reach the shell socket under a path that does not exist in here, ten times a second.
+        # It would try ten times a second to connect to the shell socket by a path that does not exist here.
         self.debug_shell_socket.disconnect(self.shell_socket.getsockopt(zmq.LAST_ENDPOINT))
 
     def init_iopub(self, context: Any) -> None:
         self.iopub_socket = context.socket(zmq.XPUB)
         self.iopub_socket.linger = 1000
         self.iopub_port = self._bind_socket(self.iopub_socket, 0)
-        # No pipe: it would be a TCP port, and forked processes write to their descriptors (see streams).
+        # No pipe: it would be a TCP port, and child processes write to their descriptors (see streams.py).
         self.iopub_thread = IOPubThread(self.iopub_socket, pipe=False, session=self.session)
         self.iopub_thread.start()
         self.iopub_socket = self.iopub_thread.background_socket
 
     def close(self) -> None:
-        """Send what is left. The control thread ends first: it may be waiting for the output thread."""
+        """Send the remaining output. The control thread ends first: it may be waiting for the output thread."""
         sys.stdout.flush()
         self.control_thread.stop()
         self.control_thread.join()
@@ -132,7 +132,7 @@ class CellApp(IPKernelApp):
 
 
 class Heartbeat(IpykernelHeartbeat):
-    """Echoes on a socket that it adopts."""
+    """Echoes on an inherited socket."""
 
     descriptor: int
 
@@ -140,32 +140,32 @@ class Heartbeat(IpykernelHeartbeat):
         _adopt(self.socket, self.descriptor)
 
 
-def warm(setup: dict[str, Any]) -> None:
-    """Make the shell and the kernel that each fork goes on with, and try them out."""
+def warm_up(setup: dict[str, Any]) -> None:
+    """Create the shell and the kernel that every fork continues with, and run them once."""
     warnings.filterwarnings("ignore", message="To exit: use")
     warnings.filterwarnings("ignore", message="This process .* is multi-threaded")
     HistoryManager.enabled = False  # type: ignore[assignment]  # a trait
-    sys.modules["debugpy"] = None  # type: ignore[assignment]  # a debugger that nobody attaches costs 150 ms
+    sys.modules["debugpy"] = None  # type: ignore[assignment]  # importing a debugger that is never used costs 150 ms
     os.environ["MPLBACKEND"] = figures.BACKEND
     shell: Any = CellShell.instance(user_ns={}, compiler_class=CellCompiler)
-    # Empty lines left out at the beginning of a cell would be missing in the numbers of its lines.
+    # Without the leading empty lines of a cell its line numbers would be wrong.
     shell.input_transformer_manager.cleanup_transforms.remove(leading_empty_lines)
     figures.install(shell, setup["figure_pixels"], setup["figure_bytes"])
-    images.lift_limits()
-    for name in (*_USED_LATE, *setup["preload"]):
+    images.remove_pillow_limits()
+    for name in (*_LAZY_IMPORTS, *setup["preload"]):
         importlib.import_module(name)
     app: Any = CellApp.instance(kernel_class=CellKernel, outstream_class=_STREAM_CLASS, log_level=50)
     app.prepare()
-    warmup.play(app)
+    warmup.run(app)
 
 
 def serve(descriptors: list[int]) -> None:
-    """Be the kernel of a session until the container ends. The first descriptor tells how, and that it may begin."""
-    with os.fdopen(descriptors[0], "rb") as told:
-        setup = json.load(told)
+    """Run the kernel of a session until the container ends. The first descriptor delivers its setup."""
+    with os.fdopen(descriptors[0], "rb") as pipe:
+        setup = json.load(pipe)
     faulthandler.register(
         signal.SIGUSR1, file=descriptors[1], all_threads=False
-    )  # says where a cell is stuck
+    )  # reports where a cell is stuck
     sys.path.append(str(Path.cwd()))
     _seed(setup["seed"])
     app: Any = CellApp.instance()
@@ -174,35 +174,35 @@ def serve(descriptors: list[int]) -> None:
     app.connect()
     app.shell.rich = setup["rich"]
     if app.shell.rich:
-        figures.allow_every_type(app.shell)
-        app.shell.keep_history()
-    app.shell.user_ns.update(images.names())
-    app.shell.restore_streams = streams.keeper()
+        figures.allow_all_types(app.shell)
+        app.shell.enable_history()
+    app.shell.user_ns.update(images.default_names())
+    app.shell.restore_streams = streams.build_restorer()
     app.kernel.trace_limits = TraceLimits(**setup["trace"])
-    app.shell.watch_cells()
-    streams.watch_children(app.shell.events)
+    app.shell.register_trace_events()
+    streams.capture_children(app.shell.events)
     app.shell.events.register("post_execute", app.shell.restore_streams)
-    streams.give_threads_their_cell()
-    atexit._clear()  # `close` of ipykernel is among them, and must come last
+    streams.attribute_threads_to_cells()
+    atexit._clear()  # they include `close` of ipykernel, which must come last
     app.start()
     atexit._run_exitfuncs()  # a Jupyter client has asked the kernel to end
     app.close()
 
 
-def _packed(content: Any) -> bytes:
-    """As JSON in ASCII: text with half of a surrogate pair could not be encoded otherwise."""
+def _pack_json(content: Any) -> bytes:
+    """JSON in ASCII: text with a lone surrogate could not be encoded otherwise."""
     try:
         return json.dumps(content, default=json_default, allow_nan=False).encode()
-    except (TypeError, ValueError):  # numbers that JSON lacks, dictionaries with other keys than text
+    except (TypeError, ValueError):  # NaN and infinity, dictionaries with keys that are not text
         return json.dumps(json_clean(content), default=json_default, allow_nan=False).encode()
 
 
 def _adopt(socket: Any, descriptor: int) -> None:
     socket.setsockopt(zmq.USE_FD, descriptor)
-    socket.bind(f"ipc:///tmp/.{descriptor}")  # the name is not used: the socket is bound already
+    socket.bind(f"ipc:///tmp/.{descriptor}")  # the path is not used: the socket is already bound
 
 
 def _seed(seed: int | None) -> None:
-    """Begin the chance of a session: by its seed, or without one as no other fork of the zygote does."""
+    """Seed the random generators of a session: by its seed, or unpredictably, so that forks differ."""
     random.seed(seed)
     numpy.random.seed(seed)

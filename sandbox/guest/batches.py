@@ -1,4 +1,4 @@
-"""Hand the events of a trace over while the cell runs, within limits: a cell that is killed keeps its trace so far."""
+"""Send the events of a trace while the cell runs, within limits, so that a killed cell keeps its trace so far."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BATCH_S, _LATER_BATCH_S = 0.05, 0.5
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """events, chars: what is kept of a trace. value_chars: of one value. steps: events after which it ends."""
+    """events, chars: the size of a trace. value_chars: of one value. steps: events after which tracing stops."""
 
     events: int
     chars: int
@@ -25,9 +25,9 @@ class Limits:
 
 
 class Batches:
-    """Sends the first half of the events as they come; then, each half second, the latest ones.
+    """Sends the first half of the events as they come; then, every half second, the latest ones.
 
-    Between `start` and `stop` a thread sends what a statement that takes long would keep waiting.
+    Between `start` and `stop` a thread sends events that a long statement would delay.
     """
 
     def __init__(self, send: Send, limits: Limits) -> None:
@@ -39,15 +39,15 @@ class Batches:
         self._omitted = 0
         self._sent_s = 0.0
         self._lock = threading.RLock()
-        self._over = threading.Event()
+        self._stopping = threading.Event()
         self.stopped = False
 
     def start(self) -> None:
         threading.Thread(target=self._keep_flushing, name="trace", daemon=True).start()
 
     def stop(self) -> None:
-        """Send what is left."""
-        self._over.set()
+        """Send the remaining events."""
+        self._stopping.set()
         self.flush()
 
     def put(self, event: dict[str, Any]) -> None:
@@ -59,25 +59,25 @@ class Batches:
             self._flush()
 
     def _keep_flushing(self) -> None:
-        while not self._over.wait(_BATCH_S):
+        while not self._stopping.wait(_BATCH_S):
             with self._lock:
                 if self._waiting:
-                    self._flush_in_time(in_head=self._head_events > 0)
+                    self._flush_if_due(in_head=self._head_events > 0)
 
     def _put(self, event: dict[str, Any]) -> None:
         size = _size(event)
         in_head = self._head_events > 0 and self._head_chars >= size
         if not in_head and self._head_events > 0:
             self._head_events = 0
-            self.flush()  # what waits belongs to the head, and must not make room for the tail
+            self.flush()  # the waiting events belong to the head, and must not be dropped for the tail
         self._waiting.append((event, size))
         self._waiting_chars += size
         if in_head:
             self._head_events -= 1
             self._head_chars -= size
         else:
-            self._leave_out()
-        self._flush_in_time(in_head=in_head)
+            self._drop_oldest()
+        self._flush_if_due(in_head=in_head)
 
     def _flush(self) -> None:
         events = [event for event, _ in self._waiting]
@@ -87,12 +87,12 @@ class Batches:
         self._waiting_chars = self._omitted = 0
         self._sent_s = time.monotonic()
 
-    def _leave_out(self) -> None:
+    def _drop_oldest(self) -> None:
         while len(self._waiting) > self._half_events or self._waiting_chars > self._half_chars:
             self._waiting_chars -= self._waiting.popleft()[1]
             self._omitted += 1
 
-    def _flush_in_time(self, *, in_head: bool) -> None:
+    def _flush_if_due(self, *, in_head: bool) -> None:
         wait = _BATCH_S if in_head else _LATER_BATCH_S
         full = in_head and (len(self._waiting) >= _BATCH_EVENTS or self._head_events == 0)
         if full or time.monotonic() - self._sent_s >= wait:

@@ -1,4 +1,4 @@
-"""What the tracer must know of a code object, so that it tells the same on every Python from 3.11 on."""
+"""What the tracer must know about a code object to record the same events on every Python since 3.11."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from typing import TypeAlias
 _Span: TypeAlias = tuple[int, int, int, int]  # first line, first column, last line, last column
 CELL_LEVEL = "<module>"
 _CELL_FILE = re.compile(r"<cell (\d{1,9})>")
-_MOST_NAMES = 100
-# IPython compiles each statement of a cell by itself and calls it after its line.
+_MAX_NAMES = 100
+# IPython compiles each statement of a cell separately and names it after its line.
 _CELL_NAMES = (CELL_LEVEL, "<cell line")
-_COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>")  # functions of their own on Python 3.11 only
-_TOLD_FUNCTIONS = ("<lambda>", "<genexpr>")
+_COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>")  # separate functions on Python 3.11 only
+_TRACED_FUNCTIONS = ("<lambda>", "<genexpr>")
 _OPTIMIZED = 0x1  # inspect.CO_OPTIMIZED, which class bodies lack
 _GENERATOR = 0x20 | 0x80 | 0x200  # inspect.CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR
 _RETURNING = {"RETURN_VALUE", "RETURN_CONST", "RETURN_GENERATOR"}
-_YIELDING = {"YIELD_VALUE", "RESUME"}  # Python 3.13 is at the next instruction already
-_NAMING = {"LOAD_NAME", "STORE_NAME", "LOAD_GLOBAL", "STORE_GLOBAL"}
+_YIELDING = {"YIELD_VALUE", "RESUME"}  # Python 3.13 is already at the next instruction
+_NAME_OPERATIONS = {"LOAD_NAME", "STORE_NAME", "LOAD_GLOBAL", "STORE_GLOBAL"}
 
 
 @dataclass(frozen=True, slots=True)
 class Comprehension:
-    """Where a comprehension begins, and the names that are its own as long as it runs."""
+    """The line of a comprehension, and the names that are local to it while it runs."""
 
     line: int
     names: frozenset[str]
@@ -34,13 +34,13 @@ class Comprehension:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A function of a cell, or one statement of the cell's own level, whose variables are the globals."""
+    """A function of a cell, or one statement at cell level, whose variables are the globals."""
 
-    code: CodeType  # held, so that nothing else gets its id
+    code: CodeType  # kept alive, so that its id is not reused
     file: str
     cell: int
     function: str
-    names: tuple[str, ...]  # the variables to look at
+    names: tuple[str, ...]  # the variables to compare
     returning: frozenset[int]  # offsets of instructions
     yielding: frozenset[int]
     comprehensions: dict[int, Comprehension]  # by the offset of an instruction inside the outermost one
@@ -54,11 +54,11 @@ class Code:
         return self.function == CELL_LEVEL
 
 
-def look_at(code: CodeType) -> Code | None:
-    """None for what is not told: libraries, class bodies, and comprehensions on the Python that calls them."""
+def analyze(code: CodeType) -> Code | None:
+    """Analyze code; None for what is not traced: libraries, class bodies, comprehension functions of Python 3.11."""
     file, name = _CELL_FILE.fullmatch(code.co_filename), code.co_name
     at_cell_level = name.startswith(_CELL_NAMES)
-    is_function = bool(code.co_flags & _OPTIMIZED) and (not name.startswith("<") or name in _TOLD_FUNCTIONS)
+    is_function = bool(code.co_flags & _OPTIMIZED) and (not name.startswith("<") or name in _TRACED_FUNCTIONS)
     if file is None or not (at_cell_level or is_function):
         return None
     comprehensions = _comprehensions(code)
@@ -67,7 +67,7 @@ def look_at(code: CodeType) -> Code | None:
         file[0],
         int(file[1]),
         CELL_LEVEL if at_cell_level else name,
-        (_mentioned(code) if at_cell_level else _variables(code, comprehensions))[:_MOST_NAMES],
+        (_named_globals(code) if at_cell_level else _variables(code, comprehensions))[:_MAX_NAMES],
         _offsets(code, _RETURNING),
         _offsets(code, _YIELDING),
         comprehensions,
@@ -83,7 +83,7 @@ def _operation(instruction: dis.Instruction) -> str:
 
 
 def _variables(code: CodeType, comprehensions: Container[int]) -> tuple[str, ...]:
-    """In their order without the comprehensions, which changes it from Python 3.12 on."""
+    """The local variables, in their order without comprehensions, which change it since Python 3.12."""
     names = code.co_varnames + code.co_cellvars + code.co_freevars
     if not comprehensions:
         return tuple(dict.fromkeys(names))
@@ -98,9 +98,9 @@ def _operands(instruction: dis.Instruction) -> tuple[object, ...]:
     return value if isinstance(value, tuple) else (value,) if isinstance(value, str) else ()
 
 
-def _mentioned(code: CodeType) -> tuple[str, ...]:
-    """The globals that a statement names itself, not in functions that it defines, in reading order."""
-    found = [each for each in _own_instructions(code) if _operation(each) in _NAMING]
+def _named_globals(code: CodeType) -> tuple[str, ...]:
+    """The globals that a statement names directly, not in functions that it defines, in reading order."""
+    found = [each for each in _own_instructions(code) if _operation(each) in _NAME_OPERATIONS]
     found.sort(key=lambda each: _span(each) or (0, 0, 0, 0))
     return tuple(dict.fromkeys(str(each.argval) for each in found))
 
@@ -129,7 +129,7 @@ def _comprehensions(code: CodeType) -> dict[int, Comprehension]:
     instructions = list(dis.get_instructions(code))
     names: dict[_Span, set[str]] = {}
     for each in instructions:
-        inlined = _sets_aside(each)
+        inlined = _saves_variable(each)
         if (inlined or _is_comprehension(each)) and (span := _span(each)):
             names.setdefault(span, set()).update([each.argval] if inlined else [])
     outermost = [
@@ -143,8 +143,8 @@ def _comprehensions(code: CodeType) -> dict[int, Comprehension]:
     }
 
 
-def _sets_aside(instruction: dis.Instruction) -> bool:
-    """From Python 3.12 on a comprehension is part of its function, and keeps the variables that it covers."""
+def _saves_variable(instruction: dis.Instruction) -> bool:
+    """Whether a comprehension saves a variable that it hides. Since Python 3.12 it is inlined into its function."""
     return _operation(instruction) == "LOAD_FAST_AND_CLEAR"
 
 
@@ -154,14 +154,14 @@ def _comprehension(span: _Span, names: dict[_Span, set[str]]) -> Comprehension:
 
 
 def _offsets_inside(span: _Span, instructions: list[dis.Instruction]) -> Iterator[int]:
-    """Python 3.13 stores the result before it brings the variables back: that is inside, too."""
+    """Offsets inside the comprehension. Python 3.13 stores the result before it restores variables: that counts."""
     running = False
     for each in instructions:
         place = _span(each)
         if place is None:
             continue
         if place == span:
-            running = _sets_aside(each) or (running and not _operation(each).startswith("STORE_FAST"))
+            running = _saves_variable(each) or (running and not _operation(each).startswith("STORE_FAST"))
         if _contains(span, place) or (running and span[0] <= place[0] <= span[2]):
             yield each.offset
 

@@ -1,15 +1,15 @@
-"""How a process that already runs enters a container: its namespaces, then everything that it may not do.
+"""How a running process enters a container: join its namespaces, then drop all privileges.
 
-Only what no library offers is called directly: `unshare`, `setns`, `mount`, `capset`, `prctl` and Landlock's three
-calls. Nothing here can be undone.
+System calls that no library offers are called directly: `unshare`, `setns`, `mount`, `capset`, `prctl` and the three
+calls of Landlock. Nothing here can be undone.
 
-Covered: the zygote is the first process of a PID namespace of its own, so that its end, however it comes about, is
-the end of every container below it. A guest is in a Landlock domain, so that it can neither trace nor write to the
-memory of the process that holds its container open, which is outside of that domain (security/landlock/task.c,
-hook_ptrace_access_check); from ABI 6 on (Linux 6.12) it cannot signal it either. That process would ignore its
-signals anyway, being the first of its PID namespace, and it is under the guest's own limits and filter.
-Not covered: before Linux 5.19 there is no such domain (`landlock_abi`): a guest can then rewrite that process, and
-gains nothing that it does not have, because teardown does not depend on it.
+Covered: the zygote is the first process of its own PID namespace, so that every container below ends with it, however
+it ends. A guest is in a Landlock domain: it can neither trace nor write to the memory of the process that holds its
+container open, which is outside of that domain (security/landlock/task.c, hook_ptrace_access_check); since ABI 6
+(Linux 6.12) it cannot signal it either. That process would ignore the signals anyway, as the first of its PID
+namespace, and it is under the guest's own limits and filter.
+Not covered: before Linux 5.19 there is no such domain (`landlock_abi`): a guest can then modify that process, but gains
+nothing by it, because teardown does not depend on that process.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from typing import NoReturn
 # linux/sched.h
 CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC = 0x00020000, 0x02000000, 0x04000000, 0x08000000
 CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
-_OF_THE_ZYGOTE = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC
-_OF_A_CONTAINER = _OF_THE_ZYGOTE | CLONE_NEWUTS | CLONE_NEWCGROUP
+_ZYGOTE_NAMESPACES = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC
+_CONTAINER_NAMESPACES = _ZYGOTE_NAMESPACES | CLONE_NEWUTS | CLONE_NEWCGROUP
 # linux/prctl.h
 PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 1, 22, 24, 38, 47
 PR_CAP_AMBIENT_CLEAR_ALL, SECCOMP_MODE_FILTER = 4, 2
@@ -47,8 +47,8 @@ LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET, LANDLOCK_SCOPE_SIGNAL = 1, 2
 _ABI_REFER, _ABI_SCOPE = 2, 6
 _INSTRUCTION_BYTES = 8  # struct sock_filter
 
-# Files that tell of the whole machine or of its other users, and that no library needs. What a kernel was built
-# without is not there. Empty files and folders stand in for them.
+# Files that describe the whole machine or its other users, and that no library needs. They are replaced by empty files
+# and folders; those that this Linux was built without do not exist.
 LEAKY_PROC_FILES = (
     *(
         "bootconfig",
@@ -125,14 +125,14 @@ class _PathBeneath(ctypes.Structure):
     _fields_ = (("allowed_access", ctypes.c_uint64), ("parent_fd", ctypes.c_int32))
 
 
-def own_namespaces(host: int, control: int) -> None:
-    """Go on as the first process of a PID namespace of its own, where CAP_SYS_ADMIN makes and enters containers.
+def unshare_namespaces(host: int, control: int) -> None:
+    """Continue as the first process of a new PID namespace, with CAP_SYS_ADMIN to create and enter containers.
 
-    For a process with one thread and no capabilities. It stays behind as the supervisor of the one that goes on,
-    and ends it as soon as the host has ended (`host` is its pidfd) or has closed its end of `control`.
+    The caller must have one thread and no capabilities. It remains as the supervisor of the forked process that
+    continues, and kills it as soon as the host has ended (`host` is its pidfd) or has closed its end of `control`.
     """
     user, group = os.geteuid(), os.getegid()
-    _call("unshare", _OF_THE_ZYGOTE)
+    _call("unshare", _ZYGOTE_NAMESPACES)
     for file, text in (
         ("setgroups", "deny"),
         ("uid_map", f"{user} {user} 1"),
@@ -153,7 +153,7 @@ def _supervise(zygote: int, host: int, control: int) -> NoReturn:
     poll = select.poll()
     poll.register(host, select.POLLIN)
     poll.register(pidfd, select.POLLIN)
-    poll.register(control, 0)  # nothing but its hang-up
+    poll.register(control, 0)  # only its hang-up
     poll.poll()
     with contextlib.suppress(ProcessLookupError):
         signal.pidfd_send_signal(pidfd, signal.SIGKILL)
@@ -162,12 +162,12 @@ def _supervise(zygote: int, host: int, control: int) -> NoReturn:
 
 
 def fork_into(container: int, child: Callable[[], NoReturn]) -> int:
-    """Run `child` in a fork inside the PID namespace of the process behind a pidfd; its pid. After `own_namespaces`.
+    """Run `child` in a fork inside the PID namespace of a pidfd's process; its pid. After `unshare_namespaces`.
 
-    A thread forks, for which alone that namespace is the one of its children: there would be no way back out of it.
+    A separate thread forks, because setns applies to the children of the calling thread and cannot be undone.
     Raises OSError.
     """
-    born: list[int | OSError] = []
+    result: list[int | OSError] = []
     context = contextvars.copy_context()
 
     def fork() -> None:
@@ -175,34 +175,33 @@ def fork_into(container: int, child: Callable[[], NoReturn]) -> int:
             _call("setns", container, CLONE_NEWPID)
             pid = os.fork()
         except OSError as error:
-            born.append(error)
+            result.append(error)
             return
         if pid == 0:
             context.run(child)
-        born.append(pid)
+        result.append(pid)
 
-    thread = threading.Thread(target=fork, name="MainThread")  # which it is in the fork
+    thread = threading.Thread(target=fork, name="MainThread")  # it is the main thread of the fork
     try:
         thread.start()
-    except RuntimeError as error:  # as a fork that Linux has no process for
+    except RuntimeError as error:  # like a fork that fails for lack of processes
         raise OSError(f"fork: {error}") from error
     thread.join()
-    if isinstance(born[0], OSError):
-        raise born[0]
-    return born[0]
+    if isinstance(result[0], OSError):
+        raise result[0]
+    return result[0]
 
 
-def enter(container: int) -> None:
+def join_namespaces(container: int) -> None:
     """Join the namespaces of the process behind a pidfd."""
-    _call("setns", container, _OF_A_CONTAINER)
+    _call("setns", container, _CONTAINER_NAMESPACES)
 
 
 def finish_mounts(container: int, most_files: Mapping[str, int]) -> None:
-    """Bound the files of each of these tmpfs, and hide LEAKY_PROC_FILES; be in that mount namespace from now on.
+    """Join the mount namespace, limit the number of files of each tmpfs, and hide LEAKY_PROC_FILES.
 
-    bubblewrap limits only the bytes of a tmpfs, which empty files have none of, and takes 0.1 ms for each file that
-    it hides. The right to both goes with the user namespace that owns the mounts, which is not the inner one of
-    `enter`.
+    bubblewrap limits only the bytes of a tmpfs, and empty files have none; it also takes 0.1 ms for each hidden file.
+    Both need the user namespace that owns the mounts, which is not the inner one of `join_namespaces`.
     """
     mounts = os.open(f"/proc/{container}/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
     owner = fcntl.ioctl(mounts, NS_GET_USERNS)
@@ -226,14 +225,14 @@ def _hide(path: Path, by: bytes) -> None:
         _call("mount", None, bytes(path), None, ctypes.c_ulong(flags), None)
 
 
-def limit(limits: Mapping[str, int], pid: int = 0) -> None:
-    """Set resource limits by their name, `RLIMIT_…`, soft and hard alike."""
+def set_limits(limits: Mapping[str, int], pid: int = 0) -> None:
+    """Set resource limits by name (`RLIMIT_…`), both soft and hard."""
     for name, value in limits.items():
         resource.prlimit(pid, getattr(resource, name), (value, value))
 
 
-def give_up_rights(filters: Iterable[bytes]) -> None:
-    """Drop every capability, enter a Landlock domain, and let only the system calls of the filters through."""
+def drop_privileges(filters: Iterable[bytes]) -> None:
+    """Drop every capability, enter a Landlock domain, and load the seccomp filters."""
     for capability in range(64):
         if _libc().prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0:
             break  # this one and those above do not exist
@@ -245,7 +244,7 @@ def give_up_rights(filters: Iterable[bytes]) -> None:
 
 
 def load_filters(filters: Iterable[bytes]) -> None:
-    """Let only the system calls of these classic BPF programs through, here and in every child."""
+    """Load these classic BPF programs as seccomp filters, for this process and its children."""
     _call("prctl", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     for program in filters:
         code = ctypes.create_string_buffer(program, len(program))
@@ -255,15 +254,15 @@ def load_filters(filters: Iterable[bytes]) -> None:
 
 @cache
 def landlock_abi() -> int:
-    """The version of Landlock that this Linux offers; 0 for none, or for one that cannot be used here."""
+    """The Landlock ABI of this Linux; 0 for none, or for one that cannot be used here."""
     abi = _libc().syscall(_SYS_LANDLOCK_CREATE_RULESET, None, 0, LANDLOCK_CREATE_RULESET_VERSION)
     return abi if abi >= _ABI_REFER else 0
 
 
 def _enter_landlock_domain() -> None:
-    """One that forbids nothing but what every domain does: to look into processes outside of it, or signal them.
+    """Enter a domain that forbids only what every domain forbids: tracing or signalling processes outside of it.
 
-    A ruleset must handle something. Until ABI 6 that is LANDLOCK_ACCESS_FS_REFER, which is then allowed everywhere.
+    A ruleset must handle some access. Before ABI 6 that is LANDLOCK_ACCESS_FS_REFER, which is then allowed everywhere.
     """
     if not landlock_abi():
         return
@@ -285,7 +284,7 @@ def _enter_landlock_domain() -> None:
 
 
 def _set_capabilities(permitted: int) -> None:
-    """Of the first 32 capabilities these and no others, and nothing for programs to inherit."""
+    """Keep only these of the first 32 capabilities, none of the others, and no inheritable ones."""
     header = (ctypes.c_uint32 * 2)(_LINUX_CAPABILITY_VERSION_3, 0)
     _call("capset", header, (ctypes.c_uint32 * 6)(permitted, permitted))
 

@@ -1,4 +1,4 @@
-"""Build a container: bubblewrap makes the namespaces and the view of the file system, and holds them open."""
+"""Build a container: bubblewrap creates the namespaces and mounts, and keeps them open."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from typing import Any, NoReturn
 from . import confinement
 
 _FIRST_GROUP = 3  # the shell takes descriptors of one digit
-_NOT_JOINED = "echo the container cannot be put into its cgroup >&2; exit 1"
-_LAST_WORDS_S = 1.0
+_JOIN_FAILED = "echo the container cannot be put into its cgroup >&2; exit 1"
+_STDERR_TIMEOUT_S = 1.0
 
 
 class ContainerFailed(Exception):  # noqa: N818 - it names a state
-    """bubblewrap did not build the container; the message is what it said."""
+    """bubblewrap did not build the container. The message is the last line of its standard error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """The host's pid of its first process, whose end is that of all in it, and a pidfd."""
+    """The host's pid of its first process, with which all others end, and a pidfd of it."""
 
     pid: int
     pidfd: int
 
     def end(self) -> None:
-        """End all in it, and let go of it."""
+        """End every process in it and close the pidfd."""
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
         os.close(self.pidfd)
@@ -39,7 +39,7 @@ class Container:
 class ContainerBuilder:
     """A container that bubblewrap is building.
 
-    It joins the cgroups of the session before it does anything, and so does all that it starts.
+    bubblewrap joins the cgroups of the session first, so that all processes it starts are in them.
     """
 
     def __init__(
@@ -65,34 +65,36 @@ class ContainerBuilder:
             for file in (ready, errors, *files):
                 os.close(file)
 
-    def begun(self) -> Container:
-        """Wait until it has its namespaces, and a first process that goes on building. Raises ContainerFailed."""
+    def wait_until_created(self) -> Container:
+        """Wait until its namespaces and its first process exist. Raises ContainerFailed."""
         with os.fdopen(self._information, "rb") as information:
             if not _readable(information.fileno(), self._setup["timeout_s"]):
                 self._fail()
-            said = information.read()
-        if not said:
+            output = information.read()
+        if not output:
             self._fail()
-        first = int(json.loads(said)["child-pid"])
+        first = int(json.loads(output)["child-pid"])
         try:
             return Container(first, os.pidfd_open(first))
         except ProcessLookupError:
             self._fail()
 
-    def finish(self, container: Container) -> None:
-        """Wait until it is ready. Raises ContainerFailed."""
+    def wait_until_ready(self, container: Container) -> None:
+        """Wait until its file system is mounted and it is ready. Raises ContainerFailed."""
         if not _readable(self._ready, self._setup["timeout_s"]) or not os.read(self._ready, 1):
             self._fail()
         self._close()
-        confinement.limit(self._setup["limits"], container.pid)  # as everything that the guest can reach
+        confinement.set_limits(
+            self._setup["limits"], container.pid
+        )  # like every process that the guest can reach
 
     def _fail(self) -> NoReturn:
         with contextlib.suppress(ProcessLookupError):
             os.kill(self._pid, signal.SIGKILL)
-        said = os.read(self._errors, 4096) if _readable(self._errors, _LAST_WORDS_S) else b""
+        output = os.read(self._errors, 4096) if _readable(self._errors, _STDERR_TIMEOUT_S) else b""
         self._close()
-        lines = said.decode(errors="replace").strip().splitlines()
-        raise ContainerFailed(lines[-1] if lines else "bubblewrap said nothing")
+        lines = output.decode(errors="replace").strip().splitlines()
+        raise ContainerFailed(lines[-1] if lines else "bubblewrap reported no error")
 
     def _close(self, *more: int) -> None:
         for file in (self._ready, self._errors, *more):
@@ -100,17 +102,17 @@ class ContainerBuilder:
 
 
 def _start(command: list[str], output: tuple[int, int], groups: Iterable[int], files: list[int]) -> int:
-    """Start it in these cgroups; its pid. The zygote reaps it."""
+    """Start the command in these cgroups and return its pid. The zygote reaps it."""
     joined = list(enumerate(groups, start=_FIRST_GROUP))
     join = "".join(f"echo 0 >&{number} && exec {number}>&- && " for number, _ in joined)
-    argv = ["/bin/sh", "-c", f'{join}exec "$@"; {_NOT_JOINED}', "sh", *command] if joined else command
+    argv = ["/bin/sh", "-c", f'{join}exec "$@"; {_JOIN_FAILED}', "sh", *command] if joined else command
     null = os.open(os.devnull, os.O_RDWR)
     kept = [*enumerate((null, *output)), *joined, *((file, file) for file in files)]
     try:
         return os.posix_spawn(
             argv[0],
             argv,
-            {},  # the process of bubblewrap can be read from inside
+            {},  # the guest can read the environment of the bubblewrap process
             file_actions=[(os.POSIX_SPAWN_DUP2, file, number) for number, file in kept],
             setsid=True,
             setsigdef=[signal.SIGCHLD],

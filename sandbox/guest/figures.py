@@ -1,4 +1,4 @@
-"""Publish what a cell draws, however it shows it: matplotlib's backend, Pillow's viewer, PNG formatters.
+"""Publish the figures and images of a cell: matplotlib's backend, Pillow's viewer, PNG formatters.
 
 Loaded by matplotlib as its backend, under the name in `BACKEND`.
 """
@@ -25,12 +25,12 @@ BACKEND = f"module://{__name__}"
 OMITTED = "application/x-omitted"
 _SHOWN = "_shown_digest"
 _IMAGES = ("image/png", "image/jpeg", "image/webp", "image/gif")
-_SMALLER = 0.9  # than what would just fit, since small images compress a little worse
+_SHRINK_MARGIN = 0.9  # below the computed size, since small images compress slightly worse
 _NOTE_CHARS = 250
 
 
 class FigureManager(FigureManagerBase):
-    """What `fig.show()` and `plt.show()` end in."""
+    """Implements `fig.show()` and `plt.show()`."""
 
     most_pixels: ClassVar[int] = 16_000_000
     most_bytes: ClassVar[int] = 16 * 2**20
@@ -48,7 +48,7 @@ class FigureCanvas(FigureCanvasAgg):
 
 
 class NotebookViewer(ImageShow.Viewer):
-    """What `image.show()` ends in."""
+    """Implements `image.show()`."""
 
     def show(self, image: Image.Image, **options: Any) -> int:
         from IPython.display import display
@@ -58,7 +58,7 @@ class NotebookViewer(ImageShow.Viewer):
 
 
 def show_open_figures() -> None:
-    """Publish every open figure that was not shown as it is now, and close them all."""
+    """Publish every open figure that changed since it was shown, and close them all."""
     from matplotlib import pyplot as plt
 
     for number in plt.get_fignums():
@@ -67,13 +67,13 @@ def show_open_figures() -> None:
 
 
 def install(shell: Any, figure_pixels: int, figure_bytes: int) -> None:
-    """Make `shell` show figures and images through this module, and nothing else than them and text."""
+    """Make `shell` show figures and images through this module, and besides them only text."""
     from matplotlib import pyplot as plt
 
     FigureManager.most_pixels, FigureManager.most_bytes = figure_pixels, figure_bytes
     plt.switch_backend(BACKEND)
-    # Code made for a script asks for a file-only backend, with which plt.show() shows nothing.
-    mpl.use = plt.switch_backend = _stay
+    # Code written for scripts selects a file-only backend, with which plt.show() shows nothing.
+    mpl.use = plt.switch_backend = _keep_backend
     ImageShow.register(NotebookViewer(), order=0)
     formatter = shell.display_formatter
     formatter.active_types = ["text/plain", "image/png", "image/jpeg", OMITTED]
@@ -84,17 +84,17 @@ def install(shell: Any, figure_pixels: int, figure_bytes: int) -> None:
     shell.events.register("post_execute", show_open_figures)
 
 
-def allow_every_type(shell: Any) -> None:
-    """For a notebook, which shows more than text and images."""
+def allow_all_types(shell: Any) -> None:
+    """Allow every MIME type, for a notebook."""
     shell.display_formatter.active_types = shell.display_formatter.format_types
 
 
-def _stay(*arguments: Any, **options: Any) -> None:
-    """Accept a change of backend and keep ours."""
+def _keep_backend(*arguments: Any, **options: Any) -> None:
+    """Ignore a change of the backend."""
 
 
 def figure_png(figure: Figure) -> bytes:
-    """The figure as a PNG file, at a lower resolution where it would have too many pixels."""
+    """The figure as a PNG file, at a lower resolution if it would have too many pixels."""
     width, height = figure.get_size_inches()
     dpi = min(figure.dpi, (FigureManager.most_pixels / max(width * height, 0.01)) ** 0.5)
     data = _render(figure, dpi)
@@ -118,13 +118,13 @@ def _render(figure: Figure, dpi: float) -> bytes:
 def image_png(image: Image.Image, most_pixels: int) -> bytes | None:
     if image.width * image.height > most_pixels:
         size = f"{image.width}x{image.height}"
-        _omit(f"image of {size} pixels not shown: the limit is {most_pixels}; show a smaller one")
+        _display_note(f"image of {size} pixels not shown: the limit is {most_pixels}; show a smaller one")
         return None
     return _encode(image)
 
 
-def as_png(data: dict[str, Any]) -> dict[str, Any]:
-    """Display data with its image as a PNG file that the host takes: `IPython.display.Image` shows other kinds too."""
+def convert_to_png(data: dict[str, Any]) -> dict[str, Any]:
+    """Convert the image of display data to PNG, the only type that the host accepts."""
     mime = next((kind for kind in _IMAGES if data.get(kind)), None)
     if mime is None:
         return data
@@ -133,19 +133,19 @@ def as_png(data: dict[str, Any]) -> dict[str, Any]:
         if mime == "image/png" and _is_plain(file):
             return data
         image: dict[str, Any] = {"image/png": _fitting_png(file)}
-    except Exception as error:  # noqa: BLE001 - decoders raise anything, and showing something never failed a cell
+    except Exception as error:  # noqa: BLE001 - decoders raise anything, and displaying must not fail a cell
         image = {OMITTED: f"{mime} not shown: {type(error).__name__}: {error}"[:_NOTE_CHARS]}
     return {kind: value for kind, value in data.items() if kind not in _IMAGES} | image
 
 
 def _is_plain(file: bytes) -> bool:
-    """Whether it is a PNG file that is not interlaced, and has not too many pixels."""
+    """Whether it is a PNG file without interlacing and within the pixel limit."""
     width, height = (int.from_bytes(file[at : at + 4], "big") for at in (16, 20))
     return file[28:29] == b"\0" and width * height <= FigureManager.most_pixels
 
 
 def _fitting_png(file: bytes) -> bytes:
-    """The image of a file, upright, and smaller where it would have too many pixels or bytes."""
+    """The image of a file as PNG, rotated as its EXIF says, and scaled down to the limits."""
     with Image.open(BytesIO(file)) as image:
         most = FigureManager.most_pixels
         while True:
@@ -154,7 +154,7 @@ def _fitting_png(file: bytes) -> bytes:
             data = _encode(ImageOps.exif_transpose(image))
             if len(data) <= FigureManager.most_bytes:
                 return data
-            most = int(image.width * image.height * _SMALLER * FigureManager.most_bytes / len(data))
+            most = int(image.width * image.height * _SHRINK_MARGIN * FigureManager.most_bytes / len(data))
 
 
 def _encode(image: Image.Image) -> bytes:
@@ -172,7 +172,7 @@ def _publish(figure: Figure) -> None:
         display({"image/png": data, "text/plain": repr(figure)}, raw=True)
 
 
-def _omit(note: str) -> None:
+def _display_note(note: str) -> None:
     from IPython.display import display
 
     display({OMITTED: note, "text/plain": note}, raw=True)

@@ -1,9 +1,9 @@
-"""Call functions of the host from a cell: `host.detect(image_clue_0, "cat")`.
+"""Call host functions from a cell: `host.detect(image_clue_0, "cat")`.
 
-Values go over as JSON beside buffers: bytes are {"__bytes__": n}, the n-th buffer, and images {"__picture__": n}.
+Values are sent as JSON with buffers: bytes are {"__bytes__": n}, the n-th buffer, and images {"__picture__": n}.
 {"__float__": "nan"} is a number that JSON lacks, {"__int__": "0x…"} one that JSON readers do not agree on, and
-{"__dict__": [[key, value], …]} a dictionary that would be taken for one of these. `sandbox/values.py` is the
-other side of it.
+{"__dict__": [[key, value], …]} a dictionary that would be mistaken for one of these. `sandbox/protocol/values.py`
+is the other side.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ _JPEG_QUALITY = 95
 
 
 class HostError(Exception):
-    """A call of a host function failed. The message says which and why, in one line."""
+    """A call of a host function failed. The message is one line that names the function and the reason."""
 
 
-class UnknownFunction(HostError, AttributeError):  # noqa: N818 - it names what was asked for
+class UnknownFunction(HostError, AttributeError):  # noqa: N818 - it names what is unknown
     """The host has no function of this name."""
 
 
 class Host:
-    """The functions of the host, as attributes.
+    """The host functions, as attributes.
 
-    `send` hands a request over, `receive` waits for the next reply; a KeyboardInterrupt may come out of both.
+    `send` sends a request, `receive` waits for the next reply; both may raise KeyboardInterrupt.
     """
 
     def __init__(self, names: Iterable[str], send: Send, receive: Receive) -> None:
@@ -69,26 +69,29 @@ class Host:
             "call": os.urandom(8).hex(),
             "function": name,
             "args": [
-                _encoded(each, f"argument {at} of {name}", buffers) for at, each in enumerate(arguments, 1)
+                _encode_argument(each, f"argument {at} of {name}", buffers)
+                for at, each in enumerate(arguments, 1)
             ],
-            "kwargs": {key: _encoded(each, f"{key} of {name}", buffers) for key, each in options.items()},
+            "kwargs": {
+                key: _encode_argument(each, f"{key} of {name}", buffers) for key, each in options.items()
+            },
         }
-        reply, returned = self._exchange(request, buffers)
+        reply, returned = self._send_request(request, buffers)
         if "error" in reply:
             raise HostError(reply["error"])
         return decode(reply["value"], returned)
 
-    def _exchange(self, request: Content, buffers: list[bytes]) -> tuple[Content, list[bytes]]:
+    def _send_request(self, request: Content, buffers: list[bytes]) -> tuple[Content, list[bytes]]:
         with self._lock:
             self._send(request, buffers)
             while True:
                 reply, returned = self._receive()
-                # An interrupted call left its reply behind.
+                # Skip the reply of an earlier call that was interrupted.
                 if reply.get("call") == request["call"]:
                     return reply, returned
 
 
-def _encoded(value: object, what: str, buffers: list[bytes]) -> Any:
+def _encode_argument(value: object, what: str, buffers: list[bytes]) -> Any:
     try:
         return encode(value, buffers)
     except _NotPlain as reason:
@@ -96,7 +99,7 @@ def _encoded(value: object, what: str, buffers: list[bytes]) -> Any:
 
 
 class _NotPlain(Exception):  # noqa: N818 - it says what a value is
-    """A value that does not go over."""
+    """A value that cannot be sent to the host."""
 
 
 def encode(value: Any, buffers: list[bytes], level: int = 0) -> Any:
@@ -122,12 +125,12 @@ def encode(value: Any, buffers: list[bytes], level: int = 0) -> Any:
 
 
 def decode(value: Any, buffers: list[bytes]) -> Any:
-    """The value that the host has encoded. Pictures become PIL images."""
+    """Decode a value of the host. Images become PIL images."""
     match value:
         case {"__bytes__": int(at)}:
             return buffers[at]
         case {"__picture__": int(at)}:
-            return _opened(buffers[at])
+            return _decode_image(buffers[at])
         case {"__float__": str(text)}:
             return float(text)
         case {"__int__": str(digits)}:
@@ -146,7 +149,7 @@ def _text(value: str) -> str:
         value.encode()
     except UnicodeEncodeError:
         raise _NotPlain("text with half a surrogate pair; encode it to bytes") from None
-    return str.__str__(value)  # what a member of an enumeration is, not what it is called
+    return str.__str__(value)  # the value of an enum member, not its name
 
 
 def _put(data: bytes, buffers: list[bytes]) -> int:
@@ -165,23 +168,23 @@ def _dictionary(value: dict[Any, Any], buffers: list[bytes], level: int) -> Any:
 
 
 def _foreign(value: Any, buffers: list[bytes], level: int) -> Any:
-    """Pictures, and what numpy makes of numbers."""
+    """Encode images, and numbers and arrays of numpy."""
     import numpy as np
     from PIL import Image
 
     if isinstance(value, Image.Image):
-        return {"__picture__": _put(_file(value), buffers)}
+        return {"__picture__": _put(_encode_image(value), buffers)}
     if isinstance(value, np.generic):
         return encode(value.item(), buffers, level + 1)
     if isinstance(value, np.ndarray):
-        return {"__picture__": _put(_file(_image(value)), buffers)}
+        return {"__picture__": _put(_encode_image(_convert_array(value)), buffers)}
     kind = type(value).__name__
     raise _NotPlain(
         f"a value of type {kind}; only plain values, lists, dictionaries and images go to the host"
     )
 
 
-def _image(array: Any) -> Any:
+def _convert_array(array: Any) -> Any:
     from PIL import Image
 
     is_picture = array.ndim == 2 or (array.ndim == 3 and array.shape[2] in (3, 4))
@@ -193,8 +196,8 @@ def _image(array: Any) -> Any:
     return Image.fromarray(array.astype("uint8") * (255 if array.dtype.name == "bool" else 1))
 
 
-def _file(image: Any) -> bytes:
-    """PNG; JPEG of high quality where the picture is large and opaque."""
+def _encode_image(image: Any) -> bytes:
+    """PNG; JPEG of high quality if the image is large and opaque."""
     from .images import rgb
 
     if not (image.width and image.height):
@@ -208,7 +211,7 @@ def _file(image: Any) -> bytes:
     return sink.getvalue()
 
 
-def _opened(data: bytes) -> Any:
+def _decode_image(data: bytes) -> Any:
     from PIL import Image
 
     with Image.open(BytesIO(data)) as image:

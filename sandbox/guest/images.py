@@ -1,4 +1,4 @@
-"""Open image files for cells, and turn any picture into one that a PNG viewer shows as people see it."""
+"""Open image files for cells, and convert any image mode to RGB."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _ORIENTATION = 0x0112
 _WIDE = ("I", "F", "I;16", "I;16L", "I;16B", "I;16N")
 
 
-def lift_limits() -> None:
-    """The host decides which files come in; a 100-megapixel photo is no attack on a container with a memory limit."""
+def remove_pillow_limits() -> None:
+    """Remove Pillow's size limit: the host chooses the files, and the container has a memory limit."""
     Image.MAX_IMAGE_PIXELS = None
     ImageFile.LOAD_TRUNCATED_IMAGES = False
 
 
-def names() -> dict[str, Any]:
-    """What every cell finds in its namespace besides the images."""
+def default_names() -> dict[str, Any]:
+    """The names that every cell finds defined besides the images."""
     import matplotlib.pyplot as plt
     import numpy as np
 
@@ -29,14 +29,14 @@ def names() -> dict[str, Any]:
 
 
 def load(file: str) -> Image.Image:
-    """The first frame of the file, turned as its EXIF says, RGB. Raises what Pillow raises on a broken file.
+    """The first frame of the file, rotated as its EXIF says, as RGB. Raises what Pillow raises for a broken file.
 
-    What needs no change and seems to be whole is decoded when a cell first uses it: a 12-megapixel photo takes
-    60 ms, and a cell may want but its size.
+    A file that needs no conversion and seems complete is decoded when a cell first uses it: decoding a 12-megapixel
+    photo takes 60 ms, and a cell may need only its size.
     """
     image = Image.open(file)
     if _can_wait(image, Path(file)):
-        return _once_at_a_time(image)
+        return _serialize_loading(image)
     with image:
         image.load()
         ImageOps.exif_transpose(image, in_place=True)
@@ -52,8 +52,8 @@ def _can_wait(image: ImageFile.ImageFile, file: Path) -> bool:
         return _ENDS[str(image.format)] in data.read()
 
 
-def _once_at_a_time(image: ImageFile.ImageFile) -> ImageFile.ImageFile:
-    """Pillow's decoding is not for two threads at once, and a cell may well crop in several."""
+def _serialize_loading(image: ImageFile.ImageFile) -> ImageFile.ImageFile:
+    """Guard decoding by a lock: Pillow's is not thread-safe, and a cell may crop in several threads."""
     load, lock = image.load, threading.RLock()
 
     def guarded() -> Any:
@@ -65,11 +65,11 @@ def _once_at_a_time(image: ImageFile.ImageFile) -> ImageFile.ImageFile:
 
 
 def rgb(image: Image.Image) -> Image.Image:
-    """As RGB: deep grey scaled instead of clipped, transparency on white."""
+    """Convert to RGB: grey of more than 8 bits is scaled instead of clipped, transparency is put on white."""
     if image.mode == "RGB":
         return image if type(image) is Image.Image else image.copy()  # without the file it came from
     if image.mode in _WIDE:
-        return _scaled(image).convert("RGB")
+        return _scale_to_8_bits(image).convert("RGB")
     if image.mode in {"RGBA", "LA", "PA", "RGBa", "La"} or "transparency" in image.info:
         layer = image if image.mode == "RGBA" else image.convert("RGBA")
         white = Image.new("RGB", layer.size, "white")
@@ -78,8 +78,8 @@ def rgb(image: Image.Image) -> Image.Image:
     return image.convert("RGB")
 
 
-def _scaled(image: Image.Image) -> Image.Image:
-    """Wide grey as 8 bits: 16-bit files by their full range, others by the range that they use."""
+def _scale_to_8_bits(image: Image.Image) -> Image.Image:
+    """Scale grey of more than 8 bits: 16-bit files by their full range, others by the range of their values."""
     import numpy as np
 
     values = np.asarray(image).astype(np.float32)

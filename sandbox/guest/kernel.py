@@ -1,4 +1,4 @@
-"""An ordinary ipykernel but for one request more, and what it says of traces and of the host's functions."""
+"""An ipykernel with one more request type, traces, and calls of host functions."""
 
 # ipykernel and IPython are typed only in part
 # mypy: disable-error-code="no-untyped-call"
@@ -19,7 +19,7 @@ from .host import Host
 from .shell import CellCompiler, CellShell
 from .trace import Tracer
 
-_HOST_COMES_S = 0.0005  # between two looks whether the host has connected; it is about to
+_CONNECT_POLL_S = 0.0005  # between two attempts while the host is about to connect
 
 
 class CellKernel(IPythonKernel):
@@ -35,38 +35,40 @@ class CellKernel(IPythonKernel):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.shell.kernel = self  # it was made before any kernel was
+        self.shell.kernel = self  # the shell is created before the kernel
         self.shell_handlers["define_request"] = self.define_request
 
-    def take_over(self, out: Any, err: Any) -> None:
-        """After the fork: everything that `__init__` took from the process as it was then."""
+    def attach_process_state(self, out: Any, err: Any) -> None:
+        """Update after the fork what `__init__` took from the process before it."""
         self._stdout, self._stderr = out, err
         self._shell_context = contextvars.copy_context()
         self.shell.displayhook.pub_socket = self.shell.display_pub.pub_socket = self.iopub_socket
 
     async def execute_request(self, stream: Any, ident: Any, parent: dict[str, Any]) -> None:
-        """With two keys of our own: `trace`, a boolean, and `functions`, names of functions of the host."""
+        """Handle two additional keys: `trace`, a boolean, and `functions`, the names of host functions."""
         content = parent["content"]
         if "functions" in content:
-            self.shell.user_ns["host"] = Host(content["functions"], self._ask_host, self._hear_host)
-        self.shell.tracer = Tracer(self._tell_trace, self.trace_limits) if content.get("trace") else None
+            self.shell.user_ns["host"] = Host(
+                content["functions"], self._send_host_call, self._receive_host_reply
+            )
+        self.shell.tracer = Tracer(self._send_trace, self.trace_limits) if content.get("trace") else None
         await super().execute_request(stream, ident, parent)
 
     async def do_execute(self, *arguments: Any, **options: Any) -> dict[str, Any]:
         reply: dict[str, Any] = await super().do_execute(*arguments, **options)
-        if "evalue" in reply:  # whole, where the `error` message has it cut
+        if "evalue" in reply:  # complete, whereas the `error` message has it cut
             reply["evalue"] = reply["evalue"][: tracebacks.MESSAGE_CHARS]
         return reply
 
-    def _tell_trace(self, content: dict[str, Any]) -> None:
+    def _send_trace(self, content: dict[str, Any]) -> None:
         self.session.send(self.iopub_socket, "trace", content, self.get_parent("shell"))
 
-    def _ask_host(self, content: dict[str, Any], buffers: list[bytes]) -> None:
-        sys.stdout.flush()  # what was said before the call comes before what is said about it
+    def _send_host_call(self, content: dict[str, Any], buffers: list[bytes]) -> None:
+        sys.stdout.flush()  # output before the call comes before the output of the call
         parent, ident = self.get_parent("shell"), self._get_shell_context_var(self._shell_parent_ident)
         self.stdin_socket.setsockopt(
             zmq.ROUTER_MANDATORY, 1
-        )  # else what comes too early is dropped in silence
+        )  # otherwise an early message is dropped silently
         while True:
             try:
                 self.session.send(self.stdin_socket, "host_call", content, parent, ident, buffers=buffers)
@@ -74,10 +76,10 @@ class CellKernel(IPythonKernel):
             except zmq.ZMQError as error:
                 if error.errno != zmq.EHOSTUNREACH:
                     raise
-            time.sleep(_HOST_COMES_S)
+            time.sleep(_CONNECT_POLL_S)
 
-    def _hear_host(self) -> tuple[dict[str, Any], list[bytes]]:
-        self.stdin_socket.poll()  # ends with a KeyboardInterrupt too
+    def _receive_host_reply(self) -> tuple[dict[str, Any], list[bytes]]:
+        self.stdin_socket.poll()  # can raise KeyboardInterrupt
         _, message = self.session.recv(self.stdin_socket)
         return message["content"], [bytes(buffer) for buffer in message["buffers"]]
 

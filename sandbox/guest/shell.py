@@ -1,4 +1,4 @@
-"""The IPython of cells: images by our own backend, short tracebacks, and no end before the container's."""
+"""The IPython shell of cells: our own image backend, short tracebacks, and no exit before the container ends."""
 
 # ipykernel and IPython are typed only in part
 # mypy: disable-error-code="no-untyped-call"
@@ -20,7 +20,7 @@ from .trace import Tracer
 
 
 class CellCompiler(CachingCompiler):
-    """Names a cell by its number, so that a traceback can tell it from the library and from other cells."""
+    """Names a cell by its number, so that a traceback can distinguish it from libraries and other cells."""
 
     current = 0
 
@@ -30,7 +30,7 @@ class CellCompiler(CachingCompiler):
 
 
 class _SessionHistory(HistoryManager):
-    """Names the session of a range by the number that it has in a tail, where IPython's own calls it 0."""
+    """Returns the current session in a range by its number, where IPython returns 0."""
 
     def get_range(self, *arguments: Any, **options: Any) -> Any:
         for session, line, cell in super().get_range(*arguments, **options):
@@ -43,7 +43,7 @@ class CellPublisher(ZMQDisplayPublisher):
     shell: Any
 
     def publish(self, data: Any, *arguments: Any, **options: Any) -> None:
-        super().publish(self.shell.shown(data), *arguments, **options)
+        super().publish(self.shell.convert_display_data(data), *arguments, **options)
 
 
 class CellDisplayHook(ZMQShellDisplayHook):
@@ -52,11 +52,11 @@ class CellDisplayHook(ZMQShellDisplayHook):
     shell: Any
 
     def write_format_data(self, format_dict: Any, md_dict: Any = None) -> None:
-        super().write_format_data(self.shell.shown(format_dict), md_dict)
+        super().write_format_data(self.shell.convert_display_data(format_dict), md_dict)
 
 
 class CellShell(ZMQInteractiveShell):
-    """Ends with the container only, draws through our backend whatever a cell asks for, keeps tracebacks short."""
+    """Exits only with the container, always uses our image backend, and keeps tracebacks short."""
 
     compile: Any
     displayhook_class = Type(CellDisplayHook)
@@ -67,21 +67,21 @@ class CellShell(ZMQInteractiveShell):
     restore_streams: Any = staticmethod(lambda: None)
 
     def init_profile_dir(self, profile_dir: Any) -> None:
-        """There is none: it would be read from, and written to, the home of whoever runs this."""
+        """Use no profile: it would be read from, and written to, the home folder of the user."""
 
     def init_history(self) -> None:
         self.history_manager = HistoryManager(shell=self, parent=self, hist_file=":memory:")
 
-    def keep_history(self) -> None:
-        """For a Jupyter client, which asks for it: in memory, so that it ends with the kernel."""
+    def enable_history(self) -> None:
+        """Keep a history for Jupyter clients, which request it: in memory, so that it ends with the kernel."""
         HistoryManager.enabled = True  # type: ignore[assignment]  # a trait
         self.history_manager = _SessionHistory(shell=self, parent=self, hist_file=":memory:")
 
     def init_environment(self) -> None:
         os.environ.update(TERM="dumb", NO_COLOR="1", PAGER="cat")  # output is read as plain text
 
-    def watch_cells(self) -> None:
-        """Trace the cells for which that was asked."""
+    def register_trace_events(self) -> None:
+        """Trace every cell that requests it."""
         self.events.register("pre_execute", self._start_trace)
         self.events.register("post_execute", self._stop_trace)
 
@@ -93,9 +93,9 @@ class CellShell(ZMQInteractiveShell):
         if self.tracer is not None:
             self.tracer.stop()
 
-    def shown(self, data: dict[str, Any]) -> dict[str, Any]:
+    def convert_display_data(self, data: dict[str, Any]) -> dict[str, Any]:
         """What is sent of this display data: the host takes images as PNG files only."""
-        return data if self.rich else figures.as_png(data)
+        return data if self.rich else figures.convert_to_png(data)
 
     def ask_exit(self) -> None:
         if self.rich:
@@ -104,21 +104,21 @@ class CellShell(ZMQInteractiveShell):
             raise SystemExit  # `exit()` ends the cell; the kernel must outlive it
 
     def enable_matplotlib(self, gui: str | None = None) -> tuple[str, str]:
-        return "inline", figures.BACKEND  # `%matplotlib …` would put another backend in the place of ours
+        return "inline", figures.BACKEND  # `%matplotlib …` would replace our backend
 
     def system(self, cmd: str) -> None:
-        """`!cmd`: IPython's own needs a terminal, of which a machine has but a few."""
+        """Run `!cmd`: IPython's version needs a pseudo-terminal, and their number is limited machine-wide."""
         self.user_ns["_exit_code"] = subprocess.call(self.var_expand(cmd, depth=1), shell=True)
 
     def showtraceback(self, exc_tuple: Any = None, *arguments: Any, **options: Any) -> None:
         self.restore_streams()
-        # IPython's own inspects and colours every frame, which takes up to seconds.
+        # IPython's version inspects and colours every frame, which can take seconds.
         etype, error, _ = self._get_exc_info(exc_tuple)
-        shown = tracebacks.message(error)  # of a syntax error, without "(<cell 3>, line 2)"
-        self._showtraceback(etype, shown, tracebacks.lines(etype, error, self.compile.current))
+        message = tracebacks.format_message(error)  # of a syntax error, without "(<cell 3>, line 2)"
+        self._showtraceback(etype, message, tracebacks.format_lines(etype, error, self.compile.current))
 
     def _format_exception_for_storage(self, *arguments: Any, **options: Any) -> dict[str, Any]:
-        return {}  # for notebooks made from a history; it would make IPython's own traceback after all
+        return {}  # for notebooks made from a history; it would format IPython's own traceback
 
     def showsyntaxerror(self, *arguments: Any, **options: Any) -> None:
         self.showtraceback()

@@ -1,4 +1,4 @@
-"""Standard output and error in pieces that the channels carries, and of the cell that started the writer."""
+"""Standard output and error, in pieces within the message limit, attributed to the cell that started the writer."""
 
 # ipykernel is typed only in part
 # mypy: disable-error-code="no-untyped-call"
@@ -17,9 +17,9 @@ from typing import Any, ClassVar
 
 from ipykernel.iostream import OutStream
 
-_FLUSH_S = 0.02  # lines written longer ago than this outlive a crash, and code that holds the interpreter
+_FLUSH_S = 0.02  # older lines are sent, so that they survive a crash, and code that holds the GIL
 _PIPE = 65_536
-_PIECE = 2**20  # characters in one message: larger ones would be refused by the host
+_PIECE = 2**20  # characters in one message; the host refuses larger ones
 
 
 class CellStream(OutStream):
@@ -30,17 +30,17 @@ class CellStream(OutStream):
     _flushed = 0.0
 
     def close(self) -> None:
-        """Stay open: a cell that closes its standard output must not silence the next one."""
+        """Do nothing: a cell that closes its standard output must not silence the next one."""
 
     def write(self, text: str) -> int:
-        if os.getpid() != self._master_pid:  # a fork: it has the descriptors and no thread that sends
+        if os.getpid() != self._master_pid:  # a forked process has the descriptors but no sending thread
             return _write_all(1 if self.name == "stdout" else 2, text)
         if self.children is not None:
-            self.children.catch_up()
+            self.children.forward_pending()
         return self.send(text)
 
     def send(self, text: str) -> int:
-        """Write without a look at what children have said before."""
+        """Write without forwarding earlier output of child processes."""
         for at in range(0, len(text), _PIECE):
             piece = text[at : at + _PIECE]
             super().write(piece)
@@ -49,15 +49,15 @@ class CellStream(OutStream):
             if self._unsent >= _PIECE or is_old:
                 self._unsent = 0
                 self.flush()
-                self.flush()  # the first one is over before the socket has the text, the second one is not
+                self.flush()  # the first flush returns before the socket has the text, the second one does not
                 self._flushed = time.monotonic()
         return len(text)
 
 
 class ChildOutput:
-    """What processes of a cell write to descriptors 1 and 2: two pipes for each cell, read by one thread.
+    """What child processes write to descriptors 1 and 2: two pipes for each cell, read by one thread.
 
-    So what a process says that outlives its cell is still known to be of that cell.
+    The output of a process that outlives its cell is therefore still attributed to that cell.
     """
 
     def __init__(self, out: CellStream, err: CellStream) -> None:
@@ -69,20 +69,22 @@ class ChildOutput:
         threading.Thread(target=self._read, name="children", daemon=True).start()
 
     def begin_cell(self) -> None:
-        """Give the processes of this cell pipes of their own."""
-        context = contextvars.copy_context()  # in it ipykernel keeps whose output it is
+        """Create the pipes for the processes of this cell."""
+        context = contextvars.copy_context()  # ipykernel keeps the parent message of the output in it
         with self._lock:
             self._current = tuple(self._pipe(at, stream, context) for at, stream in self._streams.items())
 
-    def catch_up(self) -> None:
-        """Pass on what processes of this cell have said up to now."""
+    def forward_pending(self) -> None:
+        """Forward what processes of this cell have written so far."""
         with self._lock:
             for pipe, _ in self._poll.poll(0):
-                while pipe in self._current and pipe in self._pipes and self._pass_on(pipe):
+                while pipe in self._current and pipe in self._pipes and self._forward(pipe):
                     continue
 
     def _pipe(self, at: int, stream: CellStream, context: contextvars.Context) -> int:
-        read, write = map(_high, os.pipe())  # a cell may have closed 1 and 2, which are given out anew then
+        read, write = map(
+            _move_to_high_fd, os.pipe()
+        )  # if a cell has closed 1 or 2, the pipe would get that number
         os.set_blocking(read, False)
         os.dup2(write, at)
         os.close(write)
@@ -95,36 +97,36 @@ class ChildOutput:
             for pipe, _ in self._poll.poll():
                 with self._lock:
                     if pipe in self._pipes:
-                        self._pass_on(pipe)
+                        self._forward(pipe)
 
-    def _pass_on(self, pipe: int) -> bool:
-        """Whether there was anything."""
+    def _forward(self, pipe: int) -> bool:
+        """Forward one read; whether there was any data."""
         try:
-            said = os.read(pipe, _PIPE)
+            data = os.read(pipe, _PIPE)
         except BlockingIOError:
             return False
         stream, context = self._pipes[pipe]
-        if said:
-            context.copy().run(stream.send, said.decode(errors="replace"))
-        else:  # every process that had it has ended
+        if data:
+            context.copy().run(stream.send, data.decode(errors="replace"))
+        else:  # every process that held it has ended
             self._poll.unregister(pipe)
             del self._pipes[pipe]
             os.close(pipe)
-        return bool(said)
+        return bool(data)
 
 
-def watch_children(events: Any) -> None:
-    """Take in what the processes of each cell write, from the next cell on."""
+def capture_children(events: Any) -> None:
+    """Capture what the child processes of each cell write, from the next cell on."""
     out, err = sys.stdout, sys.stderr
     assert isinstance(out, CellStream)
     assert isinstance(err, CellStream)
     children = CellStream.children = ChildOutput(out, err)
     events.register("pre_execute", children.begin_cell)
-    events.register("post_execute", children.catch_up)
+    events.register("post_execute", children.forward_pending)
 
 
-def keeper() -> Callable[[], None]:
-    """What puts the present standard streams back into their place, whatever a cell did to it."""
+def build_restorer() -> Callable[[], None]:
+    """A function that restores the current standard streams after a cell has replaced them."""
     out, err = sys.stdout, sys.stderr
 
     def restore() -> None:
@@ -133,10 +135,10 @@ def keeper() -> Callable[[], None]:
     return restore
 
 
-def give_threads_their_cell() -> None:
-    """Let a thread write as the cell that started it, so that what it says too late is never another cell's.
+def attribute_threads_to_cells() -> None:
+    """Attribute the output of a thread to the cell that started it, even if it is late.
 
-    A worker of a pool that an earlier cell made belongs to that cell too.
+    A worker of a pool that an earlier cell created also belongs to that cell.
     """
     start: Callable[[threading.Thread], None] = threading.Thread.start
 
@@ -148,7 +150,7 @@ def give_threads_their_cell() -> None:
     threading.Thread.start = start_in_context  # type: ignore[method-assign, assignment]
 
 
-def _high(descriptor: int) -> int:
+def _move_to_high_fd(descriptor: int) -> int:
     moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 10)
     os.close(descriptor)
     return moved

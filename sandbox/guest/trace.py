@@ -1,9 +1,9 @@
-"""Trace a cell: which lines ran, and which variables each of them made or changed.
+"""Trace a cell: which lines ran, and which variables each of them created or changed.
 
-Told are the cell's own level, as if it were one function, and the functions of this and of earlier cells, in the
-thread that started the trace. Not told: libraries, class bodies, other threads, and what happens inside a
-comprehension, which is one line on every Python. The rest of the cell runs untraced after `Limits.steps` events,
-after its stack was full (an endless recursion), and after it has called `sys.settrace` itself.
+Covered: the cell level, recorded as one function, and the functions of this and of earlier cells, in the thread that
+started the trace. Not covered: libraries, class bodies, other threads, and the inside of a comprehension, which is one
+line on every Python. The rest of a cell runs untraced after `Limits.steps` events, after a stack overflow (an endless
+recursion), and after it has called `sys.settrace` itself.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 from .abbreviate import CONSTANTS, Abbreviation
 from .batches import Batches, Limits, Send
-from .codes import Code, look_at
+from .codes import Code, analyze
 
 _LINE_CHARS = 500
 _MISSING = object()
@@ -24,7 +24,7 @@ _MISSING = object()
 class Tracer:
     """Traces this thread from `start` to `stop`. `send` gets the content of each `trace` message.
 
-    That is {"events": [...], "omitted": events left out before these, "stopped": whether it is over before the cell}.
+    That is {"events": [...], "omitted": events left out before these, "stopped": whether it ended before the cell}.
     What happened in the last 50 ms before a crash of the process may be missing.
     """
 
@@ -33,18 +33,18 @@ class Tracer:
         self._steps = limits.steps
         self._codes: dict[int, tuple[CodeType, Code | None]] = {}
         self._cell: _Call | None = None
-        self._held: list[dict[str, Any]] = []  # events that may not be worth telling
+        self._held: list[dict[str, Any]] = []  # events that may have to be dropped
         self._held_call: _Call | None = None
         self.abbreviation = Abbreviation(limits.value_chars)
-        self.depth = 0  # calls around the next one
+        self.depth = 0  # the nesting depth of the next call
 
     def start(self) -> None:
         self._batches.start()
         sys.settrace(self._enter)
 
     def stop(self) -> None:
-        """Tell the end of the cell and send what is left. To be called also when the cell raised."""
-        # Python takes the tracer away when it raises, and it does where the stack is full already.
+        """Record the end of the cell and send the remaining events. Also call it when the cell raised."""
+        # Python removes a tracer that raises, which ours does after a stack overflow.
         self._batches.stopped = self._batches.stopped or sys.gettrace() != self._enter
         sys.settrace(None)
         if self._cell is not None and not self._batches.stopped:
@@ -52,8 +52,8 @@ class Tracer:
         self._release()
         self._batches.flush()
 
-    def tell(self, event: dict[str, Any], call: _Call) -> None:
-        """Nothing is told of a generator that is closed where it waits: not every Python calls it for that."""
+    def record(self, event: dict[str, Any], call: _Call) -> None:
+        """Record an event, except of a suspended generator that is closed: not every Python traces that."""
         if call is not self._held_call:
             self._release()
         self._held.append(event)
@@ -79,11 +79,11 @@ class Tracer:
             code = self._code(frame.f_code)
             return None if code is None else self._call(code).trace(frame, event, argument)
         except RecursionError:
-            return None  # the stack of the cell is full: its own RecursionError comes next
+            return None  # the stack of the cell is full: it gets its own RecursionError next
 
     def _code(self, code: CodeType) -> Code | None:
-        if id(code) not in self._codes:  # a dictionary by the code itself would compare the instructions
-            self._codes[id(code)] = code, look_at(code)
+        if id(code) not in self._codes:  # code objects as keys would be compared by their instructions
+            self._codes[id(code)] = code, analyze(code)
         return self._codes[id(code)][1]
 
     def _call(self, code: Code) -> _Call:
@@ -96,13 +96,13 @@ class Tracer:
 
 
 class _Call:
-    """A function from its call, or the resumption of a generator, to its end; or all statements of the cell."""
+    """One call of a function, or the part of a generator between two yields; or all statements of the cell."""
 
     __slots__ = (
-        "_connection",
         "_depth",
         "_held",
         "_last",
+        "_line",
         "_pending",
         "_raised",
         "_seen",
@@ -115,75 +115,77 @@ class _Call:
         self.code = code
         self._tracer = tracer
         self._depth = tracer.depth
-        self._connection = 0  # told last
-        self._last = ""  # event
-        self._seen: dict[str, tuple[object, str]] = {}  # a variable's text; its value, where that is enough
+        self._line = 0  # the last recorded one
+        self._last = ""  # the last event
+        self._seen: dict[
+            str, tuple[object, str]
+        ] = {}  # the value (constants only) and the text of each variable
         self._started = False
         self._raised = False
         self._pending: list[list[str]] = []  # changes between two statements
 
     def trace(self, frame: FrameType, event: str, argument: Any) -> Any:
-        """What `sys.settrace` asks for."""
+        """The local trace function for `sys.settrace`."""
         try:
-            self._take(frame, event, argument)
+            self._handle(frame, event, argument)
         except RecursionError:
             return self.trace  # as above
         return self.trace
 
     def end(self) -> None:
-        """The end of the cell: its last statement has returned, or was left by an exception."""
-        self._tell("return", self._connection, self._changed(), None if self._raised else "None")
+        """Record the end of the cell, after its last statement has returned or raised."""
+        self._record("return", self._line, self._take_changes(), None if self._raised else "None")
 
-    def _take(self, frame: FrameType, event: str, argument: Any) -> None:
+    def _handle(self, frame: FrameType, event: str, argument: Any) -> None:
         inside = self.code.comprehensions.get(frame.f_lasti)
         line = inside.line if inside else frame.f_lineno
-        if event == "line" and inside and line == self._connection:
+        if event == "line" and inside and line == self._line:
             return  # the whole comprehension is one line
-        # Only an exception is told while a comprehension runs and has variables of its own.
+        # While a comprehension runs and hides variables, only an exception is recorded.
         own = inside.names if inside and event == "exception" else frozenset[str]()
-        self._look(frame, own, "starting" if event == "call" else "new")
+        self._compare_variables(frame, own, "starting" if event == "call" else "new")
         match event:
             case "call":
-                self._begin(line)
+                self._handle_call(line)
             case "line":
-                self._connection = line
-                self._tell("line", line, self._changed(), None)
+                self._line = line
+                self._record("line", line, self._take_changes(), None)
             case "exception":
                 text = self._tracer.abbreviation.of_error(argument[1])
-                self._tell("exception", line, self._changed(), text)
+                self._record("exception", line, self._take_changes(), text)
             case "return":
-                self._raised = argument is None and not self._gives_none(frame.f_lasti)
-                self._return(line, argument)
+                self._raised = argument is None and not self._returns_none(frame.f_lasti)
+                self._handle_return(line, argument)
         self._last = event
 
-    def _gives_none(self, offset: int) -> bool:
-        """Whether None is a value that is returned or yielded: a call that an exception ends tells it too."""
+    def _returns_none(self, offset: int) -> bool:
+        """Whether None was returned or yielded: a call ended by an exception has the same argument."""
         if offset in self.code.yielding:
             return self._last != "exception"
         return offset in self.code.returning
 
-    def _begin(self, line: int) -> None:
+    def _handle_call(self, line: int) -> None:
         self._tracer.depth = self._depth + 1
         self._raised = True  # unless it returns
-        self._connection = 0
+        self._line = 0
         if not self._started:
             self._started = True
-            self._tell("call", 1 if self.code.is_cell_level else line, self._changed(), None)
+            self._record("call", 1 if self.code.is_cell_level else line, self._take_changes(), None)
 
-    def _return(self, line: int, value: object) -> None:
+    def _handle_return(self, line: int, value: object) -> None:
         if not self.code.is_cell_level:
             self._tracer.depth = self._depth
             text = None if self._raised else self._tracer.abbreviation.of(value)
-            self._tell("return", line, self._changed(), text)
+            self._record("return", line, self._take_changes(), text)
 
-    def _look(self, frame: FrameType, hidden: frozenset[str], how: str) -> None:
-        """Note the variables whose text is not what it was."""
+    def _compare_variables(self, frame: FrameType, hidden: frozenset[str], how: str) -> None:
+        """Note the variables whose text has changed."""
         at_cell_level = self.code.is_cell_level
         values = frame.f_globals if at_cell_level else dict(frame.f_locals)
         for name in self.code.names:
             value, before = values.get(name, _MISSING), self._seen.get(name)
             if name in hidden and not at_cell_level:
-                continue  # the comprehension's; the function's own one comes back afterwards
+                continue  # it is the comprehension's; the function's variable is restored afterwards
             if value is _MISSING:
                 self._seen.pop(name, None)
             elif before is None or before[0] is not value:
@@ -192,11 +194,11 @@ class _Call:
                     self._pending.append([name, text, how if before is None else "modified"])
                 self._seen[name] = (value if type(value) in CONSTANTS else _MISSING, text)
 
-    def _changed(self) -> list[list[str]]:
+    def _take_changes(self) -> list[list[str]]:
         changes, self._pending = self._pending, []
         return changes
 
-    def _tell(self, kind: str, line: int, changes: list[list[str]], value: str | None) -> None:
+    def _record(self, kind: str, line: int, changes: list[list[str]], value: str | None) -> None:
         source = linecache.getline(self.code.file, line)
         if kind == "call":
             line, source = _definition(self.code.file, line, source)
@@ -210,18 +212,18 @@ class _Call:
             "changes": changes,
             "value": value,
         }
-        self._tracer.tell(event, self)
+        self._tracer.record(event, self)
 
 
 def _ends_in_closing(events: list[dict[str, Any]]) -> bool:
-    """Whether these are, or begin, all the events of a generator that is closed where it waits."""
+    """Whether these are all events, or the first ones, of closing a suspended generator."""
     kinds = [event["kind"] for event in events]
     exits = all(event["value"] == "GeneratorExit" for event in events[1:2])
     return exits and kinds == ["call", "exception", "return"][: len(kinds)]
 
 
 def _definition(file: str, line: int, source: str) -> tuple[int, str]:
-    """A call begins at the decorators; where the function itself begins tells more."""
+    """The line of the `def`: a call event has the line of the first decorator."""
     if source.lstrip().startswith("@"):
         for at, candidate in enumerate(linecache.getlines(file)[line:], line + 1):
             if candidate.lstrip().startswith(("def ", "async def ")):

@@ -1,4 +1,4 @@
-"""Tracebacks for a reader who knows the cell and nothing else: its own frames, then the exception."""
+"""Tracebacks with the frames of cells only, then the exception."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import linecache
 import traceback
 from types import TracebackType
 
-_FRAMES = 8  # an endless recursion has thousands that say the same
+_FRAMES = 8  # an endless recursion has thousands of equal frames
 _LINE_CHARS = 300
 MESSAGE_CHARS = 20_000
 
 
-def message(error: BaseException) -> str:
-    """What it says, cut in the middle: some libraries put all of their data into it."""
+def format_message(error: BaseException) -> str:
+    """The message of an exception, cut in the middle: some libraries put all of their data into it."""
     text = error.msg if isinstance(error, SyntaxError) else str(error)
     half = MESSAGE_CHARS // 2
     return text if len(text) <= MESSAGE_CHARS else f"{text[:half]} … {text[-half:]}"
@@ -22,8 +22,8 @@ def cell_name(number: int) -> str:
     return f"<cell {number}>"
 
 
-def lines(etype: type[BaseException], error: BaseException, current: int) -> list[str]:
-    """The frames of cells, innermost last. The cell that runs now is `<cell>`, earlier ones have a number."""
+def format_lines(etype: type[BaseException], error: BaseException, current: int) -> list[str]:
+    """The frames of cells, innermost last. The current cell is `<cell>`, earlier ones have a number."""
     frames = _frames(error.__traceback__, current)
     if isinstance(error, SyntaxError):
         frames += _syntax(error, current)
@@ -67,11 +67,11 @@ def _frame(label: str, line: int, function: str, source: str) -> str:
 
 
 def _summary(etype: type[BaseException], error: BaseException) -> list[str]:
-    said = message(error)
-    summary = f"{etype.__name__}: {said}" if said else etype.__name__
+    message = format_message(error)
+    summary = f"{etype.__name__}: {message}" if message else etype.__name__
     cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     return (
         [summary]
         if cause is None
-        else [summary, f"  (while handling {type(cause).__name__}: {message(cause)})"]
+        else [summary, f"  (while handling {type(cause).__name__}: {format_message(cause)})"]
     )

@@ -1,12 +1,13 @@
-"""The warm process of one Sandbox: it has everything imported, and forks a kernel into a container for each request.
+"""The zygote of one Sandbox: it has everything imported, and forks a kernel into a container for each request.
 
 It runs no code of a guest. A request is one packet on its socket, with the descriptors for the new kernel; the
-answer carries a pidfd of the container and one of the kernel. The end of the socket is the end of the process.
+answer carries pidfds of the container and of the kernel. The process exits when the socket is closed.
 """
 
 from __future__ import annotations
 
 import base64
+import ctypes
 import gc
 import json
 import os
@@ -14,21 +15,25 @@ import resource
 import signal
 import socket
 import threading
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from . import app, confinement, pages
+from . import app, confinement
 from .container import Container, ContainerBuilder, ContainerFailed
 from .spawn import KernelSpawner
 
 _PACKET = 65_536
-_MOST_DESCRIPTORS = 16
+_MAX_DESCRIPTORS = 16
 _STACK_BYTES = 8 * 2**20
+_LARGE_PAGE = 2**21  # bytes
+_MADV_COLLAPSE = 25  # linux/mman.h, since Linux 6.1
+_ANONYMOUS_NAMES = ("", "[heap]")  # memory with another name belongs to a file
 
 
 class Zygote:
-    """`setup` is what sandbox/zygote.py sends as the first packet."""
+    """Serves requests. `setup` is the first packet, which sandbox/runtime/zygote.py sends."""
 
     def __init__(self, control: socket.socket, setup: dict[str, Any]) -> None:
         self._control = control
@@ -36,61 +41,63 @@ class Zygote:
         self._filters = [base64.b64decode(program) for program in setup["filters"]]
 
     def serve(self) -> None:
-        """Answer requests until nobody can send any."""
-        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # Linux reaps: a container is gone only then
-        self._say({"landlock": confinement.landlock_abi()}, [os.pidfd_open(os.getpid())])
-        while self._answer():
+        """Answer requests until the socket is closed."""
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # Linux reaps children: only then a container is gone
+        self._send_answer({"landlock": confinement.landlock_abi()}, [os.pidfd_open(os.getpid())])
+        while self._serve_request():
             continue
 
-    def _answer(self) -> bool:
-        """Whether there was a request."""
-        packet, descriptors, _, _ = socket.recv_fds(self._control, _PACKET, _MOST_DESCRIPTORS)
+    def _serve_request(self) -> bool:
+        """Serve one request; False if the socket was closed."""
+        packet, descriptors, _, _ = socket.recv_fds(self._control, _PACKET, _MAX_DESCRIPTORS)
         for descriptor in descriptors:
             os.set_inheritable(descriptor, False)
         try:
             if packet:
-                self._open(json.loads(packet), descriptors)
+                self._open_session(json.loads(packet), descriptors)
         except (ContainerFailed, OSError) as error:
-            self._say({"failed": f"{error}"[:1000]}, [])
+            self._send_answer({"failed": f"{error}"[:1000]}, [])
         finally:
             for descriptor in descriptors:
                 os.close(descriptor)
         return bool(packet)
 
-    def _open(self, request: dict[str, Any], descriptors: list[int]) -> None:
+    def _open_session(self, request: dict[str, Any], descriptors: list[int]) -> None:
         kept = len(descriptors) - request["groups"]
         spawner = KernelSpawner(self._setup, self._filters, descriptors[:kept], descriptors[kept:])
         try:
-            kernel, container = self._send(spawner, request)
+            kernel, container = self._start_kernel(spawner, request)
         finally:
             spawner.close()
-        self._say({}, [kernel, container])
+        self._send_answer({}, [kernel, container])
 
-    def _send(self, spawner: KernelSpawner, request: dict[str, Any]) -> tuple[int, int]:
-        """A new kernel in a new container, which is built while the kernel is forked: pidfds of both."""
+    def _start_kernel(self, spawner: KernelSpawner, request: dict[str, Any]) -> tuple[int, int]:
+        """Build a container and fork a kernel at the same time; return pidfds of both."""
         setup = self._setup["container"]
         if not setup:
             kernel = self._fork(spawner, None, request["work"])
             return kernel, os.dup(kernel)
         builder = ContainerBuilder(setup, request["mounts"], self._filters, spawner.groups)
-        container = builder.begun()
-        with ExitStack() as unless_it_is_ready:
-            unless_it_is_ready.callback(container.end)
+        container = builder.wait_until_created()
+        with ExitStack() as on_failure:
+            on_failure.callback(container.end)
             try:
                 kernel = self._fork(spawner, container, request["work"])
-                unless_it_is_ready.callback(os.close, kernel)
+                on_failure.callback(os.close, kernel)
             finally:
-                builder.finish(container)  # also to hear why there was no container to send it to
-            unless_it_is_ready.pop_all()
-        spawner.open()
+                builder.wait_until_ready(
+                    container
+                )  # also after a failed fork, for the error of the container
+            on_failure.pop_all()
+        spawner.release()
         return kernel, container.pidfd
 
     def _fork(self, spawner: KernelSpawner, container: Container | None, work: str) -> int:
-        """A pidfd of the fork. Raises OSError, also where it has ended already, with its container."""
-        return os.pidfd_open(spawner.send(container, work))
+        """Fork the kernel and return its pidfd. Raises OSError, also if it has already ended with its container."""
+        return os.pidfd_open(spawner.fork_kernel(container, work))
 
-    def _say(self, answer: dict[str, Any], descriptors: list[int]) -> None:
-        """Send, and let go of the descriptors."""
+    def _send_answer(self, answer: dict[str, Any], descriptors: list[int]) -> None:
+        """Send an answer and close the descriptors."""
         try:
             socket.send_fds(self._control, [json.dumps(answer).encode()], descriptors)
         finally:
@@ -99,18 +106,43 @@ class Zygote:
 
 
 def serve(control: socket.socket, setup: dict[str, Any]) -> None:
-    """Become the zygote of a Sandbox, until its end."""
-    threading.stack_size(_STACK_BYTES)  # of what becomes a kernel's first thread, whatever `ulimit -s` says
+    """Become the zygote of a Sandbox, until it is closed."""
+    threading.stack_size(_STACK_BYTES)  # for the first thread of a kernel, whatever `ulimit -s` says
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # else guests could use up what may be in flight
-    app.warm(setup)
-    setup["limits"]["RLIMIT_AS"] += _address_space()  # what is mapped before a cell runs is not the cell's
+    resource.setrlimit(
+        resource.RLIMIT_NOFILE, (most, most)
+    )  # otherwise guests could exhaust the descriptors in flight
+    app.warm_up(setup)
+    setup["limits"]["RLIMIT_AS"] += (
+        _address_space()
+    )  # memory mapped before a cell runs does not count as the cell's
     gc.collect()
-    gc.freeze()  # so that a collection in a kernel does not copy the pages of all that is here
-    pages.enlarge()
+    gc.freeze()  # so that a garbage collection in a kernel does not copy all pages
+    use_large_pages()
     Zygote(control, setup).serve()
 
 
 def _address_space() -> int:
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def use_large_pages() -> None:
+    """Move the memory of this process to large pages, as far as Linux can.
+
+    A fork then copies one entry for each large page instead of 512, and its end frees one. A write in a fork still
+    copies only a page of the usual size.
+    """
+    libc = ctypes.CDLL(None)
+    for start, end in _find_large_pages():
+        libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), _MADV_COLLAPSE)
+
+
+def _find_large_pages() -> Iterator[tuple[int, int]]:
+    """The range of whole large pages in each writable mapping without a file: first address, and the address after."""
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        addresses, rights, _, _, _, *name = line.split(maxsplit=5)
+        first, behind = (int(address, 16) for address in addresses.split("-"))
+        start, end = -(-first // _LARGE_PAGE) * _LARGE_PAGE, behind // _LARGE_PAGE * _LARGE_PAGE
+        if rights.startswith("rw") and "".join(name) in _ANONYMOUS_NAMES and start < end:
+            yield start, end

@@ -1,1 +1,1 @@
-"""What keeps a kernel away from the machine: namespaces, system-call filter, cgroups, clean-up."""
+"""What isolates a kernel from the machine: namespaces, seccomp filter, cgroups, clean-up."""

@@ -1,14 +1,14 @@
-"""Turn a Policy into bubblewrap commands, and say in one line what a machine lacks that cannot run them.
+"""Turn a Policy into bubblewrap commands, and report in one line what a machine lacks to run them.
 
-Two walls. The *outer* one stands around the zygote process of a Sandbox: a view of the file system with
-nothing but the interpreter and the images, read-only; as root it is left at once for an unprivileged user.
-Inside of it bubblewrap builds a *container* for each session.
+There are two levels. The *outer container* holds the zygote process of a Sandbox: a read-only view of the file system
+with only the interpreter and the images. If the host is root, the zygote runs as an unprivileged user. Inside of it
+bubblewrap builds a *container* for each session.
 
-Covered in a container: no network, own process, mount, user, IPC and host-name spaces, no capabilities, a filter of
-system calls, empty environment, a read-only system reduced to what Python needs, temporary file systems of so
-many bytes and files, an unprivileged user even when the host is root. Not covered: faults of Linux itself in the
-calls that the filter lets through; forks of one zygote share the layout of their memory and the seed of their
-hashes; time that a guest spends on the processor is bounded only where cgroups are.
+Covered in a container: no network; its own PID, mount, user, IPC, UTS and cgroup namespaces; no capabilities; a seccomp
+filter; a reduced environment; a read-only system with only what Python needs; tmpfs with a limit of bytes and files;
+an unprivileged user even when the host is root.
+Not covered: bugs of Linux in the system calls that the filter allows; forks of one zygote share their address layout
+(ASLR) and hash seed; processor time is limited only where there are cgroups.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ IMAGES_FOLDER = "/opt/room/images"
 WORK_FOLDER = "/tmp/work"
 _GUEST_FOLDER = "/opt/room/guest"
 _SESSIONS_FOLDER = "/opt/room/sessions"
-_TREE = "/opt/room/tree"  # all that the containers have in common, put together once
-_FONTS_FOLDER = "/tmp/.matplotlib"  # its list is read-only, the rest of it is not
-_USER = "1000"  # inside the container; `uid` says which user that is outside
+_TREE = "/opt/room/tree"  # what all containers share, assembled once
+_FONTS_FOLDER = "/tmp/.matplotlib"  # its font list is read-only, the rest is writable
+_USER = "1000"  # inside the container; `uid` is the user id outside
 _SYSTEM_LINKS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _ETC = ("alternatives", "fonts", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "timezone")
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 _SIGNALS = 1024
-_OLDEST = (0, 8)  # sized tmpfs and --disable-userns
-# Not by the name of a folder on sys.path: `trace.py` there would be what `import trace` finds.
+_MIN_VERSION = (0, 8)  # sized tmpfs and --disable-userns
+# Not by adding the folder to sys.path: `import trace` would then find its `trace.py`.
 _BOOT = """
 import importlib.util, sys
 spec = importlib.util.spec_from_file_location("guest", sys.argv[2] + "/__init__.py")
@@ -59,16 +59,16 @@ class Mount:
     target: str
 
     @property
-    def is_covered(self) -> bool:
-        """Whether it is where each container has a file system of its own."""
+    def is_on_tmpfs(self) -> bool:
+        """Whether the target is on a tmpfs of each container, which would hide a mount in the shared tree."""
         return self.target.startswith(("/tmp/", "/dev/shm/"))
 
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """How to isolate on this machine. `setpriv` is None when the caller is an ordinary user already.
+    """How to isolate on this machine. `setpriv` is None if the caller is not root.
 
-    fonts: matplotlib's ready list, which is else made anew in every container.
+    fonts: matplotlib's font lists, which would otherwise be made again in every container.
     """
 
     bwrap: str
@@ -76,14 +76,14 @@ class Confinement:
     policy: Policy
     interpreter: Interpreter
     fonts: tuple[Path, ...] = ()
-    is_measured: bool = False  # by isolation/memory.py, which needs all memory to be some process's
+    is_measured: bool = False  # by isolation/memory.py, which needs all memory to belong to a process
 
     def zygote_command(self, sessions: Path, uid: int, control: int) -> list[str]:
-        """The argv of the zygote behind the outer confinement; its forks get their images from below `sessions`.
+        """The argv of the zygote in the outer container; `sessions` holds the image folders of its forks.
 
-        `uid` counts only when the caller is root. `control` is the descriptor of its socket.
+        `uid` is used only if the caller is root. `control` is the descriptor of its socket.
         """
-        # Not -I, which would ignore PYTHONHASHSEED; the environment is our own.
+        # Not -I, which would ignore PYTHONHASHSEED; we set the whole environment.
         python = (self.interpreter.executable, "-s", "-P", "-c", _BOOT)
         if self.policy.isolation == "none":
             return [*python, str(control), str(GUEST)]
@@ -91,7 +91,7 @@ class Confinement:
         return [*self._outer_container(mounts, uid), *python, str(control), _GUEST_FOLDER]
 
     def trial_command(self) -> list[str]:
-        """The argv that runs nothing in a container behind the outer confinement."""
+        """The argv that runs /bin/true in a container inside the outer container."""
         container = (self.bwrap, *self._container(), "--", "/bin/true")
         return [*self._outer_container((), 65534), *container]
 
@@ -109,24 +109,24 @@ class Confinement:
         }
 
     def images_folder(self, images: Path) -> str:
-        """Where a session finds the folder `images`, which lies below `sessions`."""
+        """The path at which a session finds the folder `images`, which is below `sessions`."""
         return str(images) if self.policy.isolation == "none" else IMAGES_FOLDER
 
     def session_mounts(self, images: Path) -> list[str]:
-        """The arguments that make the container of a session show it there."""
+        """The bubblewrap arguments that mount this image folder in the container of a session."""
         return ["--ro-bind", f"{_SESSIONS_FOLDER}/{images.name}", IMAGES_FOLDER]
 
     def _outer_container(self, mounts: Iterable[Mount], uid: int) -> list[str]:
-        """The system and the interpreter, these mounts, and below one folder what the containers will show.
+        """The arguments for the system, the interpreter, these mounts, and the tree that the containers mount.
 
-        The host's /proc is bound, because a new one would have masked entries, with which Linux refuses the
-        containers their own.
+        The host's /proc is bound: a new one would have masked entries, and Linux then refuses the containers
+        their own /proc.
         """
         argv = [self.bwrap, *(() if self.setpriv else ("--unshare-user",)), "--new-session", "--clearenv"]
         argv += [*_system(), "--bind", "/proc", "/proc", "--dev-bind", "/dev", "/dev"]
         argv += ["--perms", "1777", "--size", str(64 * MIB), "--tmpfs", "/tmp"]
         argv += _binds((*self._shared(), *mounts))
-        in_tree = [Mount(each.source, _TREE + each.target) for each in self._shared() if not each.is_covered]
+        in_tree = [Mount(each.source, _TREE + each.target) for each in self._shared() if not each.is_on_tmpfs]
         argv += [*_system(_TREE), *_devices(f"{_TREE}/dev", is_measured=self.is_measured), *_binds(in_tree)]
         argv += _folders(f"{_TREE}{folder}/x" for folder in ("/proc", "/tmp", IMAGES_FOLDER))
         argv += ["--remount-ro", "/", *_setenv(self.environment())]
@@ -153,15 +153,15 @@ class Confinement:
         yield from ("--size", shared, "--tmpfs", "/dev/shm")
         yield from ("--size", str(self.policy.disk_bytes), "--tmpfs", "/tmp", "--dir", WORK_FOLDER)
         for mount in self._shared():
-            yield from ("--ro-bind", mount.target, mount.target) if mount.is_covered else ()
+            yield from ("--ro-bind", mount.target, mount.target) if mount.is_on_tmpfs else ()
 
     def _shared(self) -> tuple[Mount, ...]:
-        """What zygote and containers both see, at the same places."""
+        """The mounts that zygote and containers share, at the same paths."""
         folders = (Mount(Path(folder), folder) for folder in self.interpreter.folders)
         return (*folders, *(Mount(path, f"{_FONTS_FOLDER}/{path.name}") for path in self.fonts))
 
     def environment(self) -> dict[str, str]:
-        """All the variables that zygote and guest have."""
+        """The whole environment of zygote and guest."""
         is_isolated = self.policy.isolation == "bwrap"
         fonts = _FONTS_FOLDER if is_isolated or not self.fonts else str(self.fonts[0].parent)
         return {
@@ -184,9 +184,9 @@ class Confinement:
 
 
 def limits(policy: Policy) -> dict[str, int]:
-    """Resource limits of every process in a container, by their name.
+    """The resource limits of every process in a container, by name.
 
-    Without isolation two are left out: Linux would count all that this user runs anywhere on the machine.
+    Without isolation two are left out: Linux counts them for all processes of this user on the machine.
     """
     each = {
         "RLIMIT_AS": policy.memory_bytes,
@@ -196,31 +196,31 @@ def limits(policy: Policy) -> dict[str, int]:
     }
     if policy.isolation == "none":
         return each
-    # Timers count as signals that are pending.
+    # Timers count as pending signals.
     return {**each, "RLIMIT_NPROC": policy.processes, "RLIMIT_SIGPENDING": _SIGNALS}
 
 
 @cache
 def first_process() -> tuple[str, ...]:
-    """The argv of the process that says that its container is ready, and then holds it open.
+    """The argv of a container's first process, which reports that the container is ready and then holds it open.
 
-    With SIGCHLD ignored, Linux reaps the orphans that become its children; busybox's env cannot do that, and leaves
-    them as zombies, which count among the guest's processes.
+    It ignores SIGCHLD, so that Linux reaps orphaned processes. busybox's env cannot do that: orphans then remain as
+    zombies, which count among the guest's processes.
     """
     ignoring = ("env", "--ignore-signal=CHLD")
     can = subprocess.run([*ignoring, "true"], capture_output=True, check=False).returncode == 0
     return ("/bin/sh", "-c", f"echo; exec {' '.join(ignoring) + ' ' if can else ''}sleep infinity")
 
 
-def high(descriptor: int) -> int:
-    """The descriptor, moved above those that a shell on the way uses."""
+def move_to_high_fd(descriptor: int) -> int:
+    """Move the descriptor above those that a shell may use."""
     moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 10)
     os.close(descriptor)
     return moved
 
 
 def find_confinement(policy: Policy) -> Confinement:
-    """The way to isolate on this machine, tried out once. Raises IsolationError."""
+    """Find how to isolate on this machine, and test it once. Raises IsolationError."""
     interpreter = Interpreter.of(policy.python) if policy.python else Interpreter.current()
     fonts = font_lists(interpreter)
     if policy.isolation == "none":
@@ -235,20 +235,22 @@ def find_confinement(policy: Policy) -> Confinement:
     if os.getuid() == 0 and setpriv is None:
         raise IsolationError("no isolation: root needs setpriv to give up its rights; apt install util-linux")
     confinement = Confinement(bwrap, setpriv, policy, interpreter, fonts)
-    _try_out(confinement)
+    _check_bwrap(confinement)
     return confinement
 
 
 def _check_version(bwrap: str) -> None:
-    said = subprocess.run([bwrap, "--version"], capture_output=True, text=True, env={}, check=False).stdout
-    found = re.search(r"(\d+)\.(\d+)", said)
-    if found is None or (int(found[1]), int(found[2])) < _OLDEST:
-        raise IsolationError(f"no isolation: {bwrap} is {said.strip()!r}; bubblewrap 0.8 or newer is needed")
+    version = subprocess.run([bwrap, "--version"], capture_output=True, text=True, env={}, check=False).stdout
+    found = re.search(r"(\d+)\.(\d+)", version)
+    if found is None or (int(found[1]), int(found[2])) < _MIN_VERSION:
+        raise IsolationError(
+            f"no isolation: {bwrap} is {version.strip()!r}; bubblewrap 0.8 or newer is needed"
+        )
 
 
-def _try_out(confinement: Confinement) -> None:
-    """Run nothing in a container behind the outer confinement."""
-    tried = subprocess.run(
+def _check_bwrap(confinement: Confinement) -> None:
+    """Run /bin/true in a container inside the outer container. Raises IsolationError."""
+    done = subprocess.run(
         confinement.trial_command(),
         env={},
         cwd="/",
@@ -257,14 +259,19 @@ def _try_out(confinement: Confinement) -> None:
         text=True,
         check=False,
     )
-    if tried.returncode != 0:
-        said = (tried.stderr.strip().splitlines() or [f"exit status {tried.returncode}"])[-1]
-        raise IsolationError(f"no isolation: {said}; {_way_out()}")
+    if done.returncode != 0:
+        message = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
+        raise IsolationError(f"no isolation: {message}; {_find_remedy(confinement.bwrap)}")
 
 
-def _way_out() -> str:
-    if _sysctl("kernel/apparmor_restrict_unprivileged_userns") == "1":
-        return "AppArmor forbids it: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"
+def _find_remedy(bwrap: str) -> str:
+    if _sysctl("kernel/apparmor_restrict_unprivileged_userns") == "1":  # Ubuntu 23.10 and newer
+        profile = f"profile bwrap {bwrap} flags=(unconfined) {{ userns, }}"
+        return (
+            f"AppArmor forbids user namespaces to {bwrap}; load a profile that allows them: printf '%s\\n' "
+            f"'abi <abi/4.0>,' '{profile}' | sudo tee /etc/apparmor.d/bwrap && "
+            "sudo apparmor_parser -r /etc/apparmor.d/bwrap"
+        )
     if _sysctl("kernel/unprivileged_userns_clone") == "0":
         return "user namespaces are off: sysctl -w kernel.unprivileged_userns_clone=1"
     if _sysctl("user/max_user_namespaces") == "0":
@@ -283,9 +290,9 @@ def _binds(mounts: Iterable[Mount]) -> Iterator[str]:
 
 
 def _folders(paths: Iterable[str]) -> Iterator[str]:
-    """Those that these paths lie in: as bubblewrap makes them, only root could look into them."""
+    """Create the parent folders of these paths: those that bubblewrap creates are readable for root alone."""
     for folder in sorted({str(parent) for path in paths for parent in Path(path).parents} - {"/", "/tmp"}):
-        # matplotlib writes beside its list of fonts
+        # matplotlib writes beside its font list
         yield from ("--perms", "1777" if folder.startswith("/tmp/") else "0755", "--dir", folder)
 
 
@@ -300,17 +307,17 @@ def _sysctl(name: str) -> str | None:
 
 
 def _devices(root: str, *, is_measured: bool) -> Iterator[str]:
-    """Without terminals, which are few, and shared by all of a machine."""
+    """The device files. No terminals: their number is limited machine-wide."""
     yield from _folders(f"{root}/{folder}/x" for folder in ("pts", "shm"))
     for name in _DEVICES:
-        if name != "zero" or not is_measured:  # a shared mapping of it is shared anonymous memory
+        if name != "zero" or not is_measured:  # a shared mapping of /dev/zero is shared anonymous memory
             yield from ("--dev-bind", f"/dev/{name}", f"{root}/{name}")
     for link, target in (("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")):
         yield from ("--symlink", f"/proc/self/fd{target}", f"{root}/{link}")
 
 
 def _system(root: str = "") -> Iterator[str]:
-    """What Python needs of the system, and nobody's own files, below this folder."""
+    """Mount what Python needs of the system below this folder, without any user's files."""
     yield from (*_folders([f"{root}/etc/x"]), "--ro-bind", "/usr", f"{root}/usr")
     for link in map(Path, _SYSTEM_LINKS):
         if link.is_symlink():

@@ -1,7 +1,7 @@
-"""Cgroups: what the processes of a session, and of all sessions together, may use, where this machine offers them.
+"""Cgroups: limits for the processes of one session, and of all sessions together, where this machine offers them.
 
-Version 1 needs root, as a rule. Version 2 needs a place where groups can be made beside our own. Where there is
-neither, `find_cgroups` says why, and isolation/memory.py limits memory by other means.
+Version 1 usually needs root. Version 2 needs a directory in which groups can be made beside our own. Where neither
+works, `find_cgroups` says why, and isolation/memory.py limits memory by other means.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _CONTROLLERS = ("memory", "pids", "cpu")
 _NEEDED = ("memory", "pids")
 _PERIOD_US = 100_000
 _TCP_BYTES = 64 * 2**20
-_GONE_S = 2.0  # how long Linux may take to forget processes that were killed
+_GONE_S = 2.0  # how long Linux may take to remove killed processes from a group
 _HELPERS = 2  # bubblewrap and the first process of the container, which are in the group too
 _USAGE_1 = ("max_usage_in_bytes", "limit_in_bytes")
 _LARGE_PAGE = 2 * 2**20  # what may be charged at once
@@ -38,25 +38,25 @@ _PRIORITIES: dict[Urgency, tuple[str, str]] = {
     "long": ("64", "6"),
     "none": ("2", "1"),
 }
-"""Of a session: its cell is new, or long, or there is none. The values of cpu.shares and cpu.weight."""
+"""cpu.shares and cpu.weight of a session whose cell is new, is long, or is absent."""
 
 
 class Cgroups:
     """The groups of one Sandbox: a directory of each controller, in which every session has its own.
 
     Version 2 has one directory for all controllers. Each directory is locked (flock) for as long as its host lives:
-    the kernel drops the lock with the host's last process, whatever PID namespace that was in. A pid in the name
-    would mean another process, or none, to a host in another PID namespace; a host that has no session for a while
-    has empty groups, which must not be removed either.
+    Linux drops the lock with the host's last process, whatever its PID namespace. A pid in the name would denote
+    another process, or none, to a host in another PID namespace; and a host without sessions has empty groups, which
+    must not be removed either.
     """
 
     def __init__(
-        self, places: Mapping[str, Path], *, unified: bool, max_memory_bytes: int | None = None
+        self, parents: Mapping[str, Path], *, unified: bool, max_memory_bytes: int | None = None
     ) -> None:
         """Make them. max_memory_bytes: of all sessions together. Raises OSError."""
         self._unified = unified
         name = f"{_PREFIX}{os.urandom(8).hex()}"
-        self._folders = {controller: place / name for controller, place in places.items()}
+        self._folders = {controller: parent / name for controller, parent in parents.items()}
         self._locks: list[int] = []
         try:
             for folder in self.folders:
@@ -83,7 +83,7 @@ class Cgroups:
         return 2 if self._unified else 1
 
     def make(self, name: str, policy: Policy) -> Group:
-        """A group with the limits of the Policy and nobody in it. Raises OSError."""
+        """Make an empty group with the limits of the Policy. Raises OSError."""
         group = Group({controller: folder / name for controller, folder in self._folders.items()})
         try:
             for folder in group.folders:
@@ -97,7 +97,7 @@ class Cgroups:
         return group
 
     def close(self) -> None:
-        """Remove the directories, and the groups that are left in them. Twice is once."""
+        """Remove the directories and the groups that are left in them. May be called twice."""
         for folder in self.folders:
             _remove_below(folder)
         while self._locks:
@@ -126,25 +126,25 @@ class Group:
     def folders(self) -> tuple[Path, ...]:
         return tuple(dict.fromkeys(self.by_controller.values()))
 
-    def doors(self) -> list[int]:
-        """Descriptors, to be closed: a process that writes "0" to each of them is in the group. Raises OSError.
+    def open_procs_files(self) -> list[int]:
+        """Open its lists of processes: a process that writes "0" to each of them joins the group. Raises OSError.
 
-        Linux takes long to move another one, and in version 1 also one with several threads (kernel/cgroup/cgroup.c,
-        cgroup_procs_write_start).
+        The caller closes the descriptors. Moving another process is slow, and in version 1 also one with several
+        threads (kernel/cgroup/cgroup.c, cgroup_procs_write_start).
         """
-        doors: list[int] = []
+        procs_files: list[int] = []
         try:
             for folder in self.folders:
                 file = folder / "tasks"
-                doors.append(os.open(file if file.exists() else folder / "cgroup.procs", os.O_WRONLY))
+                procs_files.append(os.open(file if file.exists() else folder / "cgroup.procs", os.O_WRONLY))
         except OSError:
-            for door in doors:
-                os.close(door)
+            for procs_file in procs_files:
+                os.close(procs_file)
             raise
-        return doors
+        return procs_files
 
-    def exhausted(self) -> Exhausted | None:
-        """Which memory ran out when Linux ended a process of the group; None if it ended none."""
+    def find_exhausted(self) -> Exhausted | None:
+        """Which memory limit was reached when Linux killed a process of the group; None if it killed none."""
         folder = self.by_controller["memory"]
         if not _counter(folder, ("memory.events", "memory.oom_control"), "oom_kill"):
             return None
@@ -153,7 +153,7 @@ class Group:
         return "sandbox" if _reached_limit(folder.parent, "memory.events.local") else "machine"
 
     def prioritize(self, urgency: Urgency) -> None:
-        """Its part of a busy processor: a new cell goes before long ones, and what runs after a cell comes last."""
+        """Set its share of a busy processor: new cells first, then long ones, then what runs after a cell."""
         folder = self.by_controller.get("cpu")
         if folder is None:
             return
@@ -165,54 +165,54 @@ class Group:
                 _write_limits(folder, {"cpu.shares": share, "cpu.weight": weight})
 
     def kill(self) -> None:
-        """End every process in it, also one that forks meanwhile; return when they are gone, or after 2 s."""
+        """End every process in it, including those forked meanwhile; return when they are gone, or after 2 s."""
         for folder in self.folders:
             _kill(folder)
 
     def remove(self) -> None:
-        """End what is in it, and remove it. Twice is once."""
+        """End its processes and remove it. May be called twice."""
         for folder in self.folders:
             _remove(folder)
 
 
 def find_cgroups(max_memory_bytes: int | None = None) -> tuple[Cgroups | None, str]:
-    """Groups for one Sandbox, and which; or None, and why there are none."""
+    """Groups for one Sandbox and their description; or None and the reason."""
     why = []
-    for places, unified in ((_places_2(), True), (_places_1(), False)):
-        missing = [controller for controller in _NEEDED if controller not in places]
+    for parents, unified in ((_parents_2(), True), (_parents_1(), False)):
+        missing = [controller for controller in _NEEDED if controller not in parents]
         if missing:
             why.append(f"version {2 if unified else 1} offers no {' and no '.join(missing)}")
             continue
-        sweep(places.values())
+        sweep(parents.values())
         try:
-            groups = Cgroups(places, unified=unified, max_memory_bytes=max_memory_bytes)
+            groups = Cgroups(parents, unified=unified, max_memory_bytes=max_memory_bytes)
         except OSError as error:
-            why.append(f"{error.filename or next(iter(places.values()))}: {error.strerror}")
+            why.append(f"{error.filename or next(iter(parents.values()))}: {error.strerror}")
             continue
         return groups, f"version {groups.version}: {', '.join(groups.controllers)}"
     return None, f"none for user {os.getuid()} ({'; '.join(why)})"
 
 
 def limit_of_own_group() -> int | None:
-    """The memory that the cgroup of this process, and those above it, leave to it; None where they set no limit."""
+    """The lowest memory limit of the cgroup of this process and of those above it; None if they set no limit."""
     limits = []
-    for places, file in ((_places_1(), "memory.limit_in_bytes"), (_own_2(), "memory.max")):
-        place = places.get("memory")
-        while place is not None and place.is_relative_to(_ROOT):
+    for parents, file in ((_parents_1(), "memory.limit_in_bytes"), (_own_2(), "memory.max")):
+        parent = parents.get("memory")
+        while parent is not None and parent.is_relative_to(_ROOT):
             with contextlib.suppress(OSError, ValueError):  # the root group of version 2 has no such file
-                limits.append(int((place / file).read_text()))  # "max" is no number
-            place = place.parent
+                limits.append(int((parent / file).read_text()))  # "max" is no number
+            parent = parent.parent
     return min(limits, default=None)
 
 
-def sweep(places: Iterable[Path]) -> None:
-    """Remove the groups of hosts that were killed together with their reapers, with whatever still runs in them."""
-    for place in set(places):
-        for folder in place.glob(f"{_PREFIX}*"):
+def sweep(parents: Iterable[Path]) -> None:
+    """Remove the groups of hosts that were killed together with their reapers, and end what still runs in them."""
+    for parent in set(parents):
+        for folder in parent.glob(f"{_PREFIX}*"):
             try:
                 lock = _lock(folder)
             except OSError:
-                continue  # its host lives, or it is gone already
+                continue  # its host lives, or it was removed already
             try:
                 _remove_below(folder)
             finally:
@@ -220,7 +220,7 @@ def sweep(places: Iterable[Path]) -> None:
 
 
 def _lock(folder: Path) -> int:
-    """A descriptor that holds the lock of a directory. Raises OSError where somebody else does."""
+    """A descriptor that holds the lock of a directory. Raises OSError if another process holds it."""
     lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -231,30 +231,30 @@ def _lock(folder: Path) -> int:
     return lock
 
 
-def _places_1() -> dict[str, Path]:
-    """Below our own groups, whose limits go on to hold."""
-    places = {}
+def _parents_1() -> dict[str, Path]:
+    """The directories of our own groups; groups made below them stay under their limits."""
+    parents = {}
     for line in _own_groups():
         _, names, path = line.split(":", 2)
         for controller in set(names.split(",")) & set(_CONTROLLERS):
             mount = _ROOT / names
             mount = mount if mount.is_dir() else _ROOT / controller
             if (mount / path.lstrip("/") / "cgroup.procs").exists():
-                places[controller] = mount / path.lstrip("/")
-    return places
+                parents[controller] = mount / path.lstrip("/")
+    return parents
 
 
-def _places_2() -> dict[str, Path]:
-    """Beside our own group: one that has processes can have no groups with limits in it."""
+def _parents_2() -> dict[str, Path]:
+    """The directory beside our own group: a group that has processes cannot contain groups with limits."""
     own = _own_2().get("memory")
     if own is None:
         return {}
-    place = own.parent if own != _ROOT else _ROOT
+    parent = own.parent if own != _ROOT else _ROOT
     try:
-        offered = (place / "cgroup.subtree_control").read_text().split()
+        offered = (parent / "cgroup.subtree_control").read_text().split()
     except OSError:
         return {}
-    return {controller: place for controller in _CONTROLLERS if controller in offered}
+    return {controller: parent for controller in _CONTROLLERS if controller in offered}
 
 
 def _own_2() -> dict[str, Path]:
@@ -273,7 +273,7 @@ def _own_groups() -> list[str]:
 
 def _limits_1(controller: str, policy: Policy) -> dict[str, str]:
     match controller:
-        case "memory":  # TCP buffers are not part of the others
+        case "memory":  # TCP buffers are not part of the other limits
             memory = str(policy.memory_bytes + KERNEL_BYTES)
             return {**dict.fromkeys(_LIMITS_1, memory), "memory.kmem.tcp.limit_in_bytes": str(_TCP_BYTES)}
         case "pids":
@@ -288,7 +288,7 @@ def _limits_1(controller: str, policy: Policy) -> dict[str, str]:
 
 def _limits_2(controller: str, policy: Policy) -> dict[str, str]:
     match controller:
-        case "memory":  # a child that is too large ends alone: then the cell goes on and can tell of it
+        case "memory":  # only a process that is too large is killed: the cell continues and can report it
             return {"memory.max": str(policy.memory_bytes + KERNEL_BYTES), "memory.swap.max": "0"}
         case "pids":
             return {"pids.max": str(policy.processes + _HELPERS)}
@@ -299,7 +299,7 @@ def _limits_2(controller: str, policy: Policy) -> dict[str, str]:
 
 def _write_limits(folder: Path, limits: Mapping[str, str]) -> None:
     for file, value in limits.items():
-        if (folder / file).exists():  # accounting of swap, for one, can be off
+        if (folder / file).exists():  # swap accounting, for example, can be off
             _write(folder / file, value)
 
 
@@ -308,7 +308,7 @@ def _write(file: Path, value: str) -> None:
 
 
 def _reached_limit(folder: Path, events: str) -> bool:
-    """Whether it was the limit of this very group. Version 1 tells only how near it came to it."""
+    """Whether the limit of this group was reached. Version 1 reports only how near its usage came to it."""
     if _counter(folder, (events,), "oom"):
         return True
     with contextlib.suppress(OSError):
@@ -334,7 +334,7 @@ def _remove_below(folder: Path) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """A group can be removed once Linux has forgotten its last process."""
+    """Remove a group, which is possible once Linux has removed its last process."""
     end = time.monotonic() + _GONE_S
     while True:
         try:
@@ -343,7 +343,7 @@ def _remove(folder: Path) -> None:
             return
         except OSError:
             if time.monotonic() > end:
-                return  # the reaper, or the next host's sweep, gets it
+                return  # the reaper or the next host's `sweep` removes it
             _kill(folder)
             time.sleep(0.002)
         else:
@@ -351,22 +351,22 @@ def _remove(folder: Path) -> None:
 
 
 def _kill(folder: Path) -> None:
-    """At once where Linux can (cgroup.kill, Linux 5.14); else forbid forks, then end one after the other."""
+    """Use cgroup.kill where Linux has it (5.14); else forbid forks and kill one process after the other."""
     with contextlib.suppress(OSError):
         if (folder / "cgroup.kill").exists():
             _write(folder / "cgroup.kill", "1")
         elif (folder / "pids.max").exists():
             _write(folder / "pids.max", "0")
     end = time.monotonic() + _GONE_S
-    while _end_all(folder) and time.monotonic() < end:
+    while _kill_all(folder) and time.monotonic() < end:
         time.sleep(0.002)
 
 
-def _end_all(folder: Path) -> bool:
-    """Whether there was any process to end.
+def _kill_all(folder: Path) -> bool:
+    """Kill every process; whether there was any.
 
-    A process counts only if the group still lists it after the pidfd was opened: else its pid may be another's by now.
-    Those outside of our own PID namespace are listed as 0, and cannot be ended from here.
+    A process is killed only if the group still lists it after its pidfd was opened: otherwise its pid may have been
+    reused. Processes outside of our PID namespace are listed as 0, and cannot be killed from here.
     """
     pidfds = {}
     for pid in _members(folder):

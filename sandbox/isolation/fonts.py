@@ -1,4 +1,4 @@
-"""The font list that matplotlib would else make anew, for seconds, in every container: made once per user."""
+"""matplotlib's font list, made once per user: otherwise every container would spend seconds on it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MAKE = "import matplotlib.font_manager"
 
 
 def font_lists(interpreter: Interpreter) -> tuple[Path, ...]:
-    """The ready files; none where they can be neither found nor made, which costs time and nothing else."""
+    """The font lists; empty if they can be neither found nor made, which only costs time."""
     folder = _cache_home() / "pyvision-sandbox" / "matplotlib" / _key(interpreter)
     found = _lists(folder)
     if found:
@@ -25,7 +25,7 @@ def font_lists(interpreter: Interpreter) -> tuple[Path, ...]:
             _make(interpreter, made)
             for path in _lists(Path(made)):
                 path.chmod(0o644)
-                # Never replace another process's list: containers show it by now, and a replaced file cannot be bound.
+                # Never replace another process's list: a container may be about to mount it, which then fails.
                 with contextlib.suppress(FileExistsError):
                     (folder / path.name).hardlink_to(path)
     except (OSError, subprocess.SubprocessError):
@@ -34,7 +34,7 @@ def font_lists(interpreter: Interpreter) -> tuple[Path, ...]:
 
 
 def _make(interpreter: Interpreter, folder: str) -> None:
-    # A home of its own: fonts of the user would be listed, and be missing in the container.
+    # A separate home folder: fonts of the user would be listed but missing in the container.
     environment = {"MPLCONFIGDIR": folder, "HOME": folder, "PATH": os.defpath}
     command = [interpreter.executable, "-I", "-c", _MAKE]
     subprocess.run(command, env=environment, check=True, timeout=120, capture_output=True)
@@ -49,5 +49,5 @@ def _cache_home() -> Path:
 
 
 def _key(interpreter: Interpreter) -> str:
-    """One list for each environment: it holds the paths of the fonts that matplotlib brings along."""
+    """One list per environment: it contains the paths of the fonts that matplotlib ships."""
     return str(Path(interpreter.executable).parent).strip("/").replace("/", "-")

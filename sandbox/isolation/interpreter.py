@@ -1,4 +1,4 @@
-"""Which Python runs in the containers, and the folders that it needs there."""
+"""The Python that runs in the containers, and the folders that it needs there."""
 
 from __future__ import annotations
 
@@ -22,60 +22,60 @@ class Interpreter:
     """A Python with its environment, to be mounted read-only at the same paths."""
 
     executable: str
-    folders: tuple[str, ...]  # outside of /usr, which every container has
+    folders: tuple[str, ...]  # outside of /usr, which every container mounts
     packages: tuple[str, ...]  # folders to import from, beyond the interpreter's own
 
     @classmethod
     def current(cls) -> Interpreter:
-        """The one that runs this."""
-        homes = (sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix)
+        """The interpreter that runs this code."""
+        prefixes = (sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix)
         executable = os.path.abspath(sys.executable)  # noqa: PTH100 - following links would leave its environment
-        return cls._made(executable, homes, [_folder_of(name) for name in _NEEDED])
+        return cls._build(executable, prefixes, [_folder_of(name) for name in _NEEDED])
 
     @classmethod
     def of(cls, python: str) -> Interpreter:
-        """Another one, which is asked. Raises InterpreterError."""
-        told = _ask(python)
-        missing = [name for name, folder in zip(_NEEDED, told["packages"], strict=True) if folder is None]
+        """Another interpreter, which is run to find its folders. Raises InterpreterError."""
+        found = _query(python)
+        missing = [name for name, folder in zip(_NEEDED, found["packages"], strict=True) if folder is None]
         if missing:
             raise InterpreterError(
                 f"Policy.python: {python} lacks {', '.join(missing)}; install them: "
                 f"{python} -m pip install ipykernel matplotlib numpy pillow"
             )
-        return cls._made(told["executable"], told["homes"], told["packages"])
+        return cls._build(found["executable"], found["prefixes"], found["packages"])
 
     @classmethod
-    def _made(cls, executable: str, homes: Iterable[str], found: Iterable[str | None]) -> Interpreter:
+    def _build(cls, executable: str, prefixes: Iterable[str], found: Iterable[str | None]) -> Interpreter:
         packages = tuple(sorted({folder for folder in found if folder}))
-        places = {*homes, *packages}
+        folders = {*prefixes, *packages}
         return cls(
-            executable, _outermost(places | {str(Path(place).resolve()) for place in places}), packages
+            executable, _outermost(folders | {str(Path(folder).resolve()) for folder in folders}), packages
         )
 
 
-_ASK = """
+_QUERY = """
 import importlib.util, json, pathlib, sys
 found = [importlib.util.find_spec(name) for name in sys.argv[1:]]
 print(json.dumps({
     "executable": sys.executable,
-    "homes": [sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix],
+    "prefixes": [sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix],
     "packages": [str(pathlib.Path(one.origin).parent.parent) if one and one.origin else None for one in found],
 }))
 """
 
 
-def _ask(python: str) -> dict[str, Any]:
-    command = [python, "-I", "-c", _ASK, *_NEEDED]
+def _query(python: str) -> dict[str, Any]:
+    command = [python, "-I", "-c", _QUERY, *_NEEDED]
     try:
         answer = subprocess.run(
             command, env={}, capture_output=True, text=True, timeout=60, check=True
         ).stdout
-        told: dict[str, Any] = json.loads(answer)
+        found: dict[str, Any] = json.loads(answer)
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         raise InterpreterError(
             f"Policy.python: {python} cannot be used ({error}); give the path of a Python interpreter"
         ) from error
-    return told
+    return found
 
 
 def _folder_of(package: str) -> str | None:
@@ -84,7 +84,7 @@ def _folder_of(package: str) -> str | None:
 
 
 def _outermost(folders: set[str]) -> tuple[str, ...]:
-    """The folders without those that lie in another one, or in /usr."""
+    """The folders without those inside another one or inside /usr."""
     kept: list[str] = []
     for folder in sorted(folders):
         if not any(Path(folder).is_relative_to(outer) for outer in ("/usr", *kept)):

@@ -1,22 +1,22 @@
-"""The memory of a session as a whole where no cgroup can be made: a thread that measures, and ends who takes too much.
+"""Limit the memory of a session where no cgroup can be made: a thread measures sessions and ends those over the limit.
 
-A look at a session adds up what its processes have for themselves, what its tmpfs hold, and what its sockets may hold.
-It finds the processes in the container's own /proc, which lists them all. It reads /proc/PID/statm first, which costs
-microseconds and counts a page that several processes share once for each. Only when that is over the limit it reads
-/proc/PID/smaps_rollup, which divides such a page by their number (PSS). Pages of files are not counted: the kernel
-can drop them, and a container has no file that is both on a disk and writable.
+A measurement adds the private memory of the processes of a session, the contents of its tmpfs, and what its sockets may
+hold. It finds the processes in the container's own /proc, which lists them all. It reads /proc/PID/statm first, which
+costs microseconds and counts a page shared by several processes once for each. Only if that is over the limit it reads
+/proc/PID/smaps_rollup, which divides such a page by the number of processes (PSS). Pages of files are not counted:
+Linux can drop them, and a container has no file that is both on a disk and writable.
 
 Covered, together with what isolation/seccomp.py refuses in a measured container: anonymous memory of every process
 and child, also of one that is not dumpable (the host's user owns the container's user namespace, so ptrace_may_access
 allows it) and of one whose first thread has ended; files in /tmp and /dev/shm, open or not; buffers of sockets.
-Refused, because pages can be held there by nobody's address space: memfd_create, shmget, msgget, semget, vmsplice,
+Refused, because they can hold pages outside of every address space: memfd_create, shmget, msgget, semget, vmsplice,
 mmap with MAP_SHARED | MAP_ANONYMOUS, setsockopt with SO_ZEROCOPY, SO_SNDBUF or SO_RCVBUF, and /dev/zero (a shared
 mapping of it is shared anonymous memory).
 
-Not covered: what is touched between two looks. Each comes before a session could have filled what it had left at
-4 GiB/s per processor, but at most every 50 ms, and on a busy machine later: a session can exceed its limit for a moment
-by what it touches in that time, and RLIMIT_AS of each process is the only limit then. Memory of the kernel itself (page
-tables, mappings, file locks, pipes) is bounded by RLIMIT_NPROC, RLIMIT_NOFILE and the kernel's own limits, not here.
+Not covered: memory touched between two measurements. The next one comes before a session could fill its remaining
+memory at 4 GiB/s per processor, but at most every 50 ms, and later on a busy machine: a session can briefly exceed its
+limit by what it touches in that time, when RLIMIT_AS of each process is the only limit. Memory of Linux itself (page
+tables, mappings, file locks, pipes) is bounded by RLIMIT_NPROC, RLIMIT_NOFILE and Linux's own limits, not here.
 """
 
 from __future__ import annotations
@@ -36,46 +36,46 @@ from typing import Literal, TypeAlias
 from sandbox.errors import IsolationError
 
 Exhausted: TypeAlias = Literal["session", "sandbox", "machine"]
-"""Whose memory ran out: one session's, that of all sessions together, or all that the machine has."""
+"""Which memory ran out: that of one session, of all sessions together, or of the machine."""
 
 KERNEL_BYTES = 64 * 2**20
-"""Of a kernel beside its cells: without it a session would end before a cell is refused memory."""
+"""For the kernel itself: without it a session would be ended before a cell gets a MemoryError."""
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _TMPFS = ("tmp", "dev/shm")
-_INODE_BYTES = 1024  # of a file in a tmpfs, also when it is empty
+_INODE_BYTES = 1024  # of a file in a tmpfs, even if it is empty
 _FILL_BYTES_PER_S = 4 * 2**30  # by one processor
-_SHORTEST_S, _LONGEST_S = 0.05, 0.25  # between two looks
-_FRESH_S = 1.0  # how long an exact measure helps to estimate the next ones
-_ROUNDS = 8  # of listing the processes of a container that forks meanwhile
+_SHORTEST_S, _LONGEST_S = 0.05, 0.25  # between two measurements
+_FRESH_S = 1.0  # how long an exact measurement corrects the next ones
+_ROUNDS = 8  # of listing the processes of a container that may be forking
 _KCMP = {"x86_64": 312, "aarch64": 272}
 _KCMP_VM = 1
-_TRUESIZE = 1024  # what Linux may need for one byte that waits in a TCP socket
+_TRUESIZE = 1024  # what Linux may allocate for one byte queued in a TCP socket
 
 
 @dataclass(slots=True, eq=False)
-class Watched:
-    """One session. `exhausted` says why it was ended, if the watchdog ended it."""
+class WatchedSession:
+    """One session. `exhausted` is the limit for which the watchdog ended it, if it did."""
 
     root: int  # a descriptor of the container's root directory
     kill: Callable[[], None]
     exhausted: Exhausted | None = None
-    bytes: int = 0  # what it has, by the last look
-    shared_bytes: int = 0  # what `measure` had counted too often when `measure_exactly` was last called
-    measured_at: float = -_FRESH_S  # that time
-    due: float = 0.0  # when to look again
+    bytes: int = 0  # its memory at the last measurement
+    shared_bytes: int = 0  # what `measure` overestimated when `measure_exactly` was last called
+    measured_at: float = -_FRESH_S  # when `measure_exactly` was last called
+    due: float = 0.0  # when to measure again
 
     def measure(self) -> int:
-        """What it can have at most. Notes in `bytes` what it has, as far as a recent exact look tells."""
-        bound = self._beside() + sum(_processes(f"{self._path}/proc").values())
+        """An upper bound of its memory. Sets `bytes`, corrected by a recent exact measurement."""
+        bound = self._unowned_bytes() + sum(_processes(f"{self._path}/proc").values())
         is_fresh = time.monotonic() - self.measured_at < _FRESH_S
         self.bytes = max(bound - self.shared_bytes, 0) if is_fresh else bound
         return bound
 
     def measure_exactly(self) -> int:
-        """What it has, with its part of what it shares; ten times as slow, or more with many processes."""
+        """Its memory, with its share of shared pages; ten times as slow, or more with many processes."""
         bound = self.measure()
-        self.bytes = self._beside() + _exact_bytes(f"{self._path}/proc")
+        self.bytes = self._unowned_bytes() + _exact_bytes(f"{self._path}/proc")
         self.shared_bytes = max(bound - self.bytes, 0)
         self.measured_at = time.monotonic()
         return self.bytes
@@ -83,49 +83,49 @@ class Watched:
     @property
     def _path(
         self,
-    ) -> str:  # paths are texts here: making objects of them takes longer than reading the files
+    ) -> str:  # paths are strings here: creating Path objects takes longer than reading the files
         return f"/proc/self/fd/{self.root}"
 
-    def _beside(self) -> int:
-        """What is of no process."""
+    def _unowned_bytes(self) -> int:
+        """Memory that belongs to no process."""
         return _tmpfs_bytes(self._path) + _socket_bytes(f"{self._path}/proc/1/net")
 
 
 class Watchdog:
-    """Watches sessions from a thread of its own, which runs while there are any. Thread-safe."""
+    """Watches sessions from a private thread, which runs while there are any. Thread-safe."""
 
     def __init__(self, memory_bytes: int, max_memory_bytes: int) -> None:
-        """The limits of each session, and of all together. Raises IsolationError where memory cannot be measured."""
+        """The limits of each session, and of all together. Raises IsolationError if memory cannot be measured."""
         self._limit_bytes = memory_bytes + KERNEL_BYTES
         self._max_memory_bytes = max_memory_bytes
         self._rate = _FILL_BYTES_PER_S * (os.cpu_count() or 1)
         self._changed = threading.Condition()
-        self._sessions: list[Watched] = []
+        self._sessions: list[WatchedSession] = []
         self._is_closed = False
         self._thread: threading.Thread | None = None
-        _check()
+        _check_proc()
 
-    def watch(self, container: int, kill: Callable[[], None]) -> Watched:
-        """Look after the container behind this pidfd, until `forget`; `kill` must not wait. Raises OSError."""
+    def watch(self, container: int, kill: Callable[[], None]) -> WatchedSession:
+        """Watch the container of this pidfd until `forget`; `kill` must not wait. Raises OSError."""
         root = os.open(f"/proc/{_pid(container)}/root", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        watched = Watched(root, kill)
+        watched = WatchedSession(root, kill)
         with self._changed:
             self._sessions.append(watched)
             if self._thread is None:
-                self._thread = threading.Thread(target=self._look, name="sandbox-watchdog", daemon=True)
+                self._thread = threading.Thread(target=self._run, name="sandbox-watchdog", daemon=True)
                 self._thread.start()
             self._changed.notify()
         return watched
 
-    def forget(self, watched: Watched) -> None:
-        """Let go of a session, which has ended. Twice is once."""
+    def forget(self, watched: WatchedSession) -> None:
+        """Stop watching a session that has ended. May be called twice."""
         with self._changed:
             if watched in self._sessions:
                 self._sessions.remove(watched)
                 os.close(watched.root)
 
     def close(self) -> None:
-        """Stop watching. Twice is once."""
+        """Stop watching all sessions. May be called twice."""
         with self._changed:
             self._is_closed = True
             self._changed.notify()
@@ -134,7 +134,7 @@ class Watchdog:
         for watched in tuple(self._sessions):
             self.forget(watched)
 
-    def _look(self) -> None:
+    def _run(self) -> None:
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._sessions or self._is_closed)
@@ -143,26 +143,26 @@ class Watchdog:
                     return
                 sessions = tuple(self._sessions)
             for watched in sessions:
-                self._look_at(watched)
-            self._look_at_all(sessions)
+                self._check_session(watched)
+            self._check_total(sessions)
 
     def _pause_s(self) -> float:
         due = min((watched.due for watched in self._sessions), default=0.0)
         return max(due - time.monotonic(), _SHORTEST_S)
 
-    def _look_at(self, watched: Watched) -> None:
-        """Unless it is too early for that."""
-        with self._changed:  # for as long as a look takes: `forget` closes the descriptor
+    def _check_session(self, watched: WatchedSession) -> None:
+        """Measure one session if it is due, and end it if it is over its limit."""
+        with self._changed:  # held during the measurement: `forget` closes the descriptor
             if watched not in self._sessions or watched.exhausted or time.monotonic() < watched.due:
                 return
             if watched.measure() > self._limit_bytes:
-                # Twice: of a process that forks meanwhile, parent and child may both have been counted in full.
+                # Twice: while a process forks, parent and child may both have been counted in full.
                 watched.measure_exactly()
                 if watched.bytes > self._limit_bytes and watched.measure_exactly() > self._limit_bytes:
                     self._end(watched, "session")
             watched.due = time.monotonic() + self._until_full_s(self._limit_bytes - watched.bytes)
 
-    def _look_at_all(self, sessions: Iterable[Watched]) -> None:
+    def _check_total(self, sessions: Iterable[WatchedSession]) -> None:
         living = [watched for watched in sessions if not watched.exhausted]
         if sum(watched.bytes for watched in living) > self._max_memory_bytes:
             for watched in living:
@@ -174,13 +174,13 @@ class Watchdog:
         for watched in living:
             watched.due = min(watched.due, soon)
 
-    def _refresh(self, watched: Watched) -> None:
-        """Measure it exactly, unless that was done a moment ago."""
+    def _refresh(self, watched: WatchedSession) -> None:
+        """Measure it exactly, unless that was done within `_FRESH_S`."""
         with self._changed:
             if watched in self._sessions and time.monotonic() - watched.measured_at > _FRESH_S:
                 watched.measure_exactly()
 
-    def _end(self, watched: Watched, why: Exhausted) -> None:
+    def _end(self, watched: WatchedSession, why: Exhausted) -> None:
         watched.exhausted = why
         watched.kill()
 
@@ -188,18 +188,18 @@ class Watchdog:
         return min(max(left_bytes / self._rate, _SHORTEST_S), _LONGEST_S)
 
 
-def _check() -> None:
-    """Whether another process could be measured. Raises IsolationError."""
+def _check_proc() -> None:
+    """Check that processes can be measured. Raises IsolationError."""
     try:
         _statm("/proc/self")
         _anonymous_bytes("/proc/self")
         Path("/proc/self/ns/pid").readlink()
     except (OSError, ValueError, IndexError) as error:
-        raise IsolationError(f"/proc tells nothing of the memory of processes ({error})") from error
+        raise IsolationError(f"/proc does not show the memory of processes ({error})") from error
 
 
 def _pid(pidfd: int) -> int:
-    """On this host, whatever PID namespace told us of the process. Raises ProcessLookupError."""
+    """The pid in the PID namespace of this process. Raises ProcessLookupError."""
     lines = Path(f"/proc/self/fdinfo/{pidfd}").read_text().splitlines()
     pid = next(int(line.split()[1]) for line in lines if line.startswith("Pid:"))
     if pid <= 0:
@@ -208,7 +208,7 @@ def _pid(pidfd: int) -> int:
 
 
 def _processes(proc: str) -> dict[str, int]:
-    """By pid what each has for itself at most. Lists again as long as there are new ones: they may be forking."""
+    """An upper bound of the private memory of each process by pid. Lists again while new processes appear."""
     found: dict[str, int] = {}
     for _ in range(_ROUNDS):
         new = [name for name in _names(proc) if name not in found]
@@ -230,20 +230,20 @@ def _own_bytes(process: str) -> int:
 
 
 def _statm(task: str) -> int:
-    """What is resident and of no file. Nothing for a thread that has ended."""
+    """Resident memory that belongs to no file; 0 for a thread that has ended."""
     _, resident, shared, *_ = _read(f"{task}/statm").split()
     return (int(resident) - int(shared)) * _PAGE
 
 
 def _tasks(process: str) -> Iterator[str]:
-    """The process, then its threads: when the first thread has ended, only the others tell of its memory."""
+    """The process, then its threads: once the first thread has ended, only the others show its memory."""
     yield process
     for name in _names(f"{process}/task"):
         yield f"{process}/task/{name}"
 
 
 def _names(folder: str) -> list[str]:
-    """Of processes or threads; none once there is nobody."""
+    """The ids of processes or threads; empty once they have ended."""
     try:
         return [name for name in os.listdir(folder) if name.isdigit()]  # noqa: PTH208 - four times as fast
     except OSError:
@@ -263,7 +263,7 @@ def _exact_bytes(proc: str) -> int:
         for process in members:
             shared_before = _shares_with(
                 int(process.rpartition("/")[2]), measured
-            )  # it may execute a program now
+            )  # it may call exec meanwhile
             task, used = _first_measured(process)
             if used and not shared_before and not _shares_with(task, measured):
                 total += used
@@ -272,7 +272,7 @@ def _exact_bytes(proc: str) -> int:
 
 
 def _first_measured(process: str) -> tuple[int, int]:
-    """The thread that tells of the memory of a process, and how much that is."""
+    """The first thread that shows the memory of a process, and that memory."""
     for task in _tasks(process):
         used = _task_bytes(task)
         if used:
@@ -285,12 +285,12 @@ def _task_bytes(task: str) -> int:
         return _anonymous_bytes(task)
     except OSError:
         with contextlib.suppress(OSError):
-            return _statm(task)  # it cannot be read: count all that it may have
+            return _statm(task)  # it cannot be read: use the upper bound
         return 0  # it has ended
 
 
 def _anonymous_bytes(task: str) -> int:
-    """What is in memory and in swap, a page that others share by its part. Raises OSError, ValueError."""
+    """Anonymous memory, resident or in swap, with a proportional share of shared pages. Raises OSError, ValueError."""
     lines = _read(f"{task}/smaps_rollup").splitlines()
     counts = {name: int(rest.split()[0]) for name, _, rest in (line.partition(":") for line in lines[1:])}
     return (counts.get("Pss_Anon", counts.get("Pss", 0)) + counts.get("SwapPss", 0)) * 1024
@@ -301,9 +301,9 @@ def _shares_with(pid: int, others: Iterable[int]) -> bool:
 
 
 def _share_memory(pid: int, other: int) -> bool:
-    """Whether two processes have one address space, as a child has after vfork until it executes a program.
+    """Whether two processes share an address space, as parent and child do after vfork until the child calls exec.
 
-    kcmp(2) alone can tell. Without it (CONFIG_KCMP) such a child counts as much again as its parent.
+    Only kcmp(2) can tell. Without it (CONFIG_KCMP) such a child counts as much again as its parent.
     """
     number = _KCMP.get(platform.machine())
     return number is not None and _libc().syscall(number, pid, other, _KCMP_VM, 0, 0) == 0
@@ -336,7 +336,7 @@ def _tmpfs_bytes(root: str) -> int:
 
 
 def _socket_bytes(net: str) -> int:
-    """What the sockets of a container may hold: twice the default of a buffer, and more for TCP, which grows."""
+    """What the sockets of a container may hold: twice the default buffer size, and more for TCP, which grows."""
     counts = _socket_counts(net)
     if not counts:
         return 0
@@ -348,7 +348,7 @@ def _socket_bytes(net: str) -> int:
 
 
 def _socket_counts(net: str) -> dict[str, int]:
-    """As in `TCP: inuse 3 …`: how many there are of a kind, and of all kinds under `sockets`."""
+    """The number of sockets of each kind, from lines such as `TCP: inuse 3 …`; of all kinds under `sockets`."""
     counts = {}
     for name in ("sockstat", "sockstat6"):
         with contextlib.suppress(OSError):
@@ -378,7 +378,7 @@ def _tcp_limits() -> tuple[int, int]:
 
 
 def _sysctl(name: str, default: int) -> int:
-    """The last number of it, which is the largest; the default where it cannot be read."""
+    """Its last number, which is the maximum; the default if it cannot be read."""
     try:
         return int(Path("/proc/sys/net", name).read_text().split()[-1])
     except OSError:

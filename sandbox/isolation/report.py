@@ -1,4 +1,4 @@
-"""What isolates a cell from this machine, one true line for each mechanism."""
+"""The isolation report: what isolates a cell from this machine, one line for each mechanism."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ABI_SCOPE = 6
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One mechanism: whether it is in force, and what is to be known about it."""
+    """One mechanism: whether it is in force, with details."""
 
     name: str
     is_present: bool
@@ -27,7 +27,7 @@ class Layer:
 
 
 def layers(engine: Engine) -> tuple[Layer, ...]:
-    """Of a Sandbox that runs."""
+    """The isolation report of a running Sandbox."""
     policy = engine.confinement.policy
     is_isolated = policy.isolation == "bwrap"
     return (
@@ -44,7 +44,7 @@ def layers(engine: Engine) -> tuple[Layer, ...]:
             f"uid {engine.uid} on this machine" + (", without capabilities" if is_isolated else ""),
         ),
         Layer("each process", is_present=True, detail=_each_process(policy)),
-        *_of_sessions(policy, engine.limits),
+        *_session_layers(policy, engine.limits),
     )
 
 
@@ -53,11 +53,11 @@ def _landlock(abi: int) -> str:
         return (
             "no domain: a guest can rewrite the process that holds its container, which has the same limits"
         )
-    told = f"ABI {abi}: a guest cannot trace the process that holds its container"
-    return f"{told}, or signal it" if abi >= _ABI_SCOPE else told
+    text = f"ABI {abi}: a guest cannot trace the process that holds its container"
+    return f"{text}, or signal it" if abi >= _ABI_SCOPE else text
 
 
-def _of_sessions(policy: Policy, found: SessionLimits) -> tuple[Layer, ...]:
+def _session_layers(policy: Policy, found: SessionLimits) -> tuple[Layer, ...]:
     size = f"{policy.memory_bytes // MIB:,} MiB: {found.memory}" if found.limits_memory else found.memory
     return (
         Layer("session memory", found.limits_memory, size),
@@ -73,17 +73,19 @@ def _processors(policy: Policy, found: SessionLimits) -> str:
 
 
 def _each_process(policy: Policy) -> str:
-    told = {name: f"{value:,}" for name, value in limits(policy).items()}
-    told["RLIMIT_AS"] += " beside what a new kernel maps"
-    return ", ".join(f"{name} {value}" for name, value in told.items())
+    values = {name: f"{value:,}" for name, value in limits(policy).items()}
+    values["RLIMIT_AS"] += " beside what a new kernel maps"
+    return ", ".join(f"{name} {value}" for name, value in values.items())
 
 
 def _filter(engine: Engine) -> str:
-    told = "seccomp, an allow-list for every process in a container"
-    return f"{told}; without memory that no process maps" if engine.limits.watchdog is not None else told
+    text = "seccomp, an allow-list for every process in a container"
+    return f"{text}; without memory that no process maps" if engine.limits.watchdog is not None else text
 
 
 def _namespaces(program: str) -> str:
-    said = subprocess.run([program, "--version"], capture_output=True, text=True, env={}, check=False).stdout
+    version = subprocess.run(
+        [program, "--version"], capture_output=True, text=True, env={}, check=False
+    ).stdout
     kinds = "CLONE_NEWUSER, NEWNS, NEWPID, NEWNET, NEWIPC, NEWUTS, NEWCGROUP"
-    return f"{said.strip()}: {kinds} (Linux {os.uname().release})"
+    return f"{version.strip()}: {kinds} (Linux {os.uname().release})"

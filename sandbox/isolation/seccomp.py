@@ -1,12 +1,12 @@
-"""The filter of system calls in every container: what Python and its libraries need, and nothing of the rest.
+"""The seccomp filter of every container: it allows what Python and its libraries need, and refuses the rest.
 
-An allow-list, so that a call which a newer Linux brings is refused until somebody adds it here. What is refused
-fails as if this kernel did not have it (ENOSYS), with which libraries find another way. Calls of another
-architecture (32 bits, x32) end the process.
+It is an allow-list: a system call added by a newer Linux is refused until it is listed. A refused call fails as if
+Linux did not implement it (ENOSYS), so that libraries use a fallback. Calls of another architecture (32 bits, x32) kill
+the process.
 
 Covered: tracing and reading other processes, keyrings, bpf, io_uring, userfaultfd, perf, every mount call, new
 namespaces, modules, kexec, clocks, swap, raw and unusual sockets, typing into a terminal (TIOCSTI). Not covered:
-faults of Linux in the calls that are allowed; open, ioctl, prctl and the network calls are large.
+bugs of Linux in the allowed calls; open, ioctl, prctl and the network calls have a large attack surface.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _REFUSED_CLONE_FLAGS = (
     0x20000000,  # CLONE_NEWPID
     0x40000000,  # CLONE_NEWNET
 )
-_REFUSED_IOCTLS = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX: they type for the user of the terminal
-# linux/fcntl.h. System files are the same inodes in every session and on the host: a lease or a lock holds up others,
-# a notification tells of them. F_SETPIPE_SZ: the memory of large pipes is limited by user. POSIX locks are left, for
-# SQLite: F_SETLK on a system file can only be a read lock, since the file cannot be opened for writing.
+_REFUSED_IOCTLS = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX: they inject input into a terminal
+# linux/fcntl.h. System files are the same inodes in every session and on the host: a lease or a lock delays others, a
+# notification reveals their activity. F_SETPIPE_SZ: the memory of large pipes is limited per user. POSIX locks are
+# allowed, for SQLite: F_SETLK on a system file can only be a read lock, since it cannot be opened for writing.
 _REFUSED_FCNTLS = {
     "F_SETLEASE": 1024,
     "F_NOTIFY": 1026,
@@ -42,11 +42,9 @@ _REFUSED_FCNTLS = {
     "F_OFD_SETLK": 37,
     "F_OFD_SETLKW": 38,
 }
-_RWF_NOWAIT = (
-    0x8  # linux/fs.h: fails where a file is not in the page cache, so it tells what others have read
-)
-# The zygote's own list is short: bubblewrap, which it starts, needs the calls that make namespaces and mounts.
-_REFUSED_TO_THE_ZYGOTE = """
+_RWF_NOWAIT = 0x8  # linux/fs.h: fails if a file is not in the page cache, which reveals what others have read
+# The zygote has a short deny-list: bubblewrap, which it starts, needs the calls that make namespaces and mounts.
+_ZYGOTE_DENIED_CALLS = """
     acct add_key adjtimex bpf clock_adjtime clock_settime delete_module fanotify_init finit_module init_module
     io_uring_enter io_uring_register io_uring_setup ioperm iopl kcmp kexec_file_load kexec_load keyctl lookup_dcookie
     migrate_pages move_pages nfsservctl open_by_handle_at perf_event_open pidfd_getfd process_vm_readv
@@ -58,7 +56,7 @@ _UNMEASURED_OPTIONS = (
     7,
     8,
     60,
-)  # SO_SNDBUF, SO_RCVBUF, SO_ZEROCOPY: small buffers, and no pages of processes in them
+)  # SO_SNDBUF, SO_RCVBUF, SO_ZEROCOPY: buffers stay small and hold no pages of processes
 _MAP_TYPE, _MAP_SHARED_VALIDATE = 0xF, 3  # linux/mman.h
 _TYPE, _LOW_32_BITS = 0xF, 0xFFFFFFFF
 _INTERNET = (
@@ -67,23 +65,23 @@ _INTERNET = (
     (socket.SOCK_DGRAM, 0),
     (socket.SOCK_DGRAM, socket.IPPROTO_UDP),
 )
-_NETLINK_ROUTE = 0  # libzmq asks for the interfaces, and aborts where it cannot
+_NETLINK_ROUTE = 0  # libzmq lists the network interfaces, and aborts if it cannot
 _ALLOW = 0x7FFF0000  # SECCOMP_RET_ALLOW
-_WHO_AM_I = 0xFFFFFFFF  # personality() without a change
+_QUERY_PERSONALITY = 0xFFFFFFFF  # personality() as a query
 
 
 @cache
 def filter_programs(*, is_measured: bool = False) -> tuple[bytes, ...]:
-    """The classic BPF programs for this machine, all of which are to be loaded. Raises IsolationError.
+    """The classic BPF programs for this machine, all of which must be loaded. Raises IsolationError.
 
-    Two, because a list of what is allowed cannot say "all but": the second one refuses arguments. is_measured: refuse
-    also what holds memory outside of every address space, which isolation/memory.py could not see.
+    There are two because an allow-list cannot express exceptions: the second one refuses arguments. is_measured: also
+    refuse what holds memory outside of every address space, which isolation/memory.py could not measure.
     """
-    seccomp = _library()
-    refused = _refused_arguments(seccomp)
+    seccomp = _load_seccomp()
+    refused = _refuse_arguments(seccomp)
     if is_measured:
         _refuse_unmeasured_memory(seccomp, refused)
-    return _compiled(_allowed_calls(seccomp)), _compiled(refused)
+    return _compile(_allow_calls(seccomp)), _compile(refused)
 
 
 @cache
@@ -91,21 +89,21 @@ def zygote_filter() -> bytes:
     """The program for the zygote, under which bubblewrap can still build containers. Raises IsolationError."""
     import errno
 
-    seccomp = _library()
+    seccomp = _load_seccomp()
     rules = seccomp.SyscallFilter(seccomp.ALLOW)
-    for call in _REFUSED_TO_THE_ZYGOTE.split():
+    for call in _ZYGOTE_DENIED_CALLS.split():
         _add(rules, seccomp.ERRNO(errno.EPERM), call, required=False)
-    return _compiled(rules)
+    return _compile(rules)
 
 
-def _allowed_calls(seccomp: Any) -> Any:
+def _allow_calls(seccomp: Any) -> Any:
     import errno
 
     rules = seccomp.SyscallFilter(seccomp.ERRNO(errno.ENOSYS))
     lines = _ALLOWED_CALLS.read_text(encoding="utf-8").splitlines()
     for call in " ".join(line for line in lines if not line.startswith("#")).split():
         _add(rules, seccomp.ALLOW, call)
-    for value in (0, _WHO_AM_I):
+    for value in (0, _QUERY_PERSONALITY):
         _add(rules, seccomp.ALLOW, "personality", seccomp.Arg(0, seccomp.EQ, value))
     _add(rules, seccomp.ALLOW, "socketpair", seccomp.Arg(0, seccomp.EQ, socket.AF_UNIX))
     _add(rules, seccomp.ALLOW, "socket", seccomp.Arg(0, seccomp.EQ, socket.AF_UNIX))
@@ -124,8 +122,8 @@ def _allowed_calls(seccomp: Any) -> Any:
     return rules
 
 
-def _refused_arguments(seccomp: Any) -> Any:
-    """By their low bits alone, as Linux looks at them (CVE-2019-10063)."""
+def _refuse_arguments(seccomp: Any) -> Any:
+    """Refuse by the low 32 bits alone, because Linux ignores the others (CVE-2019-10063)."""
     import errno
 
     rules = seccomp.SyscallFilter(seccomp.ALLOW)
@@ -142,7 +140,7 @@ def _refused_arguments(seccomp: Any) -> Any:
 
 
 def _refuse_unmeasured_memory(seccomp: Any, rules: Any) -> None:
-    """A pipe of vmsplice or a segment keeps pages that nobody maps; so does a file of which a part is unmapped."""
+    """Refuse what keeps pages that no process maps: vmsplice into a pipe, shared segments, partly unmapped memfds."""
     import errno
 
     for call in _UNMEASURED_CALLS:
@@ -159,9 +157,9 @@ def _refuse_unmeasured_memory(seccomp: Any, rules: Any) -> None:
 
 
 def _add(rules: Any, action: int, call: str, *arguments: Any, required: bool = True) -> None:
-    """Nothing for an allowed call that this libseccomp or this architecture does not know: it stays refused.
+    """Add a rule. An allowed call that this libseccomp or architecture does not know is skipped: it stays refused.
 
-    A refused one must be known, unless it is one of a list of those that need not exist.
+    A refused call must be known, unless `required` is false.
     """
     try:
         rules.add_rule(action, call, *arguments)
@@ -171,7 +169,7 @@ def _add(rules: Any, action: int, call: str, *arguments: Any, required: bool = T
         raise IsolationError(f"no isolation: the filter cannot refuse {call} ({error})") from error
 
 
-def _compiled(rules: Any) -> bytes:
+def _compile(rules: Any) -> bytes:
     file = os.memfd_create("filter")
     with os.fdopen(file, "w+b") as program:
         rules.export_bpf(program)
@@ -179,7 +177,7 @@ def _compiled(rules: Any) -> bytes:
         return program.read()
 
 
-def _library() -> Any:
+def _load_seccomp() -> Any:
     try:
         import pyseccomp
     except (ImportError, RuntimeError) as error:

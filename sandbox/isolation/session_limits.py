@@ -1,4 +1,4 @@
-"""Choose what limits a session as a whole on this machine: a cgroup, or a watchdog, or nothing if that was accepted."""
+"""Choose what limits a session as a whole here: a cgroup, a watchdog, or nothing if the Policy accepts it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from sandbox.isolation.cgroup import Cgroups, find_cgroups, limit_of_own_group
 from sandbox.isolation.memory import Watchdog
 from sandbox.policy import MIB, Policy
 
-_SHARE = 0.8  # of the machine's memory, for all sessions of a Sandbox
+_MEMORY_SHARE = 0.8  # of the machine's memory, for all sessions of a Sandbox
 
 
 @dataclass(frozen=True, slots=True)
 class SessionLimits:
-    """What is in force. no_cgroups: why there are none."""
+    """The limits in force. no_cgroups: why there are no cgroups."""
 
     max_memory_bytes: int
     groups: Cgroups | None = None
@@ -50,7 +50,7 @@ class SessionLimits:
         return self.groups is not None and "cpu" in self.groups.controllers
 
     def close(self) -> None:
-        """Remove the groups, stop the watchdog. Twice is once."""
+        """Remove the groups and stop the watchdog. May be called twice."""
         if self.groups is not None:
             self.groups.close()
         if self.watchdog is not None:
@@ -58,26 +58,26 @@ class SessionLimits:
 
 
 def find_session_limits(policy: Policy, max_memory_bytes: int | None = None) -> SessionLimits:
-    """What this machine offers. Raises IsolationError where the Policy requires what it does not."""
-    total = max_memory_by_default() if max_memory_bytes is None else max_memory_bytes
-    groups, told = None, "not asked for"
+    """Find what this machine offers. Raises IsolationError if the Policy requires more."""
+    total = default_max_memory() if max_memory_bytes is None else max_memory_bytes
+    groups, reason = None, "not asked for"
     if policy.session_memory != "watchdog":
-        groups, told = find_cgroups(total)
+        groups, reason = find_cgroups(total)
     if groups is not None:
         return SessionLimits(total, groups)
     if policy.session_memory == "per_process" or policy.isolation == "none":  # no container to be measured
-        return SessionLimits(total, no_cgroups=told)
+        return SessionLimits(total, no_cgroups=reason)
     try:
         watchdog = Watchdog(policy.memory_bytes, total)
     except IsolationError as error:
         raise IsolationError(
-            f"the memory of a session cannot be limited: {error}; cgroups: {told}; "
+            f"the memory of a session cannot be limited: {error}; cgroups: {reason}; "
             "Policy(session_memory='per_process') accepts that only each process is limited"
         ) from error
-    return SessionLimits(total, watchdog=watchdog, no_cgroups=told)
+    return SessionLimits(total, watchdog=watchdog, no_cgroups=reason)
 
 
-def max_memory_by_default() -> int:
-    """Four fifths of what this machine has, or of what the cgroup of this process leaves to it, if that is less."""
+def default_max_memory() -> int:
+    """Four fifths of the machine's memory, or of the limit of this process's cgroup if that is lower."""
     machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return int(min(machine, limit_of_own_group() or machine) * _SHARE)
+    return int(min(machine, limit_of_own_group() or machine) * _MEMORY_SHARE)

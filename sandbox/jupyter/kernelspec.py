@@ -1,4 +1,4 @@
-"""`python -m sandbox install`: tell Jupyter of a kernel that runs notebooks in containers."""
+"""`python -m sandbox install`: add a Jupyter kernel that runs notebooks in containers."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from sandbox.policy import Policy
 
 PROVISIONER = "sandbox"  # the name of the entry point in pyproject.toml
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-# What a client runs that knows nothing of provisioners.
-_REFUSAL = (
+# The command of clients that do not support provisioners.
+_UNSUPPORTED_CLIENT = (
     "raise SystemExit('this kernel needs jupyter_client 7 or newer, with the sandbox package beside it')"
 )
 
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def install(arguments: argparse.Namespace) -> int:
-    """Install or remove it, and say where. 2 where the arguments or the folder do not allow that."""
+    """Install or remove the kernelspec and print its folder. Returns 2 if the arguments or the folder are invalid."""
     try:
         folder = _folder(arguments)
         if arguments.remove:
@@ -52,12 +52,12 @@ def install(arguments: argparse.Namespace) -> int:
 
 
 def kernel_json(display_name: str, policy: Mapping[str, Any]) -> dict[str, Any]:
-    """The specification. Its cells run in the Python that installs it, as those of every kernel do."""
+    """The content of kernel.json. By default cells run in the Python that installs it."""
     settings = {"python": sys.executable, **policy}
     policy_from(settings)
     provisioner = {"provisioner_name": PROVISIONER, "config": {"policy": settings}}
     return {
-        "argv": [sys.executable, "-c", _REFUSAL, "{connection_file}"],
+        "argv": [sys.executable, "-c", _UNSUPPORTED_CLIENT, "{connection_file}"],
         "display_name": display_name,
         "language": "python",
         "interrupt_mode": "message",
@@ -66,7 +66,7 @@ def kernel_json(display_name: str, policy: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def policy_from(settings: Mapping[str, Any]) -> Policy:
-    """The policy with these fields. Raises ValueError for one that is unknown or of the wrong type."""
+    """The policy with these fields. Raises ValueError for an unknown field or a wrong type."""
     from pydantic import TypeAdapter, ValidationError
 
     known = [field.name for field in fields(Policy)]

@@ -1,6 +1,6 @@
-"""Kernels of notebooks in containers: what JupyterLab, nbclient, nbconvert and papermill start and end them through.
+"""The kernel provisioner by which JupyterLab, nbclient, nbconvert and papermill run kernels in containers.
 
-Loaded by jupyter_client alone, through the entry point that `kernel.json` names, and never by a Sandbox.
+Only jupyter_client loads it, by the entry point that `kernel.json` names; a Sandbox never does.
 
 Covered: the same containers as those of a Sandbox (isolation/bubblewrap.py), with these fields of Policy:
 isolation, python, preload, start_timeout_s, memory_bytes, processes, cpus, open_files, file_bytes, disk_bytes,
@@ -18,7 +18,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-# A provisioner is a class of jupyter_client's, which has loaded all this before.
+# A provisioner subclasses a class of jupyter_client, which has already loaded these modules.
 from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning.provisioner_base import KernelProvisionerBase
 from traitlets import Dict
@@ -47,9 +47,9 @@ class SandboxProvisioner(KernelProvisionerBase):
         return self._handle is not None
 
     async def pre_launch(self, **options: Any) -> dict[str, Any]:
-        """Choose where the sockets are; the connection file tells clients of them. Raises SandboxError."""
+        """Choose the paths of the sockets and write the connection file. Raises SandboxError."""
         if self._engine is None:
-            self._engine = await asyncio.to_thread(ENGINES.running, policy_from(self.policy))
+            self._engine = await asyncio.to_thread(ENGINES.get_or_start, policy_from(self.policy))
         manager: Any = self.parent
         if self._folder is None:
             self._folder = self._engine.client_folder()
@@ -60,26 +60,26 @@ class SandboxProvisioner(KernelProvisionerBase):
         return await super().pre_launch(cmd=command, **options)
 
     async def launch_kernel(self, cmd: list[str], **options: Any) -> KernelConnectionInfo:
-        """Start a kernel in a new container. The command and its environment are for kernels without one."""
+        """Start a kernel in a new container. The command and its environment are not used."""
         assert self._engine is not None
-        told: dict[str, Any] = dict(self.connection_info)
-        paths = {name: Path(f"{told['ip']}-{told[f'{name}_port']}") for name in _CHANNELS}
-        key: bytes = told["key"]
+        connection: dict[str, Any] = dict(self.connection_info)
+        paths = {name: Path(f"{connection['ip']}-{connection[f'{name}_port']}") for name in _CHANNELS}
+        key: bytes = connection["key"]
         self._handle = await asyncio.to_thread(self._engine.start_for_client, paths, key.decode())
         return self.connection_info
 
     async def poll(self) -> int | None:
-        """None while it runs. Linux tells the exit status to the parent alone, which is not this process."""
+        """None while it runs, then 0: only the parent, which is not this process, can read the exit status."""
         return None if self._handle is not None and self._handle.container.is_alive() else 0
 
     async def wait(self) -> int | None:
         while await self.poll() is None:
             await asyncio.sleep(_POLL_S)
-        await self._leave()
+        await self._close_handle()
         return 0
 
     async def send_signal(self, signum: int) -> None:
-        """To the kernel alone: `kill` is what ends the others in its container."""
+        """Signal the kernel alone: `kill` also ends the other processes in its container."""
         if self._handle is not None and self._handle.container.is_alive():
             send_signal(self._handle.container.kernel, signum)
 
@@ -88,16 +88,16 @@ class SandboxProvisioner(KernelProvisionerBase):
             self._handle.container.kill()
 
     async def terminate(self, restart: bool = False) -> None:  # noqa: FBT001, FBT002
-        """There is nothing in a container that a softer end would save: the kernel was asked to end before."""
+        """Kill it: the kernel was already asked to shut down, and a container has nothing to save."""
         await self.kill(restart)
 
     async def cleanup(self, restart: bool = False) -> None:  # noqa: FBT001, FBT002
-        await self._leave()
+        await self._close_handle()
         if self._folder is not None and not restart:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
 
-    async def _leave(self) -> None:
+    async def _close_handle(self) -> None:
         handle, self._handle = self._handle, None
         if handle is not None:
             await asyncio.to_thread(handle.close)
@@ -110,7 +110,7 @@ class Engines:
         self._lock = threading.Lock()
         self._running: dict[Policy, Engine] = {}
 
-    def running(self, policy: Policy) -> Engine:
+    def get_or_start(self, policy: Policy) -> Engine:
         with self._lock:
             if not self._running:
                 atexit.register(self.close)
@@ -119,7 +119,7 @@ class Engines:
             return self._running[policy]
 
     def close(self) -> None:
-        """End them, and with them every kernel that is left. Also happens at exit."""
+        """End the engines and every remaining kernel. Also called at exit."""
         atexit.unregister(self.close)
         with self._lock:
             while self._running:

@@ -1,1 +1,1 @@
-"""What goes between the host and a kernel: channels, requests, results, calls of host functions."""
+"""The protocol between the host and a kernel: channels, requests, results, calls of host functions."""

@@ -1,4 +1,4 @@
-"""The calls of one cell to functions of the host, one at a time, each in a thread that can be left behind."""
+"""The calls of one cell to host functions: one at a time, each in a thread that can be abandoned."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Answer: TypeAlias = tuple[dict[str, Any], Sequence[bytes]]
 
 
 class Calls:
-    """Used by one thread. The time that functions of the host take is not the cell's."""
+    """The calls of one cell. Not thread-safe. The time that host functions take does not count as the cell's."""
 
     def __init__(self, bridge: Bridge, limit_s: float) -> None:
         self._bridge = bridge
@@ -30,39 +30,39 @@ class Calls:
 
     @property
     def done(self) -> socket.socket | None:
-        """Readable once the call under way has its answer; None while there is none under way."""
+        """Readable once the current call has its answer; None without a current call."""
         return self._call.done if self._call else None
 
     @property
     def spent_s(self) -> float:
-        return self._spent_s + (time.monotonic() - self._call.began if self._call else 0.0)
+        return self._spent_s + (time.monotonic() - self._call.started if self._call else 0.0)
 
     @property
-    def late_at(self) -> float:
-        """When the call under way is late (monotonic); never, if there is none."""
-        return self._call.began + self._limit_s if self._call else float("inf")
+    def deadline(self) -> float:
+        """When the current call times out (monotonic); never, if there is none."""
+        return self._call.started + self._limit_s if self._call else float("inf")
 
     def begin(self, content: object, buffers: Sequence[bytes]) -> None:
-        """Start to answer a call; no other one is under way."""
+        """Start to answer a call. No other call may be running."""
         self._call = _Call(self._bridge, content, buffers)
 
     def end(self) -> Answer:
-        """The answer, or that there is none in time: then its thread goes on, and nobody listens to it."""
+        """The answer; after a timeout an error, while the thread of the call keeps running unobserved."""
         assert self._call is not None
         self._spent_s = self.spent_s
         call, self._call = self._call, None
         call.close()
-        return call.answer or self._bridge.late(call.content)
+        return call.answer or self._bridge.timeout_reply(call.content)
 
     def close(self) -> None:
-        """Listen to no answer any more."""
+        """Ignore the answer of the current call, if any."""
         if self._call is not None:
             self._call.close()
 
 
 class _Call:
     def __init__(self, bridge: Bridge, content: object, buffers: Sequence[bytes]) -> None:
-        self.began = time.monotonic()
+        self.started = time.monotonic()
         self.content = content
         self.answer: Answer | None = None
         self.done, self._finish = socket.socketpair()
@@ -74,5 +74,5 @@ class _Call:
 
     def _run(self, bridge: Bridge, buffers: Sequence[bytes]) -> None:
         self.answer = bridge.answer(self.content, list(buffers))
-        with contextlib.suppress(OSError):  # nobody listens any more
+        with contextlib.suppress(OSError):  # the call was abandoned
             self._finish.send(b"\0")

@@ -1,7 +1,7 @@
 """The channels to one kernel: Jupyter messages out, and only the well-formed ones in.
 
-A kernel that breaks the protocol or the limits of a channel loses that channel. The output channel alone can be
-connected anew at any time.
+A kernel that breaks the protocol or the limits of a channel loses that channel. Only the output channel can be
+connected again, at any time.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from sandbox.isolation.bubblewrap import high
+from sandbox.isolation.bubblewrap import move_to_high_fd
 from sandbox.policy import MIB, Policy
 from sandbox.protocol.messages import Messages, Received
 from sandbox.protocol.zmtp import Connection, Limits
 
 CHANNELS = ("shell", "control", "iopub", "stdin")
 _WELCOME_S = 2.0
-_AGAIN_S = 0.1
+_RESUBSCRIBE_S = 0.1
 
 
 class Listeners:
-    """Unix sockets on which the host listens and which the kernel adopts: no writable folder is shared."""
+    """Unix sockets on which the host listens and which the kernel inherits: no writable folder is shared."""
 
     def __init__(self, paths: Mapping[str, Path]) -> None:
         self._sockets = {channel: _high_socket() for channel in paths}
@@ -44,11 +44,11 @@ class Listeners:
 
 
 def _high_socket() -> socket.socket:
-    return socket.socket(fileno=high(socket.socket(socket.AF_UNIX).detach()))
+    return socket.socket(fileno=move_to_high_fd(socket.socket(socket.AF_UNIX).detach()))
 
 
 class Channels:
-    """Not for several threads at once."""
+    """The channels of one kernel. Not thread-safe."""
 
     def __init__(self, paths: Mapping[str, Path], key: str, policy: Policy) -> None:
         self._paths = paths
@@ -56,9 +56,9 @@ class Channels:
         self._messages = Messages(key, self._limits["iopub"].message_bytes)
         self._identity = (
             os.urandom(8).hex().encode()
-        )  # one for shell and stdin: so a kernel knows whom to ask
-        self._open: dict[str, Connection] = {}  # few sessions need all of them
-        self.is_mute = False
+        )  # the same for shell and stdin, so that a kernel can address its host calls
+        self._open: dict[str, Connection] = {}  # connected when first used: few sessions need all
+        self.is_muted = False
         self.shell, self.output = self._connect("shell"), self._connect("iopub")
 
     @property
@@ -67,7 +67,7 @@ class Channels:
 
     @property
     def fault(self) -> str | None:
-        """What the kernel did wrong on a channel without which it is of no use."""
+        """The protocol violation of the kernel on a required channel, if any."""
         known = (self._open.get(name) for name in ("shell", "stdin", "control"))
         return next((each.fault for each in known if each is not None and each.fault), None)
 
@@ -78,29 +78,29 @@ class Channels:
         content: dict[str, Any],
         buffers: Sequence[bytes] = (),
     ) -> str:
-        """Returns the identity by which the answers name it as their parent.
+        """Send a message; returns its id, which the answers name as their parent.
 
-        A message that the kernel takes no more is lost: its answer will be missed in due time.
+        A message that the kernel does not accept is lost; the request then times out.
         """
         identity, parts = self._messages.write(kind, content, buffers)
         (self._open.get(channel) or self._connect(channel)).send(parts)
         return identity
 
-    def withdraw_interrupt(self) -> None:
-        """Forget one that the kernel has not taken yet: it would end a later cell."""
+    def cancel_interrupt(self) -> None:
+        """Drop an interrupt that the kernel has not received yet: it would end a later cell."""
         control = self._open.get("control")
         if control is not None and control.events(wanted=False):
             self._open.pop("control").close()
 
     def receive(self, channel: Connection) -> Received | None:
-        """The next message, which may be MALFORMED; None if it has not come in full."""
+        """The next message, which may be MALFORMED; None if none has arrived completely."""
         parts = channel.receive()
         return None if parts is None else self._messages.read(parts)
 
     def poll(
         self, wanted: Collection[Connection], descriptors: Collection[int], seconds: float
     ) -> set[Connection | int]:
-        """Those that have something to read now, or in time. What is under way on other channels goes on."""
+        """Which of them become readable within this time. Sends and handshakes on other channels continue."""
         ready: set[Connection | int] = {channel for channel in wanted if channel.may_have_message}
         poll = select.poll()
         for descriptor in descriptors:
@@ -121,33 +121,33 @@ class Channels:
         return ready
 
     def wait_for_welcome(self) -> bool:
-        """Until the kernel knows that its output is wanted: what it says from then on is not lost."""
-        asked = time.monotonic()
-        end = asked + _WELCOME_S
+        """Wait until the kernel has accepted the subscription: no later output is lost."""
+        subscribed_at = time.monotonic()
+        end = subscribed_at + _WELCOME_S
         while (now := time.monotonic()) < end and self.output.is_open:
-            if self.poll((self.output,), (), _AGAIN_S):
+            if self.poll((self.output,), (), _RESUBSCRIBE_S):
                 message = self.receive(self.output)
                 if message is not None and message.kind == "iopub_welcome":
                     return True
-            if now - asked > _AGAIN_S:
-                self.output.subscribe()  # one that comes while ipykernel sends can be overlooked
-                asked = now
+            if now - subscribed_at > _RESUBSCRIBE_S:
+                self.output.subscribe()  # ipykernel can miss a subscription that arrives while it sends
+                subscribed_at = now
         return False
 
-    def renew_output(self) -> bool:
-        """Forget what the output channel holds and may still bring, and connect it anew, if the kernel still does."""
+    def reconnect_output(self) -> bool:
+        """Drop all messages of the output channel and connect it again; False if the kernel does not accept it."""
         self.output.close()
         self.output = self._connect("iopub")
-        self.is_mute = False
+        self.is_muted = False
         return self.wait_for_welcome()
 
     def mute(self) -> None:
-        """Take no more output: the kernel drops it at its own cost, until `renew_output`."""
+        """Close the output channel: the kernel drops its output until `reconnect_output`."""
         self.output.close()
-        self.is_mute = True
+        self.is_muted = True
 
     def close(self) -> None:
-        """Twice is once."""
+        """Close every channel. May be called twice."""
         for channel in self._open.values():
             channel.close()
 
@@ -163,5 +163,5 @@ def _limits(policy: Policy) -> dict[str, Limits]:
         "shell": reply,
         "control": reply,
         "iopub": Limits(2 * policy.figure_bytes + 8 * MIB, 64),
-        "stdin": Limits(policy.host_bytes + 8 * MIB, 10_000),  # with images and bytes, each a part
+        "stdin": Limits(policy.host_bytes + 8 * MIB, 10_000),  # images and bytes are one part each
     }

@@ -1,7 +1,7 @@
-"""Turn the messages of one cell into a CellResult, within the limits of the Policy, while they come in.
+"""Turn the messages of one cell into a CellResult, within the limits of the Policy, as they arrive.
 
-Every message is made by untrusted code: types are checked, what does not fit is ignored, text is cut before it is
-searched, and memory stays bounded however much arrives. A figure is a PNG file, verified whole.
+Every message is made by untrusted code: types are checked, invalid values are ignored, text is cut before it is
+searched, and memory stays bounded however much arrives. A figure is a fully verified PNG file.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from sandbox.protocol.png import InvalidImage
 from sandbox.results import CellError, Figure, Omitted, Output, Stream
 
 OMITTED = "application/x-omitted"
-_NOT_PNG = ("image/jpeg", "image/gif", "image/webp")  # of which the guest makes PNG files
+_NOT_PNG = ("image/jpeg", "image/gif", "image/webp")  # which the guest converts to PNG
 _NOTE_CHARS = 300
 _NAME_CHARS = 200
 _MESSAGE_CHARS = 4_000
 _TRACEBACK_CHARS = 8_000
 _TRACEBACK_PARTS = 200
-_SEARCHED = 4  # characters looked at for each one kept, as colours are taken out
+_SEARCHED = 4  # characters searched for each one kept, as colour codes are removed
 _LINE = re.compile(r'^  File "<cell>", line (\d{1,9})', re.MULTILINE)
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
@@ -36,7 +36,7 @@ class Collector:
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
         self._head: list[Output] = []
-        self._head_room = policy.output_chars - policy.output_chars // 2
+        self._head_chars_left = policy.output_chars - policy.output_chars // 2
         self._tail: deque[Output] = deque()
         self._tail_chars = 0
         self._omitted_chars = 0
@@ -47,7 +47,7 @@ class Collector:
         self.error: CellError | None = None
 
     def add(self, message_type: str, content: Mapping[str, Any]) -> None:
-        """Take one message; a kind that shows nothing is ignored."""
+        """Add one message; a kind without output is ignored."""
         match message_type:
             case "stream":
                 self._add_stream(content)
@@ -57,14 +57,14 @@ class Collector:
                 self.error = cell_error(content)
 
     def omit(self, note: str) -> None:
-        """Say in place that something is missing."""
+        """Add a note that something is missing here."""
         self._add_figure(Omitted(note[:_NOTE_CHARS]))
 
     def outputs(self) -> tuple[Output, ...]:
         """Everything kept so far, in order, with a note where something was left out."""
         gap = [Omitted(f"{self._omitted_chars} characters left out")] if self._omitted_chars else []
         over = [Omitted(f"{self._omitted_figures} more figures left out")] if self._omitted_figures else []
-        return (*_joined([*self._head, *gap, *self._tail]), *over)
+        return (*_join_streams([*self._head, *gap, *self._tail]), *over)
 
     def _add_stream(self, content: Mapping[str, Any]) -> None:
         name, text = content.get("name"), content.get("text")
@@ -86,14 +86,14 @@ class Collector:
             self._add_text("result", text + "\n")
 
     def _add_text(self, name: Literal["stdout", "stderr", "result"], text: str) -> None:
-        head = text[: self._head_room]
+        head = text[: self._head_chars_left]
         tail = text[max(len(head), len(text) - self._policy.output_chars // 2) :]
-        self._head_room -= len(head)
+        self._head_chars_left -= len(head)
         self._omitted_chars += len(text) - len(head) - len(tail)
         if head:
-            self._head.append(Stream(name, _encodable(head)))
+            self._head.append(Stream(name, _replace_surrogates(head)))
         if tail:
-            self._tail.append(Stream(name, _encodable(tail)))
+            self._tail.append(Stream(name, _replace_surrogates(tail)))
             self._tail_chars += len(tail)
             self._cut_tail()
 
@@ -102,7 +102,7 @@ class Collector:
         while over > 0:
             first = self._tail.popleft()
             if not isinstance(first, Stream):
-                self._head.append(first)  # figures have a limit of their own
+                self._head.append(first)  # figures have their own limit
                 continue
             cut = min(over, len(first.text))
             if cut < len(first.text):
@@ -112,7 +112,7 @@ class Collector:
             self._omitted_chars += cut
 
     def _add_figure(self, shown: str | Omitted) -> None:
-        """One as base64, or why there is none. Those over the limit cost no more than to be counted."""
+        """Add a figure given as base64, or a note why it is missing. Figures over the limit are only counted."""
         if self._figures >= self._policy.figures:
             self._omitted_figures += 1
             return
@@ -122,11 +122,11 @@ class Collector:
 
     def _figure(self, encoded: str) -> Figure | Omitted:
         try:
-            return self._reader.read_png(self._decoded(encoded))
+            return self._reader.read_png(self._decode_base64(encoded))
         except InvalidImage as reason:
             return Omitted(f"left out: a figure {reason}"[:_NOTE_CHARS])
 
-    def _decoded(self, encoded: str) -> bytes:
+    def _decode_base64(self, encoded: str) -> bytes:
         """Raises InvalidImage."""
         encoded = encoded.replace("\n", "")
         count = len(encoded) * 3 // 4 - encoded.endswith("=") - encoded.endswith("==")
@@ -141,43 +141,43 @@ class Collector:
 
 
 def cell_error(content: Mapping[str, Any]) -> CellError:
-    """The exception that an `error` message or a failed reply tells of."""
-    shown = _encodable(_COLOUR.sub("", "\n".join(_traceback(content.get("traceback")))))
+    """The exception in an `error` message or a failed reply."""
+    shown = _replace_surrogates(_COLOUR.sub("", "\n".join(_traceback(content.get("traceback")))))
     found = _LINE.findall(shown)
     return CellError(
         name=_text(content.get("ename"), "Error", _NAME_CHARS),
         message=_text(content.get("evalue"), "", _MESSAGE_CHARS),
         line=int(found[-1]) if found else None,
-        traceback=_middle_cut(shown, _TRACEBACK_CHARS),
+        traceback=_cut_middle(shown, _TRACEBACK_CHARS),
     )
 
 
 def _traceback(stack: object) -> list[str]:
-    """Its first and last parts, each cut in the middle."""
+    """The first and last parts of a traceback, each cut in the middle."""
     if not isinstance(stack, list):
         return []
     half = _TRACEBACK_PARTS // 2
     ends = stack if len(stack) <= _TRACEBACK_PARTS else [*stack[:half], *stack[-half:]]
-    return [_middle_cut(part, _SEARCHED * _TRACEBACK_CHARS) for part in ends if isinstance(part, str)]
+    return [_cut_middle(part, _SEARCHED * _TRACEBACK_CHARS) for part in ends if isinstance(part, str)]
 
 
 def _text(value: object, default: str, most: int) -> str:
     if not isinstance(value, str):
         return default
-    return _encodable(_COLOUR.sub("", value[: _SEARCHED * most]))[:most]
+    return _replace_surrogates(_COLOUR.sub("", value[: _SEARCHED * most]))[:most]
 
 
-def _encodable(text: str) -> str:
-    """Without halves of surrogate pairs, which no file and no endpoint takes."""
+def _replace_surrogates(text: str) -> str:
+    """Replace lone surrogates, which cannot be encoded as UTF-8."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
-def _middle_cut(text: str, most: int) -> str:
+def _cut_middle(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most // 2]}\n…\n{text[-most // 2 :]}"
 
 
-def _joined(outputs: Iterable[Output]) -> Iterable[Output]:
-    """Neighbouring pieces of one stream as one."""
+def _join_streams(outputs: Iterable[Output]) -> Iterable[Output]:
+    """Join adjacent pieces of the same stream."""
     name: Literal["stdout", "stderr", "result"] | None = None
     pieces: list[str] = []
     for output in outputs:

@@ -1,7 +1,7 @@
-"""Verify the figures that a cell shows or passes to functions of the host, within limits for all of them together.
+"""Verify the figures that a cell shows or passes to host functions, within limits for all of them together.
 
-A figure is bytes that untrusted code has made. What passes is rebuilt from the parts that hold its pixels, so every
-reader decodes the same picture of the size that `Figure` names.
+A figure is bytes made by untrusted code. A valid file is rebuilt from the parts that hold its pixels, so that every
+decoder sees the same image, of the size in `Figure`.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from sandbox.protocol import jpeg, png
 from sandbox.protocol.png import InvalidImage
 from sandbox.results import Figure
 
-SHOWN_BYTES_PER_PIXEL = 16  # what the figures of one cell may inflate to, for each of Policy.figure_pixels
+SHOWN_BYTES_PER_PIXEL = 16  # what all figures of one cell may inflate to, per pixel of Policy.figure_pixels
 
 
 class FigureReader:
-    """Of one cell. Files are counted before pixels and pixels before anything is inflated."""
+    """Verifies the figures of one cell. Bytes are counted before pixels, and pixels before anything is inflated."""
 
     def __init__(self, policy: Policy, inflated_bytes: int) -> None:
         self._policy = policy
         self._left = inflated_bytes
 
     def read_png(self, data: bytes) -> Figure:
-        """Raises InvalidImage."""
+        """Verify a PNG file. Raises InvalidImage."""
         self.check_bytes(len(data))
         header = png.read_header(data, self._policy.figure_pixels)
         if header.raw_bytes > self._left:
@@ -33,11 +33,11 @@ class FigureReader:
         return Figure(png.rebuild(data, header), "image/png", header.width, header.height)
 
     def read(self, data: bytes) -> Figure:
-        """A PNG or a JPEG file. Raises InvalidImage."""
+        """Verify a PNG or JPEG file. Raises InvalidImage."""
         if data.startswith(png.SIGNATURE):
             return self.read_png(data)
         if not data.startswith(jpeg.SIGNATURE):
-            raise InvalidImage("that is no PNG or JPEG file")
+            raise InvalidImage("that is not a PNG or JPEG file")
         self.check_bytes(len(data))
         rebuilt, width, height = jpeg.rebuild(data, self._policy.figure_pixels)
         return Figure(rebuilt, "image/jpeg", width, height)

@@ -1,6 +1,6 @@
-"""Read what kind of image some bytes of the host are, and its size, from the header.
+"""Read the type and the size of a trusted image file from its header.
 
-Covered: files that functions of the host return. What a guest sends is verified whole: see `figures.py`.
+Covered: files that host functions return. Files of a guest are fully verified: see `figures.py`.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ _NO_LENGTH = {0x01, *range(0xD0, 0xD9)}  # markers without a segment
 _FRAMES = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}  # the markers that hold the size
 _SCAN = 0xDA
 _PADDING = re.compile(rb"\xff+")
-_MOST_SEGMENTS = 1024
+_MAX_SEGMENTS = 1024
 
 
 def measure(data: bytes) -> tuple[Mime, int, int] | None:
-    """(mime, width, height), or None where it is no PNG or JPEG file with one size."""
+    """(mime, width, height), or None if it is not a PNG or JPEG file with one size."""
     found = _png(data) if data.startswith(_PNG) else _jpeg(data) if data.startswith(b"\xff\xd8") else None
     return found if found and found[1] > 0 and found[2] > 0 else None
 
@@ -32,9 +32,9 @@ def _png(data: bytes) -> tuple[Mime, int, int] | None:
 
 
 def _jpeg(data: bytes) -> tuple[Mime, int, int] | None:
-    """Up to the first scan: a second size before it makes the file one of none."""
+    """Search up to the first scan. A file with a second size before it is invalid."""
     at, found = 2, None
-    for _ in range(_MOST_SEGMENTS):
+    for _ in range(_MAX_SEGMENTS):
         padding = _PADDING.match(data, at)
         if padding is None or padding.end() + 8 > len(data):
             break

@@ -1,8 +1,8 @@
-"""Verify a JPEG file that untrusted code has made, as far as that goes without decoding it, and rebuild it.
+"""Verify a JPEG file made by untrusted code, as far as possible without decoding it, and rebuild it.
 
-Covered: one frame, baseline or progressive, grey or of three colours with 8 bits each; segments of the right size in
+Covered: one frame, baseline or progressive, grey or with three colours of 8 bits each; segments of valid size in
 order; nothing after the end; no metadata. Time is linear in the size of the file.
-Not covered: compressed data that is damaged or ends early, which decoders fill with grey or refuse.
+Not covered: compressed data that is damaged or truncated, which decoders fill with grey or refuse.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _RESTART, _SCAN = 0xDD, 0xDA
 _FRAMES = (0xC0, 0xC2)  # baseline and progressive
 _JFIF, _ADOBE = 0xE0, 0xEE
 _METADATA = {*range(0xE0, 0xF0), 0xFE}
-_MOST_SEGMENTS = 1024
-_MOST_TABLE_BYTES = 4096  # of one segment; four tables of each kind are all that a decoder holds
-_MOST_SCANS = 16  # a decoder goes through all pixels for each, and encoders make ten
-_MARKER = re.compile(rb"\xff[^\x00\xd0-\xd7]")  # that ends compressed data
+_MAX_SEGMENTS = 1024
+_MAX_TABLE_BYTES = 4096  # of one segment; four tables of each kind are all that a decoder holds
+_MAX_SCANS = 16  # a decoder visits all pixels for each, and encoders write up to ten
+_MARKER = re.compile(rb"\xff[^\x00\xd0-\xd7]")  # the end of compressed data
 _PIECE = 2**20
 
 
@@ -36,11 +36,11 @@ class _Frame:
 
 
 _Segment: TypeAlias = tuple[int, bytes, bytes]
-"""The marker, what follows its length, and the whole of it, with the compressed data after a scan."""
+"""The marker, the content after the length, and the whole segment, including the compressed data after a scan."""
 
 
 def rebuild(data: bytes, most_pixels: int) -> tuple[bytes, int, int]:
-    """The same picture without metadata, its width and its height. Raises InvalidImage."""
+    """The same image without metadata, its width and its height. Raises InvalidImage."""
     if not data.startswith(SIGNATURE) or not data.endswith(_END):
         raise InvalidImage("that is a truncated JPEG file")
     kept, frame, scans, compressed = [SIGNATURE], None, 0, 0
@@ -51,7 +51,7 @@ def rebuild(data: bytes, most_pixels: int) -> tuple[bytes, int, int]:
         match marker:
             case _ if marker in _FRAMES and frame is None:
                 frame = _frame(content, most_pixels)
-            case _ if marker == _SCAN and frame and scans < _MOST_SCANS and _is_scan(content, frame):
+            case _ if marker == _SCAN and frame and scans < _MAX_SCANS and _is_scan(content, frame):
                 scans += 1
                 compressed += len(whole) - len(content) - 4
             case _ if marker in _METADATA or _is_table(marker, content):
@@ -69,7 +69,7 @@ def rebuild(data: bytes, most_pixels: int) -> tuple[bytes, int, int]:
 def _segments(data: bytes) -> Iterator[_Segment]:
     """Up to the end of the file. Raises InvalidImage."""
     at, last = len(SIGNATURE), len(data) - len(_END)
-    for _ in range(_MOST_SEGMENTS):
+    for _ in range(_MAX_SEGMENTS):
         if at == last:
             return
         marker, length = data[at + 1], int.from_bytes(data[at + 2 : at + 4], "big")
@@ -83,15 +83,15 @@ def _segments(data: bytes) -> Iterator[_Segment]:
 
 
 def _next_marker(data: bytes, at: int) -> int:
-    """Where the compressed data ends that begins at `at`."""
-    for start in range(at, len(data), _PIECE):  # a search holds the interpreter, so none is long
+    """Where the compressed data that starts at `at` ends."""
+    for start in range(at, len(data), _PIECE):  # a search holds the GIL, so each one is short
         if found := _MARKER.search(data, start, start + _PIECE + 1):
             return found.start()
     raise InvalidImage("that is a truncated JPEG file")
 
 
 def _is_needed(marker: int, content: bytes) -> bool:
-    """Whether it says how the colours are coded."""
+    """Whether it states the colour encoding."""
     is_jfif = marker == _JFIF and len(content) == 14 and content.startswith(b"JFIF\0")
     return is_jfif or (marker == _ADOBE and len(content) == 12 and content.startswith(b"Adobe"))
 
@@ -104,7 +104,7 @@ def _frame(content: bytes, most_pixels: int) -> _Frame:
     if precision != 8 or channels not in (1, 3) or len(content) != 6 + 3 * channels:
         raise InvalidImage("that is a JPEG file neither grey nor RGB with 8 bits")
     sampling = [divmod(each, 16) for each in content[7::3]]
-    largest = sampling[0]  # encoders keep the most of the first one, which is the brightness
+    largest = sampling[0]  # the first channel is luminance, for which encoders keep the highest resolution
     if len({*content[6::3]}) != channels or max(content[8::3]) > 3:
         raise InvalidImage("with a damaged JPEG header")
     if not all(0 < across <= largest[0] <= 4 and 0 < down <= largest[1] <= 4 for across, down in sampling):
@@ -118,7 +118,7 @@ def _is_scan(content: bytes, frame: _Frame) -> bool:
 
 
 def _is_table(marker: int, content: bytes) -> bool:
-    """Whether it is one that holds whole tables, or the distance of restarts."""
+    """Whether it holds complete tables, or a restart interval."""
     match marker:
         case 0xDB:  # of quantization
             return _is_filled(content, lambda at: 1 + 64 * (1 + (content[at] >> 4)))
@@ -128,8 +128,8 @@ def _is_table(marker: int, content: bytes) -> bool:
 
 
 def _is_filled(content: bytes, size: Callable[[int], int]) -> bool:
-    """Whether tables, of as many bytes as `size` finds at the place of one, fill it."""
+    """Whether tables fill it exactly; `size` returns the bytes of the table at an offset."""
     at = 0
-    while at < len(content) <= _MOST_TABLE_BYTES:
+    while at < len(content) <= _MAX_TABLE_BYTES:
         at += size(at)
     return 0 < at == len(content)

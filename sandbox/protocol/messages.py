@@ -1,8 +1,8 @@
-"""Jupyter messages to a kernel and from it, where what comes from it is a guest's to choose.
+"""Jupyter messages to a kernel and from it. The guest chooses every byte that a kernel sends.
 
-Covered: `read` never raises, and what it makes of a message is at most a few times as large as the message: JSON is
-refused before it is parsed where it is not ASCII, as `guest/app.py` writes it, or would become much larger.
-Not covered: the types and the sizes of what `content` holds.
+Covered: `read` never raises, and its result is at most a few times as large as the message: JSON is refused before it
+is parsed if it is not ASCII, which `guest/app.py` writes, or if its objects would be much larger.
+Not covered: the types and the sizes of the values in `content`.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from typing import Any
 from sandbox.policy import MIB
 from sandbox.protocol.zmtp import Frame
 
-_DELIMITER = b"<IDS|MSG>"  # between the route of a message and the message
+_DELIMITER = b"<IDS|MSG>"  # between the route and the message
 _ROUTE_PARTS = 2
 _HEADER_BYTES = 64 * 1024
 _DIGITS = 400
-_MANY_BYTES = MIB  # of JSON, from which on its parts are counted
-_MOST_PARTS = 1_200_000  # more than a piece of text can have (guest/streams.py)
+_MANY_BYTES = MIB  # of JSON; the parts of a longer text are counted
+_MAX_PARTS = 1_200_000  # more than a piece of text can have (guest/streams.py)
 _ESCAPED_BYTES = 13 * MIB  # likewise: one escaped character can make a text take four bytes for each
 
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """A message whose signature and shape are right. All of it is still a guest's to choose."""
+    """A message with a valid signature and shape. Its content is still untrusted."""
 
     kind: str
     parent: str | None  # the identity of the request that it belongs to
@@ -39,11 +39,11 @@ class Received:
     buffers: Sequence[bytes] = ()
 
 
-MALFORMED = Received("", None, {})  # answers nothing
+MALFORMED = Received("", None, {})  # the answer to no request
 
 
 class Messages:
-    """Signs the messages of a host, and checks those of its kernel."""
+    """Signs the messages of the host, and checks those of the kernel."""
 
     def __init__(self, key: str, content_bytes: int = 40 * MIB) -> None:
         """content_bytes: the largest content that is read, without the buffers."""
@@ -55,7 +55,7 @@ class Messages:
     def write(
         self, kind: str, content: dict[str, Any], buffers: Sequence[bytes] = ()
     ) -> tuple[str, list[Frame]]:
-        """The identity by which the answers name it as their parent, and its parts."""
+        """The id of the message, which answers name as their parent, and its parts."""
         self._count += 1
         header = {
             "msg_id": f"{self._session}_{os.getpid()}_{self._count}",
@@ -69,31 +69,31 @@ class Messages:
         return header["msg_id"], [_DELIMITER, self._signature(signed), *signed, *buffers]
 
     def read(self, parts: list[Frame]) -> Received:
-        """MALFORMED if it is; takes the parts out of the list."""
+        """Parse a message; MALFORMED if it is invalid. Removes the parts from the list."""
         try:
             return self._read(parts)
         except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError):
             return MALFORMED  # made by a cell, not by ipykernel
 
     def _read(self, parts: list[Frame]) -> Received:
-        """Raises nearly anything. Jupyter's own reading would also make dates of texts, and warn of odd ones."""
+        """Raises many kinds of errors. Jupyter's own parser would also turn texts into dates, and warn about some."""
         del parts[: parts.index(_DELIMITER, 0, _ROUTE_PARTS) + 1]
         signature, header, parent, _, content = parts[:5]
         if max(len(header), len(parent)) > _HEADER_BYTES or len(content) > self._content_bytes:
             return MALFORMED
-        if _would_grow(content):
+        if _expands_too_much(content):
             return MALFORMED
         if not hmac.compare_digest(self._signature(parts[1:5]), signature):
             return MALFORMED
         del parts[:5]
         kind, identity = _parse(header)["msg_type"], _parse(parent).get("msg_id")
         text = content.decode("ascii")
-        del content  # so that there are two of it at most
+        del content  # so that at most two copies exist
         parsed = _DECODER.decode(text)
         if not isinstance(kind, str) or not isinstance(parsed, dict):
             return MALFORMED
         parts.reverse()
-        buffers = [bytes(parts.pop()) for _ in range(len(parts))]  # without two of all of them at once
+        buffers = [bytes(parts.pop()) for _ in range(len(parts))]  # without a second copy of all at once
         return Received(kind, identity if isinstance(identity, str) else None, parsed, buffers)
 
     def _signature(self, signed: Sequence[Frame]) -> bytes:
@@ -107,17 +107,17 @@ def _parse(part: Frame) -> Any:
     return _DECODER.decode(part.decode("ascii"))
 
 
-def _would_grow(content: Frame) -> bool:
+def _expands_too_much(content: Frame) -> bool:
     """A few megabytes of `{},{},…` would become a gigabyte of objects."""
     if len(content) <= _MANY_BYTES:
         return False
     if len(content) > _ESCAPED_BYTES and b"\\u" in content:
         return True
-    return sum(content.count(mark) for mark in (b",", b"{", b"[")) > _MOST_PARTS
+    return sum(content.count(mark) for mark in (b",", b"{", b"[")) > _MAX_PARTS
 
 
 def _integer(digits: str) -> int:
-    """Python takes a time for long ones that grows with the square of their length."""
+    """Parse an integer. Refuses long ones, for which Python takes quadratic time."""
     if len(digits) > _DIGITS:
         raise ValueError("a number that no kernel sends")
     return int(digits)

@@ -1,8 +1,8 @@
-"""Verify a PNG file that untrusted code has made, and rebuild it from the chunks that hold its pixels.
+"""Verify a PNG file made by untrusted code, and rebuild it from the chunks that hold its pixels.
 
-Covered: the file is whole, its pixels are as many as its header says, and nothing else is in it: no text, no colour
+Covered: the file is complete, has as many pixels as its header says, and contains nothing else: no text, no colour
 profile, no animation, nothing after the end. Time and memory are bounded by the size of the file and its pixels.
-Not covered: what the pixels show, and pixels of a colour that the palette lacks. Interlaced files are refused.
+Not covered: what the pixels show, and pixels whose colour index the palette lacks. Interlaced files are refused.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _FILTERS = bytes(range(5))
 
 
 class InvalidImage(ValueError):  # noqa: N818 - it says what the file is
-    """A file that is not passed on: why, in a few words that follow "a figure"."""
+    """A refused file. The message gives the reason, in words that follow "a figure"."""
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What an IHDR chunk says."""
+    """The content of an IHDR chunk."""
 
     width: int
     height: int
@@ -39,7 +39,7 @@ class Header:
 
     @property
     def row_bytes(self) -> int:
-        """With the byte in front of each row that names its filter."""
+        """Including the byte before each row that names its filter."""
         return 1 + (self.width * self.depth * _CHANNELS[self.colour] + 7) // 8
 
     @property
@@ -55,9 +55,9 @@ class _Chunk:
 
 
 def read_header(data: bytes, most_pixels: int) -> Header:
-    """The header, once it is a possible one. Raises InvalidImage."""
+    """Parse and check the header. Raises InvalidImage."""
     if not data.startswith(SIGNATURE) or len(data) < _FIRST_CHUNK:
-        raise InvalidImage("that is no PNG file")
+        raise InvalidImage("that is not a PNG file")
     if data[8:16] != b"\0\0\0\rIHDR" or zlib.crc32(data[12:29]) != int.from_bytes(data[29:33], "big"):
         raise InvalidImage("with a damaged PNG header")
     width, height, depth, colour, compression, filters, interlace = struct.unpack(">IIBBBBB", data[16:29])
@@ -70,7 +70,7 @@ def read_header(data: bytes, most_pixels: int) -> Header:
 
 
 def check_size(width: int, height: int, most_pixels: int) -> None:
-    """Raises InvalidImage for a size that is not passed on."""
+    """Raises InvalidImage for a size that is not allowed."""
     if not (width and height):
         raise InvalidImage("without a pixel")
     if width * height > most_pixels:
@@ -80,7 +80,7 @@ def check_size(width: int, height: int, most_pixels: int) -> None:
 
 
 def rebuild(data: bytes, header: Header) -> bytes:
-    """The same picture and nothing else; `header` is the file's own. Raises InvalidImage."""
+    """The same image and nothing else; `header` is that of the file. Raises InvalidImage."""
     palette, transparency, pixels = _parts(data, header)
     _check_palette(header, palette, transparency)
     _check_pixels(header, [chunk.content for chunk in pixels])
@@ -93,7 +93,7 @@ def rebuild(data: bytes, header: Header) -> bytes:
 
 
 def _parts(data: bytes, header: Header) -> tuple[_Chunk | None, _Chunk | None, list[_Chunk]]:
-    """The palette, the transparency and the compressed pixels, once they come in their order."""
+    """The palette, the transparency and the compressed pixels, in the required order."""
     palette = transparency = last = None
     pixels: list[_Chunk] = []
     for chunk in _chunks(data):
@@ -107,7 +107,7 @@ def _parts(data: bytes, header: Header) -> tuple[_Chunk | None, _Chunk | None, l
             case b"IEND" if pixels and not chunk.content:
                 return palette, transparency, pixels
             case kind if kind[0] & 0x20 and kind != b"tRNS":
-                pass  # one that a viewer need not know, and that is left out
+                pass  # an ancillary chunk, which is left out
             case kind:
                 raise InvalidImage(f"with a PNG chunk {kind.decode()} out of place")
         last = chunk.kind
@@ -115,7 +115,7 @@ def _parts(data: bytes, header: Header) -> tuple[_Chunk | None, _Chunk | None, l
 
 
 def _chunks(data: bytes) -> Iterator[_Chunk]:
-    """Those after the header. Raises InvalidImage for a damaged one, and for anything after the last."""
+    """The chunks after the header. Raises InvalidImage for a damaged one, and for data after the last."""
     view, at = memoryview(data), _FIRST_CHUNK
     for _ in range(_FREE_CHUNKS + len(data) // _BYTES_PER_CHUNK):
         kind, start = data[at + 4 : at + 8], at + 8
@@ -145,7 +145,7 @@ def _check_palette(header: Header, palette: _Chunk | None, transparency: _Chunk 
 
 
 def _is_possible(header: Header, transparency: memoryview, entries: int) -> bool:
-    """Whether it is one colour of the picture, or the opacity of the first entries of its palette."""
+    """Whether it is one colour of the image, or the opacity of the first entries of its palette."""
     channels = _CHANNELS[header.colour]
     if header.colour == 3:
         return 0 < len(transparency) <= entries
@@ -156,10 +156,10 @@ def _is_possible(header: Header, transparency: memoryview, entries: int) -> bool
 
 
 def _check_pixels(header: Header, compressed: list[memoryview]) -> None:
-    """Inflate them piece by piece, and keep none: as many bytes as the header says, each row with a known filter."""
+    """Inflate piece by piece without keeping the result: the size matches the header, every row has a known filter."""
     found = 0
     try:
-        for piece in _inflated(compressed, header.raw_bytes):
+        for piece in _inflate(compressed, header.raw_bytes):
             if piece[-found % header.row_bytes :: header.row_bytes].translate(None, _FILTERS):
                 raise InvalidImage("with a PNG row of an unknown filter")
             found += len(piece)
@@ -169,8 +169,8 @@ def _check_pixels(header: Header, compressed: list[memoryview]) -> None:
         raise InvalidImage("with fewer PNG pixels than its header says")
 
 
-def _inflated(compressed: list[memoryview], most: int) -> Iterator[bytes]:
-    """Raises InvalidImage for a stream that does not end with the last chunk, or goes on after `most` bytes."""
+def _inflate(compressed: list[memoryview], most: int) -> Iterator[bytes]:
+    """Raises InvalidImage for a stream that does not end with the last chunk, or continues after `most` bytes."""
     stream = zlib.decompressobj()
     for content in compressed:
         for start in range(0, len(content), _COMPRESSED_PIECE):

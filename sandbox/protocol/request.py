@@ -1,4 +1,4 @@
-"""One request to a kernel: its reply, its output and its calls, until it is over."""
+"""One request to a kernel: its reply, its output and its calls of host functions."""
 
 from __future__ import annotations
 
@@ -14,40 +14,38 @@ from sandbox.protocol.messages import Received
 from sandbox.protocol.zmtp import Connection as Channel
 from sandbox.runtime.container import Container
 
-Ending: TypeAlias = Literal["replied", "died", "late", "woken"]
+Ending: TypeAlias = Literal["replied", "died", "timed_out", "interrupted"]
 OnOutput: TypeAlias = Callable[[Received], None]
 
 _IDLE_GRACE_S = 2.0  # between the reply and the end of the output
-_WAKE_UP_S = 1.0  # a Ctrl-C that Linux gives to another thread is seen no later than this
+_POLL_S = 1.0  # a Ctrl-C that Linux delivers to another thread is noticed within this time
 _LATE_CHARS = 10_000
-_SHORT_ROUND_S = 0.0005  # a round that takes less is part of no flood
-_PAUSE_FACTOR, _LONGEST_PAUSE_S = 6, 0.05
-_DRAINED = 256  # messages of earlier cells that are read before a cell; more of them are thrown away
-_TOO_MUCH = "the rest of the output left out: the cell wrote too much of it"
-_LOST = "the rest of the output was lost: a message was too large, or forged"
-_MOST_STRAYS = (
-    100  # messages on the shell channel that answer nothing: replies to requests that were given up
-)
+_SHORT_ROUND_S = 0.0005  # a shorter round is not part of a flood
+_PAUSE_FACTOR, _MAX_PAUSE_S = 6, 0.05
+_MAX_DRAINED = 256  # messages of earlier cells that are read before a cell; the rest is discarded
+_OUTPUT_LIMIT = "the rest of the output left out: the cell wrote too much"
+_OUTPUT_LOST = "the rest of the output was lost: a message was too large, or forged"
+_MAX_UNMATCHED = 100  # replies on the shell channel to other requests, for example to requests that timed out
 
 
 @dataclass(slots=True)
 class Connection:
-    """The connection to one kernel, and what came over it that nobody has asked for."""
+    """The connection to one kernel, and the late output of earlier cells that came over it."""
 
     container: Container
     channels: Channels
     policy: Policy
-    muted: str | None = None  # the cell whose output became too much
+    muted: str | None = None  # the request whose output exceeded its limit
     late_output: list[str] = field(default_factory=list)
 
     def clear(self) -> bool:
-        """Make the output channel hold nothing of earlier cells any more; False if none can be had."""
-        if self.channels.is_mute or not self._drained():
-            return self.channels.renew_output()
+        """Empty the output channel of earlier cells' messages; False if it cannot be connected again."""
+        if self.channels.is_muted or not self._drain():
+            return self.channels.reconnect_output()
         return True
 
     def keep_late_output(self, message: Received) -> None:
-        """Text of a cell that is over, up to a limit; not of one that had said too much already."""
+        """Keep text of an earlier cell, up to a limit; nothing of a cell whose output was muted."""
         if message.kind != "stream" or message.parent == self.muted:
             return
         text = message.content.get("text")
@@ -56,99 +54,101 @@ class Connection:
             self.late_output.append(text[:left])
 
     def take_late_output(self) -> str:
-        """What earlier cells left behind has written since the last time."""
+        """What threads and processes of earlier cells have written since the last call."""
         late_output, self.late_output = "".join(self.late_output), []
         return late_output
 
-    def _drained(self) -> bool:
+    def _drain(self) -> bool:
         output = self.channels.output
-        for _ in range(_DRAINED):
+        for _ in range(_MAX_DRAINED):
             message = self.channels.receive(output)
             if message is not None:
                 self.keep_late_output(message)
-            elif output.is_dry:
+            elif output.is_drained:
                 return output.is_open
         return False
 
 
 class Request:
-    """One request: its reply, and the output on the way if somebody wants it."""
+    """One request: its reply, and its output if `on_output` is given."""
 
     def __init__(
         self,
-        line: Connection,
+        connection: Connection,
         identity: str,
         on_output: OnOutput | None = None,
         calls: Calls | None = None,
     ) -> None:
         self._calls = calls
-        self._connection = line
-        self._channels = line.channels
+        self._connection = connection
+        self._channels = connection.channels
         self._identity = identity
         self._on_output = on_output
         self._replied_at = 0.0
-        self._messages = self._strays = 0
-        self._output = line.channels.output
+        self._messages = self._unmatched = 0
+        self._output = connection.channels.output
         self._received_before = self._output.received
         self.reply: dict[str, Any] | None = None
-        self.complete = on_output is None  # whether nothing is missing any more of the output that was wanted
-        self.missing: str | None = None  # why some of the output never came
-        self.is_paced = False  # whether a flood of output is read slowly: others need this process too
-        self.fault: str | None = None  # what the kernel did wrong, if it is lost for that
+        self.complete = on_output is None  # whether all of the wanted output has arrived
+        self.missing: str | None = None  # why some of the output is missing
+        self.is_paced = (
+            False  # whether a flood of output is read slowly, because others need this process too
+        )
+        self.fault: str | None = None  # the protocol violation for which the kernel is given up
 
-    def wait(self, deadline: float, wake: int | None = None) -> Ending:
-        """Until the reply and the end of the output, the kernel's death, `deadline` (monotonic) or `wake`.
+    def wait(self, deadline: float, interrupt_fd: int | None = None) -> Ending:
+        """Wait for the reply and the end of the output, the kernel's death, `deadline` (monotonic) or `interrupt_fd`.
 
-        Time that functions of the host take is added to the deadline. Each round takes a bounded step: at most one
-        message of each channel, so that no message and no flood of them can hide the deadline.
+        The time that host functions take is added to the deadline. Each round takes a bounded step, at most one
+        message of each channel, so that no message and no flood of messages can delay the deadline.
         """
         while True:
             left = self._limit(deadline) - time.monotonic()
             if left <= 0:
                 if self.reply is None:
-                    return "late"
-                self._give_up_output(_LOST)
+                    return "timed_out"
+                self._stop_output(_OUTPUT_LOST)
                 return "replied"
-            ready = self._poll(min(left, _WAKE_UP_S), wake)
-            began = time.monotonic()
+            ready = self._poll(min(left, _POLL_S), interrupt_fd)
+            started = time.monotonic()
             self._serve_calls(ready)
-            spoken = self._read(ready)
-            if spoken and self.is_paced:
-                self._pause(time.monotonic() - began)
+            received = self._read(ready)
+            if received and self.is_paced:
+                self._pause(time.monotonic() - started)
             if self.reply is not None and self.complete:
                 return "replied"
-            if wake in ready:
-                return "woken"
-            if self._is_lost() or (self._has_ended(ready) and not spoken):
-                return "died"  # and nothing that it said is left
+            if interrupt_fd in ready:
+                return "interrupted"
+            if self._has_fault() or (self._has_ended(ready) and not received):
+                return "died"  # and everything that it sent has been read
 
     def _pause(self, spent_s: float) -> None:
-        """Leave the interpreter to other threads for longer than it was taken; the kernel waits meanwhile."""
+        """Leave the interpreter to other threads for longer than it was used; the kernel waits meanwhile."""
         if spent_s > _SHORT_ROUND_S:
-            time.sleep(min(spent_s * _PAUSE_FACTOR, _LONGEST_PAUSE_S))
+            time.sleep(min(spent_s * _PAUSE_FACTOR, _MAX_PAUSE_S))
 
     def _limit(self, deadline: float) -> float:
         if self.reply is not None:
             return self._replied_at + _IDLE_GRACE_S
         return deadline + self._calls.spent_s if self._calls else deadline
 
-    def _is_lost(self) -> bool:
+    def _has_fault(self) -> bool:
         self.fault = self._channels.fault
-        if self._strays > _MOST_STRAYS:
-            self.fault = f"more than {_MOST_STRAYS} replies to no request"
+        if self._unmatched > _MAX_UNMATCHED:
+            self.fault = f"more than {_MAX_UNMATCHED} replies to no request"
         return self.fault is not None
 
     def _has_ended(self, ready: set[Channel | int]) -> bool:
         return self._connection.container.kernel in ready or not self._channels.shell.is_open
 
-    def _poll(self, seconds: float, wake: int | None) -> set[Channel | int]:
+    def _poll(self, seconds: float, interrupt_fd: int | None) -> set[Channel | int]:
         channels, calls = self._channels, self._calls
         wanted = (
             [channels.shell] if self._on_output is None or self.complete else [channels.shell, self._output]
         )
         descriptors = [self._connection.container.kernel]
-        if wake is not None:
-            descriptors.append(wake)
+        if interrupt_fd is not None:
+            descriptors.append(interrupt_fd)
         if calls is not None and calls.done:
             descriptors.append(calls.done.fileno())
         elif calls is not None:
@@ -156,7 +156,7 @@ class Request:
         return channels.poll(wanted, descriptors, seconds)
 
     def _serve_calls(self, ready: set[Channel | int]) -> None:
-        """Take the next call of the cell, or send the answer to the last one."""
+        """Start the next call of the cell, or send the answer to the previous one."""
         if self._calls is None:
             return
         if self._calls.done is None:
@@ -164,39 +164,39 @@ class Request:
                 message = self._channels.receive(self._channels.stdin)
                 if message and message.kind == "host_call" and message.parent == self._identity:
                     self._calls.begin(message.content, message.buffers)
-        elif self._calls.done.fileno() in ready or time.monotonic() > self._calls.late_at:
+        elif self._calls.done.fileno() in ready or time.monotonic() > self._calls.deadline:
             content, buffers = self._calls.end()
             self._channels.send("stdin", "host_reply", content, buffers)
 
     def _read(self, ready: set[Channel | int]) -> bool:
-        """Whether anything came; part of a message is something too."""
-        spoken = False
+        """Whether anything was received; part of a message counts."""
+        received = False
         if self._output in ready:
             self._take_output(self._channels.receive(self._output))
-            spoken = self._output.is_open
+            received = self._output.is_open
         if self._channels.shell in ready:
             message = self._channels.receive(self._channels.shell)
-            spoken |= self._channels.shell.is_open
+            received |= self._channels.shell.is_open
             if message and message.parent == self._identity and self.reply is None:
                 self.reply, self._replied_at = message.content, time.monotonic()
             elif message:
-                self._strays += 1
-        return spoken
+                self._unmatched += 1
+        return received
 
     def _take_output(self, message: Received | None) -> None:
         if message is not None:
             self._messages += 1
-            self._sort(message)
+            self._dispatch(message)
         policy = self._connection.policy
         size = self._output.received - self._received_before
         if self.complete:
             return
         if self._messages > policy.messages or size > policy.output_bytes:
-            self._give_up_output(_TOO_MUCH)
+            self._stop_output(_OUTPUT_LIMIT)
         elif self._output.fault:
-            self._give_up_output(_LOST)
+            self._stop_output(_OUTPUT_LOST)
 
-    def _sort(self, message: Received) -> None:
+    def _dispatch(self, message: Received) -> None:
         if message.parent != self._identity:
             self._connection.keep_late_output(message)
         elif message.kind == "status":
@@ -204,8 +204,8 @@ class Request:
         elif self._on_output is not None:
             self._on_output(message)
 
-    def _give_up_output(self, reason: str) -> None:
-        """What is still to come of it will not be waited for, now or later."""
+    def _stop_output(self, reason: str) -> None:
+        """Stop waiting for the rest of the output, and ignore it when it comes later."""
         self.missing, self.complete = reason, True
         self._connection.muted = self._identity
         self._channels.mute()

@@ -1,8 +1,8 @@
-"""Answer the calls that a cell makes to functions of the host.
+"""Answer the calls that a cell makes to host functions.
 
-Covered: whatever a guest sends is checked, counted and answered; nothing that it sends raises here.
-Not covered: what a function does with its arguments. It runs with all the rights of the host, and must not trust
-them; and the message of an exception that it raises is shown to the cell, so it must not hold a secret.
+Covered: everything that a guest sends is checked, counted and answered; nothing that it sends raises here.
+Not covered: what a function does with its arguments. It runs with all rights of the host, and must not trust
+them. The message of an exception that it raises is shown to the cell, so it must not contain a secret.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ HostFunction: TypeAlias = Callable[..., Any]
 Answer: TypeAlias = tuple[dict[str, Any], list[bytes]]
 _ERROR_CHARS = 500
 _NAME_CHARS = 200
-_INFLATED_BYTES_PER_BYTE = 16  # what the images of a cell may inflate to, for each of Policy.host_bytes
+_INFLATED_BYTES_PER_BYTE = 16  # what the images of a cell may inflate to, per byte of Policy.host_bytes
 
 
 class _Refused(Exception):  # noqa: N818 - it names the outcome
-    """A call that is not made, or whose result does not go back: one line that says why."""
+    """A call that was refused, or whose result cannot be returned. The message is one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class _Request:
 
 
 class Bridge:
-    """The functions that one cell may call, and what is left of its budget. One call at a time.
+    """The functions that one cell may call, and the rest of its budget. One call at a time.
 
     A function takes and returns None, bool, int, float, str, bytes, lists, dictionaries with text keys, and Figures.
     Tuples arrive as lists; a Figure, or the bytes of a PNG or JPEG file, arrives in the cell as a PIL image.
@@ -50,11 +50,11 @@ class Bridge:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """For the guest's `host`, which lists them."""
+        """The names of the functions, which the guest's `host` lists."""
         return tuple(self._functions)
 
     def answer(self, content: object, buffers: Sequence[bytes]) -> Answer:
-        """The reply to a request. Raises only what is no Exception and comes out of the function."""
+        """The reply to a request. Raises only what a function raises that is not an Exception."""
         returned: list[bytes] = []
         try:
             value = self._result(content, buffers, returned)
@@ -62,8 +62,8 @@ class Bridge:
             return _error(content, str(reason)), []
         return {"call": _call(content), "value": value}, returned
 
-    def late(self, content: object) -> Answer:
-        """The reply to a request whose function was given up."""
+    def timeout_reply(self, content: object) -> Answer:
+        """The reply to a request whose function took too long."""
         limit = f"{self._policy.host_call_timeout_s:g} s"
         return _error(content, f"{_function(content)} took longer than {limit} and was given up"), []
 
@@ -114,11 +114,11 @@ class Bridge:
 def _run(function: HostFunction, request: _Request) -> Any:
     try:
         return function(*request.arguments, **request.options)
-    except Exception as error:  # noqa: BLE001 - whatever a function raises is for the cell to know, and to catch
-        raise _Refused(f"{request.function} failed: {_told(error)}") from None
+    except Exception as error:  # noqa: BLE001 - whatever it raises is reported to the cell, which can catch it
+        raise _Refused(f"{request.function} failed: {_describe_error(error)}") from None
 
 
-def _told(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     try:
         message = str(error)
     except Exception:  # noqa: BLE001 - the text of an exception is made by its own code
@@ -143,7 +143,7 @@ def _function(content: object) -> str:
 
 
 def _call(content: object) -> str:
-    """The identity by which the guest knows its reply."""
+    """The id by which the guest recognizes its reply."""
     call = content.get("call") if isinstance(content, dict) else None
     return call[:_NAME_CHARS] if isinstance(call, str) else ""
 

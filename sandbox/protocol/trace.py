@@ -1,6 +1,6 @@
 """Turn the trace messages of one cell into a Trace, within the limits of the Policy.
 
-All of it is a guest's to choose: types are checked, texts are cut, and what does not fit is ignored.
+The content is untrusted: types are checked, texts are cut, and invalid values are ignored.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ _KINDS: tuple[_Kind, ...] = get_args(_Kind)
 _HOWS: tuple[_How, ...] = get_args(_How)
 _NAME_CHARS = 200
 _LINE_CHARS = 500
-_MOST_CHANGES = 200
+_MAX_CHANGES = 200
 _LARGEST = 10**9
 
 
 class TraceCollector:
-    """Takes the contents of one cell's `trace` messages in order; keeps the head and the tail of the events."""
+    """Collects the contents of one cell's `trace` messages in order; keeps the head and the tail of the events."""
 
     def __init__(self, policy: Policy) -> None:
         self._value_chars = policy.trace_value_chars
@@ -36,7 +36,7 @@ class TraceCollector:
         self._stopped = False
 
     def add(self, content: object) -> None:
-        """Never raises."""
+        """Add one message; never raises."""
         if not isinstance(content, dict):
             return
         events = content.get("events")
@@ -66,7 +66,7 @@ class TraceCollector:
             self._omitted += 1
 
     def _leave_out(self, count: int) -> None:
-        """Events that the guest has left out here; the kept ones before them have their gap after the head."""
+        """Count events that the guest left out here. The tail is dropped, so that the only gap is after the head."""
         if count:
             self._omitted += count + len(self._tail)
             self._tail.clear()
@@ -96,7 +96,7 @@ class TraceCollector:
             line,
             depth,
             source[:_LINE_CHARS],
-            tuple(found for each in changes[:_MOST_CHANGES] if (found := self._change(each))),
+            tuple(found for each in changes[:_MAX_CHANGES] if (found := self._change(each))),
             value if value is None else value[: self._value_chars],
         )
 

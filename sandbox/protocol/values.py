@@ -1,7 +1,7 @@
-"""Plain values between a cell and the host: JSON beside buffers. `guest/host.py` is the other side, and says how.
+"""Plain values between a cell and the host: JSON with buffers. `guest/host.py` is the other side.
 
-What comes from a guest is untrusted: `decode` looks at every type, size and index, and verifies each image once,
-however often a value names it.
+A guest's values are untrusted: `decode` checks every type, size and index, and verifies each image once, however often
+a value refers to it.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _VALUES = 1_000_000
 
 
 class NotPlain(Exception):  # noqa: N818 - it says what a value is
-    """A value that does not go over: one line that says why."""
+    """A value that cannot be transferred. The message is one line."""
 
 
 class Decoder:
-    """Reads the values of one message. `reader` is the cell's."""
+    """Decodes the values of one message. `reader` verifies the images of the cell."""
 
     def __init__(self, buffers: Sequence[bytes], reader: FigureReader) -> None:
         self._buffers = buffers
@@ -38,7 +38,7 @@ class Decoder:
         self.chars = 0  # of text, so far
 
     def decode(self, value: object, level: int = 0) -> Any:
-        """Raises NotPlain for what a well-behaved guest does not send, and for a picture over the limits."""
+        """Decode a value. Raises NotPlain for what no well-behaved guest sends, and for an image over the limits."""
         self._left -= 1
         if level > _LEVELS or self._left < 0:
             raise NotPlain(f"nested deeper than {_LEVELS} levels, or more than {_VALUES} values; send less")
@@ -83,7 +83,7 @@ class Decoder:
 
     def _buffer(self, at: int) -> bytes:
         if isinstance(at, bool) or not 0 <= at < len(self._buffers):
-            raise NotPlain("a buffer that did not come along")
+            raise NotPlain("a buffer that was not sent")
         return self._buffers[at]
 
     def _picture(self, at: int) -> Figure:
@@ -92,12 +92,12 @@ class Decoder:
             try:
                 self._pictures[at] = self._reader.read(data)
             except InvalidImage as reason:
-                raise NotPlain(f"a picture {reason}") from None
+                raise NotPlain(f"an image {reason}") from None
         return self._pictures[at]
 
 
 def encode(value: object, buffers: list[bytes], level: int = 0) -> Any:
-    """The JSON for a value of the host; bytes of a PNG or JPEG file are a picture. Raises NotPlain."""
+    """The JSON for a value of the host; bytes of a PNG or JPEG file are an image. Raises NotPlain."""
     if level > _LEVELS:
         raise NotPlain(f"nested deeper than {_LEVELS} levels")
     match value:
@@ -132,7 +132,7 @@ def _text(value: str) -> str:
         value.encode()
     except UnicodeEncodeError:
         raise NotPlain("text with half a surrogate pair") from None
-    return str.__str__(value)  # what a member of an enumeration is, not what it is called
+    return str.__str__(value)  # the value of an enum member, not its name
 
 
 def _key(key: object) -> str:

@@ -1,9 +1,9 @@
-"""One ZeroMQ connection to a peer that is not trusted: ZMTP 3.0 over a Unix socket, in bounded steps.
+"""One ZeroMQ connection to an untrusted peer: ZMTP 3.0 over a Unix socket, in bounded steps.
 
-Covered: no call blocks or raises, whatever the peer sends or leaves out. A step reads at most `_STEP_BYTES` and
-gives at most one message; a message that breaks the protocol or exceeds its limits closes the connection before it
-is held in memory. Bytes are read only while somebody asks for a message: the rest stays in the peer's own memory.
-Not covered: what a message says (messages.py), and how many of them come (request.py).
+Covered: no call blocks or raises, whatever the peer sends or omits. A step reads at most `_STEP_BYTES` and
+returns at most one message; a message that breaks the protocol or exceeds its limits closes the connection before it
+is held in memory. Bytes are read only while the caller asks for a message: the rest stays in the peer's own memory.
+Not covered: the content of a message (messages.py), and the number of messages (request.py).
 
 ZMTP 3.0 is https://rfc.zeromq.org/spec/23/. It has no PING, so every command after the handshake is an error.
 """
@@ -30,53 +30,53 @@ _READY_BYTES = 512
 _SUBSCRIBE = b"\x01"  # to everything
 _STEP_BYTES = 256 * 1024
 _SMALL_BYTES = 16 * 1024  # parts that are copied into one piece to be sent together
-_MOST_UNSENT = 2**20  # with more than this on its way, a message is lost
+_MAX_UNSENT_BYTES = 2**20  # with more than this unsent, a message is dropped
 
 
 class ProtocolError(Exception):
-    """The peer broke the protocol or a limit: one line that says how."""
+    """The peer broke the protocol or a limit. The message is one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Of one message."""
+    """The limits of one message."""
 
     message_bytes: int
     parts: int
 
 
 class Incoming:
-    """Turns what a peer sends into messages, after its greeting and READY. Of no use after a ProtocolError."""
+    """Parses the bytes of a peer: its greeting, READY, then messages. Unusable after a ProtocolError."""
 
     def __init__(self, limits: Limits) -> None:
         self.is_ready = False
         self._limits = limits
-        self._greeted = False
-        self._data, self._at = b"", 0  # what came and is not yet read, and where it goes on
-        self._parts: list[Frame] = []  # of the message under way
+        self._has_greeting = False
+        self._data, self._at = b"", 0  # received but not yet parsed, and the position in it
+        self._parts: list[Frame] = []  # of the current message
         self._size = 0
-        self._body: bytearray | None = None  # of the frame under way
+        self._body: bytearray | None = None  # of the current frame
         self._flags = self._missing = 0
         self._needs_more = True
 
     @property
     def may_have_message(self) -> bool:
-        """Whether `next_message` can give one without more data."""
+        """Whether `next_message` can return one without more data."""
         return not self._needs_more
 
     def feed(self, data: bytes) -> None:
-        """Take what came next."""
+        """Add the next bytes that were received."""
         self._needs_more = False
         if self._body is None:
             self._data, self._at = self._data[self._at :] + data, 0
             return
-        self._body += data[: self._missing]  # nothing is unread: the frame under way took all of it
+        self._body += data[: self._missing]  # nothing is unparsed: the current frame took all of it
         self._data, self._at = data, min(self._missing, len(data))
         self._missing -= self._at
 
     def next_message(self) -> list[Frame] | None:
-        """The next one, None if there is none in what came so far. Raises ProtocolError."""
-        if self.shake_hands():
+        """The next message, or None if it is not complete yet. Raises ProtocolError."""
+        if self.finish_handshake():
             while (body := self._next_frame()) is not None:
                 if self._flags & _COMMAND:
                     raise ProtocolError("a command after the handshake")
@@ -86,15 +86,15 @@ class Incoming:
         self._needs_more = True
         return None
 
-    def shake_hands(self) -> bool:
+    def finish_handshake(self) -> bool:
         """Whether the peer's part of the handshake is complete. Raises ProtocolError."""
         if self.is_ready:
             return True
-        if not self._greeted:
+        if not self._has_greeting:
             if len(self._data) < _GREETING_BYTES:
                 return False
             _check_greeting(self._data[:_GREETING_BYTES])
-            self._greeted, self._at = True, _GREETING_BYTES
+            self._has_greeting, self._at = True, _GREETING_BYTES
         if (command := self._next_frame()) is None:
             return False
         if self._flags & (_COMMAND | _MORE) != _COMMAND or not command.startswith(_READY):
@@ -110,7 +110,7 @@ class Incoming:
         return parts
 
     def _next_frame(self) -> Frame | None:
-        """Its body, with its flags in `_flags`."""
+        """The body of the next frame, with its flags in `_flags`."""
         if self._body is None:
             return self._begin_frame()
         if self._missing:
@@ -149,18 +149,18 @@ class Incoming:
 
 
 class Connection:
-    """One connection, made at once. Not for several threads at a time.
+    """One connection, made immediately. Not thread-safe.
 
-    A peer that closes it, or that breaks the protocol, closes it for good: then nothing comes and nothing is sent.
+    If the peer closes it or breaks the protocol, it stays closed: nothing is received or sent any more.
     """
 
     def __init__(self, path: Path, kind: Literal["DEALER", "SUB"], limits: Limits, identity: bytes) -> None:
         self.received = 0  # bytes, so far
-        self.fault: str | None = None  # what the peer did wrong
+        self.fault: str | None = None  # how the peer broke the protocol
         self._incoming = Incoming(limits)
         self._outgoing: deque[Frame | memoryview] = deque()  # held back until the handshake is complete
         self._unsent = 0
-        self._is_dry = False
+        self._is_drained = False
         self._socket: socket.socket | None = None
         self._connect(path, _GREETING + _ready(kind, identity))
         if kind == "SUB":
@@ -171,9 +171,9 @@ class Connection:
         return self._socket is not None
 
     @property
-    def is_dry(self) -> bool:
+    def is_drained(self) -> bool:
         """Whether the last attempt to receive found nothing to read."""
-        return self._is_dry or self._socket is None
+        return self._is_drained or self._socket is None
 
     @property
     def may_have_message(self) -> bool:
@@ -181,12 +181,12 @@ class Connection:
         return self._socket is not None and self._incoming.may_have_message
 
     def fileno(self) -> int:
-        """Of an open one."""
+        """The descriptor of an open connection."""
         assert self._socket is not None
         return self._socket.fileno()
 
     def events(self, *, wanted: bool) -> int:
-        """What to poll for: messages if they are wanted, and what is unfinished of the handshake or the sending."""
+        """What to poll for: messages if they are wanted, and unfinished handshakes and sends."""
         if self._socket is None:
             return 0
         if not self._incoming.is_ready:
@@ -194,14 +194,14 @@ class Connection:
         return (select.POLLIN if wanted else 0) | (select.POLLOUT if self._outgoing else 0)
 
     def advance(self) -> None:
-        """Go on with the handshake and with the sending, as far as it goes now."""
+        """Continue the handshake and pending sends, without blocking."""
         if not self._incoming.is_ready and self._read():
-            self._step(self._incoming.shake_hands)
+            self._step(self._incoming.finish_handshake)
         self._flush()
 
     def send(self, parts: Sequence[Frame]) -> bool:
-        """Send a message, in the background if need be; False if it is lost, as the peer takes no more."""
-        if self._socket is None or self._unsent > _MOST_UNSENT:
+        """Queue a message and send what is possible now; False if it is dropped because the peer does not read."""
+        if self._socket is None or self._unsent > _MAX_UNSENT_BYTES:
             return False
         pieces = encode(parts)
         self._outgoing += pieces
@@ -210,11 +210,11 @@ class Connection:
         return True
 
     def subscribe(self) -> None:
-        """Ask a publisher for all that it says."""
+        """Subscribe to every message of a publisher."""
         self.send([_SUBSCRIBE])
 
     def receive(self) -> list[Frame] | None:
-        """The next message, None if it has not come in full."""
+        """The next message, or None if it is not complete yet."""
         message = self._step(self._incoming.next_message)
         if message is None and self._read():
             message = self._step(self._incoming.next_message)
@@ -223,7 +223,7 @@ class Connection:
         return message
 
     def close(self) -> None:
-        """Forget what is unread and unsent. Twice is once."""
+        """Close it and drop what is unread or unsent. May be called twice."""
         if self._socket is not None:
             self._socket.close()
             self._socket = None
@@ -235,7 +235,7 @@ class Connection:
         try:
             connecting.connect(str(path))
             connecting.send(handshake, socket.MSG_NOSIGNAL)
-        except OSError:  # nobody listens, or too many wait there
+        except OSError:  # no listener, or its backlog is full
             connecting.close()
         else:
             self._socket = connecting
@@ -249,20 +249,20 @@ class Connection:
             return None
 
     def _read(self) -> bool:
-        """Whether anything came."""
+        """Whether anything was received."""
         if self._socket is None:
             return False
         try:
             data = self._socket.recv(_STEP_BYTES)
         except BlockingIOError:
-            self._is_dry = True
+            self._is_drained = True
             return False
         except OSError:
             data = b""
         if not data:
             self.close()
             return False
-        self._is_dry = False
+        self._is_drained = False
         self.received += len(data)
         self._incoming.feed(data)
         return True

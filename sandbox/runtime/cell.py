@@ -1,4 +1,4 @@
-"""Run one cell: its deadline, its interruption, its end, and what is said of it."""
+"""Run one cell: its deadline, its interruption and its result."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from sandbox.protocol.trace import TraceCollector
 from sandbox.results import CellError, CellResult, Status
 from sandbox.runtime.kernel import Kernel
 
-_MOST_CREDIT_S, _CREDIT_PER_S = 0.5, 0.1
+_MAX_CREDIT_S, _CREDIT_PER_S = 0.5, 0.1
 _LOST = "its variables are lost, the images are loaded again"
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What is to be run, and with what beside it."""
+    """The code to run, whether to trace it, and the host functions that it may call."""
 
     code: str
     trace: bool = False
@@ -32,32 +32,32 @@ class Cell:
 
 
 class Credit:
-    """How long the cells of a session may go before those of others: a little, and little more after each pause.
+    """How long the cells of a session may still run before those of others; it grows back slowly in pauses.
 
-    So a session that keeps the machine busy all the time costs one that runs a short cell now and then next to nothing.
+    A session that is always busy therefore costs a session that runs a short cell now and then next to nothing.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._left_s = _MOST_CREDIT_S
+        self._left_s = _MAX_CREDIT_S
         self._at = clock()
 
     def left_s(self) -> float:
-        """Now, when a cell begins."""
+        """What is left now, at the start of a cell."""
         now = self._clock()
-        self._left_s = min(self._left_s + (now - self._at) * _CREDIT_PER_S, _MOST_CREDIT_S)
+        self._left_s = min(self._left_s + (now - self._at) * _CREDIT_PER_S, _MAX_CREDIT_S)
         self._at = now
         return self._left_s
 
     def spend(self) -> None:
-        """What has passed since the cell began."""
+        """Subtract the time since the cell started."""
         now = self._clock()
         self._left_s = max(self._left_s - (now - self._at), 0.0)
         self._at = now
 
 
-def run_cell(kernel: Kernel, cell: Cell, policy: Policy, wake: int, credit: Credit) -> CellResult:
-    """Never raises for what the cell does. After `state == "lost"` the kernel is closed."""
+def run_cell(kernel: Kernel, cell: Cell, policy: Policy, interrupt_fd: int, credit: Credit) -> CellResult:
+    """Run it; never raises for what the cell does. After `state == "lost"` the kernel is closed."""
     collector, tracer = Collector(policy), TraceCollector(policy) if cell.trace else None
     calls = Calls(Bridge(cell.functions, policy), policy.host_call_timeout_s) if cell.functions else None
 
@@ -71,7 +71,7 @@ def run_cell(kernel: Kernel, cell: Cell, policy: Policy, wake: int, credit: Cred
     kernel.prioritize("new")
     request = kernel.execute(cell.code, take, calls, trace=cell.trace)
     try:
-        first, last, line = _wait(request, kernel, (long_at, started + policy.cell_timeout_s), wake)
+        first, last, line = _wait(request, kernel, (long_at, started + policy.cell_timeout_s), interrupt_fd)
     finally:
         credit.spend()
         kernel.prioritize("none")
@@ -79,15 +79,17 @@ def run_cell(kernel: Kernel, cell: Cell, policy: Policy, wake: int, credit: Cred
             calls.close()
     if request.missing is not None:
         collector.omit(request.missing)
-    exhausted = kernel.exhausted() if last == "died" else None
+    exhausted = kernel.find_exhausted() if last == "died" else None
     if last != "replied":
         kernel.close()
-    raised = collector.error or _raised(request.reply or {})
+    raised = collector.error or _parse_reply_error(request.reply or {})
     status, error = (
-        ("died", out_of_memory(exhausted, policy)) if exhausted else _verdict(first, last, raised, policy)
+        ("died", build_memory_error(exhausted, policy))
+        if exhausted
+        else _find_status(first, last, raised, policy)
     )
     if request.fault is not None and not exhausted:
-        status, error = "died", _malformed(request.fault)
+        status, error = "died", _build_fault_error(request.fault)
     return CellResult(
         status,
         collector.outputs(),
@@ -100,27 +102,27 @@ def run_cell(kernel: Kernel, cell: Cell, policy: Policy, wake: int, credit: Cred
 
 
 def _wait(
-    request: Request, kernel: Kernel, times: tuple[float, float], wake: int
+    request: Request, kernel: Kernel, times: tuple[float, float], interrupt_fd: int
 ) -> tuple[Ending, Ending, int | None]:
-    """How the cell's own time ended, how the time after its interruption did, and the line where it hangs.
+    """How the cell's own time ended, how the grace period after an interrupt ended, and the line where it hangs.
 
     times: when the cell counts as long, and its deadline.
     """
     long_at, deadline = times
-    first = last = request.wait(min(deadline, long_at), wake)
-    if first == "late" and time.monotonic() < deadline:
+    first = last = request.wait(min(deadline, long_at), interrupt_fd)
+    if first == "timed_out" and time.monotonic() < deadline:
         kernel.prioritize("long")
         request.is_paced = True
-        first = last = request.wait(deadline, wake)
-    if first not in ("late", "woken"):
+        first = last = request.wait(deadline, interrupt_fd)
+    if first not in ("timed_out", "interrupted"):
         return first, last, None
     kernel.interrupt()
     last = request.wait(time.monotonic() + kernel.policy.interrupt_grace_s)
-    return first, last, kernel.current_line() if last == "late" else None
+    return first, last, kernel.current_line() if last == "timed_out" else None
 
 
-def out_of_memory(exhausted: Exhausted, policy: Policy) -> CellError:
-    """What to say of a kernel that was ended for this."""
+def build_memory_error(exhausted: Exhausted, policy: Policy) -> CellError:
+    """The error of a cell whose kernel was killed because this memory ran out."""
     match exhausted:
         case "session":
             why = f"the session used more than its {policy.memory_bytes:,} bytes of memory"
@@ -131,20 +133,20 @@ def out_of_memory(exhausted: Exhausted, policy: Policy) -> CellError:
     return CellError("OutOfMemory", f"{why}; {_LOST}")
 
 
-def _malformed(fault: str) -> CellError:
+def _build_fault_error(fault: str) -> CellError:
     return CellError("KernelDied", f"the kernel sent a malformed message ({fault}); {_LOST}")
 
 
-def _verdict(
+def _find_status(
     first: Ending, last: Ending, raised: CellError | None, policy: Policy
 ) -> tuple[Status, CellError | None]:
-    """From how the cell's own time ended, and how the time after its interruption did."""
+    """From how the cell's own time ended, and how the grace period after an interrupt ended."""
     match first, last:
-        case "late", _:
-            return "timeout", _timeout(policy, raised, kept=last == "replied")
+        case "timed_out", _:
+            return "timeout", _build_timeout_error(policy, raised, kept=last == "replied")
         case _, "replied":
             return "error" if raised else "ok", raised
-        case "woken", _:
+        case "interrupted", _:
             message = f"the cell did not stop when it was interrupted; {_LOST}"
             return "died", CellError("KeyboardInterrupt", message)
         case _:
@@ -152,11 +154,11 @@ def _verdict(
             return "died", CellError("KernelDied", message)
 
 
-def _raised(reply: dict[str, Any]) -> CellError | None:
+def _parse_reply_error(reply: dict[str, Any]) -> CellError | None:
     return cell_error(reply) if reply.get("status") == "error" else None
 
 
-def _timeout(policy: Policy, raised: CellError | None, *, kept: bool) -> CellError:
+def _build_timeout_error(policy: Policy, raised: CellError | None, *, kept: bool) -> CellError:
     outcome = "was interrupted: variables are kept" if kept else f"did not stop when interrupted; {_LOST}"
     message = f"the cell ran past its limit of {policy.cell_timeout_s:g} s and {outcome}"
     where = raised or CellError("TimeoutError", message)

@@ -1,4 +1,4 @@
-"""One running container with its kernel: the certainty that all of it can be ended."""
+"""One running container with its kernel, held by pidfds so that teardown is guaranteed."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from sandbox.runtime.pidfd import has_ended, send_signal
 
 
 class Container:
-    """Two pidfds: `kernel` is readable once the kernel has ended, `container` once everything in the container has.
+    """Two pidfds: `kernel` is readable once the kernel has ended, `container` once every process in it has ended.
 
-    Without isolation there is no container: both are of the kernel, and what it leaves behind in its process group
-    is ended with it.
+    Without isolation there is no container: both pidfds are the kernel's, and its process group is ended with it.
     """
 
     def __init__(self, container: int, kernel: int, pid: int, *, is_isolated: bool) -> None:
@@ -26,22 +25,22 @@ class Container:
 
     @property
     def pidfd(self) -> int:
-        """Of the container's first process."""
+        """The pidfd of the container's first process."""
         return self._container
 
     def is_alive(self) -> bool:
         return not has_ended(self.kernel)
 
     def kill(self) -> None:
-        """Send the signal that ends every process in the container, and do not wait. From any thread."""
+        """Send the signal that ends every process in the container, without waiting. From any thread."""
         with self._lock:
             if self._container >= 0 and not has_ended(self._container):
                 send_signal(self._container, signal.SIGKILL)
             if self._container >= 0 and not self._is_isolated:
-                _end_group(self.pid)
+                _kill_process_group(self.pid)
 
     def close(self) -> None:
-        """End every process in the container and wait until they are gone. Twice is once."""
+        """End every process in the container and wait until they are gone. May be called twice."""
         self.kill()
         with self._lock:
             if self._container >= 0:
@@ -51,7 +50,7 @@ class Container:
                 self._container = -1
 
 
-def _end_group(leader: int) -> None:
-    with contextlib.suppress(ProcessLookupError):  # nothing was left of it
+def _kill_process_group(leader: int) -> None:
+    with contextlib.suppress(ProcessLookupError):  # the group has no process left
         if leader > 0:
             os.killpg(leader, signal.SIGKILL)

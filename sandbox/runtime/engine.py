@@ -1,4 +1,4 @@
-"""What a Sandbox keeps running: the zygote, the private folder, and the watch over what a killed host leaves."""
+"""What a Sandbox keeps running: the zygote, the private folder and the orphan reaper."""
 
 from __future__ import annotations
 
@@ -11,23 +11,21 @@ from pathlib import Path
 
 from sandbox.errors import KernelStartError
 from sandbox.isolation.bubblewrap import Confinement, find_confinement
-from sandbox.isolation.folder import PrivateFolder, sweep
-from sandbox.isolation.reaper import OrphanReaper
+from sandbox.isolation.cleanup import OrphanReaper, PrivateFolder, UserId, sweep
 from sandbox.isolation.session_limits import find_session_limits
-from sandbox.isolation.user_id import UserId
 from sandbox.policy import Policy
 from sandbox.runtime.kernel import Kernel
-from sandbox.runtime.kernel_handle import KernelHandle, Placement, begin, guest_setup
+from sandbox.runtime.kernel_handle import KernelHandle, KernelResources, build_guest_setup, start_kernel
 from sandbox.runtime.zygote import Zygote
 
 
 class Engine:
-    """Starts kernels, each in a container of its own. Thread-safe."""
+    """Starts kernels, each in its own container. Thread-safe."""
 
     def __init__(self, policy: Policy, max_memory_bytes: int | None = None) -> None:
-        """Find out how to isolate here and start the zygote, without waiting for it. Raises IsolationError.
+        """Find out how to isolate on this machine and start the zygote, without waiting for it. Raises IsolationError.
 
-        max_memory_bytes: of all sessions together; None for a share of the machine.
+        max_memory_bytes: of all sessions together; None for four fifths of what this process may use.
         """
         if policy.isolation == "none":
             warnings.warn("cells run without isolation, with all that this user may do", stacklevel=4)
@@ -45,7 +43,7 @@ class Engine:
         self._folder = PrivateFolder()
         self._sessions = self._folder.path / "sessions"
         _make_readable(self._sessions)
-        self._nothing = self.images_folder()
+        self._empty_images = self.images_folder()
         self._user = UserId() if self.confinement.setpriv else None
         groups = self.limits.groups
         self._reaper = OrphanReaper(self._folder.path, groups.folders if groups else ())
@@ -53,46 +51,48 @@ class Engine:
 
     @property
     def uid(self) -> int:
-        """The user that cells are, on this machine."""
+        """The user id on this machine under which cells run."""
         return self._user.number if self._user else os.getuid()
 
     @property
     def landlock_abi(self) -> int:
-        """Of the domains that guests are in; 0 for none. Raises KernelStartError."""
-        return self._living_zygote().landlock_abi
+        """The Landlock ABI of the guests' domains; 0 for none. Raises KernelStartError."""
+        return self._get_zygote().landlock_abi
 
     def images_folder(self) -> Path:
-        """A new one, which the container of one session can show."""
+        """A new folder that can be mounted in the container of one session."""
         folder = self._sessions / str(next(self._numbers))
         _make_readable(folder)
         return folder
 
     def start(self, images: Path) -> Kernel:
-        """A new kernel that finds its images in this folder. Raises KernelStartError."""
-        place = self._new_place(images)
+        """Start a kernel whose images are in this folder. Raises KernelStartError."""
+        resources = self._allocate_resources(images)
         try:
-            return Kernel.start(self._living_zygote(), place, self._policy)
+            return Kernel.start(self._get_zygote(), resources, self._policy)
         except BaseException:
-            place.clear()
+            resources.release()
             raise
 
     def client_folder(self) -> Path:
-        """A new one, private, for sockets to which Jupyter clients connect."""
+        """A new private folder for the sockets to which Jupyter clients connect."""
         folder = self._folder.path / f"c{next(self._numbers)}"
         folder.mkdir()
         return folder
 
     def start_for_client(self, paths: dict[str, Path], key: str) -> KernelHandle:
-        """A new kernel which a Jupyter client talks to over these sockets. Raises KernelStartError."""
-        place = self._new_place(self._nothing)
+        """Start a kernel that a Jupyter client reaches over these sockets. Raises KernelStartError."""
+        resources = self._allocate_resources(self._empty_images)
         try:
-            return begin(self._living_zygote(), place, paths, guest_setup(key, self._policy, rich=True))
+            return start_kernel(
+                self._get_zygote(), resources, paths, build_guest_setup(key, self._policy, rich=True)
+            )
         except BaseException:
-            place.clear()
+            resources.release()
             raise
 
     def close(self) -> None:
-        """End the zygote, and with it every container that is left; remove every file."""
+        """End the zygote, and with it every remaining container; remove every file."""
         self._zygote.close()
         self._folder.close()
         self.limits.close()
@@ -100,7 +100,7 @@ class Engine:
         if self._user is not None:
             self._user.close()
 
-    def _new_place(self, images: Path) -> Placement:
+    def _allocate_resources(self, images: Path) -> KernelResources:
         name = f"k{next(self._numbers)}"
         sockets = self._folder.path / name
         sockets.mkdir()
@@ -110,11 +110,11 @@ class Engine:
             sockets.rmdir()
             raise KernelStartError(f"no cgroup can be made: {error}") from error
         mounts = tuple(self.confinement.session_mounts(images))
-        work = self._work(sockets)
-        return Placement(images, sockets, mounts, group, self.limits.watchdog, work)
+        work = self._make_work_folder(sockets)
+        return KernelResources(images, sockets, mounts, group, self.limits.watchdog, work)
 
-    def _work(self, sockets: Path) -> str:
-        """Where cells run. Without isolation it is a folder of the host, removed with the kernel."""
+    def _make_work_folder(self, sockets: Path) -> str:
+        """The working directory of cells. Without isolation it is a folder of the host, removed with the kernel."""
         if self._policy.isolation == "bwrap":
             from sandbox.isolation.bubblewrap import WORK_FOLDER
 
@@ -123,7 +123,7 @@ class Engine:
         folder.mkdir()
         return str(folder)
 
-    def _living_zygote(self) -> Zygote:
+    def _get_zygote(self) -> Zygote:
         with self._lock:
             if not self._zygote.is_alive:
                 self._zygote.close()
@@ -135,6 +135,6 @@ class Engine:
 
 
 def _make_readable(folder: Path) -> None:
-    """Whatever the umask: the user inside a container is another one. What is above it is private."""
+    """Make it world-readable whatever the umask: a container has another user id. The folder above it is private."""
     folder.mkdir()
     folder.chmod(0o755)

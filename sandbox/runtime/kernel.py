@@ -1,4 +1,4 @@
-"""One Jupyter kernel in its container: started, asked, interrupted and ended."""
+"""One Jupyter kernel in its container: start it, send it requests, interrupt it, end it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sandbox.policy import Policy
 from sandbox.protocol.calls import Calls
 from sandbox.protocol.channels import CHANNELS, Channels
 from sandbox.protocol.request import Connection, Ending, OnOutput, Request
-from sandbox.runtime.kernel_handle import KernelHandle, Placement, begin, guest_setup
+from sandbox.runtime.kernel_handle import KernelHandle, KernelResources, build_guest_setup, start_kernel
 from sandbox.runtime.pidfd import send_signal
 
 if TYPE_CHECKING:
@@ -26,10 +26,10 @@ _INNERMOST = re.compile(rb'^  File "<cell \d+>", line (\d{1,9}) in', re.MULTILIN
 
 
 class Kernel:
-    """A live kernel. Not for several threads at once, but for `kill`."""
+    """A running kernel. Not thread-safe, except for `kill`."""
 
     def __init__(self, handle: KernelHandle, channels: Channels, policy: Policy) -> None:
-        self.place = handle.place
+        self.resources = handle.resources
         self._handle = handle
         self._container = handle.container
         self._channels = channels
@@ -37,16 +37,16 @@ class Kernel:
         self.policy = policy
 
     @classmethod
-    def start(cls, zygote: Zygote, place: Placement, policy: Policy) -> Kernel:
-        """A new kernel out of the zygote. Raises KernelStartError."""
+    def start(cls, zygote: Zygote, resources: KernelResources, policy: Policy) -> Kernel:
+        """Fork a new kernel from the zygote. Raises KernelStartError."""
         deadline = time.monotonic() + policy.start_timeout_s
         key = os.urandom(32).hex()
-        paths = {channel: place.sockets / channel for channel in CHANNELS}
-        handle = begin(zygote, place, paths, guest_setup(key, policy))
+        paths = {channel: resources.sockets / channel for channel in CHANNELS}
+        handle = start_kernel(zygote, resources, paths, build_guest_setup(key, policy))
         kernel = cls(handle, Channels(paths, key, policy), policy)
         try:
             kernel._wait_until_ready(deadline)
-        except BaseException:  # also on Ctrl-C: nobody else knows of it yet
+        except BaseException:  # also on Ctrl-C: nothing else holds the kernel yet
             kernel.close()
             raise
         return kernel
@@ -59,7 +59,7 @@ class Kernel:
         return self._container.is_alive()
 
     def request(self, kind: str, content: dict[str, Any], deadline: float) -> tuple[Ending, dict[str, Any]]:
-        """Send on the shell channel and wait for the reply; what the kernel shows meanwhile is dropped."""
+        """Send a request on the shell channel and wait for the reply; output meanwhile is dropped."""
         self.prioritize("new")
         request = Request(self._connection, self._channels.send("shell", kind, content))
         ending = request.wait(deadline)
@@ -69,10 +69,10 @@ class Kernel:
     def execute(
         self, code: str, on_output: OnOutput, calls: Calls | None = None, *, trace: bool = False
     ) -> Request:
-        """Start a cell, to be waited for."""
-        self._channels.withdraw_interrupt()
+        """Start a cell; the caller waits for the request that is returned."""
+        self._channels.cancel_interrupt()
         if not self._connection.clear():
-            self.kill()  # a cell has ended what sends its output: nothing would ever be heard of it again
+            self.kill()  # a cell has stopped the output thread: no output would ever arrive
         content = {
             "trace": trace,
             "functions": calls.functions if calls else [],
@@ -88,45 +88,45 @@ class Kernel:
         )
 
     def warm_up(self) -> None:
-        """Run nothing once: the first cell of a kernel has many pages of memory to copy."""
+        """Run an empty cell: the first cell of a kernel copies many pages of memory (copy-on-write)."""
         deadline = time.monotonic() + self.policy.start_timeout_s
         self.request("execute_request", {"code": "pass", "silent": True, "store_history": False}, deadline)
 
     def prioritize(self, urgency: Urgency) -> None:
-        """Its part of a busy processor, where this machine has cgroups."""
-        if self.place.group is not None:
-            self.place.group.prioritize(urgency)
+        """Set its share of a busy processor, where this machine has cgroups."""
+        if self.resources.group is not None:
+            self.resources.group.prioritize(urgency)
 
     def interrupt(self) -> None:
-        """Ask for a KeyboardInterrupt in the cell; it need not obey."""
+        """Ask for a KeyboardInterrupt in the cell, which the cell can ignore."""
         self._channels.send("control", "interrupt_request", {})
 
     def current_line(self) -> int | None:
-        """The line of the cell that runs now, also where it holds the interpreter; None if it cannot be told."""
+        """The line that runs now, even if the cell holds the GIL; None if it cannot be found."""
         if not self.is_alive():
             return None
         send_signal(self._container.kernel, signal.SIGUSR1)
-        said, end = b"", time.monotonic() + _DUMP_S
+        dump, end = b"", time.monotonic() + _DUMP_S
         while (left := end - time.monotonic()) > 0:
-            said += self._handle.words(left)  # comes in pieces
-            if found := _INNERMOST.search(said):
+            dump += self._handle.read_stderr(left)  # it arrives in pieces
+            if found := _INNERMOST.search(dump):
                 return int(found[1])
         return None
 
-    def exhausted(self) -> Exhausted | None:
-        """Whose memory ran out, if processes of it were ended for that; None too where it cannot be told."""
-        return self._handle.exhausted()
+    def find_exhausted(self) -> Exhausted | None:
+        """Which memory limit was reached, if processes were killed for that; also None if it cannot be found."""
+        return self._handle.find_exhausted()
 
     def take_late_output(self) -> str:
-        """What earlier cells left behind has written since the last time, up to a limit."""
+        """What threads and processes of earlier cells have written since the last call, up to a limit."""
         return self._connection.take_late_output()
 
     def kill(self) -> None:
-        """End the container from any thread; `close` is still to come."""
+        """End the container, from any thread; `close` must still be called."""
         self._container.kill()
 
     def close(self) -> None:
-        """End the container and everything in it. Twice is once."""
+        """End the container and everything in it. May be called twice."""
         self._container.kill()
         self._channels.close()  # while the container ends
         self._handle.close()
@@ -134,7 +134,7 @@ class Kernel:
     def _wait_until_ready(self, deadline: float) -> None:
         ending, _ = self.request("kernel_info_request", {}, deadline)
         if ending == "died":
-            raise self._handle.ended_early()
+            raise self._handle.build_start_error()
         if ending != "replied":
             raise KernelStartError("the kernel did not answer in time; raise Policy.start_timeout_s")
         self._channels.wait_for_welcome()

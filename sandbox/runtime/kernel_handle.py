@@ -1,4 +1,4 @@
-"""A kernel's hold on its container, its cgroup and its folder of sockets: begun in one go, ended together."""
+"""A handle that guarantees teardown: the container, the cgroup and the socket folder of one kernel."""
 
 from __future__ import annotations
 
@@ -24,70 +24,72 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Placement:
-    """Where a kernel starts: with these images; the private folder for its sockets and its group are its own."""
+class KernelResources:
+    """What one kernel uses on the host. The socket folder and the cgroup belong to it alone; the images do not."""
 
     images: Path
     sockets: Path
     mounts: tuple[str, ...]
     group: Group | None = None
     watchdog: Watchdog | None = None
-    work: str = WORK_FOLDER
+    work_folder: str = WORK_FOLDER
 
-    def clear(self) -> None:
-        """Remove what is its own. Twice is once."""
-        self.clear_files()
+    def release(self) -> None:
+        """Remove the socket folder and the cgroup. May be called twice."""
+        self.remove_files()
         if self.group is not None:
             self.group.remove()
 
-    def clear_files(self) -> None:
-        """Remove the folder alone: a group that somebody is in stays."""
+    def remove_files(self) -> None:
+        """Remove the socket folder alone: a cgroup that still has processes stays."""
         shutil.rmtree(self.sockets, ignore_errors=True)
 
 
 class KernelHandle:
-    """Of one kernel, which serves whoever connects to its sockets."""
+    """A running kernel that serves every client which connects to its sockets."""
 
-    def __init__(self, place: Placement, container: Container, stderr_fd: int) -> None:
-        self.place = place
+    def __init__(self, resources: KernelResources, container: Container, stderr_fd: int) -> None:
+        self.resources = resources
         self.container = container
         self._stderr_fd = stderr_fd
-        self._watched = place.watchdog.watch(container.pidfd, container.kill) if place.watchdog else None
+        self._watched_session = (
+            resources.watchdog.watch(container.pidfd, container.kill) if resources.watchdog else None
+        )
 
-    def exhausted(self) -> Exhausted | None:
-        """Whose memory ran out, if processes were ended for that."""
-        if self._watched is not None:
-            return self._watched.exhausted
-        return self.place.group.exhausted() if self.place.group else None
+    def find_exhausted(self) -> Exhausted | None:
+        """Which memory limit was reached, if processes were killed for that."""
+        if self._watched_session is not None:
+            return self._watched_session.exhausted
+        return self.resources.group.find_exhausted() if self.resources.group else None
 
-    def words(self, wait_s: float = 0.0) -> bytes:
-        """What the kernel has said in stderr_fd, as far as nobody has read it."""
+    def read_stderr(self, wait_s: float = 0.0) -> bytes:
+        """What the kernel has written to standard error since the last read; b"" if nothing comes within `wait_s`."""
         poll = select.poll()
         poll.register(self._stderr_fd, select.POLLIN)
         return os.read(self._stderr_fd, 65_536) if poll.poll(wait_s * 1000) else b""
 
-    def ended_early(self) -> KernelStartError:
-        """What to raise when the kernel is no more before anyone has asked it for anything."""
-        words = self.words().decode(errors="replace").strip().splitlines()
+    def build_start_error(self) -> KernelStartError:
+        """The error to raise for a kernel that ended before its first request."""
+        lines = self.read_stderr().decode(errors="replace").strip().splitlines()
         return KernelStartError(
-            f"the kernel ended while it started: {words[-1] if words else 'it said nothing'}"
+            f"the kernel ended while it started: {lines[-1] if lines else 'it wrote nothing'}"
         )
 
     def close(self) -> None:
-        """End every process in the container and remove what was the kernel's. Twice is once."""
-        if self.place.watchdog is not None and self._watched is not None:
-            self.place.watchdog.forget(self._watched)
+        """End every process in the container and remove the kernel's resources. May be called twice."""
+        if self.resources.watchdog is not None and self._watched_session is not None:
+            self.resources.watchdog.forget(self._watched_session)
         self.container.kill()
-        self.place.clear_files()  # while the container ends
+        self.resources.remove_files()  # while the container ends
         self.container.close()
         if self._stderr_fd >= 0:
             os.close(self._stderr_fd)
             self._stderr_fd = -1
-        self.place.clear()
+        self.resources.release()
 
 
-def guest_setup(key: str, policy: Policy, *, rich: bool = False) -> dict[str, Any]:
-    """What guest/app.py wants to know, but for the channels. `rich`: for a notebook, not for a model."""
+def build_guest_setup(key: str, policy: Policy, *, rich: bool = False) -> dict[str, Any]:
+    """The setup that guest/app.py reads, without the channels. `rich`: for a notebook, not for a model."""
     trace = {
         "events": policy.trace_events,
         "chars": policy.trace_chars,
@@ -97,46 +99,46 @@ def guest_setup(key: str, policy: Policy, *, rich: bool = False) -> dict[str, An
     return {"key": key, "trace": trace, "rich": rich, "seed": policy.seed}
 
 
-def begin(
-    zygote: Zygote, place: Placement, paths: Mapping[str, Path], setup: Mapping[str, Any]
+def start_kernel(
+    zygote: Zygote, resources: KernelResources, paths: Mapping[str, Path], setup: Mapping[str, Any]
 ) -> KernelHandle:
-    """A new kernel out of the zygote, which serves these paths by channel. Raises KernelStartError."""
+    """Fork a new kernel from the zygote. It serves `paths`, one socket per channel. Raises KernelStartError."""
     try:
         listeners = Listeners(paths)
     except OSError as error:
         raise KernelStartError(f"no sockets can be made: {error.strerror}; see ulimit -n") from error
     try:
-        told = {**setup, "channels": tuple(paths)}
-        return _enter(zygote, place, list(listeners.descriptors.values()), told)
+        full_setup = {**setup, "channels": tuple(paths)}
+        return _request_kernel(zygote, resources, list(listeners.descriptors.values()), full_setup)
     finally:
         listeners.close()
 
 
-def _enter(
-    zygote: Zygote, place: Placement, sockets: Sequence[int], setup: Mapping[str, Any]
+def _request_kernel(
+    zygote: Zygote, resources: KernelResources, sockets: Sequence[int], setup: Mapping[str, Any]
 ) -> KernelHandle:
-    groups = place.group.doors() if place.group else []
-    told, tell = os.pipe()
-    stderr_fd, written = os.pipe()
+    groups = resources.group.open_procs_files() if resources.group else []
+    setup_read, setup_write = os.pipe()
+    stderr_fd, stderr_write = os.pipe()
     os.set_blocking(stderr_fd, False)
     try:
-        request = {"mounts": place.mounts, "work": place.work, "groups": len(groups)}
-        container = zygote.kernel(request, [told, written, *sockets, *groups])
-        handle = _handle(place, container, stderr_fd)
-        os.write(tell, json.dumps(setup).encode())
+        request = {"mounts": resources.mounts, "work": resources.work_folder, "groups": len(groups)}
+        container = zygote.start_kernel(request, [setup_read, stderr_write, *sockets, *groups])
+        handle = _build_handle(resources, container, stderr_fd)
+        os.write(setup_write, json.dumps(setup).encode())
     except BaseException:
         os.close(stderr_fd)
         raise
     finally:
-        for descriptor in (told, tell, written, *groups):
+        for descriptor in (setup_read, setup_write, stderr_write, *groups):
             os.close(descriptor)
     return handle
 
 
-def _handle(place: Placement, container: Container, stderr_fd: int) -> KernelHandle:
-    """Before the kernel begins: nothing of it runs without being watched. Raises KernelStartError."""
+def _build_handle(resources: KernelResources, container: Container, stderr_fd: int) -> KernelHandle:
+    """Start to watch the container before any code of the kernel runs in it. Raises KernelStartError."""
     try:
-        return KernelHandle(place, container, stderr_fd)
+        return KernelHandle(resources, container, stderr_fd)
     except OSError as error:
         container.close()
         raise KernelStartError(f"the memory of the container cannot be measured: {error}") from error

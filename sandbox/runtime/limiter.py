@@ -1,4 +1,4 @@
-"""A bound on how many sessions run at once: who comes first is served first."""
+"""Limits how many sessions run at once, and queues callers first-in, first-out."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from sandbox.errors import SandboxBusy
 
 
 class SessionLimiter:
-    """So many places, taken and given back. Thread-safe."""
+    """A first-in, first-out semaphore. Thread-safe."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._free = most
+    def __init__(self, max_sessions: int) -> None:
+        self._max_sessions = max_sessions
+        self._free = max_sessions
         self._waiting: deque[threading.Event] = deque()
         self._lock = threading.Lock()
 
     def acquire(self, acquire_timeout_s: float | None) -> None:
-        """Wait for a place, at most so long. Raises SandboxBusy."""
+        """Wait for a free session, at most this long; None waits forever. Raises SandboxBusy."""
         with self._lock:
-            if self._free > 0:  # then nobody waits
+            if self._free > 0:  # then the queue is empty
                 self._free -= 1
                 return
             turn = threading.Event()
@@ -28,14 +28,14 @@ class SessionLimiter:
         try:
             if turn.wait(acquire_timeout_s):
                 return
-        except BaseException:  # Ctrl-C: nobody would give the place back
-            if not self._leave(turn):
+        except BaseException:  # Ctrl-C: nothing else would release what was acquired
+            if not self._stop_waiting(turn):
                 self.release()
             raise
-        if self._leave(turn):
+        if self._stop_waiting(turn):
             raise SandboxBusy(
-                f"all {self._most} sessions of this sandbox are open, and none was closed in {acquire_timeout_s:g} s; "
-                "close some, or raise max_sessions or acquire_timeout_s"
+                f"all {self._max_sessions} sessions of this sandbox are open, and none was closed in "
+                f"{acquire_timeout_s:g} s; close some, or raise max_sessions or acquire_timeout_s"
             )
 
     def release(self) -> None:
@@ -45,8 +45,8 @@ class SessionLimiter:
             else:
                 self._free += 1
 
-    def _leave(self, turn: threading.Event) -> bool:
-        """Stop waiting; False if a place was given in the last moment."""
+    def _stop_waiting(self, turn: threading.Event) -> bool:
+        """Leave the queue; False if a session was granted in the last moment."""
         with self._lock:
             if turn.is_set():
                 return False

@@ -1,4 +1,4 @@
-"""Processes held by a descriptor: a signal never goes to a stranger that has got their pid."""
+"""Processes held by a pidfd: a signal never reaches another process that got the same pid."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def send_signal(pidfd: int, number: int) -> None:
-    """Send it, unless the process has ended: it may do so at any time, also right after one has looked."""
+    """Send the signal, unless the process has ended, which can happen at any time."""
     with contextlib.suppress(ProcessLookupError):
         signal.pidfd_send_signal(pidfd, number)
 
@@ -22,6 +22,6 @@ def has_ended(pidfd: int, wait_s: float = 0.0) -> bool:
 
 
 def pid_of(pidfd: int) -> int:
-    """Its pid in the PID namespace of this process; -1 once it was reaped."""
+    """Its pid in the PID namespace of this process; -1 once it has been reaped."""
     lines = Path(f"/proc/self/fdinfo/{pidfd}").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("Pid:"))

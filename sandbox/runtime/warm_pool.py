@@ -1,4 +1,4 @@
-"""Kernels that are ready before anybody asks for one."""
+"""Kernels that are started before they are needed."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from sandbox.errors import SandboxError
 from sandbox.runtime.engine import Engine
 from sandbox.runtime.kernel import Kernel
 
-_FIRST_CELL_S = 0.05  # for the first cell of who has just taken one: making another takes a core
+_FIRST_CELL_S = 0.05  # left to the first cell of the kernel just taken: starting another one needs a core
 
 
 class WarmPool:
-    """Keeps `count` kernels ready, made one after the other by a thread of its own. Thread-safe."""
+    """Keeps `count` kernels ready, started one after the other by a private thread. Thread-safe."""
 
     def __init__(self, engine: Engine, count: int) -> None:
         self._engine = engine
@@ -25,7 +25,7 @@ class WarmPool:
         self._thread.start()
 
     def take(self) -> Kernel | None:
-        """A kernel that is alive, or None if there is none ready."""
+        """A running kernel, or None if none is ready."""
         while True:
             with self._changed:
                 kernel = self._ready.popleft() if self._ready else None
@@ -35,7 +35,7 @@ class WarmPool:
             kernel.close()
 
     def close(self) -> None:
-        """End those that are left. Twice is once."""
+        """End the remaining kernels. May be called twice."""
         with self._changed:
             self._closed = True
             self._changed.notify()
@@ -48,7 +48,7 @@ class WarmPool:
             try:
                 kernel = self._engine.start(self._engine.images_folder())
                 kernel.warm_up()
-            except SandboxError:  # the next `open` meets it too, and tells it
+            except SandboxError:  # the next `open` fails with it too, and reports it
                 with self._changed:
                     self._changed.wait_for(lambda: self._closed, timeout=1.0)
                 continue
@@ -56,7 +56,7 @@ class WarmPool:
                 self._ready.append(kernel)
 
     def _wait_for_demand(self) -> bool:
-        """Whether another one is wanted; False once closed. A moment after one was taken."""
+        """Wait until a kernel is missing, and a moment longer; False once the pool is closed."""
         with self._changed:
             if len(self._ready) == self._count:
                 self._changed.wait_for(lambda: self._closed or len(self._ready) < self._count)

@@ -1,7 +1,7 @@
-"""The zygote process of a Sandbox, seen from the host: started, asked for kernels, and ended.
+"""The host's side of the zygote process of a Sandbox: start it, request kernels, end it.
 
-It is the one process that is warm: its forks are the kernels (guest/zygote.py). It holds nothing of the host's
-but its own end of a socket, and ends with that.
+The zygote has everything imported; kernels are forks of it (guest/zygote.py). It holds no resource of the host except
+one end of a socket, and ends when the other end is closed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _PACKET = 65_536
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the zygote answers. failed: why there is no kernel. landlock: the ABI in force, 0 for none."""
+    """An answer of the zygote. failed: why there is no kernel. landlock: the ABI in force, 0 for none."""
 
     failed: str | None
     landlock: int
@@ -46,20 +46,20 @@ class Zygote:
         uid: int,
         watch: Callable[[int], None] = lambda pid: None,
     ) -> None:
-        """Start it; `sessions` is the folder below which the images of sessions are.
+        """Start it; `sessions` is the folder that holds the image folders of sessions.
 
-        `watch` is told the pid of the process that must not outlive the host.
+        `watch` is called with the pid of the process that must not outlive the host.
         """
         self._watch = watch
         self._lock = threading.Lock()
         self._is_isolated = confinement.policy.isolation == "bwrap"
         self._deadline_s = confinement.policy.start_timeout_s
-        self._said = os.memfd_create("zygote")
+        self._stderr = os.memfd_create("zygote")
         self._control, remote = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
             command = confinement.zygote_command(sessions, uid, remote.fileno())
             environment = {} if self._is_isolated else confinement.environment()
-            self._process = _start(command, environment, remote.fileno(), self._said)
+            self._process = _start(command, environment, remote.fileno(), self._stderr)
         finally:
             remote.close()
         self._pidfd = -1
@@ -67,7 +67,7 @@ class Zygote:
         self._landlock_abi = 0
         host = os.pidfd_open(os.getpid())
         try:
-            self._send(_setup(confinement), [host])
+            self._send(_build_setup(confinement), [host])
         finally:
             os.close(host)
 
@@ -75,26 +75,26 @@ class Zygote:
     def is_alive(self) -> bool:
         return self._process.poll() is None
 
-    def kernel(self, request: dict[str, Any], descriptors: Sequence[int]) -> Container:
-        """A new kernel in a new container, which waits for its first descriptor to tell it how to begin."""
+    def start_kernel(self, request: dict[str, Any], descriptors: Sequence[int]) -> Container:
+        """Start a kernel in a new container; it waits until its setup arrives on its first descriptor."""
         with self._lock:
             self._wait_until_ready()
             self._send(request, descriptors)
-            answer, handed = self._receive("gave no kernel", 2)
+            answer, pidfds = self._receive("gave no kernel", 2)
         if answer.failed is not None:
             raise KernelStartError(f"the container did not start: {answer.failed}")
-        kernel, container = handed
+        kernel, container = pidfds
         return Container(container, kernel, pid_of(kernel), is_isolated=self._is_isolated)
 
     @property
     def landlock_abi(self) -> int:
-        """Of the domains that guests are in, 0 for none; once it is ready. Raises KernelStartError."""
+        """The Landlock ABI of the guests' domains, 0 for none; waits for the zygote. Raises KernelStartError."""
         with self._lock:
             self._wait_until_ready()
         return self._landlock_abi
 
     def close(self) -> None:
-        """End it; the containers end with it. Twice is once."""
+        """End it; the containers end with it. May be called twice."""
         self._control.close()
         try:
             self._process.wait(5)
@@ -103,9 +103,9 @@ class Zygote:
         if self._pidfd >= 0:
             os.close(self._pidfd)
             self._pidfd = -1
-        if self._said >= 0:
-            os.close(self._said)
-            self._said = -1
+        if self._stderr >= 0:
+            os.close(self._stderr)
+            self._stderr = -1
 
     def _wait_until_ready(self) -> None:
         if not self._ready:
@@ -118,38 +118,45 @@ class Zygote:
         try:
             socket.send_fds(self._control, [json.dumps(packet).encode()], descriptors)
         except OSError as error:
-            raise KernelStartError(f"the zygote process has ended: {self._last_words() or error}") from error
+            raise KernelStartError(
+                f"the zygote process has ended: {self._last_stderr_line() or error}"
+            ) from error
 
-    def _receive(self, what: str, count: int) -> tuple[Answer, list[int]]:
-        """An answer, with so many descriptors unless it is a failure."""
+    def _receive(self, failure: str, count: int) -> tuple[Answer, list[int]]:
+        """The next answer, with `count` descriptors unless it is a failure."""
         poll = select.poll()
         poll.register(self._control, select.POLLIN)
         if not poll.poll(self._deadline_s * 1000):
-            raise KernelStartError(f"the zygote process {what} in time; raise Policy.start_timeout_s")
+            raise KernelStartError(f"the zygote process {failure} in time; raise Policy.start_timeout_s")
         packet, descriptors, _, _ = socket.recv_fds(self._control, _PACKET, 4)
         if not packet:
-            raise KernelStartError(f"the zygote process {what}: {self._last_words() or 'it ended'}")
+            raise KernelStartError(f"the zygote process {failure}: {self._last_stderr_line() or 'it ended'}")
         for descriptor in descriptors:
             os.set_inheritable(descriptor, False)
         try:
             answer = parse_answer(packet)
             if answer.failed is None and len(descriptors) != count:
-                raise KernelStartError(f"the zygote process {what}: it sent {len(descriptors)} descriptors")
+                raise KernelStartError(
+                    f"the zygote process {failure}: it sent {len(descriptors)} descriptors"
+                )
         except KernelStartError:
             for descriptor in descriptors:
                 os.close(descriptor)
             raise
         return answer, descriptors
 
-    def _last_words(self) -> str:
-        """The last line that it wrote on standard error."""
+    def _last_stderr_line(self) -> str:
+        """The last line that it wrote to standard error; empty while it runs."""
         try:
             self._process.wait(1)
         except subprocess.TimeoutExpired:
             return ""
-        size = os.fstat(self._said).st_size
+        size = os.fstat(self._stderr).st_size
         lines = (
-            os.pread(self._said, 65_536, max(0, size - 65_536)).decode(errors="replace").strip().splitlines()
+            os.pread(self._stderr, 65_536, max(0, size - 65_536))
+            .decode(errors="replace")
+            .strip()
+            .splitlines()
         )
         return lines[-1].strip() if lines else ""
 
@@ -161,7 +168,7 @@ class Zygote:
 
 
 def parse_answer(packet: bytes) -> Answer:
-    """Raises KernelStartError for a packet that is not an answer."""
+    """Parse a packet of the zygote. Raises KernelStartError if it is malformed."""
     try:
         answer = json.loads(packet)
         failed, landlock = answer.get("failed"), answer.get("landlock", 0)
@@ -173,21 +180,21 @@ def parse_answer(packet: bytes) -> Answer:
 
 
 def _start(
-    command: Sequence[str], environment: dict[str, str], control: int, said: int
+    command: Sequence[str], environment: dict[str, str], control: int, stderr: int
 ) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         command,
-        env=environment,  # no key of the host's may come near a guest
+        env=environment,  # no secret of the host may reach a guest
         cwd="/",
         pass_fds=(control,),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
-        stderr=said,
-        start_new_session=True,  # Ctrl-C at the host's terminal is the host's to handle
+        stderr=stderr,
+        start_new_session=True,  # Ctrl-C in the terminal is for the host alone
     )
 
 
-def _setup(confinement: Confinement) -> dict[str, Any]:
+def _build_setup(confinement: Confinement) -> dict[str, Any]:
     policy = confinement.policy
     is_isolated = policy.isolation == "bwrap"
     programs = filter_programs(is_measured=confinement.is_measured) if is_isolated else ()

@@ -1,4 +1,4 @@
-"""What runs on this machine, as far as these tests want to know it."""
+"""The processes of this machine that these tests need to find."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _EXITING = 0x4  # PF_EXITING of linux/sched.h
 
 
 def descendants(pid: int) -> dict[int, str]:
-    """The pids below this process with their start times, by which a pid that is used again can be told."""
+    """The pids below this process with their start times, which distinguish a reused pid."""
     family: dict[int, list[int]] = {}
     started: dict[int, str] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
@@ -31,7 +31,7 @@ def descendants(pid: int) -> dict[int, str]:
 
 
 def alive(processes: dict[int, str]) -> list[int]:
-    """Those of them that still run; one that has ended, and that nobody has taken note of yet, does not."""
+    """Those that still run; a zombie does not."""
     return [pid for pid, started in processes.items() if _runs(pid, started)]
 
 

@@ -1,4 +1,4 @@
-"""Plain Jupyter, as anybody would start it: what the attacks are first shown to succeed against."""
+"""Plain Jupyter, started without isolation: the attacks are first shown to succeed against it."""
 
 from __future__ import annotations
 

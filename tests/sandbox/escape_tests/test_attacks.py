@@ -17,7 +17,7 @@ from sandbox import Policy, Sandbox
 from sandbox.escape_tests import Attack, Runner, attacks
 from sandbox.escape_tests.canaries import Canaries
 from sandbox.escape_tests.command import SandboxPool
-from sandbox.escape_tests.rounds import Verdicts, running
+from sandbox.escape_tests.runner import Verdicts, run_in_background
 from tests.sandbox.escape_tests.plain import PlainSession
 from tests.sandbox.escape_tests.rights import is_root_of_a_machine
 
@@ -46,7 +46,7 @@ _QUICK = [
 
 @pytest.fixture(scope="module", autouse=True)
 def in_sandbox(request: pytest.FixtureRequest) -> Iterator[Verdicts]:
-    """Of the selected tests. Those that flood the host are a round of their own: it is watched for one of them."""
+    """Of the selected tests. Those that flood the host are a separate round, in which the host is watched."""
     chosen = tuple(_chosen(request, test_an_attack_is_contained))
     floods = [each for each in chosen if each.proof == "neighbour"]
     others = [each for each in chosen if each.proof != "neighbour"]
@@ -54,7 +54,7 @@ def in_sandbox(request: pytest.FixtureRequest) -> Iterator[Verdicts]:
     with SandboxPool(_POLICY) as containers, ExitStack() as stack:
         for part in (floods, others):
             runner = Runner(containers.open_session, _POLICY.interrupt_grace_s)
-            verdicts |= stack.enter_context(running(runner, part))
+            verdicts |= stack.enter_context(run_in_background(runner, part))
         yield verdicts
 
 
@@ -62,7 +62,7 @@ def in_sandbox(request: pytest.FixtureRequest) -> Iterator[Verdicts]:
 def on_plain_jupyter(request: pytest.FixtureRequest) -> Iterator[Verdicts]:
     """Of the selected tests, beside those in the sandbox: most of the time of an attack is spent waiting."""
     chosen = _chosen(request, test_it_does_to_plain_jupyter_what_it_says)
-    with _plain_runner() as runner, running(runner, chosen) as verdicts:
+    with _plain_runner() as runner, run_in_background(runner, chosen) as verdicts:
         yield verdicts
 
 
@@ -143,11 +143,11 @@ def test_sessions_contain_them_at_once(count: int) -> None:
         def attacked(number: int) -> tuple[str, str]:
             session = sessions[number]
             session.run(f"mine = {number}")
-            said = "".join(session.run(start + attack.code).text for attack in _QUICK[number::20])
-            return said, session.run("print(mine)").text
+            output = "".join(session.run(start + attack.code).text for attack in _QUICK[number::20])
+            return output, session.run("print(mine)").text
 
         with ThreadPoolExecutor(count) as threads:
             results = list(threads.map(attacked, range(count)))
-        assert not [said for said, _ in results if marker in said.splitlines()]
-        assert [told for _, told in results] == [f"{number}\n" for number in range(count)]
-        assert canaries.harm(marker) is None
+        assert not [output for output, _ in results if marker in output.splitlines()]
+        assert [printed for _, printed in results] == [f"{number}\n" for number in range(count)]
+        assert canaries.find_harm(marker) is None

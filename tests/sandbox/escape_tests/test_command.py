@@ -23,7 +23,7 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
     )
 
 
-def test_a_topic_is_tried_and_told_in_a_table() -> None:
+def test_a_topic_is_reported_in_a_table() -> None:
     done = run("sandbox", "check", "--topic", "environment")
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
@@ -37,21 +37,21 @@ def test_a_topic_is_tried_and_told_in_a_table() -> None:
 
 def test_json_is_one_object() -> None:
     done = run("sandbox", "check", "--topic", "memory", "--json")
-    told = json.loads(done.stdout)
+    report = json.loads(done.stdout)
     assert done.returncode == 0
-    assert told["escaped"] == []
-    assert told["contained"] == len(told["attacks"]) > 5
-    assert {each["topic"] for each in told["attacks"]} == {"memory"}
-    assert {each["name"] for each in told["layers"]} >= {
+    assert report["escaped"] == []
+    assert report["contained"] == len(report["attacks"]) > 5
+    assert {each["topic"] for each in report["attacks"]} == {"memory"}
+    assert {each["name"] for each in report["layers"]} >= {
         "namespaces",
         "system calls",
         "user",
         "session memory",
     }
-    assert told["start_ms"] > 0
+    assert report["start_ms"] > 0
 
 
-def test_a_machine_without_isolation_is_told_in_one_line() -> None:
+def test_a_machine_without_isolation_is_reported_in_one_line() -> None:
     done = run("sandbox", "check", PATH="/nowhere")
     assert (done.returncode, done.stdout) == (5, "")
     assert done.stderr.count("\n") == 1
@@ -64,7 +64,7 @@ def test_an_unknown_topic_is_answered_with_the_known_ones() -> None:
     assert done.stderr.startswith("sandbox check: there is no topic 'weather'; there are ")
 
 
-def test_an_unknown_command_is_told_in_one_line() -> None:
+def test_an_unknown_command_is_reported_in_one_line() -> None:
     done = run("sandbox", "destroy")
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1

@@ -28,14 +28,14 @@ class Open:
         self._seconds = seconds
 
     def run(self, code: str, *, functions: Mapping[str, HostFunction] | None = None) -> CellResult:
-        said, error = io.StringIO(), None
+        output, error = io.StringIO(), None
         self._variables["host"] = SimpleNamespace(**(functions or {}))
-        with contextlib.redirect_stdout(said):
+        with contextlib.redirect_stdout(output):
             try:
                 exec(code, self._variables)
             except (ArithmeticError, TypeError) as raised:
                 error = CellError(type(raised).__name__, str(raised))
-        outputs = (Stream("stdout", said.getvalue()),) if said.getvalue() else ()
+        outputs = (Stream("stdout", output.getvalue()),) if output.getvalue() else ()
         return CellResult("error" if error else "ok", outputs, error, self._seconds)
 
     def close(self) -> None:
@@ -82,7 +82,7 @@ def test_a_marker_within_other_text_is_none(runner: Runner) -> None:
     assert runner.run(trying("print('it is ' + MARKER)")).contained
 
 
-def test_the_exception_that_ended_a_program_is_told(runner: Runner) -> None:
+def test_the_exception_that_ended_a_program_is_reported(runner: Runner) -> None:
     verdict = runner.run(trying("1 / 0"))
     assert (verdict.contained, verdict.raised) == (True, "ZeroDivisionError")
     assert verdict.evidence == "ZeroDivisionError: division by zero"
@@ -94,7 +94,7 @@ def test_a_touched_canary_is_an_escape_though_nothing_was_printed(runner: Runner
     assert verdict.evidence.endswith("/made was made")
 
 
-def test_an_escape_is_not_told_again_of_the_next_attack(runner: Runner) -> None:
+def test_an_escape_is_not_reported_for_the_next_attack(runner: Runner) -> None:
     runner.run(trying("print(MARKER); open(TARGET['outside'] + '/made', 'w').close()"))
     assert runner.run(trying("pass")).contained
 
@@ -161,12 +161,12 @@ def test_canaries_are_removed_though_a_session_cannot_be_closed(tmp_path: Path) 
             raise KernelStartError("no kernel came up")
 
     runner = Runner(lambda timeout_s: Stuck(), 0.5)
-    told = tmp_path / "told"
-    runner.run(trying(f"import pathlib; pathlib.Path({str(told)!r}).write_text(TARGET['outside'])"))
-    assert Path(told.read_text()).exists()
+    file = tmp_path / "outside"
+    runner.run(trying(f"import pathlib; pathlib.Path({str(file)!r}).write_text(TARGET['outside'])"))
+    assert Path(file.read_text()).exists()
     with pytest.raises(KernelStartError):
         runner.close()
-    assert not Path(told.read_text()).exists()
+    assert not Path(file.read_text()).exists()
 
 
 def test_memory_that_the_host_had_for_a_moment_is_an_escape(runner: Runner) -> None:
@@ -202,6 +202,6 @@ def test_a_figure_that_is_what_it_says_is_none() -> None:
         assert runner.run(trying("pass", proof="result")).contained
 
 
-def test_a_figure_that_a_function_of_the_host_got_is_judged_too(runner: Runner) -> None:
+def test_a_figure_that_a_host_function_received_is_judged_too(runner: Runner) -> None:
     code = "from sandbox import Figure; host.take(Figure(b'', 'image/png', 1, 1))"
     assert not runner.run(trying(code, functions="take", proof="result")).contained

@@ -24,7 +24,7 @@ def test_what_got_out_is_named_with_its_evidence() -> None:
     assert list(summary_lines((900, 40), [GOOD, BAD]))[-1] == "1 of 2 attacks got out: files/try"
 
 
-def test_that_all_was_contained_is_said_with_the_number() -> None:
+def test_the_summary_counts_contained_attacks() -> None:
     assert list(summary_lines((900, 40), [GOOD, GOOD]))[-1] == "all 2 attacks were contained, in 2 s"
 
 

@@ -28,8 +28,8 @@ class Record:
     inner: Any = None
 
 
-def told(value: object, most_chars: int = 200) -> str:
-    return Abbreviation(most_chars).of(value)
+def describe(value: object, max_chars: int = 200) -> str:
+    return Abbreviation(max_chars).of(value)
 
 
 def cut(text: str, most: int) -> str:
@@ -57,9 +57,9 @@ nested = st.recursive(
 
 @patient
 @given(nested, st.integers(min_value=10, max_value=300))
-def test_plain_values_are_told_as_repr_with_the_middle_cut(value: object, most: int) -> None:
+def test_plain_values_are_described_by_repr_with_the_middle_cut(value: object, most: int) -> None:
     expected = repr(value).encode(errors="backslashreplace").decode()
-    assert told(value, most) == cut(expected, most)
+    assert describe(value, most) == cut(expected, most)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_plain_values_are_told_as_repr_with_the_middle_cut(value: object, most: 
         (defaultdict(list, a=[1]), "defaultdict(<class 'list'>, {'a': [1]})"),
         (len, "<built-in function len>"),
         (time, "<module 'time'>"),
-        (told, "<function told>"),
+        (describe, "<function describe>"),
         (Record, "<class 'tests.sandbox.guest.test_abbreviate.Record'>"),
         (PurePosixPath("a"), "PurePosixPath('a')"),
         (ValueError("a\nb"), "ValueError('a\\nb')"),
@@ -88,38 +88,38 @@ def test_plain_values_are_told_as_repr_with_the_middle_cut(value: object, most: 
         ("\ud800", "'\\ud800'"),
     ],
 )
-def test_a_known_value_is_told_briefly(value: object, text: str) -> None:
-    assert told(value) == text
+def test_a_known_value_is_described_briefly(value: object, text: str) -> None:
+    assert describe(value) == text
 
 
-def test_a_number_with_too_many_digits_to_write_is_told_by_its_size() -> None:
-    assert told([10**5000]) == "[<int of 16610 bits>]"
+def test_a_number_with_too_many_digits_to_write_is_described_by_its_size() -> None:
+    assert describe([10**5000]) == "[<int of 16610 bits>]"
 
 
 def test_addresses_are_left_out() -> None:
     class Plain:
         pass
 
-    assert told(Plain()).endswith("<locals>.Plain object>")
-    assert " at 0x" not in told([Plain(), iter([])])
+    assert describe(Plain()).endswith("<locals>.Plain object>")
+    assert " at 0x" not in describe([Plain(), iter([])])
 
 
 def test_a_repr_of_the_cell_is_shown() -> None:
-    assert told([of_cell("return 'ImagePatch(left=0)'")]) == "[ImagePatch(left=0)]"
+    assert describe([of_cell("return 'ImagePatch(left=0)'")]) == "[ImagePatch(left=0)]"
 
 
 @pytest.mark.parametrize("error", ["ValueError", "SystemExit", "RecursionError"])
-def test_a_repr_that_raises_is_told(error: str) -> None:
-    assert told({"a": of_cell(f"raise {error}('no')")}) == f"<repr raised {error}>"
+def test_a_repr_that_raises_is_described(error: str) -> None:
+    assert describe({"a": of_cell(f"raise {error}('no')")}) == f"<repr raised {error}>"
 
 
-def test_a_repr_that_is_no_text_is_told() -> None:
-    assert told(of_cell("return 5")) == "<repr raised TypeError>"
+def test_a_repr_that_is_no_text_is_described() -> None:
+    assert describe(of_cell("return 5")) == "<repr raised TypeError>"
 
 
 @pytest.mark.parametrize("body", ["\n".join(["while True:", "            pass"]), "time.sleep(60)"])
 def test_a_repr_that_does_not_end_is_given_up(body: str) -> None:
-    assert told(of_cell(body)) == "<repr of Thing took too long>"
+    assert describe(of_cell(body)) == "<repr of Thing took too long>"
 
 
 def test_slow_reprs_are_not_asked_for_ever() -> None:
@@ -129,14 +129,14 @@ def test_slow_reprs_are_not_asked_for_ever() -> None:
 
 
 def test_a_repr_of_megabytes_is_cut() -> None:
-    assert len(told(of_cell("return 'x' * 10_000_000"))) == 200
+    assert len(describe(of_cell("return 'x' * 10_000_000"))) == 200
 
 
 def test_an_alarm_of_the_cell_still_comes() -> None:
     rung = []
     before = signal.signal(signal.SIGALRM, lambda number, frame: rung.append(number))
     signal.setitimer(signal.ITIMER_REAL, 0.2)
-    told(of_cell("return 'a'"))
+    describe(of_cell("return 'a'"))
     try:
         assert wait_until(lambda: rung == [signal.SIGALRM])
     finally:
@@ -176,22 +176,22 @@ HUGE: list[Callable[[], object]] = [
 
 
 @pytest.mark.parametrize("make", HUGE)
-def test_a_huge_value_is_told_at_once(make: Callable[[], object]) -> None:
+def test_a_huge_value_is_described_fast(make: Callable[[], object]) -> None:
     value = make()
     started = time.thread_time()
-    assert len(told(value)) <= 200
+    assert len(describe(value)) <= 200
     assert time.thread_time() - started < 2  # of the processor, whatever else runs; all of it takes minutes
 
 
-def test_the_end_of_a_long_list_is_told() -> None:
-    assert told(list(range(1000)), 20) == cut(repr(list(range(1000))), 20)
+def test_the_end_of_a_long_list_is_shown() -> None:
+    assert describe(list(range(1000)), 20) == cut(repr(list(range(1000))), 20)
 
 
-def test_a_container_inside_itself_is_told_as_repr_tells_it() -> None:
-    assert told(inside_itself()) == repr(inside_itself())
+def test_a_container_inside_itself_is_described_like_repr() -> None:
+    assert describe(inside_itself()) == repr(inside_itself())
 
 
-def test_an_error_is_told_as_the_last_line_of_a_traceback() -> None:
+def test_an_error_is_described_like_the_last_line_of_a_traceback() -> None:
     abbreviation = Abbreviation(40)
     assert abbreviation.of_error(KeyError("a")) == "KeyError: 'a'"
     assert abbreviation.of_error(ValueError()) == "ValueError"
@@ -199,7 +199,7 @@ def test_an_error_is_told_as_the_last_line_of_a_traceback() -> None:
     assert len(abbreviation.of_error(ValueError("x" * 100))) == 40
 
 
-def test_an_error_whose_message_raises_is_told() -> None:
+def test_an_error_whose_message_raises_is_described() -> None:
     class BrokenError(Exception):
         def __str__(self) -> str:
             raise ValueError

@@ -136,8 +136,8 @@ def snooped(source: str, folder: Path) -> list[str]:
         snoop(names["main"])()
     except (ValueError, ZeroDivisionError):
         output.write("")
-    told = output.getvalue().splitlines()
-    return [line for line in told if not line.lstrip().startswith(("Source path:", "Elapsed time:"))]
+    recorded = output.getvalue().splitlines()
+    return [line for line in recorded if not line.lstrip().startswith(("Source path:", "Elapsed time:"))]
 
 
 @pytest.mark.parametrize("source", PROGRAMS)
@@ -151,7 +151,7 @@ def test_the_comparison_with_pysnooper_sees_a_difference(tmp_path: Path) -> None
     assert lines(Cells().call(LOOPS.replace("-= 2", "-= 1"))) != snooped(LOOPS, tmp_path)
 
 
-def test_a_cell_is_told_as_one_call() -> None:
+def test_a_cell_is_recorded_as_one_call() -> None:
     assert lines(Cells().run("a = 1\nb = [a]\nb.append(2)\nprint(end='')")) == [
         "                call         1 a = 1",
         "                line         1 a = 1",
@@ -166,7 +166,7 @@ def test_a_cell_is_told_as_one_call() -> None:
     ]
 
 
-def test_a_variable_of_an_earlier_cell_is_told_where_it_is_first_used() -> None:
+def test_a_variable_of_an_earlier_cell_is_recorded_where_it_is_first_used() -> None:
     cells = Cells()
     cells.define("used = 1\nunused = 2")
     trace = cells.run("a = 0\na = used")
@@ -184,7 +184,7 @@ def test_the_last_line_shows_its_changes() -> None:
     assert values(Cells().run("a = 1\na = 2"), "a") == ["1", "2"]
 
 
-def test_functions_of_earlier_cells_are_told_with_their_own_lines() -> None:
+def test_functions_of_earlier_cells_are_recorded_with_their_own_lines() -> None:
     cells = Cells()
     cells.define("\n\ndef earlier(x):\n    return x")
     trace = cells.run("earlier(5)")
@@ -193,17 +193,17 @@ def test_functions_of_earlier_cells_are_told_with_their_own_lines() -> None:
     assert trace.events[0].cell == 2
 
 
-def test_libraries_are_not_told() -> None:
+def test_libraries_are_not_traced() -> None:
     trace = Cells().run("import textwrap\ntextwrap.wrap('a b c', 3)")
     assert {event.function for event in trace.events} == {"<module>"}
 
 
-def test_a_function_called_by_a_library_is_told() -> None:
+def test_a_function_called_by_a_library_is_traced() -> None:
     trace = Cells().run("import functools\nfunctools.reduce(lambda a, b: a + b, [1, 2])")
     assert "call <lambda> 2" in steps(trace)
 
 
-def test_class_bodies_are_not_told_but_the_functions_they_call_are() -> None:
+def test_class_bodies_are_not_traced_unlike_functions_they_call() -> None:
     trace = Cells().run("def made():\n    return 1\nclass A:\n    value = made()\n    other = 2")
     assert {event.function for event in trace.events} == {"<module>", "made"}
     assert values(trace, "A") == ["<class '__main__.A'>"]
@@ -231,7 +231,7 @@ def test_a_comprehension_is_one_line_without_variables_on_every_python() -> None
     assert values(trace, "key") == values(trace, "inner") == []
 
 
-def test_an_exception_in_a_comprehension_is_told_once_without_its_variables() -> None:
+def test_an_exception_in_a_comprehension_is_recorded_once_without_its_variables() -> None:
     trace = Cells().run("def f(x):\n    return [1 / x for x in (1, 0)]\nf('outer')")
     inside = [event for event in trace.events if event.function == "f"]
     assert [event.kind for event in inside] == ["call", "line", "exception", "return"]
@@ -276,7 +276,7 @@ def test_a_cell_that_sets_a_tracer_of_its_own_ends_the_trace() -> None:
     assert Cells().run("import sys\nsys.settrace(None)\na = 1").stopped
 
 
-def test_other_threads_are_not_told() -> None:
+def test_other_threads_are_not_traced() -> None:
     trace = Cells().run(
         "import threading\ndef work(): pass\nt = threading.Thread(target=work)\nt.start()\nt.join()"
     )
@@ -298,10 +298,10 @@ def test_a_long_trace_keeps_its_beginning_and_its_end() -> None:
 
 def test_the_characters_of_a_trace_are_limited_too() -> None:
     trace = Cells(Policy(trace_chars=4_000)).run("for i in range(300):\n    a = 'x' * i")
-    told = sum(
+    recorded = sum(
         len(event.source) + sum(len(change.value) for change in event.changes) for event in trace.events
     )
-    assert 3_000 < told < 4_000
+    assert 3_000 < recorded < 4_000
     assert trace.events[-1].kind == "return"
 
 
@@ -313,7 +313,7 @@ def test_a_cell_of_very_many_lines_goes_on_untraced() -> None:
     assert cells.names["a"] == 99_999
 
 
-def test_the_trace_of_a_running_cell_is_handed_over_in_batches() -> None:
+def test_the_trace_of_a_running_cell_is_sent_in_batches() -> None:
     cells = Cells()
     seen: list[int] = []
     cells.names["look"] = lambda: seen.append(len(cells.messages))
@@ -328,13 +328,13 @@ def test_a_flood_of_lines_makes_few_messages() -> None:
     assert len(cells.messages) < 100
 
 
-def test_an_interrupt_while_a_value_is_told_ends_the_cell_and_keeps_the_trace() -> None:
+def test_an_interrupt_while_a_value_is_described_keeps_the_trace() -> None:
     cells = Cells()
     cells.define("class A:\n    def __repr__(self):\n        raise KeyboardInterrupt")
     with pytest.raises(KeyboardInterrupt):
         cells.run("a = A()\nb = 1")
-    told = [event for message in cells.messages for event in message["events"]]
-    assert [event["kind"] for event in told] == ["call", "line"]
+    recorded = [event for message in cells.messages for event in message["events"]]
+    assert [event["kind"] for event in recorded] == ["call", "line"]
     assert cells.messages[-1]["stopped"]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sandbox import IsolationError, Policy, Sandbox
-from sandbox.isolation.bubblewrap import Confinement
+from sandbox.isolation.bubblewrap import Confinement, _find_remedy
 from sandbox.isolation.interpreter import Interpreter
 
 INTERPRETER = Interpreter("/home/me/venv/bin/python", ("/home/me/venv",), ())
@@ -30,20 +30,20 @@ def has(argv: list[str], *expected: str) -> bool:
     return any(tuple(argv[at : at + len(expected)]) == expected for at in range(len(argv)))
 
 
-def test_a_room_shares_nothing() -> None:
+def test_a_container_shares_nothing() -> None:
     for flag in ("--unshare-all", "--disable-userns", "--die-with-parent", "--new-session", "--clearenv"):
         assert flag in container()
     assert has(container(), "--cap-drop", "ALL")
 
 
-def test_only_the_temporary_file_systems_of_a_room_are_writable() -> None:
+def test_only_the_temporary_file_systems_of_a_container_are_writable() -> None:
     argv = container(Policy(disk_bytes=12_345))
     assert has(argv, "--size", "12345", "--tmpfs", "/tmp")
     assert has(argv, "--dev-bind", "/opt/room/tree", "/")  # read-only where it was put together
     assert "--bind" not in argv
 
 
-def test_what_all_rooms_show_is_put_together_once_and_read_only() -> None:
+def test_the_tree_of_all_containers_is_assembled_read_only() -> None:
     argv = confinement().zygote_command(SESSIONS, 1234, 9)
     assert has(argv, "--ro-bind", "/usr", "/opt/room/tree/usr")
     assert has(argv, "--ro-bind", "/home/me/venv", "/opt/room/tree/home/me/venv")
@@ -52,7 +52,7 @@ def test_what_all_rooms_show_is_put_together_once_and_read_only() -> None:
     assert not [word for word in argv if word.startswith("/opt/room/tree/opt/room/") and "images" not in word]
 
 
-def test_an_interpreter_below_tmp_is_shown_in_the_tmp_of_each_room() -> None:
+def test_an_interpreter_below_tmp_is_shown_in_the_tmp_of_each_container() -> None:
     interpreter = Interpreter("/tmp/venv/bin/python", ("/home/me/python", "/tmp/venv"), ())
     found = Confinement("/usr/bin/bwrap", None, Policy(), interpreter)
     setup, confinement = found.setup(), found.zygote_command(SESSIONS, 1234, 9)
@@ -65,20 +65,20 @@ def test_an_interpreter_below_tmp_is_shown_in_the_tmp_of_each_room() -> None:
     assert "/opt/room/tree/tmp/venv" not in confinement
 
 
-def test_a_room_shows_the_images_of_its_own_session_alone() -> None:
+def test_a_container_shows_the_images_of_its_own_session_alone() -> None:
     mounts = confinement().session_mounts(SESSIONS / "7")
     assert mounts == ["--ro-bind", "/opt/room/sessions/7", "/opt/room/images"]
     assert not has(container(), "/opt/room/sessions")
 
 
-def test_the_template_of_an_ordinary_user_stands_behind_a_wall_too() -> None:
+def test_the_zygote_of_an_ordinary_user_is_in_an_outer_container() -> None:
     argv = confinement().zygote_command(SESSIONS, 1234, 9)
     assert argv[:2] == ["/usr/bin/bwrap", "--unshare-user"]
     assert has(argv, "--ro-bind", str(SESSIONS), "/opt/room/sessions")
     assert "--reuid" not in argv
 
 
-def test_root_gives_up_its_rights_before_the_template_starts() -> None:
+def test_root_gives_up_its_rights_before_the_zygote_starts() -> None:
     argv = confinement(setpriv="/usr/bin/setpriv").zygote_command(SESSIONS, 1234, 9)
     drop, python = argv.index("/usr/bin/setpriv"), argv.index(INTERPRETER.executable)
     assert has(argv[drop:python], "--reuid", "1234", "--regid", "1234", "--clear-groups")
@@ -86,7 +86,7 @@ def test_root_gives_up_its_rights_before_the_template_starts() -> None:
     assert "--unshare-user" not in argv  # in it, root would still be root
 
 
-def test_without_isolation_nothing_stands_around_the_template() -> None:
+def test_without_isolation_the_zygote_has_no_outer_container() -> None:
     argv = confinement(policy=Policy(isolation="none")).zygote_command(SESSIONS, 1234, 9)
     assert argv[0] == INTERPRETER.executable
 
@@ -122,6 +122,13 @@ def test_a_machine_without_user_namespaces_is_refused(
         pytest.raises(IsolationError, match=r"no isolation: bwrap: No permissions; .+"),
     ):
         sandbox.open({})
+
+
+def test_the_remedy_for_apparmor_is_a_profile_of_bubblewrap(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sandbox.isolation.bubblewrap._sysctl", lambda name: "1")
+    remedy = _find_remedy("/opt/bin/bwrap")
+    assert "'profile bwrap /opt/bin/bwrap flags=(unconfined) { userns, }'" in remedy
+    assert remedy.endswith("apparmor_parser -r /etc/apparmor.d/bwrap")
 
 
 def test_an_old_bubblewrap_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

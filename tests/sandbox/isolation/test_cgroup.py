@@ -31,13 +31,11 @@ def needs_groups(groups: Cgroups) -> None:
 
 
 def start_in(group: Group, *command: str) -> subprocess.Popen[bytes]:
-    doors = group.doors()
-    enter = (
-        f"import os, sys; [os.write(door, b'0') for door in {doors}]; os.execvp(sys.argv[1], sys.argv[1:])"
-    )
-    process = subprocess.Popen([sys.executable, "-c", enter, *command], pass_fds=doors)
-    for door in doors:
-        os.close(door)
+    procs_files = group.open_procs_files()
+    enter = f"import os, sys; [os.write(file, b'0') for file in {procs_files}]; os.execvp(sys.argv[1], sys.argv[1:])"
+    process = subprocess.Popen([sys.executable, "-c", enter, *command], pass_fds=procs_files)
+    for procs_file in procs_files:
+        os.close(procs_file)
     return process
 
 
@@ -60,15 +58,15 @@ def test_closing_removes_the_groups_that_are_left(groups: Cgroups) -> None:
     assert not any(folder.exists() for folder in groups.folders)
 
 
-def test_a_process_that_is_too_large_ends_and_that_is_told(groups: Cgroups) -> None:
+def test_a_process_killed_for_its_memory_is_reported(groups: Cgroups) -> None:
     group = groups.make("one", Policy(memory_bytes=60 * MIB))
-    assert group.exhausted() is None
+    assert group.find_exhausted() is None
     hog = start_in(
         group, sys.executable, "-c", "b = bytearray(200 * 2**20); b[::4096] = b[::4096]; print(len(b))"
     )
     hog.wait()
     assert hog.returncode == -9
-    assert group.exhausted() == "session"
+    assert group.find_exhausted() == "session"
     group.remove()
 
 
@@ -78,17 +76,17 @@ import os
 stay, leave = os.pipe()
 children = []
 for _ in range(4):
-    report, told = os.pipe()
+    report, report_write = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.close(leave)
         data = bytearray(60 * 2**20)
         data[::4096] = b'x' * len(data[::4096])
-        os.write(told, b'x')
+        os.write(report_write, b'x')
         os.read(stay, 1)
-        os.write(told, b'x')
+        os.write(report_write, b'x')
         os._exit(0)
-    os.close(told)
+    os.close(report_write)
     children.append((pid, report))
 full = [os.read(report, 1) for pid, report in children]  # nothing, where the child was ended
 os.close(leave)
@@ -167,13 +165,13 @@ def test_the_session_that_ends_for_all_of_them_says_so() -> None:
         assert session.run("print(6 * 7)").text == "42\n"
 
 
-def test_a_process_that_ends_for_all_of_them_is_told_apart(groups: Cgroups) -> None:
+def test_a_process_killed_for_the_limit_of_all_sessions_is_distinguished(groups: Cgroups) -> None:
     found, _ = find_cgroups(90 * MIB)
     assert found is not None
     group = found.make("one", Policy(memory_bytes=200 * MIB))
     hog = start_in(group, sys.executable, "-c", "b = bytearray(200 * 2**20); b[::4096] = b[::4096]")
     assert hog.wait() == -9
-    assert group.exhausted() == "sandbox"
+    assert group.find_exhausted() == "sandbox"
     found.close()
 
 
@@ -277,7 +275,7 @@ def test_version_2_tells_whose_memory_ran_out(
     (tmp_path / "one").mkdir()
     (tmp_path / "one" / "memory.events").write_text(own)
     (tmp_path / "memory.events.local").write_text(parent)
-    assert Group({"memory": tmp_path / "one"}).exhausted() == expected
+    assert Group({"memory": tmp_path / "one"}).find_exhausted() == expected
 
 
 def test_version_2_turns_its_controllers_on_below_itself(tmp_path: Path) -> None:
@@ -303,7 +301,7 @@ def unified() -> Iterator[Path]:
     folder.rmdir()
 
 
-def test_a_process_goes_through_the_door_of_a_real_group_of_version_2(unified: Path) -> None:
+def test_a_process_joins_a_real_group_of_version_2(unified: Path) -> None:
     sleeper = start_in(Group({"memory": unified}), "sleep", "60")
     pid = str(sleeper.pid)
     assert wait_until(lambda: pid in (unified / "cgroup.procs").read_text().split())
@@ -311,16 +309,16 @@ def test_a_process_goes_through_the_door_of_a_real_group_of_version_2(unified: P
     sleeper.wait()
 
 
-def test_the_door_of_version_2_is_its_list_of_processes(tmp_path: Path) -> None:
+def test_version_2_is_joined_by_its_list_of_processes(tmp_path: Path) -> None:
     group = Group({"memory": tmp_path, "pids": tmp_path})
     (tmp_path / "cgroup.procs").touch()
-    (door,) = group.doors()
-    os.write(door, b"0")
-    os.close(door)
+    (procs_file,) = group.open_procs_files()
+    os.write(procs_file, b"0")
+    os.close(procs_file)
     assert (tmp_path / "cgroup.procs").read_text() == "0"
 
 
-def test_a_place_where_no_group_can_be_made_is_told(tmp_path: Path) -> None:
+def test_a_place_where_no_group_can_be_made_is_reported(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         Cgroups({"memory": tmp_path / "nowhere"}, unified=False)
 

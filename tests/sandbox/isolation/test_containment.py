@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sandbox import Policy, Sandbox, Session
-from sandbox.isolation.user_id import UserId
+from sandbox.isolation.cleanup import UserId
 from sandbox.policy import MIB
 
 SECRET = "sk-fake-5f0c2b9e77"
@@ -129,7 +129,7 @@ def test_nothing_but_tmp_can_be_written(session: Session, path: str) -> None:
     assert raised(session, f"open({path!r}, 'w')") in {"OSError", "PermissionError"}
 
 
-def test_every_mount_is_read_only_but_the_rooms_own_and_devices_are_on_no_other(session: Session) -> None:
+def test_only_mounts_of_the_container_are_writable_or_hold_devices(session: Session) -> None:
     lines = session.run("print(open('/proc/self/mounts').read())").text.split("\n")
     mounts = {line.split()[1]: line.split()[3].split(",") for line in lines if line.strip()}
     devices = {f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom", "tty")}
@@ -235,7 +235,7 @@ def test_a_flood_of_output_neither_fills_the_host_nor_outlasts_the_deadline() ->
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root hands out user ids")
-def test_live_rooms_have_different_user_ids() -> None:
+def test_live_containers_have_different_user_ids() -> None:
     ids = [UserId() for _ in range(50)]
     assert len({user.number for user in ids}) == 50
     for user in ids:

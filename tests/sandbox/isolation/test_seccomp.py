@@ -133,7 +133,7 @@ def test_the_filter_covers_forks_and_started_programs_too(session: Session) -> N
     assert session.run(code).text == "1\n"
 
 
-def test_every_process_of_a_room_is_filtered(session: Session) -> None:
+def test_every_process_of_a_container_is_filtered(session: Session) -> None:
     code = (
         "import glob\n"
         "modes = {line for path in glob.glob('/proc/[0-9]*/status') for line in open(path) if 'Seccomp:' in line}\n"

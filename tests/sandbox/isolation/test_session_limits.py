@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sandbox import Policy
-from sandbox.isolation.session_limits import find_session_limits, max_memory_by_default
+from sandbox.isolation.session_limits import default_max_memory, find_session_limits
 
 WITHOUT_PROC = """
 from sandbox import IsolationError, Policy
@@ -44,9 +44,9 @@ def without_proc(choice: str) -> str:
 
 
 def test_a_machine_that_can_limit_no_session_is_refused() -> None:
-    told = without_proc("required")
-    assert told.startswith("refused: the memory of a session cannot be limited: /proc ")
-    assert "Policy(session_memory='per_process')" in told
+    message = without_proc("required")
+    assert message.startswith("refused: the memory of a session cannot be limited: /proc ")
+    assert "Policy(session_memory='per_process')" in message
 
 
 def test_who_accepts_limits_of_each_process_is_not_refused() -> None:
@@ -71,4 +71,4 @@ def test_without_isolation_there_is_no_container_to_be_watched() -> None:
 
 def test_all_sessions_together_leave_a_part_of_the_machine() -> None:
     machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    assert 0 < max_memory_by_default() <= 0.8 * machine
+    assert 0 < default_max_memory() <= 0.8 * machine

@@ -114,7 +114,7 @@ def test_its_cells_run_in_the_python_that_installed_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("setting", "said"),
+    ("setting", "message"),
     [
         ("memory=1", "unknown field 'memory' of Policy"),
         ("processes=many", "Policy.processes is 'many'"),
@@ -122,11 +122,11 @@ def test_its_cells_run_in_the_python_that_installed_it() -> None:
     ],
 )
 def test_a_policy_that_is_none_is_refused_in_one_line(
-    setting: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    setting: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert install(arguments("--prefix", str(tmp_path), "--set", setting)) == 2
     errors = capsys.readouterr().err
-    assert said in errors
+    assert message in errors
     assert errors.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
 
@@ -146,7 +146,7 @@ def test_a_name_that_leads_elsewhere_is_refused(name: str, tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_client_without_provisioners_is_told_so() -> None:
+def test_a_client_without_provisioners_gets_a_message() -> None:
     argv = kernel_json("a", {})["argv"]
     done = subprocess.run(argv, env={**os.environ}, capture_output=True, text=True, check=False)
     assert done.returncode == 1

@@ -58,7 +58,7 @@ def _wait_for_text(client: Any, text: str) -> None:
     while time.monotonic() < end:
         if text in client.get_iopub_msg(timeout=20)["content"].get("text", ""):
             return
-    raise AssertionError(f"{text!r} was not said")
+    raise AssertionError(f"{text!r} was not printed")
 
 
 def _interrupted(kernel: tuple[Any, Any], code: str) -> dict[str, Any]:
@@ -284,8 +284,8 @@ def test_nbclient_executes_a_notebook() -> None:
 def test_kernels_of_one_policy_share_one_engine() -> None:
     engines = Engines()
     try:
-        first = engines.running(policy_from({"processes": 90}))
-        assert engines.running(Policy(processes=90)) is first
-        assert engines.running(Policy(processes=91)) is not first
+        first = engines.get_or_start(policy_from({"processes": 90}))
+        assert engines.get_or_start(Policy(processes=90)) is first
+        assert engines.get_or_start(Policy(processes=91)) is not first
     finally:
         engines.close()

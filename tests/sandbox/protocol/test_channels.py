@@ -80,7 +80,7 @@ def test_an_interrupt_that_the_kernel_has_not_taken_can_be_withdrawn(paths: dict
         kernel.listen()
         channels = Channels(paths, _KEY, Policy())
         channels.send("control", "interrupt_request", {})
-        channels.withdraw_interrupt()
+        channels.cancel_interrupt()
         accepted, _ = kernel.accept()
     with accepted:
         assert b"interrupt_request" not in b"".join(iter(lambda: accepted.recv(4096), b""))

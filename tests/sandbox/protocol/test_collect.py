@@ -24,7 +24,7 @@ def collected(*messages: tuple[str, dict[str, Any]], policy: Policy | None = Non
     return collector
 
 
-def said(text: str, name: str = "stdout") -> tuple[str, dict[str, Any]]:
+def stream(text: str, name: str = "stdout") -> tuple[str, dict[str, Any]]:
     return "stream", {"name": name, "text": text}
 
 
@@ -33,12 +33,14 @@ def shown(data: object, kind: str = "display_data") -> tuple[str, dict[str, Any]
 
 
 def test_neighbouring_pieces_of_a_stream_are_joined_in_order() -> None:
-    outputs = collected(said("a"), said("b"), said("c", "stderr"), said("d")).outputs()
+    outputs = collected(stream("a"), stream("b"), stream("c", "stderr"), stream("d")).outputs()
     assert outputs == (Stream("stdout", "ab"), Stream("stderr", "c"), Stream("stdout", "d"))
 
 
 def test_figures_stay_between_the_texts_around_them() -> None:
-    outputs = collected(said("a"), shown({"image/png": PNG, "text/plain": "<Figure>"}), said("b")).outputs()
+    outputs = collected(
+        stream("a"), shown({"image/png": PNG, "text/plain": "<Figure>"}), stream("b")
+    ).outputs()
     assert outputs == (Stream("stdout", "a"), Figure(png(), "image/png", 40, 30), Stream("stdout", "b"))
 
 
@@ -47,7 +49,7 @@ def test_a_result_is_text_with_a_newline() -> None:
 
 
 def test_long_text_keeps_head_and_tail_and_says_how_much_is_missing() -> None:
-    collector = collected(*[said(f"{number:03}") for number in range(100)], policy=Policy(output_chars=30))
+    collector = collected(*[stream(f"{number:03}") for number in range(100)], policy=Policy(output_chars=30))
     assert collector.outputs() == (
         Stream("stdout", "000001002003004"),
         Omitted("270 characters left out"),
@@ -56,7 +58,7 @@ def test_long_text_keeps_head_and_tail_and_says_how_much_is_missing() -> None:
 
 
 def test_one_message_over_the_limit_is_cut_in_its_middle() -> None:
-    outputs = collected(said("a" * 50 + "b" * 50), policy=Policy(output_chars=10)).outputs()
+    outputs = collected(stream("a" * 50 + "b" * 50), policy=Policy(output_chars=10)).outputs()
     assert outputs == (
         Stream("stdout", "aaaaa"),
         Omitted("90 characters left out"),
@@ -65,19 +67,19 @@ def test_one_message_over_the_limit_is_cut_in_its_middle() -> None:
 
 
 def test_figures_survive_a_flood_of_text() -> None:
-    flood = [said("x" * 100)] * 50
+    flood = [stream("x" * 100)] * 50
     collector = collected(*flood, shown({"image/png": PNG}), *flood, policy=Policy(output_chars=40))
     assert sum(isinstance(output, Figure) for output in collector.outputs()) == 1
 
 
 def test_what_is_kept_of_a_flood_does_not_grow_with_it() -> None:
-    collector = collected(*[said("x" * 1000)] * 5000, policy=Policy(output_chars=1000))
+    collector = collected(*[stream("x" * 1000)] * 5000, policy=Policy(output_chars=1000))
     kept = sum(len(output.text) for output in collector.outputs() if isinstance(output, Stream))
     assert kept == 1000
 
 
 def test_figures_over_the_count_are_counted_once_at_the_end() -> None:
-    outputs = collected(*[shown({"image/png": PNG})] * 5, said("end"), policy=Policy(figures=2)).outputs()
+    outputs = collected(*[shown({"image/png": PNG})] * 5, stream("end"), policy=Policy(figures=2)).outputs()
     assert [type(output) for output in outputs] == [Figure, Figure, Stream, Omitted]
     assert outputs[-1] == Omitted("3 more figures left out")
 
@@ -87,7 +89,7 @@ def test_figures_over_the_count_are_counted_once_at_the_end() -> None:
     [
         ({"image/png": PNG}, Policy(figure_pixels=1000), "40x30 pixels"),
         ({"image/png": base64.b64encode(bytes(9000)).decode()}, Policy(figure_bytes=100), "9000 bytes"),
-        ({"image/png": base64.b64encode(b"GIF89a" + bytes(50)).decode()}, Policy(), "no PNG file"),
+        ({"image/png": base64.b64encode(b"GIF89a" + bytes(50)).decode()}, Policy(), "not a PNG file"),
         ({"image/png": "ÿ" * 8}, Policy(), "no base64"),
         ({"image/jpeg": PNG}, Policy(), "the type image/jpeg"),
         ({"image/png": PNG}, Policy(output_bytes=50), "50 bytes of output"),
@@ -160,7 +162,7 @@ def test_text_of_an_error_can_be_written(text: str) -> None:
 @given(st.lists(st.text(max_size=30), max_size=8), st.integers(1, 40))
 def test_head_and_tail_are_those_of_all_text(pieces: list[str], most: int) -> None:
     text = "".join(pieces)
-    outputs = collected(*map(said, pieces), policy=Policy(output_chars=most)).outputs()
+    outputs = collected(*map(stream, pieces), policy=Policy(output_chars=most)).outputs()
     kept = "".join(output.text for output in outputs if isinstance(output, Stream))
     whole = len(text) <= most
     assert kept == (text if whole else text[: most - most // 2] + text[len(text) - most // 2 :])

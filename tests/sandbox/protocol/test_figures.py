@@ -29,7 +29,7 @@ def test_both_kinds_of_files_become_figures(data: bytes, mime: str) -> None:
 
 
 def test_a_jpeg_is_no_png() -> None:
-    with pytest.raises(InvalidImage, match="no PNG file"):
+    with pytest.raises(InvalidImage, match="not a PNG file"):
         reader().read_png(jpeg())
 
 

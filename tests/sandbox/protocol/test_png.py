@@ -112,8 +112,8 @@ PIXELS = chunk(b"IDAT", zlib.compress(raw_pixels(4, 3)))
 GREY = SIGNATURE + header(4, 3)
 INDEXED = SIGNATURE + header(4, 3, colour=3)
 REFUSED: dict[str, tuple[bytes, str]] = {
-    "nothing": (b"", "no PNG file"),
-    "a JPEG file": (b"\xff\xd8\xff\xe0" + bytes(40), "no PNG file"),
+    "nothing": (b"", "not a PNG file"),
+    "a JPEG file": (b"\xff\xd8\xff\xe0" + bytes(40), "not a PNG file"),
     "a header of the wrong checksum": (SIGNATURE + header(4, 3)[:-1] + b"x" + PIXELS + END, "damaged PNG h"),
     "a long header": (SIGNATURE + chunk(b"IHDR", bytes(14)) + PIXELS + END, "damaged PNG header"),
     "no header": (SIGNATURE + PIXELS + END, "damaged PNG header"),

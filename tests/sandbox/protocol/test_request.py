@@ -54,7 +54,7 @@ def test_an_endless_output_loses_the_rest_of_the_output(hostile: Session) -> Non
     assert "after" not in result.text
 
 
-def test_the_cell_after_an_endless_output_is_heard(hostile: Session) -> None:
+def test_the_cell_after_an_endless_output_is_received(hostile: Session) -> None:
     hostile.run(f"write('iopub', {_ENDLESS})")
     assert hostile.run("print('heard')").text == "heard\n"
 

@@ -204,7 +204,7 @@ def failing(error: BaseException) -> Callable[..., Any]:
         (ValueError("\ud800"), "f failed: ValueError: \\ud800"),
     ],
 )
-def test_an_exception_of_the_host_is_told_in_one_line(error: Exception, message: str) -> None:
+def test_an_exception_of_the_host_is_reported_in_one_line(error: Exception, message: str) -> None:
     with pytest.raises(HostError) as raised:
         host(f=failing(error)).f()
     assert str(raised.value) == message
@@ -249,7 +249,7 @@ def test_an_argument_that_cannot_go_is_refused_in_the_cell(value: object, why: s
 
 
 @pytest.mark.parametrize("value", [object(), {1: 2}, "\ud800", {1, 2}, circle()])
-def test_a_result_that_cannot_go_is_told(value: object) -> None:
+def test_a_result_that_cannot_be_sent_is_reported(value: object) -> None:
     with pytest.raises(HostError, match=r"^f returned .*, which cannot go to the cell$"):
         host(f=lambda: value).f()
 
@@ -257,8 +257,8 @@ def test_a_result_that_cannot_go_is_told(value: object) -> None:
 @pytest.mark.parametrize(
     ("policy", "why"),
     [
-        (Policy(figure_pixels=100), "f was not called, it got a picture of 40x30 pixels: the limit is 100"),
-        (Policy(figure_bytes=10), "f was not called, it got a picture of .* bytes: the limit is 10"),
+        (Policy(figure_pixels=100), "f was not called, it got an image of 40x30 pixels: the limit is 100"),
+        (Policy(figure_bytes=10), "f was not called, it got an image of .* bytes: the limit is 10"),
         (Policy(host_bytes=10), "a cell may request 10 bytes with host functions, and this one has"),
     ],
 )
@@ -286,7 +286,9 @@ def test_the_calls_of_a_cell_are_counted() -> None:
 
 
 def test_a_late_answer_has_an_error_in_its_place() -> None:
-    content, buffers = Bridge({}, Policy(host_call_timeout_s=1.5)).late({"call": "7", "function": "f"})
+    content, buffers = Bridge({}, Policy(host_call_timeout_s=1.5)).timeout_reply(
+        {"call": "7", "function": "f"}
+    )
     assert (content, buffers) == ({"call": "7", "error": "f took longer than 1.5 s and was given up"}, [])
 
 
@@ -363,10 +365,10 @@ def test_nothing_that_a_guest_sends_raises(content: object, buffers: list[bytes]
 @pytest.mark.parametrize(
     ("argument", "why"),
     [
-        ({"__bytes__": 1}, "a buffer that did not come along"),
-        ({"__bytes__": -1}, "a buffer that did not come along"),
-        ({"__bytes__": True}, "a buffer that did not come along"),
-        ({"__picture__": 0}, "a picture that is no PNG or JPEG file"),
+        ({"__bytes__": 1}, "a buffer that was not sent"),
+        ({"__bytes__": -1}, "a buffer that was not sent"),
+        ({"__bytes__": True}, "a buffer that was not sent"),
+        ({"__picture__": 0}, "an image that is not a PNG or JPEG file"),
         ({"__float__": "1e9"}, "a malformed float"),
         ({"__int__": "0x" + "f" * 20_000}, "a malformed int"),
         ({"__int__": "z"}, "a malformed int"),

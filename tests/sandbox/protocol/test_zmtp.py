@@ -92,7 +92,7 @@ def fault_of(connection: Connection) -> str | None:
     """What a connection says once it is closed."""
     for _ in range(1000):
         assert connection.receive() is None
-        if not connection.is_open or connection.is_dry:
+        if not connection.is_open or connection.is_drained:
             break
     return connection.fault
 
@@ -137,7 +137,7 @@ def test_a_subscriber_hears_a_publisher_of_libzmq(bind: Bind, short_temp: Path) 
     connection.close()
 
 
-def test_a_renewed_subscription_is_told_to_a_verbose_publisher(bind: Bind, short_temp: Path) -> None:
+def test_a_renewed_subscription_reaches_a_verbose_publisher(bind: Bind, short_temp: Path) -> None:
     publisher = bind(zmq.XPUB, short_temp / "p")
     publisher.setsockopt(zmq.XPUB_VERBOSE, 1)
     connection = Connection(short_temp / "p", "SUB", _LIMITS, b"")
@@ -283,7 +283,7 @@ def test_what_could_not_be_sent_at_once_is_sent_later(bind: Bind, short_temp: Pa
 def test_a_closed_connection_has_nothing_to_poll(hostile: tuple[Connection, socket.socket]) -> None:
     connection, _ = hostile
     connection.close()
-    assert (connection.events(wanted=True), connection.is_dry) == (0, True)
+    assert (connection.events(wanted=True), connection.is_drained) == (0, True)
 
 
 @given(_MESSAGES, st.lists(st.integers(0, 3000), max_size=20))

@@ -95,18 +95,18 @@ def test_a_host_that_is_killed_leaves_no_process_and_no_file(
         assert wait_until(lambda: not list(left.iterdir())), list(left.rglob("*"))
 
 
-def test_a_template_that_was_killed_is_replaced_and_its_kernels_are_told_dead() -> None:
+def test_a_killed_zygote_is_replaced() -> None:
     with Sandbox(SHORT) as sandbox:
         session = sandbox.open({"image_clue_0": png()})
         assert session.run("x = 1").status == "ok"
-        kill_template(sandbox)
+        kill_zygote(sandbox)
         assert session.run("x").status == "died"
         assert session.run("image_clue_0.size").text == "(40, 30)\n"
         with sandbox.open({}) as other:
             assert other.run("print(6 * 7)").text == "42\n"
 
 
-def kill_template(sandbox: Sandbox) -> None:
+def kill_zygote(sandbox: Sandbox) -> None:
     engine = sandbox._engine
     assert engine is not None
     zygote = engine._zygote
@@ -114,7 +114,7 @@ def kill_template(sandbox: Sandbox) -> None:
     assert wait_until(lambda: not zygote.is_alive)
 
 
-def test_a_spare_kernel_that_died_is_not_handed_out() -> None:
+def test_a_warm_kernel_that_died_is_not_used() -> None:
     with Sandbox(SHORT, spare=1) as sandbox:
         sandbox.open({}).close()
         warm_pool = sandbox._warm_pool
@@ -126,7 +126,7 @@ def test_a_spare_kernel_that_died_is_not_handed_out() -> None:
             assert session.run("print(6 * 7)").text == "42\n"
 
 
-def test_who_waits_first_is_served_first() -> None:
+def test_callers_are_queued_first_in_first_out() -> None:
     served: list[int] = []
     with Sandbox(SHORT, max_sessions=1) as sandbox:
         held = sandbox.open({})
@@ -147,7 +147,7 @@ def test_who_waits_first_is_served_first() -> None:
     assert served == [0, 1, 2, 3]
 
 
-def test_no_session_becoming_free_in_time_is_told() -> None:
+def test_no_session_becoming_free_in_time_is_an_error() -> None:
     with (
         Sandbox(SHORT, max_sessions=1, acquire_timeout_s=0.2) as sandbox,
         sandbox.open({}),
@@ -156,7 +156,7 @@ def test_no_session_becoming_free_in_time_is_told() -> None:
         sandbox.open({})
 
 
-def test_a_failed_open_gives_its_place_back() -> None:
+def test_a_failed_open_releases_its_session() -> None:
     from sandbox import ImageError
 
     with Sandbox(SHORT, max_sessions=1, acquire_timeout_s=0.2) as sandbox:
@@ -177,7 +177,7 @@ def opened_with_a_warning(sandbox: Sandbox) -> Session:
         return sandbox.open({"image_clue_0": png()})
 
 
-def test_without_isolation_a_warning_is_given_and_cells_run_as_the_caller() -> None:
+def test_without_isolation_cells_run_as_the_caller() -> None:
     with Sandbox(Policy(isolation="none")) as sandbox, opened_with_a_warning(sandbox) as session:
         assert run_in(session, "import os; print(os.getuid())") == f"{os.getuid()}\n"
         assert run_in(session, "print(image_clue_0.size)") == "(40, 30)\n"
@@ -186,8 +186,8 @@ def test_without_isolation_a_warning_is_given_and_cells_run_as_the_caller() -> N
 
 def test_without_isolation_the_other_processes_of_the_user_do_not_count() -> None:
     with Sandbox(Policy(isolation="none")) as sandbox, opened_with_a_warning(sandbox) as session:
-        said = run_in(session, "import resource; print(*resource.getrlimit(resource.RLIMIT_NPROC))")
-    assert said.split() == [str(limit) for limit in resource.getrlimit(resource.RLIMIT_NPROC)]
+        output = run_in(session, "import resource; print(*resource.getrlimit(resource.RLIMIT_NPROC))")
+    assert output.split() == [str(limit) for limit in resource.getrlimit(resource.RLIMIT_NPROC)]
 
 
 def test_without_isolation_the_group_of_a_kernel_ends_with_it() -> None:
@@ -197,7 +197,7 @@ def test_without_isolation_the_group_of_a_kernel_ends_with_it() -> None:
     assert wait_until(lambda: descendants(os.getpid()) == before)
 
 
-def test_a_room_that_cannot_be_finished_leaves_nobody_at_its_door() -> None:
+def test_a_container_that_cannot_be_built_leaves_no_process() -> None:
     with Sandbox() as sandbox, sandbox.open() as session:
         assert sandbox._engine is not None
         before = descendants(os.getpid())
@@ -216,7 +216,7 @@ def test_another_interpreter_runs_the_cells() -> None:
         assert run_in(session, "import sys; print(sys.executable)") == f"{sys.executable}\n"
 
 
-def test_another_interpreter_may_lie_where_rooms_have_files_of_their_own(tmp_path: Path) -> None:
+def test_another_interpreter_may_lie_on_a_tmpfs_of_the_container(tmp_path: Path) -> None:
     assert tmp_path.is_relative_to("/tmp")
     venv.create(tmp_path / "env", symlinks=True)
     (packages,) = (tmp_path / "env").glob("lib/python*/site-packages")

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import subprocess
 import sys
-
-from sandbox.isolation.bubblewrap import GUEST
-
-_CODE = f"""
-import ctypes, importlib.util, mmap, re, sys
 from pathlib import Path
-spec = importlib.util.spec_from_file_location("pages", {str(GUEST / "pages.py")!r})
-pages = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(pages)
+
+_ROOT = Path(__file__).parents[3]
+_CODE = """
+import ctypes, mmap, re
+from pathlib import Path
+from sandbox.guest.zygote import use_large_pages
 def large():
     return int(re.search(r"AnonHugePages: +(\\d+)", Path("/proc/self/smaps_rollup").read_text())[1])
 
 values = [str(number) for number in range(300_000)]
 data = bytearray(b"x" * 2**20)
 before = large()
-pages.enlarge()
+use_large_pages()
 probe = mmap.mmap(-1, 2**23, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 probe.write(b"x" * 2**23)
 start = -(-ctypes.addressof(ctypes.c_char.from_buffer(probe)) // 2**21) * 2**21
@@ -31,5 +29,7 @@ assert data == b"x" * 2**20
 
 
 def test_nothing_is_lost_on_the_way_to_large_pages() -> None:
-    done = subprocess.run([sys.executable, "-c", _CODE], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", _CODE], capture_output=True, text=True, cwd=_ROOT, check=False
+    )
     assert done.returncode == 0, done.stderr

@@ -57,7 +57,7 @@ def test_the_usual_names_are_there(session: Session) -> None:
     assert session.run("np.zeros(1), plt.figure, Image.new, display and None").status == "ok"
 
 
-def test_an_error_keeps_what_was_said_and_drawn_before(session: Session) -> None:
+def test_an_error_keeps_earlier_output(session: Session) -> None:
     result = session.run("print('before')\nplt.plot([1]); plt.show()\nprint('after')\n1 / 0")
     assert kinds(result) == ["Stream", "Figure", "Stream"]
     assert result.error is not None
@@ -154,7 +154,7 @@ def test_a_message_that_is_too_large_costs_its_own_cell_only(session: Session) -
     assert session.run("print('next')").text == "next\n"
 
 
-def test_a_thread_of_an_earlier_cell_cannot_speak_in_a_later_one(session: Session) -> None:
+def test_a_thread_of_an_earlier_cell_cannot_write_into_a_later_one(session: Session) -> None:
     session.run(
         "import threading, time\n"
         "def late():\n    for _ in range(40): time.sleep(0.02); print('LATE')\n"
@@ -230,7 +230,7 @@ def test_a_kernel_that_died_is_replaced_with_its_images(sandbox: Sandbox) -> Non
         assert session.run("print(image_clue_0.size)").text == "(40, 30)\n"
 
 
-def test_a_kernel_that_dies_between_cells_is_told_with_the_next_one(sandbox: Sandbox) -> None:
+def test_a_kernel_that_dies_between_cells_is_reported_by_the_next_one(sandbox: Sandbox) -> None:
     with sandbox.open({}) as session:
         session.run("x = 1")
         kill_kernel(session)
@@ -238,7 +238,7 @@ def test_a_kernel_that_dies_between_cells_is_told_with_the_next_one(sandbox: San
         assert (result.status, result.text, result.state) == ("died", "", "lost")
 
 
-def test_images_for_a_kernel_that_died_go_to_its_successor_and_the_death_is_told(sandbox: Sandbox) -> None:
+def test_images_for_a_kernel_that_died_go_to_its_successor(sandbox: Sandbox) -> None:
     with sandbox.open({}) as session:
         session.run("x = 1")
         kill_kernel(session)
@@ -321,7 +321,7 @@ def test_text_of_a_process_of_an_earlier_cell_is_kept_apart(session: Session) ->
     assert (result.text, result.stragglers) == ("own words\n", "late words\n")
 
 
-def test_what_a_process_says_stands_where_it_said_it(session: Session) -> None:
+def test_output_of_a_child_process_keeps_its_place(session: Session) -> None:
     code = "import os\nprint('one')\nos.system('echo two')\nprint('three')\nNone"
     assert session.run(code).text == "one\ntwo\nthree\n"
 
@@ -343,7 +343,7 @@ def test_more_output_than_the_policy_allows_is_not_even_received() -> None:
         assert session.run("print(6 * 7)").text == "42\n"
 
 
-def test_a_traced_cell_tells_its_lines_and_what_they_changed(session: Session) -> None:
+def test_a_traced_cell_records_changes_by_line(session: Session) -> None:
     trace = session.run("total = 0\nfor step in range(2):\n    total += step", trace=True).trace
     assert trace is not None
     assert [event.line for event in trace.events if event.kind == "line"] == [1, 2, 3, 2, 3, 2]

@@ -32,7 +32,7 @@ print([name for name in dir(sys) if name.startswith('last_')], len(asyncio.all_t
 """
 
 
-def template_of(session: Session) -> int:
+def zygote_of(session: Session) -> int:
     """The process that the kernel is a fork of."""
     assert session._kernel is not None
     status = Path(f"/proc/{session._kernel.pid}/status").read_text()
@@ -46,7 +46,7 @@ def turned_jpeg() -> bytes:
     return sink.getvalue()
 
 
-def test_a_session_does_not_see_that_another_one_was_played() -> None:
+def test_a_session_does_not_see_the_warm_up() -> None:
     with Sandbox() as sandbox, sandbox.open() as session:
         seen = session.run(_TRACES).text
         assert seen == "   {} 2 2\n['<cell 1>'] []\n[] 2\n"
@@ -63,17 +63,17 @@ def test_ordinary_cells_import_nothing_any_more() -> None:
         assert session.run("print(set(sys.modules) - before)").text == "set()\n"
 
 
-def test_no_thread_of_the_kernel_that_was_played_is_left() -> None:
+def test_the_warm_up_leaves_no_thread() -> None:
     with Sandbox() as sandbox, sandbox.open() as session:
-        tasks = Path(f"/proc/{template_of(session)}/task")
+        tasks = Path(f"/proc/{zygote_of(session)}/task")
         names = [(task / "comm").read_text() for task in tasks.iterdir()]
         assert not [name for name in names if name.startswith("ZMQ")]
         assert len(names) <= 2  # numpy's linear algebra has one of its own
 
 
-def test_the_template_has_one_right_in_a_namespace_of_users_of_its_own() -> None:
+def test_the_zygote_has_one_capability_in_its_own_user_namespace() -> None:
     with Sandbox() as sandbox, sandbox.open() as session:
-        zygote = Path(f"/proc/{template_of(session)}")
+        zygote = Path(f"/proc/{zygote_of(session)}")
         rights = [
             line.split()[1] for line in (zygote / "status").read_text().splitlines() if "Cap" in line[:3]
         ]
@@ -86,8 +86,8 @@ def test_the_template_has_one_right_in_a_namespace_of_users_of_its_own() -> None
         assert (zygote / "uid_map").read_text().split()[2] == "1"
 
 
-def test_a_kernel_that_cannot_join_its_control_group_is_not_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Group, "doors", lambda self: [os.open("/dev/full", os.O_WRONLY)])
+def test_a_kernel_that_cannot_join_its_cgroup_is_not_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Group, "open_procs_files", lambda self: [os.open("/dev/full", os.O_WRONLY)])
     with Sandbox() as sandbox:
         sandbox.warm_up()
         assert sandbox._engine is not None

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from sandbox import CellError, Figure
-from sandbox.escape_tests.handed import flaw
+from sandbox.escape_tests.result_check import find_flaw
 from tests.sandbox.conftest import png
 from tests.sandbox.protocol.png_files import chunk, png_file
 
@@ -26,7 +26,7 @@ def jpeg(**options: object) -> bytes:
 
 @pytest.mark.parametrize("figure", [GOOD, Figure(jpeg(), "image/jpeg", 40, 30)])
 def test_a_whole_figure_has_no_flaw(figure: Figure) -> None:
-    assert flaw([figure], CellError("ValueError", "x" * 4000)) is None
+    assert find_flaw([figure], CellError("ValueError", "x" * 4000)) is None
 
 
 @pytest.mark.parametrize(
@@ -46,15 +46,15 @@ def test_a_whole_figure_has_no_flaw(figure: Figure) -> None:
     ],
 )
 def test_a_figure_that_is_not_what_it_claims_is_named(figure: Figure, why: str) -> None:
-    assert why in str(flaw([GOOD, figure], None))
+    assert why in str(find_flaw([GOOD, figure], None))
 
 
 def test_an_error_without_an_end_is_a_flaw() -> None:
-    assert flaw([], CellError("E" * 200_000, "")) == "it was handed an error of 200,000 characters"
+    assert find_flaw([], CellError("E" * 200_000, "")) == "it was handed an error of 200,000 characters"
 
 
 def test_an_animation_is_a_flaw() -> None:
     frames = chunk(b"acTL", struct.pack(">II", 2, 0)) + chunk(
         b"fcTL", struct.pack(">IIIIIHHBB", 0, 4, 3, 0, 0, 1, 1, 0, 0)
     )
-    assert flaw([Figure(png_file(4, 3, frames), "image/png", 4, 3)], None) is not None
+    assert find_flaw([Figure(png_file(4, 3, frames), "image/png", 4, 3)], None) is not None

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.isolation.folder import PrivateFolder, sweep
+from sandbox.isolation.cleanup import PrivateFolder, sweep
 
 PROJECT = Path(__file__).parents[3]
 LEAVE_ONE = (
-    "import os\nfrom sandbox.isolation.folder import PrivateFolder\n"
+    "import os\nfrom sandbox.isolation.cleanup import PrivateFolder\n"
     "kept = PrivateFolder()\nos.kill(os.getpid(), 9)"
 )
 

@@ -1,4 +1,4 @@
-"""Judge what the host was handed of a cell: whether each figure is what it claims to be, and an error has an end."""
+"""Check the result of a cell: whether each figure is what it claims to be, and errors are bounded."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from io import BytesIO
 
 from sandbox.results import CellError, Figure
 
-_MOST_PIXELS = 64_000_000  # that are decoded to see what is in them
+_MOST_PIXELS = 64_000_000  # the largest image that is decoded as a check
 _RATIO = 200
 _TEXTS = {b"tEXt", b"zTXt", b"iTXt"}
 _END = b"IEND\xaeB`\x82"
@@ -18,8 +18,8 @@ _CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # by colour type
 _MOST_CHARS = 100_000
 
 
-def flaw(figures: Iterable[Figure], error: CellError | None) -> str | None:
-    """The first thing that is wrong, if there is one."""
+def find_flaw(figures: Iterable[Figure], error: CellError | None) -> str | None:
+    """The first flaw, or None."""
     longest = max(map(len, (error.name, error.message, error.traceback))) if error else 0
     if longest > _MOST_CHARS:
         return f"it was handed an error of {longest:,} characters"
@@ -34,8 +34,8 @@ def _flaw(figure: Figure) -> str | None:
 
 
 def _as_decoded(figure: Figure) -> str | None:
-    """What Pillow makes of it."""
-    from PIL import Image  # slow to load, and every user of `sandbox` loads this file
+    """Whether Pillow decodes it as what it claims to be."""
+    from PIL import Image  # slow to load
 
     try:
         with warnings.catch_warnings(action="error"), Image.open(BytesIO(figure.data)) as image:
@@ -50,7 +50,7 @@ def _as_decoded(figure: Figure) -> str | None:
 
 
 def _in_png(figure: Figure) -> str | None:
-    """What Pillow looks over in a file that it can decode."""
+    """Flaws of a PNG file that Pillow ignores."""
     chunks = list(_chunks(figure.data))
     if figure.data.find(_END) + len(_END) != len(figure.data):
         return f"{figure!r} that does not stop at its end"

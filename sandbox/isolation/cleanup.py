@@ -1,0 +1,185 @@
+"""What a Sandbox holds on the host, and its removal, even after the host was killed.
+
+The orphan reaper is the second line of defence: the supervisor of the zygote ends the zygote together with the host,
+and Linux then ends every container, whose PID namespaces are below the zygote's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+import weakref
+from collections.abc import Sequence
+from pathlib import Path
+
+from sandbox.errors import SandboxError
+
+_PREFIX = "pyvision-sandbox-"
+_MARK = ".of-a-sandbox"
+_MAX_PATH_BYTES = 60  # the path of a Unix socket has 107 bytes at most
+_NEW_S = 60.0  # a folder this young may be one that its host is about to lock
+_FIRST_UID = 1_800_000_000  # far from what user databases, containers and systemd allocate
+_UIDS = 4096
+# Each input line names the process to kill. The end of the input means that the host has ended, unless the last line
+# was `done`. The arguments are the folder and then cgroup directories, each with one subdirectory per session.
+_SCRIPT = """
+while read -r word; do
+  test "$word" = done && exit
+  process=$word
+done
+test -n "$process" && kill -9 "$process"
+for try in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18; do
+  rm -rf -- "$1"
+  left=
+  for group in "$@"; do
+    test -d "$group" || continue
+    left=1
+    for session in "$group"/*/ "$group/"; do
+      test -f "$session"cgroup.kill && echo 1 > "$session"cgroup.kill
+      while read -r member; do kill -9 "$member"; done < "$session"cgroup.procs
+      rmdir "$session"
+    done
+  done
+  test -z "$left" && exit
+  sleep 0.1
+done
+"""
+
+
+class PrivateFolder:
+    """A folder that only the caller's user can read, locked for as long as its host lives."""
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=_parent()))
+        (self.path / _MARK).touch()
+        lock = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        self._finalizer = weakref.finalize(self, _remove, self.path, lock)
+
+    def close(self) -> None:
+        """Remove it with its contents. This also happens when the host exits without calling it."""
+        self._finalizer()
+
+
+class UserId:
+    """A user id of the host that no other running container has, held until `close`. Only root can hand them out.
+
+    RLIMIT_NPROC counts processes by user. The claim is an abstract socket: it disappears with the process that
+    holds it, and leaves no file behind.
+    """
+
+    def __init__(self) -> None:
+        start = int.from_bytes(os.urandom(4), "big")
+        for step in range(_UIDS):
+            self.number = _FIRST_UID + (start + step) % _UIDS
+            self._claim = socket.socket(socket.AF_UNIX)
+            try:
+                self._claim.bind(f"\0sandbox-uid-{self.number}")
+            except OSError:
+                self._claim.close()  # another container has it
+                continue
+            return
+        raise SandboxError(f"all {_UIDS} user ids for containers are taken; close some sessions")
+
+    def close(self) -> None:
+        self._claim.close()
+
+
+class OrphanReaper:
+    """A small process that removes `folder` and cgroup directories once its host was killed. Thread-safe.
+
+    It runs in its own session. If it is killed, it is replaced at once. Not covered: reaper and host killed at the same
+    moment; then the next host removes the files (`sweep` here and in cgroup.py).
+    """
+
+    def __init__(self, folder: Path, groups: Sequence[Path] = ()) -> None:
+        self._command = ["/bin/sh", "-c", _SCRIPT, "reaper", str(folder), *map(str, groups)]
+        self._lock = threading.Lock()
+        self._watched: int | None = None
+        self._dismissed = False
+        self._process = self._start()
+        self._replacing = threading.Thread(target=self._replace, name="sandbox-reaper", daemon=True)
+        self._replacing.start()
+
+    def watch(self, pid: int) -> None:
+        """Kill this process, instead of the one named before, once the host has ended."""
+        with self._lock:
+            self._watched = pid
+            self._send(str(pid))
+
+    def dismiss(self) -> None:
+        """End the reaper, because the host cleans up itself. May be called twice."""
+        with self._lock:
+            self._dismissed = True
+            self._send("done")
+            assert self._process.stdin is not None
+            with contextlib.suppress(BrokenPipeError):
+                self._process.stdin.close()
+        self._replacing.join()
+
+    def _replace(self) -> None:
+        while True:
+            self._process.wait()
+            with self._lock:
+                if self._dismissed:
+                    return
+                assert self._process.stdin is not None
+                with contextlib.suppress(BrokenPipeError):
+                    self._process.stdin.close()
+                self._process = self._start()
+                if self._watched is not None:
+                    self._send(str(self._watched))
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            self._command,
+            env={"PATH": "/usr/bin:/bin"},
+            cwd="/",
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def _send(self, word: str) -> None:
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError, ValueError):  # it was killed, or dismissed
+            self._process.stdin.write(f"{word}\n".encode())
+            self._process.stdin.flush()
+
+
+def sweep() -> None:
+    """Remove the folders of hosts that were killed: they hold copies of users' images."""
+    for path in _parent().glob(f"{_PREFIX}*"):
+        try:
+            status = path.lstat()
+            if not (path / _MARK).exists():
+                continue  # a user's own folder, which happens to have this name
+            if status.st_uid != os.getuid() or time.time() - status.st_mtime < _NEW_S:
+                continue
+            lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except OSError:
+            continue  # removed meanwhile, or not ours
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(lock)  # its host lives
+        else:
+            _remove(path, lock)
+
+
+def _remove(path: Path, lock: int) -> None:
+    shutil.rmtree(path, ignore_errors=True)
+    os.close(lock)
+
+
+def _parent() -> Path:
+    folder = tempfile.gettempdir()
+    return Path(folder if len(folder) <= _MAX_PATH_BYTES else "/tmp")
