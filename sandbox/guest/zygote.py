@@ -84,10 +84,8 @@ class Zygote:
             try:
                 kernel = self._fork(spawner, container, request["work"])
                 on_failure.callback(os.close, kernel)
-            finally:
-                builder.wait_until_ready(
-                    container
-                )  # also after a failed fork, for the error of the container
+            finally:  # also after a failed fork: the container may say why
+                builder.wait_until_ready(container)
             on_failure.pop_all()
         spawner.release()
         return kernel, container.pidfd
