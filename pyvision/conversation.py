@@ -167,13 +167,14 @@ class _KeptSession:
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
         self._session: Session | None = None
+        self._lease: _Lease | None = None
         self._ended = False
         self._lock = threading.Lock()
 
     def warm_up(self) -> None:
         self._sandbox.warm_up()
 
-    def open(self, images: Mapping[str, bytes]) -> _KeptSession:
+    def open(self, images: Mapping[str, bytes]) -> _Lease:
         with self._lock:
             if self._ended:
                 raise SessionClosed("the conversation is closed; start another one")
@@ -181,31 +182,43 @@ class _KeptSession:
                 self._session = self._sandbox.open(images)
             elif images:
                 self._session.define(images)
-        return self
+            self._lease = _Lease(self._session, self)
+            return self._lease
 
-    def run(
-        self, code: str, *, trace: bool = False, functions: Mapping[str, HostFunction] | None = None
-    ) -> CellResult:
-        assert self._session is not None
-        return self._session.run(code, trace=trace, functions=functions)
-
-    def define(self, images: Mapping[str, bytes]) -> None:
-        assert self._session is not None
-        self._session.define(images)
-
-    def interrupt(self) -> None:
-        if self._session is not None:
-            self._session.interrupt()
-
-    def close(self) -> None:
-        """An episode ends: its cell with it, the kernel not."""
-        self.interrupt()
+    def interrupt(self, lease: _Lease) -> None:
+        """End the cell that runs, unless another episode has opened the session since."""
+        with self._lock:
+            if self._lease is lease and self._session is not None:
+                self._session.interrupt()
 
     def end(self) -> None:
         with self._lock:
             self._ended = True
             if self._session is not None:
                 self._session.close()
+
+
+class _Lease:
+    """The session in the hands of one episode. Closing it ends its cell, and never a cell of the next question."""
+
+    def __init__(self, session: Session, kept: _KeptSession) -> None:
+        self._session = session
+        self._kept = kept
+
+    def run(
+        self, code: str, *, trace: bool = False, functions: Mapping[str, HostFunction] | None = None
+    ) -> CellResult:
+        return self._session.run(code, trace=trace, functions=functions)
+
+    def define(self, images: Mapping[str, bytes]) -> None:
+        self._session.define(images)
+
+    def interrupt(self) -> None:
+        self._kept.interrupt(self)
+
+    def close(self) -> None:
+        """An episode ends: its cell with it, the kernel not."""
+        self.interrupt()
 
 
 def _code(message: Message) -> str | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pyvision.conversation import Conversation
+from pyvision.conversation import Conversation, _KeptSession
 from pyvision.errors import ConfigError
 from pyvision.events import CellRun, Event, ImageDefined, ModelCall, RunEnded, RunStarted
 from pyvision.models.scripted import Scripted
@@ -130,6 +130,25 @@ def test_what_a_stopped_cell_has_put_out_is_recorded(sandbox: Sandbox) -> None:
     (result,) = results(events)
     assert result.text == "seen\n"
     assert ended(events).outcome.error == "stopped by the caller while waiting for a cell"
+
+
+class Interruptible(CannedSandbox):
+    """Counts how often its session was interrupted."""
+
+    interrupts = 0
+
+    def interrupt(self) -> None:
+        self.interrupts += 1
+
+
+def test_an_episode_that_ends_late_interrupts_no_cell_of_the_next_question() -> None:
+    sandbox = Interruptible()
+    kept = _KeptSession(sandbox)
+    earlier, now = kept.open({}), kept.open({})
+    earlier.close()
+    assert sandbox.interrupts == 0
+    now.close()
+    assert sandbox.interrupts == 1
 
 
 class Hanging(Scripted):
