@@ -23,10 +23,7 @@ LAYERS = (  # top to bottom; a module belongs to its longest entry
     ("solve", "conversation", "__init__"),
     ("strategies",),
     ("agent",),
-    (
-        "models.factory",
-        "tools.registry",
-    ),  # they build what is configured, the offline model and tools among it
+    ("models.factory", "tools.registry"),  # they build what is configured, such as the offline model
     ("offline",),
     ("models", "tools"),
     ("trajectory",),
@@ -54,9 +51,8 @@ HEAVY = {
     "rich",
     "zmq",
 }
-PROGRAMS = ("attacks", "programs")  # folders of the sandbox that hold data
+PROGRAMS = ("programs",)  # folders of the sandbox that hold data
 LOADED_BY_ITS_USER = (  # when it is used: they are made of its classes
-    "sandbox.provisioner",
     "sandbox.jupyter.provisioner",
     "pyvision.models.deadlines",
     "pyvision.demo.page",
