@@ -33,7 +33,7 @@ class Conversation:
         self.task = task
         self.out = out
         self.runs: tuple[Path, ...] = ()
-        self._room = _KeptSession(sandbox)
+        self._kept = _KeptSession(sandbox)
         self._earlier = ConversationState()
         self._pictures: tuple[Picture, ...] = ()
         self._cancellation = Cancellation()  # of the question under way
@@ -75,7 +75,7 @@ class Conversation:
     def close(self) -> None:
         """End the question under way and the kernel."""
         self.stop()
-        self._room.end()
+        self._kept.end()
 
     def _answer(self, question: Question) -> Iterator[Event]:
         self._earlier = ConversationState(
@@ -114,7 +114,7 @@ class Conversation:
         cancellation: Cancellation,
     ) -> None:
         try:
-            solve(task, watch, self._room, cancellation=cancellation)
+            solve(task, watch, self._kept, cancellation=cancellation)
         except Exception as error:  # noqa: BLE001 - it is the asking thread's to raise
             tell(_Over(error))
         else:
