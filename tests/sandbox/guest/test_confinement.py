@@ -1,0 +1,43 @@
+"""What a Landlock domain keeps a process from, by the ABI of this Linux and by that of older ones."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sandbox.guest.confinement import landlock_abi
+
+_ABI_SCOPE, _NEVER = 6, 99
+_SCRIPT = """
+import os, sys
+from sandbox.guest import confinement
+outside, folder, confinement._ABI_SCOPE = sys.argv[1], sys.argv[2], int(sys.argv[3])
+confinement._call("prctl", confinement.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+confinement._enter_landlock_domain()
+os.rename(f"{folder}/a/file", f"{folder}/b/file")
+try:
+    open(f"/proc/{outside}/mem", "r+b")
+except PermissionError:
+    print("refused")
+"""
+
+
+@pytest.mark.skipif(not landlock_abi(), reason="this Linux has no Landlock that can be used")
+@pytest.mark.parametrize("scope_since", [_ABI_SCOPE, _NEVER])
+def test_a_process_outside_of_the_domain_cannot_be_rewritten(tmp_path: Path, scope_since: int) -> None:
+    """Files can be moved between folders all the same, which a domain that handles files forbids by default."""
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "a" / "file").touch()
+    with subprocess.Popen(["sleep", "60"]) as outside:
+        try:
+            command = [sys.executable, "-c", _SCRIPT, str(outside.pid), str(tmp_path), str(scope_since)]
+            done = subprocess.run(
+                command, cwd=Path(__file__).parents[3], capture_output=True, text=True, check=False
+            )
+        finally:
+            outside.kill()
+    assert (done.stdout, done.stderr) == ("refused\n", "")
