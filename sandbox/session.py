@@ -124,7 +124,7 @@ class Session:
             )  # a session that keeps ending its kernels costs the others little
             if self.closed:
                 raise SessionClosed("this session is closed; open another one")
-            self._kernel = self._engine.start(self._images.folder)
+            self._kernel = self._engine.start(self._images.folder, "long")
             try:
                 self._load(self._kernel, self._images.files)
             except BaseException:  # also on Ctrl-C: a kernel without its images must not be used

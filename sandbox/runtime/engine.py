@@ -11,6 +11,7 @@ from pathlib import Path
 
 from sandbox.errors import KernelStartError
 from sandbox.isolation.bubblewrap import Confinement, find_confinement
+from sandbox.isolation.cgroup import Urgency
 from sandbox.isolation.cleanup import OrphanReaper, PrivateFolder, UserId, sweep
 from sandbox.isolation.session_limits import find_session_limits
 from sandbox.policy import Policy
@@ -65,11 +66,14 @@ class Engine:
         _make_readable(folder)
         return folder
 
-    def start(self, images: Path) -> Kernel:
-        """Start a kernel whose images are in this folder. Raises KernelStartError."""
+    def start(self, images: Path, urgency: Urgency = "new") -> Kernel:
+        """Start a kernel whose images are in this folder. Raises KernelStartError.
+
+        urgency: its part of a busy processor while it starts.
+        """
         resources = self._allocate_resources(images)
         try:
-            return Kernel.start(self._get_zygote(), resources, self._policy)
+            return Kernel.start(self._get_zygote(), resources, self._policy, urgency)
         except BaseException:
             resources.release()
             raise

@@ -37,15 +37,19 @@ class Kernel:
         self.policy = policy
 
     @classmethod
-    def start(cls, zygote: Zygote, resources: KernelResources, policy: Policy) -> Kernel:
+    def start(
+        cls, zygote: Zygote, resources: KernelResources, policy: Policy, urgency: Urgency = "new"
+    ) -> Kernel:
         """Fork a new kernel from the zygote. Raises KernelStartError."""
+        if resources.group is not None:
+            resources.group.prioritize(urgency)
         deadline = time.monotonic() + policy.start_timeout_s
         key = os.urandom(32).hex()
         paths = {channel: resources.sockets / channel for channel in CHANNELS}
         handle = start_kernel(zygote, resources, paths, build_guest_setup(key, policy))
         kernel = cls(handle, Channels(paths, key, policy), policy)
         try:
-            kernel._wait_until_ready(deadline)
+            kernel._wait_until_ready(deadline, urgency)
         except BaseException:  # also on Ctrl-C: nothing else holds the kernel yet
             kernel.close()
             raise
@@ -58,9 +62,11 @@ class Kernel:
     def is_alive(self) -> bool:
         return self._container.is_alive()
 
-    def request(self, kind: str, content: dict[str, Any], deadline: float) -> tuple[Ending, dict[str, Any]]:
+    def request(
+        self, kind: str, content: dict[str, Any], deadline: float, urgency: Urgency = "new"
+    ) -> tuple[Ending, dict[str, Any]]:
         """Send a request on the shell channel and wait for the reply; output meanwhile is dropped."""
-        self.prioritize("new")
+        self.prioritize(urgency)
         request = Request(self._connection, self._channels.send("shell", kind, content))
         ending = request.wait(deadline)
         self.prioritize("none")
@@ -131,8 +137,8 @@ class Kernel:
         self._channels.close()  # while the container ends
         self._handle.close()
 
-    def _wait_until_ready(self, deadline: float) -> None:
-        ending, _ = self.request("kernel_info_request", {}, deadline)
+    def _wait_until_ready(self, deadline: float, urgency: Urgency) -> None:
+        ending, _ = self.request("kernel_info_request", {}, deadline, urgency)
         if ending == "died":
             raise self._handle.build_start_error()
         if ending != "replied":
