@@ -367,7 +367,7 @@ class Episode:
 
     @contextmanager
     def _waiting(self, what: str) -> Iterator[None]:
-        """Keeps what is waited for; an interrupt leaves it as it is, to be told."""
+        """Remember what is waited for; after a cancellation it stays, so that it can be reported."""
         before, self._waiting_for = self._waiting_for, what
         try:
             yield
