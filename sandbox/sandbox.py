@@ -12,10 +12,8 @@ from sandbox.errors import SessionClosed
 from sandbox.isolation.report import Layer, layers
 from sandbox.policy import Policy
 from sandbox.runtime.engine import Engine
-from sandbox.runtime.images import ImageSource
-from sandbox.runtime.limiter import SessionLimiter
-from sandbox.runtime.warm_pool import WarmPool
-from sandbox.session import Session
+from sandbox.runtime.pool import SessionLimiter, WarmPool
+from sandbox.session import ImageSource, Session
 
 
 class Sandbox:

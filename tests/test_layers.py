@@ -34,7 +34,7 @@ BUILDS = "pyvision.models.factory"  # the one module that reaches up, out of its
 DRAW = (  # with pyvision.images and the guest, they alone know Pillow
     "pyvision.bench.synthetic.canvas",
     "pyvision.doctor.pictures",
-    "sandbox.escape_tests.result_check",
+    "sandbox.escape_tests.runner",
 )
 HEAVY = {
     "anthropic",

@@ -17,10 +17,11 @@ from typing import Any
 
 from benchmarks.fuzz.campaign import Read, Target
 from sandbox.policy import Policy
+from sandbox.protocol.channels import Channel
 from sandbox.protocol.collect import Collector, cell_error
 from sandbox.protocol.messages import Messages
 from sandbox.protocol.trace import TraceCollector
-from sandbox.protocol.zmtp import Connection, Frame, Limits, encode
+from sandbox.protocol.zmtp import Frame, Limits, encode
 
 _GREETING = b"\xff" + bytes(8) + b"\x7f\x03\x01NULL".ljust(55, b"\0")
 _READY = b"\x04\x06\x05READY"
@@ -62,7 +63,7 @@ def _open_connection() -> Iterator[Read]:
         listening.listen()
 
         def read(data: bytes) -> None:
-            connection = Connection(path, "DEALER", _LIMITS, b"host")
+            connection = Channel(path, "DEALER", _LIMITS, b"host")
             peer, _ = listening.accept()
             with peer:
                 try:
@@ -74,7 +75,7 @@ def _open_connection() -> Iterator[Read]:
         yield read
 
 
-def _deliver(peer: socket.socket, data: bytes, connection: Connection) -> None:
+def _deliver(peer: socket.socket, data: bytes, connection: Channel) -> None:
     rest = memoryview(data)
     os.set_blocking(peer.fileno(), False)
     while rest and connection.is_open:
@@ -82,7 +83,7 @@ def _deliver(peer: socket.socket, data: bytes, connection: Connection) -> None:
         _receive_all(connection)
 
 
-def _receive_all(connection: Connection) -> None:
+def _receive_all(connection: Channel) -> None:
     while True:
         message = connection.receive()
         if message is not None:

@@ -15,8 +15,7 @@ from typing import Any
 
 from benchmarks.fuzz.campaign import Read, Target
 from sandbox.policy import Policy
-from sandbox.protocol.figures import FigureReader
-from sandbox.protocol.image_header import measure
+from sandbox.protocol.figures import FigureReader, measure
 from sandbox.protocol.png import InvalidImage
 from sandbox.protocol.values import Decoder, NotPlain, encode
 from sandbox.results import Figure

@@ -6,6 +6,7 @@ import argparse
 import json
 import statistics
 import sys
+import textwrap
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -16,7 +17,6 @@ from typing import Any
 from sandbox.errors import SandboxError
 from sandbox.escape_tests.attacks import Attack, attacks
 from sandbox.escape_tests.runner import Runner, Verdict, Verdicts, run_in_background
-from sandbox.escape_tests.table import heading, layer_lines, summary_lines, verdict_line
 from sandbox.isolation.report import Layer
 from sandbox.policy import Policy
 from sandbox.sandbox import Sandbox
@@ -25,6 +25,9 @@ from sandbox.session import Session
 _GRACE_S = 0.5
 _STARTS = 5
 _LANES = 3
+_WIDTH = 80
+_LAYER_WIDTH = 11
+_RED, _GREEN, _PLAIN = "\x1b[31m", "\x1b[32m", "\x1b[0m"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -140,3 +143,44 @@ def _build_report(
 def _fail(why: str, code: int) -> int:
     print(f"sandbox check: {why}", file=sys.stderr)  # noqa: T201
     return code
+
+
+def heading(topic: str) -> str:
+    """Above the attacks of a topic."""
+    return f"\n{topic}"
+
+
+def verdict_line(verdict: Verdict, *, coloured: bool) -> str:
+    """What was tried, and which layer was to contain it; when it did not, what got out."""
+    tries, layer = verdict.attack.tries.rstrip("."), verdict.attack.layer
+    word = "contained" if verdict.contained else "GOT OUT"
+    width = _WIDTH - 2 - len("contained") - 1 - _LAYER_WIDTH - 1
+    shown = textwrap.shorten(tries, width, placeholder=" …").ljust(width)
+    colour = (_GREEN if verdict.contained else _RED) if coloured else ""
+    line = f"  {shown} {layer.ljust(_LAYER_WIDTH)} {colour}{word}{_PLAIN if coloured else ''}"
+    return (
+        line if verdict.contained else f"{line}\n    {_short(f'{verdict.attack.id}: {verdict.evidence}', 4)}"
+    )
+
+
+def layer_lines(layers: Sequence[Layer]) -> Iterator[str]:
+    """What this machine offers."""
+    yield "\nlayers"
+    for layer in layers:
+        label = f"  {layer.name.ljust(15)}{'yes' if layer.is_present else 'NO '}  "
+        yield textwrap.fill(layer.detail, _WIDTH, initial_indent=label, subsequent_indent=" " * len(label))
+
+
+def summary_lines(starts_ms: tuple[float, float], verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """How many got out, and how long a session takes to start."""
+    escaped = [verdict.attack.id for verdict in verdicts if not verdict.contained]
+    yield f"\nstart: {starts_ms[0]:.0f} ms the first session, {starts_ms[1]:.0f} ms each further one"
+    seconds = sum(verdict.seconds for verdict in verdicts)
+    if escaped:
+        yield f"{len(escaped)} of {len(verdicts)} attacks got out: {', '.join(escaped)}"
+    else:
+        yield f"all {len(verdicts)} attacks were contained, in {seconds:.0f} s"
+
+
+def _short(text: str, indent: int) -> str:
+    return textwrap.shorten(text, _WIDTH - indent, placeholder=" …")

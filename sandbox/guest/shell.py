@@ -1,12 +1,12 @@
 """The IPython shell of cells: our own image backend, short tracebacks, and no exit before the container ends."""
 
-# ipykernel and IPython are typed only in part
-# mypy: disable-error-code="no-untyped-call"
-
 from __future__ import annotations
 
+import linecache
 import os
 import subprocess
+import traceback
+from types import TracebackType
 from typing import Any
 
 from ipykernel.displayhook import ZMQShellDisplayHook
@@ -15,8 +15,15 @@ from IPython.core.compilerop import CachingCompiler
 from IPython.core.history import HistoryManager
 from traitlets import Type
 
-from . import figures, tracebacks
+from . import figures
 from .trace import Tracer
+
+_FRAMES = 8  # an endless recursion has thousands of equal frames
+_LINE_CHARS = 300
+MESSAGE_CHARS = 20_000
+
+# ipykernel and IPython are typed only in part
+# mypy: disable-error-code="no-untyped-call"
 
 
 class CellCompiler(CachingCompiler):
@@ -26,7 +33,7 @@ class CellCompiler(CachingCompiler):
 
     def get_code_name(self, raw_code: str, transformed_code: str, number: int) -> str:
         self.current = number
-        return tracebacks.cell_name(number)
+        return cell_name(number)
 
 
 class _SessionHistory(HistoryManager):
@@ -114,8 +121,8 @@ class CellShell(ZMQInteractiveShell):
         self.restore_streams()
         # IPython's version inspects and colours every frame, which can take seconds.
         etype, error, _ = self._get_exc_info(exc_tuple)
-        message = tracebacks.format_message(error)  # of a syntax error, without "(<cell 3>, line 2)"
-        self._showtraceback(etype, message, tracebacks.format_lines(etype, error, self.compile.current))
+        message = format_message(error)  # of a syntax error, without "(<cell 3>, line 2)"
+        self._showtraceback(etype, message, format_lines(etype, error, self.compile.current))
 
     def _format_exception_for_storage(self, *arguments: Any, **options: Any) -> dict[str, Any]:
         return {}  # for notebooks made from a history; it would format IPython's own traceback
@@ -125,3 +132,69 @@ class CellShell(ZMQInteractiveShell):
 
     def showindentationerror(self) -> None:
         self.showtraceback()
+
+
+def format_message(error: BaseException) -> str:
+    """The message of an exception, cut in the middle: some libraries put all of their data into it."""
+    text = error.msg if isinstance(error, SyntaxError) else str(error)
+    half = MESSAGE_CHARS // 2
+    return text if len(text) <= MESSAGE_CHARS else f"{text[:half]} … {text[-half:]}"
+
+
+def cell_name(number: int) -> str:
+    return f"<cell {number}>"
+
+
+def format_lines(etype: type[BaseException], error: BaseException, current: int) -> list[str]:
+    """The frames of cells, innermost last. The current cell is `<cell>`, earlier ones have a number."""
+    frames = _frames(error.__traceback__, current)
+    if isinstance(error, SyntaxError):
+        frames += _syntax(error, current)
+    if len(frames) > _FRAMES:
+        half = _FRAMES // 2
+        frames = [*frames[:half], f"  … {len(frames) - 2 * half} more frames", *frames[-half:]]
+    head = ["Traceback (most recent call last):"] if frames else []
+    return [*head, *frames, *_summary(etype, error)]
+
+
+def _frames(tb: TracebackType | None, current: int) -> list[str]:
+    return [
+        _frame(
+            _label(code.co_filename, current), line, code.co_name, linecache.getline(code.co_filename, line)
+        )
+        for frame, line in traceback.walk_tb(tb)
+        if (code := frame.f_code).co_filename.startswith("<cell ")
+    ]
+
+
+def _syntax(error: SyntaxError, current: int) -> list[str]:
+    file = str(error.filename)
+    if not file.startswith("<cell ") or error.lineno is None:
+        return []
+    return [
+        _frame(
+            _label(file, current),
+            error.lineno,
+            "<module>",
+            error.text or linecache.getline(file, error.lineno),
+        )
+    ]
+
+
+def _label(file: str, current: int) -> str:
+    return "<cell>" if file == cell_name(current) else file
+
+
+def _frame(label: str, line: int, function: str, source: str) -> str:
+    return f'  File "{label}", line {line}, in {function}\n    {source.strip()[:_LINE_CHARS]}'
+
+
+def _summary(etype: type[BaseException], error: BaseException) -> list[str]:
+    message = format_message(error)
+    summary = f"{etype.__name__}: {message}" if message else etype.__name__
+    cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    return (
+        [summary]
+        if cause is None
+        else [summary, f"  (while handling {type(cause).__name__}: {format_message(cause)})"]
+    )

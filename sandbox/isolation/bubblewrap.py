@@ -25,8 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.errors import IsolationError
-from sandbox.isolation.fonts import font_lists
-from sandbox.isolation.interpreter import Interpreter
+from sandbox.isolation.interpreter import Interpreter, font_lists
 from sandbox.policy import MIB, Policy
 
 GUEST = Path(__file__).parents[1] / "guest"

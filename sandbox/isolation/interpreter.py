@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +17,16 @@ from typing import Any
 from sandbox.errors import InterpreterError
 
 _NEEDED = ("ipykernel", "IPython", "zmq", "traitlets", "matplotlib", "numpy", "PIL")
+_QUERY = """
+import importlib.util, json, pathlib, sys
+found = [importlib.util.find_spec(name) for name in sys.argv[1:]]
+print(json.dumps({
+    "executable": sys.executable,
+    "prefixes": [sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix],
+    "packages": [str(pathlib.Path(one.origin).parent.parent) if one and one.origin else None for one in found],
+}))
+"""
+_MAKE = "import matplotlib.font_manager"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +65,6 @@ class Interpreter:
         )
 
 
-_QUERY = """
-import importlib.util, json, pathlib, sys
-found = [importlib.util.find_spec(name) for name in sys.argv[1:]]
-print(json.dumps({
-    "executable": sys.executable,
-    "prefixes": [sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix],
-    "packages": [str(pathlib.Path(one.origin).parent.parent) if one and one.origin else None for one in found],
-}))
-"""
-
-
 def _query(python: str) -> dict[str, Any]:
     command = [python, "-I", "-c", _QUERY, *_NEEDED]
     try:
@@ -90,3 +91,43 @@ def _outermost(folders: set[str]) -> tuple[str, ...]:
         if not any(Path(folder).is_relative_to(outer) for outer in ("/usr", *kept)):
             kept.append(folder)
     return tuple(kept)
+
+
+def font_lists(interpreter: Interpreter) -> tuple[Path, ...]:
+    """The font lists; empty if they can be neither found nor made, which only costs time."""
+    folder = _cache_home() / "pyvision-sandbox" / "matplotlib" / _key(interpreter)
+    found = _lists(folder)
+    if found:
+        return found
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent) as made:
+            _make(interpreter, made)
+            for path in _lists(Path(made)):
+                path.chmod(0o644)
+                # Never replace another process's list: a container may be about to mount it, which then fails.
+                with contextlib.suppress(FileExistsError):
+                    (folder / path.name).hardlink_to(path)
+    except (OSError, subprocess.SubprocessError):
+        return ()
+    return _lists(folder)
+
+
+def _make(interpreter: Interpreter, folder: str) -> None:
+    # A separate home folder: fonts of the user would be listed but missing in the container.
+    environment = {"MPLCONFIGDIR": folder, "HOME": folder, "PATH": os.defpath}
+    command = [interpreter.executable, "-I", "-c", _MAKE]
+    subprocess.run(command, env=environment, check=True, timeout=120, capture_output=True)
+
+
+def _lists(folder: Path) -> tuple[Path, ...]:
+    return tuple(sorted(folder.glob("fontlist-*.json")))
+
+
+def _cache_home() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+
+
+def _key(interpreter: Interpreter) -> str:
+    """One list per environment: it contains the paths of the fonts that matplotlib ships."""
+    return str(Path(interpreter.executable).parent).strip("/").replace("/", "-")

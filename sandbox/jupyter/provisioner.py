@@ -23,11 +23,11 @@ from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning.provisioner_base import KernelProvisionerBase
 from traitlets import Dict
 
+from sandbox.isolation.pidfd import send_signal
 from sandbox.jupyter.kernelspec import policy_from
 from sandbox.policy import Policy
 from sandbox.runtime.engine import Engine
 from sandbox.runtime.kernel_handle import KernelHandle
-from sandbox.runtime.pidfd import send_signal
 
 _CHANNELS = ("shell", "control", "iopub", "stdin", "hb")
 _POLL_S = 0.02

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from sandbox.policy import Policy
-from sandbox.protocol.calls import Calls
-from sandbox.protocol.channels import Channels
+from sandbox.protocol.channels import Channel, Channels
 from sandbox.protocol.messages import Received
-from sandbox.protocol.zmtp import Connection as Channel
-from sandbox.runtime.container import Container
+from sandbox.protocol.rpc import Calls
+from sandbox.runtime.kernel_handle import Container
 
 Ending: TypeAlias = Literal["replied", "died", "timed_out", "interrupted"]
 OnOutput: TypeAlias = Callable[[Received], None]

@@ -10,8 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from sandbox.protocol.figures import FigureReader
-from sandbox.protocol.image_header import measure
+from sandbox.protocol.figures import FigureReader, measure
 from sandbox.protocol.png import InvalidImage
 from sandbox.results import Figure
 

@@ -1,25 +1,18 @@
-"""One ZeroMQ connection to an untrusted peer: ZMTP 3.0 over a Unix socket, in bounded steps.
+"""The bytes of ZMTP 3.0, the protocol of ZeroMQ: parse those of an untrusted peer, and encode our own.
 
-Covered: no call blocks or raises, whatever the peer sends or omits. A step reads at most `_STEP_BYTES` and
-returns at most one message; a message that breaks the protocol or exceeds its limits closes the connection before it
-is held in memory. Bytes are read only while the caller asks for a message: the rest stays in the peer's own memory.
-Not covered: the content of a message (messages.py), and the number of messages (request.py).
+Covered: a message that breaks the protocol or exceeds its limits is refused before it is held in memory.
+Not covered: the socket (channels.py) and the content of a message (messages.py).
 
 ZMTP 3.0 is https://rfc.zeromq.org/spec/23/. It has no PING, so every command after the handshake is an error.
 """
 
 from __future__ import annotations
 
-import select
-import socket
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal, TypeAlias, TypeVar
+from typing import Literal, TypeAlias
 
 Frame: TypeAlias = bytes | bytearray
-_Result = TypeVar("_Result")
 
 _MORE, _LONG, _COMMAND = 1, 2, 4  # the flags of a frame; the others are reserved
 _GREETING_BYTES = 64
@@ -27,10 +20,7 @@ _GREETING = b"\xff" + bytes(8) + b"\x7f" + b"\x03\x00" + b"NULL".ljust(20, b"\0"
 _MECHANISM = slice(12, 32)
 _READY = b"\x05READY"
 _READY_BYTES = 512
-_SUBSCRIBE = b"\x01"  # to everything
-_STEP_BYTES = 256 * 1024
 _SMALL_BYTES = 16 * 1024  # parts that are copied into one piece to be sent together
-_MAX_UNSENT_BYTES = 2**20  # with more than this unsent, a message is dropped
 
 
 class ProtocolError(Exception):
@@ -148,142 +138,6 @@ class Incoming:
             raise ProtocolError(f"a message of more than {most} bytes")
 
 
-class Connection:
-    """One connection, made immediately. Not thread-safe.
-
-    If the peer closes it or breaks the protocol, it stays closed: nothing is received or sent any more.
-    """
-
-    def __init__(self, path: Path, kind: Literal["DEALER", "SUB"], limits: Limits, identity: bytes) -> None:
-        self.received = 0  # bytes, so far
-        self.fault: str | None = None  # how the peer broke the protocol
-        self._incoming = Incoming(limits)
-        self._outgoing: deque[Frame | memoryview] = deque()  # held back until the handshake is complete
-        self._unsent = 0
-        self._is_drained = False
-        self._socket: socket.socket | None = None
-        self._connect(path, _GREETING + _ready(kind, identity))
-        if kind == "SUB":
-            self.subscribe()
-
-    @property
-    def is_open(self) -> bool:
-        return self._socket is not None
-
-    @property
-    def is_drained(self) -> bool:
-        """Whether the last attempt to receive found nothing to read."""
-        return self._is_drained or self._socket is None
-
-    @property
-    def may_have_message(self) -> bool:
-        """Whether `receive` can give one without waiting for the socket."""
-        return self._socket is not None and self._incoming.may_have_message
-
-    def fileno(self) -> int:
-        """The descriptor of an open connection."""
-        assert self._socket is not None
-        return self._socket.fileno()
-
-    def events(self, *, wanted: bool) -> int:
-        """What to poll for: messages if they are wanted, and unfinished handshakes and sends."""
-        if self._socket is None:
-            return 0
-        if not self._incoming.is_ready:
-            return select.POLLIN
-        return (select.POLLIN if wanted else 0) | (select.POLLOUT if self._outgoing else 0)
-
-    def advance(self) -> None:
-        """Continue the handshake and pending sends, without blocking."""
-        if not self._incoming.is_ready and self._read():
-            self._step(self._incoming.finish_handshake)
-        self._flush()
-
-    def send(self, parts: Sequence[Frame]) -> bool:
-        """Queue a message and send what is possible now; False if it is dropped because the peer does not read."""
-        if self._socket is None or self._unsent > _MAX_UNSENT_BYTES:
-            return False
-        pieces = encode(parts)
-        self._outgoing += pieces
-        self._unsent += sum(map(len, pieces))
-        self._flush()
-        return True
-
-    def subscribe(self) -> None:
-        """Subscribe to every message of a publisher."""
-        self.send([_SUBSCRIBE])
-
-    def receive(self) -> list[Frame] | None:
-        """The next message, or None if it is not complete yet."""
-        message = self._step(self._incoming.next_message)
-        if message is None and self._read():
-            message = self._step(self._incoming.next_message)
-            if self._outgoing:
-                self._flush()
-        return message
-
-    def close(self) -> None:
-        """Close it and drop what is unread or unsent. May be called twice."""
-        if self._socket is not None:
-            self._socket.close()
-            self._socket = None
-            self._incoming = Incoming(Limits(0, 0))
-            self._outgoing.clear()
-
-    def _connect(self, path: Path, handshake: bytes) -> None:
-        connecting = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
-        try:
-            connecting.connect(str(path))
-            connecting.send(handshake, socket.MSG_NOSIGNAL)
-        except OSError:  # no listener, or its backlog is full
-            connecting.close()
-        else:
-            self._socket = connecting
-
-    def _step(self, step: Callable[[], _Result]) -> _Result | None:
-        try:
-            return step()
-        except ProtocolError as error:
-            self.fault = str(error)
-            self.close()
-            return None
-
-    def _read(self) -> bool:
-        """Whether anything was received."""
-        if self._socket is None:
-            return False
-        try:
-            data = self._socket.recv(_STEP_BYTES)
-        except BlockingIOError:
-            self._is_drained = True
-            return False
-        except OSError:
-            data = b""
-        if not data:
-            self.close()
-            return False
-        self._is_drained = False
-        self.received += len(data)
-        self._incoming.feed(data)
-        return True
-
-    def _flush(self) -> None:
-        while self._outgoing and self._socket is not None and self._incoming.is_ready:
-            first = self._outgoing[0]
-            try:
-                sent = self._socket.send(first, socket.MSG_NOSIGNAL)
-            except BlockingIOError:
-                return
-            except OSError:
-                self.close()
-                return
-            self._unsent -= sent
-            if sent == len(first):
-                self._outgoing.popleft()
-            else:
-                self._outgoing[0] = memoryview(first)[sent:]
-
-
 def encode(parts: Sequence[Frame]) -> list[Frame]:
     """A message as pieces to be sent one after the other; large parts are not copied."""
     pieces: list[Frame] = []
@@ -304,12 +158,13 @@ def _header(flags: int, size: int) -> bytes:
     return bytes((flags | _LONG,)) + size.to_bytes(8, "big")
 
 
-def _ready(kind: str, identity: bytes) -> bytes:
+def build_handshake(kind: Literal["DEALER", "SUB"], identity: bytes) -> bytes:
+    """What this side sends first: the greeting and the READY command."""
     properties = ((b"Socket-Type", kind.encode()), (b"Identity", identity))
     body = _READY + b"".join(
         bytes((len(name),)) + name + len(value).to_bytes(4, "big") + value for name, value in properties
     )
-    return _header(_COMMAND, len(body)) + body
+    return _GREETING + _header(_COMMAND, len(body)) + body
 
 
 def _check_greeting(greeting: bytes) -> None:

@@ -9,11 +9,10 @@ from typing import Any
 
 from sandbox.isolation.memory import Exhausted
 from sandbox.policy import Policy
-from sandbox.protocol.calls import Calls
 from sandbox.protocol.collect import Collector, cell_error
 from sandbox.protocol.messages import Received
 from sandbox.protocol.request import Ending, Request
-from sandbox.protocol.rpc import Bridge, HostFunction
+from sandbox.protocol.rpc import Bridge, Calls, HostFunction
 from sandbox.protocol.trace import TraceCollector
 from sandbox.results import CellError, CellResult, Status
 from sandbox.runtime.kernel import Kernel

@@ -9,12 +9,12 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from sandbox.errors import KernelStartError
+from sandbox.isolation.pidfd import send_signal
 from sandbox.policy import Policy
-from sandbox.protocol.calls import Calls
 from sandbox.protocol.channels import CHANNELS, Channels
 from sandbox.protocol.request import Connection, Ending, OnOutput, Request
+from sandbox.protocol.rpc import Calls
 from sandbox.runtime.kernel_handle import KernelHandle, KernelResources, build_guest_setup, start_kernel
-from sandbox.runtime.pidfd import send_signal
 
 if TYPE_CHECKING:
     from sandbox.isolation.cgroup import Urgency

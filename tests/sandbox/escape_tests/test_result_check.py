@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from sandbox import CellError, Figure
-from sandbox.escape_tests.result_check import find_flaw
+from sandbox.escape_tests.runner import find_flaw
 from tests.sandbox.conftest import png
 from tests.sandbox.protocol.png_files import chunk, png_file
 

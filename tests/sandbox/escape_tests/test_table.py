@@ -4,7 +4,7 @@ import pytest
 
 from sandbox import Layer
 from sandbox.escape_tests import Attack, Verdict, attacks
-from sandbox.escape_tests.table import layer_lines, summary_lines, verdict_line
+from sandbox.escape_tests.command import layer_lines, summary_lines, verdict_line
 
 TRY = Attack("files", "try", "Try it.", "", layer="environment", plain="fails")
 GOOD = Verdict(TRY, contained=True, evidence="", seconds=1.0)

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sandbox import Policy
-from sandbox.guest.batches import Limits
-from sandbox.guest.trace import Tracer
+from sandbox.guest.trace import Limits, Tracer
 from sandbox.protocol.trace import TraceCollector
 from sandbox.results import Change, Trace, TraceEvent
 
@@ -18,8 +17,8 @@ LABELS = {"starting": "Starting var:.. ", "new": "New var:....... ", "modified":
 TIME = " " * 15
 
 
-def limits(policy: Policy) -> Limits:
-    return Limits(
+def limits(policy: Policy) -> TraceLimits:
+    return TraceLimits(
         events=policy.trace_events,
         chars=policy.trace_chars,
         value_chars=policy.trace_value_chars,

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.isolation.fonts import font_lists
-from sandbox.isolation.interpreter import Interpreter
+from sandbox.isolation.interpreter import Interpreter, font_lists
 
 
 def test_the_list_is_made_once_and_everybody_may_read_it(

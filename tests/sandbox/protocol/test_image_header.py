@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from sandbox.protocol.image_header import measure
+from sandbox.protocol.figures import measure
 
 # How fast a loaded machine makes examples says nothing about the code.
 patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

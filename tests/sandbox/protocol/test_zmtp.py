@@ -15,7 +15,8 @@ import zmq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox.protocol.zmtp import Connection, Frame, Incoming, Limits, ProtocolError, encode
+from sandbox.protocol.channels import Channel
+from sandbox.protocol.zmtp import Frame, Incoming, Limits, ProtocolError, encode
 from tests.sandbox.processes import wait_until
 
 Bind: TypeAlias = Callable[[int, Path], zmq.Socket[bytes]]
@@ -54,17 +55,17 @@ def listening(short_temp: Path) -> Iterator[tuple[Path, socket.socket]]:
 
 
 @pytest.fixture
-def hostile(listening: tuple[Path, socket.socket]) -> Iterator[tuple[Connection, socket.socket]]:
+def hostile(listening: tuple[Path, socket.socket]) -> Iterator[tuple[Channel, socket.socket]]:
     """A connection whose other end is in the hands of a test."""
     path, raw = listening
-    connection = Connection(path, "DEALER", _LIMITS, b"me")
+    connection = Channel(path, "DEALER", _LIMITS, b"me")
     peer, _ = raw.accept()
     yield connection, peer
     connection.close()
     peer.close()
 
 
-def receive(connection: Connection) -> list[Frame]:
+def receive(connection: Channel) -> list[Frame]:
     """The next message, waited for."""
     got: list[list[Frame]] = []
 
@@ -80,7 +81,7 @@ def receive(connection: Connection) -> list[Frame]:
     return got[0]
 
 
-def settle(connection: Connection, until: Callable[[], bool]) -> None:
+def settle(connection: Channel, until: Callable[[], bool]) -> None:
     def done() -> bool:
         connection.advance()
         return until()
@@ -88,7 +89,7 @@ def settle(connection: Connection, until: Callable[[], bool]) -> None:
     assert wait_until(done, _PATIENCE_S)
 
 
-def fault_of(connection: Connection) -> str | None:
+def fault_of(connection: Channel) -> str | None:
     """What a connection says once it is closed."""
     for _ in range(1000):
         assert connection.receive() is None
@@ -110,7 +111,7 @@ def read_all(data: bytes, cuts: list[int] = [], limits: Limits = _LIMITS) -> lis
 
 def test_a_message_reaches_a_router_of_libzmq(bind: Bind, short_temp: Path) -> None:
     router = bind(zmq.ROUTER, short_temp / "r")
-    connection = Connection(short_temp / "r", "DEALER", _LARGE, b"me")
+    connection = Channel(short_temp / "r", "DEALER", _LARGE, b"me")
     connection.send([b"", b"a" * 255, b"b" * 256, b"c" * 300_000])
     settle(connection, lambda: not connection.events(wanted=False))
     assert router.recv_multipart() == [b"me", b"", b"a" * 255, b"b" * 256, b"c" * 300_000]
@@ -119,7 +120,7 @@ def test_a_message_reaches_a_router_of_libzmq(bind: Bind, short_temp: Path) -> N
 
 def test_a_message_of_a_router_of_libzmq_arrives(bind: Bind, short_temp: Path) -> None:
     router = bind(zmq.ROUTER, short_temp / "r")
-    connection = Connection(short_temp / "r", "DEALER", _LARGE, b"me")
+    connection = Channel(short_temp / "r", "DEALER", _LARGE, b"me")
     connection.send([b"hello"])
     settle(connection, lambda: bool(router.poll(0)))
     router.send_multipart([b"me", b"", b"a" * 255, b"b" * 256, b"c" * 10_000_000])
@@ -129,7 +130,7 @@ def test_a_message_of_a_router_of_libzmq_arrives(bind: Bind, short_temp: Path) -
 
 def test_a_subscriber_hears_a_publisher_of_libzmq(bind: Bind, short_temp: Path) -> None:
     publisher = bind(zmq.XPUB, short_temp / "p")
-    connection = Connection(short_temp / "p", "SUB", _LIMITS, b"")
+    connection = Channel(short_temp / "p", "SUB", _LIMITS, b"")
     settle(connection, lambda: bool(publisher.poll(0)))
     assert publisher.recv_multipart() == [b"\x01"]
     publisher.send_multipart([b"topic", b"news"])
@@ -140,7 +141,7 @@ def test_a_subscriber_hears_a_publisher_of_libzmq(bind: Bind, short_temp: Path) 
 def test_a_renewed_subscription_reaches_a_verbose_publisher(bind: Bind, short_temp: Path) -> None:
     publisher = bind(zmq.XPUB, short_temp / "p")
     publisher.setsockopt(zmq.XPUB_VERBOSE, 1)
-    connection = Connection(short_temp / "p", "SUB", _LIMITS, b"")
+    connection = Channel(short_temp / "p", "SUB", _LIMITS, b"")
     connection.subscribe()
     settle(connection, lambda: bool(publisher.poll(0)))
     assert [publisher.recv(), publisher.recv()] == [b"\x01", b"\x01"]
@@ -149,7 +150,7 @@ def test_a_renewed_subscription_reaches_a_verbose_publisher(bind: Bind, short_te
 
 def test_many_messages_keep_their_order(bind: Bind, short_temp: Path) -> None:
     router = bind(zmq.ROUTER, short_temp / "r")
-    connection = Connection(short_temp / "r", "DEALER", _LIMITS, b"me")
+    connection = Channel(short_temp / "r", "DEALER", _LIMITS, b"me")
     connection.send([b"hello"])
     settle(connection, lambda: bool(router.poll(0)))
     for number in range(900):
@@ -159,13 +160,13 @@ def test_many_messages_keep_their_order(bind: Bind, short_temp: Path) -> None:
 
 
 def test_where_nobody_listens_a_connection_is_closed(short_temp: Path) -> None:
-    connection = Connection(short_temp / "nobody", "DEALER", _LIMITS, b"me")
+    connection = Channel(short_temp / "nobody", "DEALER", _LIMITS, b"me")
     assert not connection.is_open
     assert connection.receive() is None
     assert not connection.send([b"lost"])
 
 
-def test_a_peer_that_leaves_closes_it_without_a_fault(hostile: tuple[Connection, socket.socket]) -> None:
+def test_a_peer_that_leaves_closes_it_without_a_fault(hostile: tuple[Channel, socket.socket]) -> None:
     connection, peer = hostile
     peer.sendall(_GREETING + _READY + b"\x00\x02hi")
     peer.close()
@@ -174,7 +175,7 @@ def test_a_peer_that_leaves_closes_it_without_a_fault(hostile: tuple[Connection,
     assert (connection.is_open, connection.fault) == (False, None)
 
 
-def test_a_message_that_comes_byte_by_byte_is_read(hostile: tuple[Connection, socket.socket]) -> None:
+def test_a_message_that_comes_byte_by_byte_is_read(hostile: tuple[Channel, socket.socket]) -> None:
     connection, peer = hostile
     got = []
     for byte in _GREETING + _READY + b"\x01\x01a\x02" + struct.pack(">Q", 300) + b"b" * 300:
@@ -203,7 +204,7 @@ def test_a_message_that_comes_byte_by_byte_is_read(hostile: tuple[Connection, so
     ],
 )
 def test_a_peer_that_breaks_the_protocol_is_cut_off(
-    hostile: tuple[Connection, socket.socket], data: bytes, fault: str
+    hostile: tuple[Channel, socket.socket], data: bytes, fault: str
 ) -> None:
     connection, peer = hostile
     peer.sendall(data)
@@ -211,7 +212,7 @@ def test_a_peer_that_breaks_the_protocol_is_cut_off(
     assert not connection.is_open
 
 
-def test_messages_before_a_fault_are_read(hostile: tuple[Connection, socket.socket]) -> None:
+def test_messages_before_a_fault_are_read(hostile: tuple[Channel, socket.socket]) -> None:
     connection, peer = hostile
     peer.sendall(_GREETING + _READY + b"\x00\x02hi\xff\xff")
     assert connection.receive() == [b"hi"]
@@ -219,7 +220,7 @@ def test_messages_before_a_fault_are_read(hostile: tuple[Connection, socket.sock
     assert not connection.is_open
 
 
-def test_a_message_without_end_is_cut_off_at_the_limit(hostile: tuple[Connection, socket.socket]) -> None:
+def test_a_message_without_end_is_cut_off_at_the_limit(hostile: tuple[Channel, socket.socket]) -> None:
     connection, peer = hostile
     peer.setblocking(False)
     peer.send(_GREETING + _READY)
@@ -232,20 +233,20 @@ def test_a_message_without_end_is_cut_off_at_the_limit(hostile: tuple[Connection
     assert connection.received < 500_000
 
 
-def test_a_flood_of_commands_is_cut_off_at_the_first(hostile: tuple[Connection, socket.socket]) -> None:
+def test_a_flood_of_commands_is_cut_off_at_the_first(hostile: tuple[Channel, socket.socket]) -> None:
     connection, peer = hostile
     peer.sendall(_GREETING + _READY * 10_000)
     assert fault_of(connection) == "a command after the handshake"
 
 
-def test_half_a_frame_gives_nothing(hostile: tuple[Connection, socket.socket]) -> None:
+def test_half_a_frame_gives_nothing(hostile: tuple[Channel, socket.socket]) -> None:
     connection, peer = hostile
     peer.sendall(_GREETING + _READY + b"\x00\x40half of it")
     assert connection.receive() is None
     assert (connection.is_open, connection.may_have_message) == (True, False)
 
 
-def test_what_is_not_asked_for_stays_with_the_peer(hostile: tuple[Connection, socket.socket]) -> None:
+def test_what_is_not_asked_for_stays_with_the_peer(hostile: tuple[Channel, socket.socket]) -> None:
     connection, peer = hostile
     peer.setblocking(False)
     peer.send(_GREETING + _READY)
@@ -259,7 +260,7 @@ def test_what_is_not_asked_for_stays_with_the_peer(hostile: tuple[Connection, so
     assert connection.received == before
 
 
-def test_a_peer_that_never_reads_blocks_nobody(hostile: tuple[Connection, socket.socket]) -> None:
+def test_a_peer_that_never_reads_blocks_nobody(hostile: tuple[Channel, socket.socket]) -> None:
     connection, peer = hostile
     peer.sendall(_GREETING + _READY)
     connection.advance()
@@ -269,7 +270,7 @@ def test_a_peer_that_never_reads_blocks_nobody(hostile: tuple[Connection, socket
 
 def test_what_could_not_be_sent_at_once_is_sent_later(bind: Bind, short_temp: Path) -> None:
     router = bind(zmq.ROUTER, short_temp / "r")
-    connection = Connection(short_temp / "r", "DEALER", _LARGE, b"me")
+    connection = Channel(short_temp / "r", "DEALER", _LARGE, b"me")
     large = bytes(range(256)) * 100_000
     connection.send([b"a", large])
     settle(connection, lambda: not connection.events(wanted=False))
@@ -280,7 +281,7 @@ def test_what_could_not_be_sent_at_once_is_sent_later(bind: Bind, short_temp: Pa
     connection.close()
 
 
-def test_a_closed_connection_has_nothing_to_poll(hostile: tuple[Connection, socket.socket]) -> None:
+def test_a_closed_connection_has_nothing_to_poll(hostile: tuple[Channel, socket.socket]) -> None:
     connection, _ = hostile
     connection.close()
     assert (connection.events(wanted=True), connection.is_drained) == (0, True)
