@@ -155,9 +155,9 @@ def verdict_line(verdict: Verdict, *, coloured: bool) -> str:
     tries, layer = verdict.attack.tries.rstrip("."), verdict.attack.layer
     word = "contained" if verdict.contained else "GOT OUT"
     width = _WIDTH - 2 - len("contained") - 1 - _LAYER_WIDTH - 1
-    shown = textwrap.shorten(tries, width, placeholder=" …").ljust(width)
+    summary = textwrap.shorten(tries, width, placeholder=" …").ljust(width)
     colour = (_GREEN if verdict.contained else _RED) if coloured else ""
-    line = f"  {shown} {layer.ljust(_LAYER_WIDTH)} {colour}{word}{_PLAIN if coloured else ''}"
+    line = f"  {summary} {layer.ljust(_LAYER_WIDTH)} {colour}{word}{_PLAIN if coloured else ''}"
     return (
         line if verdict.contained else f"{line}\n    {_short(f'{verdict.attack.id}: {verdict.evidence}', 4)}"
     )

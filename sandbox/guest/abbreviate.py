@@ -63,7 +63,7 @@ class Abbreviation:
     def _describe_safely(self, what: str, describe: Callable[[Any], str], value: object) -> str:
         self._visits, self._open = 0, []
         try:
-            return self._cut(describe(value))
+            return self._abbreviate_text(describe(value))
         except KeyboardInterrupt:
             raise
         except _TooSlow:
@@ -78,7 +78,7 @@ class Abbreviation:
         message = self._call(str, error)
         return f"{name}: {message}" if message else name
 
-    def _cut(self, text: str) -> str:
+    def _abbreviate_text(self, text: str) -> str:
         line = _ADDRESS.sub("", text.replace("\r", "").replace("\n", ""))
         if not line.isascii():
             line = line.encode(errors="backslashreplace").decode()  # half a surrogate pair cannot be sent
@@ -95,7 +95,7 @@ class Abbreviation:
         if kind in CONSTANTS:
             return self._constant(value)
         if kind in _BRACKETS:
-            return self._bracketed(value, kind)
+            return self._format_items(value, kind)
         return _describe_by_name(value) or self._with_timeout(self._foreign, value)
 
     def _constant(self, value: Any) -> str:
@@ -121,7 +121,7 @@ class Abbreviation:
             return self._within(value, "...", lambda: self._record(value, kind._fields))
         if base is None:
             return None
-        inside = self._bracketed(value, base)
+        inside = self._format_items(value, base)
         if kind is defaultdict:
             return f"defaultdict({self._text(value.default_factory)}, {inside})"
         return f"{kind.__name__}({inside})"
@@ -140,7 +140,7 @@ class Abbreviation:
         parts = (f"{name}={self._text(getattr(value, name))}" for name in names)
         return f"{type(value).__qualname__}({', '.join(parts)})"
 
-    def _bracketed(self, value: Any, base: type) -> str:
+    def _format_items(self, value: Any, base: type) -> str:
         left, right = _BRACKETS[base]
         if not value and base in (set, frozenset):
             return f"{base.__name__}()"
@@ -155,7 +155,7 @@ class Abbreviation:
         items = value.items() if base is dict else value
         head = self._texts_until_full(items, base)
         rest = len(value) - len(head)
-        tail = self._texts_until_full(islice(_reversed(items), rest), base) if rest > 0 else []
+        tail = self._texts_until_full(islice(_reverse(items), rest), base) if rest > 0 else []
         return ", ".join([*head, *reversed(tail)])
 
     def _texts_until_full(self, items: Iterable[Any], base: type) -> list[str]:
@@ -234,7 +234,7 @@ def _is_of_cell(function: object) -> bool:
     return code is not None and code.co_filename.startswith("<cell ")
 
 
-def _reversed(items: Any) -> Iterable[Any]:
+def _reverse(items: Any) -> Iterable[Any]:
     if isinstance(items, set | frozenset):
         return reversed(list(items)) if len(items) <= _LARGE_SET else ()
     backwards: Iterable[Any] = reversed(items)

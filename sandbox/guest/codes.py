@@ -67,7 +67,7 @@ def analyze(code: CodeType) -> Code | None:
         file[0],
         int(file[1]),
         CELL_LEVEL if at_cell_level else name,
-        (_named_globals(code) if at_cell_level else _variables(code, comprehensions))[:_MAX_NAMES],
+        (_find_global_names(code) if at_cell_level else _variables(code, comprehensions))[:_MAX_NAMES],
         _offsets(code, _RETURNING),
         _offsets(code, _YIELDING),
         comprehensions,
@@ -98,7 +98,7 @@ def _operands(instruction: dis.Instruction) -> tuple[object, ...]:
     return value if isinstance(value, tuple) else (value,) if isinstance(value, str) else ()
 
 
-def _named_globals(code: CodeType) -> tuple[str, ...]:
+def _find_global_names(code: CodeType) -> tuple[str, ...]:
     """The globals that a statement names directly, not in functions that it defines, in reading order."""
     found = [each for each in _own_instructions(code) if _operation(each) in _NAME_OPERATIONS]
     found.sort(key=lambda each: _span(each) or (0, 0, 0, 0))

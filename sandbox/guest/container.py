@@ -103,17 +103,17 @@ class ContainerBuilder:
 
 def _start(command: list[str], output: tuple[int, int], groups: Iterable[int], files: list[int]) -> int:
     """Start the command in these cgroups and return its pid. The zygote reaps it."""
-    joined = list(enumerate(groups, start=_FIRST_GROUP))
-    join = "".join(f"echo 0 >&{number} && exec {number}>&- && " for number, _ in joined)
-    argv = ["/bin/sh", "-c", f'{join}exec "$@"; {_JOIN_FAILED}', "sh", *command] if joined else command
+    numbered = list(enumerate(groups, start=_FIRST_GROUP))
+    join = "".join(f"echo 0 >&{number} && exec {number}>&- && " for number, _ in numbered)
+    argv = ["/bin/sh", "-c", f'{join}exec "$@"; {_JOIN_FAILED}', "sh", *command] if numbered else command
     null = os.open(os.devnull, os.O_RDWR)
-    kept = [*enumerate((null, *output)), *joined, *((file, file) for file in files)]
+    chosen = [*enumerate((null, *output)), *numbered, *((file, file) for file in files)]
     try:
         return os.posix_spawn(
             argv[0],
             argv,
             {},  # the guest can read the environment of the bubblewrap process
-            file_actions=[(os.POSIX_SPAWN_DUP2, file, number) for number, file in kept],
+            file_actions=[(os.POSIX_SPAWN_DUP2, file, number) for number, file in chosen],
             setsid=True,
             setsigdef=[signal.SIGCHLD],
         )

@@ -116,7 +116,7 @@ def encode(value: Any, buffers: list[bytes], level: int = 0) -> Any:
         case str():
             return _text(value)
         case bytes() | bytearray() | memoryview():
-            return {"__bytes__": _put(bytes(value), buffers)}
+            return {"__bytes__": _append_buffer(bytes(value), buffers)}
         case list() | tuple():
             return [encode(each, buffers, level + 1) for each in value]
         case dict():
@@ -152,7 +152,7 @@ def _text(value: str) -> str:
     return str.__str__(value)  # the value of an enum member, not its name
 
 
-def _put(data: bytes, buffers: list[bytes]) -> int:
+def _append_buffer(data: bytes, buffers: list[bytes]) -> int:
     buffers.append(data)
     return len(buffers) - 1
 
@@ -173,11 +173,11 @@ def _foreign(value: Any, buffers: list[bytes], level: int) -> Any:
     from PIL import Image
 
     if isinstance(value, Image.Image):
-        return {"__picture__": _put(_encode_image(value), buffers)}
+        return {"__picture__": _append_buffer(_encode_image(value), buffers)}
     if isinstance(value, np.generic):
         return encode(value.item(), buffers, level + 1)
     if isinstance(value, np.ndarray):
-        return {"__picture__": _put(_encode_image(_convert_array(value)), buffers)}
+        return {"__picture__": _append_buffer(_encode_image(_convert_array(value)), buffers)}
     kind = type(value).__name__
     raise _NotPlain(
         f"a value of type {kind}; only plain values, lists, dictionaries and images go to the host"
@@ -202,12 +202,12 @@ def _encode_image(image: Any) -> bytes:
 
     if not (image.width and image.height):
         raise _NotPlain(f"a picture of {image.width}x{image.height} pixels is empty")
-    shown = image if image.mode in ("L", "RGB", "RGBA") else rgb(image)
+    saved = image if image.mode in ("L", "RGB", "RGBA") else rgb(image)
     sink = BytesIO()
-    if shown.mode == "RGB" and shown.width * shown.height > _LOSSLESS_PIXELS:
-        shown.save(sink, "JPEG", quality=_JPEG_QUALITY, subsampling=0)
+    if saved.mode == "RGB" and saved.width * saved.height > _LOSSLESS_PIXELS:
+        saved.save(sink, "JPEG", quality=_JPEG_QUALITY, subsampling=0)
     else:
-        shown.save(sink, "PNG", compress_level=1)
+        saved.save(sink, "PNG", compress_level=1)
     return sink.getvalue()
 
 

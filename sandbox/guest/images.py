@@ -56,11 +56,11 @@ def _serialize_loading(image: ImageFile.ImageFile) -> ImageFile.ImageFile:
     """Guard decoding by a lock: Pillow's is not thread-safe, and a cell may crop in several threads."""
     load, lock = image.load, threading.RLock()
 
-    def guarded() -> Any:
+    def load_with_lock() -> Any:
         with lock:
             return load()
 
-    image.load = guarded  # type: ignore[method-assign]
+    image.load = load_with_lock  # type: ignore[method-assign]
     return image
 
 

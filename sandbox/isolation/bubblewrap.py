@@ -124,8 +124,8 @@ class Confinement:
         argv = [self.bwrap, *(() if self.setpriv else ("--unshare-user",)), "--new-session", "--clearenv"]
         argv += [*_system(), "--bind", "/proc", "/proc", "--dev-bind", "/dev", "/dev"]
         argv += ["--perms", "1777", "--size", str(64 * MIB), "--tmpfs", "/tmp"]
-        argv += _binds((*self._shared(), *mounts))
-        in_tree = [Mount(each.source, _TREE + each.target) for each in self._shared() if not each.is_on_tmpfs]
+        argv += _binds((*self._shared_mounts(), *mounts))
+        in_tree = [Mount(each.source, _TREE + each.target) for each in self._shared_mounts() if not each.is_on_tmpfs]
         argv += [*_system(_TREE), *_devices(f"{_TREE}/dev", is_measured=self.is_measured), *_binds(in_tree)]
         argv += _folders(f"{_TREE}{folder}/x" for folder in ("/proc", "/tmp", IMAGES_FOLDER))
         argv += ["--remount-ro", "/", *_setenv(self.environment())]
@@ -151,10 +151,10 @@ class Confinement:
         yield from ("--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys")
         yield from ("--size", shared, "--tmpfs", "/dev/shm")
         yield from ("--size", str(self.policy.disk_bytes), "--tmpfs", "/tmp", "--dir", WORK_FOLDER)
-        for mount in self._shared():
+        for mount in self._shared_mounts():
             yield from ("--ro-bind", mount.target, mount.target) if mount.is_on_tmpfs else ()
 
-    def _shared(self) -> tuple[Mount, ...]:
+    def _shared_mounts(self) -> tuple[Mount, ...]:
         """The mounts that zygote and containers share, at the same paths."""
         folders = (Mount(Path(folder), folder) for folder in self.interpreter.folders)
         return (*folders, *(Mount(path, f"{_FONTS_FOLDER}/{path.name}") for path in self.fonts))

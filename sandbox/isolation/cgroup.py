@@ -148,9 +148,9 @@ class Group:
         folder = self.by_controller["memory"]
         if not _counter(folder, ("memory.events", "memory.oom_control"), "oom_kill"):
             return None
-        if _reached_limit(folder, "memory.events"):
+        if _has_reached_limit(folder, "memory.events"):
             return "session"
-        return "sandbox" if _reached_limit(folder.parent, "memory.events.local") else "machine"
+        return "sandbox" if _has_reached_limit(folder.parent, "memory.events.local") else "machine"
 
     def prioritize(self, urgency: Urgency) -> None:
         """Set its share of a busy processor: new cells first, then long ones, then what runs after a cell."""
@@ -190,7 +190,15 @@ def find_cgroups(max_memory_bytes: int | None = None) -> tuple[Cgroups | None, s
             why.append(f"{error.filename or next(iter(parents.values()))}: {error.strerror}")
             continue
         return groups, f"version {groups.version}: {', '.join(groups.controllers)}"
-    return None, f"none for user {os.getuid()} ({'; '.join(why)})"
+    return None, f"none for user {os.getuid()} ({'; '.join(why)}{_advise()})"
+
+
+def _advise() -> str:
+    """How an ordinary user gets cgroups: below the user's service manager they can be made, elsewhere not."""
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    if os.getuid() == 0 or not runtime or not (Path(runtime) / "systemd" / "private").exists():
+        return ""
+    return "; start this program with `systemd-run --user --scope` to get them"
 
 
 def limit_of_own_group() -> int | None:
@@ -307,7 +315,7 @@ def _write(file: Path, value: str) -> None:
     file.write_text(value)
 
 
-def _reached_limit(folder: Path, events: str) -> bool:
+def _has_reached_limit(folder: Path, events: str) -> bool:
     """Whether the limit of this group was reached. Version 1 reports only how near its usage came to it."""
     if _counter(folder, (events,), "oom"):
         return True

@@ -86,11 +86,11 @@ def _folder_of(package: str) -> str | None:
 
 def _outermost(folders: set[str]) -> tuple[str, ...]:
     """The folders without those inside another one or inside /usr."""
-    kept: list[str] = []
+    outermost: list[str] = []
     for folder in sorted(folders):
-        if not any(Path(folder).is_relative_to(outer) for outer in ("/usr", *kept)):
-            kept.append(folder)
-    return tuple(kept)
+        if not any(Path(folder).is_relative_to(outer) for outer in ("/usr", *outermost)):
+            outermost.append(folder)
+    return tuple(outermost)
 
 
 def font_lists(interpreter: Interpreter) -> tuple[Path, ...]:

@@ -67,7 +67,7 @@ class WatchedSession:
 
     def measure(self) -> int:
         """An upper bound of its memory. Sets `bytes`, corrected by a recent exact measurement."""
-        bound = self._unowned_bytes() + sum(_processes(f"{self._path}/proc").values())
+        bound = self._measure_unowned() + sum(_processes(f"{self._path}/proc").values())
         is_fresh = time.monotonic() - self.measured_at < _FRESH_S
         self.bytes = max(bound - self.shared_bytes, 0) if is_fresh else bound
         return bound
@@ -75,7 +75,7 @@ class WatchedSession:
     def measure_exactly(self) -> int:
         """Its memory, with its share of shared pages; ten times as slow, or more with many processes."""
         bound = self.measure()
-        self.bytes = self._unowned_bytes() + _exact_bytes(f"{self._path}/proc")
+        self.bytes = self._measure_unowned() + _exact_bytes(f"{self._path}/proc")
         self.shared_bytes = max(bound - self.bytes, 0)
         self.measured_at = time.monotonic()
         return self.bytes
@@ -86,7 +86,7 @@ class WatchedSession:
     ) -> str:  # paths are strings here: creating Path objects takes longer than reading the files
         return f"/proc/self/fd/{self.root}"
 
-    def _unowned_bytes(self) -> int:
+    def _measure_unowned(self) -> int:
         """Memory that belongs to no process."""
         return _tmpfs_bytes(self._path) + _socket_bytes(f"{self._path}/proc/1/net")
 

@@ -111,13 +111,13 @@ class Collector:
             self._tail_chars -= cut
             self._omitted_chars += cut
 
-    def _add_figure(self, shown: str | Omitted) -> None:
+    def _add_figure(self, data: str | Omitted) -> None:
         """Add a figure given as base64, or a note why it is missing. Figures over the limit are only counted."""
         if self._figures >= self._policy.figures:
             self._omitted_figures += 1
             return
         self._figures += 1
-        figure = self._figure(shown) if isinstance(shown, str) else shown
+        figure = self._figure(data) if isinstance(data, str) else data
         (self._tail if self._tail else self._head).append(figure)
 
     def _figure(self, encoded: str) -> Figure | Omitted:
@@ -142,13 +142,13 @@ class Collector:
 
 def cell_error(content: Mapping[str, Any]) -> CellError:
     """The exception in an `error` message or a failed reply."""
-    shown = _replace_surrogates(_COLOUR.sub("", "\n".join(_traceback(content.get("traceback")))))
-    found = _LINE.findall(shown)
+    text = _replace_surrogates(_COLOUR.sub("", "\n".join(_traceback(content.get("traceback")))))
+    found = _LINE.findall(text)
     return CellError(
         name=_text(content.get("ename"), "Error", _NAME_CHARS),
         message=_text(content.get("evalue"), "", _MESSAGE_CHARS),
         line=int(found[-1]) if found else None,
-        traceback=_cut_middle(shown, _TRACEBACK_CHARS),
+        traceback=_cut_middle(text, _TRACEBACK_CHARS),
     )
 
 

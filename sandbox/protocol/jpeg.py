@@ -43,11 +43,11 @@ def rebuild(data: bytes, most_pixels: int) -> tuple[bytes, int, int]:
     """The same image without metadata, its width and its height. Raises InvalidImage."""
     if not data.startswith(SIGNATURE) or not data.endswith(_END):
         raise InvalidImage("that is a truncated JPEG file")
-    kept, frame, scans, compressed = [SIGNATURE], None, 0, 0
+    segments, frame, scans, compressed = [SIGNATURE], None, 0, 0
     for marker, content, whole in _segments(data):
         if marker in _METADATA and not _is_needed(marker, content):
             continue
-        kept.append(whole)
+        segments.append(whole)
         match marker:
             case _ if marker in _FRAMES and frame is None:
                 frame = _frame(content, most_pixels)
@@ -62,8 +62,8 @@ def rebuild(data: bytes, most_pixels: int) -> tuple[bytes, int, int]:
         raise InvalidImage("that is a JPEG file without pixels")
     if compressed * 8 < (frame.width // 8) * (frame.height // 8):  # each block takes a bit or more
         raise InvalidImage("with fewer JPEG pixels than its header says")
-    kept.append(_END)
-    return (data if sum(map(len, kept)) == len(data) else b"".join(kept)), frame.width, frame.height
+    segments.append(_END)
+    return (data if sum(map(len, segments)) == len(data) else b"".join(segments)), frame.width, frame.height
 
 
 def _segments(data: bytes) -> Iterator[_Segment]:

@@ -85,11 +85,11 @@ def rebuild(data: bytes, header: Header) -> bytes:
     _check_palette(header, palette, transparency)
     _check_pixels(header, [chunk.content for chunk in pixels])
     colours = [palette] if palette and header.colour == 3 else []
-    kept = [*colours, *([transparency] if transparency else []), *pixels]
+    chunks = [*colours, *([transparency] if transparency else []), *pixels]
     end = b"\0\0\0\0IEND\xaeB`\x82"
-    if sum(len(chunk.whole) for chunk in kept) + _FIRST_CHUNK + len(end) == len(data):
+    if sum(len(chunk.whole) for chunk in chunks) + _FIRST_CHUNK + len(end) == len(data):
         return data
-    return b"".join([data[:_FIRST_CHUNK], *(chunk.whole for chunk in kept), end])
+    return b"".join([data[:_FIRST_CHUNK], *(chunk.whole for chunk in chunks), end])
 
 
 def _parts(data: bytes, header: Header) -> tuple[_Chunk | None, _Chunk | None, list[_Chunk]]:

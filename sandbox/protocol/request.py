@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ _POLL_S = 1.0  # a Ctrl-C that Linux delivers to another thread is noticed withi
 _LATE_CHARS = 10_000
 _SHORT_ROUND_S = 0.0005  # a shorter round is not part of a flood
 _PAUSE_FACTOR, _MAX_PAUSE_S = 6, 0.05
+_FLOODS = threading.Lock()  # held by the long cell of this process whose output is being read
 _MAX_DRAINED = 256  # messages of earlier cells that are read before a cell; the rest is discarded
 _OUTPUT_LIMIT = "the rest of the output left out: the cell wrote too much"
 _OUTPUT_LOST = "the rest of the output was lost: a message was too large, or forged"
@@ -90,9 +92,7 @@ class Request:
         self.reply: dict[str, Any] | None = None
         self.complete = on_output is None  # whether all of the wanted output has arrived
         self.missing: str | None = None  # why some of the output is missing
-        self.is_paced = (
-            False  # whether a flood of output is read slowly, because others need this process too
-        )
+        self.is_paced = False  # whether output is read slowly, because other sessions need this process too
         self.fault: str | None = None  # the protocol violation for which the kernel is given up
 
     def wait(self, deadline: float, interrupt_fd: int | None = None) -> Ending:
@@ -109,11 +109,8 @@ class Request:
                 self._stop_output(_OUTPUT_LOST)
                 return "replied"
             ready = self._poll(min(left, _POLL_S), interrupt_fd)
-            started = time.monotonic()
             self._serve_calls(ready)
-            received = self._read(ready)
-            if received and self.is_paced:
-                self._pause(time.monotonic() - started)
+            received = self._read_in_turn(ready) if self.is_paced else self._read(ready)
             if self.reply is not None and self.complete:
                 return "replied"
             if interrupt_fd in ready:
@@ -121,10 +118,18 @@ class Request:
             if self._has_fault() or (self._has_ended(ready) and not received):
                 return "died"  # and everything that it sent has been read
 
-    def _pause(self, spent_s: float) -> None:
-        """Leave the interpreter to other threads for longer than it was used; the kernel waits meanwhile."""
-        if spent_s > _SHORT_ROUND_S:
-            time.sleep(min(spent_s * _PAUSE_FACTOR, _MAX_PAUSE_S))
+    def _read_in_turn(self, ready: set[Channel | int]) -> bool:
+        """Read as one of all floods at a time, and leave the interpreter to other threads for longer than it was used."""
+        if not _FLOODS.acquire(timeout=_MAX_PAUSE_S):
+            return True  # nothing is lost: the kernel waits meanwhile
+        try:
+            started = time.monotonic()
+            received = self._read(ready)
+            if received and (spent_s := time.monotonic() - started) > _SHORT_ROUND_S:
+                time.sleep(min(spent_s * _PAUSE_FACTOR, _MAX_PAUSE_S))
+            return received
+        finally:
+            _FLOODS.release()
 
     def _limit(self, deadline: float) -> float:
         if self.reply is not None:

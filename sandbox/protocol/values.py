@@ -109,10 +109,10 @@ def encode(value: object, buffers: list[bytes], level: int = 0) -> Any:
         case str():
             return _text(value)
         case Figure(data=data):
-            return {"__picture__": _put(data, buffers)}
+            return {"__picture__": _append_buffer(data, buffers)}
         case bytes() | bytearray():
             kind = "__picture__" if measure(bytes(value)) else "__bytes__"
-            return {kind: _put(bytes(value), buffers)}
+            return {kind: _append_buffer(bytes(value), buffers)}
         case list() | tuple():
             return [encode(each, buffers, level + 1) for each in value]
         case dict():
@@ -121,7 +121,7 @@ def encode(value: object, buffers: list[bytes], level: int = 0) -> Any:
     raise NotPlain(f"a value of type {type(value).__name__}")
 
 
-def _put(data: bytes, buffers: list[bytes]) -> int:
+def _append_buffer(data: bytes, buffers: list[bytes]) -> int:
     buffers.append(data)
     return len(buffers) - 1
 

@@ -12,6 +12,7 @@ import pytest
 
 from sandbox import Policy
 from sandbox.isolation.session_limits import default_max_memory, find_session_limits
+from tests.sandbox.ordinary_user import ordinary_user
 
 WITHOUT_PROC = """
 from sandbox import IsolationError, Policy
@@ -72,3 +73,21 @@ def test_without_isolation_there_is_no_container_to_be_watched() -> None:
 def test_all_sessions_together_leave_a_part_of_the_machine() -> None:
     machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     assert 0 < default_max_memory() <= 0.8 * machine
+
+
+def test_a_user_without_cgroups_is_shown_how_to_get_them_from_systemd() -> None:
+    script = """
+import os, pathlib
+folder = pathlib.Path.home() / "systemd"
+folder.mkdir()
+(folder / "private").touch()
+os.environ["XDG_RUNTIME_DIR"] = str(folder.parent)
+from sandbox.isolation.cgroup import find_cgroups
+groups, reason = find_cgroups()
+print("cgroups" if groups else reason)
+"""
+    with ordinary_user() as user:
+        printed = user.run(script)
+    if printed == "cgroups\n":
+        pytest.skip("this user has cgroups")
+    assert "`systemd-run --user --scope`" in printed
