@@ -67,17 +67,12 @@ class Channels:
         )  # the same for shell and stdin, so that a kernel can address its host calls
         self._open: dict[str, Channel] = {}  # connected when first used: few sessions need all
         self.is_muted = False
+        self.fault: str | None = None  # the protocol violation of the kernel on a required channel
         self.shell, self.output = self._connect("shell"), self._connect("iopub")
 
     @property
     def stdin(self) -> Channel:
         return self._open.get("stdin") or self._connect("stdin")
-
-    @property
-    def fault(self) -> str | None:
-        """The protocol violation of the kernel on a required channel, if any."""
-        known = (self._open.get(name) for name in ("shell", "stdin", "control"))
-        return next((each.fault for each in known if each is not None and each.fault), None)
 
     def send(
         self,
@@ -103,6 +98,8 @@ class Channels:
     def receive(self, channel: Channel) -> Received | None:
         """The next message, which may be MALFORMED; None if none has arrived completely."""
         parts = channel.receive()
+        if channel.fault and channel is not self.output:
+            self.fault = channel.fault
         return None if parts is None else self._messages.read(parts)
 
     def poll(
@@ -124,6 +121,8 @@ class Channels:
                 continue
             channel = watched[descriptor]
             channel.advance()
+            if channel.fault and channel is not self.output:
+                self.fault = channel.fault
             if channel in wanted and events & ~select.POLLOUT:
                 ready.add(channel)
         return ready
@@ -183,6 +182,7 @@ class Channel:
 
     def __init__(self, path: Path, kind: Literal["DEALER", "SUB"], limits: Limits, identity: bytes) -> None:
         self.received = 0  # bytes, so far
+        self.is_open = False
         self.fault: str | None = None  # how the peer broke the protocol
         self._incoming = Incoming(limits)
         self._outgoing: deque[Frame | memoryview] = deque()  # held back until the handshake is complete
@@ -192,10 +192,6 @@ class Channel:
         self._connect(path, build_handshake(kind, identity))
         if kind == "SUB":
             self.subscribe()
-
-    @property
-    def is_open(self) -> bool:
-        return self._socket is not None
 
     @property
     def is_drained(self) -> bool:
@@ -242,7 +238,7 @@ class Channel:
 
     def receive(self) -> list[Frame] | None:
         """The next message, or None if it is not complete yet."""
-        message = self._step(self._incoming.next_message)
+        message = self._step(self._incoming.next_message) if self._incoming.may_have_message else None
         if message is None and self._read():
             message = self._step(self._incoming.next_message)
             if self._outgoing:
@@ -253,7 +249,7 @@ class Channel:
         """Close it and drop what is unread or unsent. May be called twice."""
         if self._socket is not None:
             self._socket.close()
-            self._socket = None
+            self._socket, self.is_open = None, False
             self._incoming = Incoming(Limits(0, 0))
             self._outgoing.clear()
 
@@ -265,7 +261,7 @@ class Channel:
         except OSError:  # no listener, or its backlog is full
             connecting.close()
         else:
-            self._socket = connecting
+            self._socket, self.is_open = connecting, True
 
     def _step(self, step: Callable[[], _Result]) -> _Result | None:
         try:

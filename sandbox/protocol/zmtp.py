@@ -47,16 +47,11 @@ class Incoming:
         self._size = 0
         self._body: bytearray | None = None  # of the current frame
         self._flags = self._missing = 0
-        self._needs_more = True
-
-    @property
-    def may_have_message(self) -> bool:
-        """Whether `next_message` can return one without more data."""
-        return not self._needs_more
+        self.may_have_message = False  # whether `next_message` can return one without more data
 
     def feed(self, data: bytes) -> None:
         """Add the next bytes that were received."""
-        self._needs_more = False
+        self.may_have_message = True
         if self._body is None:
             self._data, self._at = self._data[self._at :] + data, 0
             return
@@ -73,7 +68,7 @@ class Incoming:
                 self._parts.append(body)
                 if not self._flags & _MORE:
                     return self._end_message()
-        self._needs_more = True
+        self.may_have_message = False
         return None
 
     def finish_handshake(self) -> bool:
@@ -96,7 +91,7 @@ class Incoming:
     def _end_message(self) -> list[Frame]:
         parts, self._parts, self._size = self._parts, [], 0
         if self._at == len(self._data):
-            self._data, self._at, self._needs_more = b"", 0, True
+            self._data, self._at, self.may_have_message = b"", 0, False
         return parts
 
     def _next_frame(self) -> Frame | None:
