@@ -119,7 +119,7 @@ class Request:
                 return "died"  # and everything that it sent has been read
 
     def _read_in_turn(self, ready: set[Channel | int]) -> bool:
-        """Read as one of all floods at a time, and leave the interpreter to other threads for longer than it was used."""
+        """Read one flood at a time, and then leave the interpreter to other threads for longer than it was used."""
         if not _FLOODS.acquire(timeout=_MAX_PAUSE_S):
             return True  # nothing is lost: the kernel waits meanwhile
         try:
