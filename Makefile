@@ -19,6 +19,7 @@
 # make teardown [ARGS="--kills 200"]      hosts killed under load: nothing of their containers survives
 # make fuzz [ARGS="--inputs 200000"]      broken input for everything on the host that reads from a guest
 # make soak [SESSIONS=2000]         that many sessions, some hostile: every result right, nothing left behind
+# make lock                         the newest versions of all dependencies into requirements.lock; needs uv
 # make clean                        remove what was built and cached; .venv* and runs/ stay
 #
 # Each of them sets up .venv and the system packages first, where they are missing.
@@ -34,7 +35,7 @@ SESSIONS ?= 2000
 
 PORT ?= 7860
 
-.PHONY: help run demo test check coverage test-real test-vision test-train test-ray vdebugger-world doctor bench bench-requests bench-faults bench-sandbox neighbours teardown fuzz docs soak clean
+.PHONY: help run demo test check coverage test-real test-vision test-train test-ray vdebugger-world doctor bench bench-requests bench-faults bench-sandbox neighbours teardown fuzz docs soak lock clean
 
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
@@ -124,6 +125,10 @@ fuzz:
 soak:
 	@scripts/setup run
 	@.venv/bin/python -m benchmarks.soak --sessions "$(SESSIONS)" $(ARGS)
+
+lock:
+	uv pip compile pyproject.toml --universal --python-version 3.11 --upgrade --quiet --no-annotate --no-header \
+	  --strip-extras $(addprefix --extra ,dev docs guest data web ocr) --output-file requirements.lock
 
 clean:
 	rm -rf build dist *.egg-info .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -125,7 +125,9 @@ class Confinement:
         argv += [*_system(), "--bind", "/proc", "/proc", "--dev-bind", "/dev", "/dev"]
         argv += ["--perms", "1777", "--size", str(64 * MIB), "--tmpfs", "/tmp"]
         argv += _binds((*self._shared_mounts(), *mounts))
-        in_tree = [Mount(each.source, _TREE + each.target) for each in self._shared_mounts() if not each.is_on_tmpfs]
+        in_tree = [
+            Mount(each.source, _TREE + each.target) for each in self._shared_mounts() if not each.is_on_tmpfs
+        ]
         argv += [*_system(_TREE), *_devices(f"{_TREE}/dev", is_measured=self.is_measured), *_binds(in_tree)]
         argv += _folders(f"{_TREE}{folder}/x" for folder in ("/proc", "/tmp", IMAGES_FOLDER))
         argv += ["--remount-ro", "/", *_setenv(self.environment())]

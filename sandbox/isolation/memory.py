@@ -34,6 +34,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from sandbox.errors import IsolationError
+from sandbox.isolation.processes import pid_of
 
 Exhausted: TypeAlias = Literal["session", "sandbox", "machine"]
 """Which memory ran out: that of one session, of all sessions together, or of the machine."""
@@ -107,7 +108,7 @@ class Watchdog:
 
     def watch(self, container: int, kill: Callable[[], None]) -> WatchedSession:
         """Watch the container of this pidfd until `forget`; `kill` must not wait. Raises OSError."""
-        root = os.open(f"/proc/{_pid(container)}/root", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        root = os.open(f"/proc/{pid_of(container)}/root", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         watched = WatchedSession(root, kill)
         with self._changed:
             self._sessions.append(watched)
@@ -196,15 +197,6 @@ def _check_proc() -> None:
         Path("/proc/self/ns/pid").readlink()
     except (OSError, ValueError, IndexError) as error:
         raise IsolationError(f"/proc does not show the memory of processes ({error})") from error
-
-
-def _pid(pidfd: int) -> int:
-    """The pid in the PID namespace of this process. Raises ProcessLookupError."""
-    lines = Path(f"/proc/self/fdinfo/{pidfd}").read_text().splitlines()
-    pid = next(int(line.split()[1]) for line in lines if line.startswith("Pid:"))
-    if pid <= 0:
-        raise ProcessLookupError(f"the process behind pidfd {pidfd} has ended")
-    return pid
 
 
 def _processes(proc: str) -> dict[str, int]:

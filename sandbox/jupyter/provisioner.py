@@ -23,7 +23,7 @@ from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning.provisioner_base import KernelProvisionerBase
 from traitlets import Dict
 
-from sandbox.isolation.pidfd import send_signal
+from sandbox.isolation.processes import send_signal
 from sandbox.jupyter.kernelspec import policy_from
 from sandbox.policy import Policy
 from sandbox.runtime.engine import Engine

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from sandbox.isolation.processes import Container
 from sandbox.policy import Policy
 from sandbox.protocol.channels import Channel, Channels
 from sandbox.protocol.messages import Received
 from sandbox.protocol.rpc import Calls
-from sandbox.runtime.kernel_handle import Container
 
 Ending: TypeAlias = Literal["replied", "died", "timed_out", "interrupted"]
 OnOutput: TypeAlias = Callable[[Received], None]

@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from sandbox.errors import KernelStartError
-from sandbox.isolation.pidfd import send_signal
+from sandbox.isolation.processes import send_signal
 from sandbox.policy import Policy
 from sandbox.protocol.channels import CHANNELS, Channels
 from sandbox.protocol.request import Connection, Ending, OnOutput, Request

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import select
 import shutil
-import signal
-import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from sandbox.errors import KernelStartError
 from sandbox.isolation.bubblewrap import WORK_FOLDER
-from sandbox.isolation.pidfd import has_ended, send_signal
+from sandbox.isolation.processes import Container
 from sandbox.policy import Policy
 from sandbox.protocol.channels import Listeners
 
@@ -145,49 +142,3 @@ def _build_handle(resources: KernelResources, container: Container, stderr_fd: i
     except OSError as error:
         container.close()
         raise KernelStartError(f"the memory of the container cannot be measured: {error}") from error
-
-
-class Container:
-    """Two pidfds: `kernel` is readable once the kernel has ended, `container` once every process in it has ended.
-
-    Without isolation there is no container: both pidfds are the kernel's, and its process group is ended with it.
-    """
-
-    def __init__(self, container: int, kernel: int, pid: int, *, is_isolated: bool) -> None:
-        self._container = container
-        self._is_isolated = is_isolated
-        self.kernel = kernel
-        self.pid = pid  # of the kernel, on the host
-        self._lock = threading.Lock()
-
-    @property
-    def pidfd(self) -> int:
-        """The pidfd of the container's first process."""
-        return self._container
-
-    def is_alive(self) -> bool:
-        return not has_ended(self.kernel)
-
-    def kill(self) -> None:
-        """Send the signal that ends every process in the container, without waiting. From any thread."""
-        with self._lock:
-            if self._container >= 0 and not has_ended(self._container):
-                send_signal(self._container, signal.SIGKILL)
-            if self._container >= 0 and not self._is_isolated:
-                _kill_process_group(self.pid)
-
-    def close(self) -> None:
-        """End every process in the container and wait until they are gone. May be called twice."""
-        self.kill()
-        with self._lock:
-            if self._container >= 0:
-                has_ended(self._container, 5)
-                for descriptor in {self._container, self.kernel}:
-                    os.close(descriptor)
-                self._container = -1
-
-
-def _kill_process_group(leader: int) -> None:
-    with contextlib.suppress(ProcessLookupError):  # the group has no process left
-        if leader > 0:
-            os.killpg(leader, signal.SIGKILL)

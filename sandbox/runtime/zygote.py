@@ -21,9 +21,8 @@ from typing import Any
 
 from sandbox.errors import KernelStartError
 from sandbox.isolation.bubblewrap import Confinement, limits
-from sandbox.isolation.pidfd import pid_of, send_signal
+from sandbox.isolation.processes import Container, pid_of, send_signal
 from sandbox.isolation.seccomp import filter_programs, zygote_filter
-from sandbox.runtime.kernel_handle import Container
 
 _PACKET = 65_536
 

@@ -328,10 +328,11 @@ sessions: 2
 """
 
 import ctypes
+import errno
 
 libc = ctypes.CDLL(None, use_errno=True)
 key, create, exclusive = int(MARKER[:7], 16) + 1, 0o1000, 0o2000
-if libc.msgget(key, create | exclusive | 0o600) < 0:
+if libc.msgget(key, create | exclusive | 0o600) < 0 and ctypes.get_errno() == errno.EEXIST:
     libc.msgctl(libc.msgget(key, 0), 0, None)
     print(MARKER)
 
@@ -476,10 +477,11 @@ sessions: 2
 """
 
 import ctypes
+import errno
 
 libc = ctypes.CDLL(None, use_errno=True)
 key, create, exclusive, remove = int(MARKER[:7], 16) + 1, 0o1000, 0o2000, 0
-if libc.shmget(key, 4096, create | exclusive | 0o600) < 0:
+if libc.shmget(key, 4096, create | exclusive | 0o600) < 0 and ctypes.get_errno() == errno.EEXIST:
     libc.shmctl(libc.shmget(key, 4096, 0), remove, None)
     print(MARKER)
 

@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 
-from sandbox.isolation.pidfd import send_signal
+from sandbox.isolation.processes import send_signal
 
 
 def test_a_process_that_is_gone_by_then_is_no_error() -> None:
