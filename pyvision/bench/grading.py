@@ -1,24 +1,38 @@
-"""Grade records: the metric that is meant, what it says of an answer, and what no metric is asked about."""
+"""Grade answers: find the metric, score one answer or a whole experiment, and ask a judge where the rules find nothing.
+
+A judge's replies are stored in the run's folder before any score is written: if the judge fails or is interrupted,
+none of them is lost, and the same command resumes from there.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from pathlib import Path
+from typing import TypeAlias
 
+from pyvision.bench.metrics.judge import VERDICTS, Judge, Verdicts
+from pyvision.bench.runner.preflight import check_model
+from pyvision.bench.runner.recorder import Recorder
 from pyvision.bench.samples import INFRASTRUCTURE, Record, Sample, Score
 from pyvision.bench.store import Store
 from pyvision.errors import ConfigError, ModelError, PyVisionError
-
-if TYPE_CHECKING:
-    from pyvision.bench.metrics.judge import Judge
+from pyvision.models.factory import ResolvedModel, resolve_model
 
 Metric: TypeAlias = Callable[[str, Sample], Score]
 
 BY_SAMPLE = "by_sample"
 """The metric of an experiment whose samples name their own, as `metadata["metric"]`."""
+
 JUDGE = "+judge:"
 """Between a metric and the name of the judge that was asked where its rules found nothing."""
+
+Key: TypeAlias = tuple[str, int]
+
+Watch: TypeAlias = Callable[[int, int], None]
+"""Is told how many records of how many are graded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +68,6 @@ class Grading:
             return _failed("the metric failed", f"{type(error).__name__}: {error}")
 
 
-def _failed(what: str, error: str) -> Score:
-    return Score(None, f"{what}: {error}"[:300], unscored=what)
-
-
 def find_grading(name: str | None, judge: Judge | None = None) -> Grading:
     """The grading by NAME[:FLAVOUR], or by what each sample names. Raises ConfigError for an unknown one.
 
@@ -74,6 +84,72 @@ def find_grading(name: str | None, judge: Judge | None = None) -> Grading:
     from pyvision.bench.metrics.judge import with_judge
 
     return Grading(f"{rules.key}{JUDGE}{judge.model.name}", with_judge(rules.metric, judge))
+
+
+def grade(store: Store, grading: Grading) -> Mapping[tuple[str, int], Score]:
+    """(sample id, repeat) -> score, for every record."""
+    return {
+        (record.sample_id, record.repeat): grading.score(record, sample) for record, sample in answered(store)
+    }
+
+
+def regrade(folder: Path, metric: str | None) -> None:
+    """Score every record of a folder again, by this metric or the one it has. Raises ConfigError."""
+    with Store(folder) as store:
+        grading = find_grading(metric or store.default_metric)
+        scores, configured = grade(store, grading), store.configuration
+    with Recorder(folder, configured, metric=grading.key) as recorder:
+        recorder.write_scores(scores)
+
+
+def judge_run(
+    folder: Path,
+    metric: str | None,
+    resolved: ResolvedModel,
+    *,
+    workers: int = 4,
+    watch: Watch = lambda done, total: None,
+) -> None:
+    """Score every record of a folder again, by this metric or the one it has, and the judge after it.
+
+    workers: answers that are judged at once. Raises ConfigError; ModelError when the judge cannot be reached: then
+    the scores are as they were.
+    """
+    judge = Judge(resolved.model, Verdicts(folder / VERDICTS))
+    with Store(folder) as store:
+        grading = find_grading(metric or store.default_metric, judge)
+        try:
+            scores = _scores(store, grading, workers, watch)
+        except ModelError as error:
+            told = f"judge {judge.model.name}: {error}; what it said so far is kept, the same command goes on"
+            raise ModelError(told) from error
+        configured = store.configuration
+    with Recorder(folder, configured, metric=grading.key, secrets=resolved.secrets) as recorder:
+        recorder.write_scores(scores)
+
+
+@contextmanager
+def open_judge(name: str) -> Iterator[ResolvedModel]:
+    """The model of that name, as `--model` takes it, or of a configuration file (*.json). Raises ConfigError."""
+    is_file = name.endswith(".json")
+    resolved = resolve_model(None if is_file else name, name if is_file else None)
+    with closing(resolved):
+        yield resolved
+
+
+@contextmanager
+def ready_judge(name: str) -> Iterator[ResolvedModel]:
+    """The same, after it was asked whether it is there. Raises ConfigError, ModelError."""
+    with open_judge(name) as resolved:
+        check_model(resolved)
+        yield resolved
+
+
+def answered(store: Store) -> Iterator[tuple[Record, Sample]]:
+    """Every record with its sample."""
+    samples = {sample.id: sample for sample in store.samples()}
+    for record in store.records():
+        yield record, samples[record.sample_id]
 
 
 def reason_unscored(record: Record, score: Score) -> str:
@@ -100,20 +176,6 @@ def _by_rules(name: str) -> Grading:
     return Grading(f"{stem}:{flavour or flavours_of(stem)[0]}", metric)
 
 
-def grade(store: Store, grading: Grading) -> Mapping[tuple[str, int], Score]:
-    """(sample id, repeat) -> score, for every record."""
-    return {
-        (record.sample_id, record.repeat): grading.score(record, sample) for record, sample in answered(store)
-    }
-
-
-def answered(store: Store) -> Iterator[tuple[Record, Sample]]:
-    """Every record with its sample."""
-    samples = {sample.id: sample for sample in store.samples()}
-    for record in store.records():
-        yield record, samples[record.sample_id]
-
-
 def _by_sample(answer: str, sample: Sample) -> Score:
     from pyvision.bench.metrics import find_metric
 
@@ -123,3 +185,23 @@ def _by_sample(answer: str, sample: Sample) -> Score:
 
 def _usual(sample: Sample) -> str:
     return "choice" if sample.choices else "text"
+
+
+def _scores(store: Store, grading: Grading, workers: int, watch: Watch) -> Mapping[Key, Score]:
+    pool = ThreadPoolExecutor(workers)
+    try:
+        asked: dict[Key, Future[Score]] = {
+            (record.sample_id, record.repeat): pool.submit(grading.asked, record, sample)
+            for record, sample in answered(store)
+        }
+        scores = {}
+        for done, (key, future) in enumerate(asked.items(), 1):
+            scores[key] = future.result()
+            watch(done, len(asked))
+        return scores
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _failed(what: str, error: str) -> Score:
+    return Score(None, f"{what}: {error}"[:300], unscored=what)

@@ -9,13 +9,12 @@ from typing import Any
 
 import pytest
 
-from pyvision.bench.analysis.judges import judges_of
-from pyvision.bench.analysis.markdown import to_markdown
+from pyvision.bench.analysis.document import to_markdown
 from pyvision.bench.analysis.read_experiment import read_experiment, read_results
 from pyvision.bench.analysis.report import report
-from pyvision.bench.grading import find_grading, in_words
-from pyvision.bench.metrics.verdicts import VERDICTS
-from pyvision.bench.regrading import judge_run, regrade
+from pyvision.bench.analysis.summary import judges_of
+from pyvision.bench.grading import find_grading, in_words, judge_run, regrade
+from pyvision.bench.metrics.judge import VERDICTS
 from pyvision.bench.runner import run
 from pyvision.bench.store import Store
 from pyvision.cli import main

@@ -14,8 +14,7 @@ from pyvision.bench.runner import run
 from pyvision.bench.runner.engines import Finished, Job
 from pyvision.bench.runner.recorder import Recorder, run_name
 from pyvision.bench.samples import JudgeInfo, Record, Sample, Score
-from pyvision.bench.schema import DATABASE, PICTURES, RUNS
-from pyvision.bench.store import Store
+from pyvision.bench.store import DATABASE, PICTURES, RUNS, Store
 from pyvision.errors import ConfigError, EndReason, RunFolderError
 from pyvision.events import Event, RunEnded, RunStarted
 from pyvision.trajectory import read_trajectory

@@ -1,11 +1,10 @@
-"""What the tools did: the same samples in several ablations, set against each other sample by sample.
+"""What the tools did: the same samples under several ablations, compared sample by sample, as numbers and as a report.
 
-Arms are named as in `ablations.ABLATIONS`. Repeats of an ablation are averaged for each sample, which takes the luck
-of single answers out. With one repeat each, a model that answers differently from run to run fills both `only` rows a
+Ablations are named as in `ablations.ABLATIONS`. Repeats of an ablation are averaged for each sample, which removes the
+luck of single answers. With one repeat each, a model that answers differently from run to run fills both `only` rows a
 little; the differences are free of that.
 
-Not covered: what an ablation changes in the model's course beyond what it is meant to, such as a model that notices
-that its cells print nothing and says so.
+Not covered: side effects of an ablation, such as a model that notices that its cells print nothing and says so.
 """
 
 from __future__ import annotations
@@ -15,8 +14,19 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TypeAlias
 
+from pyvision.bench.ablations import ABLATIONS
+from pyvision.bench.analysis.document import (
+    Document,
+    Paragraph,
+    Section,
+    Table,
+    format_signed_percent,
+    interval,
+    percent,
+    value,
+)
 from pyvision.bench.analysis.statistics import Estimate, difference_interval, mean_interval, ratio_interval
-from pyvision.bench.results import Result, values_by_sample
+from pyvision.bench.samples import Result, values_by_sample
 from pyvision.errors import ConfigError
 
 AblationValues: TypeAlias = tuple[float, ...]
@@ -75,6 +85,25 @@ def audit_table(ablations: Mapping[str, Sequence[Result]]) -> Audit:
     )
 
 
+def audit_report(audit: Audit, title: str) -> Document:
+    """The audit to be read."""
+    findings = tuple(_row(finding) for finding in audit.findings)
+    table = Table(("of the samples", "N", "left out", "%", "95 % interval"), findings)
+    meanings = tuple(Paragraph(meaning(finding)) for finding in audit.findings if finding.estimate)
+    return Document(
+        title, (_ablations(audit), Section("What the tools did", (table, *meanings, *_not_asked(audit))))
+    )
+
+
+def meaning(finding: Finding) -> str:
+    """The finding in a sentence, and whether the interval leaves the matter open."""
+    found = finding.estimate
+    if found is None:
+        return f"{finding.title}: no sample to tell it from."
+    said = finding.meaning.format(value=percent(found.value), signed=format_signed_percent(found.value))
+    return f"{said} (The interval holds zero: it may be nothing.)" if found.low <= 0 <= found.high else said
+
+
 def _check(ablations: Mapping[str, Sequence[Result]]) -> None:
     known = {name for question in QUESTIONS for name in question.needs}
     for name in ablations:
@@ -108,6 +137,28 @@ def _finding(
         len(usable),
         len(every) - len(usable),
     )
+
+
+def _ablations(audit: Audit) -> Section:
+    purposes: Mapping[str, str] = {ablation.name: ablation.purpose for ablation in ABLATIONS}
+    ordered = [ablation.name for ablation in ABLATIONS if ablation.name in audit.ablations]
+    rows = tuple(
+        (f"{name}: {purposes[name]}", str(found.n if found else 0), value(found), interval(found))
+        for name, found in ((name, audit.ablations[name]) for name in ordered)
+    )
+    return Section("Accuracy by arm", (Table(("arm", "scored", "%", "95 % interval"), rows),))
+
+
+def _row(finding: Finding) -> tuple[str, str, str, str, str]:
+    found = finding.estimate
+    n = found.n if found else 0
+    return finding.title, str(n), str(finding.left_out), value(found), interval(found)
+
+
+def _not_asked(audit: Audit) -> tuple[Paragraph, ...]:
+    if not audit.not_asked:
+        return ()
+    return (Paragraph(f"Not asked, as its arm was not run: {', '.join(audit.not_asked)}."),)
 
 
 def _only_first(rows: Sequence[AblationValues]) -> Estimate | None:

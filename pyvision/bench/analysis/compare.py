@@ -1,14 +1,41 @@
-"""Runs over the same samples against each other: paired by sample, tested, and set against what they cost."""
+"""Runs over the same samples against each other: paired by sample, tested, and at equal cost.
+
+At equal tokens the cheaper run votes over its repeats until it has spent as much. N repeats of a sample cost N times
+their mean. Where the other run's tokens lie between N and N + 1 of them, some samples (drawn by a seed) vote over N + 1
+and the others over N. Votes are counted over every N consecutive repeats in a ring and their values averaged, so that
+no repeat counts for more than another.
+"""
 
 from __future__ import annotations
 
+import random
+import unicodedata
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate
 from statistics import fmean
 
+from pyvision.bench.analysis.document import (
+    Document,
+    Paragraph,
+    Part,
+    Plot,
+    Section,
+    Table,
+    format_signed_percent,
+    interval,
+    percent,
+    probability,
+    value,
+)
+from pyvision.bench.analysis.plots import plot_accuracy_against
 from pyvision.bench.analysis.statistics import Estimate, difference_interval, mcnemar_exact, mean_interval
-from pyvision.bench.results import Result, by_sample, values_by_sample
+from pyvision.bench.analysis.summary import accuracy
+from pyvision.bench.samples import Result, by_sample, values_by_sample
 from pyvision.errors import ConfigError
+
+TOLERANCE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +74,21 @@ class Price:
     seconds: float
 
 
+@dataclass(frozen=True, slots=True)
+class EqualBudget:
+    """`comparison` sets the cheaper run's votes (first) against the dearer run (second).
+
+    votes: how many repeats most samples vote over; `share_with_one_more` of the samples vote over one more.
+    tokens: means of a sample, within 5 % of each other.
+    """
+
+    votes: int
+    share_with_one_more: float
+    cheaper_tokens: float
+    dearer_tokens: float
+    comparison: Comparison
+
+
 def compare(first: Run, second: Run) -> Comparison:
     """Pair two runs by sample id. Raises ConfigError where they share no scored sample."""
     mine, yours = values_by_sample(first.results), values_by_sample(second.results)
@@ -62,6 +104,50 @@ def compare(first: Run, second: Run) -> Comparison:
         (second.name, [yours[key] for key in shared]),
         left_out=len(every) - len(shared),
     )
+
+
+def at_equal_tokens(one: Run, other: Run, *, seed: int = 0) -> EqualBudget:
+    """Let the cheaper of two runs vote until both spend the same. Raises ConfigError where that cannot be.
+
+    Over the samples that the dearer run has a score of and the cheaper one all its repeats.
+    """
+    cheaper, dearer = sorted((one, other), key=lambda run: price(run).tokens)
+    votes_of, answers_of = _score(cheaper), _score(dearer)
+    most = max((len(group) for group in votes_of.values()), default=0)
+    shared = sorted(key for key in answers_of if len(votes_of.get(key, ())) == most)
+    if not shared or not most:
+        raise ConfigError(f"{one.name} and {other.name} have no scored sample in common")
+    drawn = random.Random(seed).sample(shared, len(shared))
+    target = sum(_tokens(answers_of[key]) for key in shared)
+    if not target:
+        raise ConfigError(
+            f"{dearer.name} spent no tokens, so there is no budget to match; compare without it"
+        )
+    votes, more, spent = _plan([_tokens(votes_of[key]) for key in drawn], target)
+    _check_spent(cheaper.name, dearer.name, spent, target)
+    _check_repeats(cheaper.name, most, votes + (more > 0))
+    sizes = {key: votes + (place < more) for place, key in enumerate(drawn)}
+    comparison = compare_values(
+        (f"{cheaper.name}, voting", [[vote(votes_of[key], sizes[key])] for key in shared]),
+        (dearer.name, [[_value(each) for each in answers_of[key]] for key in shared]),
+        left_out=len(by_sample(one.results).keys() | by_sample(other.results).keys()) - len(shared),
+    )
+    n = len(shared)
+    return EqualBudget(votes, more / n, spent / n, target / n, comparison)
+
+
+def compare_report(runs: Sequence[Run], budgets: Sequence[EqualBudget] = ()) -> Document:
+    """Every run against the first. Raises ConfigError where two share no scored sample."""
+    pairs = [compare(runs[0], run) for run in runs[1:]]
+    sections = (_prices(runs), _pairs(pairs), *(_budget(each) for each in budgets))
+    return Document(f"{runs[0].name} against {', '.join(run.name for run in runs[1:])}", sections)
+
+
+def illustrate_comparison(runs: Sequence[Run], budgets: Sequence[EqualBudget] = ()) -> Document:
+    """The same with accuracy plotted against cost, or tokens where a price is unknown."""
+    document = compare_report(runs, budgets)
+    first, *others = document.sections
+    return replace(document, sections=(replace(first, parts=(*first.parts, _price_plot(runs))), *others))
 
 
 def compare_values(
@@ -103,9 +189,171 @@ def price(run: Run) -> Price:
     )
 
 
+def vote(repeats: Sequence[Result], size: int) -> float:
+    """The value of the majority's answer among `size` repeats, averaged over the places to begin at.
+
+    Of answers with as many votes the earliest wins. A repeat without an answer has no vote; where nobody has
+    one, the mean value of the repeats stands.
+    """
+    ring = [*repeats, *repeats[: size - 1]]
+    starts = range(len(repeats)) if size < len(repeats) else range(1)
+    return fmean(_majority(ring[start : start + size]) for start in starts)
+
+
+def ballot(result: Result) -> str | None:
+    """What a repeat votes for: what the metric found in its answer, or the answer, without case and spaces."""
+    text = result.score.parsed if result.score.parsed is not None else result.record.answer
+    if text is None:
+        return None
+    return "".join(unicodedata.normalize("NFKC", text).casefold().split()).rstrip(".")
+
+
 def _discordant(mine: Sequence[Sequence[float]], yours: Sequence[Sequence[float]]) -> tuple[int, int] | None:
     """How many only the first and only the second has right; None unless all are single and right or wrong."""
     if any(len(values) != 1 or values[0] not in (0, 1) for values in (*mine, *yours)):
         return None
     pairs = [(ours[0], theirs[0]) for ours, theirs in zip(mine, yours, strict=True)]
     return sum(a > b for a, b in pairs), sum(a < b for a, b in pairs)
+
+
+def _majority(repeats: Sequence[Result]) -> float:
+    votes = Counter(found for each in repeats if (found := ballot(each)) is not None)
+    if not votes:
+        return fmean(_value(each) for each in repeats)
+    winner = votes.most_common(1)[0][0]  # of equals the first that was counted
+    return next(_value(each) for each in repeats if ballot(each) == winner)
+
+
+def _plan(tokens: Sequence[float], target: float) -> tuple[int, int, float]:
+    """(votes of all, how many samples from the first on get one more, tokens that this takes).
+
+    tokens: of one repeat of each sample. The plan that comes closest to the target.
+    """
+    once = sum(tokens)
+    votes = max(1, int(target // once)) if once else 1
+    totals = [votes * once + extra for extra in accumulate(tokens, initial=0.0)]
+    more = min(range(len(totals)), key=lambda count: abs(totals[count] - target))
+    if more == len(tokens):
+        return votes + 1, 0, totals[more]
+    return votes, more, totals[more]
+
+
+def _check_spent(cheaper: str, dearer: str, spent: float, target: float) -> None:
+    if abs(spent - target) > TOLERANCE * target:
+        raise ConfigError(
+            f"{cheaper} cannot spend as many tokens as {dearer}: {spent:,.0f} against {target:,.0f} in all, and "
+            f"more than {TOLERANCE:.0%} apart; compare over more samples"
+        )
+
+
+def _check_repeats(name: str, most: int, needed: int) -> None:
+    if most < needed:
+        raise ConfigError(
+            f"{name} has {most} repeats of a sample and needs {needed} to spend as much as the other run; "
+            f"run it with --repeat {needed}"
+        )
+
+
+def _score(run: Run) -> dict[str, tuple[Result, ...]]:
+    """Sample id -> its scored repeats, without the samples that have none."""
+    groups = by_sample(each for each in run.results if each.value is not None)
+    return {key: group for key, group in groups.items() if group}
+
+
+def _tokens(repeats: Sequence[Result]) -> float:
+    return fmean(each.tokens for each in repeats)
+
+
+def _value(result: Result) -> float:
+    assert result.value is not None  # `_scored` keeps no others
+    return result.value
+
+
+def _prices(runs: Sequence[Run]) -> Section:
+    rows = []
+    for run in runs:
+        found, paid = accuracy(run.results), price(run)
+        cost = "unknown" if paid.cost is None else f"{paid.cost:.5f}"
+        rows.append(
+            (run.name, str(len(run.results)), value(found), interval(found), f"{paid.tokens:,.0f}", cost)
+        )
+    head = ("run", "N", "%", "95 % interval", "tokens each", "cost each")
+    return Section("Accuracy and price", (Table(head, tuple(rows)),))
+
+
+def _pairs(pairs: Sequence[Comparison]) -> Section:
+    rows = tuple(
+        (
+            pair.second,
+            str(pair.difference.n),
+            format_signed_percent(pair.difference.value),
+            _signed(pair),
+            *_tested(pair),
+        )
+        for pair in pairs
+    )
+    head = ("run", "N", "points", "95 % interval", "only it", "only 1st", "p")
+    parts: list[Part] = [Table(head, rows)]
+    parts.append(
+        Paragraph(
+            f"Each run against {pairs[0].first}, over the N samples that both have scores of. Points: difference of "
+            "accuracy, with a paired bootstrap interval. p: exact two-sided McNemar test, without correction for "
+            "several comparisons; a dash where scores are fractions or samples were repeated."
+        )
+    )
+    left_out = [f"{pair.left_out} with {pair.second}" for pair in pairs if pair.left_out]
+    if left_out:
+        parts.append(
+            Paragraph(f"Samples left out, as only one of the two has a score: {', '.join(left_out)}.")
+        )
+    return Section("Paired by sample", tuple(parts))
+
+
+def _budget(found: EqualBudget) -> Section:
+    pair = found.comparison
+    rows = (
+        (
+            pair.first,
+            f"{found.cheaper_tokens:,.0f}",
+            value(pair.first_accuracy),
+            interval(pair.first_accuracy),
+        ),
+        (
+            pair.second,
+            f"{found.dearer_tokens:,.0f}",
+            value(pair.second_accuracy),
+            interval(pair.second_accuracy),
+        ),
+    )
+    more = (
+        f", and {percent(found.share_with_one_more)} % of the samples over one more"
+        if found.share_with_one_more
+        else ""
+    )
+    told = (
+        f"The majority of {found.votes} answers to each sample{more}, so that both spend the same tokens. Difference: "
+        f"{format_signed_percent(pair.difference.value)} points {_signed(pair)}, N={pair.difference.n}, "
+        f"left out {pair.left_out}."
+    )
+    return Section(
+        "At equal token budget", (Table(("run", "tokens each", "%", "95 % interval"), rows), Paragraph(told))
+    )
+
+
+def _signed(pair: Comparison) -> str:
+    return f"[{format_signed_percent(pair.difference.low)}, {format_signed_percent(pair.difference.high)}]"
+
+
+def _tested(pair: Comparison) -> tuple[str, str, str]:
+    if pair.p is None:
+        return "–", "–", "–"
+    return str(pair.only_second), str(pair.only_first), probability(pair.p)
+
+
+def _price_plot(runs: Sequence[Run]) -> Plot:
+    prices = {run.name: price(run) for run in runs}
+    costs = {name: each.cost for name, each in prices.items() if each.cost is not None}
+    label = "cost of a sample" if len(costs) == len(runs) else "tokens of a sample"
+    spent = costs if len(costs) == len(runs) else {name: each.tokens for name, each in prices.items()}
+    points = {run.name: (spent[run.name], found) for run in runs if (found := accuracy(run.results))}
+    return Plot("Accuracy and price", plot_accuracy_against(label, points), f"accuracy against {label}")

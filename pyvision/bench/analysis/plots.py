@@ -1,4 +1,7 @@
-"""Plots of a report as PNG files, by matplotlib's object interface: no window, no global state."""
+"""Plots of a report as PNG images, by matplotlib's object interface: no window, no global state.
+
+matplotlib loads when a plot is drawn.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from pyvision.bench.analysis.markdown import plain
+from pyvision.bench.analysis.document import plain
 from pyvision.bench.analysis.statistics import Estimate
 
 if TYPE_CHECKING:

@@ -1,22 +1,23 @@
-"""Read experiments out of their stores, as the analyses take them."""
+"""Read experiments from their folders for a report or a comparison."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pyvision.bench.analysis.aggregate_metrics import aggregate_results
 from pyvision.bench.analysis.compare import Run
+from pyvision.bench.analysis.document import interval, percent
 from pyvision.bench.analysis.report import Reference, Subject
-from pyvision.bench.analysis.reproduce import reproduce_command
+from pyvision.bench.analysis.statistics import mean_interval
 from pyvision.bench.analysis.taxonomy import count_tools
+from pyvision.bench.experiment import reproduce_command
 from pyvision.bench.grading import in_words
-from pyvision.bench.metrics.verdicts import VERDICTS, Verdicts
-from pyvision.bench.results import Result, pair
-from pyvision.bench.samples import Sample
+from pyvision.bench.metrics.aggregate import ScoredSample, circular, infoseek
+from pyvision.bench.metrics.judge import VERDICTS, Verdicts
+from pyvision.bench.samples import Result, Sample, Score, pair
 from pyvision.bench.store import Store
 from pyvision.errors import ConfigError
 from pyvision.trajectory import EVENTS
@@ -28,18 +29,6 @@ class Experiment:
 
     results: tuple[Result, ...]
     subject: Subject
-
-
-def read_results(folder: Path, metric: str | None = None) -> tuple[Result, ...]:
-    """Every record with its score by the metric (NAME:FLAVOUR), or the default one.
-
-    Raises ConfigError for a folder without an experiment or without any record.
-    """
-    with Store(folder) as store:
-        results = pair(store.records(), store.scores(metric))
-    if not results:
-        raise ConfigError(f"{str(folder)!r}: no sample has been answered yet; `bench run` goes on with it")
-    return results
 
 
 def read_experiment(
@@ -62,6 +51,18 @@ def read_experiment(
         judges=Verdicts(folder / VERDICTS).used(),
     )
     return Experiment(results, subject)
+
+
+def read_results(folder: Path, metric: str | None = None) -> tuple[Result, ...]:
+    """Every record with its score by the metric (NAME:FLAVOUR), or the default one.
+
+    Raises ConfigError for a folder without an experiment or without any record.
+    """
+    with Store(folder) as store:
+        results = pair(store.records(), store.scores(metric))
+    if not results:
+        raise ConfigError(f"{str(folder)!r}: no sample has been answered yet; `bench run` goes on with it")
+    return results
 
 
 def read_runs(folders: list[Path], metric: str | None = None) -> tuple[Run, ...]:
@@ -90,13 +91,22 @@ def check_comparable(folders: Sequence[Path], metric: str | None = None) -> None
         )
 
 
-def _check_same(sample: Sample, folder: Path, questions: dict[str, tuple[int, Path]]) -> None:
-    asked = hash((sample.text, sample.choices, repr(sample.target)))
-    first, before = questions.setdefault(sample.id, (asked, folder))
-    if first != asked:
-        raise ConfigError(
-            f"sample {sample.id!r} is another question in {folder} than in {before}; compare runs over the same samples"
-        )
+def references_of(folder: Path) -> tuple[Reference, ...]:
+    """Those of the dataset that an experiment was run over; none where it is no row of the table.
+
+    Raises ConfigError for a folder without an experiment.
+    """
+    with Store(folder) as store:
+        dataset = store.configuration.get("dataset")
+    if not isinstance(dataset, dict) or "name" not in dataset:  # a file, or generated: no row of the table
+        return ()
+    from pyvision.bench.datasets.registry import find_dataset
+
+    try:
+        row = find_dataset(str(dataset["name"]))
+    except ConfigError:  # of an older release, or of somebody's own table
+        return ()
+    return tuple(Reference(each.model, each.value, each.source) for each in row.references)
 
 
 def dataset_name(configuration: dict[str, Any]) -> str:
@@ -105,6 +115,50 @@ def dataset_name(configuration: dict[str, Any]) -> str:
     if not isinstance(dataset, dict):
         return str(dataset or "")
     return str(dataset.get("name") or dataset.get("source") or "")
+
+
+def aggregate_results(folder: Path, metric: str | None, results: Sequence[Result]) -> tuple[str, ...]:
+    """What the metric makes of all rows together, a sentence each; of the first repeat of each sample."""
+    join = _AGGREGATED.get((metric or "").partition(":")[0])
+    if join is None:
+        return ()
+    with Store(folder) as store:
+        samples = {sample.id: sample for sample in store.samples()}
+    first = (each for each in results if each.record.repeat == 0)
+    return join([(samples[each.record.sample_id], Score(each.value)) for each in first])
+
+
+def _circular(pairs: Sequence[ScoredSample]) -> tuple[str, ...]:
+    scores = [score.value for _, score in circular(pairs)]
+    values = [(value,) for value in scores if value is not None]
+    found = mean_interval(values)
+    told = f"{percent(found.value)} % {interval(found)}" if found else "none has a score"
+    return (
+        f"Circular: of {len(scores)} questions, those that are right in every rotation of their options: {told}; "
+        f"{scores.count(None)} unscored. The table above counts single rows.",
+    )
+
+
+def _infoseek(pairs: Sequence[ScoredSample]) -> tuple[str, ...]:
+    found = infoseek(pairs)
+    told = "not known while one of the splits has no score" if found is None else f"{percent(found)} %"
+    return (f"Harmonic mean of unseen question and unseen entity: {told}.",)
+
+
+_AGGREGATED: Mapping[str, Callable[[Sequence[ScoredSample]], tuple[str, ...]]] = {
+    "circular": _circular,
+    "infoseek": _infoseek,
+}
+"""By the name of the metric."""
+
+
+def _check_same(sample: Sample, folder: Path, questions: dict[str, tuple[int, Path]]) -> None:
+    asked = hash((sample.text, sample.choices, repr(sample.target)))
+    first, before = questions.setdefault(sample.id, (asked, folder))
+    if first != asked:
+        raise ConfigError(
+            f"sample {sample.id!r} is another question in {folder} than in {before}; compare runs over the same samples"
+        )
 
 
 def _code(store: Store, result: Result) -> Iterator[str]:

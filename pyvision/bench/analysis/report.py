@@ -1,33 +1,43 @@
-"""The report of one experiment: its summary, its tools and the papers' numbers as a document."""
+"""The report of one experiment as a document, and the reports of its single samples, which it links to."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from pyvision.bench.analysis.document import (
     Command,
     Document,
     Items,
     Paragraph,
+    Plot,
     Section,
     Table,
     interval,
     percent,
     value,
 )
-from pyvision.bench.analysis.judges import in_a_sentence
-from pyvision.bench.analysis.paper_tools import SOURCE, PaperCounts, paper_counts
-from pyvision.bench.analysis.reproduce import what_it_needs
-from pyvision.bench.analysis.summary import Summary, summarise
-from pyvision.bench.analysis.taxonomy import ToolCounts
+from pyvision.bench.analysis.plots import plot_accuracy, plot_shares
+from pyvision.bench.analysis.statistics import Estimate
+from pyvision.bench.analysis.summary import Summary, in_a_sentence, summarise
+from pyvision.bench.analysis.taxonomy import SOURCE, PaperCounts, ToolCounts, paper_counts
 from pyvision.bench.analysis.tool_rules import TITLES
-from pyvision.bench.results import Result
+from pyvision.bench.experiment import what_it_needs
+from pyvision.bench.samples import Result
+from pyvision.bench.store import Store
+from pyvision.errors import PyVisionError
+from pyvision.trajectory import EVENTS
 from pyvision.types import Usage
 
+REPORT = "report.html"
 _MOST_REASONS = 10
+_MOST_ROWS = 100  # of the plot of categories
+Watch = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +80,59 @@ def report(results: Sequence[Result], subject: Subject) -> Document:
     if subject.tools and subject.tools.cells:
         sections.append(_tools(subject.tools, paper_counts(subject.dataset)))
     return Document(subject.title, (*sections, *_origin(subject)))
+
+
+def illustrate_report(results: Sequence[Result], subject: Subject) -> Document:
+    """The report with its plots, each at the end of the section that it belongs to."""
+    plots = {plot.name: plot for plot in (*_accuracy_plots(results), *_tool_plots(subject))}
+    document = report(results, subject)
+    return replace(
+        document,
+        sections=tuple(_add_plot(section, plots.get(section.title)) for section in document.sections),
+    )
+
+
+def write_sample_pages(
+    folder: Path,
+    *,
+    watch: Watch = lambda done, total: None,
+    tell: Callable[[str], None] = lambda line: None,
+) -> int:
+    """Write the report of every record that has a trajectory, where there is none yet or an older one.
+
+    Returns how many were written; a trajectory that cannot be read is told, and left out. Raises RunFolderError when
+    a report cannot be written.
+    """
+    from pyvision.runs.report import read_run, report
+    from pyvision.runs.report.files import write_file
+
+    with Store(folder) as store:
+        runs = [store.run_folder(record.sample_id, record.repeat) for record in store.records()]
+    stale = [run for run in runs if run is not None and not _is_current(run)]
+    written = 0
+    for done, run in enumerate(stale, 1):
+        try:
+            page = report(read_run(run)).encode()
+        except PyVisionError as error:
+            tell(f"no report for {run.name}: {error}")
+        else:
+            write_file(run / REPORT, page)
+            written += 1
+        watch(done, len(stale))
+    return written
+
+
+def samples_section(folder: Path, results: Sequence[Result], page: Path) -> Section:
+    """Every record, with a link to its report where there is one. page: the file that the links start from."""
+    with Store(folder) as store:
+        links = tuple(
+            _link(store.run_folder(each.record.sample_id, each.record.repeat), page) for each in results
+        )
+    table = Table(("sample", "repeat", "score", "end", "cells"), tuple(map(_row, results)), links)
+    if any(links):
+        return Section("Samples", (table,))
+    remark = "Reports of the single samples are written, and linked here, by `bench report DIR --samples`."
+    return Section("Samples", (Paragraph(remark), table))
 
 
 def _accuracy(found: Summary, aggregated: tuple[str, ...]) -> Section:
@@ -208,3 +271,44 @@ def _flat(values: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str
             yield from _flat(each, f"{above}{key}.")
         else:
             yield f"{above}{key}", each if isinstance(each, str) else json.dumps(each, default=str)
+
+
+def _is_current(run: Path) -> bool:
+    page = run / REPORT
+    return page.is_file() and page.stat().st_mtime >= (run / EVENTS).stat().st_mtime
+
+
+def _link(run: Path | None, page: Path) -> str | None:
+    """Relative, so that page and folder can move together; quoted, so that it cannot be of any scheme."""
+    if run is None or not (run / REPORT).is_file():
+        return None
+    return quote(Path(os.path.relpath((run / REPORT).resolve(), page.resolve().parent)).as_posix())
+
+
+def _row(result: Result) -> tuple[str, ...]:
+    record, value = result.record, result.value
+    score = "–" if value is None else f"{value:g}"
+    return record.sample_id, str(record.repeat), score, record.end_reason, str(record.cells)
+
+
+def _add_plot(section: Section, plot: Plot | None) -> Section:
+    return replace(section, parts=(*section.parts, plot)) if plot else section
+
+
+def _accuracy_plots(results: Sequence[Result]) -> Iterator[Plot]:
+    found = summarise(results)
+    rows: list[tuple[str, Estimate]] = [("all", found.accuracy)] if found.accuracy else []
+    rows += [(row.name, row.accuracy) for row in found.categories if row.accuracy]
+    if rows:
+        words = "Accuracy with its 95 % interval, by category"
+        yield Plot("Accuracy", plot_accuracy(rows[:_MOST_ROWS]), words)
+
+
+def _tool_plots(subject: Subject) -> Iterator[Plot]:
+    if not subject.tools or not subject.tools.cells:
+        return
+    series = {"this run": {title: subject.tools.share(name) for name, title in TITLES.items()}}
+    paper = paper_counts(subject.dataset)
+    if paper:
+        series["the paper"] = {title: paper.share(name) for name, title in TITLES.items()}
+    yield Plot("Tools", plot_shares(series), "Classes of tools, as shares of all uses")

@@ -1,4 +1,4 @@
-"""What one experiment came to, in numbers: accuracy by category, what went unscored and why, and what it cost."""
+"""The results of one experiment in numbers: accuracy by category, what went unscored and why, cost, and judges."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
-from pyvision.bench.analysis.judges import JudgeCounts, judges_of
 from pyvision.bench.analysis.statistics import Estimate, mean_interval
 from pyvision.bench.grading import reason_unscored
-from pyvision.bench.results import Result, by_sample, values_by_sample
+from pyvision.bench.samples import JudgeInfo, Result, by_sample, values_by_sample
 from pyvision.errors import EndReason
 
 
@@ -55,6 +54,18 @@ class Working:
     figures: float
     sent_pixels: float
     without_cell: int
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeCounts:
+    """What one judge said. prompts: each with the first digits of its hash. unreadable: not scored."""
+
+    judge: str
+    prompts: tuple[str, ...]
+    asked: int
+    right: int
+    wrong: int
+    unreadable: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +116,24 @@ def summarise(results: Sequence[Result]) -> Summary:
         working=_working(results),
         judges=judges_of(results),
         remarked=sum(each.record.answer is not None and bool(each.record.error) for each in results),
+    )
+
+
+def judges_of(results: Sequence[Result]) -> tuple[JudgeCounts, ...]:
+    """One row for each judge; none where the rules decided alone."""
+    by_judge: dict[str, list[tuple[JudgeInfo, float | None]]] = {}
+    for each in results:
+        if (judge := each.score.judge) is not None:
+            by_judge.setdefault(judge.model, []).append((judge, each.score.value))
+    return tuple(_counts(judge, said) for judge, said in sorted(by_judge.items()))
+
+
+def in_a_sentence(counts: JudgeCounts, n: int) -> str:
+    """The counts as a report tells them; n: answers in all."""
+    return (
+        f"{counts.judge} judged {counts.asked} of {n} answers, in which the rules found nothing: "
+        f"{counts.right} right, {counts.wrong} wrong, {counts.unreadable} without a readable verdict, which stay "
+        f"unscored. Its prompts: {', '.join(counts.prompts)}."
     )
 
 
@@ -165,4 +194,16 @@ def _working(results: Sequence[Result]) -> Working:
         figures=fmean(record.figures for record in records),
         sent_pixels=fmean(record.sent_pixels for record in records),
         without_cell=sum(record.cells == 0 for record in records),
+    )
+
+
+def _counts(judge: str, said: Sequence[tuple[JudgeInfo, float | None]]) -> JudgeCounts:
+    values = [value for _, value in said]
+    return JudgeCounts(
+        judge,
+        tuple(sorted({f"{info.prompt} {info.version}" for info, _ in said})),
+        asked=len(said),
+        right=values.count(1.0),
+        wrong=values.count(0.0),
+        unreadable=values.count(None),
     )

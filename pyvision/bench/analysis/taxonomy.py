@@ -1,9 +1,9 @@
-"""What kinds of tools the code of a cell is, read from its syntax tree; the code is never run.
+"""What kinds of tools the code of a cell uses, read from its syntax tree; the code is never run.
 
 Covered: the idioms of `tool_rules`, several kinds in one cell, code that does not parse.
-Not covered: what a call does when its name is computed, or hides in a function of the model's own that was
-defined in an earlier cell. The PyVision paper clustered embeddings of code instead (arXiv 2507.07998, Section 4),
-with one kind for each block, so that counts beside its own compare shares, not single cells.
+Not covered: what a call does when its name is computed, or when it is inside a function that the model defined in an
+earlier cell. The PyVision paper clustered embeddings of code instead (arXiv 2507.07998, Section 4), with one kind per
+block, so compare shares with its counts, not single cells.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from pyvision.text.python_source import parse_source
 _MAGIC = re.compile(r"^\s*[%!].*$", re.MULTILINE)
 _POINTS_ONLY = re.compile(r"[rgbcmykw]?[.,ov^<>12348sp*hH+xXDd|_][rgbcmykw]?")
 _KINDS: tuple[Kind, ...] = get_args(Kind)
+SOURCE = "PyVision, arXiv 2507.07998, Figure 9"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,41 @@ class ToolCounts:
         return classes[name] / max(1, sum(classes.values()))
 
 
+@dataclass(frozen=True, slots=True)
+class PaperCounts:
+    """Blocks of code by class, as the paper's figure tells them."""
+
+    basic: int
+    advanced: int
+    prompting: int
+    numerical: int
+    other: int
+
+    def share(self, name: ToolClass) -> float:
+        """Of all blocks, from 0 to 1."""
+        counts: Mapping[ToolClass, int] = {
+            "basic": self.basic,
+            "advanced": self.advanced,
+            "prompting": self.prompting,
+            "numerical": self.numerical,
+            "other": self.other,
+        }
+        return counts[name] / sum(counts.values())
+
+
+PAPER_COUNTS: Mapping[str, PaperCounts] = {
+    "mathvision": PaperCounts(250, 43, 122, 291, 256),
+    "mathvista": PaperCounts(565, 336, 231, 964, 695),
+    "mmmu": PaperCounts(403, 41, 52, 1207, 733),
+    "visualpuzzles": PaperCounts(1850, 346, 362, 853, 782),
+    "vlmsareblind": PaperCounts(499, 2583, 204, 1918, 1150),
+    "vstar": PaperCounts(801, 6, 18, 53, 82),
+}
+"""Benchmark, in small letters without punctuation -> counts."""
+
+_OUR_NAMES = {"v*": "vstar", "blind": "vlmsareblind"}  # of rows of the table of datasets
+
+
 def count_tools(cells: Iterable[str]) -> ToolCounts:
     """The kinds of all cells together."""
     found = [classify(code) for code in cells]
@@ -85,6 +121,15 @@ def classify(code: str) -> Tools:
     except RecursionError:
         return Tools(("other",), "nested too deeply to read")
     return Tools(tuple(kind for kind in _KINDS if kind in found) or ("other",))
+
+
+def paper_counts(dataset: str) -> PaperCounts | None:
+    """The counts of the benchmark that a dataset's name begins with (`mmmu-val`, `V*`), or None."""
+    name = dataset.lower()
+    for ours, theirs in _OUR_NAMES.items():
+        name = theirs if name.startswith(ours) else name
+    letters = "".join(letter for letter in name if letter.isalnum())
+    return next((counts for known, counts in PAPER_COUNTS.items() if letters.startswith(known)), None)
 
 
 class _Cell:

@@ -19,11 +19,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from pyvision.bench.metrics.finals import final_part, unwrap_box
-from pyvision.bench.metrics.number_words import whole_number
-from pyvision.bench.metrics.numbers import find_last
-from pyvision.bench.metrics.scoring import numbers_in, score_equality, unusable
-from pyvision.bench.metrics.yes_no import find_yes_no, truth_of
+from pyvision.bench.metrics.numbers import find_last, whole_number
+from pyvision.bench.metrics.registry import final_part, numbers_in, score_equality, unusable, unwrap_box
+from pyvision.bench.metrics.text import find_yes_no, truth_of
 from pyvision.bench.samples import Sample, Score
 from pyvision.errors import ConfigError
 

@@ -27,8 +27,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import TypeAlias
 
-from pyvision.bench.metrics.finals import unwrap_box
-from pyvision.bench.metrics.scoring import Metric, numbers_in, unusable
+from pyvision.bench.metrics.registry import Metric, numbers_in, unusable, unwrap_box
 from pyvision.bench.samples import Sample, Score
 from pyvision.errors import ConfigError
 

@@ -23,8 +23,7 @@ from collections.abc import Callable, Iterable, Mapping
 from string import ascii_uppercase
 from typing import TypeAlias
 
-from pyvision.bench.metrics.finals import unwrap_box
-from pyvision.bench.metrics.scoring import Metric, score_equality, unusable
+from pyvision.bench.metrics.registry import Metric, score_equality, unusable, unwrap_box
 from pyvision.bench.samples import Sample, Score
 
 Options: TypeAlias = Mapping[str, str]  # letter -> text; the text is empty where it is not known

@@ -22,8 +22,7 @@ import string
 from collections.abc import Mapping
 from typing import Any
 
-from pyvision.bench.metrics.finals import unwrap_box
-from pyvision.bench.metrics.scoring import accepted_texts, numbers_in, score_equality, unusable
+from pyvision.bench.metrics.registry import accepted_texts, numbers_in, score_equality, unusable, unwrap_box
 from pyvision.bench.samples import Sample, Score
 
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)

@@ -19,11 +19,9 @@ import re
 from collections.abc import Callable, Mapping
 
 from pyvision.bench.metrics.choice import Options, find_exact, find_vlmevalkit, options_of, right_letter
-from pyvision.bench.metrics.distance import edit_distance
-from pyvision.bench.metrics.expressions import value_of
-from pyvision.bench.metrics.finals import final_part, unwrap_box
+from pyvision.bench.metrics.mathvision import value_of
 from pyvision.bench.metrics.numbers import find_int
-from pyvision.bench.metrics.scoring import accepted_texts, score_equality
+from pyvision.bench.metrics.registry import accepted_texts, final_part, score_equality, unwrap_box
 from pyvision.bench.samples import Sample, Score
 
 _BRACKETED = re.compile(r"\(([A-Z])\)")
@@ -131,3 +129,16 @@ def _valued(found: float | None, sample: Sample) -> Score:
     (truth, *_) = accepted_texts(sample)
     parsed = None if found is None else str(found)
     return score_equality(parsed, truth, right=found is not None and found == _of_float(truth))
+
+
+def edit_distance(left: str, right: str) -> int:
+    """How many characters must be put in, taken out or replaced to make one text the other (Levenshtein)."""
+    row = list(range(len(right) + 1))
+    for above, character in enumerate(left):
+        diagonal, row[0] = row[0], above + 1
+        for column, other in enumerate(right, start=1):
+            diagonal, row[column] = (
+                row[column],
+                min(row[column] + 1, row[column - 1] + 1, diagonal + (character != other)),
+            )
+    return row[-1]

@@ -15,8 +15,7 @@ import re
 from collections.abc import Iterator
 
 from pyvision.bench.metrics import choice
-from pyvision.bench.metrics.finals import unwrap_box
-from pyvision.bench.metrics.scoring import accepted_texts, score_equality
+from pyvision.bench.metrics.registry import accepted_texts, score_equality, unwrap_box
 from pyvision.bench.samples import Sample, Score
 
 _KEY_WORDS = ("could be ", "so ", "is ", "thus ", "therefore ", "final ", "answer ", "result ")

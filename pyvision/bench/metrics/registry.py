@@ -1,16 +1,26 @@
-"""The table of metrics: every name with its flavours, the first of which is the default.
+"""The table of metrics, and what they share: their type, the final part of an answer, and reading the target.
 
-A flavour names its function as MODULE.FUNCTION of this package; it is imported when it is chosen.
+A metric has one or more flavours; the first is the default. A flavour names its function as MODULE.FUNCTION of this
+package, which is imported when it is chosen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import cast
+from typing import Any, TypeAlias, cast
 
-from pyvision.bench.metrics.scoring import Metric
-from pyvision.errors import ConfigError
+from pyvision.bench.samples import Sample, Score
+from pyvision.errors import ConfigError, FormatError
+from pyvision.text.replies import find_boxed
+
+Metric: TypeAlias = Callable[[str, Sample], Score]
+"""From an answer (what the model boxed, or whole prose) and its sample to a score.
+
+`Score.parsed` is None exactly when the rules found nothing that could be compared. Any text is scored; only a
+sample whose target is not what the metric needs raises ConfigError.
+"""
 
 _GQA: Mapping[str, str] = {
     "vlmevalkit": "text.gqa_vlmevalkit",
@@ -22,7 +32,6 @@ _BOX_ACCURACY: Mapping[str, str] = {  # these take a threshold, which stands in 
     "strict": "boxes.accuracy_strict",
     "paper": "boxes.accuracy_paper",
 }
-
 METRICS: Mapping[str, Mapping[str, str]] = {
     "choice": {
         "official": "choice.official",
@@ -52,8 +61,8 @@ METRICS: Mapping[str, Mapping[str, str]] = {
     "text": {"plain": "text.plain", "exact": "text.exact", **_GQA},
     "gqa": _GQA,
     "covr": {"paper": "text.covr_paper"},
-    "yes_no": {"words": "yes_no.words", "paper": "yes_no.paper"},
-    "nlvr": {"words": "yes_no.words", "paper": "yes_no.paper"},
+    "yes_no": {"words": "text.yes_no", "paper": "text.yes_no_paper"},
+    "nlvr": {"words": "text.yes_no", "paper": "text.yes_no_paper"},
     "integer": {
         "words": "numbers.words",
         "exact": "numbers.exact",
@@ -88,6 +97,61 @@ def find_metric(name: str, flavour: str | None = None) -> Metric:
 def flavours_of(name: str) -> tuple[str, ...]:
     """The names of a metric's flavours, the default first. Raises ConfigError."""
     return tuple(_row(name))
+
+
+_CUE = re.compile(r"\banswers?(?:\s+(?:is|are|would\s+be)\b\s*:?|\s*:)[\s*_]*", re.IGNORECASE)
+_MARKS = " \t\r\n*_`\"'“”‘’"
+
+
+def unwrap_box(answer: str) -> str:
+    r"""The content of the last `\boxed{}` or `<answer>`, or the answer as it is when there is none."""
+    try:
+        return find_boxed(answer) or answer
+    except FormatError:  # a box that was cut: the prose around it is all there is
+        return answer
+
+
+def final_part(answer: str) -> str:
+    """The boxed content; else what follows the last "answer is" or "Answer:"; else the whole, without marks."""
+    text = unwrap_box(answer)
+    *_, last = [None, *_CUE.finditer(text)]
+    rest = text[last.end() :] if last else ""
+    return rest.strip(_MARKS) or text.strip(_MARKS)
+
+
+def score_equality(parsed: str | None, truth: object, *, right: bool, what: str = "answer") -> Score:
+    """1 or 0 for what was found, with the comparison in words; 0 when nothing was."""
+    if parsed is None:
+        return Score(0.0, f"no {what} found")
+    return Score(1.0, f"{parsed} is right", parsed) if right else Score(0.0, f"{parsed}, not {truth}", parsed)
+
+
+def accepted_texts(sample: Sample) -> tuple[str, ...]:
+    """The target as the texts that are right: one, or each of a list."""
+    match sample.target:
+        case str() | int() | float():
+            return (str(sample.target),)
+        case [*texts] if texts and all(isinstance(text, str | int | float) for text in texts):
+            return tuple(str(text) for text in texts)
+    raise unusable(sample, "a text, a number or a list of them")
+
+
+def numbers_in(target: Any, count: int) -> tuple[float, ...] | None:
+    """The target as so many numbers, or None when it is something else."""
+    match target:
+        case Sequence() if not isinstance(target, str) and len(target) == count:
+            numbers = [
+                value for value in target if isinstance(value, int | float) and not isinstance(value, bool)
+            ]
+            return tuple(map(float, numbers)) if len(numbers) == count else None
+    return None
+
+
+def unusable(sample: Sample, needed: str) -> ConfigError:
+    """The error for a target that the metric cannot compare with."""
+    return ConfigError(
+        f"sample {sample.id!r}: target {sample.target!r} cannot be scored; this metric needs {needed}"
+    )
 
 
 def _row(name: str) -> Mapping[str, str]:

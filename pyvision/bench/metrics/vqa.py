@@ -11,22 +11,22 @@ Flavours; all see the content of a \boxed{} when there is one
   over all annotators, as the AVIS paper (section on OK-VQA) gives the metric. That they combine so was not verified.
 
 Kept from the original: `re.UNICODE` is handed to `sub` as its count, so only the first 32 full stops are looked at.
+The contractions follow the published list from memory; they were not compared entry by entry. Its few entries that go
+the other way (`somebody'd` loses its apostrophe) are omitted, as they look like slips.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import TypeAlias
 
-from pyvision.bench.metrics.contractions import contractions
-from pyvision.bench.metrics.finals import unwrap_box
-from pyvision.bench.metrics.number_words import UP_TO_TWENTY
-from pyvision.bench.metrics.scoring import accepted_texts, score_equality
+from pyvision.bench.metrics.numbers import UP_TO_TWENTY
+from pyvision.bench.metrics.registry import accepted_texts, score_equality, unwrap_box
 from pyvision.bench.samples import Sample, Score
 
 Normaliser: TypeAlias = Callable[[str], str]
-
 _PUNCTUATION = ';/[]"{}()=+\\_-><@`,?!'
 _DIGIT_COMMA = re.compile(r"\d,\d")
 _STOP_BEFORE_NO_DIGIT = re.compile(r"\.(?!\d)")
@@ -35,6 +35,37 @@ _MOST_STOPS = int(re.UNICODE)
 _DIGITS = {word: str(number) for number, word in enumerate(UP_TO_TWENTY[:11])} | {"none": "0"}
 _ARTICLES = ("a", "an", "the")
 _FEWEST_ANNOTATORS = 4
+
+_WHOLE = """
+ain't aren't can't could've couldn't couldn't've didn't doesn't don't hadn't hadn't've hasn't haven't he'd he'd've he's
+how'd how'll how's I'd've I'm I've isn't it'd it'd've it'll let's ma'am mightn't mightn't've might've mustn't must've
+needn't not've o'clock oughtn't 'ow's'at shan't she'd've should've shouldn't shouldn't've somebody'd've somebody'll
+somebody's someone'd someone'd've someone'll someone's something'd something'd've something'll that's there'd
+there'd've there're there's they'd they'd've they'll they're they've 'twas wasn't we'd've we've weren't what'll
+what're what's what've when's where'd where's where've who'd who'd've who'll who's who've why'll why're why's won't
+would've wouldn't wouldn't've y'all y'all'll y'all'd've you'd you'd've you'll you're you've
+"""
+
+
+def official(answer: str, sample: Sample) -> Score:
+    """VQA's evaluation."""
+    answers = [text.strip() for text in accepted_texts(sample)]
+    text = unwrap_box(answer).replace("\n", " ").replace("\t", " ").strip()
+    if len(answers) == 1 or len(set(answers)) > 1:
+        answers, text = [normalise(each) for each in answers], normalise(text)
+    return _shared(text, answers)
+
+
+def vlmevalkit(answer: str, sample: Sample) -> Score:
+    """VLMEvalKit's, which always normalises, and less."""
+    answers = [normalise_vlmevalkit(each) for each in accepted_texts(sample)]
+    return _shared(normalise_vlmevalkit(unwrap_box(answer)), answers)
+
+
+def paper(answer: str, sample: Sample) -> Score:
+    """ViperGPT's and VDebugger's, which leave the truth as it is."""
+    text, answers = normalise(unwrap_box(answer)), accepted_texts(sample)
+    return _format(text, answers, min(1.0, answers.count(text) / _enough(answers)))
 
 
 def normalise(text: str) -> str:
@@ -61,27 +92,6 @@ def _without_punctuation(text: str, stop: re.Pattern[str]) -> str:
     return stop.sub("", out, count=_MOST_STOPS)
 
 
-def official(answer: str, sample: Sample) -> Score:
-    """VQA's evaluation."""
-    answers = [text.strip() for text in accepted_texts(sample)]
-    text = unwrap_box(answer).replace("\n", " ").replace("\t", " ").strip()
-    if len(answers) == 1 or len(set(answers)) > 1:
-        answers, text = [normalise(each) for each in answers], normalise(text)
-    return _shared(text, answers)
-
-
-def vlmevalkit(answer: str, sample: Sample) -> Score:
-    """VLMEvalKit's, which always normalises, and less."""
-    answers = [normalise_vlmevalkit(each) for each in accepted_texts(sample)]
-    return _shared(normalise_vlmevalkit(unwrap_box(answer)), answers)
-
-
-def paper(answer: str, sample: Sample) -> Score:
-    """ViperGPT's and VDebugger's, which leave the truth as it is."""
-    text, answers = normalise(unwrap_box(answer)), accepted_texts(sample)
-    return _format(text, answers, min(1.0, answers.count(text) / _enough(answers)))
-
-
 def _shared(text: str, answers: Sequence[str]) -> Score:
     """The mean over annotators of min(1, matches among the others / 3)."""
     matches = answers.count(text)
@@ -100,3 +110,16 @@ def _format(text: str, answers: Sequence[str], value: float) -> Score:
     if not text:
         return score_equality(None, "", right=False)
     return Score(value, f"{answers.count(text)} of {len(answers)} annotators say {text}", text)
+
+
+@cache
+def contractions() -> Mapping[str, str]:
+    """From each spelling that lacks one of its apostrophes, or all of them, to the right one."""
+    return {wrong: right for right in _WHOLE.split() for wrong in _misspelt(right)}
+
+
+def _misspelt(word: str) -> Iterator[str]:
+    places = [place for place, character in enumerate(word) if character == "'"]
+    yield word.replace("'", "")
+    if len(places) > 1:
+        yield from (word[:place] + word[place + 1 :] for place in places)

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pyvision.bench.analysis.aggregate_metrics import aggregate_results
-from pyvision.bench.analysis.markdown import to_markdown
-from pyvision.bench.analysis.read_experiment import read_experiment, read_results
+from pyvision.bench.analysis.document import to_markdown
+from pyvision.bench.analysis.read_experiment import aggregate_results, read_experiment, read_results
 from pyvision.bench.analysis.report import report
 from pyvision.bench.runner import run
 from pyvision.bench.samples import Sample

@@ -6,9 +6,8 @@ import pytest
 
 from benchmarks.audit import KINDS, covered, main, planted, simulate
 from pyvision.bench.ablations import ABLATIONS
-from pyvision.bench.analysis.audit import QUESTIONS, Finding, audit_table
-from pyvision.bench.analysis.audit_report import audit_report, meaning
-from pyvision.bench.analysis.markdown import to_markdown
+from pyvision.bench.analysis.audit import QUESTIONS, Finding, audit_report, audit_table, meaning
+from pyvision.bench.analysis.document import to_markdown
 from pyvision.bench.analysis.statistics import wilson
 from pyvision.errors import ConfigError
 from tests.bench.analysis.records import results, run_of

@@ -11,9 +11,14 @@ from typing import Any
 import pytest
 
 from pyvision.bench.ablations import read_figures_to_swap
-from pyvision.bench.analysis.published import references_of
-from pyvision.bench.analysis.read_experiment import dataset_name, read_experiment, read_results, read_runs
-from pyvision.bench.analysis.reproduce import MODEL_FILE, reproduce_command
+from pyvision.bench.analysis.read_experiment import (
+    dataset_name,
+    read_experiment,
+    read_results,
+    read_runs,
+    references_of,
+)
+from pyvision.bench.experiment import MODEL_FILE, reproduce_command
 from pyvision.bench.runner import run
 from pyvision.bench.runner.recorder import Recorder
 from pyvision.bench.samples import Score

@@ -11,16 +11,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from pyvision.bench.analysis.document import Command, Document, Paragraph, Plot, Section, Table
-from pyvision.bench.analysis.illustrate import illustrate_report
-from pyvision.bench.analysis.markdown import plain, to_markdown
-from pyvision.bench.analysis.page import to_page
-from pyvision.bench.analysis.paper_tools import PAPER_COUNTS, paper_counts
+from pyvision.bench.analysis.document import (
+    Command,
+    Document,
+    Paragraph,
+    Plot,
+    Section,
+    Table,
+    plain,
+    to_markdown,
+    to_page,
+)
 from pyvision.bench.analysis.plots import plot_accuracy_against
-from pyvision.bench.analysis.report import Reference, Subject, report
+from pyvision.bench.analysis.report import (
+    Reference,
+    Subject,
+    illustrate_report,
+    report,
+)
 from pyvision.bench.analysis.statistics import Estimate
-from pyvision.bench.analysis.taxonomy import count_tools
-from pyvision.bench.results import Result
+from pyvision.bench.analysis.taxonomy import PAPER_COUNTS, count_tools, paper_counts
+from pyvision.bench.samples import Result
 from tests.bench.analysis.records import results, run_of
 
 HOSTILE = [

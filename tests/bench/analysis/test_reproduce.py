@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from pyvision.bench.analysis.reproduce import name_of, reproduce_command, what_it_needs
-from pyvision.bench.experiment import configuration
+from pyvision.bench.experiment import configuration, name_of, reproduce_command, what_it_needs
 from pyvision.cli.bench import run as bench_run
 
 SET = ("synthetic/lines", "--count", "5", "--seed", "3", "--model", "offline")

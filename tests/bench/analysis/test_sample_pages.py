@@ -10,11 +10,9 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from pyvision.bench.analysis.document import Document, Section, Table
-from pyvision.bench.analysis.markdown import to_markdown
-from pyvision.bench.analysis.page import to_page
+from pyvision.bench.analysis.document import Document, Section, Table, to_markdown, to_page
 from pyvision.bench.analysis.read_experiment import read_results
-from pyvision.bench.analysis.sample_pages import REPORT, samples_section, write_sample_pages
+from pyvision.bench.analysis.report import REPORT, samples_section, write_sample_pages
 from pyvision.cli.bench import report
 from pyvision.trajectory import EVENTS
 from tests.bench.analysis.experiments import write_experiment

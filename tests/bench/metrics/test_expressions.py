@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyvision.bench.metrics.expressions import value_of
+from pyvision.bench.metrics.mathvision import value_of
 
 
 @pytest.mark.parametrize(

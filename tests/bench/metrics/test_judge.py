@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.bench.metrics import find_metric
-from pyvision.bench.metrics.judge import Judge, find_verdict, not_right, with_judge
-from pyvision.bench.metrics.verdicts import Verdicts, key_of
+from pyvision.bench.metrics.judge import Judge, Verdicts, find_verdict, key_of, not_right, with_judge
 from pyvision.bench.samples import Score
 from pyvision.errors import ConfigError, ModelError
 from pyvision.models.scripted import Scripted
