@@ -16,50 +16,50 @@ from pyvision.solve import Task
 
 MODEL_FILE = "MODEL.json"
 _LIMITS = ("max_turns", "max_tokens", "max_pictures", "max_bytes", "max_seconds", "max_cost", "max_uses")
-_UNLESS_USUAL = (  # flag of `bench run`, key of the configuration, what the flag is where nobody gives it
+_UNLESS_DEFAULT = (  # flag of `bench run`, key of the configuration, default of the flag
     ("--ablation", "arm", "tools"),
     ("--swap-from", "donors", None),
     ("--limit", "limit", None),
     ("--repeat", "repeats", 1),
 )
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
-_SHOWN = 60  # characters of a value in a complaint
+_SHOWN = 60  # characters of a value in a message
 
 
 def configuration(plan: Plan, task: Task) -> dict[str, Any]:
-    """The fingerprint of an experiment, without secrets, as JSON gives it back.
+    """Everything that the numbers of an experiment depend on, without secrets, as plain JSON values.
 
-    task: the common part of all samples' tasks. Not in it: how many work at once, where, and how it is graded.
+    task: the common part of all samples' tasks. Not included: the number of workers, the folder, and the metric.
     """
     from importlib.metadata import version
 
-    whole = {
+    values = {
         "dataset": plan.source.identity,
         **task.config.shared(),
         "arm": plan.ablation,
         "donors": plan.swap_from and plan.swap_from.resolve().name,
         "limit": plan.limit,
         "repeats": plan.repeats,
-        "prompts": prompts_hash(),
+        "prompts": _prompts_hash(),
         "version": version("pyvision"),
     }
-    plain: dict[str, Any] = json.loads(json.dumps(whole, default=str, sort_keys=True))
+    plain: dict[str, Any] = json.loads(json.dumps(values, default=str, sort_keys=True))
     return plain
 
 
-def usual_folder(plan: Plan, task: Task, configured: Mapping[str, Any]) -> Path:
-    """Where an experiment lies when nobody says where: under runs/, named after what it is."""
+def default_folder(plan: Plan, task: Task, configured: Mapping[str, Any]) -> Path:
+    """The folder of an experiment without --out: under runs/, named after its configuration."""
     model = next(iter(task.models.values())).name
     source = Path(plan.source.name).stem if plan.source.identity.get("kind") == "file" else plan.source.name
     ablation = () if plan.ablation == DEFAULT_ABLATION else (plan.ablation,)
     named = "-".join(
         _UNFIT.sub("_", part).strip("._") for part in (source, task.strategy_name, *ablation, model)
     )
-    return Path("runs") / "bench" / f"{named}-{short_hash(configured)}"
+    return Path("runs") / "bench" / f"{named}-{_short_hash(configured)}"
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, ...]:
-    """Each setting that is not the same, as `limits.max_turns: 20 -> 5`; none where the two are equal."""
+    """Each setting that differs, as `limits.max_turns: 20 -> 5`; empty if the two are equal."""
     before, after = dict(_leaves(old)), dict(_leaves(new))
     return tuple(
         f"{'.'.join(path)}: {_render(before.get(path))} -> {_render(after.get(path))}"
@@ -69,54 +69,54 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, ..
 
 
 def reproduce_command(configuration: Mapping[str, Any]) -> str:
-    """For a shell. A model that no name stands for is in MODEL_FILE: the `model` part of the configuration.
+    """The shell command that runs the experiment again; empty if the configuration names no dataset.
 
-    Empty where the configuration names no dataset.
+    A model that has no name is read from MODEL_FILE, which must hold the `model` part of the configuration.
     """
     dataset = _mapping(configuration, "dataset")
     if not dataset.get("source"):
         return ""
-    words = ("python", "-m", "pyvision", "bench", "run", *_dataset(dataset), *_how(configuration))
-    return shlex.join(words)
+    command = ("python", "-m", "pyvision", "bench", "run", *_dataset(dataset), *_how(configuration))
+    return shlex.join(command)
 
 
-def what_it_needs(configuration: Mapping[str, Any]) -> tuple[str, ...]:
-    """A sentence for each thing that has to be there before that command does the same."""
+def reproduce_requirements(configuration: Mapping[str, Any]) -> tuple[str, ...]:
+    """A sentence for each thing that the command needs in order to give the same results."""
     dataset, roles = _mapping(configuration, "dataset"), _mapping(configuration, "roles")
     needs = (
         (
             dataset.get("kind") == "file" and not dataset.get("name"),
-            f"{dataset.get('source')} is to lie here.",
+            f"{dataset.get('source')} must be in the current folder.",
         ),
         (
             _main_model(configuration) is None,
-            f"{MODEL_FILE} is to hold the configuration's part `model`, and how to find the key.",
+            f"{MODEL_FILE} must hold the `model` part of the configuration, and where to find the API key.",
         ),
         (
-            any(name_of(described) is None for described in roles.values()),
-            "The environment is to give the roles' models the settings that stand in the configuration.",
+            any(model_name_of(described) is None for described in roles.values()),
+            "The environment must give the models of the roles the settings in the configuration.",
         ),
         (
             bool(configuration.get("donors")),
-            f"{configuration.get('donors')} is the folder of the run whose figures were shown.",
+            f"{configuration.get('donors')} is the folder of the run whose figures were swapped in.",
         ),
-        (_mapping(configuration, "limits").get("max_cost") is not None, "--prices is to name a price table."),
+        (_mapping(configuration, "limits").get("max_cost") is not None, "--prices must name a price table."),
     )
     return tuple(sentence for is_needed, sentence in needs if is_needed)
 
 
-def name_of(described: Mapping[str, Any]) -> str | None:
-    """The model as `--model` takes it: NAME or NAME:MODEL-ID. None for one that only a file or a variable gives."""
-    names = (name for stem in _shipped() for name in (stem, f"{stem}:{described.get('model')}"))
+def model_name_of(described: Mapping[str, Any]) -> str | None:
+    """The model as `--model` takes it: NAME or NAME:MODEL-ID. None for one that only a file or variable defines."""
+    names = (name for stem in _preset_names() for name in (stem, f"{stem}:{described.get('model')}"))
     return next((name for name in names if described and _describe(name) == described), None)
 
 
-def short_hash(configured: Mapping[str, Any]) -> str:
+def _short_hash(configured: Mapping[str, Any]) -> str:
     """Eight characters that differ between experiments."""
     return hashlib.sha256(json.dumps(configured, sort_keys=True).encode()).hexdigest()[:8]
 
 
-def prompts_hash() -> str:
+def _prompts_hash() -> str:
     """One hash over the names and contents of all prompt files."""
     folder, found = data_folder("prompts"), hashlib.sha256()
     for path in sorted(
@@ -145,7 +145,7 @@ def _render(leaf: str | None) -> str:
     return leaf if len(leaf) <= _SHOWN else f"{leaf[:_SHOWN]}…"
 
 
-def _shipped() -> tuple[str, ...]:
+def _preset_names() -> tuple[str, ...]:
     from pyvision.config.data_folders import data_folder
     from pyvision.config.model_config import TABLES
 
@@ -154,7 +154,7 @@ def _shipped() -> tuple[str, ...]:
 
 
 def _describe(name: str) -> Mapping[str, Any]:
-    """What a name stands for, whatever the environment holds; empty where it needs more than a key."""
+    """The configuration of a named model, independent of the environment; empty if it needs more than a key."""
     from pyvision.config.model_config import load_model_config, without_secrets
     from pyvision.errors import ConfigError
 
@@ -185,21 +185,23 @@ def _how(configuration: Mapping[str, Any]) -> Iterator[str]:
         yield from ("--role", f"{role}={_role_model(described)}")
     for tool, provider in _mapping(configuration, "tools").items():
         yield from ("--tool", f"{tool}={provider}")
-    for flag, key, usual in _UNLESS_USUAL:
-        if configuration.get(key, usual) != usual:
+    for flag, key, default in _UNLESS_DEFAULT:
+        if configuration.get(key, default) != default:
             yield from (flag, str(configuration[key]))
     yield from _limits(configuration)
 
 
 def _main_model(configuration: Mapping[str, Any]) -> str | None:
     described = _mapping(configuration, "model")
-    return "offline" if described.get("wire") == "offline" else name_of(described)
+    return "offline" if described.get("wire") == "offline" else model_name_of(described)
 
 
 def _role_model(described: Mapping[str, Any]) -> str:
-    """A role is played by a name; where variables changed what it stands for, the one that is most like it."""
-    alike = max(_shipped(), key=lambda stem: len(_plain(_describe(stem)) & _plain(described)))
-    return name_of(described) or (f"{alike}:{described['model']}" if described.get("model") else alike)
+    """The name of a role's model; where variables changed its settings, the name of the most similar one."""
+    closest = max(_preset_names(), key=lambda stem: len(_plain(_describe(stem)) & _plain(described)))
+    return model_name_of(described) or (
+        f"{closest}:{described['model']}" if described.get("model") else closest
+    )
 
 
 def _plain(described: Mapping[str, Any]) -> set[tuple[str, Any]]:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from pyvision.bench.metrics.judge import VERDICTS, Judge, Verdicts
+from pyvision.bench.metrics import Metric, find_metric, flavours_of
+from pyvision.bench.metrics.judge import VERDICTS, Judge, Verdicts, with_judge
 from pyvision.bench.runner.preflight import check_model
 from pyvision.bench.runner.recorder import Recorder
 from pyvision.bench.samples import INFRASTRUCTURE, Record, Sample, Score
@@ -21,23 +22,21 @@ from pyvision.bench.store import Store
 from pyvision.errors import ConfigError, ModelError, PyVisionError
 from pyvision.models.factory import ResolvedModel, resolve_model
 
-Metric: TypeAlias = Callable[[str, Sample], Score]
-
 BY_SAMPLE = "by_sample"
-"""The metric of an experiment whose samples name their own, as `metadata["metric"]`."""
+"""The metric of an experiment whose samples name their metrics, as `metadata["metric"]`."""
 
 JUDGE = "+judge:"
-"""Between a metric and the name of the judge that was asked where its rules found nothing."""
+"""Separates a metric from the name of the judge that is asked where its rules find nothing."""
 
 Key: TypeAlias = tuple[str, int]
 
 Watch: TypeAlias = Callable[[int, int], None]
-"""Is told how many records of how many are graded."""
+"""Called with the number of graded records and the number of all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grading:
-    """A metric with the key under which its scores are kept: NAME:FLAVOUR, or `by_sample`; with `+judge:MODEL`."""
+    """A metric with the key that its scores are stored under: NAME:FLAVOUR or `by_sample`, with `+judge:MODEL`."""
 
     key: str
     metric: Metric
@@ -48,11 +47,11 @@ class Grading:
         An infrastructure failure is unscored. No answer, whatever the reason, is wrong.
         """
         try:
-            return self.asked(record, sample)
+            return self.score_or_raise(record, sample)
         except ModelError as error:
-            return _failed("the judge failed", str(error))
+            return _failure_score("the judge failed", str(error))
 
-    def asked(self, record: Record, sample: Sample) -> Score:
+    def score_or_raise(self, record: Record, sample: Sample) -> Score:
         """The same, but a judge whose endpoint fails raises ModelError."""
         if record.end_reason in INFRASTRUCTURE:
             return Score(None, record.end_reason)
@@ -63,38 +62,38 @@ class Grading:
         except ModelError:
             raise
         except PyVisionError as error:
-            return _failed("the metric failed", str(error))
+            return _failure_score("the metric failed", str(error))
         except Exception as error:  # noqa: BLE001 - a metric must not end a run
-            return _failed("the metric failed", f"{type(error).__name__}: {error}")
+            return _failure_score("the metric failed", f"{type(error).__name__}: {error}")
 
 
 def find_grading(name: str | None, judge: Judge | None = None) -> Grading:
     """The grading by NAME[:FLAVOUR], or by what each sample names. Raises ConfigError for an unknown one.
 
-    With a judge, who is asked where the rules find nothing. Scores of a judge cannot be had again without one.
+    judge: asked where the rules find nothing. Without it, scores that came from a judge cannot be recomputed.
     """
-    name, _, spoke = (name or BY_SAMPLE).partition(JUDGE)
-    if spoke and judge is None:
+    name, _, judged_by = (name or BY_SAMPLE).partition(JUDGE)
+    if judged_by and judge is None:
         raise ConfigError(
-            f"these scores came of the judge {spoke!r}; name one with --judge, or the rules: --metric {name}"
+            f"these scores came from the judge {judged_by!r}; choose a judge with --judge, "
+            f"or the rules alone with --metric {name}"
         )
     rules = _by_rules(name)
     if judge is None:
         return rules
-    from pyvision.bench.metrics.judge import with_judge
-
     return Grading(f"{rules.key}{JUDGE}{judge.model.name}", with_judge(rules.metric, judge))
 
 
 def grade(store: Store, grading: Grading) -> Mapping[tuple[str, int], Score]:
     """(sample id, repeat) -> score, for every record."""
     return {
-        (record.sample_id, record.repeat): grading.score(record, sample) for record, sample in answered(store)
+        (record.sample_id, record.repeat): grading.score(record, sample)
+        for record, sample in read_answers(store)
     }
 
 
 def regrade(folder: Path, metric: str | None) -> None:
-    """Score every record of a folder again, by this metric or the one it has. Raises ConfigError."""
+    """Score every record of a folder again, by this metric or the current one. Raises ConfigError."""
     with Store(folder) as store:
         grading = find_grading(metric or store.default_metric)
         scores, configured = grade(store, grading), store.configuration
@@ -110,10 +109,10 @@ def judge_run(
     workers: int = 4,
     watch: Watch = lambda done, total: None,
 ) -> None:
-    """Score every record of a folder again, by this metric or the one it has, and the judge after it.
+    """Score every record of a folder again, by this metric or the current one, then by the judge.
 
-    workers: answers that are judged at once. Raises ConfigError; ModelError when the judge cannot be reached: then
-    the scores are as they were.
+    workers: answers that are judged at once. Raises ConfigError, and ModelError if the judge cannot be reached, which
+    leaves the scores unchanged.
     """
     judge = Judge(resolved.model, Verdicts(folder / VERDICTS))
     with Store(folder) as store:
@@ -121,8 +120,9 @@ def judge_run(
         try:
             scores = _scores(store, grading, workers, watch)
         except ModelError as error:
-            told = f"judge {judge.model.name}: {error}; what it said so far is kept, the same command goes on"
-            raise ModelError(told) from error
+            raise ModelError(
+                f"judge {judge.model.name}: {error}; its replies so far are stored: repeat the command to resume"
+            ) from error
         configured = store.configuration
     with Recorder(folder, configured, metric=grading.key, secrets=resolved.secrets) as recorder:
         recorder.write_scores(scores)
@@ -138,14 +138,14 @@ def open_judge(name: str) -> Iterator[ResolvedModel]:
 
 
 @contextmanager
-def ready_judge(name: str) -> Iterator[ResolvedModel]:
-    """The same, after it was asked whether it is there. Raises ConfigError, ModelError."""
+def open_checked_judge(name: str) -> Iterator[ResolvedModel]:
+    """The same, after checking that it answers. Raises ConfigError, ModelError."""
     with open_judge(name) as resolved:
         check_model(resolved)
         yield resolved
 
 
-def answered(store: Store) -> Iterator[tuple[Record, Sample]]:
+def read_answers(store: Store) -> Iterator[tuple[Record, Sample]]:
     """Every record with its sample."""
     samples = {sample.id: sample for sample in store.samples()}
     for record in store.records():
@@ -153,55 +153,51 @@ def answered(store: Store) -> Iterator[tuple[Record, Sample]]:
 
 
 def reason_unscored(record: Record, score: Score) -> str:
-    """Why a record has no score, in words that are the same for all that share the reason."""
+    """Why a record has no score; the same text for all records with the same reason."""
     if record.end_reason in INFRASTRUCTURE:
         return record.end_reason
     return score.why.replace(f"sample {record.sample_id!r}: ", "") or "no score"
 
 
-def in_words(key: str | None) -> str:
-    """The key of a metric as it reads after `by`."""
+def describe_metric(key: str | None) -> str:
+    """The key of a metric as a phrase that can follow `by`."""
     rules, _, judge = (key or "no metric").partition(JUDGE)
-    told = "each sample's own metric" if rules == BY_SAMPLE else rules
-    return f"{told}, then the judge {judge}" if judge else told
+    phrase = "each sample's own metric" if rules == BY_SAMPLE else rules
+    return f"{phrase}, then the judge {judge}" if judge else phrase
 
 
 def _by_rules(name: str) -> Grading:
     if name == BY_SAMPLE:
         return Grading(BY_SAMPLE, _by_sample)
-    from pyvision.bench.metrics import find_metric, flavours_of
-
     stem, _, flavour = name.partition(":")
     metric = find_metric(stem, flavour or None)
     return Grading(f"{stem}:{flavour or flavours_of(stem)[0]}", metric)
 
 
 def _by_sample(answer: str, sample: Sample) -> Score:
-    from pyvision.bench.metrics import find_metric
-
-    name, _, flavour = str(sample.metadata.get("metric") or _usual(sample)).partition(":")
+    name, _, flavour = str(sample.metadata.get("metric") or _default_metric(sample)).partition(":")
     return find_metric(name, flavour or None)(answer, sample)
 
 
-def _usual(sample: Sample) -> str:
+def _default_metric(sample: Sample) -> str:
     return "choice" if sample.choices else "text"
 
 
 def _scores(store: Store, grading: Grading, workers: int, watch: Watch) -> Mapping[Key, Score]:
     pool = ThreadPoolExecutor(workers)
     try:
-        asked: dict[Key, Future[Score]] = {
-            (record.sample_id, record.repeat): pool.submit(grading.asked, record, sample)
-            for record, sample in answered(store)
+        futures: dict[Key, Future[Score]] = {
+            (record.sample_id, record.repeat): pool.submit(grading.score_or_raise, record, sample)
+            for record, sample in read_answers(store)
         }
         scores = {}
-        for done, (key, future) in enumerate(asked.items(), 1):
+        for done, (key, future) in enumerate(futures.items(), 1):
             scores[key] = future.result()
-            watch(done, len(asked))
+            watch(done, len(futures))
         return scores
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def _failed(what: str, error: str) -> Score:
+def _failure_score(what: str, error: str) -> Score:
     return Score(None, f"{what}: {error}"[:300], unscored=what)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 from pyvision.errors import EndReason
@@ -13,9 +12,9 @@ from pyvision.errors import EndReason
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One question of a benchmark with its truth. Values are plain: what JSON can hold.
+    """One question of a benchmark with its truth. All values can be written as JSON.
 
-    images: encoded files, or where they lie; they are read when the sample is answered, not before.
+    images: encoded images, or paths, which are read when the sample is answered, not before.
     target: what the dataset's metric compares with: a text, a number, a list of accepted answers, a box
     [left, top, right, bottom] in pixels from the top left, an option letter.
     category: what the report groups by; `a/b` for a category and its sub-category.
@@ -46,10 +45,10 @@ class JudgeInfo:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How right an answer is, from 0 to 1. None: not scored, for a reason that is not the model's; never zero.
+    """How right an answer is, from 0 to 1. None: not scored, for a reason other than the model; never zero.
 
     parsed: what the metric found in the answer. why: how it came to the value, in a few words. judge: None for a score
-    of the rules. unscored: what failed where there is no value, in two or three words that can be counted.
+    by the rules. unscored: what failed if there is no value, in two or three words that can be counted.
     """
 
     value: float | None
@@ -64,7 +63,7 @@ UNGRADED = Score(None, "not graded", unscored="not graded")
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One sample as it was answered once, without its score: what reports, comparisons and audits are made of."""
+    """One answer to one sample, without its score: the input of reports, comparisons and audits."""
 
     sample_id: str
     repeat: int  # from 0
@@ -79,40 +78,40 @@ class Record:
     seconds: float = 0.0
     turns: int = 0
     cells: int = 0
-    figures: int = 0  # shown by cells
-    sent_pixels: int = 0  # of the pictures in all requests together
+    figures: int = 0  # displayed by cells
+    sent_pixels: int = 0  # of the images in all requests together
 
 
 INFRASTRUCTURE: frozenset[EndReason] = frozenset({"model_error", "sandbox_error", "interrupted", "error"})
-"""End reasons that say nothing about the model: such records are unscored and counted, never zero."""
+"""End reasons that say nothing about the model: such records are counted as unscored, never as zero."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One answered sample and how right it is."""
+    """One answer and how right it is."""
 
     record: Record
     score: Score
 
     @property
     def value(self) -> float | None:
-        """From 0 to 1; None where nothing can be said of the model, whatever was written as its score."""
+        """From 0 to 1; None for a failure of the infrastructure, even if a score was written."""
         return None if self.record.end_reason in INFRASTRUCTURE else self.score.value
 
     @property
     def tokens(self) -> int:
-        """All that the model read and wrote for this sample."""
+        """Input and output tokens of this answer."""
         return self.record.input_tokens + self.record.output_tokens
 
 
 def pair(records: Iterable[Record], scores: Mapping[tuple[str, int], Score]) -> tuple[Result, ...]:
-    """Every record with its score, in order; one that was never graded is unscored, not left out."""
+    """Every record with its score, in order; one that was never graded is unscored, not omitted."""
     return tuple(
         Result(record, scores.get((record.sample_id, record.repeat), UNGRADED)) for record in records
     )
 
 
-def by_sample(results: Iterable[Result]) -> dict[str, tuple[Result, ...]]:
+def group_by_sample(results: Iterable[Result]) -> dict[str, tuple[Result, ...]]:
     """Sample id -> its repeats, in the order of their numbers."""
     found: dict[str, list[Result]] = {}
     for each in results:
@@ -121,14 +120,9 @@ def by_sample(results: Iterable[Result]) -> dict[str, tuple[Result, ...]]:
 
 
 def values_by_sample(results: Iterable[Result]) -> dict[str, tuple[float, ...]]:
-    """Sample id -> the values of its scored repeats; a sample without any is left out."""
-    groups = {key: _values(group) for key, group in by_sample(results).items()}
+    """Sample id -> the values of its scored repeats; a sample without any is omitted."""
+    groups = {key: _values(group) for key, group in group_by_sample(results).items()}
     return {key: values for key, values in groups.items() if values}
-
-
-def means_by_sample(results: Iterable[Result]) -> dict[str, float]:
-    """Sample id -> the mean of its scored repeats; a sample without any is left out."""
-    return {key: fmean(values) for key, values in values_by_sample(results).items()}
 
 
 def _values(group: Sequence[Result]) -> tuple[float, ...]:

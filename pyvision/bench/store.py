@@ -47,17 +47,17 @@ CREATE TABLE scores (
 RECORD_COLUMNS = tuple(field.name for field in fields(Record))
 SCORE_COLUMNS = ("value", "why", "parsed", "judge", "unscored")
 SAMPLE_COLUMNS = ("id", "text", "images", "target", "choices", "context", "category", "metadata")
-_ADDED_SCORE_COLUMNS = ("judge", "unscored")  # databases of before hold these facts in `why` only
-_JUDGE_IN_WORDS = re.compile(
+_ADDED_SCORE_COLUMNS = ("judge", "unscored")  # older databases have these facts only in `why`
+_JUDGE_AS_TEXT = re.compile(
     r"judge (?P<model>.*), (?P<prompt>judge/\w+\.md) (?P<version>[0-9a-f]{8}): (?P<verdict>.*)", re.DOTALL
 )
 
 
 class Store:
-    """The folder of one experiment, to read. Used by one thread; close it, or use it in a `with`.
+    """The folder of one experiment, opened for reading by one thread; close it, or use it in a `with`.
 
-    A sample counts when and only when its record is here. Raises ConfigError for a folder that holds no
-    experiment, RunFolderError for one that cannot be read.
+    A sample counts if and only if its record is here. Raises ConfigError for a folder without an experiment,
+    RunFolderError for one that cannot be read.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -68,22 +68,22 @@ class Store:
 
     @property
     def configuration(self) -> dict[str, Any]:
-        """The fingerprint that it was begun with."""
+        """What the numbers depend on, as written when the experiment began."""
         return dict(json.loads(self._about["configuration"]))
 
     @property
     def total(self) -> int | None:
-        """How many records a complete experiment holds, repeats included; None where nobody could know yet."""
+        """How many records a complete experiment has, with repeats; None if that was not known when it began."""
         total = self._about.get("total")
         return None if total is None else int(total)
 
     @property
     def default_metric(self) -> str | None:
-        """NAME:FLAVOUR by which the samples were graded when they ended."""
+        """The NAME:FLAVOUR that the samples were graded by when they ended, or last."""
         return self._about.get("metric")
 
     def metrics(self) -> tuple[str, ...]:
-        """Every metric that there are scores of."""
+        """Every metric with scores."""
         return tuple(metric for (metric,) in self._rows("SELECT DISTINCT metric FROM scores ORDER BY metric"))
 
     def samples(self) -> Iterator[Sample]:
@@ -92,7 +92,7 @@ class Store:
             yield sample_of_row(row, self.folder)
 
     def records(self) -> Iterator[Record]:
-        """Every record, in the order in which they were written first."""
+        """Every record, in the order in which they were first written."""
         for row in self._rows(f"SELECT {', '.join(RECORD_COLUMNS)} FROM records ORDER BY rowid"):
             yield record_of_row(row)
 
@@ -101,18 +101,16 @@ class Store:
         metric = metric or self.default_metric or ""
         known = self.metrics()
         if metric not in known and known:
-            raise ConfigError(
-                f"{self.folder}: no scores by {metric!r}; there are those by {', '.join(known)}"
-            )
+            raise ConfigError(f"{self.folder}: no scores by {metric!r}; scores exist by {', '.join(known)}")
         with explain_errors(self.folder):
             found = read_scores(self._database, metric)
             return {(sample_id, repeat): score for sample_id, repeat, score in found}
 
     def finished(self) -> set[tuple[str, int]]:
-        """(sample id, repeat) of every record that says something about the model."""
+        """(sample id, repeat) of every record that did not end in an infrastructure failure."""
         unscored = ", ".join(f"'{reason}'" for reason in sorted(INFRASTRUCTURE))
-        chosen = f"SELECT sample_id, repeat FROM records WHERE end_reason NOT IN ({unscored})"
-        return {(row[0], row[1]) for row in self._rows(chosen)}
+        query = f"SELECT sample_id, repeat FROM records WHERE end_reason NOT IN ({unscored})"
+        return {(row[0], row[1]) for row in self._rows(query)}
 
     def attempts(self) -> dict[tuple[str, int], int]:
         """(sample id, repeat) -> how often it was tried, for each record."""
@@ -121,9 +119,9 @@ class Store:
         }
 
     def run_folder(self, sample_id: str, repeat: int = 0) -> Path | None:
-        """Where the trajectory of a record lies; None where there is no record, or it failed before it began."""
-        chosen = "SELECT run FROM records WHERE sample_id = ? AND repeat = ?"
-        for (run,) in self._rows(chosen, sample_id, repeat):
+        """The folder of a record's trajectory; None if there is no record, or it failed before it began."""
+        query = "SELECT run FROM records WHERE sample_id = ? AND repeat = ?"
+        for (run,) in self._rows(query, sample_id, repeat):
             folder = self.folder / RUNS / run
             return folder if run and folder.is_dir() else None
         return None
@@ -150,24 +148,26 @@ class Store:
 
 @contextmanager
 def explain_errors(folder: Path) -> Iterator[None]:
-    """Errors of the database and the disk in words. Raises RunFolderError."""
+    """Turn errors of the database and the disk into RunFolderError."""
     try:
         yield
     except sqlite3.Error as error:
         why = f"{str(folder / DATABASE)!r}: {error}"
-        raise RunFolderError(f"{why}; make room there, or see who may write in this folder") from error
+        raise RunFolderError(
+            f"{why}; free some space there, or check the permissions of this folder"
+        ) from error
     except OSError as error:
         raise RunFolderError(f"{str(folder)!r}: {error.strerror}; choose another --out") from error
 
 
 def put(table: str, columns: tuple[str, ...]) -> str:
-    """The statement that writes one row, in the place of one with the same key."""
+    """The statement that writes one row, replacing one with the same key."""
     changes = ", ".join(f"{column} = excluded.{column}" for column in columns)
     return f"{_insert(table, columns)} ON CONFLICT DO UPDATE SET {changes}"
 
 
 def put_if_new(table: str, columns: tuple[str, ...]) -> str:
-    """The statement that writes one row where there is none with the same key."""
+    """The statement that writes one row unless there is one with the same key."""
     return f"{_insert(table, columns)} ON CONFLICT DO NOTHING"
 
 
@@ -180,19 +180,19 @@ def record_row(record: Record, clean: Callable[[str], str]) -> tuple[Any, ...]:
 
 
 def record_of_row(row: tuple[Any, ...]) -> Record:
-    """The record that `record_row` made a row of."""
+    """The record of a row that `record_row` made."""
     return Record(**dict(zip(RECORD_COLUMNS, row, strict=True)))
 
 
 def sample_row(sample: Sample, images: tuple[str, ...], clean: Callable[[Any], Any]) -> tuple[Any, ...]:
     """Its values in the order of SAMPLE_COLUMNS; images: files relative to the folder of the experiment.
 
-    Raises ConfigError for a target that JSON cannot hold.
+    Raises ConfigError for a target that cannot be written as JSON.
     """
     try:
         target = json.dumps(clean(sample.target))
     except (TypeError, ValueError) as error:
-        raise ConfigError(f"sample {sample.id!r}: its target is not what JSON can hold ({error})") from error
+        raise ConfigError(f"sample {sample.id!r}: its target cannot be written as JSON ({error})") from error
     metadata = json.dumps(clean(sample.metadata), default=str)
     return (
         sample.id,
@@ -207,7 +207,7 @@ def sample_row(sample: Sample, images: tuple[str, ...], clean: Callable[[Any], A
 
 
 def sample_of_row(row: tuple[Any, ...], folder: Path) -> Sample:
-    """The sample that `sample_row` made a row of; its images are files now."""
+    """The sample of a row that `sample_row` made; its images are files now."""
     values: Mapping[str, Any] = dict(zip(SAMPLE_COLUMNS, row, strict=True))
     return Sample(
         id=values["id"],
@@ -229,23 +229,23 @@ def score_row(score: Score, clean: Callable[[str], str]) -> tuple[Any, ...]:
 
 
 def score_of_row(row: tuple[Any, ...]) -> Score:
-    """The score that `score_row` made a row of."""
+    """The score of a row that `score_row` made."""
     value, why, parsed, judge, unscored = row
     return Score(value, why, parsed, JudgeInfo(**json.loads(judge)) if judge else None, unscored)
 
 
 def read_scores(database: sqlite3.Connection, metric: str) -> Iterator[tuple[str, int, Score]]:
-    """Sample id, repeat and score of each score by a metric; also of a database of before."""
+    """Sample id, repeat and score of each score by a metric; also of a database of an older release."""
     is_old = _lacks_columns(database)
     columns = [column for column in SCORE_COLUMNS if not (is_old and column in _ADDED_SCORE_COLUMNS)]
-    chosen = f"SELECT sample_id, repeat, {', '.join(columns)} FROM scores WHERE metric = ?"
-    with closing(database.execute(chosen, (metric,))) as cursor:
+    query = f"SELECT sample_id, repeat, {', '.join(columns)} FROM scores WHERE metric = ?"
+    with closing(database.execute(query, (metric,))) as cursor:
         for sample_id, repeat, *row in cursor:
             yield sample_id, repeat, _score_of_old_row(*row) if is_old else score_of_row(tuple(row))
 
 
 def add_score_columns(database: sqlite3.Connection) -> None:
-    """Give a database of before the columns that it lacks, filled from the words in `why`."""
+    """Add the columns that a database of an older release lacks, filled from the text in `why`."""
     if not _lacks_columns(database):
         return
     database.execute("BEGIN IMMEDIATE")
@@ -262,7 +262,7 @@ def add_score_columns(database: sqlite3.Connection) -> None:
 def _open(folder: Path) -> sqlite3.Connection:
     path = folder / DATABASE
     if not path.is_file():
-        raise ConfigError(f"{str(folder)!r}: holds no experiment; `bench run DATASET --out DIR` makes one")
+        raise ConfigError(f"{str(folder)!r}: holds no experiment; `bench run DATASET --out DIR` creates one")
     address = f"file:{quote(str(path.resolve()))}?mode=ro"
     return sqlite3.connect(address, uri=True, timeout=30.0, isolation_level=None)
 
@@ -270,8 +270,8 @@ def _open(folder: Path) -> sqlite3.Connection:
 def _check_format(folder: Path, about: Mapping[str, str]) -> None:
     written = about.get("format"), about.get("version")
     if written != (FORMAT, str(VERSION)):
-        told = " ".join(part or "?" for part in written)
-        raise ConfigError(f"{str(folder)!r}: is {told}; this release reads {FORMAT} {VERSION}")
+        found = " ".join(part or "?" for part in written)
+        raise ConfigError(f"{str(folder)!r}: the format is {found}; this release reads {FORMAT} {VERSION}")
 
 
 def _lacks_columns(database: sqlite3.Connection) -> bool:
@@ -279,7 +279,7 @@ def _lacks_columns(database: sqlite3.Connection) -> bool:
 
 
 def _score_of_old_row(value: float | None, why: str, parsed: str | None) -> Score:
-    found = _JUDGE_IN_WORDS.fullmatch(why)
+    found = _JUDGE_AS_TEXT.fullmatch(why)
     judge = JudgeInfo(**found.groupdict()) if found else None
     if judge is not None and judge.verdict == "no verdict could be read":
         judge = replace(judge, verdict=None)

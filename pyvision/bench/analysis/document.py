@@ -18,7 +18,7 @@ from unicodedata import category, east_asian_width
 from pyvision.bench.analysis.statistics import Estimate
 
 COLUMNS = 80
-_LEAST = 8  # columns of the first cell, however wide the others are
+_MIN_WIDTH = 8  # minimum width of the first cell
 
 STYLE = """\
 :root { color-scheme: light dark; }
@@ -38,23 +38,23 @@ figure { margin: 1rem 0; } figcaption { font-size: .9rem; opacity: .8; }
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A stretch of plain text."""
+    """Plain text."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A line for a shell."""
+    """A shell command on one line."""
 
     line: str
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of plain text as long as the head. The first column stands left, the others right.
+    """Rows of plain text as long as the head. The first column is aligned left, the others right.
 
-    links: where the first cell of each row leads in a page, None for nowhere; Markdown for a terminal leaves them out.
+    links: the link of the first cell of each row, or None; only the page shows them.
     """
 
     head: tuple[str, ...]
@@ -64,18 +64,18 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """A list of lines, each of any length."""
+    """A bulleted list; items may be of any length."""
 
     lines: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A PNG with what it shows in words; Markdown for a terminal leaves it out."""
+    """A PNG with its caption; only the page shows it."""
 
     name: str
     png: bytes
-    words: str
+    caption: str
 
 
 Part: TypeAlias = Paragraph | Command | Table | Items | Plot
@@ -83,7 +83,7 @@ Part: TypeAlias = Paragraph | Command | Table | Items | Plot
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A title and what stands under it."""
+    """A title with its content."""
 
     title: str
     parts: tuple[Part, ...]
@@ -102,7 +102,7 @@ class Document:
 
 
 def to_markdown(document: Document) -> str:
-    """The whole report; plots are left out."""
+    """The whole report without its plots."""
     lines = [f"# {_escape(plain(document.title))}", ""]
     for section in document.sections:
         lines += [f"## {_escape(plain(section.title))}", ""]
@@ -112,7 +112,7 @@ def to_markdown(document: Document) -> str:
 
 
 def to_page(document: Document) -> str:
-    """The whole report as HTML, with a policy that allows its one style sheet and its own pictures only."""
+    """The whole report as HTML, with a policy that allows only its style sheet and embedded images."""
     title = escape(plain(document.title))
     body = "\n".join(_html_section(section) for section in document.sections)
     return (
@@ -124,7 +124,7 @@ def to_page(document: Document) -> str:
     )
 
 
-def percent(share: float) -> str:
+def format_percent(share: float) -> str:
     """`0.5` as `50.0`."""
     return f"{100 * share:.1f}"
 
@@ -134,23 +134,23 @@ def format_signed_percent(share: float) -> str:
     return f"{100 * share:+.1f}"
 
 
-def interval(found: Estimate | None) -> str:
+def format_interval(found: Estimate | None) -> str:
     """`[low, high]` in percent; a dash for no estimate."""
-    return f"[{percent(found.low)}, {percent(found.high)}]" if found else "–"
+    return f"[{format_percent(found.low)}, {format_percent(found.high)}]" if found else "–"
 
 
-def value(found: Estimate | None) -> str:
+def format_value(found: Estimate | None) -> str:
     """The value in percent; a dash for no estimate."""
-    return percent(found.value) if found else "–"
+    return format_percent(found.value) if found else "–"
 
 
-def probability(p: float) -> str:
-    """A p-value with as many digits as anyone reads."""
+def format_probability(p: float) -> str:
+    """A p-value to four digits."""
     return "< 0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
 def plain(text: str) -> str:
-    """One line without control characters, so that what a model wrote cannot steer a terminal."""
+    """One line without control characters, so that text from a model cannot control the terminal."""
     visible = "".join(
         " " if category(letter) in ("Cc", "Cf", "Zl", "Zp", "Cs") else letter for letter in text
     )
@@ -173,11 +173,11 @@ def _markdown_lines(part: Part) -> Iterator[str]:
     yield ""
 
 
-def _wrap(text: str, further: str = "") -> list[str]:
+def _wrap(text: str, indent: str = "") -> list[str]:
     return textwrap.wrap(
         _escape(plain(text)),
         COLUMNS,
-        subsequent_indent=further,
+        subsequent_indent=indent,
         break_on_hyphens=False,
         break_long_words=False,
     )
@@ -186,7 +186,7 @@ def _wrap(text: str, further: str = "") -> list[str]:
 def _markdown_table(table: Table) -> Iterator[str]:
     rows = [[_escape(plain(cell)).replace("|", "\\|") for cell in row] for row in (table.head, *table.rows)]
     widths = [max(2, *(_width(row[column]) for row in rows)) for column in range(len(table.head))]
-    widths[0] = max(_LEAST, min(widths[0], COLUMNS - sum(widths[1:]) - 3 * len(widths) - 1))
+    widths[0] = max(_MIN_WIDTH, min(widths[0], COLUMNS - sum(widths[1:]) - 3 * len(widths) - 1))
     yield _markdown_row(rows[0], widths)
     yield "| " + " | ".join(["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]) + " |"
     for row in rows[1:]:
@@ -194,14 +194,14 @@ def _markdown_table(table: Table) -> Iterator[str]:
 
 
 def _markdown_row(cells: Sequence[str], widths: Sequence[int]) -> str:
-    first = _cut(cells[0], widths[0])
+    first = _shorten(cells[0], widths[0])
     padded = [first + " " * (widths[0] - _width(first))]
     padded += [" " * (width - _width(cell)) + cell for cell, width in zip(cells[1:], widths[1:], strict=True)]
     return "| " + " | ".join(padded) + " |"
 
 
-def _cut(text: str, width: int) -> str:
-    """The text, or as much of its end as fits: what tells sub-categories apart stands at the end."""
+def _shorten(text: str, width: int) -> str:
+    """The text, or as much of its end as fits: the end distinguishes sub-categories."""
     if _width(text) <= width:
         return text
     while _width(text) > width - 1:
@@ -210,7 +210,7 @@ def _cut(text: str, width: int) -> str:
 
 
 def _escape(text: str) -> str:
-    """Nothing in a text is an element of HTML or a picture to be fetched when Markdown is made into a page."""
+    """Text that Markdown renderers cannot turn into an HTML element, an image or a link."""
     return text.replace("<", "‹").replace("![", "! [").replace("](", "] (")
 
 
@@ -241,13 +241,13 @@ def _html_part(part: Part) -> str:
             return f"<ul>\n{listed}\n</ul>"
         case Table():
             return _html_table(part)
-        case Plot(png=png, words=words):
-            return _html_figure(base64.b64encode(png).decode(), escape(plain(words)))
+        case Plot(png=png, caption=caption):
+            return _html_figure(base64.b64encode(png).decode(), escape(plain(caption)))
 
 
-def _html_figure(data: str, words: str) -> str:
-    image = f'<img src="data:image/png;base64,{data}" alt="{words}">'
-    return f"<figure>\n{image}\n<figcaption>{words}</figcaption>\n</figure>"
+def _html_figure(data: str, caption: str) -> str:
+    image = f'<img src="data:image/png;base64,{data}" alt="{caption}">'
+    return f"<figure>\n{image}\n<figcaption>{caption}</figcaption>\n</figure>"
 
 
 def _html_table(table: Table) -> str:

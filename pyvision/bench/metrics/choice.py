@@ -1,7 +1,7 @@
-"""Option letters: the rules by which benchmarks find the option that an answer means.
+"""Multiple choice: the rules by which benchmarks find the option that an answer means.
 
-A sample's `target` is the letter of the right option, or its text; what could be both is a letter. Without `choices`
-(the options stand in the question or in the image) the letters are those of `metadata["letters"]`, A to D when that is
+A sample's `target` is the letter of the right option, or its text; where both fit, it is the letter. Without `choices`
+(the options are part of the question or the image) the letters are those of `metadata["letters"]`, A to D if that is
 absent.
 
 Flavours
@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Mapping
 from string import ascii_uppercase
 from typing import TypeAlias
 
-from pyvision.bench.metrics.registry import Metric, score_equality, unusable, unwrap_box
+from pyvision.bench.metrics.registry import Metric, score_equality, target_error, unwrap_box
 from pyvision.bench.samples import Sample, Score
 
 Options: TypeAlias = Mapping[str, str]  # letter -> text; the text is empty where it is not known
@@ -50,7 +50,7 @@ def right_letter(sample: Sample) -> str:
         return target.upper()
     letters = [letter for letter, text in options.items() if text and text.strip() == target]
     if not letters:
-        raise unusable(sample, f"one of the letters {', '.join(options)} or an option's text")
+        raise target_error(sample, f"one of the letters {', '.join(options)} or an option's text")
     return letters[0]
 
 
@@ -78,13 +78,13 @@ def find_vlmevalkit(answer: str, options: Options) -> str | None:
     With brackets and punctuation blanked, exactly one option letter stands among the words, and its first place is
     among the last four; else "answer is X"; else the one option whose text is a part of the answer.
 
-    Not covered: its phrases of refusal and its switch VERBOSE. The form of "answer is" is ours.
+    Not covered: its phrases of refusal and its switch VERBOSE. The pattern for "answer is" is ours.
     """
-    words = answer.translate(_BLANKED).split()
-    letters = [letter for letter in options if letter in words]
-    if len(letters) == 1 and words.index(letters[0]) >= len(words) - 4:
+    tokens = answer.translate(_BLANKED).split()
+    letters = [letter for letter in options if letter in tokens]
+    if len(letters) == 1 and tokens.index(letters[0]) >= len(tokens) - 4:
         return letters[0]
-    if not letters and "Z" in words:
+    if not letters and "Z" in tokens:
         return "Z"
     if (named := _ANSWER_IS.findall(answer)) and named[-1].upper() in options:
         return str(named[-1].upper())
@@ -129,7 +129,7 @@ def letter_metric(find: Finder) -> Metric:
     return score
 
 
-def guessing(metric: Metric) -> Metric:
+def guessing_metric(metric: Metric) -> Metric:
     """The same, with a random option where nothing is found; `parsed` stays None, and `why` names the guess."""
 
     def score(answer: str, sample: Sample) -> Score:
@@ -143,9 +143,9 @@ def guessing(metric: Metric) -> Metric:
 
 
 official = letter_metric(find_official)
-official_random = guessing(official)
+official_random = guessing_metric(official)
 vlmevalkit = letter_metric(find_vlmevalkit)
 exact = letter_metric(find_exact)
 visualpuzzles = letter_metric(find_after_answer)
-visualpuzzles_random = guessing(visualpuzzles)
+visualpuzzles_random = guessing_metric(visualpuzzles)
 lmms_eval = letter_metric(find_leading)

@@ -33,7 +33,7 @@ from pyvision.types import Message, Model, Sampling, Text, Usage
 CHOICE, EQUAL = "judge/choice.md", "judge/equal.md"
 
 VERDICTS = "verdicts.jsonl"
-"""The file of a run."""
+"""The file of the replies in the folder of a run."""
 
 _VERDICT = re.compile(r"\W*(?:CHOICE|VERDICT)\s*:\W*([A-Z]|NONE|RIGHT|WRONG)\W*", re.IGNORECASE)
 _SAMPLING = Sampling(temperature=0.0)
@@ -42,25 +42,25 @@ _NONE = Usage()
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """A model with what it has said before. The same prompt is sent to a model of the same name once only."""
+    """A model with its earlier replies. The same prompt is sent to a model of the same name only once."""
 
     model: Model
     verdicts: Verdicts
     sampling: Sampling = _SAMPLING
 
-    def verdict(self, prompt: str, words: Container[str]) -> str | None:
-        """The one of these words that the judge ends with, or None. Raises ModelError, ConfigError.
+    def verdict(self, prompt: str, allowed: Container[str]) -> str | None:
+        """The allowed verdict that the judge ends with, or None. Raises ModelError, ConfigError.
 
-        Only a reply that ends so is kept.
+        Only a reply with such a verdict is reused.
         """
         key = key_of(prompt, self.model.name)
-        kept = self.verdicts.get(key)
-        if kept is not None:
-            return _known(kept, words)
+        stored = self.verdicts.get(key)
+        if stored is not None:
+            return _find_allowed(stored, allowed)
         reply = self.model.complete((Message("user", (Text(prompt),)),), self.sampling)
-        word = _known(reply.text, words)
-        self.verdicts.put(key, self.model.name, reply.text if word else None, reply.usage)
-        return word
+        verdict = _find_allowed(reply.text, allowed)
+        self.verdicts.put(key, self.model.name, reply.text if verdict else None, reply.usage)
+        return verdict
 
 
 def nothing_found(score: Score) -> bool:
@@ -74,7 +74,7 @@ def not_right(score: Score) -> bool:
 
 
 def with_judge(metric: Metric, judge: Judge, needs: Callable[[Score], bool] = nothing_found) -> Metric:
-    """The metric, with the judge's word on what `needs` it. An empty answer is never asked about."""
+    """The metric, then the judge where `needs` says so. The judge is never asked about an empty answer."""
 
     def score(answer: str, sample: Sample) -> Score:
         by_rules = metric(answer, sample)
@@ -95,8 +95,8 @@ def find_verdict(reply: str) -> str | None:
 class Verdicts:
     """A file of replies by key, read on the first use; safe to share between threads, not between processes.
 
-    A line that cannot be read, as a crash in the middle of writing leaves one, is passed over: its judge is asked
-    again. A file that cannot be opened raises ConfigError.
+    A line that cannot be read, as a crash during a write may leave, is skipped: its judge is asked again.
+    A file that cannot be opened raises ConfigError.
     """
 
     def __init__(self, path: Path) -> None:
@@ -105,12 +105,12 @@ class Verdicts:
         self._replies: dict[str, str] | None = None
 
     def get(self, key: str) -> str | None:
-        """The reply kept under a key."""
+        """The reply stored under a key."""
         with self._lock:
             return self._load().get(key)
 
     def put(self, key: str, model: str, reply: str | None, usage: Usage = _NONE) -> None:
-        """Keep a reply, or with None what one took that says nothing; it is in the file when this returns."""
+        """Store a reply before returning; None stores only the tokens of a reply without a verdict."""
         tokens = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
         line = json.dumps({"key": key, "model": model, "reply": reply, **tokens})
         with self._lock:
@@ -119,15 +119,15 @@ class Verdicts:
             try:
                 self._append(line)
             except OSError as error:
-                raise ConfigError(f"verdicts cannot be kept in {self.path}: {error.strerror}") from error
+                raise ConfigError(f"verdicts cannot be written to {self.path}: {error.strerror}") from error
 
-    def used(self) -> dict[str, Usage]:
-        """What each model has used up to now, as its endpoint counted it."""
+    def usage_by_model(self) -> dict[str, Usage]:
+        """The tokens that each model has used so far, as its endpoint counted them."""
         used: dict[str, Usage] = {}
         for line in _lines(self.path):
             match line:
-                case {"model": str(model), "input_tokens": int(sent), "output_tokens": int(said)}:
-                    used[model] = used.get(model, Usage()) + Usage(sent, said)
+                case {"model": str(model), "input_tokens": int(sent), "output_tokens": int(received)}:
+                    used[model] = used.get(model, Usage()) + Usage(sent, received)
         return used
 
     def _append(self, line: str) -> None:
@@ -135,8 +135,8 @@ class Verdicts:
         with self.path.open("ab+") as file:
             end = file.seek(0, 2)
             file.seek(max(0, end - 1))
-            cut = file.read(1) not in (b"", b"\n")
-            file.write((f"\n{line}\n" if cut else f"{line}\n").encode())
+            is_partial = file.read(1) not in (b"", b"\n")
+            file.write((f"\n{line}\n" if is_partial else f"{line}\n").encode())
 
     def _load(self) -> dict[str, str]:
         if self._replies is None:
@@ -170,7 +170,7 @@ def _equal(answer: str, sample: Sample, judge: Judge) -> Score:
 
 
 def _fence(answer: str) -> dict[str, str]:
-    """The answer with a line around it that it cannot hold: a part of its own hash."""
+    """The answer with a line around it that it cannot contain: a part of its hash."""
     return {
         "answer": answer,
         "fence": f"=== {sha256(answer.encode(errors='surrogatepass')).hexdigest()[:12]} ===",
@@ -186,9 +186,9 @@ def _score(
     return Score(value, why, parsed, info, unscored="no verdict" if value is None else None)
 
 
-def _known(reply: str, words: Container[str]) -> str | None:
-    word = find_verdict(reply)
-    return word if word is not None and word in words else None
+def _find_allowed(reply: str, allowed: Container[str]) -> str | None:
+    verdict = find_verdict(reply)
+    return verdict if verdict is not None and verdict in allowed else None
 
 
 def _replies(path: Path) -> Iterator[tuple[str, str]]:
@@ -199,7 +199,7 @@ def _replies(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _lines(path: Path) -> Iterator[Any]:
-    """What each line holds, but for those that cannot be read."""
+    """The value of each line, without the lines that cannot be read."""
     try:
         lines = path.read_bytes().split(b"\n") if path.exists() else []
     except OSError as error:

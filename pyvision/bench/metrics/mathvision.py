@@ -19,7 +19,7 @@ import math
 import re
 
 from pyvision.bench.metrics.choice import find_exact, find_official, options_of, right_letter
-from pyvision.bench.metrics.registry import accepted_texts, final_part, score_equality, unwrap_box
+from pyvision.bench.metrics.registry import final_part, score_equality, target_texts, unwrap_box
 from pyvision.bench.samples import Sample, Score
 from pyvision.errors import FormatError
 
@@ -57,14 +57,14 @@ _UNIT = re.compile(
 _NUMBER = re.compile(
     r"(?:\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+\.?\d*|\.\d+)(?:e[-+]?\d{1,3}(?!\d))?", re.I | re.A
 )
-_FRACTION_BEHIND = re.compile(r"\s*\\frac")
+_FRACTION_NEXT = re.compile(r"\s*\\frac")
 
 
 def official(answer: str, sample: Sample) -> Score:
     """Right by letter, by the option's value, or by the free answer."""
     if sample.choices:
         return _choose(answer, sample)
-    text, truths = final_part(answer), accepted_texts(sample)
+    text, truths = final_part(answer), target_texts(sample)
     return score_equality(
         text or None, " or ".join(truths), right=any(equal(text, truth) for truth in truths)
     )
@@ -89,7 +89,7 @@ def value_of(text: str) -> float | None:
     if len(text) > _MOST_CHARACTERS:
         return None
     try:
-        value = _Reader(clean_expression(text)).whole()
+        value = _Parser(_clean(text)).whole()
     except (FormatError, ZeroDivisionError, OverflowError):
         return None
     return value if math.isfinite(value) else None
@@ -112,9 +112,9 @@ def _right_side(text: str) -> str:
 
 
 def _squeeze(text: str) -> str:
-    """The text without layout: also the words of \\text{…}, which `clean_expression` would take for a unit."""
-    words = re.sub(r"\\(?:text|mathrm|mbox)\s*\{([^{}]*)\}", r"\1", text)
-    return clean_expression(words).replace(" ", "").lower()
+    """The text without layout: with the words of \\text{…}, which `_clean` would take for a unit."""
+    unwrapped = re.sub(r"\\(?:text|mathrm|mbox)\s*\{([^{}]*)\}", r"\1", text)
+    return _clean(unwrapped).replace(" ", "").lower()
 
 
 def _parts(text: str) -> list[str]:
@@ -128,10 +128,10 @@ def _parts(text: str) -> list[str]:
     return [part.strip() for part in text.split(",")]
 
 
-def clean_expression(text: str) -> str:
-    """The expression without what does not count for its value: layout, currency, percent and degree signs, units.
+def _clean(text: str) -> str:
+    """The expression without what does not affect its value: layout, currency, percent and degree signs, units.
 
-    Prose, which is what is longer than a few hundred characters, stays as it is.
+    Prose (anything longer than a few hundred characters) is returned unchanged.
     """
     if len(text) > _MOST_CHARACTERS:
         return text.strip()
@@ -142,8 +142,8 @@ def clean_expression(text: str) -> str:
     return _UNIT.sub("", text.strip()).strip().rstrip(".").strip()
 
 
-class _Reader:
-    """One pass over an expression. Each method reads one thing and moves on; FormatError where it is not there."""
+class _Parser:
+    """A recursive-descent parser. Each method reads one construct and advances; FormatError if it is not there."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -157,12 +157,12 @@ class _Reader:
         return value
 
     def next(self) -> str:
-        """The next character that is no space; empty at the end."""
+        """The next character other than a space; empty at the end."""
         while self.text[self.place : self.place + 1] == " ":
             self.place += 1
         return self.text[self.place : self.place + 1]
 
-    def took(self, mark: str) -> bool:
+    def accept(self, mark: str) -> bool:
         self.next()
         found = self.text.startswith(mark, self.place)
         self.place += len(mark) * found
@@ -177,19 +177,19 @@ class _Reader:
         return value
 
     def product(self) -> float:
-        value = self.signed()
+        value = self.factor()
         while sign := self.next():
-            if self.took("*"):
-                value *= self.signed()
-            elif self.took("/"):
-                value /= self.signed()
+            if self.accept("*"):
+                value *= self.factor()
+            elif self.accept("/"):
+                value /= self.factor()
             elif sign in "({[π√\\":  # side by side
                 value *= self.power()
             else:
                 break
         return value
 
-    def signed(self) -> float:
+    def factor(self) -> float:
         sign = 1.0
         while (mark := self.next()) and mark in "+-":
             self.place += 1
@@ -198,36 +198,36 @@ class _Reader:
 
     def power(self) -> float:
         base = self.atom()
-        if not self.took("^"):
+        if not self.accept("^"):
             return base
-        self.deeper()
-        value = base ** self.signed()
+        self.descend()
+        value = base ** self.factor()
         self.depth -= 1
         if isinstance(value, complex):
             raise FormatError("a root of a negative number")
         return float(value)
 
-    def deeper(self) -> None:
+    def descend(self) -> None:
         self.depth += 1
         if self.depth > _MOST_DEPTH:
             raise FormatError("too deep")
 
     def atom(self) -> float:
-        if self.took("π"):
+        if self.accept("π"):
             return math.pi
-        if self.took("\\frac"):
+        if self.accept("\\frac"):
             return self.argument() / self.argument()
-        if self.took("\\sqrt") or self.took("√"):
+        if self.accept("\\sqrt") or self.accept("√"):
             return self.root()
         return self.group() if self.next() in ("(", "{", "[") else self.number()
 
     def group(self) -> float:
         close = {"(": ")", "{": "}", "[": "]"}[self.next()]
         self.place += 1
-        self.deeper()
+        self.descend()
         value = self.sum()
         self.depth -= 1
-        if not self.took(close):
+        if not self.accept(close):
             raise FormatError(f"no {close}")
         return value
 
@@ -235,7 +235,7 @@ class _Reader:
         r"""What follows a command: a group, π or one digit, as in `\frac12`."""
         if self.next() == "{":
             return self.group()
-        if self.took("π"):
+        if self.accept("π"):
             return math.pi
         digit = self.next()
         if not (digit.isascii() and digit.isdigit()):
@@ -245,7 +245,7 @@ class _Reader:
 
     def root(self) -> float:
         degree = self.group() if self.next() == "[" else 2.0
-        self.deeper()
+        self.descend()
         radicand = self.atom()
         self.depth -= 1
         if radicand < 0:
@@ -258,5 +258,5 @@ class _Reader:
             raise FormatError("no number")
         self.place = found.end()
         value = float(found[0].replace(",", ""))
-        mixed = found[0].isdigit() and _FRACTION_BEHIND.match(self.text, self.place)
+        mixed = found[0].isdigit() and _FRACTION_NEXT.match(self.text, self.place)
         return value + self.atom() if mixed and self.next() else value

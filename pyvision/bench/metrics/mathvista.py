@@ -10,7 +10,7 @@ Flavours
   Rules stand in for that LLM here: the final part of the answer, and in it the last number. So that prose is not taken
   for an option by its distance alone, only answers of up to 200 characters get their nearest option.
 * vlmevalkit: choices by its `can_infer`, whole numbers and decimals by int() and float() of the whole answer ("5.0" is
-  no whole number); a list or a text is always wrong, because it is compared with the text of None.
+  not a whole number); a list or a text is always wrong, because it is compared with the text of None.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping
 from pyvision.bench.metrics.choice import Options, find_exact, find_vlmevalkit, options_of, right_letter
 from pyvision.bench.metrics.mathvision import value_of
 from pyvision.bench.metrics.numbers import find_int
-from pyvision.bench.metrics.registry import accepted_texts, final_part, score_equality, unwrap_box
+from pyvision.bench.metrics.registry import final_part, score_equality, target_texts, unwrap_box
 from pyvision.bench.samples import Sample, Score
 
 _BRACKETED = re.compile(r"\(([A-Z])\)")
@@ -47,9 +47,9 @@ def vlmevalkit(answer: str, sample: Sample) -> Score:
         return score_equality(letter, right, right=letter == right, what="option")
     match _type_of(sample):
         case "integer":
-            return _valued(find_int(answer), sample)
+            return _score_number(find_int(answer), sample)
         case "float":
-            return _valued(_of_float(unwrap_box(answer)), sample)
+            return _score_number(_of_float(unwrap_box(answer)), sample)
         case kind:
             return Score(0.0, f"VLMEvalKit compares a {kind} with the text of None", "None")
 
@@ -114,7 +114,7 @@ _OFFICIAL: Mapping[str, Callable[[str, Sample], str | None]] = {
 
 def _write(found: str | None, sample: Sample) -> Score:
     """Equality of texts, as the official script ends."""
-    truth = _list_text(str(sample.target)) if _type_of(sample) == "list" else accepted_texts(sample)[0]
+    truth = _list_text(str(sample.target)) if _type_of(sample) == "list" else target_texts(sample)[0]
     return score_equality(found, truth, right=found == truth)
 
 
@@ -125,8 +125,8 @@ def _of_float(text: str) -> float | None:
         return None
 
 
-def _valued(found: float | None, sample: Sample) -> Score:
-    (truth, *_) = accepted_texts(sample)
+def _score_number(found: float | None, sample: Sample) -> Score:
+    (truth, *_) = target_texts(sample)
     parsed = None if found is None else str(found)
     return score_equality(parsed, truth, right=found is not None and found == _of_float(truth))
 

@@ -14,15 +14,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from pyvision.bench.metrics.registry import Metric, final_part, score_equality, unusable, unwrap_box
+from pyvision.bench.metrics.registry import Metric, final_part, score_equality, target_error, unwrap_box
 from pyvision.bench.samples import Sample, Score
 
-_NAMES = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+_TO_TWENTY = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
 seventeen eighteen nineteen twenty"""
 
 _TENS_NAMES = "twenty thirty forty fifty sixty seventy eighty ninety"
 
-UP_TO_TWENTY = tuple(_NAMES.split())
+UP_TO_TWENTY = tuple(_TO_TWENTY.split())
 """The words for 0 to 20, each at its number."""
 
 _SMALL = {word: value for value, word in enumerate(UP_TO_TWENTY[:20])}
@@ -41,7 +41,7 @@ _PHRASE = re.compile(
     rf"\b(?:zero|(?:(?:a|{_UNDER_1000})[\s-]+)?thousand(?:,?\s+(?:and\s+)?{_UNDER_1000})?|{_UNDER_1000})\b"
 )
 _DIGITS = re.compile(r"(?<![\w.,])[-−+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.0+)?(?!\w|[.,]\d)", re.ASCII)
-_MOST_DIGITS = 30  # a longer run of digits is no count; int() refuses the longest ones
+_MOST_DIGITS = 30  # a longer run of digits is not a count, and int() rejects very long ones
 _DIGITS_OR_WORD = re.compile(rf"[0-9]{{1,30}}|\b(?:{'|'.join(UP_TO_TWENTY)})\b", re.IGNORECASE)
 _INT = re.compile(r"\s*[-+]?[0-9]{1,30}\s*")
 
@@ -52,7 +52,7 @@ def integer_metric(find: Callable[[str], int | None]) -> Metric:
     def score(answer: str, sample: Sample) -> Score:
         truth = whole_number(str(sample.target))
         if truth is None:
-            raise unusable(sample, "a whole number")
+            raise target_error(sample, "a whole number")
         number = find(answer)
         return score_equality(
             None if number is None else str(number), truth, right=number == truth, what="number"
@@ -83,7 +83,7 @@ def find_first_to_twenty(answer: str) -> int | None:
 
 
 def find_int(answer: str) -> int | None:
-    """What int() makes of the whole answer."""
+    """What int() reads from the whole answer."""
     text = unwrap_box(answer)
     return int(text) if _INT.fullmatch(text) else None
 
@@ -92,28 +92,28 @@ def whole_number(text: str) -> int | None:
     """The number that the whole text is, or None: `7`, `-7`, `7.0`, `1,204`, `seven`, `one hundred and four`."""
     text = text.strip().lower().rstrip(".!")
     if _DIGITS.fullmatch(text):
-        return _of_digits(text)
-    return _of_words(text) if _PHRASE.fullmatch(text) else None
+        return _parse_digits(text)
+    return _parse_words(text) if _PHRASE.fullmatch(text) else None
 
 
 def whole_numbers(text: str) -> tuple[int, ...]:
     """The whole numbers that the text gives in digits, in order; where there is none, those in words.
 
-    Digits go first because "one" is more often a pronoun. A decimal fraction is no whole number.
+    Digits go first because "one" is more often a pronoun. A decimal fraction is not a whole number.
     """
     text = text.lower()
-    in_digits = [_of_digits(match[0]) for match in _DIGITS.finditer(text)]
+    in_digits = [_parse_digits(match[0]) for match in _DIGITS.finditer(text)]
     return tuple(value for value in in_digits if value is not None) or tuple(
-        _of_words(match[0]) for match in _PHRASE.finditer(text)
+        _parse_words(match[0]) for match in _PHRASE.finditer(text)
     )
 
 
-def _of_digits(text: str) -> int | None:
+def _parse_digits(text: str) -> int | None:
     digits = text.replace(",", "").replace("−", "-").partition(".")[0]
     return int(digits) if len(digits) <= _MOST_DIGITS else None
 
 
-def _of_words(phrase: str) -> int:
+def _parse_words(phrase: str) -> int:
     total, group = 0, 0
     for word in re.findall("[a-z]+", phrase):
         if word == "thousand":
@@ -125,7 +125,7 @@ def _of_words(phrase: str) -> int:
     return total + group
 
 
-words = integer_metric(find_last)
+last = integer_metric(find_last)
 exact = integer_metric(find_whole)
 vlmevalkit = integer_metric(find_first_to_twenty)
 paper = integer_metric(find_int)

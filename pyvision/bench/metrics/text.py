@@ -21,10 +21,10 @@ from collections.abc import Callable
 
 from pyvision.bench.metrics.registry import (
     Metric,
-    accepted_texts,
     final_part,
     score_equality,
-    unusable,
+    target_error,
+    target_texts,
     unwrap_box,
 )
 from pyvision.bench.metrics.vqa import normalise
@@ -41,7 +41,7 @@ def text_metric(of_answer: Callable[[str], str], of_truth: Callable[[str], str])
 
     def score(answer: str, sample: Sample) -> Score:
         text = of_answer(unwrap_box(answer))
-        truths = [of_truth(truth) for truth in accepted_texts(sample)]
+        truths = [of_truth(truth) for truth in target_texts(sample)]
         return score_equality(text or None, " or ".join(truths), right=text in truths)
 
     return score
@@ -55,7 +55,7 @@ def yes_no(answer: str, sample: Sample) -> Score:
 
 def yes_no_paper(answer: str, sample: Sample) -> Score:
     """VDebugger's: the whole answer must be the word."""
-    text, truth = as_vdebugger(unwrap_box(answer)), truth_of(sample)
+    text, truth = _prepare_as_vdebugger(unwrap_box(answer)), truth_of(sample)
     return score_equality(text or None, truth, right=text == truth, what="yes or no")
 
 
@@ -64,25 +64,25 @@ def find_yes_no(answer: str) -> str | None:
     text = final_part(answer)
     if first := _WORD.match(text):
         return _MEANING[first[1].lower()]
-    said = {_MEANING[word.lower()] for word in _WORD.findall(text)}
-    return said.pop() if len(said) == 1 else None
+    found = {_MEANING[word.lower()] for word in _WORD.findall(text)}
+    return found.pop() if len(found) == 1 else None
 
 
 def truth_of(sample: Sample) -> str:
     """The target as yes or no. Raises ConfigError."""
     meaning = _MEANING.get(str(sample.target).strip().lower())
     if meaning is None:
-        raise unusable(sample, "yes, no, true or false")
+        raise target_error(sample, "yes, no, true or false")
     return meaning
 
 
-def as_vdebugger(answer: str) -> str:
+def _prepare_as_vdebugger(answer: str) -> str:
     """The answer as VDebugger's code prepares it for GQA, NLVR and COVR."""
-    return normalise(yes_or_no(answer.strip().lower()))
+    return normalise(_to_yes_or_no(answer.strip().lower()))
 
 
-def yes_or_no(text: str) -> str:
-    """`true` and `false` as yes and no, any other text as it is."""
+def _to_yes_or_no(text: str) -> str:
+    """`true` and `false` as yes and no, any other text unchanged."""
     return _TRUTH_VALUES.get(text.lower(), text)
 
 
@@ -98,7 +98,7 @@ def _bare(text: str) -> str:
     return text.translate(_NO_PUNCTUATION).strip().lower()
 
 
-def _as_it_is(text: str) -> str:
+def _identity(text: str) -> str:
     return text
 
 
@@ -106,5 +106,5 @@ exact = text_metric(str.strip, str.strip)
 plain = text_metric(_plain, _plain)
 gqa_vlmevalkit = text_metric(_lower, _lower)
 gqa_lmms_eval = text_metric(_bare, _bare)
-gqa_paper = text_metric(as_vdebugger, _as_it_is)
-covr_paper = text_metric(as_vdebugger, yes_or_no)
+gqa_paper = text_metric(_prepare_as_vdebugger, _identity)
+covr_paper = text_metric(_prepare_as_vdebugger, _to_yes_or_no)

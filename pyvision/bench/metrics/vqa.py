@@ -1,7 +1,7 @@
 r"""VQA accuracy with its normalisation: the metric of VQA v2 and OK-VQA, and the exact match built on it.
 
 `target`: the answers of the annotators (ten, in both datasets), or one text. A list of fewer than four, and one text,
-give 1 when any of them is met: leaving one out would make full marks impossible.
+give 1 when any of them matches: with one left out, a full score would be impossible.
 
 Flavours; all see the content of a \boxed{} when there is one
 * official: VQA's evaluation. Per annotator min(1, matches among the others / 3), then the mean. Answers are normalised
@@ -23,7 +23,7 @@ from functools import cache
 from typing import TypeAlias
 
 from pyvision.bench.metrics.numbers import UP_TO_TWENTY
-from pyvision.bench.metrics.registry import accepted_texts, score_equality, unwrap_box
+from pyvision.bench.metrics.registry import score_equality, target_texts, unwrap_box
 from pyvision.bench.samples import Sample, Score
 
 Normaliser: TypeAlias = Callable[[str], str]
@@ -49,23 +49,23 @@ would've wouldn't wouldn't've y'all y'all'll y'all'd've you'd you'd've you'll yo
 
 def official(answer: str, sample: Sample) -> Score:
     """VQA's evaluation."""
-    answers = [text.strip() for text in accepted_texts(sample)]
+    answers = [text.strip() for text in target_texts(sample)]
     text = unwrap_box(answer).replace("\n", " ").replace("\t", " ").strip()
     if len(answers) == 1 or len(set(answers)) > 1:
         answers, text = [normalise(each) for each in answers], normalise(text)
-    return _shared(text, answers)
+    return _score_annotators(text, answers)
 
 
 def vlmevalkit(answer: str, sample: Sample) -> Score:
     """VLMEvalKit's, which always normalises, and less."""
-    answers = [normalise_vlmevalkit(each) for each in accepted_texts(sample)]
-    return _shared(normalise_vlmevalkit(unwrap_box(answer)), answers)
+    answers = [normalise_vlmevalkit(each) for each in target_texts(sample)]
+    return _score_annotators(normalise_vlmevalkit(unwrap_box(answer)), answers)
 
 
 def paper(answer: str, sample: Sample) -> Score:
-    """ViperGPT's and VDebugger's, which leave the truth as it is."""
-    text, answers = normalise(unwrap_box(answer)), accepted_texts(sample)
-    return _format(text, answers, min(1.0, answers.count(text) / _enough(answers)))
+    """ViperGPT's and VDebugger's, which leave the truth unchanged."""
+    text, answers = normalise(unwrap_box(answer)), target_texts(sample)
+    return _score(text, answers, min(1.0, answers.count(text) / _matches_needed(answers)))
 
 
 def normalise(text: str) -> str:
@@ -80,8 +80,8 @@ def normalise_vlmevalkit(text: str) -> str:
 
 def _normalise(text: str, stop: re.Pattern[str]) -> str:
     text = text.replace("\n", " ").replace("\t", " ").strip()
-    words = (_DIGITS.get(word, word) for word in _without_punctuation(text, stop).lower().split())
-    return " ".join(contractions().get(word, word) for word in words if word not in _ARTICLES)
+    tokens = (_DIGITS.get(token, token) for token in _without_punctuation(text, stop).lower().split())
+    return " ".join(contractions().get(token, token) for token in tokens if token not in _ARTICLES)
 
 
 def _without_punctuation(text: str, stop: re.Pattern[str]) -> str:
@@ -92,21 +92,21 @@ def _without_punctuation(text: str, stop: re.Pattern[str]) -> str:
     return stop.sub("", out, count=_MOST_STOPS)
 
 
-def _shared(text: str, answers: Sequence[str]) -> Score:
+def _score_annotators(text: str, answers: Sequence[str]) -> Score:
     """The mean over annotators of min(1, matches among the others / 3)."""
     matches = answers.count(text)
-    if _enough(answers) == 1:
-        return _format(text, answers, float(matches > 0))
+    if _matches_needed(answers) == 1:
+        return _score(text, answers, float(matches > 0))
     of_matching, of_others = min(1.0, (matches - 1) / 3), min(1.0, matches / 3)
     total = matches * of_matching + (len(answers) - matches) * of_others
-    return _format(text, answers, total / len(answers))
+    return _score(text, answers, total / len(answers))
 
 
-def _enough(answers: Sequence[str]) -> int:
+def _matches_needed(answers: Sequence[str]) -> int:
     return 3 if len(answers) >= _FEWEST_ANNOTATORS else 1
 
 
-def _format(text: str, answers: Sequence[str], value: float) -> Score:
+def _score(text: str, answers: Sequence[str], value: float) -> Score:
     if not text:
         return score_equality(None, "", right=False)
     return Score(value, f"{answers.count(text)} of {len(answers)} annotators say {text}", text)

@@ -25,7 +25,7 @@ def test_the_harmonic_mean_of_two_splits() -> None:
     assert harmonic_mean(0, 1) == harmonic_mean(1, 0) == 0
 
 
-def test_infoseek_joins_its_two_splits() -> None:
+def test_infoseek_combines_its_two_splits() -> None:
     question = [pair(value, "val_unseen_question") for value in (1, 1, 0, 0)]
     entity = [pair(value, "val_unseen_entity") for value in (1, 0, 0, 0)]
     assert infoseek(question + entity) == pytest.approx(2 / (1 / 0.5 + 1 / 0.25))
@@ -87,7 +87,7 @@ def test_questions_keep_their_order_and_their_first_sample() -> None:
     assert [(first.id, score.value) for first, score in circular(pairs)] == [("b#0", 1), ("a#0", 0)]
 
 
-def test_rows_of_vlmevalkit_are_joined() -> None:
+def test_rows_of_vlmevalkit_are_combined() -> None:
     pairs = [(sample("A", *FOUR, name=str(5 + turn * 10**6)), Score(1.0)) for turn in range(4)]
     assert [score.why for _, score in circular(pairs)] == ["4 of 4 rotations are right"]
 
