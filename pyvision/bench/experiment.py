@@ -8,16 +8,19 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pyvision.bench.runner.plan import DEFAULT_ABLATION, Plan
 from pyvision.config.data_folders import data_folder
-from pyvision.solve import Task
+
+if TYPE_CHECKING:  # a report reads configurations without loading what runs experiments
+    from pyvision.bench.runner.plan import Plan
+    from pyvision.solve import Task
 
 MODEL_FILE = "MODEL.json"
 _LIMITS = ("max_turns", "max_tokens", "max_pictures", "max_bytes", "max_seconds", "max_cost", "max_uses")
+_DEFAULT_ABLATION = "tools"
 _UNLESS_DEFAULT = (  # flag of `bench run`, key of the configuration, default of the flag
-    ("--ablation", "arm", "tools"),
+    ("--ablation", "arm", _DEFAULT_ABLATION),
     ("--swap-from", "donors", None),
     ("--limit", "limit", None),
     ("--repeat", "repeats", 1),
@@ -51,7 +54,7 @@ def default_folder(plan: Plan, task: Task, configured: Mapping[str, Any]) -> Pat
     """The folder of an experiment without --out: under runs/, named after its configuration."""
     model = next(iter(task.models.values())).name
     source = Path(plan.source.name).stem if plan.source.identity.get("kind") == "file" else plan.source.name
-    ablation = () if plan.ablation == DEFAULT_ABLATION else (plan.ablation,)
+    ablation = () if plan.ablation == _DEFAULT_ABLATION else (plan.ablation,)
     named = "-".join(
         _UNFIT.sub("_", part).strip("._") for part in (source, task.strategy_name, *ablation, model)
     )

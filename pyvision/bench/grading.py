@@ -1,37 +1,24 @@
-"""Grade answers: find the metric, score one answer or a whole experiment, and ask a judge where the rules find nothing.
-
-A judge's replies are stored in the run's folder before any score is written: if the judge fails or is interrupted,
-none of them is lost, and the same command resumes from there.
-"""
+"""Grade answers: find the metric, and score an answer with it, or with a judge where its rules find nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING
 
 from pyvision.bench.metrics import Metric, find_metric, flavours_of
-from pyvision.bench.metrics.judge import VERDICTS, Judge, Verdicts, with_judge
-from pyvision.bench.runner.preflight import check_model
-from pyvision.bench.runner.recorder import Recorder
 from pyvision.bench.samples import INFRASTRUCTURE, Record, Sample, Score
 from pyvision.bench.store import Store
 from pyvision.errors import ConfigError, ModelError, PyVisionError
-from pyvision.models.factory import ResolvedModel, resolve_model
+
+if TYPE_CHECKING:
+    from pyvision.bench.metrics.judge import Judge
 
 BY_SAMPLE = "by_sample"
 """The metric of an experiment whose samples name their metrics, as `metadata["metric"]`."""
 
 JUDGE = "+judge:"
 """Separates a metric from the name of the judge that is asked where its rules find nothing."""
-
-Key: TypeAlias = tuple[str, int]
-
-Watch: TypeAlias = Callable[[int, int], None]
-"""Called with the number of graded records and the number of all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +68,8 @@ def find_grading(name: str | None, judge: Judge | None = None) -> Grading:
     rules = _by_rules(name)
     if judge is None:
         return rules
+    from pyvision.bench.metrics.judge import with_judge
+
     return Grading(f"{rules.key}{JUDGE}{judge.model.name}", with_judge(rules.metric, judge))
 
 
@@ -90,59 +79,6 @@ def grade(store: Store, grading: Grading) -> Mapping[tuple[str, int], Score]:
         (record.sample_id, record.repeat): grading.score(record, sample)
         for record, sample in read_answers(store)
     }
-
-
-def regrade(folder: Path, metric: str | None) -> None:
-    """Score every record of a folder again, by this metric or the current one. Raises ConfigError."""
-    with Store(folder) as store:
-        grading = find_grading(metric or store.default_metric)
-        scores, configured = grade(store, grading), store.configuration
-    with Recorder(folder, configured, metric=grading.key) as recorder:
-        recorder.write_scores(scores)
-
-
-def judge_run(
-    folder: Path,
-    metric: str | None,
-    resolved: ResolvedModel,
-    *,
-    workers: int = 4,
-    watch: Watch = lambda done, total: None,
-) -> None:
-    """Score every record of a folder again, by this metric or the current one, then by the judge.
-
-    workers: answers that are judged at once. Raises ConfigError, and ModelError if the judge cannot be reached, which
-    leaves the scores unchanged.
-    """
-    judge = Judge(resolved.model, Verdicts(folder / VERDICTS))
-    with Store(folder) as store:
-        grading = find_grading(metric or store.default_metric, judge)
-        try:
-            scores = _scores(store, grading, workers, watch)
-        except ModelError as error:
-            raise ModelError(
-                f"judge {judge.model.name}: {error}; its replies so far are stored: repeat the command to resume"
-            ) from error
-        configured = store.configuration
-    with Recorder(folder, configured, metric=grading.key, secrets=resolved.secrets) as recorder:
-        recorder.write_scores(scores)
-
-
-@contextmanager
-def open_judge(name: str) -> Iterator[ResolvedModel]:
-    """The model of that name, as `--model` takes it, or of a configuration file (*.json). Raises ConfigError."""
-    is_file = name.endswith(".json")
-    resolved = resolve_model(None if is_file else name, name if is_file else None)
-    with closing(resolved):
-        yield resolved
-
-
-@contextmanager
-def open_checked_judge(name: str) -> Iterator[ResolvedModel]:
-    """The same, after checking that it answers. Raises ConfigError, ModelError."""
-    with open_judge(name) as resolved:
-        check_model(resolved)
-        yield resolved
 
 
 def read_answers(store: Store) -> Iterator[tuple[Record, Sample]]:
@@ -181,22 +117,6 @@ def _by_sample(answer: str, sample: Sample) -> Score:
 
 def _default_metric(sample: Sample) -> str:
     return "choice" if sample.choices else "text"
-
-
-def _scores(store: Store, grading: Grading, workers: int, watch: Watch) -> Mapping[Key, Score]:
-    pool = ThreadPoolExecutor(workers)
-    try:
-        futures: dict[Key, Future[Score]] = {
-            (record.sample_id, record.repeat): pool.submit(grading.score_or_raise, record, sample)
-            for record, sample in read_answers(store)
-        }
-        scores = {}
-        for done, (key, future) in enumerate(futures.items(), 1):
-            scores[key] = future.result()
-            watch(done, len(futures))
-        return scores
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 def _failure_score(what: str, error: str) -> Score:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from pyvision.bench.grading import BY_SAMPLE, Grading, find_grading, regrade
+from pyvision.bench.grading import BY_SAMPLE, Grading, find_grading
+from pyvision.bench.regrading import regrade
 from pyvision.bench.runner import run
 from pyvision.bench.runner.running_totals import running_totals_of
 from pyvision.bench.samples import INFRASTRUCTURE, Record, Sample, Score

@@ -13,8 +13,9 @@ from pyvision.bench.analysis.document import to_markdown
 from pyvision.bench.analysis.read_experiment import read_experiment, read_results
 from pyvision.bench.analysis.report import report
 from pyvision.bench.analysis.summary import judges_of
-from pyvision.bench.grading import describe_metric, find_grading, judge_run, regrade
+from pyvision.bench.grading import describe_metric, find_grading
 from pyvision.bench.metrics.judge import VERDICTS
+from pyvision.bench.regrading import judge_run, regrade
 from pyvision.bench.runner import run
 from pyvision.bench.store import Store
 from pyvision.cli import main
