@@ -41,7 +41,7 @@ def add_max_unscored_ratio(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Grade, keep the scores, print what came of it; returns the exit code."""
-    from pyvision.bench.grading import judge_run, open_judge, regrade
+    from pyvision.bench.regrading import judge_run, open_judge, regrade
     from pyvision.bench.runner.progress import counting
     from pyvision.cli.bench.result import exit_code, print_result
 

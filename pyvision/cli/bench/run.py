@@ -83,7 +83,7 @@ def _run(options: argparse.Namespace) -> ExperimentResult:
 
 def _run_judged(options: argparse.Namespace) -> ExperimentResult:
     """By the rules while it runs; the judge, who is looked for before anything is paid, comes at the end."""
-    from pyvision.bench.grading import judge_run, open_checked_judge
+    from pyvision.bench.regrading import judge_run, open_checked_judge
     from pyvision.bench.runner.progress import counting
 
     with open_checked_judge(options.judge) as judge:
