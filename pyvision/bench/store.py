@@ -172,7 +172,7 @@ def put_if_new(table: str, columns: tuple[str, ...]) -> str:
 
 
 def record_row(record: Record, clean: Callable[[str], str]) -> tuple[Any, ...]:
-    """Its values in the order of RECORD_COLUMNS; the id stays as it is."""
+    """Its values in the order of RECORD_COLUMNS; the id is unchanged."""
     values = {name: getattr(record, name) for name in RECORD_COLUMNS}
     for name in ("answer", "error", "category"):
         values[name] = values[name] if values[name] is None else clean(values[name])

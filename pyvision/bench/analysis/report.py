@@ -151,7 +151,7 @@ def _accuracy(found: Summary, aggregated: tuple[str, ...]) -> Section:
 def _remarks(found: Summary) -> Iterator[str]:
     yield (
         "Accuracy is the mean score of the scored answers. A refused, truncated or missing answer counts as wrong. "
-        "Unscored are those that failed for a reason other than the model."
+        "Answers that failed for a reason other than the model are unscored."
     )
     if found.unscored:
         yield (

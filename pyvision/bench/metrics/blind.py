@@ -8,7 +8,7 @@ it by its words. `target`: the number, the letter, yes or no; for grids [rows, c
 * grids (with and without words): rows and columns, `{4}{5}`, `(4, 5)`, `4x5`, `rows=4, columns=5`, "4 rows and 5
   columns"
 * circles that touch: yes or no
-* the circled letter: one letter, in {braces} or quotes or alone, whatever the case
+* the circled letter: one letter, in {braces} or quotes or alone, ignoring case
 
 The forms in braces and pairs are those that the paper's prompts ask for; the rest is ours. VLMEvalKit's rules for its
 VLMBlind were not read.

@@ -55,7 +55,7 @@ def right_letter(sample: Sample) -> str:
 
 
 def find_official(answer: str, options: Options) -> str | None:
-    """The option by MMMU's rules; of several candidates the one that stands last."""
+    """The option by MMMU's rules; of several candidates the last one."""
     text = answer
     for mark in _PUNCTUATION:
         text = text.strip(mark)
@@ -75,7 +75,7 @@ def _last(text: str, forms: Mapping[str, str]) -> str | None:
 def find_vlmevalkit(answer: str, options: Options) -> str | None:
     """The option by VLMEvalKit's `can_infer`, or "Z" where the answer declines by that letter.
 
-    With brackets and punctuation blanked, exactly one option letter stands among the words, and its first place is
+    With brackets and punctuation blanked, exactly one option letter is among the words, first occurring
     among the last four; else "answer is X"; else the one option whose text is a part of the answer.
 
     Not covered: its phrases of refusal and its switch VERBOSE. The pattern for "answer is" is ours.
@@ -92,7 +92,7 @@ def find_vlmevalkit(answer: str, options: Options) -> str | None:
 
 
 def find_exact(answer: str, options: Options) -> str | None:
-    """The option whose letter or whole text the answer is, whatever the case."""
+    """The option whose letter or whole text the answer is, ignoring case."""
     text = answer.strip()
     if (bare := _BARE.fullmatch(text)) and bare[1].upper() in options:
         return bare[1].upper()

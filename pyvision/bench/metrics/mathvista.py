@@ -1,8 +1,8 @@
-"""MathVista: option, whole number, decimal or list, compared as its official script does, and as VLMEvalKit does.
+"""MathVista: option, whole number, decimal or list, compared as in its official script or in VLMEvalKit.
 
 `target`: the answer as the dataset gives it, a text, or for choices the option's text or letter.
 `metadata["answer_type"]`: integer, float, list or text; `metadata["precision"]`: decimals of a float (1 when absent).
-With `choices` the question is one of choice, whatever the answer's type.
+With `choices` the question is multiple choice, regardless of the answer's type.
 
 Flavours
 * official: an LLM takes the answer out of the reply, then rules make it comparable: a choice by "(X)", by its bare
@@ -31,7 +31,7 @@ _LONGEST_OPTION = 200
 
 
 def official(answer: str, sample: Sample) -> Score:
-    """The official rules on what stands in for the official extraction."""
+    """The official rules after the rule-based extraction."""
     if sample.choices:
         options, right = options_of(sample), right_letter(sample)
         letter = _nearest(final_part(answer), options)
@@ -93,7 +93,7 @@ def _list(answer: str, _: Sample) -> str | None:
 
 
 def _list_text(text: str) -> str:
-    """A list of numbers as Python writes it, any other text as it is."""
+    """A list of numbers as Python writes it, any other text unchanged."""
     values = [part.strip() for part in text.strip("[] ").split(",")]
     if not all(_NUMBER.fullmatch(value) for value in values):
         return text

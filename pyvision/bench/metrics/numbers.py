@@ -97,7 +97,7 @@ def whole_number(text: str) -> int | None:
 
 
 def whole_numbers(text: str) -> tuple[int, ...]:
-    """The whole numbers that the text gives in digits, in order; where there is none, those in words.
+    """The whole numbers that the text gives in digits, in order; if there are none, those in words.
 
     Digits go first because "one" is more often a pronoun. A decimal fraction is not a whole number.
     """

@@ -74,7 +74,7 @@ def normalise(text: str) -> str:
 
 
 def normalise_vlmevalkit(text: str) -> str:
-    """The same, but a full stop that stands behind a digit stays."""
+    """The same, but a full stop after a digit stays."""
     return _normalise(text, _STOP_AWAY_FROM_DIGITS)
 
 

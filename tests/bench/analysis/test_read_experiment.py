@@ -1,4 +1,4 @@
-"""Experiments read from their folders, and the commands that report them."""
+"""Experiments read from their folders, the commands that report them, and metrics of all rows together."""
 
 from __future__ import annotations
 
@@ -11,17 +11,20 @@ from typing import Any
 import pytest
 
 from pyvision.bench.ablations import read_figures_to_swap
+from pyvision.bench.analysis.document import to_markdown
 from pyvision.bench.analysis.read_experiment import (
     dataset_name,
+    describe_aggregates,
     read_experiment,
     read_results,
     read_runs,
     references_of,
 )
+from pyvision.bench.analysis.report import report as report_on
 from pyvision.bench.experiment import MODEL_FILE, reproduce_command
 from pyvision.bench.runner import run
 from pyvision.bench.runner.recorder import Recorder
-from pyvision.bench.samples import Score
+from pyvision.bench.samples import Sample, Score
 from pyvision.cli.bench import audit, compare, report
 from pyvision.cli.bench import run as bench_run
 from pyvision.errors import ConfigError
@@ -253,3 +256,42 @@ def test_failures_with_one_reason_are_one_line(tmp_path: Path, capsys: pytest.Ca
     lines = [line for line in capsys.readouterr().out.splitlines() if "the metric failed" in line]
     assert len(lines) == 1
     assert lines[0].startswith("- 3: the metric failed: ")
+
+
+def run_samples(folder: Path, metric: str, samples: list[Sample], says: dict[int, str | Exception]) -> Path:
+    run.run(a_plan(folder, source_of(*samples, metric=metric), Knowing(says)), Quiet())
+    return folder
+
+
+def rotations(question: str, first: int) -> list[Sample]:
+    """Three rows of one question, asked as numbers from `first` on."""
+    return [
+        a_sample(first + turn, id=f"{question}#{turn}", target="ABC"[(first + turn) % 3]) for turn in range(3)
+    ]
+
+
+def test_a_question_counts_when_every_rotation_is_right(tmp_path: Path) -> None:
+    samples = [*rotations("sky", 0), *rotations("sea", 3)]
+    folder = run_samples(tmp_path, "circular", samples, {4: "\\boxed{A}"})
+    experiment = read_experiment(folder)
+    text = " ".join(to_markdown(report_on(experiment.results, experiment.subject)).split())
+    assert "of 2 questions, right in every rotation of their options: 50.0 %" in text
+    assert "| all | 6 | 0 | 83.3 |" in text
+
+
+def test_infoseek_is_the_harmonic_mean_of_its_splits(tmp_path: Path) -> None:
+    samples = [
+        a_sample(number, choices=(), target="Paris", metadata={"data_split": f"val_{split}"})
+        for number, split in enumerate(["unseen_question", "unseen_question", "unseen_entity"])
+    ]
+    folder = run_samples(
+        tmp_path, "infoseek", samples, dict(enumerate(["\\boxed{Paris}", "\\boxed{Rome}", "\\boxed{Paris}"]))
+    )
+    assert describe_aggregates("infoseek:official", read_results(folder), samples) == (
+        "Harmonic mean of unseen question and unseen entity: 66.7 %.",
+    )
+
+
+@pytest.mark.parametrize("metric", ["choice:exact", "by_sample", None])
+def test_other_metrics_are_means_only(metric: str | None) -> None:
+    assert describe_aggregates(metric, (), ()) == ()
