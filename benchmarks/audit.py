@@ -15,8 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pyvision.bench.analysis.audit import Audit, audit_table
-from pyvision.bench.results import Result
-from pyvision.bench.samples import Record, Score
+from pyvision.bench.samples import Record, Result, Score
 
 ABLATIONS = ("direct", "tools", "not_run", "blank", "swapped", "oracle")
 SLIP = 0.05  # the share of answers that chance turns around

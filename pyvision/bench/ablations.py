@@ -1,8 +1,8 @@
-"""The ablations of an audit: wrappers around a sandbox that change what a strategy gets to see, and nothing else.
+"""The ablations of an audit: wrappers around a sandbox that change only what a strategy sees.
 
-No strategy knows of them. What the kernel holds stays true in every ablation: a figure that was replaced on its way to
-the model is still itself under its `image_clue_k`, so that what a cell computes from it does not change. Without
-execution there is no kernel at all.
+Strategies do not know about them. The state of the kernel stays true in every ablation: a figure that is replaced on
+its way to the model keeps its own pixels under its `image_clue_k`, so that what a cell computes from it does not
+change. Without execution there is no kernel at all.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pyvision.trajectory import read_trajectory
 from sandbox import CellResult, Figure, HostFunction
 
 FiguresToSwap: TypeAlias = Mapping[str, Sequence[Figure]]
-"""Sample id -> the figures that its cells showed in the ablation with tools."""
+"""Sample id -> the figures that its cells displayed in the ablation with tools."""
 
 MARGIN = 0.25  # of the box's sides, around an oracle crop
 
@@ -33,7 +33,7 @@ class NotRun:
     """A sandbox in which no cell runs: the model gets an empty result, as if the cell had printed nothing."""
 
     def warm_up(self) -> None:
-        """There is nothing to warm up."""
+        """Does nothing: there is nothing to warm up."""
 
     def open(self, images: Mapping[str, bytes]) -> NotRun:
         return self
@@ -44,17 +44,17 @@ class NotRun:
         return CellResult("ok")
 
     def define(self, images: Mapping[str, bytes]) -> None:
-        """No figures come up, so nothing is ever defined."""
+        """Does nothing: no cell displays a figure."""
 
     def interrupt(self) -> None:
-        """No cell runs."""
+        """Does nothing: no cell runs."""
 
     def close(self) -> None:
-        """There is no kernel."""
+        """Does nothing: there is no kernel."""
 
 
 class BlankFigures:
-    """Every figure that a cell shows is grey, in its own size; what the cell prints is left as it is."""
+    """Replaces every figure that a cell displays with a grey one of the same size; text stays as printed."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
@@ -63,29 +63,31 @@ class BlankFigures:
         self._sandbox.warm_up()
 
     def open(self, images: Mapping[str, bytes]) -> Session:
-        return _Replaced(self._sandbox.open(images), lambda figure, number: blank(figure))
+        return _ReplacedFigures(self._sandbox.open(images), lambda figure, number: blank(figure))
 
 
 class SwappedFigures:
-    """Every figure that a cell shows is one that another sample's cells showed, the k-th one for the k-th."""
+    """Replaces the k-th figure that the cells display with the k-th figure of another sample."""
 
-    def __init__(self, sandbox: Sandbox, donated: Sequence[Figure]) -> None:
-        """donated: at least one figure."""
+    def __init__(self, sandbox: Sandbox, figures: Sequence[Figure]) -> None:
+        """figures: at least one figure."""
         self._sandbox = sandbox
-        self._donated = tuple(donated)
+        self._figures = tuple(figures)
 
     def warm_up(self) -> None:
         self._sandbox.warm_up()
 
     def open(self, images: Mapping[str, bytes]) -> Session:
-        donated = self._donated
-        return _Replaced(self._sandbox.open(images), lambda figure, number: donated[number % len(donated)])
+        figures = self._figures
+        return _ReplacedFigures(
+            self._sandbox.open(images), lambda figure, number: figures[number % len(figures)]
+        )
 
 
 class OracleCrop:
-    """Every figure that a cell shows is the part of the first image that decides the answer.
+    """Replaces every figure that a cell displays with the part of the first image that decides the answer.
 
-    The part is cut out in the kernel before the model's first cell runs.
+    The part is cropped in the kernel before the model's first cell runs.
     """
 
     def __init__(self, sandbox: Sandbox, box: Sequence[float]) -> None:
@@ -98,16 +100,16 @@ class OracleCrop:
 
     def open(self, images: Mapping[str, bytes]) -> Session:
         session = self._sandbox.open(images)
-        shown = session.run(_CROP.format(box=self._box, margin=MARGIN)).figures
-        return _Replaced(session, lambda figure, number: shown[0]) if shown else session
+        crops = session.run(_CROP.format(box=self._box, margin=MARGIN)).figures
+        return _ReplacedFigures(session, lambda figure, number: crops[0]) if crops else session
 
 
 @dataclass(frozen=True, slots=True)
 class Ablation:
     """One way to answer the same samples.
 
-    strategy: None for the one that is audited. around: gives the sandbox of one sample, without touching the one
-    that it is given. needs_box: only samples with `metadata["box"]` can be answered in it.
+    strategy: None for the audited one. around: returns the sandbox of one sample, made of the shared one, which it does
+    not change. needs_box: it can only answer samples with `metadata["box"]`.
     """
 
     name: str
@@ -127,7 +129,7 @@ def blank(figure: Figure) -> Figure:
 
 
 def read_figures_to_swap(folder: Path) -> dict[str, tuple[Figure, ...]]:
-    """Sample id -> the figures that its cells showed in an experiment: what the ablation `swapped` draws from.
+    """Sample id -> the figures that its cells displayed in an experiment: the source of the ablation `swapped`.
 
     Raises ConfigError for a folder without an experiment.
     """
@@ -144,36 +146,37 @@ def read_figures_to_swap(folder: Path) -> dict[str, tuple[Figure, ...]]:
 
 
 def figures_of_next_sample(sample: Sample, figures_to_swap: FiguresToSwap) -> Sequence[Figure]:
-    """The figures of the next sample, by id, that showed any. Raises ConfigError where no other sample did."""
+    """The figures of the next sample, by id, that displayed any. Raises ConfigError if no other sample did."""
     others = sorted(key for key, figures in figures_to_swap.items() if figures and key != sample.id)
     if not others:
         raise ConfigError(
-            f"sample {sample.id!r}: no other sample showed a figure, so there is none to swap; "
-            "audit more samples, or leave out the ablation 'swapped'"
+            f"sample {sample.id!r}: no other sample displayed a figure, so there is none to swap; "
+            "audit more samples, or omit the ablation 'swapped'"
         )
     return figures_to_swap[next((key for key in others if key > sample.id), others[0])]
 
 
-class _Replaced:
-    """A session whose figures are replaced on the way out, and put back when they are defined."""
+class _ReplacedFigures:
+    """A session that replaces the figures in its results, and restores them when they are defined."""
 
-    def __init__(self, session: Session, instead: Callable[[Figure, int], Figure]) -> None:
-        """instead: the figure and its number within the session, from 0 -> what is shown in its place."""
+    def __init__(self, session: Session, substitute: Callable[[Figure, int], Figure]) -> None:
+        """substitute: the figure and its number within the session, from 0 -> the figure that replaces it."""
         self._session = session
-        self._instead = instead
-        self._shown = 0
-        self._true: deque[Figure] = deque()
+        self._substitute = substitute
+        self._count = 0
+        self._originals: deque[Figure] = deque()
 
     def run(
         self, code: str, *, trace: bool = False, functions: Mapping[str, HostFunction] | None = None
     ) -> CellResult:
         result = self._session.run(code, trace=trace, functions=functions)
-        self._true = deque(result.figures)  # a strategy defines the figures of a cell before the next cell
+        # a strategy defines the figures of a cell before it runs the next one
+        self._originals = deque(result.figures)
         outputs = tuple(self._replace(each) if isinstance(each, Figure) else each for each in result.outputs)
         return replace(result, outputs=outputs)
 
     def define(self, images: Mapping[str, bytes]) -> None:
-        """Figures are defined in the order in which they were shown."""
+        """Define figures in the order in which they were displayed."""
         self._session.define({name: self._original(data) for name, data in images.items()})
 
     def interrupt(self) -> None:
@@ -183,11 +186,11 @@ class _Replaced:
         self._session.close()
 
     def _replace(self, figure: Figure) -> Figure:
-        number, self._shown = self._shown, self._shown + 1
-        return self._instead(figure, number)
+        number, self._count = self._count, self._count + 1
+        return self._substitute(figure, number)
 
     def _original(self, data: bytes) -> bytes:
-        return self._true.popleft().data if self._true else data
+        return self._originals.popleft().data if self._originals else data
 
 
 def _box(sample: Sample) -> Sequence[float] | None:
@@ -201,7 +204,7 @@ def _around_box(sandbox: Sandbox, sample: Sample) -> Sandbox:
     box = _box(sample)
     if box is None:
         raise ConfigError(
-            f"sample {sample.id!r}: no metadata['box'] of four numbers; leave out the ablation 'oracle'"
+            f"sample {sample.id!r}: no metadata['box'] of four numbers; omit the ablation 'oracle'"
         )
     return OracleCrop(sandbox, box)
 
@@ -231,13 +234,13 @@ del _show_box
 """
 
 
-def _untouched(sandbox: Sandbox, *_: Any) -> Sandbox:
+def _identity(sandbox: Sandbox, *_: Any) -> Sandbox:
     return sandbox
 
 
 ABLATIONS: tuple[Ablation, ...] = (
-    Ablation("direct", "question and images only", _untouched, strategy="direct"),
-    Ablation("tools", "the strategy as it is", _untouched),
+    Ablation("direct", "question and images only", _identity, strategy="direct"),
+    Ablation("tools", "the strategy unchanged", _identity),
     Ablation(
         "not_run",
         "the same conversation, but no cell runs",
@@ -253,7 +256,7 @@ ABLATIONS: tuple[Ablation, ...] = (
     ),
     Ablation(
         "oracle",
-        "every figure is the part that decides",
+        "every figure is the part that decides the answer",
         lambda sandbox, sample, figures_to_swap: _around_box(sandbox, sample),
         needs_box=True,
     ),

@@ -1,4 +1,4 @@
-"""Write an experiment's records, answers and scores for other programs: one row of the table for each format."""
+"""Write the records, answers and scores of an experiment for other programs, in one of several formats."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from pyvision.bench.grading import answered
+from pyvision.bench.grading import read_answers
 from pyvision.bench.samples import UNGRADED, Record, Sample, Score
 from pyvision.bench.store import Store, explain_errors
 from pyvision.errors import ConfigError, MissingExtra
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # with which a spreadsheet takes a cell for a formula
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a cell that begins so is a formula to a spreadsheet
 
 
 def export(folder: Path, form: str, file: Path | None = None, metric: str | None = None) -> Path:
-    """Write the file, replacing an older one; returns where it is. Raises ConfigError, RunFolderError."""
+    """Write the file, replacing an older one; returns its path. Raises ConfigError, RunFolderError."""
     if form not in FORMATS:
         raise ConfigError(f"unknown format {form!r}; known formats are {', '.join(FORMATS)}")
     ending, write = FORMATS[form]
@@ -35,12 +35,12 @@ def export(folder: Path, form: str, file: Path | None = None, metric: str | None
 
 def _results(store: Store, metric: str | None) -> Iterator[tuple[Record, Sample, Score]]:
     scores = store.scores(metric)
-    for record, sample in answered(store):
+    for record, sample in read_answers(store):
         yield record, sample, scores.get((record.sample_id, record.repeat), UNGRADED)
 
 
 def _row(record: Record, sample: Sample, score: Score) -> dict[str, Any]:
-    """Everything that is known of one answer; pictures by their files."""
+    """Everything that is known about one answer; images as paths."""
     return {
         **asdict(record),
         "question": sample.text,
@@ -75,7 +75,9 @@ def _write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
 
 
 def _write_csv(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    _write_separated(path, [{column: _harmless(value) for column, value in row.items()} for row in rows], ",")
+    _write_separated(
+        path, [{column: _escape_formula(value) for column, value in row.items()} for row in rows], ","
+    )
 
 
 def _write_tsv(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -92,7 +94,7 @@ def _write_separated(path: Path, rows: Iterable[Mapping[str, Any]], separator: s
 
 
 def _cell(value: Any) -> Any:
-    """Lists as JSON, nothing as nothing."""
+    """Lists and mappings as JSON."""
     return (
         value
         if value is None or isinstance(value, str | int | float)
@@ -100,8 +102,8 @@ def _cell(value: Any) -> Any:
     )
 
 
-def _harmless(value: Any) -> Any:
-    """With an apostrophe before what a spreadsheet would take for a formula, which a model may have written."""
+def _escape_formula(value: Any) -> Any:
+    """With an apostrophe before a text that a spreadsheet would run as a formula: a model may have written it."""
     if isinstance(value, str) and value.startswith(_FORMULA) and not _is_number(value):
         return f"'{value}"
     return value

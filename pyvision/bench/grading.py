@@ -1,11 +1,12 @@
-"""Grade records: the metric that is meant, what it says of an answer, and what no metric is asked about."""
+"""Grade answers: find the metric, and score an answer with it, or with a judge where its rules find nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
+from pyvision.bench.metrics import Metric, find_metric, flavours_of
 from pyvision.bench.samples import INFRASTRUCTURE, Record, Sample, Score
 from pyvision.bench.store import Store
 from pyvision.errors import ConfigError, ModelError, PyVisionError
@@ -13,17 +14,16 @@ from pyvision.errors import ConfigError, ModelError, PyVisionError
 if TYPE_CHECKING:
     from pyvision.bench.metrics.judge import Judge
 
-Metric: TypeAlias = Callable[[str, Sample], Score]
-
 BY_SAMPLE = "by_sample"
-"""The metric of an experiment whose samples name their own, as `metadata["metric"]`."""
+"""The metric of an experiment whose samples name their metrics, as `metadata["metric"]`."""
+
 JUDGE = "+judge:"
-"""Between a metric and the name of the judge that was asked where its rules found nothing."""
+"""Separates a metric from the name of the judge that is asked where its rules find nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grading:
-    """A metric with the key under which its scores are kept: NAME:FLAVOUR, or `by_sample`; with `+judge:MODEL`."""
+    """A metric with the key that its scores are stored under: NAME:FLAVOUR or `by_sample`, with `+judge:MODEL`."""
 
     key: str
     metric: Metric
@@ -34,11 +34,11 @@ class Grading:
         An infrastructure failure is unscored. No answer, whatever the reason, is wrong.
         """
         try:
-            return self.asked(record, sample)
+            return self.score_or_raise(record, sample)
         except ModelError as error:
-            return _failed("the judge failed", str(error))
+            return _failure_score("the judge failed", str(error))
 
-    def asked(self, record: Record, sample: Sample) -> Score:
+    def score_or_raise(self, record: Record, sample: Sample) -> Score:
         """The same, but a judge whose endpoint fails raises ModelError."""
         if record.end_reason in INFRASTRUCTURE:
             return Score(None, record.end_reason)
@@ -49,24 +49,21 @@ class Grading:
         except ModelError:
             raise
         except PyVisionError as error:
-            return _failed("the metric failed", str(error))
+            return _failure_score("the metric failed", str(error))
         except Exception as error:  # noqa: BLE001 - a metric must not end a run
-            return _failed("the metric failed", f"{type(error).__name__}: {error}")
-
-
-def _failed(what: str, error: str) -> Score:
-    return Score(None, f"{what}: {error}"[:300], unscored=what)
+            return _failure_score("the metric failed", f"{type(error).__name__}: {error}")
 
 
 def find_grading(name: str | None, judge: Judge | None = None) -> Grading:
     """The grading by NAME[:FLAVOUR], or by what each sample names. Raises ConfigError for an unknown one.
 
-    With a judge, who is asked where the rules find nothing. Scores of a judge cannot be had again without one.
+    judge: asked where the rules find nothing. Without it, scores that came from a judge cannot be recomputed.
     """
-    name, _, spoke = (name or BY_SAMPLE).partition(JUDGE)
-    if spoke and judge is None:
+    name, _, judged_by = (name or BY_SAMPLE).partition(JUDGE)
+    if judged_by and judge is None:
         raise ConfigError(
-            f"these scores came of the judge {spoke!r}; name one with --judge, or the rules: --metric {name}"
+            f"these scores came from the judge {judged_by!r}; choose a judge with --judge, "
+            f"or the rules alone with --metric {name}"
         )
     rules = _by_rules(name)
     if judge is None:
@@ -76,50 +73,51 @@ def find_grading(name: str | None, judge: Judge | None = None) -> Grading:
     return Grading(f"{rules.key}{JUDGE}{judge.model.name}", with_judge(rules.metric, judge))
 
 
-def reason_unscored(record: Record, score: Score) -> str:
-    """Why a record has no score, in words that are the same for all that share the reason."""
-    if record.end_reason in INFRASTRUCTURE:
-        return record.end_reason
-    return score.why.replace(f"sample {record.sample_id!r}: ", "") or "no score"
-
-
-def in_words(key: str | None) -> str:
-    """The key of a metric as it reads after `by`."""
-    rules, _, judge = (key or "no metric").partition(JUDGE)
-    told = "each sample's own metric" if rules == BY_SAMPLE else rules
-    return f"{told}, then the judge {judge}" if judge else told
-
-
-def _by_rules(name: str) -> Grading:
-    if name == BY_SAMPLE:
-        return Grading(BY_SAMPLE, _by_sample)
-    from pyvision.bench.metrics import find_metric, flavours_of
-
-    stem, _, flavour = name.partition(":")
-    metric = find_metric(stem, flavour or None)
-    return Grading(f"{stem}:{flavour or flavours_of(stem)[0]}", metric)
-
-
 def grade(store: Store, grading: Grading) -> Mapping[tuple[str, int], Score]:
     """(sample id, repeat) -> score, for every record."""
     return {
-        (record.sample_id, record.repeat): grading.score(record, sample) for record, sample in answered(store)
+        (record.sample_id, record.repeat): grading.score(record, sample)
+        for record, sample in read_answers(store)
     }
 
 
-def answered(store: Store) -> Iterator[tuple[Record, Sample]]:
+def read_answers(store: Store) -> Iterator[tuple[Record, Sample]]:
     """Every record with its sample."""
     samples = {sample.id: sample for sample in store.samples()}
     for record in store.records():
         yield record, samples[record.sample_id]
 
 
-def _by_sample(answer: str, sample: Sample) -> Score:
-    from pyvision.bench.metrics import find_metric
+def reason_unscored(record: Record, score: Score) -> str:
+    """Why a record has no score; the same text for all records with the same reason."""
+    if record.end_reason in INFRASTRUCTURE:
+        return record.end_reason
+    return score.why.replace(f"sample {record.sample_id!r}: ", "") or "no score"
 
-    name, _, flavour = str(sample.metadata.get("metric") or _usual(sample)).partition(":")
+
+def describe_metric(key: str | None) -> str:
+    """The key of a metric as a phrase that can follow `by`."""
+    rules, _, judge = (key or "no metric").partition(JUDGE)
+    phrase = "each sample's own metric" if rules == BY_SAMPLE else rules
+    return f"{phrase}, then the judge {judge}" if judge else phrase
+
+
+def _by_rules(name: str) -> Grading:
+    if name == BY_SAMPLE:
+        return Grading(BY_SAMPLE, _by_sample)
+    stem, _, flavour = name.partition(":")
+    metric = find_metric(stem, flavour or None)
+    return Grading(f"{stem}:{flavour or flavours_of(stem)[0]}", metric)
+
+
+def _by_sample(answer: str, sample: Sample) -> Score:
+    name, _, flavour = str(sample.metadata.get("metric") or _default_metric(sample)).partition(":")
     return find_metric(name, flavour or None)(answer, sample)
 
 
-def _usual(sample: Sample) -> str:
+def _default_metric(sample: Sample) -> str:
     return "choice" if sample.choices else "text"
+
+
+def _failure_score(what: str, error: str) -> Score:
+    return Score(None, f"{what}: {error}"[:300], unscored=what)

@@ -1,7 +1,7 @@
-"""Score the answers of a run once more: by the rules of a metric, or with a judge where they find nothing.
+"""Score the answers of a run again: by the rules of a metric, or with a judge where they find nothing.
 
-What a judge said is kept in the run's folder before any score is written: where the judge fails, or is interrupted,
-nothing of it is lost, and the same command goes on from there.
+A judge's replies are stored in the run's folder before any score is written: if the judge fails or is interrupted,
+none of them is lost, and the same command resumes from there.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TypeAlias
 
-from pyvision.bench.grading import Grading, answered, find_grading, grade
-from pyvision.bench.metrics.judge import Judge
-from pyvision.bench.metrics.verdicts import VERDICTS, Verdicts
+from pyvision.bench.grading import Grading, find_grading, grade, read_answers
+from pyvision.bench.metrics.judge import VERDICTS, Judge, Verdicts
 from pyvision.bench.runner.preflight import check_model
 from pyvision.bench.runner.recorder import Recorder
 from pyvision.bench.samples import Score
@@ -24,15 +23,42 @@ from pyvision.models.factory import ResolvedModel, resolve_model
 
 Key: TypeAlias = tuple[str, int]
 Watch: TypeAlias = Callable[[int, int], None]
-"""Is told how many records of how many are graded."""
+"""Called with the number of graded records and the number of all."""
 
 
 def regrade(folder: Path, metric: str | None) -> None:
-    """Score every record of a folder again, by this metric or the one it has. Raises ConfigError."""
+    """Score every record of a folder again, by this metric or the current one. Raises ConfigError."""
     with Store(folder) as store:
         grading = find_grading(metric or store.default_metric)
         scores, configured = grade(store, grading), store.configuration
     with Recorder(folder, configured, metric=grading.key) as recorder:
+        recorder.write_scores(scores)
+
+
+def judge_run(
+    folder: Path,
+    metric: str | None,
+    resolved: ResolvedModel,
+    *,
+    workers: int = 4,
+    watch: Watch = lambda done, total: None,
+) -> None:
+    """Score every record of a folder again, by this metric or the current one, then by the judge.
+
+    workers: answers that are judged at once. Raises ConfigError, and ModelError if the judge cannot be reached, which
+    leaves the scores unchanged.
+    """
+    judge = Judge(resolved.model, Verdicts(folder / VERDICTS))
+    with Store(folder) as store:
+        grading = find_grading(metric or store.default_metric, judge)
+        try:
+            scores = _scores(store, grading, workers, watch)
+        except ModelError as error:
+            raise ModelError(
+                f"judge {judge.model.name}: {error}; its replies so far are stored: repeat the command to resume"
+            ) from error
+        configured = store.configuration
+    with Recorder(folder, configured, metric=grading.key, secrets=resolved.secrets) as recorder:
         recorder.write_scores(scores)
 
 
@@ -46,50 +72,24 @@ def open_judge(name: str) -> Iterator[ResolvedModel]:
 
 
 @contextmanager
-def ready_judge(name: str) -> Iterator[ResolvedModel]:
-    """The same, after it was asked whether it is there. Raises ConfigError, ModelError."""
+def open_checked_judge(name: str) -> Iterator[ResolvedModel]:
+    """The same, after checking that it answers. Raises ConfigError, ModelError."""
     with open_judge(name) as resolved:
         check_model(resolved)
         yield resolved
 
 
-def judge_run(
-    folder: Path,
-    metric: str | None,
-    resolved: ResolvedModel,
-    *,
-    workers: int = 4,
-    watch: Watch = lambda done, total: None,
-) -> None:
-    """Score every record of a folder again, by this metric or the one it has, and the judge after it.
-
-    workers: answers that are judged at once. Raises ConfigError; ModelError when the judge cannot be reached: then
-    the scores are as they were.
-    """
-    judge = Judge(resolved.model, Verdicts(folder / VERDICTS))
-    with Store(folder) as store:
-        grading = find_grading(metric or store.default_metric, judge)
-        try:
-            scores = _scores(store, grading, workers, watch)
-        except ModelError as error:
-            told = f"judge {judge.model.name}: {error}; what it said so far is kept, the same command goes on"
-            raise ModelError(told) from error
-        configured = store.configuration
-    with Recorder(folder, configured, metric=grading.key, secrets=resolved.secrets) as recorder:
-        recorder.write_scores(scores)
-
-
 def _scores(store: Store, grading: Grading, workers: int, watch: Watch) -> Mapping[Key, Score]:
     pool = ThreadPoolExecutor(workers)
     try:
-        asked: dict[Key, Future[Score]] = {
-            (record.sample_id, record.repeat): pool.submit(grading.asked, record, sample)
-            for record, sample in answered(store)
+        futures: dict[Key, Future[Score]] = {
+            (record.sample_id, record.repeat): pool.submit(grading.score_or_raise, record, sample)
+            for record, sample in read_answers(store)
         }
         scores = {}
-        for done, (key, future) in enumerate(asked.items(), 1):
+        for done, (key, future) in enumerate(futures.items(), 1):
             scores[key] = future.result()
-            watch(done, len(asked))
+            watch(done, len(futures))
         return scores
     finally:
         pool.shutdown(cancel_futures=True)

@@ -1,4 +1,4 @@
-"""Doubles for tests of experiments: samples drawn on the spot, a model that knows them, and a quiet watcher."""
+"""Doubles for tests of experiments: generated samples, a model that knows the answers, and a silent watcher."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def made(count: int) -> Source:
 
 
 class Knowing:
-    """A model that answers `number N` with the Nth letter, but for what `says` holds; counts what it is asked."""
+    """A model that answers `number N` with the Nth letter, or with what `says` holds; counts the questions."""
 
     name = "knowing"
 
@@ -54,23 +54,23 @@ class Knowing:
 
     def complete(self, messages: Sequence[Message], sampling: Sampling) -> Reply:
         found = re.search(r"number (\d+)", "\n".join(message.text for message in messages))
-        if found is None:  # the canary
+        if found is None:  # the preflight check
             return Reply("ready")
         number = int(found[1])
         with self._lock:
             self.asked.append(number)
         self.before(number)
-        said = self.says.get(number, f"\\boxed{{{'ABC'[number % 3]}}}")
-        if isinstance(said, Exception):
-            raise said
-        return Reply(said, Usage(10, 2))
+        answer = self.says.get(number, f"\\boxed{{{'ABC'[number % 3]}}}")
+        if isinstance(answer, Exception):
+            raise answer
+        return Reply(answer, Usage(10, 2))
 
     def stream(self, messages: Sequence[Message], sampling: Sampling) -> Iterator[str | Reply]:
         yield self.complete(messages, sampling)
 
 
 class Quiet:
-    """A watcher that keeps what it is told."""
+    """A watcher that collects what it gets."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []

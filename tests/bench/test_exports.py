@@ -1,3 +1,5 @@
+"""An experiment in the formats of other programs."""
+
 from __future__ import annotations
 
 import csv
@@ -32,7 +34,7 @@ def lines(path: Path) -> list[dict[str, Any]]:
     return sorted(found, key=lambda row: str(row["sample_id"]))
 
 
-def test_json_lines_hold_everything_as_it_was(folder: Path) -> None:
+def test_json_lines_contain_everything(folder: Path) -> None:
     path = export(folder, "jsonl")
     assert path == folder / "results.jsonl"
     first, second, third = lines(path)
@@ -47,7 +49,7 @@ def test_json_lines_hold_everything_as_it_was(folder: Path) -> None:
     assert Path(first["images"][0]).is_file()
 
 
-def test_a_csv_holds_no_formula_of_a_models_making(folder: Path) -> None:
+def test_a_csv_contains_no_formula_from_a_model(folder: Path) -> None:
     first, second, third = rows(export(folder, "csv"), ",")
     assert (first["answer"], second["answer"], third["answer"]) == ("A", "'=HYPERLINK('x')", "-3.5")
     assert json.loads(third["target"]) == ["C", 3]

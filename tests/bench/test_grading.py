@@ -19,12 +19,12 @@ def record(answer: str | None, end_reason: EndReason = "answered") -> Record:
     return Record("sample 0", 0, "", answer, end_reason)
 
 
-def broken(answer: str, sample: Sample) -> Score:
+def fail(answer: str, sample: Sample) -> Score:
     raise ZeroDivisionError(answer)
 
 
 @pytest.mark.parametrize("reason", sorted(INFRASTRUCTURE))
-def test_an_infrastructure_failure_is_unscored_whatever_was_answered(reason: EndReason) -> None:
+def test_an_infrastructure_failure_is_unscored_even_with_an_answer(reason: EndReason) -> None:
     assert find_grading("choice").score(record("A", reason), a_sample(0)) == Score(None, reason)
 
 
@@ -35,11 +35,11 @@ def test_no_answer_is_wrong_and_the_reason_is_kept(reason: EndReason) -> None:
 
 
 def test_a_metric_that_fails_leaves_the_answer_unscored() -> None:
-    score = Grading("broken", broken).score(record("A"), a_sample(0))
+    score = Grading("broken", fail).score(record("A"), a_sample(0))
     assert score == Score(None, "the metric failed: ZeroDivisionError: A", unscored="the metric failed")
 
 
-def test_a_metric_without_a_flavour_is_kept_under_that_of_its_first() -> None:
+def test_a_metric_without_a_flavour_is_stored_under_its_default_one() -> None:
     assert find_grading("choice").key == "choice:official"
 
 
@@ -51,8 +51,8 @@ def test_a_metric_may_have_any_threshold(answer: str, value: float) -> None:
 
 
 @pytest.mark.parametrize("name", ["nonsense", "choice:nonsense", "box_accuracy@2"])
-def test_an_unknown_metric_is_refused(name: str) -> None:
-    with pytest.raises(ConfigError, match=r"nonsense|'2' is no threshold"):
+def test_an_unknown_metric_is_an_error(name: str) -> None:
+    with pytest.raises(ConfigError, match=r"nonsense|'2' is not a threshold"):
         find_grading(name)
 
 
@@ -86,7 +86,7 @@ def test_grading_again_by_the_same_metric_gives_the_same_scores(tmp_path: Path) 
         assert running_totals_of(store).accuracy == 0.5
 
 
-def test_a_folder_that_is_graded_can_be_gone_on_with(tmp_path: Path) -> None:
+def test_a_graded_run_can_be_continued(tmp_path: Path) -> None:
     run.run(a_plan(tmp_path, made(3), Knowing()), Quiet())
     regrade(tmp_path, "choice:official")
     watcher = Quiet()
@@ -96,7 +96,7 @@ def test_a_folder_that_is_graded_can_be_gone_on_with(tmp_path: Path) -> None:
         assert running_totals_of(store).scored == 3
 
 
-def test_going_on_with_another_metric_grades_what_is_there_by_it(tmp_path: Path) -> None:
+def test_continuing_with_another_metric_grades_the_existing_answers_by_it(tmp_path: Path) -> None:
     plan = a_plan(tmp_path, made(3), Knowing({1: ModelError("no route")}))
     run.run(plan, Quiet())
     run.run(replace(plan, metric="choice:vlmevalkit"), Quiet())

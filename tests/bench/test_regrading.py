@@ -1,4 +1,4 @@
-"""A judged run: rules first, the judge where they found nothing, once, and told in every place."""
+"""A judged run: rules first, then the judge where they found nothing, once, and reported everywhere."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from pyvision.bench.analysis.judges import judges_of
-from pyvision.bench.analysis.markdown import to_markdown
+from pyvision.bench.analysis.document import to_markdown
 from pyvision.bench.analysis.read_experiment import read_experiment, read_results
 from pyvision.bench.analysis.report import report
-from pyvision.bench.grading import find_grading, in_words
-from pyvision.bench.metrics.verdicts import VERDICTS
+from pyvision.bench.analysis.summary import judges_of
+from pyvision.bench.grading import describe_metric, find_grading
+from pyvision.bench.metrics.judge import VERDICTS
 from pyvision.bench.regrading import judge_run, regrade
 from pyvision.bench.runner import run
 from pyvision.bench.store import Store
@@ -28,7 +28,7 @@ from tests.bench.runs import Knowing, Quiet, a_plan, contents, made
 VAGUE = {1: "the middle one", 2: "\\boxed{A}", 4: "none of my business"}
 
 
-def answered(folder: Path, count: int = 6) -> Path:
+def run_six(folder: Path, count: int = 6) -> Path:
     """Six samples: the rules find nothing in 1 and 4; 2 is wrong, the others are right."""
     run.run(a_plan(folder, made(count), Knowing(VAGUE), workers=1), Quiet())
     return folder
@@ -39,9 +39,9 @@ def judge_of(*replies: str | Reply | Exception) -> tuple[ResolvedModel, Scripted
     return ResolvedModel(model, {"wire": "scripted"}), model
 
 
-def judged(folder: Path, *replies: str | Exception, metric: str | None = None) -> Scripted:
-    player, model = judge_of(*replies)
-    judge_run(folder, metric, player, workers=1)
+def grade_with(folder: Path, *replies: str | Exception, metric: str | None = None) -> Scripted:
+    resolved, model = judge_of(*replies)
+    judge_run(folder, metric, resolved, workers=1)
     return model
 
 
@@ -51,31 +51,31 @@ def values(folder: Path) -> dict[str, float | None]:
 
 
 def test_only_what_the_rules_leave_open_goes_to_the_judge(tmp_path: Path) -> None:
-    model = judged(answered(tmp_path), "CHOICE: B", "CHOICE: NONE")
+    model = grade_with(run_six(tmp_path), "CHOICE: B", "CHOICE: NONE")
     assert len(model.requests) == 2
     assert [values(tmp_path)[f"sample {number}"] for number in range(6)] == [1, 1, 0, 1, 0, 1]
 
 
 def test_the_metric_names_the_judge_and_the_rules_scores_stay(tmp_path: Path) -> None:
-    judged(answered(tmp_path), "CHOICE: B", "CHOICE: NONE")
+    grade_with(run_six(tmp_path), "CHOICE: B", "CHOICE: NONE")
     with Store(tmp_path) as store:
         assert store.default_metric == "choice:exact+judge:judge-1"
         assert store.scores("choice:exact")["sample 1", 0].value == 0
 
 
-def test_a_verdict_is_paid_for_once_also_after_the_judge_failed(tmp_path: Path) -> None:
-    before = contents(answered(tmp_path))
-    with pytest.raises(ModelError, match="judge judge-1: no route; what it said so far is kept"):
-        judged(tmp_path, "CHOICE: B", ModelError("no route"))
+def test_a_verdict_is_paid_for_once_even_after_the_judge_failed(tmp_path: Path) -> None:
+    before = contents(run_six(tmp_path))
+    with pytest.raises(ModelError, match="judge judge-1: no route; its replies so far are stored"):
+        grade_with(tmp_path, "CHOICE: B", ModelError("no route"))
     assert contents(tmp_path) == before
-    assert len(judged(tmp_path, "CHOICE: NONE").requests) == 1
-    assert len(judged(tmp_path).requests) == 0
+    assert len(grade_with(tmp_path, "CHOICE: NONE").requests) == 1
+    assert len(grade_with(tmp_path).requests) == 0
     assert len((tmp_path / VERDICTS).read_text().splitlines()) == 2
 
 
-def test_a_report_tells_what_the_judge_has_used(tmp_path: Path) -> None:
-    player, _ = judge_of(Reply("CHOICE: B", Usage(1_500, 7)), Reply("CHOICE: NONE", Usage(1_700, 9)))
-    judge_run(answered(tmp_path), None, player, workers=1)
+def test_a_report_gives_the_tokens_of_the_judge(tmp_path: Path) -> None:
+    resolved, _ = judge_of(Reply("CHOICE: B", Usage(1_500, 7)), Reply("CHOICE: NONE", Usage(1_700, 9)))
+    judge_run(run_six(tmp_path), None, resolved, workers=1)
     experiment = read_experiment(tmp_path)
     text = to_markdown(report(experiment.results, experiment.subject))
     rows = [
@@ -87,23 +87,23 @@ def test_a_report_tells_what_the_judge_has_used(tmp_path: Path) -> None:
     ]
 
 
-def test_judged_scores_are_not_made_again_without_a_judge(tmp_path: Path) -> None:
-    judged(answered(tmp_path), "CHOICE: B", "CHOICE: NONE")
+def test_judged_scores_are_not_recomputed_without_a_judge(tmp_path: Path) -> None:
+    grade_with(run_six(tmp_path), "CHOICE: B", "CHOICE: NONE")
     with pytest.raises(ConfigError, match="--metric choice:exact"):
         regrade(tmp_path, None)
     regrade(tmp_path, "choice:exact")
     assert values(tmp_path)["sample 1"] == 0
 
 
-def test_a_run_that_goes_on_is_graded_by_the_rules_until_the_judge_comes(tmp_path: Path) -> None:
-    judged(answered(tmp_path), "CHOICE: B", "CHOICE: NONE")
-    answered(tmp_path)
+def test_a_continued_run_is_graded_by_the_rules_until_it_is_judged_again(tmp_path: Path) -> None:
+    grade_with(run_six(tmp_path), "CHOICE: B", "CHOICE: NONE")
+    run_six(tmp_path)
     with Store(tmp_path) as store:
         assert store.default_metric == "choice:exact"
 
 
 @pytest.mark.parametrize(
-    ("key", "words"),
+    ("key", "phrase"),
     [
         ("by_sample", "each sample's own metric"),
         ("choice:exact", "choice:exact"),
@@ -111,19 +111,19 @@ def test_a_run_that_goes_on_is_graded_by_the_rules_until_the_judge_comes(tmp_pat
         (None, "no metric"),
     ],
 )
-def test_a_metric_reads_as_words(key: str | None, words: str) -> None:
-    assert in_words(key) == words
+def test_a_metric_is_described_in_prose(key: str | None, phrase: str) -> None:
+    assert describe_metric(key) == phrase
 
 
 def test_each_samples_own_metric_may_have_a_judge_too(tmp_path: Path) -> None:
-    judged(answered(tmp_path), "CHOICE: B", "CHOICE: NONE", metric="by_sample")
+    grade_with(run_six(tmp_path), "CHOICE: B", "CHOICE: NONE", metric="by_sample")
     with Store(tmp_path) as store:
         assert store.default_metric == "by_sample+judge:judge-1"
         assert find_grading(store.default_metric.partition("+")[0]).key == "by_sample"
 
 
 def test_the_report_says_who_judged_how_many_and_how(tmp_path: Path) -> None:
-    judged(answered(tmp_path), "CHOICE: B", "I cannot tell.")
+    grade_with(run_six(tmp_path), "CHOICE: B", "I cannot tell.")
     experiment = read_experiment(tmp_path)
     text = " ".join(to_markdown(report(experiment.results, experiment.subject)).split())
     assert "judge-1 judged 2 of 6 answers" in text
@@ -134,7 +134,7 @@ def test_the_report_says_who_judged_how_many_and_how(tmp_path: Path) -> None:
 
 
 def test_a_run_without_a_judge_has_none_in_its_report(tmp_path: Path) -> None:
-    experiment = read_experiment(answered(tmp_path))
+    experiment = read_experiment(run_six(tmp_path))
     assert " judged " not in to_markdown(report(experiment.results, experiment.subject))
 
 
@@ -176,7 +176,7 @@ def test_run_and_grade_take_a_judge(tmp_path: Path, capfd: pytest.CaptureFixture
     assert (found["judged"], found["metric"]) == (1, "choice:exact+judge:scripted")
 
 
-def test_a_judge_that_does_not_exist_is_refused_before_anything_is_paid(
+def test_an_unknown_judge_is_an_error_before_any_request(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     config = script(tmp_path, "model", "\\boxed{A}", "\\boxed{B}")

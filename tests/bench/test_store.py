@@ -1,3 +1,5 @@
+"""The results of an experiment as they are written and read."""
+
 from __future__ import annotations
 
 import json
@@ -14,8 +16,7 @@ from pyvision.bench.runner import run
 from pyvision.bench.runner.engines import Finished, Job
 from pyvision.bench.runner.recorder import Recorder, run_name
 from pyvision.bench.samples import JudgeInfo, Record, Sample, Score
-from pyvision.bench.schema import DATABASE, PICTURES, RUNS
-from pyvision.bench.store import Store
+from pyvision.bench.store import DATABASE, PICTURES, RUNS, Store
 from pyvision.errors import ConfigError, EndReason, RunFolderError
 from pyvision.events import Event, RunEnded, RunStarted
 from pyvision.trajectory import read_trajectory
@@ -30,7 +31,7 @@ def events_of(answer: str | None = "A", why: str | None = None) -> tuple[Event, 
     return RunStarted(question, "direct", {"default": "knowing"}), RunEnded(outcome, Usage(), 1, 0, 0.5)
 
 
-def finished(
+def a_result(
     sample: Sample | None = None, answer: str | None = "A", why: str | None = None, attempt: int = 1
 ) -> Finished:
     sample = sample or a_sample(0)
@@ -45,15 +46,19 @@ def recorder(folder: Path, secrets: tuple[str, ...] = ()) -> Recorder:
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     sample = a_sample(0, metadata={"box": [1, 2, 3, 4]}, target=["A", "a"], context="It is late.")
-    done = finished(sample)
+    done = a_result(sample)
     with recorder(tmp_path) as writer:
         writer.write(done, Score(1.0, "equal", "A"))
     with Store(tmp_path) as store:
         assert list(store.records()) == [done.record]
         assert store.scores() == {("sample 0", 0): Score(1.0, "equal", "A")}
-        (kept,) = store.samples()
+        (stored,) = store.samples()
         folder = store.run_folder("sample 0")
-    assert (kept.target, kept.metadata, kept.choices) == (["A", "a"], {"box": [1, 2, 3, 4]}, sample.choices)
+    assert (stored.target, stored.metadata, stored.choices) == (
+        ["A", "a"],
+        {"box": [1, 2, 3, 4]},
+        sample.choices,
+    )
     assert folder is not None
     assert read_trajectory(folder).events == done.events
 
@@ -78,19 +83,19 @@ SCORES = [Score(0.5, "half", "A"), JUDGED, UNREADABLE, FAILED]
 @pytest.mark.parametrize("score", SCORES)
 def test_a_score_is_read_as_it_was_written(tmp_path: Path, score: Score) -> None:
     with recorder(tmp_path) as writer:
-        writer.write(finished(), score)
+        writer.write(a_result(), score)
     assert scores_in(tmp_path) == {("sample 0", 0): score}
 
 
 @pytest.mark.parametrize("score", SCORES)
-def test_a_score_in_a_database_of_before_is_read(tmp_path: Path, score: Score) -> None:
+def test_a_score_of_an_older_database_is_read(tmp_path: Path, score: Score) -> None:
     assert scores_in(old_database(tmp_path, score)) == {("sample 0", 0): score}
 
 
 @pytest.mark.parametrize("score", SCORES)
-def test_a_database_of_before_is_written_to(tmp_path: Path, score: Score) -> None:
+def test_an_older_database_can_be_extended(tmp_path: Path, score: Score) -> None:
     with recorder(old_database(tmp_path, score)) as writer:
-        writer.write(finished(a_sample(1)), JUDGED)
+        writer.write(a_result(a_sample(1)), JUDGED)
     assert scores_in(tmp_path) == {("sample 0", 0): score, ("sample 1", 0): JUDGED}
 
 
@@ -100,9 +105,9 @@ def scores_in(folder: Path) -> dict[tuple[str, int], Score]:
 
 
 def old_database(folder: Path, score: Score) -> Path:
-    """One with that score, as it was before scores had columns for judges and failures."""
+    """One with that score, from before scores had columns for judges and failures."""
     with recorder(folder) as writer:
-        writer.write(finished(), score)
+        writer.write(a_result(), score)
     with closing(sqlite3.connect(folder / DATABASE)) as database:
         for column in ("judge", "unscored"):
             database.execute(f"ALTER TABLE scores DROP COLUMN {column}")
@@ -110,35 +115,35 @@ def old_database(folder: Path, score: Score) -> Path:
     return folder
 
 
-def test_pictures_lie_once_in_a_folder_that_all_runs_share(tmp_path: Path) -> None:
+def test_images_are_stored_once_for_all_runs(tmp_path: Path) -> None:
     with recorder(tmp_path) as writer:
         for number in range(3):
-            writer.write(finished(a_sample(number)), Score(1.0))
+            writer.write(a_result(a_sample(number)), Score(1.0))
     (shared,) = (tmp_path / PICTURES).iterdir()
     with Store(tmp_path) as store:
         assert [sample.images for sample in store.samples()] == [(shared,)] * 3
     assert shared.read_bytes() == picture().data
 
 
-def test_the_database_is_one_file_when_nobody_writes(tmp_path: Path) -> None:
+def test_the_database_is_a_single_file_after_closing(tmp_path: Path) -> None:
     with recorder(tmp_path) as writer:
-        writer.write(finished(), Score(1.0))
+        writer.write(a_result(), Score(1.0))
     assert sorted(path.name for path in tmp_path.glob("results.sqlite*")) == [DATABASE]
 
 
 def test_records_can_be_read_while_they_are_written(tmp_path: Path) -> None:
     with recorder(tmp_path) as writer, Store(tmp_path) as store:
-        writer.write(finished(), Score(1.0))
+        writer.write(a_result(), Score(1.0))
         assert [record.sample_id for record in store.records()] == ["sample 0"]
-        writer.write(finished(a_sample(1)), Score(1.0))
+        writer.write(a_result(a_sample(1)), Score(1.0))
         assert [record.sample_id for record in store.records()] == ["sample 0", "sample 1"]
 
 
-def test_a_later_attempt_takes_the_place_of_the_earlier_and_keeps_its_run(tmp_path: Path) -> None:
+def test_a_later_attempt_replaces_the_earlier_record_but_not_its_run(tmp_path: Path) -> None:
     with recorder(tmp_path) as writer:
-        writer.write(finished(answer=None, why="no route"), Score(None, "model_error"))
-        writer.write(finished(a_sample(1)), Score(1.0))
-        writer.write(finished(attempt=2), Score(1.0))
+        writer.write(a_result(answer=None, why="no route"), Score(None, "model_error"))
+        writer.write(a_result(a_sample(1)), Score(1.0))
+        writer.write(a_result(attempt=2), Score(1.0))
     with Store(tmp_path) as store:
         assert [record.answer for record in store.records()] == ["A", "A"]
         assert store.attempts() == {("sample 0", 0): 2, ("sample 1", 0): 1}
@@ -151,16 +156,21 @@ def test_a_run_folder_without_a_record_is_replaced(tmp_path: Path) -> None:
     left.mkdir(parents=True)
     (left / "events.jsonl").write_text("half a li", encoding="utf-8")
     with recorder(tmp_path) as writer:
-        writer.write(finished(), Score(1.0))
+        writer.write(a_result(), Score(1.0))
     assert read_trajectory(left).events == events_of()
 
 
-def test_no_secret_comes_into_the_folder(tmp_path: Path) -> None:
-    said = "the key sk-very-secret is refused"
+def test_no_secret_is_written_to_the_folder(tmp_path: Path) -> None:
+    secret = "the key sk-very-secret is refused"
     with recorder(tmp_path, secrets=("sk-very-secret",)) as writer:
-        quoted = {"text": f"Is {said}?", "choices": (said, "B"), "target": [said], "metadata": {"by": [said]}}
-        done = finished(a_sample(0, **quoted), answer=said, why=said)
-        writer.write(done, Score(0.0, said, said))
+        quoted = {
+            "text": f"Is {secret}?",
+            "choices": (secret, "B"),
+            "target": [secret],
+            "metadata": {"by": [secret]},
+        }
+        done = a_result(a_sample(0, **quoted), answer=secret, why=secret)
+        writer.write(done, Score(0.0, secret, secret))
     for path in tmp_path.rglob("*"):
         if path.is_file():
             assert b"sk-very-secret" not in path.read_bytes(), path
@@ -168,20 +178,20 @@ def test_no_secret_comes_into_the_folder(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("key", ["x", "text", "A", "answered", "sample"])
 def test_a_short_key_changes_no_record(tmp_path: Path, key: str) -> None:
-    done = finished(a_sample(0, metadata={"text": "x"}))
+    done = a_result(a_sample(0, metadata={"text": "x"}))
     with recorder(tmp_path, secrets=(key,)) as writer:
         writer.write(done, Score(1.0, "equal", "A"))
     with Store(tmp_path) as store:
         assert list(store.records()) == [done.record]
-        (kept,) = store.samples()
+        (stored,) = store.samples()
         folder = store.run_folder("sample 0")
-    assert (kept.text, kept.metadata) == (a_sample(0).text, {"text": "x"})
+    assert (stored.text, stored.metadata) == (a_sample(0).text, {"text": "x"})
     assert folder is not None
     assert read_trajectory(folder).events == done.events
 
 
 @given(st.text(st.characters(codec="utf-8"), min_size=1))
-def test_any_id_is_the_name_of_a_folder_inside(sample_id: str) -> None:
+def test_any_id_gives_a_safe_folder_name(sample_id: str) -> None:
     name = run_name(Job(a_sample(0, id=sample_id), 3))
     assert name == Path(name).name
     assert name not in {".", ".."}
@@ -190,13 +200,13 @@ def test_any_id_is_the_name_of_a_folder_inside(sample_id: str) -> None:
     assert len(name) < 100
 
 
-def test_ids_that_look_alike_have_folders_of_their_own() -> None:
+def test_similar_ids_have_different_folders() -> None:
     names = {run_name(Job(a_sample(0, id=each), 0)) for each in ("a/b", "a b", "a_b", "../a_b", "A_b")}
     assert len(names) == 5
 
 
 @pytest.mark.parametrize("hostile", ["../../etc", "a\0b", "<b>\n", "ä" * 250, "'; DROP TABLE records; --"])
-def test_a_hostile_id_comes_back_as_it_was(tmp_path: Path, hostile: str) -> None:
+def test_a_hostile_id_is_read_back_unchanged(tmp_path: Path, hostile: str) -> None:
     run.run(a_plan(tmp_path, source_of(a_sample(0, id=hostile)), Knowing()), Quiet())
     with Store(tmp_path) as store:
         assert [record.sample_id for record in store.records()] == [hostile]
@@ -207,7 +217,7 @@ def test_a_hostile_id_comes_back_as_it_was(tmp_path: Path, hostile: str) -> None
 
 def test_lone_surrogates_of_an_answer_are_replaced(tmp_path: Path) -> None:
     with recorder(tmp_path) as writer:
-        writer.write(finished(answer="A\ud800"), Score(0.0))
+        writer.write(a_result(answer="A\ud800"), Score(0.0))
     with Store(tmp_path) as store:
         assert [record.answer for record in store.records()] == ["A\ufffd"]
 
@@ -217,13 +227,13 @@ def test_a_folder_without_an_experiment_says_how_to_make_one(tmp_path: Path) -> 
         Store(tmp_path)
 
 
-def test_a_file_that_is_no_database_is_one_line(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_database_is_an_error(tmp_path: Path) -> None:
     (tmp_path / DATABASE).write_bytes(b"not a database at all" * 100)
     with pytest.raises(RunFolderError, match="file is not a database"):
         Store(tmp_path)
 
 
-def test_a_database_of_a_later_release_is_refused(tmp_path: Path) -> None:
+def test_a_database_of_a_later_release_is_an_error(tmp_path: Path) -> None:
     with recorder(tmp_path):
         pass
     database = sqlite3.connect(tmp_path / DATABASE)
@@ -234,19 +244,19 @@ def test_a_database_of_a_later_release_is_refused(tmp_path: Path) -> None:
         Store(tmp_path)
 
 
-def test_scores_by_a_metric_that_was_never_used_are_refused(tmp_path: Path) -> None:
+def test_asking_for_an_unused_metric_is_an_error(tmp_path: Path) -> None:
     run.run(a_plan(tmp_path, made(1), Knowing()), Quiet())
-    with Store(tmp_path) as store, pytest.raises(ConfigError, match="there are those by choice:exact"):
+    with Store(tmp_path) as store, pytest.raises(ConfigError, match="scores exist by choice:exact"):
         store.scores("vqa:paper")
 
 
-def test_a_target_that_is_no_json_is_refused_by_name(tmp_path: Path) -> None:
+def test_a_target_that_json_cannot_hold_is_an_error(tmp_path: Path) -> None:
     with recorder(tmp_path) as writer, pytest.raises(ConfigError, match="sample 'sample 0': its target"):
-        writer.write(finished(a_sample(0, target={1, 2})), Score(1.0))
+        writer.write(a_result(a_sample(0, target={1, 2})), Score(1.0))
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "expected"),
     [
         ({"a": 1}, {"a": 1}, ()),
         ({"a": {"b": 1, "c": 2}}, {"a": {"b": 1, "c": 3}}, ("a.c: 2 -> 3",)),
@@ -256,9 +266,9 @@ def test_a_target_that_is_no_json_is_refused_by_name(tmp_path: Path) -> None:
     ],
 )
 def test_differences_name_the_setting_and_both_values(
-    old: dict[str, object], new: dict[str, object], told: tuple[str, ...]
+    old: dict[str, object], new: dict[str, object], expected: tuple[str, ...]
 ) -> None:
-    assert differences(old, new) == told
+    assert differences(old, new) == expected
 
 
 plain = st.recursive(

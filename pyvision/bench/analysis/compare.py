@@ -1,19 +1,46 @@
-"""Runs over the same samples against each other: paired by sample, tested, and set against what they cost."""
+"""Compare runs over the same samples: paired by sample, with a test, and at an equal number of tokens.
+
+At equal tokens the cheaper run votes over its repeats until it has spent as much. N repeats of a sample cost N times
+their mean. Where the other run's tokens lie between N and N + 1 of them, some samples (drawn by a seed) vote over N + 1
+and the others over N. Votes are counted over every N consecutive repeats in a ring and their values averaged, so that
+no repeat counts for more than another.
+"""
 
 from __future__ import annotations
 
+import random
+import unicodedata
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate
 from statistics import fmean
 
+from pyvision.bench.analysis.document import (
+    Document,
+    Paragraph,
+    Part,
+    Plot,
+    Section,
+    Table,
+    format_interval,
+    format_percent,
+    format_probability,
+    format_signed_percent,
+    format_value,
+)
+from pyvision.bench.analysis.plots import plot_accuracy_against
 from pyvision.bench.analysis.statistics import Estimate, difference_interval, mcnemar_exact, mean_interval
-from pyvision.bench.results import Result, by_sample, values_by_sample
+from pyvision.bench.analysis.summary import accuracy
+from pyvision.bench.samples import Result, group_by_sample, values_by_sample
 from pyvision.errors import ConfigError
+
+TOLERANCE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One experiment under the name that a person knows it by."""
+    """One experiment with the name that the comparison shows."""
 
     name: str
     results: tuple[Result, ...]
@@ -21,10 +48,10 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two runs over the samples that both have scores of; `left_out` counts the samples that one has not.
+    """Two runs over the samples that both have scores for; `left_out` counts those that only one has.
 
-    difference: second minus first. p: exact McNemar over single right or wrong answers; None for anything else,
-    where the interval is what there is.
+    difference: second minus first. p: exact McNemar test over single right or wrong answers; None for anything else,
+    where only the interval is given.
     """
 
     first: str
@@ -40,28 +67,88 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What one record of a run takes on average; cost is None where no price is known."""
+    """What one record of a run takes on average; cost is None if no price is known."""
 
     tokens: float
     cost: float | None
     seconds: float
 
 
+@dataclass(frozen=True, slots=True)
+class EqualBudget:
+    """`comparison` compares the votes of the cheaper run (first) with the dearer run (second).
+
+    votes: how many repeats most samples vote over; `share_with_one_more` of the samples vote over one more.
+    tokens: means of a sample, within 5 % of each other.
+    """
+
+    votes: int
+    share_with_one_more: float
+    cheaper_tokens: float
+    dearer_tokens: float
+    comparison: Comparison
+
+
 def compare(first: Run, second: Run) -> Comparison:
-    """Pair two runs by sample id. Raises ConfigError where they share no scored sample."""
-    mine, yours = values_by_sample(first.results), values_by_sample(second.results)
-    every = by_sample(first.results).keys() | by_sample(second.results).keys()
-    shared = sorted(mine.keys() & yours.keys())
+    """Pair two runs by sample id. Raises ConfigError if they share no scored sample."""
+    ours, theirs = values_by_sample(first.results), values_by_sample(second.results)
+    every = group_by_sample(first.results).keys() | group_by_sample(second.results).keys()
+    shared = sorted(ours.keys() & theirs.keys())
     if not shared:
         raise ConfigError(
             f"{first.name} and {second.name} have no scored sample in common; "
             "compare runs of one dataset, and grade both"
         )
     return compare_values(
-        (first.name, [mine[key] for key in shared]),
-        (second.name, [yours[key] for key in shared]),
+        (first.name, [ours[key] for key in shared]),
+        (second.name, [theirs[key] for key in shared]),
         left_out=len(every) - len(shared),
     )
+
+
+def at_equal_tokens(one: Run, other: Run, *, seed: int = 0) -> EqualBudget:
+    """Let the cheaper of two runs vote until both spend the same. Raises ConfigError if that is impossible.
+
+    Uses the samples with a score in the dearer run and with all repeats in the cheaper one.
+    """
+    cheaper, dearer = sorted((one, other), key=lambda run: price(run).tokens)
+    votes_of, answers_of = _score(cheaper), _score(dearer)
+    most = max((len(group) for group in votes_of.values()), default=0)
+    shared = sorted(key for key in answers_of if len(votes_of.get(key, ())) == most)
+    if not shared or not most:
+        raise ConfigError(f"{one.name} and {other.name} have no scored sample in common")
+    drawn = random.Random(seed).sample(shared, len(shared))
+    target = sum(_tokens(answers_of[key]) for key in shared)
+    if not target:
+        raise ConfigError(
+            f"{dearer.name} spent no tokens, so there is no budget to match; compare without it"
+        )
+    votes, more, spent = _plan([_tokens(votes_of[key]) for key in drawn], target)
+    _check_spent(cheaper.name, dearer.name, spent, target)
+    _check_repeats(cheaper.name, most, votes + (more > 0))
+    sizes = {key: votes + (place < more) for place, key in enumerate(drawn)}
+    comparison = compare_values(
+        (f"{cheaper.name}, voting", [[vote(votes_of[key], sizes[key])] for key in shared]),
+        (dearer.name, [[_value(each) for each in answers_of[key]] for key in shared]),
+        left_out=len(group_by_sample(one.results).keys() | group_by_sample(other.results).keys())
+        - len(shared),
+    )
+    n = len(shared)
+    return EqualBudget(votes, more / n, spent / n, target / n, comparison)
+
+
+def compare_report(runs: Sequence[Run], budgets: Sequence[EqualBudget] = ()) -> Document:
+    """Every run against the first, as a document. Raises ConfigError if two share no scored sample."""
+    pairs = [compare(runs[0], run) for run in runs[1:]]
+    sections = (_prices(runs), _pairs(pairs), *(_budget(each) for each in budgets))
+    return Document(f"{runs[0].name} against {', '.join(run.name for run in runs[1:])}", sections)
+
+
+def illustrate_comparison(runs: Sequence[Run], budgets: Sequence[EqualBudget] = ()) -> Document:
+    """The same with accuracy plotted against cost, or tokens if a price is unknown; matplotlib loads here."""
+    document = compare_report(runs, budgets)
+    first, *others = document.sections
+    return replace(document, sections=(replace(first, parts=(*first.parts, _price_plot(runs))), *others))
 
 
 def compare_values(
@@ -71,14 +158,14 @@ def compare_values(
     left_out: int = 0,
 ) -> Comparison:
     """Two names with the values of the same samples in the same order; at least one sample."""
-    mine, yours = first[1], second[1]
-    gains = [fmean(theirs) - fmean(ours) for ours, theirs in zip(mine, yours, strict=True)]
-    first_accuracy, second_accuracy = mean_interval(mine), mean_interval(yours)
+    ours, theirs = first[1], second[1]
+    gains = [fmean(other) - fmean(one) for one, other in zip(ours, theirs, strict=True)]
+    first_accuracy, second_accuracy = mean_interval(ours), mean_interval(theirs)
     difference = difference_interval(gains)
     assert first_accuracy is not None  # for the type checker: there is at least one sample
     assert second_accuracy is not None
     assert difference is not None
-    only_first, only_second = _discordant(mine, yours) or (None, None)
+    only_first, only_second = _discordant(ours, theirs) or (None, None)
     p = None if only_first is None or only_second is None else mcnemar_exact(only_first, only_second)
     return Comparison(
         first[0],
@@ -94,7 +181,7 @@ def compare_values(
 
 
 def price(run: Run) -> Price:
-    """The means over all records of a run, of which there is at least one."""
+    """The means over the records of a run, which has at least one."""
     costs = [each.record.cost for each in run.results if each.record.cost is not None]
     return Price(
         tokens=fmean(each.tokens for each in run.results),
@@ -103,9 +190,179 @@ def price(run: Run) -> Price:
     )
 
 
-def _discordant(mine: Sequence[Sequence[float]], yours: Sequence[Sequence[float]]) -> tuple[int, int] | None:
-    """How many only the first and only the second has right; None unless all are single and right or wrong."""
-    if any(len(values) != 1 or values[0] not in (0, 1) for values in (*mine, *yours)):
+def vote(repeats: Sequence[Result], size: int) -> float:
+    """The value of the majority's answer among `size` repeats, averaged over all starting points.
+
+    Among answers with equal votes the earliest wins. A repeat without an answer has no vote; if none has an answer, the
+    result is the mean value of the repeats.
+    """
+    ring = [*repeats, *repeats[: size - 1]]
+    starts = range(len(repeats)) if size < len(repeats) else range(1)
+    return fmean(_majority(ring[start : start + size]) for start in starts)
+
+
+def ballot(result: Result) -> str | None:
+    """What a repeat votes for: what the metric found in the answer, or the answer, without case and spaces."""
+    text = result.score.parsed if result.score.parsed is not None else result.record.answer
+    if text is None:
         return None
-    pairs = [(ours[0], theirs[0]) for ours, theirs in zip(mine, yours, strict=True)]
+    return "".join(unicodedata.normalize("NFKC", text).casefold().split()).rstrip(".")
+
+
+def _discordant(ours: Sequence[Sequence[float]], theirs: Sequence[Sequence[float]]) -> tuple[int, int] | None:
+    """How many only the first, and only the second, has right; None unless all are single and right or wrong."""
+    if any(len(values) != 1 or values[0] not in (0, 1) for values in (*ours, *theirs)):
+        return None
+    pairs = [(one[0], other[0]) for one, other in zip(ours, theirs, strict=True)]
     return sum(a > b for a, b in pairs), sum(a < b for a, b in pairs)
+
+
+def _majority(repeats: Sequence[Result]) -> float:
+    votes = Counter(found for each in repeats if (found := ballot(each)) is not None)
+    if not votes:
+        return fmean(_value(each) for each in repeats)
+    winner = votes.most_common(1)[0][0]  # among equals the first one counted
+    return next(_value(each) for each in repeats if ballot(each) == winner)
+
+
+def _plan(tokens: Sequence[float], target: float) -> tuple[int, int, float]:
+    """(votes of all, how many samples from the first on get one more, tokens that this takes).
+
+    tokens: of one repeat of each sample. The plan that comes closest to the target.
+    """
+    once = sum(tokens)
+    votes = max(1, int(target // once)) if once else 1
+    totals = [votes * once + extra for extra in accumulate(tokens, initial=0.0)]
+    more = min(range(len(totals)), key=lambda count: abs(totals[count] - target))
+    if more == len(tokens):
+        return votes + 1, 0, totals[more]
+    return votes, more, totals[more]
+
+
+def _check_spent(cheaper: str, dearer: str, spent: float, target: float) -> None:
+    if abs(spent - target) > TOLERANCE * target:
+        raise ConfigError(
+            f"{cheaper} cannot spend as many tokens as {dearer}: {spent:,.0f} against {target:,.0f} in all, and "
+            f"more than {TOLERANCE:.0%} apart; compare over more samples"
+        )
+
+
+def _check_repeats(name: str, most: int, needed: int) -> None:
+    if most < needed:
+        raise ConfigError(
+            f"{name} has {most} repeats of a sample and needs {needed} to spend as much as the other run; "
+            f"run it with --repeat {needed}"
+        )
+
+
+def _score(run: Run) -> dict[str, tuple[Result, ...]]:
+    """Sample id -> its scored repeats, without the samples that have none."""
+    groups = group_by_sample(each for each in run.results if each.value is not None)
+    return {key: group for key, group in groups.items() if group}
+
+
+def _tokens(repeats: Sequence[Result]) -> float:
+    return fmean(each.tokens for each in repeats)
+
+
+def _value(result: Result) -> float:
+    assert result.value is not None  # `_score` keeps no others
+    return result.value
+
+
+def _prices(runs: Sequence[Run]) -> Section:
+    rows = []
+    for run in runs:
+        found, paid = accuracy(run.results), price(run)
+        cost = "unknown" if paid.cost is None else f"{paid.cost:.5f}"
+        rows.append(
+            (
+                run.name,
+                str(len(run.results)),
+                format_value(found),
+                format_interval(found),
+                f"{paid.tokens:,.0f}",
+                cost,
+            )
+        )
+    head = ("run", "N", "%", "95 % interval", "tokens each", "cost each")
+    return Section("Accuracy and price", (Table(head, tuple(rows)),))
+
+
+def _pairs(pairs: Sequence[Comparison]) -> Section:
+    rows = tuple(
+        (
+            pair.second,
+            str(pair.difference.n),
+            format_signed_percent(pair.difference.value),
+            _format_difference(pair),
+            *_format_test(pair),
+        )
+        for pair in pairs
+    )
+    head = ("run", "N", "points", "95 % interval", "only it", "only 1st", "p")
+    parts: list[Part] = [Table(head, rows)]
+    parts.append(
+        Paragraph(
+            f"Each run against {pairs[0].first}, over the N samples that both have scores for. Points: difference of "
+            "accuracy, with a paired bootstrap interval. p: exact two-sided McNemar test, without correction for "
+            "multiple comparisons; a dash if scores are fractions or samples were repeated."
+        )
+    )
+    left_out = [f"{pair.left_out} with {pair.second}" for pair in pairs if pair.left_out]
+    if left_out:
+        parts.append(
+            Paragraph(f"Samples left out because only one of the two has a score: {', '.join(left_out)}.")
+        )
+    return Section("Paired by sample", tuple(parts))
+
+
+def _budget(found: EqualBudget) -> Section:
+    pair = found.comparison
+    rows = (
+        (
+            pair.first,
+            f"{found.cheaper_tokens:,.0f}",
+            format_value(pair.first_accuracy),
+            format_interval(pair.first_accuracy),
+        ),
+        (
+            pair.second,
+            f"{found.dearer_tokens:,.0f}",
+            format_value(pair.second_accuracy),
+            format_interval(pair.second_accuracy),
+        ),
+    )
+    more = (
+        f", and {format_percent(found.share_with_one_more)} % of the samples over one more"
+        if found.share_with_one_more
+        else ""
+    )
+    summary = (
+        f"The majority of {found.votes} answers to each sample{more}, so that both spend the same tokens. Difference: "
+        f"{format_signed_percent(pair.difference.value)} points {_format_difference(pair)}, N={pair.difference.n}, "
+        f"{pair.left_out} left out."
+    )
+    return Section(
+        "At equal token budget",
+        (Table(("run", "tokens each", "%", "95 % interval"), rows), Paragraph(summary)),
+    )
+
+
+def _format_difference(pair: Comparison) -> str:
+    return f"[{format_signed_percent(pair.difference.low)}, {format_signed_percent(pair.difference.high)}]"
+
+
+def _format_test(pair: Comparison) -> tuple[str, str, str]:
+    if pair.p is None:
+        return "–", "–", "–"
+    return str(pair.only_second), str(pair.only_first), format_probability(pair.p)
+
+
+def _price_plot(runs: Sequence[Run]) -> Plot:
+    prices = {run.name: price(run) for run in runs}
+    costs = {name: each.cost for name, each in prices.items() if each.cost is not None}
+    label = "cost of a sample" if len(costs) == len(runs) else "tokens of a sample"
+    spent = costs if len(costs) == len(runs) else {name: each.tokens for name, each in prices.items()}
+    points = {run.name: (spent[run.name], found) for run in runs if (found := accuracy(run.results))}
+    return Plot("Accuracy and price", plot_accuracy_against(label, points), f"accuracy against {label}")

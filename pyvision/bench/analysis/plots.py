@@ -1,4 +1,7 @@
-"""Plots of a report as PNG files, by matplotlib's object interface: no window, no global state."""
+"""Plots of a report as PNG images, by matplotlib's object interface: no window, no global state.
+
+matplotlib loads when a plot is drawn.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from pyvision.bench.analysis.markdown import plain
+from pyvision.bench.analysis.document import plain
 from pyvision.bench.analysis.statistics import Estimate
 
 if TYPE_CHECKING:
@@ -19,7 +22,7 @@ _COLOURS = ("#33658a", "#f26419", "#2f9e44", "#7048a8", "#888888")
 
 
 def plot_accuracy(rows: Sequence[tuple[str, Estimate]]) -> bytes:
-    """Each name's value in percent as a dot with its interval, from the first at the top."""
+    """Each value in percent as a dot with its interval, the first at the top."""
     figure, axes = _figure(1.4 + 0.32 * len(rows))
     for place, (_, found) in enumerate(rows):
         axes.plot([100 * found.low, 100 * found.high], [place, place], color=_COLOURS[0])
@@ -46,7 +49,7 @@ def plot_shares(series: Mapping[str, Mapping[str, float]]) -> bytes:
 
 
 def plot_accuracy_against(label: str, points: Mapping[str, tuple[float, Estimate]]) -> bytes:
-    """Name -> what one sample takes (tokens, cost) and the accuracy it buys."""
+    """Name -> what one sample costs (tokens or money) and the accuracy."""
     figure, axes = _figure(4.5)
     for number, (name, (spent, found)) in enumerate(points.items()):
         colour = _COLOURS[number % 5]
@@ -87,6 +90,6 @@ def _png(figure: Figure) -> bytes:
 
     file = io.BytesIO()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # letters that the font lacks are drawn as boxes
+        warnings.simplefilter("ignore", UserWarning)  # letters missing from the font are drawn as boxes
         FigureCanvasAgg(figure).print_png(file)  # type: ignore[no-untyped-call]
     return file.getvalue()

@@ -1,9 +1,9 @@
 """Intervals and tests for scores between 0 and 1.
 
-All intervals are two-sided, at 95 % unless told otherwise. Samples are taken as independent draws from what
-the benchmark stands for; repeats of one sample are not, so they are resampled together.
+All intervals are two-sided, at 95 % by default. Samples are taken as independent draws from the population of the
+benchmark; repeats of one sample are not independent, so they are resampled together.
 
-Not covered: corrections for many comparisons; a benchmark that is itself the whole of what one asks about.
+Not covered: corrections for multiple comparisons; a benchmark that is itself the whole population.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from typing import Any
 
 RESAMPLES = 2_000
 CONFIDENCE = 0.95
-_AT_ONCE = 1_000_000  # numbers drawn in one go: 8 MB
+_AT_ONCE = 1_000_000  # numbers drawn at once: 8 MB
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A value with its interval; `n` is how many samples it rests on."""
+    """A value with its interval; `n` is the number of samples."""
 
     value: float
     low: float
@@ -74,7 +74,7 @@ def mean_interval(
 def difference_interval(
     differences: Sequence[float], *, seed: int = 0, confidence: float = CONFIDENCE
 ) -> Estimate | None:
-    """The mean of paired differences, one a sample, from -1 to 1, with its bootstrap interval."""
+    """The mean of paired differences, one per sample, from -1 to 1, with its bootstrap interval."""
     if not differences:
         return None
     return _bootstrap(differences, extremes=(-1.0, 1.0), seed=seed, confidence=confidence)
@@ -83,7 +83,7 @@ def difference_interval(
 def ratio_interval(
     parts: Sequence[tuple[float, float]], *, seed: int = 0, confidence: float = CONFIDENCE
 ) -> Estimate | None:
-    """Sum of the parts by sum of the wholes, a (part, whole) each sample, 0 <= part <= whole <= 1; None for 0/0.
+    """Sum of the parts by sum of the wholes, one (part, whole) per sample, 0 <= part <= whole <= 1; None for 0/0.
 
     Wilson's interval where every whole is 0 or 1 and every part too, a bootstrap of whole samples elsewhere.
     `n` counts the samples whose whole is not 0.
@@ -107,9 +107,9 @@ def _bootstrap(
 ) -> Estimate:
     """The percentile interval of the mean.
 
-    One pseudo-sample at each extreme joins what is drawn from: without them five equal values would have an
-    interval of no width. It is the adjustment of Bonett and Price (2012) for paired proportions, carried to
-    the bootstrap; among hundreds of samples it does not show.
+    One pseudo-sample at each extreme is added to the pool: without them five equal values would have an interval of
+    zero width. It is the adjustment of Bonett and Price (2012) for paired proportions, applied to the bootstrap; with
+    hundreds of samples it is negligible.
     """
     import numpy as np
 

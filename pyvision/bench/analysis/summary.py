@@ -1,4 +1,4 @@
-"""What one experiment came to, in numbers: accuracy by category, what went unscored and why, and what it cost."""
+"""The results of one experiment as numbers: accuracy by category, unscored records, cost, and judges."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
-from pyvision.bench.analysis.judges import JudgeCounts, judges_of
 from pyvision.bench.analysis.statistics import Estimate, mean_interval
 from pyvision.bench.grading import reason_unscored
-from pyvision.bench.results import Result, by_sample, values_by_sample
+from pyvision.bench.samples import JudgeInfo, Result, group_by_sample, values_by_sample
 from pyvision.errors import EndReason
 
 
 @dataclass(frozen=True, slots=True)
 class CategoryRow:
-    """One category: `accuracy` is over its scored samples, None where there is none. `n` counts all records."""
+    """One category: `accuracy` is over its scored samples, None if there are none. `n` counts all records."""
 
     name: str
     n: int
@@ -27,9 +26,9 @@ class CategoryRow:
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """What all records together used. `cached_tokens` are part of the input; seconds are of one record.
+    """What all records used. `cached_tokens` are part of the input; seconds are per record.
 
-    cost: of the records whose price is known; `unpriced` counts the others.
+    cost: of the records with a known price; `unpriced` counts the others.
     """
 
     input_tokens: int
@@ -42,7 +41,7 @@ class Spending:
 
     @property
     def cached_share(self) -> float:
-        """Of the input, from 0 to 1; 0 where there was none."""
+        """Share of the input, from 0 to 1; 0 without input."""
         return self.cached_tokens / max(1, self.input_tokens)
 
 
@@ -58,11 +57,23 @@ class Working:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
-    """One experiment. Truncated and refused answers are wrong answers; unscored ones are none and stand apart.
+class JudgeCounts:
+    """The verdicts of one judge. prompts: each with the first digits of its hash. unreadable: not scored."""
 
-    low and high: the accuracy if every unscored record were wrong, or right. remarked: answers of which the strategy
-    says something, as that they are the best that could be said.
+    judge: str
+    prompts: tuple[str, ...]
+    asked: int
+    right: int
+    wrong: int
+    unreadable: int
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One experiment. Truncated and refused answers are wrong; unscored records are counted separately.
+
+    low and high: the accuracy if every unscored record were wrong, or right. remarked: answers with a remark from the
+    strategy, for example that its search was cut short.
     """
 
     n: int
@@ -82,8 +93,8 @@ class Summary:
 
 
 def summarise(results: Sequence[Result]) -> Summary:
-    """The numbers of one experiment; all zero for one without records."""
-    groups = by_sample(results)
+    """The numbers of one experiment; all zero without records."""
+    groups = group_by_sample(results)
     values = [each.value for each in results if each.value is not None]
     unscored = len(results) - len(values)
     return Summary(
@@ -108,8 +119,17 @@ def summarise(results: Sequence[Result]) -> Summary:
     )
 
 
+def judges_of(results: Sequence[Result]) -> tuple[JudgeCounts, ...]:
+    """One row per judge; none if the rules decided everything."""
+    by_judge: dict[str, list[tuple[JudgeInfo, float | None]]] = {}
+    for each in results:
+        if (judge := each.score.judge) is not None:
+            by_judge.setdefault(judge.model, []).append((judge, each.score.value))
+    return tuple(_count_verdicts(judge, scores) for judge, scores in sorted(by_judge.items()))
+
+
 def accuracy(results: Sequence[Result]) -> Estimate | None:
-    """The mean over samples of the mean over their scored repeats; None where nothing is scored."""
+    """The mean over samples of the mean over their scored repeats; None if nothing is scored."""
     return mean_interval(list(values_by_sample(results).values()))
 
 
@@ -121,7 +141,7 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 
 def _categories(results: Sequence[Result]) -> tuple[CategoryRow, ...]:
-    """A row for each category, and one for each `a` above its `a/b`; none where all are the same."""
+    """A row for each category, and one for each `a` above its `a/b`; none if all are the same."""
     names = sorted({name for each in results for name in _with_parents(each.record.category)})
     rows = (
         _category(name, [one for one in results if name in _with_parents(one.record.category)])
@@ -165,4 +185,16 @@ def _working(results: Sequence[Result]) -> Working:
         figures=fmean(record.figures for record in records),
         sent_pixels=fmean(record.sent_pixels for record in records),
         without_cell=sum(record.cells == 0 for record in records),
+    )
+
+
+def _count_verdicts(judge: str, scores: Sequence[tuple[JudgeInfo, float | None]]) -> JudgeCounts:
+    values = [value for _, value in scores]
+    return JudgeCounts(
+        judge,
+        tuple(sorted({f"{info.prompt} {info.version}" for info, _ in scores})),
+        asked=len(scores),
+        right=values.count(1.0),
+        wrong=values.count(0.0),
+        unreadable=values.count(None),
     )

@@ -1,9 +1,9 @@
-"""What kinds of tools the code of a cell is, read from its syntax tree; the code is never run.
+"""What kinds of tools the code of a cell uses, read from its syntax tree; the code is never run.
 
 Covered: the idioms of `tool_rules`, several kinds in one cell, code that does not parse.
-Not covered: what a call does when its name is computed, or hides in a function of the model's own that was
-defined in an earlier cell. The PyVision paper clustered embeddings of code instead (arXiv 2507.07998, Section 4),
-with one kind for each block, so that counts beside its own compare shares, not single cells.
+Not covered: what a call does when its name is computed, or when it is inside a function that the model defined in an
+earlier cell. The PyVision paper clustered embeddings of code instead (arXiv 2507.07998, Section 4), with one kind per
+block, so compare shares with its counts, not single cells.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import get_args
 from pyvision.bench.analysis.tool_rules import (
     CLASS_OF,
     FILTERS,
-    ON_A_PICTURE,
+    ON_AN_IMAGE,
     PIXEL_KEEPING,
     PREPARES,
     SURE,
@@ -32,11 +32,12 @@ from pyvision.text.python_source import parse_source
 _MAGIC = re.compile(r"^\s*[%!].*$", re.MULTILINE)
 _POINTS_ONLY = re.compile(r"[rgbcmykw]?[.,ov^<>12348sp*hH+xXDd|_][rgbcmykw]?")
 _KINDS: tuple[Kind, ...] = get_args(Kind)
+SOURCE = "PyVision, arXiv 2507.07998, Figure 9"
 
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """The kinds in one cell, each once, in the order of the table; `why` says why it is only `other`."""
+    """The kinds of tools in one cell, each once, in the order of the table; `why` explains a mere `other`."""
 
     kinds: tuple[Kind, ...]
     why: str = ""
@@ -52,7 +53,7 @@ class ToolCounts:
 
     cells: int
     kinds: Mapping[Kind, int]
-    broken: int = 0  # cells that are no Python
+    broken: int = 0  # cells that are not valid Python
 
     @property
     def classes(self) -> dict[ToolClass, int]:
@@ -63,9 +64,44 @@ class ToolCounts:
         return {name: found[name] for name in get_args(ToolClass)}
 
     def share(self, name: ToolClass) -> float:
-        """Of all uses, from 0 to 1; 0 where there is none."""
+        """Share of all uses, from 0 to 1; 0 without any."""
         classes = self.classes
         return classes[name] / max(1, sum(classes.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class PaperCounts:
+    """Blocks of code by class, as in the paper's figure."""
+
+    basic: int
+    advanced: int
+    prompting: int
+    numerical: int
+    other: int
+
+    def share(self, name: ToolClass) -> float:
+        """Share of all blocks, from 0 to 1."""
+        counts: Mapping[ToolClass, int] = {
+            "basic": self.basic,
+            "advanced": self.advanced,
+            "prompting": self.prompting,
+            "numerical": self.numerical,
+            "other": self.other,
+        }
+        return counts[name] / sum(counts.values())
+
+
+PAPER_COUNTS: Mapping[str, PaperCounts] = {
+    "mathvision": PaperCounts(250, 43, 122, 291, 256),
+    "mathvista": PaperCounts(565, 336, 231, 964, 695),
+    "mmmu": PaperCounts(403, 41, 52, 1207, 733),
+    "visualpuzzles": PaperCounts(1850, 346, 362, 853, 782),
+    "vlmsareblind": PaperCounts(499, 2583, 204, 1918, 1150),
+    "vstar": PaperCounts(801, 6, 18, 53, 82),
+}
+"""Benchmark, in lower case without punctuation -> counts."""
+
+_OUR_NAMES = {"v*": "vstar", "blind": "vlmsareblind"}  # names in the table of datasets
 
 
 def count_tools(cells: Iterable[str]) -> ToolCounts:
@@ -77,18 +113,27 @@ def count_tools(cells: Iterable[str]) -> ToolCounts:
 
 
 def classify(code: str) -> Tools:
-    """The kinds of one cell. Never raises: what is no Python is `other`, with the reason."""
+    """The kinds of one cell. Never raises: invalid Python is `other`, with the reason."""
     try:
         found = _Cell(parse_source(_MAGIC.sub("pass", code))).kinds()
     except SyntaxError as error:
-        return Tools(("other",), f"no Python: {error}")
+        return Tools(("other",), f"not valid Python: {error}")
     except RecursionError:
         return Tools(("other",), "nested too deeply to read")
     return Tools(tuple(kind for kind in _KINDS if kind in found) or ("other",))
 
 
+def paper_counts(dataset: str) -> PaperCounts | None:
+    """The counts of the benchmark that a dataset's name begins with (`mmmu-val`, `V*`), or None."""
+    name = dataset.lower()
+    for ours, theirs in _OUR_NAMES.items():
+        name = theirs if name.startswith(ours) else name
+    letters = "".join(letter for letter in name if letter.isalnum())
+    return next((counts for known, counts in PAPER_COUNTS.items() if letters.startswith(known)), None)
+
+
 class _Cell:
-    """One syntax tree with what its names stand for."""
+    """One syntax tree, with what its names refer to."""
 
     def __init__(self, tree: ast.Module) -> None:
         self._nodes = tuple(ast.walk(tree))
@@ -96,11 +141,11 @@ class _Cell:
         self._calls = tuple(node for node in self._nodes if isinstance(node, ast.Call))
         self._names = frozenset(_name(call.func) for call in self._calls) - self._own
         self._pixels: set[str] = set()
-        for node in self._nodes * 2:  # the walk meets what stands inside a loop after what follows the loop
+        for node in self._nodes * 2:  # the walk visits the body of a loop after what follows the loop
             self._learn(node)
 
     def kinds(self) -> set[Kind]:
-        """Sure signs first; weaker ones where they do not merely prepare those; arithmetic where nothing else is."""
+        """Sure signs first; weaker ones unless they only prepare those; arithmetic if there is nothing else."""
         sure = {kind for node in self._nodes for kind in self._sure(node)}
         found = set(sure)
         for kind in {kind for node in self._nodes for kind in self._weak(node)}:
@@ -128,8 +173,8 @@ class _Cell:
             return
         if name in SURE and not _is_builtin_sum(call):
             yield SURE[name]
-        elif name in ON_A_PICTURE and self._is_on_a_picture():
-            yield ON_A_PICTURE[name]
+        elif name in ON_AN_IMAGE and self._is_on_an_image():
+            yield ON_AN_IMAGE[name]
         elif name == "plot":
             yield from self._plot(call)
         elif name == "transpose" and any(_name(argument) in TURNS for argument in call.args):
@@ -140,8 +185,8 @@ class _Cell:
             yield "enhance"
 
     def _plot(self, call: ast.Call) -> Iterator[Kind]:
-        """A plot over a picture or with equal axes draws on or sketches it; any other is a chart of numbers."""
-        if not (self._is_on_a_picture() or ({"set_aspect", "axis"} & self._names and self._has_equal_axes())):
+        """A plot over an image or with equal axes draws on or sketches it; any other is a chart of numbers."""
+        if not (self._is_on_an_image() or ({"set_aspect", "axis"} & self._names and self._has_equal_axes())):
             return
         formats = [part.value for part in call.args if isinstance(part, ast.Constant)]
         only_points = any(isinstance(part, str) and _POINTS_ONLY.fullmatch(part) for part in formats)
@@ -159,13 +204,13 @@ class _Cell:
                 yield "segmentation"
 
     def _calculates(self) -> bool:
-        """Whether the cell works something out and says it, without showing a picture."""
-        if self._is_on_a_picture() or "print" not in self._names:
+        """Whether the cell computes something and prints it, without displaying an image."""
+        if self._is_on_an_image() or "print" not in self._names:
             return False
         works = any(isinstance(node, ast.BinOp | ast.AugAssign | ast.GeneratorExp) for node in self._nodes)
         return works or bool(self._names & {"sum", "max", "min", "sorted", "count"})
 
-    def _is_on_a_picture(self) -> bool:
+    def _is_on_an_image(self) -> bool:
         return bool(self._names & {"imshow", "Draw"})
 
     def _has_equal_axes(self) -> bool:
@@ -174,7 +219,7 @@ class _Cell:
         )
 
     def _learn(self, node: ast.AST) -> None:
-        """Remember the names that are given pixels."""
+        """Remember the names that are assigned pixels."""
         match node:
             case ast.Assign(targets=[ast.Name(name)], value=value) if self._is_pixels(value):
                 self._pixels.add(name)
@@ -187,7 +232,7 @@ class _Cell:
                     self._pixels |= {one.id for one in names if isinstance(one, ast.Name)}
 
     def _is_pixels(self, node: ast.expr) -> bool:
-        """Whether an expression is a picture or an array of one, as far as this cell tells."""
+        """Whether an expression is an image or an array of one, as far as this cell shows."""
         match node:
             case ast.Name(name):
                 return name.startswith("image_clue_") or name in self._pixels

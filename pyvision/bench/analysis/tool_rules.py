@@ -1,4 +1,4 @@
-"""Which call in a cell is which kind of tool: tables of names from PIL, numpy, cv2, skimage, scipy and matplotlib."""
+"""Which call is which kind of tool: tables of names from PIL, numpy, cv2, skimage, scipy and matplotlib."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ TITLES: Mapping[ToolClass, str] = {
     "other": "other",
 }
 
-_ALWAYS: Mapping[Kind, str] = {  # these say what a cell is for wherever they stand
+_ALWAYS: Mapping[Kind, str] = {  # these show what a cell does wherever they occur
     "crop": "crop",
     "rotate": """rotate rot90 flip fliplr flipud mirror warpAffine warpPerspective getRotationMatrix2D
         exif_transpose deskew""",
@@ -69,7 +69,7 @@ _ALWAYS: Mapping[Kind, str] = {  # these say what a cell is for wherever they st
         log10 log2 comb perm factorial gcd lcm permutations combinations countNonZero count_nonzero corrcoef
         linregress argmin argmax arctan2 cdist pdist Fraction Rational distance euclidean contourArea""",
 }
-_UNLESS_MORE: Mapping[Kind, str] = {  # these prepare another tool as often as they are one
+_UNLESS_MORE: Mapping[Kind, str] = {  # these often only prepare another tool
     "enhance": """resize thumbnail GaussianBlur medianBlur bilateralFilter blur gaussian gaussian_filter
         median_filter invert grayscale pyrUp""",
     "segmentation": """threshold adaptiveThreshold inRange threshold_otsu threshold_local masked_where
@@ -79,15 +79,15 @@ PREPARES: Mapping[Kind, frozenset[Kind]] = {
     "enhance": frozenset({"crop", "rotate", "enhance", "segmentation", "detection", "ocr", "histogram"}),
     "segmentation": frozenset({"detection", "segmentation", "ocr"}),
 }
-"""Kind -> the kinds beside which its weaker signs do not count: a blur before an edge filter is no tool."""
+"""Kind -> the kinds beside which its weaker signs do not count: a blur before an edge filter is not a tool."""
 
-ON_A_PICTURE: Mapping[str, Kind] = {
+ON_AN_IMAGE: Mapping[str, Kind] = {
     "text": "marks",
     "annotate": "marks",
     "scatter": "marks",
     "arrow": "lines",
 }
-"""Calls that draw on the picture where a picture is shown or drawn on, and make a chart elsewhere."""
+"""Calls that draw on an image if one is displayed or drawn on, and make a chart otherwise."""
 
 FILTERS: Mapping[str, Kind] = {"FIND_EDGES": "detection", "CONTOUR": "detection"}
 """Constants of PIL.ImageFilter that do not enhance."""
@@ -99,7 +99,7 @@ _PIXEL_KEEPING = """array asarray copy astype convert cvtColor resize crop rotat
     rgb2gray rgb2hsv img_as_float split fromarray reshape ravel flatten medianBlur GaussianBlur imread open
     filter autocontrast abs absdiff clip float int16 int32 invert squeeze"""
 PIXEL_KEEPING = frozenset(_PIXEL_KEEPING.split())
-"""Calls that give pixels when they are given pixels."""
+"""Calls that return pixels when they get pixels."""
 
 
 def _table(names: Mapping[Kind, str]) -> Mapping[str, Kind]:

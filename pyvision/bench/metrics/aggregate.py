@@ -1,53 +1,52 @@
-"""From the scores of samples to the numbers of a table: means by category, and harmonic means of splits.
+"""Metrics that are not a mean over rows: circular evaluation (MMBench), and the harmonic mean of InfoSeek's splits.
 
-Samples without a score (value None) count in no mean; every mean says how many they are.
+In circular evaluation a question is right when it is right with its options in every rotation. Rotated rows share the
+id of their question, in one of two forms: `id#k` (ours), or VLMEvalKit's index = id + k * 1e6.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
+from typing import TypeAlias
 
-from pyvision.bench.metrics.circular import Scored
-from pyvision.bench.samples import Score
+from pyvision.bench.samples import Sample, Score
 
+ScoredSample: TypeAlias = tuple[Sample, Score]
 
-@dataclass(frozen=True, slots=True)
-class Mean:
-    """The mean of the scored samples, from 0 to 1; None when there are none."""
-
-    value: float | None
-    scored: int
-    unscored: int
+_STEP = 1_000_000
+_ROTATED_ID = re.compile(r"(.+)#\d+", re.DOTALL)
 
 
-def mean(scores: Iterable[Score]) -> Mean:
-    """The mean over samples."""
-    values = [score.value for score in scores]
-    scored = [value for value in values if value is not None]
-    return Mean(fmean(scored) if scored else None, len(scored), len(values) - len(scored))
+def circular(pairs: Iterable[ScoredSample]) -> tuple[ScoredSample, ...]:
+    """One score per question, with the first of its rows: 1 when every rotation is right, 0 when one is wrong.
+
+    Not scored (None) when none is wrong, but one is unscored, or there are fewer rows than options.
+    """
+    return tuple((rows[0][0], _score_rotations(rows)) for rows in _group_rotations(pairs).values())
 
 
-def micro(pairs: Iterable[Scored]) -> Mean:
-    """The mean over all samples, whatever their category: what most tables print as overall."""
-    return mean(score for _, score in pairs)
+def question_of(sample_id: str) -> str:
+    """The id of the question that a rotated row belongs to: `12#3`, `3000012` and `12` belong to `12`."""
+    if rotated := _ROTATED_ID.fullmatch(sample_id):
+        return rotated[1]
+    if sample_id.isascii() and sample_id.isdigit() and len(sample_id) <= 18:
+        return str(int(sample_id) % _STEP)
+    return sample_id
 
 
-def by_category(pairs: Iterable[Scored], depth: int | None = None) -> Mapping[str, Mean]:
-    """The mean of each category, in the order in which they come first; `depth` 1 puts `a/b` under `a`."""
-    groups: dict[str, list[Score]] = {}
-    for sample, score in pairs:
-        groups.setdefault("/".join(sample.category.split("/")[:depth]), []).append(score)
-    return {category: mean(scores) for category, scores in groups.items()}
+def infoseek(pairs: Iterable[ScoredSample]) -> float | None:
+    """The harmonic mean of both splits, which `metadata["data_split"]` names; None while one has no score.
 
-
-def macro(pairs: Iterable[Scored], depth: int | None = None) -> Mean:
-    """The mean over categories, each counting the same; those without any scored sample are left out."""
-    means = by_category(pairs, depth).values()
-    values = [each.value for each in means if each.value is not None]
-    scored, unscored = sum(each.scored for each in means), sum(each.unscored for each in means)
-    return Mean(fmean(values) if values else None, scored, unscored)
+    A split is one whose name contains `unseen_question` or `unseen_entity`, as those of InfoSeek do.
+    """
+    listed = [(str(sample.metadata.get("data_split", "")), score.value) for sample, score in pairs]
+    question, entity = (
+        [value for name, value in listed if split in name and value is not None]
+        for split in ("unseen_question", "unseen_entity")
+    )
+    return harmonic_mean(fmean(question), fmean(entity)) if question and entity else None
 
 
 def harmonic_mean(unseen_question: float, unseen_entity: float) -> float:
@@ -57,14 +56,19 @@ def harmonic_mean(unseen_question: float, unseen_entity: float) -> float:
     return 2 / (1 / unseen_question + 1 / unseen_entity)
 
 
-def infoseek(pairs: Iterable[Scored]) -> float | None:
-    """The harmonic mean of both splits, told apart by `metadata["data_split"]`; None while one has no score.
+def _group_rotations(pairs: Iterable[ScoredSample]) -> Mapping[str, Sequence[ScoredSample]]:
+    """The rows of each question, in the order in which the questions come first."""
+    groups: dict[str, list[ScoredSample]] = {}
+    for sample, score in pairs:
+        groups.setdefault(question_of(sample.id), []).append((sample, score))
+    return groups
 
-    A split is one whose name holds `unseen_question` or `unseen_entity`, as those of InfoSeek do.
-    """
-    listed = [(str(sample.metadata.get("data_split", "")), score) for sample, score in pairs]
-    splits = [
-        mean(s for name, s in listed if split in name).value for split in ("unseen_question", "unseen_entity")
-    ]
-    question, entity = splits
-    return None if question is None or entity is None else harmonic_mean(question, entity)
+
+def _score_rotations(rows: Sequence[ScoredSample]) -> Score:
+    values = [score.value for _, score in rows]
+    right = values.count(1.0)
+    summary = f"{right} of {len(rows)} rotations are right"
+    if any(value is not None and value < 1 for value in values):
+        return Score(0.0, summary)
+    missing = values.count(None) + max(0, len(rows[0][0].choices) - len(rows))
+    return Score(None, f"{summary}, {missing} have no score") if missing else Score(1.0, summary)

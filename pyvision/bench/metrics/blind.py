@@ -1,14 +1,14 @@
 r"""VLMsAreBlind: the answers of its seven tasks, one rule each.
 
-`metadata["task"]`, or without it the sample's category, names the task as the dataset labels it; `task_of` knows it by
-its words. `target`: the number, the letter, yes or no; for grids [rows, columns], "4x5" or "4,5".
+`metadata["task"]`, or without it the sample's category, names the task as the dataset labels it; `task_of` recognises
+it by its words. `target`: the number, the letter, yes or no; for grids [rows, columns], "4x5" or "4,5".
 
 * intersections of lines, nested squares, circles and pentagons that overlap, paths on a subway map: a whole number, the
   last one in {braces} or in a \boxed{}, else the last of the answer's final part
 * grids (with and without words): rows and columns, `{4}{5}`, `(4, 5)`, `4x5`, `rows=4, columns=5`, "4 rows and 5
   columns"
 * circles that touch: yes or no
-* the circled letter: one letter, in {braces} or quotes or alone, whatever the case
+* the circled letter: one letter, in {braces} or quotes or alone, ignoring case
 
 The forms in braces and pairs are those that the paper's prompts ask for; the rest is ours. VLMEvalKit's rules for its
 VLMBlind were not read.
@@ -19,11 +19,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from pyvision.bench.metrics.finals import final_part, unwrap_box
-from pyvision.bench.metrics.number_words import whole_number
-from pyvision.bench.metrics.numbers import find_last
-from pyvision.bench.metrics.scoring import numbers_in, score_equality, unusable
-from pyvision.bench.metrics.yes_no import find_yes_no, truth_of
+from pyvision.bench.metrics.numbers import find_last, whole_number
+from pyvision.bench.metrics.registry import final_part, numbers_in, score_equality, target_error, unwrap_box
+from pyvision.bench.metrics.text import find_yes_no, truth_of
 from pyvision.bench.samples import Sample, Score
 from pyvision.errors import ConfigError
 
@@ -51,7 +49,7 @@ def find_number(answer: str) -> int | None:
 
 
 def find_grid(answer: str) -> tuple[int, int] | None:
-    """Rows and columns, by their names, else as the last pair."""
+    """Rows and columns by their names, else the last pair."""
     text = final_part(answer)
     for of_rows, of_columns in _NAMED:
         rows, columns = of_rows.findall(text), of_columns.findall(text)
@@ -73,7 +71,7 @@ def find_letter(answer: str) -> str | None:
 def _number(answer: str, sample: Sample) -> Score:
     truth = whole_number(str(sample.target))
     if truth is None:
-        raise unusable(sample, "a whole number")
+        raise target_error(sample, "a whole number")
     found = find_number(answer)
     return score_equality(None if found is None else str(found), truth, right=found == truth, what="number")
 
@@ -83,11 +81,11 @@ def _grid(answer: str, sample: Sample) -> Score:
         find_grid(sample.target) if isinstance(sample.target, str) else None
     )
     if given is None:
-        raise unusable(sample, "[rows, columns]")
+        raise target_error(sample, "[rows, columns]")
     rows, columns = map(int, given)
     found = find_grid(answer)
-    told = f"{found[0]}x{found[1]}" if found else None
-    return score_equality(told, f"{rows}x{columns}", right=found == (rows, columns), what="pair")
+    pair = f"{found[0]}x{found[1]}" if found else None
+    return score_equality(pair, f"{rows}x{columns}", right=found == (rows, columns), what="pair")
 
 
 def _yes_no(answer: str, sample: Sample) -> Score:
@@ -98,7 +96,7 @@ def _yes_no(answer: str, sample: Sample) -> Score:
 def _letter(answer: str, sample: Sample) -> Score:
     truth = str(sample.target).strip().upper()
     if len(truth) != 1:
-        raise unusable(sample, "one letter")
+        raise target_error(sample, "one letter")
     found = find_letter(answer)
     return score_equality(found, truth, right=found == truth, what="letter")
 
@@ -117,17 +115,17 @@ TASKS: Mapping[str, Callable[[str, Sample], Score]] = {
     "pentagon": _number,
     "counting": _number,
 }
-"""From a word of the task's name to its rule; the first that occurs decides."""
+"""A word of the task's name -> its rule; the first word that occurs decides."""
 
 
 def task_of(sample: Sample) -> str:
-    """The word of `TASKS` that the sample's task is known by. Raises ConfigError."""
+    """The word of `TASKS` that the name of the sample's task contains. Raises ConfigError."""
     name = str(sample.metadata.get("task") or sample.category).lower()
     for word in TASKS:
         if word in name:
             return word
     raise ConfigError(
-        f"sample {sample.id!r}: unknown task {name!r}; a known one has one of the words {', '.join(TASKS)}"
+        f"sample {sample.id!r}: unknown task {name!r}; the name must contain one of {', '.join(TASKS)}"
     )
 
 

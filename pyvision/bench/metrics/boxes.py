@@ -3,19 +3,19 @@
 `target`: [left, top, right, bottom] in pixels from the top left of the image. An answer without a box scores 0.
 
 * box_iou: the intersection over union as the value (RefCOCO's and RSVG's mean IoU is its mean).
-* box_accuracy@T: whether the intersection over union reaches T; any T above 0 and up to 1 may
-  be named; without one it is 0.5.
+* box_accuracy@T: whether the intersection over union reaches T, above 0 and up to 1; 0.5 if
+  omitted.
 
 Flavours
 * top-left, and vlmevalkit at thresholds (IoU >= T): the answer counts from the top left, as the target.
 * strict: IoU > T, from the top left.
 * paper: ViperGPT's and VDebugger's: the answer is [left, lower, right, upper] with y counted up from the bottom left,
-  so that the target is turned over by `metadata["height"]`, the image's height in pixels; at thresholds IoU > T.
+  so the target is flipped vertically by `metadata["height"]`, the image's height in pixels; at thresholds IoU > T.
 
-Read out of an answer, the last of what is found: [x1, y1, x2, y2] in square or round brackets, two points (x1, y1),
-(x2, y2) with or without tags around them, and named sides (x1 and x2, xmin, left and right, x with width). Four numbers
-without names are always corners: width and height are never guessed, and neither are relative coordinates. Corners that
-are not in order make an empty box.
+From an answer, the last box in one of these forms is read: [x1, y1, x2, y2] in square or round brackets, two points
+(x1, y1), (x2, y2) with or without tags around them, and named sides (x1 and x2, xmin, left and right, x with width).
+Four numbers without names are always corners: width and height are never guessed, nor are relative coordinates.
+Corners that are not in order make an empty box.
 """
 
 from __future__ import annotations
@@ -27,8 +27,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import TypeAlias
 
-from pyvision.bench.metrics.finals import unwrap_box
-from pyvision.bench.metrics.scoring import Metric, numbers_in, unusable
+from pyvision.bench.metrics.registry import Metric, numbers_in, target_error, unwrap_box
 from pyvision.bench.samples import Sample, Score
 from pyvision.errors import ConfigError
 
@@ -92,7 +91,7 @@ def _area(box: Box) -> float:
 def _from_top(sample: Sample) -> Box:
     corners = numbers_in(sample.target, 4)
     if corners is None:
-        raise unusable(sample, "a box [left, top, right, bottom] in pixels")
+        raise target_error(sample, "a box [left, top, right, bottom] in pixels")
     left, top, right, bottom = corners
     return left, top, right, bottom
 
@@ -102,13 +101,13 @@ def _from_bottom(sample: Sample) -> Box:
     height = sample.metadata.get("height")
     if not isinstance(height, int | float) or isinstance(height, bool):
         raise ConfigError(
-            f"sample {sample.id!r}: metadata has no height; boxes from the bottom left need the image's"
+            f"sample {sample.id!r}: metadata has no height; boxes from the bottom left need the height of the image"
         )
     return left, height - bottom, right, height - top
 
 
 def iou_metric(truth_of: Callable[[Sample], Box]) -> Metric:
-    """A metric that gives the intersection over union with the truth."""
+    """A metric whose value is the intersection over union with the truth."""
 
     def score(answer: str, sample: Sample) -> Score:
         truth, box = truth_of(sample), find_box(answer)
@@ -120,8 +119,8 @@ def iou_metric(truth_of: Callable[[Sample], Box]) -> Metric:
     return score
 
 
-def reaching(metric: Metric, threshold: float, compare: Callable[[float, float], bool]) -> Metric:
-    """A metric that gives 1 when the value of another compares so with the threshold."""
+def threshold_metric(metric: Metric, threshold: float, compare: Callable[[float, float], bool]) -> Metric:
+    """A metric that gives 1 when `compare` holds for the value of another metric and the threshold."""
 
     def score(answer: str, sample: Sample) -> Score:
         found = metric(answer, sample)
@@ -138,16 +137,16 @@ iou_paper = iou_metric(_from_bottom)
 @cache
 def accuracy(threshold: float) -> Metric:
     """IoU >= threshold, from the top left."""
-    return reaching(iou, threshold, operator.ge)
+    return threshold_metric(iou, threshold, operator.ge)
 
 
 @cache
 def accuracy_strict(threshold: float) -> Metric:
     """IoU > threshold, from the top left."""
-    return reaching(iou, threshold, operator.gt)
+    return threshold_metric(iou, threshold, operator.gt)
 
 
 @cache
 def accuracy_paper(threshold: float) -> Metric:
     """IoU > threshold, from the bottom left."""
-    return reaching(iou_paper, threshold, operator.gt)
+    return threshold_metric(iou_paper, threshold, operator.gt)

@@ -1,7 +1,7 @@
-"""Option letters: the rules by which benchmarks find the option that an answer means.
+"""Multiple choice: the rules by which benchmarks find the option that an answer means.
 
-A sample's `target` is the letter of the right option, or its text; what could be both is a letter. Without `choices`
-(the options stand in the question or in the image) the letters are those of `metadata["letters"]`, A to D when that is
+A sample's `target` is the letter of the right option, or its text; where both fit, it is the letter. Without `choices`
+(the options are part of the question or the image) the letters are those of `metadata["letters"]`, A to D if that is
 absent.
 
 Flavours
@@ -23,8 +23,7 @@ from collections.abc import Callable, Iterable, Mapping
 from string import ascii_uppercase
 from typing import TypeAlias
 
-from pyvision.bench.metrics.finals import unwrap_box
-from pyvision.bench.metrics.scoring import Metric, score_equality, unusable
+from pyvision.bench.metrics.registry import Metric, score_equality, target_error, unwrap_box
 from pyvision.bench.samples import Sample, Score
 
 Options: TypeAlias = Mapping[str, str]  # letter -> text; the text is empty where it is not known
@@ -51,12 +50,12 @@ def right_letter(sample: Sample) -> str:
         return target.upper()
     letters = [letter for letter, text in options.items() if text and text.strip() == target]
     if not letters:
-        raise unusable(sample, f"one of the letters {', '.join(options)} or an option's text")
+        raise target_error(sample, f"one of the letters {', '.join(options)} or an option's text")
     return letters[0]
 
 
 def find_official(answer: str, options: Options) -> str | None:
-    """The option by MMMU's rules; of several candidates the one that stands last."""
+    """The option by MMMU's rules; of several candidates the last one."""
     text = answer
     for mark in _PUNCTUATION:
         text = text.strip(mark)
@@ -76,16 +75,16 @@ def _last(text: str, forms: Mapping[str, str]) -> str | None:
 def find_vlmevalkit(answer: str, options: Options) -> str | None:
     """The option by VLMEvalKit's `can_infer`, or "Z" where the answer declines by that letter.
 
-    With brackets and punctuation blanked, exactly one option letter stands among the words, and its first place is
+    With brackets and punctuation blanked, exactly one option letter is among the words, first occurring
     among the last four; else "answer is X"; else the one option whose text is a part of the answer.
 
-    Not covered: its phrases of refusal and its switch VERBOSE. The form of "answer is" is ours.
+    Not covered: its phrases of refusal and its switch VERBOSE. The pattern for "answer is" is ours.
     """
-    words = answer.translate(_BLANKED).split()
-    letters = [letter for letter in options if letter in words]
-    if len(letters) == 1 and words.index(letters[0]) >= len(words) - 4:
+    tokens = answer.translate(_BLANKED).split()
+    letters = [letter for letter in options if letter in tokens]
+    if len(letters) == 1 and tokens.index(letters[0]) >= len(tokens) - 4:
         return letters[0]
-    if not letters and "Z" in words:
+    if not letters and "Z" in tokens:
         return "Z"
     if (named := _ANSWER_IS.findall(answer)) and named[-1].upper() in options:
         return str(named[-1].upper())
@@ -93,7 +92,7 @@ def find_vlmevalkit(answer: str, options: Options) -> str | None:
 
 
 def find_exact(answer: str, options: Options) -> str | None:
-    """The option whose letter or whole text the answer is, whatever the case."""
+    """The option whose letter or whole text the answer is, ignoring case."""
     text = answer.strip()
     if (bare := _BARE.fullmatch(text)) and bare[1].upper() in options:
         return bare[1].upper()
@@ -130,7 +129,7 @@ def letter_metric(find: Finder) -> Metric:
     return score
 
 
-def guessing(metric: Metric) -> Metric:
+def guessing_metric(metric: Metric) -> Metric:
     """The same, with a random option where nothing is found; `parsed` stays None, and `why` names the guess."""
 
     def score(answer: str, sample: Sample) -> Score:
@@ -144,9 +143,9 @@ def guessing(metric: Metric) -> Metric:
 
 
 official = letter_metric(find_official)
-official_random = guessing(official)
+official_random = guessing_metric(official)
 vlmevalkit = letter_metric(find_vlmevalkit)
 exact = letter_metric(find_exact)
 visualpuzzles = letter_metric(find_after_answer)
-visualpuzzles_random = guessing(visualpuzzles)
+visualpuzzles_random = guessing_metric(visualpuzzles)
 lmms_eval = letter_metric(find_leading)

@@ -22,8 +22,7 @@ import string
 from collections.abc import Mapping
 from typing import Any
 
-from pyvision.bench.metrics.finals import unwrap_box
-from pyvision.bench.metrics.scoring import accepted_texts, numbers_in, score_equality, unusable
+from pyvision.bench.metrics.registry import numbers_in, score_equality, target_error, target_texts, unwrap_box
 from pyvision.bench.samples import Sample, Score
 
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -75,31 +74,33 @@ def numbers_of(text: str) -> tuple[float, ...]:
 
 
 def _match(text: str, sample: Sample) -> Score:
-    found, truths = normalise(text), accepted_texts(sample)
+    found, truths = normalise(text), target_texts(sample)
     return score_equality(found or None, " or ".join(truths), right=found in map(normalise, truths))
 
 
 def _within_a_year(text: str, sample: Sample) -> Score:
     exact = _match(text, sample)
-    years = [int(year) for truth in accepted_texts(sample) for year in _YEAR.findall(truth)]
-    said = _YEAR.findall(text)
-    if exact.value or len(said) != 1:
+    years = [int(year) for truth in target_texts(sample) for year in _YEAR.findall(truth)]
+    years_found = _YEAR.findall(text)
+    if exact.value or len(years_found) != 1:
         return exact
     return score_equality(
-        said[0], f"within a year of {years}", right=any(abs(int(said[0]) - year) <= 1 for year in years)
+        years_found[0],
+        f"within a year of {years}",
+        right=any(abs(int(years_found[0]) - year) <= 1 for year in years),
     )
 
 
 def _in_range(found: tuple[float, ...], sample: Sample) -> Score:
     low, high = _reference(sample)
     first, last = found[0], found[-1]
-    told = f"{first:g}" if len(found) == 1 else f"{first:g} to {last:g}"
+    values = f"{first:g}" if len(found) == 1 else f"{first:g} to {last:g}"
     inside = low <= first <= high and low <= last <= high
-    right = inside or (len(found) == 2 and _shared(found, (low, high)) >= 0.5)
-    return score_equality(told, f"in {low:g} to {high:g}", right=right)
+    right = inside or (len(found) == 2 and _intersection_over_union(found, (low, high)) >= 0.5)
+    return score_equality(values, f"in {low:g} to {high:g}", right=right)
 
 
-def _shared(left: tuple[float, ...], right: tuple[float, ...]) -> float:
+def _intersection_over_union(left: tuple[float, ...], right: tuple[float, ...]) -> float:
     """Intersection over union of two intervals; 0 where both are points."""
     overlap = min(left[1], right[1]) - max(left[0], right[0])
     union = max(left[1], right[1]) - min(left[0], right[0])
@@ -109,7 +110,7 @@ def _shared(left: tuple[float, ...], right: tuple[float, ...]) -> float:
 def _reference(sample: Sample) -> tuple[float, float]:
     reference = _range(sample.target)
     if reference is None:
-        raise unusable(sample, "a range [low, high] or a number")
+        raise target_error(sample, "a range [low, high] or a number")
     return reference
 
 

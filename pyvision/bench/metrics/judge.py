@@ -1,68 +1,66 @@
 """A judge: a model that is asked about an answer where the rules of a metric found nothing in it.
 
-A judged metric wraps a metric. The rules come first; only what they leave open goes to the judge, who is told the
-question, the answer and, without options, the truth (of a choice it only says which option the answer names). The
-judge's name, the prompt with its version, and the verdict stand in `Score.judge`. A reply that is no verdict gives no
-score (None): it says nothing about the answer.
+A judged metric wraps a metric. The rules come first; only what they leave open goes to the judge. It gets the question,
+the answer and, without options, the truth (of a choice it only says which option the answer names). `Score.judge` holds
+the judge's name, the prompt with its version, and the verdict. A reply that is not a verdict gives no score (None): it
+says nothing about the answer.
+
+Replies are stored with their tokens as JSON lines, so that the same prompt to a model is paid for once.
 
 Not covered: a judge that is wrong, or that follows instructions inside the answer. The answer is fenced by a line that
-it cannot foresee, and the verdict is read from the judge's last line alone; more is not promised.
+it cannot predict, and the verdict is read from the judge's last line alone; nothing more is promised.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
-from collections.abc import Callable, Container
+import threading
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
+from pathlib import Path
+from typing import Any
 
 from pyvision.bench.metrics.choice import options_of, right_letter
-from pyvision.bench.metrics.scoring import Metric
-from pyvision.bench.metrics.verdicts import Verdicts, key_of
+from pyvision.bench.metrics.registry import Metric
 from pyvision.bench.samples import JudgeInfo, Sample, Score
+from pyvision.errors import ConfigError
 from pyvision.text import prompts
-from pyvision.types import Message, Model, Sampling, Text
+from pyvision.types import Message, Model, Sampling, Text, Usage
 
 CHOICE, EQUAL = "judge/choice.md", "judge/equal.md"
 
+VERDICTS = "verdicts.jsonl"
+"""The file of the replies in the folder of a run."""
+
 _VERDICT = re.compile(r"\W*(?:CHOICE|VERDICT)\s*:\W*([A-Z]|NONE|RIGHT|WRONG)\W*", re.IGNORECASE)
 _SAMPLING = Sampling(temperature=0.0)
+_NONE = Usage()
 
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """A model with what it has said before. The same prompt is sent to a model of the same name once only."""
+    """A model with its earlier replies. The same prompt is sent to a model of the same name only once."""
 
     model: Model
     verdicts: Verdicts
     sampling: Sampling = _SAMPLING
 
-    def verdict(self, prompt: str, words: Container[str]) -> str | None:
-        """The one of these words that the judge ends with, or None. Raises ModelError, ConfigError.
+    def verdict(self, prompt: str, allowed: Container[str]) -> str | None:
+        """The allowed verdict that the judge ends with, or None. Raises ModelError, ConfigError.
 
-        Only a reply that ends so is kept.
+        Only a reply with such a verdict is reused.
         """
         key = key_of(prompt, self.model.name)
-        kept = self.verdicts.get(key)
-        if kept is not None:
-            return _known(kept, words)
+        stored = self.verdicts.get(key)
+        if stored is not None:
+            return _find_allowed(stored, allowed)
         reply = self.model.complete((Message("user", (Text(prompt),)),), self.sampling)
-        word = _known(reply.text, words)
-        self.verdicts.put(key, self.model.name, reply.text if word else None, reply.usage)
-        return word
-
-
-def find_verdict(reply: str) -> str | None:
-    """The verdict of a judge's last line, in capitals."""
-    *_, last = ["", *reply.strip().splitlines()]
-    found = _VERDICT.fullmatch(last)
-    return found[1].upper() if found else None
-
-
-def _known(reply: str, words: Container[str]) -> str | None:
-    word = find_verdict(reply)
-    return word if word is not None and word in words else None
+        verdict = _find_allowed(reply.text, allowed)
+        self.verdicts.put(key, self.model.name, reply.text if verdict else None, reply.usage)
+        return verdict
 
 
 def nothing_found(score: Score) -> bool:
@@ -76,7 +74,7 @@ def not_right(score: Score) -> bool:
 
 
 def with_judge(metric: Metric, judge: Judge, needs: Callable[[Score], bool] = nothing_found) -> Metric:
-    """The metric, with the judge's word on what `needs` it. An empty answer is never asked about."""
+    """The metric, then the judge where `needs` says so. The judge is never asked about an empty answer."""
 
     def score(answer: str, sample: Sample) -> Score:
         by_rules = metric(answer, sample)
@@ -85,6 +83,70 @@ def with_judge(metric: Metric, judge: Judge, needs: Callable[[Score], bool] = no
         return _choose(answer, sample, judge) if sample.choices else _equal(answer, sample, judge)
 
     return score
+
+
+def find_verdict(reply: str) -> str | None:
+    """The verdict of a judge's last line, in capitals."""
+    *_, last = ["", *reply.strip().splitlines()]
+    found = _VERDICT.fullmatch(last)
+    return found[1].upper() if found else None
+
+
+class Verdicts:
+    """A file of replies by key, read on the first use; safe to share between threads, not between processes.
+
+    A line that cannot be read, as a crash during a write may leave, is skipped: its judge is asked again.
+    A file that cannot be opened raises ConfigError.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+        self._replies: dict[str, str] | None = None
+
+    def get(self, key: str) -> str | None:
+        """The reply stored under a key."""
+        with self._lock:
+            return self._load().get(key)
+
+    def put(self, key: str, model: str, reply: str | None, usage: Usage = _NONE) -> None:
+        """Store a reply before returning; None stores only the tokens of a reply without a verdict."""
+        tokens = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
+        line = json.dumps({"key": key, "model": model, "reply": reply, **tokens})
+        with self._lock:
+            if reply is not None:
+                self._load()[key] = reply
+            try:
+                self._append(line)
+            except OSError as error:
+                raise ConfigError(f"verdicts cannot be written to {self.path}: {error.strerror}") from error
+
+    def usage_by_model(self) -> dict[str, Usage]:
+        """The tokens that each model has used so far, as its endpoint counted them."""
+        used: dict[str, Usage] = {}
+        for line in _lines(self.path):
+            match line:
+                case {"model": str(model), "input_tokens": int(sent), "output_tokens": int(received)}:
+                    used[model] = used.get(model, Usage()) + Usage(sent, received)
+        return used
+
+    def _append(self, line: str) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.open("ab+") as file:
+            end = file.seek(0, 2)
+            file.seek(max(0, end - 1))
+            is_partial = file.read(1) not in (b"", b"\n")
+            file.write((f"\n{line}\n" if is_partial else f"{line}\n").encode())
+
+    def _load(self) -> dict[str, str]:
+        if self._replies is None:
+            self._replies = dict(_replies(self.path))
+        return self._replies
+
+
+def key_of(prompt: str, model: str) -> str:
+    """The key of a prompt to a model: the sha256 of both."""
+    return sha256(f"{model}\0{prompt}".encode(errors="surrogatepass")).hexdigest()
 
 
 def _choose(answer: str, sample: Sample, judge: Judge) -> Score:
@@ -108,7 +170,7 @@ def _equal(answer: str, sample: Sample, judge: Judge) -> Score:
 
 
 def _fence(answer: str) -> dict[str, str]:
-    """The answer with a line around it that it cannot hold: a part of its own hash."""
+    """The answer with a line around it that it cannot contain: a part of its hash."""
     return {
         "answer": answer,
         "fence": f"=== {sha256(answer.encode(errors='surrogatepass')).hexdigest()[:12]} ===",
@@ -122,3 +184,26 @@ def _score(
     why = f"judge {judge.model.name}, {prompt} {version}: {verdict or 'no verdict could be read'}"
     info = JudgeInfo(judge.model.name, prompt, version, verdict)
     return Score(value, why, parsed, info, unscored="no verdict" if value is None else None)
+
+
+def _find_allowed(reply: str, allowed: Container[str]) -> str | None:
+    verdict = find_verdict(reply)
+    return verdict if verdict is not None and verdict in allowed else None
+
+
+def _replies(path: Path) -> Iterator[tuple[str, str]]:
+    for line in _lines(path):
+        match line:
+            case {"key": str(key), "reply": str(reply)}:
+                yield key, reply
+
+
+def _lines(path: Path) -> Iterator[Any]:
+    """The value of each line, without the lines that cannot be read."""
+    try:
+        lines = path.read_bytes().split(b"\n") if path.exists() else []
+    except OSError as error:
+        raise ConfigError(f"verdicts cannot be read from {path}: {error.strerror}") from error
+    for line in lines:
+        with contextlib.suppress(ValueError):
+            yield json.loads(line)

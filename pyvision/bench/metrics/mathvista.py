@@ -1,8 +1,8 @@
-"""MathVista: option, whole number, decimal or list, compared as its official script does, and as VLMEvalKit does.
+"""MathVista: option, whole number, decimal or list, compared as in its official script or in VLMEvalKit.
 
 `target`: the answer as the dataset gives it, a text, or for choices the option's text or letter.
 `metadata["answer_type"]`: integer, float, list or text; `metadata["precision"]`: decimals of a float (1 when absent).
-With `choices` the question is one of choice, whatever the answer's type.
+With `choices` the question is multiple choice, regardless of the answer's type.
 
 Flavours
 * official: an LLM takes the answer out of the reply, then rules make it comparable: a choice by "(X)", by its bare
@@ -10,7 +10,7 @@ Flavours
   Rules stand in for that LLM here: the final part of the answer, and in it the last number. So that prose is not taken
   for an option by its distance alone, only answers of up to 200 characters get their nearest option.
 * vlmevalkit: choices by its `can_infer`, whole numbers and decimals by int() and float() of the whole answer ("5.0" is
-  no whole number); a list or a text is always wrong, because it is compared with the text of None.
+  not a whole number); a list or a text is always wrong, because it is compared with the text of None.
 """
 
 from __future__ import annotations
@@ -19,11 +19,9 @@ import re
 from collections.abc import Callable, Mapping
 
 from pyvision.bench.metrics.choice import Options, find_exact, find_vlmevalkit, options_of, right_letter
-from pyvision.bench.metrics.distance import edit_distance
-from pyvision.bench.metrics.expressions import value_of
-from pyvision.bench.metrics.finals import final_part, unwrap_box
+from pyvision.bench.metrics.mathvision import value_of
 from pyvision.bench.metrics.numbers import find_int
-from pyvision.bench.metrics.scoring import accepted_texts, score_equality
+from pyvision.bench.metrics.registry import final_part, score_equality, target_texts, unwrap_box
 from pyvision.bench.samples import Sample, Score
 
 _BRACKETED = re.compile(r"\(([A-Z])\)")
@@ -33,7 +31,7 @@ _LONGEST_OPTION = 200
 
 
 def official(answer: str, sample: Sample) -> Score:
-    """The official rules on what stands in for the official extraction."""
+    """The official rules after the rule-based extraction."""
     if sample.choices:
         options, right = options_of(sample), right_letter(sample)
         letter = _nearest(final_part(answer), options)
@@ -49,9 +47,9 @@ def vlmevalkit(answer: str, sample: Sample) -> Score:
         return score_equality(letter, right, right=letter == right, what="option")
     match _type_of(sample):
         case "integer":
-            return _valued(find_int(answer), sample)
+            return _score_number(find_int(answer), sample)
         case "float":
-            return _valued(_of_float(unwrap_box(answer)), sample)
+            return _score_number(_of_float(unwrap_box(answer)), sample)
         case kind:
             return Score(0.0, f"VLMEvalKit compares a {kind} with the text of None", "None")
 
@@ -95,7 +93,7 @@ def _list(answer: str, _: Sample) -> str | None:
 
 
 def _list_text(text: str) -> str:
-    """A list of numbers as Python writes it, any other text as it is."""
+    """A list of numbers as Python writes it, any other text unchanged."""
     values = [part.strip() for part in text.strip("[] ").split(",")]
     if not all(_NUMBER.fullmatch(value) for value in values):
         return text
@@ -116,7 +114,7 @@ _OFFICIAL: Mapping[str, Callable[[str, Sample], str | None]] = {
 
 def _write(found: str | None, sample: Sample) -> Score:
     """Equality of texts, as the official script ends."""
-    truth = _list_text(str(sample.target)) if _type_of(sample) == "list" else accepted_texts(sample)[0]
+    truth = _list_text(str(sample.target)) if _type_of(sample) == "list" else target_texts(sample)[0]
     return score_equality(found, truth, right=found == truth)
 
 
@@ -127,7 +125,20 @@ def _of_float(text: str) -> float | None:
         return None
 
 
-def _valued(found: float | None, sample: Sample) -> Score:
-    (truth, *_) = accepted_texts(sample)
+def _score_number(found: float | None, sample: Sample) -> Score:
+    (truth, *_) = target_texts(sample)
     parsed = None if found is None else str(found)
     return score_equality(parsed, truth, right=found is not None and found == _of_float(truth))
+
+
+def edit_distance(left: str, right: str) -> int:
+    """How many characters must be put in, taken out or replaced to make one text the other (Levenshtein)."""
+    row = list(range(len(right) + 1))
+    for above, character in enumerate(left):
+        diagonal, row[0] = row[0], above + 1
+        for column, other in enumerate(right, start=1):
+            diagonal, row[column] = (
+                row[column],
+                min(row[column] + 1, row[column - 1] + 1, diagonal + (character != other)),
+            )
+    return row[-1]

@@ -15,8 +15,7 @@ import re
 from collections.abc import Iterator
 
 from pyvision.bench.metrics import choice
-from pyvision.bench.metrics.finals import unwrap_box
-from pyvision.bench.metrics.scoring import accepted_texts, score_equality
+from pyvision.bench.metrics.registry import score_equality, target_texts, unwrap_box
 from pyvision.bench.samples import Sample, Score
 
 _KEY_WORDS = ("could be ", "so ", "is ", "thus ", "therefore ", "final ", "answer ", "result ")
@@ -40,7 +39,7 @@ def vlmevalkit(answer: str, sample: Sample) -> Score:
     """VLMEvalKit's, which knows choices only."""
     if sample.choices:
         return choice.vlmevalkit(answer, sample)
-    truths = accepted_texts(sample)
+    truths = target_texts(sample)
     letters = [
         choice.find_vlmevalkit(unwrap_box(answer), {"A": truth, "B": "Other Answers"}) for truth in truths
     ]
@@ -49,14 +48,14 @@ def vlmevalkit(answer: str, sample: Sample) -> Score:
 
 
 def _open(answer: str, sample: Sample) -> Score:
-    truths = [form for truth in accepted_texts(sample) for form in _forms(truth)]
+    truths = [form for truth in target_texts(sample) for form in _forms(truth)]
     candidates = open_candidates(unwrap_box(answer))
-    hit = next((candidate for candidate in candidates if _meets(candidate, truths)), None)
-    told = str(hit if hit is not None else candidates[-1]).strip() if candidates else ""
-    return score_equality(told or None, " or ".join(accepted_texts(sample)), right=hit is not None)
+    hit = next((candidate for candidate in candidates if _matches(candidate, truths)), None)
+    parsed = str(hit if hit is not None else candidates[-1]).strip() if candidates else ""
+    return score_equality(parsed or None, " or ".join(target_texts(sample)), right=hit is not None)
 
 
-def _meets(candidate: str | float, truths: list[str | float]) -> bool:
+def _matches(candidate: str | float, truths: list[str | float]) -> bool:
     """Equal numbers, or a text that holds one of the truths."""
     if isinstance(candidate, float):
         return candidate in truths
@@ -79,8 +78,8 @@ def open_candidates(answer: str) -> tuple[str | float, ...]:
 
 
 def _key_phrase(line: str, *, last: bool) -> str | None:
-    words = (*_KEY_WORDS, "=") if last else _KEY_WORDS
-    ends = [line.rpartition(word)[2].strip() for word in words if word in line]
+    cues = (*_KEY_WORDS, "=") if last else _KEY_WORDS
+    ends = [line.rpartition(cue)[2].strip() for cue in cues if cue in line]
     shortest = min(ends, key=len, default="")
     return None if shortest in {"", ":", ",", ".", "!", "?", ";", "'"} else shortest
 

@@ -1,28 +1,40 @@
-"""The table of metrics: every name with its flavours, the first of which is the default.
+"""The table of metrics, and what they share: their type, the final part of an answer, and reading the target.
 
-A flavour names its function as MODULE.FUNCTION of this package; it is imported when it is chosen.
+A metric has one or more flavours; the first is the default. A flavour names its function as MODULE.FUNCTION of this
+package, which is imported when it is chosen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import cast
+from typing import Any, TypeAlias, cast
 
-from pyvision.bench.metrics.scoring import Metric
-from pyvision.errors import ConfigError
+from pyvision.bench.samples import Sample, Score
+from pyvision.errors import ConfigError, FormatError
+from pyvision.text.replies import find_boxed
+
+Metric: TypeAlias = Callable[[str, Sample], Score]
+"""From an answer (boxed, or the whole prose) and its sample to a score.
+
+`Score.parsed` is None exactly when the rules found nothing that could be compared. Any text is scored; only a
+sample whose target is not what the metric needs raises ConfigError.
+"""
+
+_CUE = re.compile(r"\banswers?(?:\s+(?:is|are|would\s+be)\b\s*:?|\s*:)[\s*_]*", re.IGNORECASE)
+_MARKS = " \t\r\n*_`\"'“”‘’"
 
 _GQA: Mapping[str, str] = {
     "vlmevalkit": "text.gqa_vlmevalkit",
     "lmms-eval": "text.gqa_lmms_eval",
     "paper": "text.gqa_paper",
 }
-_BOX_ACCURACY: Mapping[str, str] = {  # these take a threshold, which stands in the metric's name
+_BOX_ACCURACY: Mapping[str, str] = {  # these take a threshold, which is part of the metric's name
     "vlmevalkit": "boxes.accuracy",
     "strict": "boxes.accuracy_strict",
     "paper": "boxes.accuracy_paper",
 }
-
 METRICS: Mapping[str, Mapping[str, str]] = {
     "choice": {
         "official": "choice.official",
@@ -35,10 +47,8 @@ METRICS: Mapping[str, Mapping[str, str]] = {
         "official-random": "choice.visualpuzzles_random",
         "vlmevalkit": "choice.vlmevalkit",
     },
-    "circular": {
-        "vlmevalkit": "choice.vlmevalkit",
-        "exact": "choice.exact",
-    },  # of one row; `circular.py` joins them
+    # scores of single rows, which `aggregate.circular` combines
+    "circular": {"vlmevalkit": "choice.vlmevalkit", "exact": "choice.exact"},
     "scienceqa": {"lmms-eval": "choice.lmms_eval", "vlmevalkit": "choice.vlmevalkit"},
     "mmmu": {
         "official": "mmmu.official",
@@ -52,10 +62,10 @@ METRICS: Mapping[str, Mapping[str, str]] = {
     "text": {"plain": "text.plain", "exact": "text.exact", **_GQA},
     "gqa": _GQA,
     "covr": {"paper": "text.covr_paper"},
-    "yes_no": {"words": "yes_no.words", "paper": "yes_no.paper"},
-    "nlvr": {"words": "yes_no.words", "paper": "yes_no.paper"},
+    "yes_no": {"words": "text.yes_no", "paper": "text.yes_no_paper"},
+    "nlvr": {"words": "text.yes_no", "paper": "text.yes_no_paper"},
     "integer": {
-        "words": "numbers.words",
+        "words": "numbers.last",
         "exact": "numbers.exact",
         "vlmevalkit": "numbers.vlmevalkit",
         "paper": "numbers.paper",
@@ -90,6 +100,57 @@ def flavours_of(name: str) -> tuple[str, ...]:
     return tuple(_row(name))
 
 
+def unwrap_box(answer: str) -> str:
+    r"""The content of the last `\boxed{}` or `<answer>`, or the unchanged answer if there is none."""
+    try:
+        return find_boxed(answer) or answer
+    except FormatError:  # an unclosed box: only the prose around it is left
+        return answer
+
+
+def final_part(answer: str) -> str:
+    """The boxed content; else what follows the last "answer is" or "Answer:"; else the whole, without marks."""
+    text = unwrap_box(answer)
+    *_, last = [None, *_CUE.finditer(text)]
+    rest = text[last.end() :] if last else ""
+    return rest.strip(_MARKS) or text.strip(_MARKS)
+
+
+def score_equality(parsed: str | None, truth: object, *, right: bool, what: str = "answer") -> Score:
+    """1 or 0 for what was found, with the comparison as text; 0 if nothing was found."""
+    if parsed is None:
+        return Score(0.0, f"no {what} found")
+    return Score(1.0, f"{parsed} is right", parsed) if right else Score(0.0, f"{parsed}, not {truth}", parsed)
+
+
+def target_texts(sample: Sample) -> tuple[str, ...]:
+    """The texts that count as right: the target, or each item of a list."""
+    match sample.target:
+        case str() | int() | float():
+            return (str(sample.target),)
+        case [*texts] if texts and all(isinstance(text, str | int | float) for text in texts):
+            return tuple(str(text) for text in texts)
+    raise target_error(sample, "a text, a number or a list of them")
+
+
+def numbers_in(target: Any, count: int) -> tuple[float, ...] | None:
+    """The target as `count` numbers, or None if it is anything else."""
+    match target:
+        case Sequence() if not isinstance(target, str) and len(target) == count:
+            numbers = [
+                value for value in target if isinstance(value, int | float) and not isinstance(value, bool)
+            ]
+            return tuple(map(float, numbers)) if len(numbers) == count else None
+    return None
+
+
+def target_error(sample: Sample, needed: str) -> ConfigError:
+    """The error for a target that the metric cannot compare with."""
+    return ConfigError(
+        f"sample {sample.id!r}: target {sample.target!r} cannot be scored; this metric needs {needed}"
+    )
+
+
 def _row(name: str) -> Mapping[str, str]:
     if name in METRICS:
         return METRICS[name]
@@ -109,6 +170,6 @@ def _threshold(name: str) -> float:
         value = 0.0
     if not 0 < value <= 1:
         raise ConfigError(
-            f"metric {name!r}: {text!r} is no threshold; write box_accuracy@0.5, above 0 and up to 1"
+            f"metric {name!r}: {text!r} is not a threshold; write a number above 0 and up to 1, as in box_accuracy@0.5"
         )
     return value

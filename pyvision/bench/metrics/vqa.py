@@ -1,7 +1,7 @@
 r"""VQA accuracy with its normalisation: the metric of VQA v2 and OK-VQA, and the exact match built on it.
 
 `target`: the answers of the annotators (ten, in both datasets), or one text. A list of fewer than four, and one text,
-give 1 when any of them is met: leaving one out would make full marks impossible.
+give 1 when any of them matches: with one left out, a full score would be impossible.
 
 Flavours; all see the content of a \boxed{} when there is one
 * official: VQA's evaluation. Per annotator min(1, matches among the others / 3), then the mean. Answers are normalised
@@ -11,22 +11,22 @@ Flavours; all see the content of a \boxed{} when there is one
   over all annotators, as the AVIS paper (section on OK-VQA) gives the metric. That they combine so was not verified.
 
 Kept from the original: `re.UNICODE` is handed to `sub` as its count, so only the first 32 full stops are looked at.
+The contractions follow the published list from memory; they were not compared entry by entry. Its few entries that go
+the other way (`somebody'd` loses its apostrophe) are omitted, as they look like slips.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import TypeAlias
 
-from pyvision.bench.metrics.contractions import contractions
-from pyvision.bench.metrics.finals import unwrap_box
-from pyvision.bench.metrics.number_words import UP_TO_TWENTY
-from pyvision.bench.metrics.scoring import accepted_texts, score_equality
+from pyvision.bench.metrics.numbers import UP_TO_TWENTY
+from pyvision.bench.metrics.registry import score_equality, target_texts, unwrap_box
 from pyvision.bench.samples import Sample, Score
 
 Normaliser: TypeAlias = Callable[[str], str]
-
 _PUNCTUATION = ';/[]"{}()=+\\_-><@`,?!'
 _DIGIT_COMMA = re.compile(r"\d,\d")
 _STOP_BEFORE_NO_DIGIT = re.compile(r"\.(?!\d)")
@@ -36,6 +36,37 @@ _DIGITS = {word: str(number) for number, word in enumerate(UP_TO_TWENTY[:11])} |
 _ARTICLES = ("a", "an", "the")
 _FEWEST_ANNOTATORS = 4
 
+_WHOLE = """
+ain't aren't can't could've couldn't couldn't've didn't doesn't don't hadn't hadn't've hasn't haven't he'd he'd've he's
+how'd how'll how's I'd've I'm I've isn't it'd it'd've it'll let's ma'am mightn't mightn't've might've mustn't must've
+needn't not've o'clock oughtn't 'ow's'at shan't she'd've should've shouldn't shouldn't've somebody'd've somebody'll
+somebody's someone'd someone'd've someone'll someone's something'd something'd've something'll that's there'd
+there'd've there're there's they'd they'd've they'll they're they've 'twas wasn't we'd've we've weren't what'll
+what're what's what've when's where'd where's where've who'd who'd've who'll who's who've why'll why're why's won't
+would've wouldn't wouldn't've y'all y'all'll y'all'd've you'd you'd've you'll you're you've
+"""
+
+
+def official(answer: str, sample: Sample) -> Score:
+    """VQA's evaluation."""
+    answers = [text.strip() for text in target_texts(sample)]
+    text = unwrap_box(answer).replace("\n", " ").replace("\t", " ").strip()
+    if len(answers) == 1 or len(set(answers)) > 1:
+        answers, text = [normalise(each) for each in answers], normalise(text)
+    return _score_annotators(text, answers)
+
+
+def vlmevalkit(answer: str, sample: Sample) -> Score:
+    """VLMEvalKit's, which always normalises, and less."""
+    answers = [normalise_vlmevalkit(each) for each in target_texts(sample)]
+    return _score_annotators(normalise_vlmevalkit(unwrap_box(answer)), answers)
+
+
+def paper(answer: str, sample: Sample) -> Score:
+    """ViperGPT's and VDebugger's, which leave the truth unchanged."""
+    text, answers = normalise(unwrap_box(answer)), target_texts(sample)
+    return _score(text, answers, min(1.0, answers.count(text) / _matches_needed(answers)))
+
 
 def normalise(text: str) -> str:
     """The text as VQA's evaluation compares it: no punctuation or articles, number words as digits, lower case."""
@@ -43,14 +74,14 @@ def normalise(text: str) -> str:
 
 
 def normalise_vlmevalkit(text: str) -> str:
-    """The same, but a full stop that stands behind a digit stays."""
+    """The same, but a full stop after a digit stays."""
     return _normalise(text, _STOP_AWAY_FROM_DIGITS)
 
 
 def _normalise(text: str, stop: re.Pattern[str]) -> str:
     text = text.replace("\n", " ").replace("\t", " ").strip()
-    words = (_DIGITS.get(word, word) for word in _without_punctuation(text, stop).lower().split())
-    return " ".join(contractions().get(word, word) for word in words if word not in _ARTICLES)
+    tokens = (_DIGITS.get(token, token) for token in _without_punctuation(text, stop).lower().split())
+    return " ".join(contractions().get(token, token) for token in tokens if token not in _ARTICLES)
 
 
 def _without_punctuation(text: str, stop: re.Pattern[str]) -> str:
@@ -61,42 +92,34 @@ def _without_punctuation(text: str, stop: re.Pattern[str]) -> str:
     return stop.sub("", out, count=_MOST_STOPS)
 
 
-def official(answer: str, sample: Sample) -> Score:
-    """VQA's evaluation."""
-    answers = [text.strip() for text in accepted_texts(sample)]
-    text = unwrap_box(answer).replace("\n", " ").replace("\t", " ").strip()
-    if len(answers) == 1 or len(set(answers)) > 1:
-        answers, text = [normalise(each) for each in answers], normalise(text)
-    return _shared(text, answers)
-
-
-def vlmevalkit(answer: str, sample: Sample) -> Score:
-    """VLMEvalKit's, which always normalises, and less."""
-    answers = [normalise_vlmevalkit(each) for each in accepted_texts(sample)]
-    return _shared(normalise_vlmevalkit(unwrap_box(answer)), answers)
-
-
-def paper(answer: str, sample: Sample) -> Score:
-    """ViperGPT's and VDebugger's, which leave the truth as it is."""
-    text, answers = normalise(unwrap_box(answer)), accepted_texts(sample)
-    return _format(text, answers, min(1.0, answers.count(text) / _enough(answers)))
-
-
-def _shared(text: str, answers: Sequence[str]) -> Score:
+def _score_annotators(text: str, answers: Sequence[str]) -> Score:
     """The mean over annotators of min(1, matches among the others / 3)."""
     matches = answers.count(text)
-    if _enough(answers) == 1:
-        return _format(text, answers, float(matches > 0))
+    if _matches_needed(answers) == 1:
+        return _score(text, answers, float(matches > 0))
     of_matching, of_others = min(1.0, (matches - 1) / 3), min(1.0, matches / 3)
     total = matches * of_matching + (len(answers) - matches) * of_others
-    return _format(text, answers, total / len(answers))
+    return _score(text, answers, total / len(answers))
 
 
-def _enough(answers: Sequence[str]) -> int:
+def _matches_needed(answers: Sequence[str]) -> int:
     return 3 if len(answers) >= _FEWEST_ANNOTATORS else 1
 
 
-def _format(text: str, answers: Sequence[str], value: float) -> Score:
+def _score(text: str, answers: Sequence[str], value: float) -> Score:
     if not text:
         return score_equality(None, "", right=False)
     return Score(value, f"{answers.count(text)} of {len(answers)} annotators say {text}", text)
+
+
+@cache
+def contractions() -> Mapping[str, str]:
+    """From each spelling that lacks one of its apostrophes, or all of them, to the right one."""
+    return {wrong: right for right in _WHOLE.split() for wrong in _misspelt(right)}
+
+
+def _misspelt(word: str) -> Iterator[str]:
+    places = [place for place, character in enumerate(word) if character == "'"]
+    yield word.replace("'", "")
+    if len(places) > 1:
+        yield from (word[:place] + word[place + 1 :] for place in places)

@@ -23,7 +23,7 @@ from pyvision.bench.experiment import differences
 from pyvision.bench.runner.engines.protocol import Finished, Job
 from pyvision.bench.runner.lock import Lock
 from pyvision.bench.samples import Score
-from pyvision.bench.schema import (
+from pyvision.bench.store import (
     DATABASE,
     FORMAT,
     PICTURES,
@@ -33,14 +33,15 @@ from pyvision.bench.schema import (
     SCHEMA,
     SCORE_COLUMNS,
     VERSION,
+    Store,
     add_score_columns,
+    explain_errors,
     put,
     put_if_new,
     record_row,
     sample_row,
     score_row,
 )
-from pyvision.bench.store import Store, explain_errors
 from pyvision.errors import ConfigError
 from pyvision.events import Event, RunStarted
 from pyvision.text.redaction import Redactor

@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
-from pyvision.bench.experiment import configuration, usual_folder
+from pyvision.bench.experiment import configuration, default_folder
 from pyvision.bench.grading import Grading, find_grading, grade
 from pyvision.bench.runner.engines import Engine, Finished, Job
 from pyvision.bench.runner.engines.registry import open_engine
@@ -80,7 +80,7 @@ def _recorder(plan: Plan, task: Task, grading: Grading) -> Iterator[Recorder]:
     configured = configuration(plan, task)
     count = plan.count()
     with Recorder(
-        plan.folder or usual_folder(plan, task, configured),
+        plan.folder or default_folder(plan, task, configured),
         configured,
         metric=grading.key,
         total=None if count is None else count * plan.repeats,

@@ -27,9 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Audit and print or write; returns the exit code."""
-    from pyvision.bench.analysis.audit import audit_table
-    from pyvision.bench.analysis.audit_report import audit_report
-    from pyvision.bench.analysis.markdown import to_markdown
+    from pyvision.bench.analysis.audit import audit_report, audit_table
+    from pyvision.bench.analysis.document import to_markdown
     from pyvision.bench.analysis.read_experiment import check_comparable, read_results
     from pyvision.cli.bench.writing import write_page
 

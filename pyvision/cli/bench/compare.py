@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pyvision.bench.analysis.compare import Run
-    from pyvision.bench.analysis.equal_budget import EqualBudget
+    from pyvision.bench.analysis.compare import EqualBudget, Run
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,9 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compare and print or write; returns the exit code."""
-    from pyvision.bench.analysis.compare_report import compare_report, illustrate_comparison
-    from pyvision.bench.analysis.equal_budget import at_equal_tokens
-    from pyvision.bench.analysis.markdown import to_markdown
+    from pyvision.bench.analysis.compare import at_equal_tokens, compare_report, illustrate_comparison
+    from pyvision.bench.analysis.document import to_markdown
     from pyvision.bench.analysis.read_experiment import read_runs
     from pyvision.cli.bench.writing import write_page
 

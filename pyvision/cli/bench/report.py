@@ -28,9 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read, print or write; returns the exit code."""
-    from pyvision.bench.analysis.markdown import to_markdown
-    from pyvision.bench.analysis.published import references_of
-    from pyvision.bench.analysis.read_experiment import read_experiment
+    from pyvision.bench.analysis.document import to_markdown
+    from pyvision.bench.analysis.read_experiment import read_experiment, references_of
     from pyvision.bench.analysis.report import report
     from pyvision.cli.bench.writing import write_page, write_plots
 
@@ -49,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _illustrate(experiment: Experiment) -> Document:
-    from pyvision.bench.analysis.illustrate import illustrate_report
+    from pyvision.bench.analysis.report import illustrate_report
 
     return illustrate_report(experiment.results, experiment.subject)
 
@@ -57,14 +56,14 @@ def _illustrate(experiment: Experiment) -> Document:
 def _with_samples(experiment: Experiment, folder: Path, page: Path) -> Document:
     from dataclasses import replace
 
-    from pyvision.bench.analysis.sample_pages import samples_section
+    from pyvision.bench.analysis.report import samples_section
 
     document = _illustrate(experiment)
     return replace(document, sections=(*document.sections, samples_section(folder, experiment.results, page)))
 
 
 def _write_samples(folder: Path) -> None:
-    from pyvision.bench.analysis.sample_pages import write_sample_pages
+    from pyvision.bench.analysis.report import write_sample_pages
     from pyvision.bench.runner.progress import counting
 
     written = write_sample_pages(folder, watch=counting("reports"), tell=_tell)

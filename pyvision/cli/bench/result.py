@@ -31,14 +31,14 @@ def exit_code(found: dict[str, Any], max_unscored_ratio: float) -> int:
 
 
 def _line(found: dict[str, Any]) -> str:
-    from pyvision.bench.grading import JUDGE, in_words
+    from pyvision.bench.grading import JUDGE, describe_metric
 
     accuracy = "nothing scored" if found["accuracy"] is None else f"{found['accuracy']:.4f}"
     judged = (f"judged: {found['judged']}",) if JUDGE in (found["metric"] or "") else ()
     unscored = ", ".join(f"{reason} {count}" for reason, count in found["unscored"].items()) or "none"
     return " · ".join(
         (
-            f"{accuracy} over {found['scored']} by {in_words(found['metric'])}",
+            f"{accuracy} over {found['scored']} by {describe_metric(found['metric'])}",
             *judged,
             f"unscored: {unscored}",
             f"without a cell: {found['without_cells']}",

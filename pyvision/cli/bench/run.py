@@ -83,10 +83,10 @@ def _run(options: argparse.Namespace) -> ExperimentResult:
 
 def _run_judged(options: argparse.Namespace) -> ExperimentResult:
     """By the rules while it runs; the judge, who is looked for before anything is paid, comes at the end."""
-    from pyvision.bench.regrading import judge_run, ready_judge
+    from pyvision.bench.regrading import judge_run, open_checked_judge
     from pyvision.bench.runner.progress import counting
 
-    with ready_judge(options.judge) as judge:
+    with open_checked_judge(options.judge) as judge:
         ran = _run(options)
         if not ran.was_stopped:
             judge_run(ran.folder, None, judge, workers=options.workers, watch=counting("judged"))

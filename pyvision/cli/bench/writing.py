@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def write_page(document: Document, file: Path) -> None:
     """One HTML file. Raises ConfigError where it cannot be written."""
-    from pyvision.bench.analysis.page import to_page
+    from pyvision.bench.analysis.document import to_page
 
     _write(file, to_page(document).encode())
 

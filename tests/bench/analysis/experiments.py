@@ -36,15 +36,20 @@ def write_experiment(
     with Recorder(folder, configuration, metric="integer:official") as recorder:
         for number, value in enumerate(values):
             for repeat in range(repeats):
-                finished = _finished(f"s{number}", repeat, cells, changes)
+                finished = _result(f"s{number}", repeat, cells, changes)
                 recorder.write(finished, Score(value, parsed="4" if value else "5"))
     return folder
 
 
-def _finished(sample_id: str, repeat: int, cells: Sequence[CellRun], changes: dict[str, Any]) -> Finished:
+def _result(sample_id: str, repeat: int, cells: Sequence[CellRun], changes: dict[str, Any]) -> Finished:
     sample = Sample(sample_id, "How many?", (), 4, category="even" if sample_id[-1] in "02468" else "odd")
-    shown = sum(len(cell.result.figures) for cell in cells)
-    usual: dict[str, Any] = {"answer": "4", "end_reason": "answered", "cells": len(cells), "figures": shown}
+    figures_displayed = sum(len(cell.result.figures) for cell in cells)
+    usual: dict[str, Any] = {
+        "answer": "4",
+        "end_reason": "answered",
+        "cells": len(cells),
+        "figures": figures_displayed,
+    }
     record = Record(sample_id, repeat, sample.category, **usual | changes)
     began = RunStarted(Question("How many?", (picture(),)), "code_loop", {"default": "offline"})
     ended = RunEnded(Outcome("4", "answered"), Usage(), 1, len(cells), 0.1)

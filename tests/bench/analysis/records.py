@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from pyvision.bench.results import Result
-from pyvision.bench.samples import Record, Score
+from pyvision.bench.samples import Record, Result, Score
 
 
 def results(

@@ -6,9 +6,8 @@ import pytest
 
 from benchmarks.audit import KINDS, covered, main, planted, simulate
 from pyvision.bench.ablations import ABLATIONS
-from pyvision.bench.analysis.audit import QUESTIONS, Finding, audit_table
-from pyvision.bench.analysis.audit_report import audit_report, meaning
-from pyvision.bench.analysis.markdown import to_markdown
+from pyvision.bench.analysis.audit import QUESTIONS, Finding, audit_report, audit_table, format_meaning
+from pyvision.bench.analysis.document import to_markdown
 from pyvision.bench.analysis.statistics import wilson
 from pyvision.errors import ConfigError
 from tests.bench.analysis.records import results, run_of
@@ -52,11 +51,11 @@ def test_figures_count_only_where_some_were_shown_and_the_sample_was_solved() ->
     assert found.estimate == wilson(1, 2)
 
 
-def test_nothing_solved_leaves_nothing_to_say() -> None:
+def test_a_question_without_solved_samples_has_no_estimate() -> None:
     tools = [results("a", 0, figures=1)]
     found = finding("swapped", tools=tools, direct=tools, swapped=tools)
     assert found.estimate is None
-    assert "no sample" in meaning(found)
+    assert "no sample" in format_meaning(found)
 
 
 def test_the_oracle_is_asked_about_samples_with_a_box_only() -> None:
@@ -65,7 +64,7 @@ def test_the_oracle_is_asked_about_samples_with_a_box_only() -> None:
     assert found.estimate == wilson(1, 2)
 
 
-def test_a_sample_without_a_score_in_one_arm_is_left_out_and_counted() -> None:
+def test_a_sample_without_a_score_in_one_ablation_is_left_out_and_counted() -> None:
     tools = [results("a", 1), results("b", None, end_reason="sandbox_error")]
     found = finding("gain", tools=tools, direct=[*run_of([0]), results("a", 0), results("b", 1)])
     assert (found.n, found.left_out) == (1, 2)
@@ -79,36 +78,34 @@ def test_repeats_take_the_luck_out_of_single_answers() -> None:
 
 
 @pytest.mark.parametrize("name", ["direct", "tools"])
-def test_an_audit_without_one_of_its_two_main_arms_is_refused(name: str) -> None:
+def test_an_audit_without_one_of_its_two_main_ablations_is_an_error(name: str) -> None:
     ablations = {"direct": run_of([1]), "tools": run_of([1])}
     del ablations[name]
     with pytest.raises(ConfigError, match=name):
         audit_table(ablations)
 
 
-def test_an_unknown_arm_is_refused_by_name() -> None:
+def test_an_unknown_ablation_is_named() -> None:
     with pytest.raises(ConfigError, match="unknown ablation 'tool'; known ablations are blank, direct"):
         audit_table({"tool": run_of([1])})
 
 
-def test_every_arm_is_asked_about_and_every_question_is_about_arms_there_are() -> None:
+def test_every_ablation_has_a_question() -> None:
     assert {name for question in QUESTIONS for name in question.needs} == {
         ablation.name for ablation in ABLATIONS
     }
 
 
-def test_the_report_names_what_was_not_asked_and_what_may_be_nothing() -> None:
+def test_the_report_names_unanswered_questions_and_open_effects() -> None:
     audit = audit_table({"direct": run_of([1, 0, 1, 0]), "tools": run_of([1, 0, 1, 0])})
     text = " ".join(to_markdown(audit_report(audit, "audit of x")).split())
-    assert "Not asked, as its arm was not run: gain by running the cells" in text
-    assert "it may be nothing" in text
-    assert "tools: the strategy as it is" in text
+    assert "Not answered, because an ablation is missing: gain from running the cells" in text
+    assert "there may be no effect" in text
+    assert "tools: the strategy unchanged" in text
 
 
 @pytest.mark.parametrize(("count", "share"), [(60, 0.9), pytest.param(300, 0.93, marks=pytest.mark.slow)])
-def test_every_planted_effect_is_held_by_its_interval_as_often_as_it_promises(
-    count: int, share: float
-) -> None:
+def test_every_planted_effect_lies_in_its_interval_as_often_as_promised(count: int, share: float) -> None:
     """Of a hundred audits too few would miss by luck alone once in eight times; of three hundred they do not."""
     audits = [audit_table(simulate(seed, samples=150)) for seed in range(count)]
     counts = covered(audits, planted())

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyvision.bench.analysis.compare import Run, compare, price
-from pyvision.bench.analysis.equal_budget import at_equal_tokens, ballot, vote
-from pyvision.bench.results import Result
+from pyvision.bench.analysis.compare import Run, at_equal_tokens, ballot, compare, price, vote
+from pyvision.bench.samples import Result
 from pyvision.errors import ConfigError
 from tests.bench.analysis.records import results, run_of
 

@@ -1,4 +1,4 @@
-"""Experiments out of their stores, and the commands that tell of them."""
+"""Experiments read from their folders, the commands that report them, and metrics of all rows together."""
 
 from __future__ import annotations
 
@@ -11,12 +11,20 @@ from typing import Any
 import pytest
 
 from pyvision.bench.ablations import read_figures_to_swap
-from pyvision.bench.analysis.published import references_of
-from pyvision.bench.analysis.read_experiment import dataset_name, read_experiment, read_results, read_runs
-from pyvision.bench.analysis.reproduce import MODEL_FILE, reproduce_command
+from pyvision.bench.analysis.document import to_markdown
+from pyvision.bench.analysis.read_experiment import (
+    dataset_name,
+    describe_aggregates,
+    read_experiment,
+    read_results,
+    read_runs,
+    references_of,
+)
+from pyvision.bench.analysis.report import report as report_on
+from pyvision.bench.experiment import MODEL_FILE, reproduce_command
 from pyvision.bench.runner import run
 from pyvision.bench.runner.recorder import Recorder
-from pyvision.bench.samples import Score
+from pyvision.bench.samples import Sample, Score
 from pyvision.cli.bench import audit, compare, report
 from pyvision.cli.bench import run as bench_run
 from pyvision.errors import ConfigError
@@ -25,10 +33,10 @@ from tests.bench.analysis.experiments import CONFIGURATION, SHOWING, write_exper
 from tests.bench.runs import Knowing, Quiet, a_plan, a_sample, made, source_of
 
 
-def call(command: Any, *words: str | Path) -> int:
+def call(command: Any, *arguments: str | Path) -> int:
     parser = argparse.ArgumentParser()
     command.add_arguments(parser)
-    return int(command.run(parser.parse_args([str(word) for word in words])))
+    return int(command.run(parser.parse_args([str(word) for word in arguments])))
 
 
 def test_an_experiment_is_read_with_its_scores_and_the_tools_of_its_cells(tmp_path: Path) -> None:
@@ -46,7 +54,7 @@ def test_a_folder_without_any_record_is_refused(tmp_path: Path) -> None:
         read_results(tmp_path)
 
 
-def test_a_trajectory_that_was_cut_short_does_not_spoil_the_report(tmp_path: Path) -> None:
+def test_a_truncated_trajectory_does_not_break_the_report(tmp_path: Path) -> None:
     write_experiment(tmp_path, [1])
     (events,) = tmp_path.rglob(EVENTS)
     events.write_bytes(events.read_bytes() + b'{"kind": "ran", "code": "x =')
@@ -55,7 +63,7 @@ def test_a_trajectory_that_was_cut_short_does_not_spoil_the_report(tmp_path: Pat
     assert tools.cells == 1
 
 
-def test_the_figures_of_a_run_are_donors_by_sample(tmp_path: Path) -> None:
+def test_the_figures_to_swap_are_grouped_by_sample(tmp_path: Path) -> None:
     found = read_figures_to_swap(write_experiment(tmp_path, [1, 1]))
     assert {key: [each.data for each in figures] for key, figures in found.items()} == {
         "s0": [SHOWING[0].result.figures[0].data],
@@ -64,7 +72,7 @@ def test_the_figures_of_a_run_are_donors_by_sample(tmp_path: Path) -> None:
     assert read_figures_to_swap(write_experiment(tmp_path / "none", [1], cells=())) == {}
 
 
-def test_runs_of_one_name_are_told_apart_by_their_paths(tmp_path: Path) -> None:
+def test_runs_with_one_name_are_listed_by_their_paths(tmp_path: Path) -> None:
     folders = [write_experiment(tmp_path / part / "run", [1]) for part in ("a", "b")]
     assert [run.name for run in read_runs(folders)] == [str(folder) for folder in folders]
     with pytest.raises(ConfigError, match="two folders or more"):
@@ -79,7 +87,7 @@ def test_runs_of_one_name_are_told_apart_by_their_paths(tmp_path: Path) -> None:
         (None, ""),
     ],
 )
-def test_a_dataset_is_called_by_its_row_or_its_source(dataset: object, name: str) -> None:
+def test_a_dataset_is_named_by_its_row_or_its_source(dataset: object, name: str) -> None:
     assert dataset_name({"dataset": dataset}) == name
 
 
@@ -92,11 +100,11 @@ def test_the_command_to_run_it_again_is_one_that_bench_run_takes() -> None:
         "limits": {"max_turns": 20, "max_bytes": None, "max_seconds": 1800.0},
         "policy": {"cell_timeout_s": 30.0},
     }
-    words = shlex.split(reproduce_command(configuration))
+    arguments = shlex.split(reproduce_command(configuration))
     parser = argparse.ArgumentParser()
     bench_run.add_arguments(parser)
-    options = parser.parse_args(words[5:])
-    assert words[:5] == ["python", "-m", "pyvision", "bench", "run"]
+    options = parser.parse_args(arguments[5:])
+    assert arguments[:5] == ["python", "-m", "pyvision", "bench", "run"]
     assert (options.dataset, options.count, options.seed, options.limit) == ("synthetic/lines", 4, 7, 9)
     assert (options.config, options.repeat, options.set) == (
         Path(MODEL_FILE),
@@ -122,7 +130,7 @@ def test_report_prints_markdown(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert "python -m pyvision bench run synthetic/lines --count 4 --seed 7" in text
 
 
-def test_report_sets_the_published_numbers_of_a_dataset_beside_ours(
+def test_report_lists_published_results_of_the_dataset(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     row = {"dataset": {"kind": "file", "name": "vstar", "source": "VStarBench.tsv"}}
@@ -133,7 +141,7 @@ def test_report_sets_the_published_numbers_of_a_dataset_beside_ours(
     assert "bench run vstar" in text
 
 
-def test_a_dataset_that_the_table_does_not_know_has_no_published_numbers(tmp_path: Path) -> None:
+def test_an_unknown_dataset_has_no_published_results(tmp_path: Path) -> None:
     row = {"dataset": {"kind": "file", "name": "of an older release", "source": "x"}}
     assert references_of(write_experiment(tmp_path, [1], configuration=row)) == ()
 
@@ -156,7 +164,7 @@ def test_report_writes_a_page_and_plots(tmp_path: Path) -> None:
     assert sorted(each.name for each in plots.iterdir()) == ["accuracy.png", "tools.png"]
 
 
-def test_a_page_that_cannot_be_written_is_told_in_one_line(tmp_path: Path) -> None:
+def test_a_page_that_cannot_be_written_is_one_line_of_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ConfigError, match=r"r\.html.*cannot be written"):
         call(report, write_experiment(tmp_path / "x", [1]), "--html", tmp_path / "file" / "r.html")
@@ -183,30 +191,28 @@ def test_audit_prints_what_the_tools_did(tmp_path: Path, capsys: pytest.CaptureF
     direct = write_experiment(tmp_path / "d", [1, 0, 0, 0], cells=())
     tools = write_experiment(tmp_path / "t", [1, 1, 1, 0])
     blank = write_experiment(tmp_path / "b", [1, 1, 0, 0])
-    words = [f"direct={direct}", f"tools={tools}", f"blank={blank}"]
-    call(audit, *words)
+    arguments = [f"direct={direct}", f"tools={tools}", f"blank={blank}"]
+    call(audit, *arguments)
     assert "solved only with tools" in capsys.readouterr().out
-    call(audit, *words, "--json")
+    call(audit, *arguments, "--json")
     found = {each["key"]: each for each in json.loads(capsys.readouterr().out)["findings"]}
     assert found["only_with_tools"]["estimate"]["value"] == 0.5
     assert found["blank"]["estimate"]["value"] == pytest.approx(2 / 3)
-    call(audit, *words, "--html", str(tmp_path / "a.html"))
+    call(audit, *arguments, "--html", str(tmp_path / "a.html"))
     assert "<table>" in (tmp_path / "a.html").read_text()
 
 
-def test_an_arm_that_is_given_twice_is_refused() -> None:
+def test_an_ablation_that_is_given_twice_is_an_error() -> None:
     with pytest.raises(ConfigError, match="'blank' is given twice: x and y"):
         call(audit, "blank=x", "blank=y")
 
 
-def test_an_arm_without_a_folder_is_refused() -> None:
+def test_an_ablation_without_a_folder_is_an_error() -> None:
     with pytest.raises(ConfigError, match="'tools' is not ARM=DIR"):
         call(audit, "tools")
 
 
-def test_what_the_runner_wrote_is_what_the_report_tells(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_report_agrees_with_the_runner(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run.run(a_plan(tmp_path, made(6), Knowing({1: "\\boxed{A}"})), Quiet())
     call(report, tmp_path, "--json")
     found = json.loads(capsys.readouterr().out)
@@ -231,9 +237,9 @@ def test_runs_over_other_samples_are_not_compared_nor_audited(tmp_path: Path) ->
     others = source_of(a_sample(0, text="What is another number 0?"), a_sample(1))
     run.run(a_plan(tmp_path / "b", others, Knowing()), Quiet())
     folders = [tmp_path / "a", tmp_path / "b"]
-    with pytest.raises(ConfigError, match="sample 'sample 0' is another question in"):
+    with pytest.raises(ConfigError, match="sample 'sample 0' is not the same question in"):
         read_runs(folders)
-    with pytest.raises(ConfigError, match="sample 'sample 0' is another question in"):
+    with pytest.raises(ConfigError, match="sample 'sample 0' is not the same question in"):
         call(audit, f"direct={folders[0]}", f"tools={folders[1]}")
 
 
@@ -243,12 +249,49 @@ def test_an_equal_budget_of_no_tokens_is_refused(tmp_path: Path) -> None:
         call(compare, *folders, "--equal-tokens")
 
 
-def test_what_failed_for_one_reason_is_one_line_whatever_the_sample(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_failures_with_one_reason_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = source_of(*(a_sample(number, target={"no": "letter"}) for number in range(3)))
     run.run(a_plan(tmp_path, source, Knowing()), Quiet())
     call(report, tmp_path)
     lines = [line for line in capsys.readouterr().out.splitlines() if "the metric failed" in line]
     assert len(lines) == 1
     assert lines[0].startswith("- 3: the metric failed: ")
+
+
+def run_samples(folder: Path, metric: str, samples: list[Sample], says: dict[int, str | Exception]) -> Path:
+    run.run(a_plan(folder, source_of(*samples, metric=metric), Knowing(says)), Quiet())
+    return folder
+
+
+def rotations(question: str, first: int) -> list[Sample]:
+    """Three rows of one question, asked as numbers from `first` on."""
+    return [
+        a_sample(first + turn, id=f"{question}#{turn}", target="ABC"[(first + turn) % 3]) for turn in range(3)
+    ]
+
+
+def test_a_question_counts_when_every_rotation_is_right(tmp_path: Path) -> None:
+    samples = [*rotations("sky", 0), *rotations("sea", 3)]
+    folder = run_samples(tmp_path, "circular", samples, {4: "\\boxed{A}"})
+    experiment = read_experiment(folder)
+    text = " ".join(to_markdown(report_on(experiment.results, experiment.subject)).split())
+    assert "of 2 questions, right in every rotation of their options: 50.0 %" in text
+    assert "| all | 6 | 0 | 83.3 |" in text
+
+
+def test_infoseek_is_the_harmonic_mean_of_its_splits(tmp_path: Path) -> None:
+    samples = [
+        a_sample(number, choices=(), target="Paris", metadata={"data_split": f"val_{split}"})
+        for number, split in enumerate(["unseen_question", "unseen_question", "unseen_entity"])
+    ]
+    folder = run_samples(
+        tmp_path, "infoseek", samples, dict(enumerate(["\\boxed{Paris}", "\\boxed{Rome}", "\\boxed{Paris}"]))
+    )
+    assert describe_aggregates("infoseek:official", read_results(folder), samples) == (
+        "Harmonic mean of unseen question and unseen entity: 66.7 %.",
+    )
+
+
+@pytest.mark.parametrize("metric", ["choice:exact", "by_sample", None])
+def test_other_metrics_are_means_only(metric: str | None) -> None:
+    assert describe_aggregates(metric, (), ()) == ()

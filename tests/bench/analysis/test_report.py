@@ -11,16 +11,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from pyvision.bench.analysis.document import Command, Document, Paragraph, Plot, Section, Table
-from pyvision.bench.analysis.illustrate import illustrate_report
-from pyvision.bench.analysis.markdown import plain, to_markdown
-from pyvision.bench.analysis.page import to_page
-from pyvision.bench.analysis.paper_tools import PAPER_COUNTS, paper_counts
+from pyvision.bench.analysis.document import (
+    Command,
+    Document,
+    Paragraph,
+    Plot,
+    Section,
+    Table,
+    plain,
+    to_markdown,
+    to_page,
+)
 from pyvision.bench.analysis.plots import plot_accuracy_against
-from pyvision.bench.analysis.report import Reference, Subject, report
+from pyvision.bench.analysis.report import (
+    Reference,
+    Subject,
+    illustrate_report,
+    report,
+)
 from pyvision.bench.analysis.statistics import Estimate
-from pyvision.bench.analysis.taxonomy import count_tools
-from pyvision.bench.results import Result
+from pyvision.bench.analysis.taxonomy import PAPER_COUNTS, count_tools, paper_counts
+from pyvision.bench.samples import Result
 from tests.bench.analysis.records import results, run_of
 
 HOSTILE = [
@@ -91,15 +102,15 @@ def columns(line: str) -> int:
 def test_a_report_says_n_beside_every_accuracy_and_bounds_for_what_is_unscored() -> None:
     text = to_markdown(report(rich(), subject()))
     assert "| all        | 10 |        1 |       77.8 |  [45.3, 93.7] |" in text
-    assert "between 70.0 (were they all wrong) and 80.0 (were they all right)" in " ".join(text.split())
+    assert "between 70.0 (if they were all wrong) and 80.0 (if all right)" in " ".join(text.split())
     assert "sandbox_error" in text
     assert "Truncated: 2. Refused: 0." in text
 
 
-def test_a_report_counts_answers_that_are_only_the_best_that_could_be_said() -> None:
-    best = results("a", 1.0, error="best effort: nowhere is left to go")
+def test_a_report_counts_answers_with_a_remark() -> None:
+    best = results("a", 1.0, error="best effort: search exhausted")
     text = " ".join(to_markdown(report([best, results("b", 1.0)], subject())).split())
-    assert "1 of 2 were answered with a remark" in text
+    assert "1 of 2 answers carry a remark" in text
     assert "with a remark" not in to_markdown(report([results("b", 1.0)], subject()))
 
 

@@ -10,11 +10,9 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from pyvision.bench.analysis.document import Document, Section, Table
-from pyvision.bench.analysis.markdown import to_markdown
-from pyvision.bench.analysis.page import to_page
+from pyvision.bench.analysis.document import Document, Section, Table, to_markdown, to_page
 from pyvision.bench.analysis.read_experiment import read_results
-from pyvision.bench.analysis.sample_pages import REPORT, samples_section, write_sample_pages
+from pyvision.bench.analysis.report import REPORT, samples_section, write_sample_pages
 from pyvision.cli.bench import report
 from pyvision.trajectory import EVENTS
 from tests.bench.analysis.experiments import write_experiment
@@ -35,10 +33,10 @@ def links_in(page: str) -> list[str]:
     return links.found
 
 
-def call(*words: str | Path) -> None:
+def call(*arguments: str | Path) -> None:
     parser = argparse.ArgumentParser()
     report.add_arguments(parser)
-    assert report.run(parser.parse_args([str(word) for word in words])) == 0
+    assert report.run(parser.parse_args([str(word) for word in arguments])) == 0
 
 
 def test_the_page_links_to_the_report_of_each_sample(tmp_path: Path) -> None:
@@ -68,14 +66,14 @@ def test_a_report_that_is_there_is_not_written_again_until_its_run_is_newer(tmp_
     assert write_sample_pages(folder) == 1
 
 
-def test_a_trajectory_that_cannot_be_read_is_told_and_the_others_are_written(tmp_path: Path) -> None:
+def test_a_trajectory_that_cannot_be_read_is_reported_and_the_others_are_written(tmp_path: Path) -> None:
     folder = write_experiment(tmp_path, [1, 0])
     broken = next(folder.rglob(EVENTS))
     broken.write_text("no trajectory\nat all\n", encoding="utf-8")
-    told: list[str] = []
-    assert write_sample_pages(folder, tell=told.append) == 1
-    assert len(told) == 1
-    assert broken.parent.name in told[0]
+    lines: list[str] = []
+    assert write_sample_pages(folder, tell=lines.append) == 1
+    assert len(lines) == 1
+    assert broken.parent.name in lines[0]
 
 
 def test_a_sample_without_a_trajectory_has_no_link(tmp_path: Path) -> None:

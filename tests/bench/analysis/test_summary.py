@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from pyvision.bench.analysis.statistics import wilson
 from pyvision.bench.analysis.summary import percentile, summarise
-from pyvision.bench.results import Result, pair
-from pyvision.bench.samples import UNGRADED, Record, Score
+from pyvision.bench.samples import UNGRADED, Record, Result, Score, pair
 from tests.bench.analysis.records import results, run_of
 
 

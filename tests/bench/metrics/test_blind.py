@@ -100,7 +100,7 @@ def test_two_letters_are_none() -> None:
 
 
 def test_an_unknown_task_is_named() -> None:
-    with pytest.raises(ConfigError, match="unknown task 'chess'; a known one has one of the words grid"):
+    with pytest.raises(ConfigError, match="unknown task 'chess'; the name must contain one of grid"):
         value("blind", "1", of_task("Chess", 1))
 
 

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.bench.metrics import find_metric
-from pyvision.bench.metrics.judge import Judge, find_verdict, not_right, with_judge
-from pyvision.bench.metrics.verdicts import Verdicts, key_of
+from pyvision.bench.metrics.judge import Judge, Verdicts, find_verdict, key_of, not_right, with_judge
 from pyvision.bench.samples import Score
 from pyvision.errors import ConfigError, ModelError
 from pyvision.models.scripted import Scripted
@@ -145,13 +144,13 @@ def test_what_a_judge_has_used_is_counted_also_where_it_gave_no_verdict(tmp_path
     metric = with_judge(find_metric("choice"), Judge(Scripted(replies, "judge-1"), verdicts))
     assert [metric(answer, FRUIT).value for answer in (NOTHING, "neither", NOTHING)] == [1, None, 1]
     verdicts.put("k", "judge-2", "CHOICE: A")
-    assert verdicts.used() == {"judge-1": Usage(190, 11), "judge-2": Usage()}
+    assert verdicts.usage_by_model() == {"judge-1": Usage(190, 11), "judge-2": Usage()}
 
 
 def test_a_file_of_an_earlier_version_that_told_no_tokens_is_read(tmp_path: Path) -> None:
     path = tmp_path / "verdicts.jsonl"
     path.write_text('{"key": "k1", "model": "m", "reply": "CHOICE: A"}\n')
-    assert (Verdicts(path).get("k1"), Verdicts(path).used()) == ("CHOICE: A", {})
+    assert (Verdicts(path).get("k1"), Verdicts(path).usage_by_model()) == ("CHOICE: A", {})
 
 
 def test_a_place_where_nothing_can_be_kept_is_named(tmp_path: Path) -> None:

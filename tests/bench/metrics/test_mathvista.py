@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.bench.metrics import find_metric
-from pyvision.bench.metrics.distance import edit_distance
+from pyvision.bench.metrics.mathvista import edit_distance
 from pyvision.bench.samples import Sample
 from tests.bench.metrics.samples import sample, score, value
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.bench.metrics import find_metric
-from pyvision.bench.metrics.number_words import UP_TO_TWENTY, whole_number, whole_numbers
+from pyvision.bench.metrics.numbers import UP_TO_TWENTY, whole_number, whole_numbers
 from pyvision.errors import ConfigError
 from tests.bench.metrics.samples import sample, score, value
 

@@ -109,8 +109,8 @@ def test_an_unknown_flavour_is_named_with_the_known_ones() -> None:
 @pytest.mark.parametrize(
     "name", ["box_accuracy@", "box_accuracy@x", "box_accuracy@0", "box_accuracy@1.5", "box_accuracy@nan"]
 )
-def test_a_threshold_that_is_none_is_named(name: str) -> None:
-    with pytest.raises(ConfigError, match=r"is no threshold; write box_accuracy@0\.5"):
+def test_an_invalid_threshold_is_named(name: str) -> None:
+    with pytest.raises(ConfigError, match=r"is not a threshold; .* as in box_accuracy@0\.5"):
         find_metric(name)
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from pyvision.bench.runner import run
-from pyvision.bench.schema import DATABASE, RUNS
+from pyvision.bench.store import DATABASE, RUNS
 from pyvision.trajectory import read_trajectory
 from tests.bench.runner.killed import main
 from tests.bench.runs import Knowing, Quiet, a_plan, contents, made, records_in

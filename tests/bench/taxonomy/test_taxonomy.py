@@ -36,8 +36,8 @@ def test_code_that_is_no_python_is_other(code: str) -> None:
     assert classify(code).kinds == ("other",)
 
 
-def test_broken_code_is_told_with_its_reason() -> None:
-    assert "no Python" in classify("for i in range(3)\n  pass").why
+def test_invalid_code_is_other_with_its_reason() -> None:
+    assert "not valid Python" in classify("for i in range(3)\n  pass").why
     assert classify("image_clue_0").why == ""
 
 

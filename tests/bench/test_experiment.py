@@ -1,4 +1,4 @@
-"""The command that a report prints makes the same experiment: the same fingerprint."""
+"""The command that a report prints reproduces the configuration of the experiment."""
 
 from __future__ import annotations
 
@@ -11,31 +11,30 @@ from typing import Any
 
 import pytest
 
-from pyvision.bench.analysis.reproduce import name_of, reproduce_command, what_it_needs
-from pyvision.bench.experiment import configuration
+from pyvision.bench.experiment import configuration, model_name_of, reproduce_command, reproduce_requirements
 from pyvision.cli.bench import run as bench_run
 
 SET = ("synthetic/lines", "--count", "5", "--seed", "3", "--model", "offline")
 
 
-def fingerprint(words: list[str]) -> dict[str, Any]:
+def fingerprint(arguments: list[str]) -> dict[str, Any]:
     parser = argparse.ArgumentParser()
     bench_run.add_arguments(parser)
-    plan = bench_run.plan_of(parser.parse_args(words))
+    plan = bench_run.plan_of(parser.parse_args(arguments))
     task = plan.task()
     with closing(task):
         return configuration(plan, task)
 
 
 def again(found: dict[str, Any]) -> dict[str, Any]:
-    """The fingerprint of the command that stands in the report."""
-    words = shlex.split(reproduce_command(found))
-    assert words[:5] == ["python", "-m", "pyvision", "bench", "run"]
-    return fingerprint(words[5:])
+    """The configuration of the command in the report."""
+    arguments = shlex.split(reproduce_command(found))
+    assert arguments[:5] == ["python", "-m", "pyvision", "bench", "run"]
+    return fingerprint(arguments[5:])
 
 
 @pytest.mark.parametrize(
-    "words",
+    "arguments",
     [
         SET,
         (*SET, "--strategy", "direct", "--limit", "3", "--repeat", "2"),
@@ -47,15 +46,15 @@ def again(found: dict[str, Any]) -> dict[str, Any]:
         (*SET, "--max-turns", "7", "--max-pictures", "4", "--cell-timeout", "12.5"),
     ],
 )
-def test_the_printed_command_gives_the_same_fingerprint(
-    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_printed_command_gives_the_same_configuration(
+    arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    found = fingerprint(list(words))
+    found = fingerprint(list(arguments))
     assert again(found) == found
 
 
-def test_models_by_name_come_back_by_name_for_the_main_one_and_the_roles(
+def test_named_models_are_reproduced_by_name(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "any")
@@ -67,24 +66,24 @@ def test_models_by_name_come_back_by_name_for_the_main_one_and_the_roles(
     assert again(found) == found
 
 
-def test_a_model_out_of_a_file_needs_that_file_and_says_so(tmp_path: Path) -> None:
+def test_a_model_from_a_file_requires_that_file(tmp_path: Path) -> None:
     file = tmp_path / "mine.json"
     file.write_text(json.dumps({"wire": "scripted", "replies": ["A"]}), encoding="utf-8")
     found = fingerprint([*SET[:-2], "--config", str(file)])
     assert "--config MODEL.json" in reproduce_command(found)
-    assert any("MODEL.json" in sentence for sentence in what_it_needs(found))
+    assert any("MODEL.json" in sentence for sentence in reproduce_requirements(found))
 
 
-def test_a_role_whose_model_was_changed_by_the_environment_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_role_changed_by_the_environment_is_a_requirement(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYVISION_TEMPERATURE", "0.3")
     monkeypatch.setenv("OPENAI_API_KEY", "any")
     found = fingerprint([*SET, "--strategy", "bdog", "--role", "opponent=openai:gpt-4.1"])
     assert "--role opponent=openai:gpt-4.1" in reproduce_command(found)
-    assert any("environment" in sentence for sentence in what_it_needs(found))
+    assert any("environment" in sentence for sentence in reproduce_requirements(found))
     assert again(found) == found  # in the same environment
 
 
-def test_donors_and_files_are_named_as_needed(tmp_path: Path) -> None:
+def test_the_requirements_name_files_to_provide(tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
     file.write_text(
         json.dumps({"id": "a", "question": "Which?", "images": [], "target": "A"}) + "\n", "utf-8"
@@ -92,13 +91,13 @@ def test_donors_and_files_are_named_as_needed(tmp_path: Path) -> None:
     found = fingerprint(
         [str(file), "--model", "offline", "--ablation", "swapped", "--swap-from", str(tmp_path / "d")]
     )
-    needs = what_it_needs(found)
-    assert "rows.jsonl is to lie here." in needs
-    assert "d is the folder of the run whose figures were shown." in needs
+    needs = reproduce_requirements(found)
+    assert "rows.jsonl must be in the current folder." in needs
+    assert "d is the folder of the run whose figures were swapped in." in needs
 
 
-def test_a_plain_experiment_needs_nothing() -> None:
-    assert what_it_needs(fingerprint(list(SET))) == ()
+def test_a_plain_experiment_has_no_requirements() -> None:
+    assert reproduce_requirements(fingerprint(list(SET))) == ()
 
 
 @pytest.mark.parametrize(
@@ -108,5 +107,5 @@ def test_a_plain_experiment_needs_nothing() -> None:
         ({"name": "made by hand"}, None),
     ],
 )
-def test_a_model_has_a_name_when_a_shipped_file_gives_it(described: dict[str, Any], name: str | None) -> None:
-    assert name_of(described) == name
+def test_a_model_has_a_name_if_a_preset_describes_it(described: dict[str, Any], name: str | None) -> None:
+    assert model_name_of(described) == name
