@@ -10,8 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from pyvision.strategies.avis.actions import Action
-from pyvision.strategies.avis.graph import START
+from pyvision.strategies.avis.actions import START, Action
 from pyvision.types import Source
 
 Phase: TypeAlias = Literal["visual", "knowledge"]

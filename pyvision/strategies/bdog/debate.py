@@ -7,17 +7,14 @@ blueprint is the opponents' graph. The moderator answers once at the end, or in 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
-from pyvision.strategies.bdog.answering import decide
-from pyvision.strategies.bdog.graph_builder import GraphGenerator
-from pyvision.strategies.bdog.graphs import Difference, Graph, difference
+from pyvision.errors import ConfigError
+from pyvision.strategies.bdog.graphs import Difference, Graph, Repair, difference, read_graph, truncate
+from pyvision.strategies.bdog.roles import Exchange, RoleClient, decide
+from pyvision.text.prompts import render
 from pyvision.types import Answer
-
-if TYPE_CHECKING:
-    from pyvision.strategies.bdog.options import BdogOptions
-    from pyvision.strategies.bdog.role_client import RoleClient
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,3 +105,138 @@ def _moderate(client: RoleClient, each: Round) -> Answer:
     verdict = decide(client, "moderator", "moderator", question=client.question.full_text, **graphs)
     client.episode.note("tentative_answer", round=each.number, answer=verdict.answer.text)
     return verdict.answer
+
+
+# ---- What can be chosen of a debate, and which values it takes.
+
+
+Personality = Literal["none", "surveyor", "doubter", "reader"]  # the files of prompts/bdog/personalities
+Mode = Literal["bdog", "debate_only", "graph_only", "plain", "self_correction", "majority_vote"]
+
+
+@dataclass(frozen=True, slots=True)
+class BdogOptions:
+    """The fields of `--set` for this strategy.
+
+    epsilon: the distance of graphs at which a debate ends; None: it goes all its rounds, as in the released code.
+    stop_on: the distance of the blueprint and the next one (`inter`, equation 6), or of the two sides (`intra`,
+    Algorithm 1). count_added: what was added counts as distance too; the paper speaks of updated and pruned only, and
+    a debate then ends on a graph that still grows. choices_in_graphs: debaters see the choices; without, the paper's
+    appendix C.3 reports 2.4 to 3.4 points more for its small model. every_round: the moderator is asked after every
+    round, and not only at the end. max_objects: the paper's 20; its code says 3.
+    """
+
+    mode: Mode = "bdog"
+    rounds: int = 3
+    debaters: int = 1  # on each side
+    epsilon: float | None = 0.0
+    stop_on: Literal["inter", "intra"] = "inter"
+    count_added: bool = True
+    max_objects: int = 20
+    choices_in_graphs: bool = False
+    every_round: bool = False
+    blueprint_personality: Personality = "none"
+    proponent_personality: Personality = "none"
+    opponent_personality: Personality = "none"
+    moderator_personality: Personality = "none"
+
+    def __post_init__(self) -> None:
+        for name in ("rounds", "debaters", "max_objects"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"option {name} is {getattr(self, name)}; it takes a whole number above 0")
+        if self.epsilon is not None and not self.epsilon >= 0:
+            raise ConfigError(f"option epsilon is {self.epsilon}; it takes a distance, 0 or more, or none")
+
+    @property
+    def calls(self) -> int:
+        """How many replies a debate of all rounds takes, when none of them needs mending."""
+        return 1 + 2 * self.debaters * self.rounds + (self.rounds if self.every_round else 1)
+
+
+# ---- Get a graph out of a role: read, asked for again where it is empty, condensed where it is too large, noted.
+
+
+@dataclass(frozen=True, slots=True)
+class GraphGenerator:
+    """How graphs are asked for. max_objects: what the size constraint allows. with_choices: shown to debaters too."""
+
+    client: RoleClient
+    max_objects: int
+    with_choices: bool
+
+    def generate(self, role: str, fallback: Graph, *, round_: int, debater: int = 1) -> Graph:
+        """The graph that a role makes of the `fallback`, which stays where it gives none.
+
+        round_: 0 for the blueprint. Every graph is noted as `graph`, with how it came about.
+        """
+        known = {} if role == "blueprint" else {"graph": fallback.json()}
+        question = self.client.question
+        text = question.full_text if self.with_choices else question.text
+        draft = _Draft(self, self.client.ask(role, role, question=text, form=self.form, **known))
+        graph = draft.graph() or fallback
+        self.client.episode.note(
+            "graph",
+            role=role,
+            round=round_,
+            debater=debater,
+            source=" ".join(draft.steps),
+            repairs=list(draft.repairs),
+            graph=graph.plain(),
+        )
+        return graph
+
+    @property
+    def form(self) -> str:
+        return render("bdog/form.md", max_objects=self.max_objects)
+
+
+@dataclass(slots=True)
+class _Draft:
+    """One graph on its way: what was said last, and the steps that were taken."""
+
+    generator: GraphGenerator
+    exchange: Exchange
+    steps: list[str] = field(default_factory=list)
+    repairs: tuple[Repair, ...] = ()
+
+    def graph(self) -> Graph | None:
+        """The graph, or None where the role refused or twice drew nothing."""
+        found = self._read()
+        if found is None:
+            return None
+        if not found and not self._is_last_call:
+            found = self._again("asked_again", "no_graph")
+        if not found:
+            self.steps.append("empty_kept")
+            return None
+        return self._condense(found)
+
+    def _condense(self, graph: Graph) -> Graph:
+        limit = self.generator.max_objects
+        if len(graph.nodes) <= limit:
+            return graph
+        if not self._is_last_call:
+            told = {"count": len(graph.nodes), "max_objects": limit}
+            graph = self._again("condensed", "condense", **told) or graph
+        if len(graph.nodes) <= limit:
+            return graph
+        self.steps.append("cut")
+        return truncate(graph, limit)
+
+    def _again(self, step: str, prompt: str, **variables: object) -> Graph | None:
+        self.steps.append(step)
+        form = self.generator.form
+        self.exchange = self.generator.client.follow(self.exchange, prompt, form=form, **variables)
+        return self._read()
+
+    def _read(self) -> Graph | None:
+        if self.exchange.reply.finish == "refusal":
+            self.steps.append("refused_kept")
+            return None
+        graph, self.repairs = read_graph(self.exchange.reply.text)
+        self.steps.append("read")
+        return graph
+
+    @property
+    def _is_last_call(self) -> bool:
+        return self.generator.client.episode.last_call() is not None

@@ -10,8 +10,7 @@ from typing import ClassVar
 
 from pyvision.agent.episode import Episode
 from pyvision.errors import EndReason, FormatError
-from pyvision.strategies.code_loop.observation import observe
-from pyvision.strategies.code_loop.opening import check_prompt, open_conversation
+from pyvision.strategies.code_loop.turns import check_prompt, observe, open_conversation
 from pyvision.text.prompts import render
 from pyvision.text.replies import (
     canonical_reply,

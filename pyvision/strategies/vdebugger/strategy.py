@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, TypeAlias
 
 from pyvision.agent.episode import Episode
-from pyvision.errors import ConfigError
-from pyvision.strategies.vdebugger.answers import Origin
-from pyvision.strategies.vdebugger.debugging import DebugConfig, DebugLoop, Mode
-from pyvision.strategies.vdebugger.execution import Executor
-from pyvision.strategies.vdebugger.role_client import RoleClient, Style
-from pyvision.strategies.vdebugger.services import TOOLS
-from pyvision.strategies.vdebugger.task_types import FormName, query_of
-from pyvision.strategies.vdebugger.trace_format import Keep
+from pyvision.errors import ConfigError, FormatError, LimitReached
+from pyvision.strategies.vdebugger.execution import TOOLS, Execution, Executor, Origin, answer_of
+from pyvision.strategies.vdebugger.programs import FormName, canonical, query_of
+from pyvision.strategies.vdebugger.roles import (
+    Refused,
+    RoleClient,
+    Style,
+    critique,
+    draft,
+    judge_blocks,
+    refine,
+    self_debug,
+)
+from pyvision.strategies.vdebugger.trace_format import Keep, shorten
+from pyvision.strategies.vdebugger.verdicts import Verdict
 from pyvision.types import Answer, Question
 
 
@@ -79,3 +87,172 @@ class VDebugger:
             self.box_origin,
         )
         return DebugLoop(client, Executor(episode, query, self.crop_margin_px), config).answer()
+
+
+# ---- Algorithm 1 of the paper: write a program, run it traced, have it criticised and refined, up to T times.
+
+
+Mode: TypeAlias = Literal["vdebugger", "none", "without_feedback", "self_debug", "per_block"]
+_NOTED_CHARS = 20_000  # of a trace; the event of its cell holds all of it
+
+
+@dataclass(frozen=True, slots=True)
+class DebugConfig:
+    """How programs of one question are debugged. rounds: T; threshold: th; height: of the first image."""
+
+    mode: Mode
+    rounds: int
+    threshold: float | None
+    constrain: bool
+    fallback: bool
+    height: int
+    origin: Origin
+
+
+class DebugLoop:
+    """One question, from its first program to its answer. Every step is an event."""
+
+    def __init__(self, client: RoleClient, executor: Executor, config: DebugConfig) -> None:
+        self._client = client
+        self._executor = executor
+        self._config = config
+        self._episode = client.episode
+        self._latest: Execution | None = None
+        self._seen: set[str] = set()
+
+    def answer(self) -> Answer:
+        """Raises ModelError, ConfigError and sandbox.SandboxError; what a budget ends has its best answer so far."""
+        try:
+            self._debug()
+        except Refused as refused:
+            return Answer(None, "refused", remark=str(refused))
+        except LimitReached as limit:
+            if self._latest is None or limit.end_reason == "interrupted":
+                raise
+            self._end("limit", 0)
+            return self._concluded(limit)
+        return self._concluded()
+
+    def _debug(self) -> None:
+        program = draft(self._client)
+        if program is None:
+            return
+        self._execute(program, 0)
+        step = _STEPS.get(self._config.mode)
+        if step is not None:
+            self._end(*self._rounds(step))
+
+    def _rounds(self, step: Step) -> tuple[str, int]:
+        """Why criticism ended, and in which round."""
+        for number in range(1, self._config.rounds + 1):
+            why = self._round(step, number)
+            if why is not None:
+                return why, number
+        return "rounds", self._config.rounds
+
+    def _round(self, step: Step, number: int) -> str | None:
+        """One round of criticism; why it was the last one, if it was."""
+        latest = self._latest
+        assert latest is not None
+        verdict, program = step(self, latest, number)
+        if verdict.is_accepted:
+            return "accepted"
+        if program is None:
+            return "unclear" if verdict.word == "unclear" else "no_program"
+        is_new = canonical(program, self._client.query.signature).text not in self._seen
+        self._episode.note("refinement", round=number, program=program, repeated=not is_new)
+        if not is_new:
+            return "repeated"
+        self._execute(program, number)
+        return None
+
+    def judged(self, execution: Execution, number: int, critic: Critic) -> tuple[Verdict, str | None]:
+        """Ask a critic, and the refiner if it rejects."""
+        verdict = critic(self._client, execution, self._config.threshold)
+        self._note_verdict(verdict, execution, number)
+        if verdict.is_accepted or verdict.word == "unclear":
+            return verdict, None
+        return verdict, refine(self._client, execution, verdict, constrain=self._config.constrain)
+
+    def by_itself(self, execution: Execution, number: int) -> tuple[Verdict, str | None]:
+        """Ask the coder about its own program."""
+        verdict, program = self_debug(self._client, execution)
+        self._note_verdict(verdict, execution, number)
+        return verdict, program
+
+    def _execute(self, program: str, number: int) -> None:
+        execution = self._executor.trace(program)
+        self._latest = execution
+        self._seen.add(execution.program)
+        self._note_execution(execution, number)
+
+    def _note_execution(self, execution: Execution, number: int) -> None:
+        self._episode.note(
+            "program",
+            round=number,
+            form=self._client.query.form.name,
+            question=self._client.query.line,
+            program=execution.program,
+            status=execution.status,
+            result=execution.result,
+            error=execution.error,
+            trace=shorten(execution.trace, _NOTED_CHARS),
+        )
+
+    def _note_verdict(self, verdict: Verdict, execution: Execution, number: int) -> None:
+        self._episode.note("verdict", round=number, **verdict.told(execution.program))
+
+    def _end(self, why: str, number: int) -> None:
+        self._episode.note("debugging_ended", why=why, round=number)
+
+    def _concluded(self, limit: LimitReached | None = None) -> Answer:
+        reason = limit.end_reason if limit else "answered"
+        try:
+            return Answer(self._read(self._latest), reason, str(limit) if limit else None)
+        except FormatError as failure:
+            return self._failed(str(failure), limit)
+
+    def _failed(self, why: str, limit: LimitReached | None) -> Answer:
+        """What is left when the program has no answer: the plain question, if that is wanted and can be paid."""
+        if not self._config.fallback or limit is not None:
+            return Answer(None, limit.end_reason if limit else "no_answer", remark=why)
+        plain = self._client.query.plain_program
+        self._episode.note("fallback", why=why, program=plain)
+        try:
+            text = self._read(self._executor.run(plain))
+        except FormatError:
+            return Answer(None, "no_answer", remark=f"{why}; nor is there an answer to the plain question")
+        except LimitReached as spent:
+            if spent.end_reason == "interrupted":
+                raise
+            return Answer(None, spent.end_reason, remark=why)
+        return Answer(text, remark=f"{why}; this is the answer to the plain question")
+
+    def _read(self, execution: Execution | None) -> str:
+        """Raises FormatError."""
+        if execution is None:
+            raise FormatError("no program was written")
+        if execution.returned is None:
+            raise FormatError(f"the program failed: {execution.error}")
+        form = self._client.query.form.name
+        return answer_of(execution.returned, form, self._config.height, self._config.origin)
+
+
+Critic: TypeAlias = Callable[[RoleClient, Execution, float | None], Verdict]
+Step: TypeAlias = Callable[[DebugLoop, Execution, int], tuple[Verdict, str | None]]
+
+
+def _judge(loop: DebugLoop, execution: Execution, number: int) -> tuple[Verdict, str | None]:
+    return loop.judged(execution, number, critique)
+
+
+def _judge_blocks(loop: DebugLoop, execution: Execution, number: int) -> tuple[Verdict, str | None]:
+    return loop.judged(execution, number, judge_blocks)
+
+
+_STEPS: Mapping[Mode, Step] = {
+    "vdebugger": _judge,
+    "without_feedback": _judge,
+    "per_block": _judge_blocks,
+    "self_debug": DebugLoop.by_itself,
+}

@@ -8,10 +8,13 @@ Source: the traces of VDebugger, Figure 8 of arXiv 2406.13444, and the format of
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from pyvision.strategies.vdebugger.task_types import FUNCTION
+from pyvision.strategies.vdebugger.programs import FUNCTION
+from pyvision.text.python_source import parse_source
 from sandbox import Trace, TraceEvent
 
 Keep: TypeAlias = Literal["start", "end"]
@@ -96,3 +99,77 @@ def shorten_value(text: str, most: int = VALUE_CHARS) -> str:
         return text
     left = (most - 3) // 2
     return f"{text[:left]}...{text[left + 3 - most :]}"
+
+
+# ---- A program block by block, with the variables that each left behind: what a critic of single blocks is shown.
+# ----
+# ---- After the baseline LDB that the paper compares with (its section on baselines; the layout here is our own).
+
+
+_SHOWN_CHANGES = 12  # of one block; a loop makes many
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Consecutive lines of a program, counted from 1, that run one after the other."""
+
+    first: int
+    last: int
+
+
+def blocks_of(program: str) -> tuple[Block, ...]:
+    """Simple statements in a row are one block; what decides about others is one of its own."""
+    try:
+        return tuple(_blocks(parse_source(program).body))
+    except SyntaxError:
+        return ()
+
+
+def format_blocks(program: str, trace: Trace) -> str:
+    """Every block with its lines, and what each variable was when it had run."""
+    changes = _changes(trace)
+    lines = program.splitlines()
+    formatted = []
+    for number, block in enumerate(blocks_of(program), 1):
+        made = [each for line in range(block.first, block.last + 1) for each in changes.get(line, ())]
+        code = lines[block.first - 1 : block.last]
+        remarks = [f"    # {each}" for each in _both_ends(made) or ["nothing changed"]]
+        formatted.append("\n".join([f"BLOCK {number}", *code, *remarks]))
+    return "\n\n".join(formatted)
+
+
+def _blocks(body: Sequence[ast.stmt]) -> Iterator[Block]:
+    simple: list[ast.stmt] = []
+    for statement in body:
+        inner = [part for name in ("body", "orelse", "finalbody") if (part := getattr(statement, name, None))]
+        handlers = [handler.body for handler in getattr(statement, "handlers", ())]
+        if not inner:
+            simple.append(statement)
+            continue
+        if simple:
+            yield Block(simple[0].lineno, simple[-1].end_lineno or simple[-1].lineno)
+            simple = []
+        if not isinstance(statement, ast.FunctionDef):
+            yield Block(statement.lineno, max(statement.lineno, inner[0][0].lineno - 1))
+        for part in (*inner, *handlers):
+            yield from _blocks(part)
+    if simple:
+        yield Block(simple[0].lineno, simple[-1].end_lineno or simple[-1].lineno)
+
+
+def _both_ends(changes: Sequence[str]) -> Sequence[str]:
+    half = _SHOWN_CHANGES // 2
+    return changes if len(changes) <= _SHOWN_CHANGES else [*changes[:half], "…", *changes[-half:]]
+
+
+def _changes(trace: Trace) -> dict[int, list[str]]:
+    """Line -> what it changed: the changes that the next event tells."""
+    made: dict[int, list[str]] = {}
+    line = None
+    for event in own_events(trace, FUNCTION)[0]:
+        if line is not None:
+            made.setdefault(line, []).extend(f"{each.name} = {each.value}" for each in event.changes)
+        if event.kind == "exception":
+            made.setdefault(event.line, []).append(f"raised {event.value}")
+        line = event.line
+    return made

@@ -10,10 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.errors import ConfigError
-from pyvision.strategies.avis.actions import ACTIONS, purposes, tool_of
-from pyvision.strategies.avis.context import block, caption_line, entity_line, location, text_line
-from pyvision.strategies.avis.examples import examples_to_show, load_examples
-from pyvision.strategies.avis.graph import START, complete_graph, load_graph, read_graph
+from pyvision.strategies.avis.actions import (
+    ACTIONS,
+    START,
+    complete_graph,
+    examples_to_show,
+    load_examples,
+    load_graph,
+    purposes,
+    read_graph,
+    tool_of,
+)
+from pyvision.strategies.avis.perception import block, caption_line, entity_line, location, text_line
 
 
 def test_the_graph_starts_with_what_looks_at_the_picture() -> None:

@@ -19,7 +19,7 @@ from pyvision.offline.passages import Passage, find_extract, passages_in
 from pyvision.solve import Task, prepare, solve
 from pyvision.strategies.avis import Avis
 from pyvision.strategies.avis.memory import Memory, Node
-from pyvision.strategies.avis.reasoner import Evidence, judge
+from pyvision.strategies.avis.roles import Evidence, judge
 from pyvision.text.prompts import load
 from pyvision.tools.retrieval.building import add
 from pyvision.types import Message, Observation, Outcome, Question, Sampling, Source, Text, Tool

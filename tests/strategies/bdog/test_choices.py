@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pyvision.errors import ConfigError
-from pyvision.strategies.bdog.choices import ChoiceQuestion, find_choice, parse_choices
+from pyvision.strategies.bdog.roles import ChoiceQuestion, find_choice, parse_choices
 from pyvision.types import Question
 
 NESTED = ("cat", "cat on a mat", "stone", "one")

@@ -16,7 +16,7 @@ from PIL import Image
 from pyvision.agent.budget import Limits
 from pyvision.agent.episode import Episode
 from pyvision.errors import ToolError
-from pyvision.strategies.vdebugger.services import Services
+from pyvision.strategies.vdebugger.execution import Services
 from pyvision.types import Ask, Observation, Picture, Question, Tool, ToolRequest
 from sandbox import Figure
 from tests.doubles import CannedSandbox

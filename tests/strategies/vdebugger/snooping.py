@@ -12,7 +12,7 @@ from typing import Any
 import pysnooper  # type: ignore[import-untyped]
 
 from pyvision.strategies.vdebugger.execution import API, call_cell
-from pyvision.strategies.vdebugger.task_types import FUNCTION
+from pyvision.strategies.vdebugger.programs import FUNCTION
 from pyvision.strategies.vdebugger.trace_format import trace_text
 from pyvision.text.prompts import load
 from sandbox import Policy

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pyvision.bench.metrics.boxes import find_box
 from pyvision.errors import FormatError
-from pyvision.strategies.vdebugger.answers import answer_of, box_in, read_returned
+from pyvision.strategies.vdebugger.execution import answer_of, box_in, read_returned
 
 PATCH = (
     "ImagePatch(left=10, right=30, upper=80, lower=50, height=30, width=20, "

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyvision.strategies.vdebugger.fault_spans import Span, line_span, mark_program, marks_in, within
+from pyvision.strategies.vdebugger.verdicts import Span, line_span, mark_program, marks_in, within
 
 PROGRAM = """def execute_command(image) -> str:
     patch = ImagePatch(image)

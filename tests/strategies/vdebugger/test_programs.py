@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.errors import FormatError
-from pyvision.strategies.vdebugger.programs import canonical, program_in
-from pyvision.strategies.vdebugger.task_types import FORMS
+from pyvision.strategies.vdebugger.programs import FORMS, canonical, program_in
 
 SIGNATURE = FORMS["vqa"].signature
 BODY = "    patch = ImagePatch(image)\n    return patch.simple_query('What is it?')"

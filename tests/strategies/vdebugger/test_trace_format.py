@@ -12,8 +12,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from pyvision.strategies.vdebugger.programs import canonical
-from pyvision.strategies.vdebugger.task_types import FORMS
+from pyvision.strategies.vdebugger.programs import FORMS, canonical
 from pyvision.strategies.vdebugger.trace_format import shorten, shorten_value, trace_text
 from sandbox import Change, Trace, TraceEvent
 from tests.strategies.vdebugger.scenes import Near, Scene, SceneObject, World

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from pyvision.strategies.vdebugger.task_types import FORMS, FormName
+from pyvision.strategies.vdebugger.programs import FORMS, FormName
 from pyvision.text.prompts import load
 from tests.strategies.vdebugger.scenes import Scene, SceneObject
 

@@ -7,12 +7,22 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
-from pyvision.strategies.bdog.graphs import rendering
-from pyvision.strategies.bdog.graphs.attributes import assign_attributes, attribute_pairs
-from pyvision.strategies.bdog.graphs.keys import by_key, first_of
+from pyvision.strategies.bdog.graphs.forms import (
+    EDGE_LISTS,
+    NODE_LISTS,
+    Parts,
+    RawEdge,
+    RawNode,
+    assign_attributes,
+    attribute_pairs,
+    by_key,
+    first_of,
+    parts_in,
+    raw_edges,
+    raw_nodes,
+)
+from pyvision.strategies.bdog.graphs.graph import Edge, Graph, Node, normalise
 from pyvision.strategies.bdog.graphs.lenient_json import Fix, read_value
-from pyvision.strategies.bdog.graphs.relations import EDGE_LISTS, RawEdge, raw_edges
-from pyvision.strategies.bdog.graphs.values import Edge, Graph, Node, normalise
 from pyvision.text.replies import without_thinking
 
 Repair: TypeAlias = (
@@ -52,22 +62,22 @@ def read_graph(text: str) -> tuple[Graph, tuple[Repair, ...]]:
     return graph, tuple(sorted(repairs | more))
 
 
-def _candidates(text: str, depth: int = 2) -> Iterator[tuple[rendering.Parts, set[Repair]]]:
+def _candidates(text: str, depth: int = 2) -> Iterator[tuple[Parts, set[Repair]]]:
     """Every stretch of the text that may be a graph; the lists that only have labels come last, as one."""
     labelled: dict[str, Any] = {}
     mended: set[Repair] = set()
-    last = rendering.Parts()
+    last = Parts()
     for before, value, fixes in _values(text):
         label = _LABEL.search(before)
-        if label and label[1].casefold() in (*rendering.NODE_LISTS, *EDGE_LISTS) and not _has_parts(value):
+        if label and label[1].casefold() in (*NODE_LISTS, *EDGE_LISTS) and not _has_parts(value):
             labelled.setdefault(label[1].casefold(), value)
             mended |= fixes
-        elif parts := rendering.parts_in(value):
+        elif parts := parts_in(value):
             last = parts
             yield parts, set(fixes)
         elif depth:
             yield from _inside(value, depth)
-    if parts := rendering.parts_in(labelled):
+    if parts := parts_in(labelled):
         more: set[Repair] = {"labelled_lists"} if parts.is_canonical else {"labelled_lists", "other_form"}
         nodes, edges = parts.nodes or last.nodes, parts.edges or last.edges
         yield replace(last, nodes=nodes, edges=edges, is_canonical=True), mended | more
@@ -86,10 +96,10 @@ def _values(text: str) -> Iterator[tuple[str, Any, frozenset[Fix]]]:
 
 
 def _has_parts(value: Any) -> bool:
-    return isinstance(value, dict) and first_of(by_key(value), rendering.NODE_LISTS) is not None
+    return isinstance(value, dict) and first_of(by_key(value), NODE_LISTS) is not None
 
 
-def _inside(value: Any, depth: int) -> Iterator[tuple[rendering.Parts, set[Repair]]]:
+def _inside(value: Any, depth: int) -> Iterator[tuple[Parts, set[Repair]]]:
     """Graphs that stand as texts inside an object, as in {"kg": "{\\"objects\\": …}"}."""
     if isinstance(value, dict):
         for text in value.values():
@@ -98,9 +108,9 @@ def _inside(value: Any, depth: int) -> Iterator[tuple[rendering.Parts, set[Repai
                     yield parts, fixes | {"graph_in_text"}
 
 
-def _assemble(parts: rendering.Parts, fixes: set[Repair]) -> tuple[Graph, set[Repair]]:
+def _assemble(parts: Parts, fixes: set[Repair]) -> tuple[Graph, set[Repair]]:
     assembly = _Assembly(fixes if parts.is_canonical else fixes | {"other_form"})
-    inside = [assembly.add_node(raw) for raw in rendering.raw_nodes(parts.nodes)]
+    inside = [assembly.add_node(raw) for raw in raw_nodes(parts.nodes)]
     for owner, told in assign_attributes(parts.attributes):
         assembly.add_attributes(owner, told)
     assembly.add_edges(parts.edges)
@@ -123,7 +133,7 @@ class _Assembly:
     def graph(self) -> Graph:
         return Graph(tuple(self._nodes.values()), tuple(self._edges))
 
-    def add_node(self, raw: rendering.RawNode | None) -> tuple[str, tuple[Any, ...]] | None:
+    def add_node(self, raw: RawNode | None) -> tuple[str, tuple[Any, ...]] | None:
         """The id under which it now stands, and the relations inside of it."""
         if raw is None:
             self.repairs.add("nameless_item")
@@ -184,7 +194,7 @@ class _Assembly:
             return told
         return self._known.get(told.casefold()) or self._known.get(normalise(told))
 
-    def _double(self, identity: str, raw: rendering.RawNode) -> str | None:
+    def _double(self, identity: str, raw: RawNode) -> str | None:
         """The node that this one repeats: same id and name; or, without an id, the same in all."""
         there = self._nodes.get(identity)
         if there is None or normalise(there.name) != normalise(raw.name):
