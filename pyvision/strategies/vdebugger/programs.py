@@ -1,4 +1,7 @@
-"""Programs: find one in a reply, and write it in the one form in which it is run, traced, criticised and compared."""
+"""Programs: which function each form of task asks for, how to find it in a reply, and its canonical text.
+
+The canonical text is the one that is run, traced, criticised and compared.
+"""
 
 from __future__ import annotations
 
@@ -14,25 +17,31 @@ from pyvision.text.python_source import parse_source
 from pyvision.text.replies import without_thinking
 from pyvision.types import Question
 
-# ---- The forms of task: how each puts a question, what its program takes, and what answers it when the program fails.
-
-
 FormName: TypeAlias = Literal["vqa", "pair", "list", "box"]
 FUNCTION = "execute_command"
+_PROGRAM_CHARS = 20_000  # a program is a few lines; a longer one comes from a model that repeats itself
 _BOX = re.compile(
     r"(?:please )?(?:find|locate|localize|localise|ground|box|outline|point (?:to|at|out)|mark|show me)\b(?: me)?\s*",
     re.IGNORECASE,
 )
 _BOUNDING = re.compile(r"\bbounding box(?:es)?\b(?: (?:of|for|around))?", re.IGNORECASE)
 _GIVE_BOX = re.compile(r"^.*\bbounding box(?:es)?\b\s*(?:of|for|around)?\s*", re.IGNORECASE)
+_FENCE = re.compile(
+    r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(.*?)(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
+)
+_HEADER = re.compile(rf"^[ \t]*(?:async )?def {FUNCTION}\b", re.MULTILINE)
+_TRAILER = re.compile(r"^[ \t]*(?:# (?:Program is|Correction)\b|-> |--- Trace)", re.MULTILINE)
+_MARK = re.compile(r"<<<\s*/?\s*BUG\s*/?\s*>>>", re.IGNORECASE)
+_MODULE_LEVEL = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
+_PARSE_ERRORS = (SyntaxError, ValueError, RecursionError, MemoryError)  # what `ast.parse` raises for a text
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One form. opening: the query's first line, `{}` is the question; signature: its second line.
+    """A form of task. opening: the query's first line, `{}` is the question; signature: its second line.
 
-    argument: what the program is called with, of the names of the images. plain: a program's one expression that
-    answers without any of its own, `{}` is the question as a Python literal. most: images that it takes at most.
+    argument: from the names of the images, the expression that the program is called with. plain: the expression that
+    asks a tool directly, `{}` is the question as a Python literal. least, most: how many images the form takes.
     """
 
     name: FormName
@@ -54,7 +63,7 @@ class Query:
 
     @property
     def line(self) -> str:
-        """The first line, which stands before a program as a comment."""
+        """The first line, which precedes a program as a comment."""
         return self.form.opening.format(self.subject)
 
     @property
@@ -63,8 +72,16 @@ class Query:
 
     @property
     def plain_program(self) -> str:
-        """The program that asks the question as it is, in place of one that has failed."""
+        """The program that asks the question directly, in place of one that failed."""
         return f"{self.signature}\n    return {self.form.plain.format(repr(self.subject))}"
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program ready to run. error: why it cannot run, in one line; then the text is the original one."""
+
+    text: str
+    error: str | None = None
 
 
 def _first(names: Sequence[str]) -> str:
@@ -116,7 +133,7 @@ FORMS: Mapping[FormName, Form] = {
 
 
 def query_of(question: Question, name: FormName | Literal["auto"] = "auto") -> Query:
-    """The question in its form. Raises ConfigError for a form that does not take so many images."""
+    """The question in its form. Raises ConfigError if the form does not take this number of images."""
     form = FORMS[_form_for(question) if name == "auto" else name]
     count = len(question.images)
     if count < form.least or (form.most is not None and count > form.most):
@@ -126,6 +143,41 @@ def query_of(question: Question, name: FormName | Literal["auto"] = "auto") -> Q
         )
     names = [handle for handle, _ in question.named_images]
     return Query(form, _subject(question, form.name), form.argument(names))
+
+
+def program_in(reply: str, signature: str) -> str:
+    """The program of a reply: a fenced block, the text from its `def`, or a bare body, which gets the signature.
+
+    Marks around a faulty span are removed, as is any part of the prompt that the reply repeats after the program.
+    Raises FormatError.
+    """
+    text = _MARK.sub("", without_thinking(reply.replace("\r\n", "\n")))
+    code = _without_trailer(_code(text))
+    if len(code) > _PROGRAM_CHARS:
+        raise FormatError(f"the program has {len(code):,} characters; the limit is {_PROGRAM_CHARS:,}")
+    if _HEADER.search(code):
+        return code
+    body = f"{signature}\n{textwrap.indent(textwrap.dedent(code), '    ')}"
+    if not (code.strip() and _returns(body)):
+        raise FormatError(f"the reply holds no function {FUNCTION}")
+    return body
+
+
+def canonical(program: str, signature: str) -> Program:
+    """The program as `ast.unparse` writes it: no comments, one statement a line, the form's signature on the function.
+
+    Of the module only definitions, imports and assignments remain: calling the function is not the program's part.
+    """
+    try:
+        tree = parse_source(textwrap.dedent(program))
+        tree.body = [each for each in tree.body if isinstance(each, _MODULE_LEVEL)]
+        function = next((each for each in tree.body if _is_function(each)), None)
+        if not isinstance(function, ast.FunctionDef):
+            return Program(program.strip("\n"), f"it defines no function {FUNCTION}")
+        _sign(function, signature)
+        return Program(ast.unparse(tree))
+    except _PARSE_ERRORS as error:
+        return Program(program.strip("\n"), f"{type(error).__name__}: {' '.join(str(error).split())}"[:300])
 
 
 def _form_for(question: Question) -> FormName:
@@ -146,59 +198,6 @@ def _subject(question: Question, name: FormName) -> str:
     return text
 
 
-MOST_CHARS = 20_000  # a program is a few lines; what is longer is a model that repeats itself
-_FENCE = re.compile(
-    r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(.*?)(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
-)
-_HEADER = re.compile(rf"^[ \t]*(?:async )?def {FUNCTION}\b", re.MULTILINE)
-_TRAILER = re.compile(r"^[ \t]*(?:# (?:Program is|Correction)\b|-> |--- Trace)", re.MULTILINE)
-_MARK = re.compile(r"<<<\s*/?\s*BUG\s*/?\s*>>>", re.IGNORECASE)
-_KEPT = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
-_UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)  # what `ast.parse` raises for a text
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """A program as it is run. error: why it is none, in one line; then the text is as it was written."""
-
-    text: str
-    error: str | None = None
-
-
-def program_in(reply: str, signature: str) -> str:
-    """The program of a reply: in a fence, or from its `def` on, or the body alone, which gets the signature.
-
-    Marks around a faulty span are taken out, and so is what an echoed prompt leaves behind it. Raises FormatError.
-    """
-    text = _MARK.sub("", without_thinking(reply.replace("\r\n", "\n")))
-    code = _without_trailer(_code(text))
-    if len(code) > MOST_CHARS:
-        raise FormatError(f"the program has {len(code):,} characters; {MOST_CHARS:,} are enough")
-    if _HEADER.search(code):
-        return code
-    body = f"{signature}\n{textwrap.indent(textwrap.dedent(code), '    ')}"
-    if not (code.strip() and _returns(body)):
-        raise FormatError(f"the reply holds no function {FUNCTION}")
-    return body
-
-
-def canonical(program: str, signature: str) -> Program:
-    """As `ast.unparse` writes it: without comments, one statement a line, the form's signature on the function.
-
-    Of the module only definitions, imports and assignments are kept: what calls the function is not its own to say.
-    """
-    try:
-        tree = parse_source(textwrap.dedent(program))
-        tree.body = [each for each in tree.body if isinstance(each, _KEPT)]
-        function = next((each for each in tree.body if _is_function(each)), None)
-        if not isinstance(function, ast.FunctionDef):
-            return Program(program.strip("\n"), f"it defines no function {FUNCTION}")
-        _sign(function, signature)
-        return Program(ast.unparse(tree))
-    except _UNREADABLE as error:
-        return Program(program.strip("\n"), f"{type(error).__name__}: {' '.join(str(error).split())}"[:300])
-
-
 def _code(text: str) -> str:
     fences = [found[2] for found in _FENCE.finditer(text)]
     if fences:
@@ -208,17 +207,17 @@ def _code(text: str) -> str:
         return text
     imports = re.search(r"(?:^(?:import|from)\s[^\n]*\n|^\s*\n)*\Z", text[: header.start()], re.MULTILINE)
     before = imports[0].strip() if imports else ""
-    return f"{before}\n{_to_its_end(text[header.start() :])}".lstrip("\n")
+    return f"{before}\n{_without_prose(text[header.start() :])}".lstrip("\n")
 
 
-def _to_its_end(code: str) -> str:
-    """A bare program up to the prose that follows it: the longest part, by lines, that is Python."""
+def _without_prose(code: str) -> str:
+    """A bare program without the prose after it: the longest part, in whole lines, that is valid Python."""
     lines = _without_trailer(code).splitlines()
     for end in range(len(lines), 1, -1):
         if _tree("\n".join(lines[:end])) is not None:
             return "\n".join(lines[:end])
         if lines[end - 1].startswith((" ", "\t")):
-            break  # its own last line is at fault: the kernel's error is the one to tell
+            break  # the program's last line is invalid: the kernel reports the error
     return "\n".join(lines)
 
 
@@ -228,7 +227,7 @@ def _without_trailer(code: str) -> str:
 
 
 def _returns(program: str) -> bool:
-    """Whether the one function of a program returns something itself."""
+    """Whether the only function of a program has a return statement."""
     tree = _tree(program)
     return tree is not None and any(isinstance(each, ast.Return) for each in _own_nodes(tree.body[0]))
 
@@ -243,7 +242,7 @@ def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:
 def _tree(program: str) -> ast.Module | None:
     try:
         return parse_source(textwrap.dedent(program))
-    except _UNREADABLE:
+    except _PARSE_ERRORS:
         return None
 
 

@@ -1,5 +1,6 @@
-"""Ask the roles:
-every request is a conversation of its own, one turn of text, and a case laid out as in the published data.
+"""Ask the coder, the critics and the refiner. Every request is a separate conversation of one user turn.
+
+A case (program, result and trace) is laid out as in the published data, so that models trained on it fit.
 """
 
 from __future__ import annotations
@@ -19,22 +20,27 @@ from pyvision.strategies.vdebugger.verdicts import (
     marks_in,
     marks_of_blocks,
     read_word,
+    restore_unmarked,
     verdict_of,
-    within,
 )
 from pyvision.text.prompts import load, render
 from pyvision.types import Message, Reply, Text
 
 Style: TypeAlias = Literal["instruct", "trained"]
+_CUT = "the reply was cut at its length limit; raise max_tokens"
+
+
+class RefusalError(Exception):
+    """The coder declined; the message is its reply."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoleClient:
-    """The question as the roles are asked it.
+    """Asks the roles about one question.
 
     style: `instruct` explains the task; `trained` sends the bare case, for models that were trained on it.
-    with_feedback: whether a case holds result and trace. keep, feedback_chars: which end of a long trace, and how
-    much of it.
+    with_feedback: whether a case holds result and trace. keep, feedback_chars: which end of a long trace is shown,
+    and how much of it.
     """
 
     episode: Episode
@@ -45,21 +51,21 @@ class RoleClient:
     feedback_chars: int = 8000
 
     def ask(self, role: str, prompt: str, *, logprobs: bool = False, **variables: object) -> Reply:
-        """Put a prompt of prompts/vdebugger to a role. Raises LimitReached and ModelError, as Episode.ask does."""
+        """Send a prompt of prompts/vdebugger to a role. Raises LimitReached and ModelError, as Episode.ask does."""
         text = render(f"vdebugger/{prompt}.md", **variables)
         return self.episode.ask(role, (Message("user", (Text(text),)),), logprobs=logprobs)
 
     def ask_about(
         self, role: str, prompt: str, execution: Execution, program: str, *, logprobs: bool = False
     ) -> Reply:
-        """Put a case to a role: the question, a program (the one that ran, or it with marks) and what it did."""
+        """Send a case to a role: the question, a program (as it ran, or with marks in it) and what it did."""
         case = self.case(execution, program)
         if self.style == "trained":
             return self.ask(role, f"{prompt}_trained", logprobs=logprobs, case=case)
         return self.ask(role, prompt, logprobs=logprobs, case=case, api=api_text())
 
     def case(self, execution: Execution, program: str) -> str:
-        """The question as a comment, the program, and behind it what it returned and its trace."""
+        """The question as a comment, the program, and after it the value it returned and its trace."""
         line = self.query.line
         if not self.with_feedback:
             return render("vdebugger/case_without_feedback.md", line=line, program=program)
@@ -75,23 +81,9 @@ class RoleClient:
         return f"{execution.trace}\n[{execution.error}]".lstrip("\n") if ended else execution.trace
 
 
-def api_text() -> str:
-    """The functions that a program may call, as a model is shown them."""
-    text = load("vdebugger/api.py")
-    return text[text.index("class ImagePatch") :].rstrip("\n")
-
-
-# ---- The coder and the refiner: whole programs, read out of their replies.
-
-
-class Refused(Exception):  # noqa: N818 - it says what happened
-    """The coder declined; the message is its own."""
-
-
 def draft(client: RoleClient) -> str | None:
-    """A first program; asked for once more where the reply holds none, then None. Raises Refused."""
+    """A first program, or None if neither the first reply nor a second one holds a program. Raises RefusalError."""
     query = client.query
-    program = ""
     for prompt in ("coder", "coder_again"):
         reply = client.ask(
             "coder",
@@ -102,85 +94,53 @@ def draft(client: RoleClient) -> str | None:
             signature=query.signature,
         )
         if reply.finish == "refusal":
-            raise Refused(reply.text)
-        program = _read(client, reply, "coder") or ""
-        if program:
-            break
-    return program or None
+            raise RefusalError(reply.text)
+        if program := _read_program(client, reply, "coder"):
+            return program
+    return None
 
 
 def refine(
     client: RoleClient, execution: Execution, verdict: Verdict, *, constrain: bool = False
 ) -> str | None:
-    """A new program in place of one that was found wrong, or None where the reply holds none.
+    """A new program in place of one judged wrong, or None if the reply holds none.
 
-    constrain: lines without a mark stay as they are.
+    constrain: changes to unmarked lines are undone.
     """
     spans = verdict.marks.spans
     reply = client.ask_about("refiner", "refiner", execution, mark_program(execution.program, spans))
     if reply.finish == "refusal":
         client.episode.note("refused", role="refiner", why=reply.text[:500])
         return None
-    program = _read(client, reply, "refiner")
+    program = _read_program(client, reply, "refiner")
     if program is None or not (constrain and spans):
         return program
-    return _confine(client, execution.program, program, verdict)
-
-
-def examples_of(form: FormName) -> str:
-    """The worked programs of a form."""
-    text = load(f"vdebugger/examples/{form}.py")
-    return text[text.index("# Given") :].rstrip("\n")
-
-
-def _confine(client: RoleClient, old: str, new: str, verdict: Verdict) -> str | None:
-    checked = canonical(new, client.query.signature)
-    confined = within(old, checked.text, verdict.marks.spans)
-    if confined == checked.text:
-        return confined
-    client.episode.note("outside_span", why="lines without a mark were changed, and are kept", program=new)
-    return None if canonical(confined, client.query.signature).error else confined
-
-
-def _read(client: RoleClient, reply: Reply, role: str) -> str | None:
-    try:
-        return program_in(reply.text, client.query.signature)
-    except FormatError as error:
-        why = (
-            "the reply was cut at its length limit; raise max_tokens"
-            if reply.finish == "length"
-            else str(error)
-        )
-        client.episode.note("malformed", role=role, why=why)
-        return None
-
-
-# ---- The critics: how each mode finds out whether a program is right, and where it is not.
+    return _constrain(client, execution.program, program, verdict)
 
 
 def critique(client: RoleClient, execution: Execution, threshold: float | None) -> Verdict:
     """The critic of the paper: right, or wrong with the faulty span marked."""
     program = execution.program
     reply = client.ask_about("critic", "critic", execution, program, logprobs=threshold is not None)
-    _check(client, reply, "critic")
+    _note_faults(client, reply, "critic")
     return verdict_of(reply, marks_in(reply.text, program), threshold)
 
 
 def judge_blocks(client: RoleClient, execution: Execution, threshold: float | None) -> Verdict:
-    """A verdict on every block; the first wrong one is the span. Judged like any program where nothing ran."""
+    """A verdict on every block; the first wrong one is the span. Without a trace, the program is judged as a whole."""
     if execution.steps is None:
         return critique(client, execution, threshold)
     case = client.case(execution, format_blocks(execution.program, execution.steps))
     reply = client.ask("critic", "critic_blocks", case=case)
-    _check(client, reply, "critic")
+    _note_faults(client, reply, "critic")
     marks, accepted = marks_of_blocks(reply.text, execution.program)
     return Verdict("right" if accepted else "wrong" if marks.spans else "unclear", accepted, None, marks)
 
 
 def self_debug(client: RoleClient, execution: Execution) -> tuple[Verdict, str | None]:
-    """The coder looks at its own program and what it did: it is right, or here is a better one."""
+    """The coder looks at its own program and at what it did, and either accepts it or writes a better one."""
     reply = client.ask_about("coder", "self_debug", execution, execution.program)
-    _check(client, reply, "coder")
+    _note_faults(client, reply, "coder")
     try:
         program = program_in(reply.text, client.query.signature)
     except FormatError as error:
@@ -189,8 +149,37 @@ def self_debug(client: RoleClient, execution: Execution) -> tuple[Verdict, str |
     return Verdict("wrong", is_accepted=False, marks=Marks(fault="this mode marks nothing")), program
 
 
-def _check(client: RoleClient, reply: Reply, role: str) -> None:
+def api_text() -> str:
+    """The functions that a program may call, as shown to a model."""
+    text = load("vdebugger/api.py")
+    return text[text.index("class ImagePatch") :].rstrip("\n")
+
+
+def examples_of(form: FormName) -> str:
+    """The example programs of a form."""
+    text = load(f"vdebugger/examples/{form}.py")
+    return text[text.index("# Given") :].rstrip("\n")
+
+
+def _read_program(client: RoleClient, reply: Reply, role: str) -> str | None:
+    try:
+        return program_in(reply.text, client.query.signature)
+    except FormatError as error:
+        client.episode.note("malformed", role=role, why=_CUT if reply.finish == "length" else str(error))
+        return None
+
+
+def _constrain(client: RoleClient, old: str, new: str, verdict: Verdict) -> str | None:
+    checked = canonical(new, client.query.signature)
+    constrained = restore_unmarked(old, checked.text, verdict.marks.spans)
+    if constrained == checked.text:
+        return constrained
+    client.episode.note("outside_span", why="changes to unmarked lines were undone", program=new)
+    return None if canonical(constrained, client.query.signature).error else constrained
+
+
+def _note_faults(client: RoleClient, reply: Reply, role: str) -> None:
     if reply.finish == "refusal":
         client.episode.note("refused", role=role, why=reply.text[:500])
     if reply.finish == "length":
-        client.episode.note("cut", role=role, why="the reply was cut at its length limit; raise max_tokens")
+        client.episode.note("cut", role=role, why=_CUT)

@@ -123,7 +123,9 @@ def test_a_state_with_nothing_left_is_taken_back_and_what_led_there_excluded() -
             "document": [hits("Fish"), hits("Orlen")],
         },
     )
-    assert stage.notes("backtrack") == [{"from": "vqa", "to": "START", "why": "nothing is left to try there"}]
+    assert stage.notes("backtrack") == [
+        {"from": "vqa", "to": "START", "why": "no action is left to try there"}
+    ]
     third = stage.notes("plan")[2]
     assert (third["state"], third["excluded"]) == ("START", ["vqa"])
     assert "Wrong Bridge" not in stage.request_text("planner", 2)
@@ -163,7 +165,7 @@ def test_without_backtracking_a_dead_end_ends_the_walk() -> None:
     )
     assert stage.notes("backtrack") == []
     assert stage.answer.text == "1900"
-    assert stage.answer.remark == "best effort: nowhere is left to go"
+    assert stage.answer.remark == "best effort: no action is left to try"
 
 
 def test_of_object_select_the_object_is_excluded_and_not_the_action() -> None:
@@ -238,7 +240,7 @@ def test_the_same_search_is_not_made_twice() -> None:
         },
     )
     assert len(stage.tools["document"].requests) == 1
-    why = "web_search was asked that before: when was Orlen Bridge finished?"
+    why = "web_search was already asked this: when was Orlen Bridge finished?"
     assert stage.notes("malformed") == [{"role": "planner", "why": why}]
     assert stage.answer.text == "1871"
 
@@ -382,11 +384,11 @@ def test_a_group_that_is_taken_away_is_never_used(group: str, gone: set[str]) ->
 
 
 def test_options_that_make_no_sense_are_named() -> None:
-    with pytest.raises(ConfigError, match="option calls is 0; it takes 1 or more"):
+    with pytest.raises(ConfigError, match="option calls is 0; it must be 1 or more"):
         Avis(calls=0)
     with pytest.raises(ConfigError) as caught:
         Avis(graph=Path("nowhere.json"))
     told = "option graph: 'nowhere.json' cannot be read (No such file or directory); give a JSON file"
     assert str(caught.value) == told
-    with pytest.raises(ConfigError, match="option examples: there is no folder 'nowhere'; give one that"):
+    with pytest.raises(ConfigError, match="option examples: 'nowhere' is not a folder; give one that"):
         Avis(examples=Path("nowhere"))

@@ -66,7 +66,7 @@ def test_a_row_without_an_answer_ends_in_a_best_effort() -> None:
         {"reasoner": ["Let me see: nothing.\nAnswer: unknown", "Answer: 1870"]}, TOOLS, mode="sequential_vqa"
     )
     assert stage.answer.text == "1870"
-    assert stage.answer.remark == "best effort: the row of tools did not bring an answer"
+    assert stage.answer.remark == "best effort: the fixed sequence of tools led to no answer"
 
 
 @pytest.mark.parametrize(

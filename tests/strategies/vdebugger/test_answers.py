@@ -65,7 +65,7 @@ def test_what_is_no_box_is_none(text: str) -> None:
     "box", [[1, 2, 3], [3, 0, 1, 1], [0, 0, float("inf"), 1], ["0", 0, 1, 1], True, [True, 0, 2, 2]]
 )
 def test_a_box_that_cannot_be_is_refused(box: Any) -> None:
-    with pytest.raises(FormatError, match="where a patch was asked for"):
+    with pytest.raises(FormatError, match="a patch was expected"):
         answer_of(returned("ImagePatch", "?", box=box), "box", 100)
 
 

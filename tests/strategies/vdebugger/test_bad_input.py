@@ -47,7 +47,7 @@ RESULTS = {
     "nothing": ("return '  '", "returned a str"),
     "an array": ("import numpy\nreturn numpy.zeros((3, 3))", "returned a ndarray"),
     "a patch": ("return ImagePatch(image)", "returned a ImagePatch"),
-    "no number": ("return float('nan')", "is no number"),
+    "no number": ("return float('nan')", "is not a finite number"),
     "an endless number": ("return 10 ** 4000", "more than 30 digits"),
 }
 
@@ -110,7 +110,10 @@ def test_a_coder_that_refuses_ends_it(stage: Stage) -> None:
 VERDICTS = {
     "wrong": ("nothing is marked", []),
     "wrong <<<BUG>>>cups": ("half a mark", []),
-    "wrong <<<BUG>>>plates<<<BUG/>>>": ("what is marked is not in the program, or more than once", []),
+    "wrong <<<BUG>>>plates<<<BUG/>>>": (
+        "the marked text is not in the program, or occurs more than once",
+        [],
+    ),
     "wrong <<<BUG>>>'cup'<<<BUG/>>> and <<<BUG>>>str(len(cups))<<<BUG/>>>": (
         "several spans are marked",
         ["'cup'", "str(len(cups))"],
