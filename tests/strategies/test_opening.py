@@ -65,7 +65,7 @@ def test_the_only_prompt_of_a_file_needs_no_key(tmp_path: Path) -> None:
     ("content", "key", "told"),
     [
         ("{", None, "not JSON"),
-        ("[1]", None, "object of texts"),
+        ("[1]", None, "must be a JSON object"),
         ('{"a": "{query}", "b": ""}', None, "--prompt: a, b"),
         ('{"a": "{query}"}', "c", "no prompt 'c'"),
         ('{"a": "{unknown}"}', "a", "cannot be filled"),

@@ -1,6 +1,6 @@
 """The debate on a graph: blueprint, then rounds of proponents and opponents, until the graphs agree (Algorithm 1).
 
-Of n debaters a side, each refines what the one before left; a side's graph is that of its last debater. The next
+Of n debaters a side, each refines the graph of the one before; a side's graph is that of its last debater. The next
 blueprint is the opponents' graph. The moderator answers once at the end, or in every round.
 """
 
@@ -12,103 +12,9 @@ from typing import Any, Literal
 
 from pyvision.errors import ConfigError
 from pyvision.strategies.bdog.graphs import Difference, Graph, Repair, difference, read_graph, truncate
-from pyvision.strategies.bdog.roles import Exchange, RoleClient, decide
+from pyvision.strategies.bdog.roles import RoleClient, Turn, decide
 from pyvision.text.prompts import render
 from pyvision.types import Answer
-
-
-@dataclass(frozen=True, slots=True)
-class Round:
-    """The graphs of one round. number: counted from 1. why_last: why no other follows, or None."""
-
-    number: int
-    affirmative: Graph
-    negative: Graph
-    why_last: str | None = None
-
-
-def debate_on_graph(options: BdogOptions, client: RoleClient) -> Answer:
-    """BDoG as a whole."""
-    tentative: list[Answer] = []
-    for each in _rounds(options, client):
-        if each.why_last or options.every_round:
-            tentative.append(_moderate(client, each))
-    answered = [answer for answer in tentative if answer.text is not None]
-    if answered and tentative[-1].text is None:  # an earlier round's, where the last one brought none
-        client.episode.note("earlier_answer", why=tentative[-1].remark or tentative[-1].end_reason)
-        return answered[-1]
-    return tentative[-1]
-
-
-def answer_from_blueprint(options: BdogOptions, client: RoleClient) -> Answer:
-    """The ablation without a debate: a graph, then the answer."""
-    blueprint = _generator(options, client).generate("blueprint", Graph(), round_=0)
-    question = client.question.full_text
-    return decide(client, "moderator", "graph_answer", question=question, graph=blueprint.json()).answer
-
-
-def _rounds(options: BdogOptions, client: RoleClient) -> Iterator[Round]:
-    """Rounds until one is the last: agreed, as many as allowed, or no budget for another."""
-    generator = _generator(options, client)
-    blueprint = generator.generate("blueprint", Graph(), round_=0)
-    for number in range(1, options.rounds + 1):
-        affirmative = _side("proponent", blueprint, options, generator, number)
-        negative = _side("opponent", affirmative, options, generator, number)
-        changes = {"inter": difference(blueprint, negative), "intra": difference(affirmative, negative)}
-        for kind, changed in changes.items():
-            client.episode.note("difference", comparison=kind, round=number, **_format(changed, options))
-        distance = changes[options.stop_on].distance(count_added=options.count_added)
-        why_last = _why_last(options, client, number, distance if affirmative or negative else None)
-        if why_last:
-            client.episode.note("debate_ended", round=number, why=why_last, distance=distance)
-        yield Round(number, affirmative, negative, why_last)
-        if why_last:
-            return
-        blueprint = negative
-
-
-def _generator(options: BdogOptions, client: RoleClient) -> GraphGenerator:
-    return GraphGenerator(client, options.max_objects, options.choices_in_graphs)
-
-
-def _side(role: str, graph: Graph, options: BdogOptions, generator: GraphGenerator, number: int) -> Graph:
-    for debater in range(1, options.debaters + 1):
-        if generator.client.episode.last_call():
-            break  # the one reply that is left is the moderator's
-        graph = generator.generate(role, graph, round_=number, debater=debater)
-    return graph
-
-
-def _format(changed: Difference, options: BdogOptions) -> dict[str, Any]:
-    return {
-        "counts": changed.counts(),
-        "condensation": changed.condensation(),
-        "distance": changed.distance(count_added=options.count_added),
-        "paper_distance": changed.paper_distance(),
-    }
-
-
-def _why_last(options: BdogOptions, client: RoleClient, number: int, distance: int | None) -> str | None:
-    """distance: None where there are no graphs to compare."""
-    limit = client.episode.last_call()
-    if limit:
-        return limit
-    if distance is None:
-        return "no_graph"
-    if options.epsilon is not None and distance <= options.epsilon:
-        return "agreed"
-    return "rounds" if number == options.rounds else None
-
-
-def _moderate(client: RoleClient, each: Round) -> Answer:
-    graphs = {"affirmative": each.affirmative.json(), "negative": each.negative.json()}
-    verdict = decide(client, "moderator", "moderator", question=client.question.full_text, **graphs)
-    client.episode.note("tentative_answer", round=each.number, answer=verdict.answer.text)
-    return verdict.answer
-
-
-# ---- What can be chosen of a debate, and which values it takes.
-
 
 Personality = Literal["none", "surveyor", "doubter", "reader"]  # the files of prompts/bdog/personalities
 Mode = Literal["bdog", "debate_only", "graph_only", "plain", "self_correction", "majority_vote"]
@@ -118,12 +24,12 @@ Mode = Literal["bdog", "debate_only", "graph_only", "plain", "self_correction", 
 class BdogOptions:
     """The fields of `--set` for this strategy.
 
-    epsilon: the distance of graphs at which a debate ends; None: it goes all its rounds, as in the released code.
-    stop_on: the distance of the blueprint and the next one (`inter`, equation 6), or of the two sides (`intra`,
-    Algorithm 1). count_added: what was added counts as distance too; the paper speaks of updated and pruned only, and
-    a debate then ends on a graph that still grows. choices_in_graphs: debaters see the choices; without, the paper's
-    appendix C.3 reports 2.4 to 3.4 points more for its small model. every_round: the moderator is asked after every
-    round, and not only at the end. max_objects: the paper's 20; its code says 3.
+    epsilon: the distance of graphs at which a debate ends; none: all rounds are run, as in the released code.
+    stop_on: the distance between the blueprint and the next one (`inter`, equation 6), or between the two sides
+    (`intra`, Algorithm 1). count_added: additions count as distance too; the paper names only updates and deletions,
+    and then a debate ends while its graph is still growing. choices_in_graphs: debaters see the choices; without
+    them, the paper's appendix C.3 reports 2.4 to 3.4 points more for its small model. every_round: the moderator is
+    asked after every round, not only at the end. max_objects: the paper's 20; its code says 3.
     """
 
     mode: Mode = "bdog"
@@ -143,31 +49,122 @@ class BdogOptions:
     def __post_init__(self) -> None:
         for name in ("rounds", "debaters", "max_objects"):
             if getattr(self, name) < 1:
-                raise ConfigError(f"option {name} is {getattr(self, name)}; it takes a whole number above 0")
+                raise ConfigError(
+                    f"option {name} is {getattr(self, name)}; it must be a whole number above 0"
+                )
         if self.epsilon is not None and not self.epsilon >= 0:
-            raise ConfigError(f"option epsilon is {self.epsilon}; it takes a distance, 0 or more, or none")
+            raise ConfigError(
+                f"option epsilon is {self.epsilon}; it must be a distance of 0 or more, or none"
+            )
 
     @property
     def calls(self) -> int:
-        """How many replies a debate of all rounds takes, when none of them needs mending."""
+        """How many replies a debate of all rounds takes if none of them needs a repair."""
         return 1 + 2 * self.debaters * self.rounds + (self.rounds if self.every_round else 1)
 
 
-# ---- Get a graph out of a role: read, asked for again where it is empty, condensed where it is too large, noted.
+def debate_on_graph(options: BdogOptions, client: RoleClient) -> Answer:
+    """The whole method."""
+    tentative: list[Answer] = []
+    for each in _rounds(options, client):
+        if each.why_last or options.every_round:
+            tentative.append(_moderate(client, each))
+    answered = [answer for answer in tentative if answer.text is not None]
+    if answered and tentative[-1].text is None:  # use an earlier round's if the last one brought none
+        client.episode.note("earlier_answer", why=tentative[-1].remark or tentative[-1].end_reason)
+        return answered[-1]
+    return tentative[-1]
+
+
+def answer_from_blueprint(options: BdogOptions, client: RoleClient) -> Answer:
+    """The ablation without a debate: a graph, then the answer."""
+    blueprint = _generator(options, client).generate("blueprint", Graph(), round_=0)
+    question = client.question.full_text
+    return decide(client, "moderator", "graph_answer", question=question, graph=blueprint.json()).answer
+
+
+@dataclass(frozen=True, slots=True)
+class _Round:
+    """The graphs of one round. number: counted from 1. why_last: why no other round follows, or None."""
+
+    number: int
+    affirmative: Graph
+    negative: Graph
+    why_last: str | None = None
+
+
+def _rounds(options: BdogOptions, client: RoleClient) -> Iterator[_Round]:
+    """Rounds until the graphs agree, the maximum is reached, or the budget allows no other."""
+    generator = _generator(options, client)
+    blueprint = generator.generate("blueprint", Graph(), round_=0)
+    for number in range(1, options.rounds + 1):
+        affirmative = _side("proponent", blueprint, options, generator, number)
+        negative = _side("opponent", affirmative, options, generator, number)
+        changes = {"inter": difference(blueprint, negative), "intra": difference(affirmative, negative)}
+        for kind, changed in changes.items():
+            client.episode.note("difference", comparison=kind, round=number, **_plain(changed, options))
+        distance = changes[options.stop_on].distance(count_added=options.count_added)
+        why_last = _why_last(options, client, number, distance if affirmative or negative else None)
+        if why_last:
+            client.episode.note("debate_ended", round=number, why=why_last, distance=distance)
+        yield _Round(number, affirmative, negative, why_last)
+        if why_last:
+            return
+        blueprint = negative
+
+
+def _generator(options: BdogOptions, client: RoleClient) -> GraphGenerator:
+    return GraphGenerator(client, options.max_objects, options.choices_in_graphs)
+
+
+def _side(role: str, graph: Graph, options: BdogOptions, generator: GraphGenerator, number: int) -> Graph:
+    for debater in range(1, options.debaters + 1):
+        if generator.client.episode.last_call():
+            break  # the one reply that is left is the moderator's
+        graph = generator.generate(role, graph, round_=number, debater=debater)
+    return graph
+
+
+def _plain(changed: Difference, options: BdogOptions) -> dict[str, Any]:
+    return {
+        "counts": changed.counts(),
+        "condensation": changed.condensation(),
+        "distance": changed.distance(count_added=options.count_added),
+        "paper_distance": changed.paper_distance(),
+    }
+
+
+def _why_last(options: BdogOptions, client: RoleClient, number: int, distance: int | None) -> str | None:
+    """distance: None if there are no graphs to compare."""
+    limit = client.episode.last_call()
+    if limit:
+        return limit
+    if distance is None:
+        return "no_graph"
+    if options.epsilon is not None and distance <= options.epsilon:
+        return "agreed"
+    return "rounds" if number == options.rounds else None
+
+
+def _moderate(client: RoleClient, each: _Round) -> Answer:
+    graphs = {"affirmative": each.affirmative.json(), "negative": each.negative.json()}
+    answer = decide(client, "moderator", "moderator", question=client.question.full_text, **graphs).answer
+    client.episode.note("tentative_answer", round=each.number, answer=answer.text)
+    return answer
 
 
 @dataclass(frozen=True, slots=True)
 class GraphGenerator:
-    """How graphs are asked for. max_objects: what the size constraint allows. with_choices: shown to debaters too."""
+    """Asks roles for graphs. max_objects: the size limit. with_choices: whether debaters see the choices."""
 
     client: RoleClient
     max_objects: int
     with_choices: bool
 
     def generate(self, role: str, fallback: Graph, *, round_: int, debater: int = 1) -> Graph:
-        """The graph that a role makes of the `fallback`, which stays where it gives none.
+        """The graph that a role makes of the `fallback`, or the `fallback` itself if the role gives none.
 
-        round_: 0 for the blueprint. Every graph is noted as `graph`, with how it came about.
+        round_: 0 for the blueprint. Every graph is noted as `graph`, with the steps that led to it.
         """
         known = {} if role == "blueprint" else {"graph": fallback.json()}
         question = self.client.question
@@ -192,15 +189,15 @@ class GraphGenerator:
 
 @dataclass(slots=True)
 class _Draft:
-    """One graph on its way: what was said last, and the steps that were taken."""
+    """One graph in the making: the last turn of the role, and the steps taken."""
 
     generator: GraphGenerator
-    exchange: Exchange
+    turn: Turn
     steps: list[str] = field(default_factory=list)
     repairs: tuple[Repair, ...] = ()
 
     def graph(self) -> Graph | None:
-        """The graph, or None where the role refused or twice drew nothing."""
+        """The graph, or None if the role refused or twice gave an empty one."""
         found = self._read()
         if found is None:
             return None
@@ -216,8 +213,8 @@ class _Draft:
         if len(graph.nodes) <= limit:
             return graph
         if not self._is_last_call:
-            told = {"count": len(graph.nodes), "max_objects": limit}
-            graph = self._again("condensed", "condense", **told) or graph
+            sizes = {"count": len(graph.nodes), "max_objects": limit}
+            graph = self._again("condensed", "condense", **sizes) or graph
         if len(graph.nodes) <= limit:
             return graph
         self.steps.append("cut")
@@ -226,14 +223,14 @@ class _Draft:
     def _again(self, step: str, prompt: str, **variables: object) -> Graph | None:
         self.steps.append(step)
         form = self.generator.form
-        self.exchange = self.generator.client.follow(self.exchange, prompt, form=form, **variables)
+        self.turn = self.generator.client.follow(self.turn, prompt, form=form, **variables)
         return self._read()
 
     def _read(self) -> Graph | None:
-        if self.exchange.reply.finish == "refusal":
+        if self.turn.reply.finish == "refusal":
             self.steps.append("refused_kept")
             return None
-        graph, self.repairs = read_graph(self.exchange.reply.text)
+        graph, self.repairs = read_graph(self.turn.reply.text)
         self.steps.append("read")
         return graph
 

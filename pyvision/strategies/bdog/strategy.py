@@ -1,4 +1,4 @@
-"""The strategy; its option `mode` chooses the debate or one of the baselines that it is measured against."""
+"""The BDoG strategy and the baselines that it is compared with; `mode` chooses between them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,19 @@ from typing import ClassVar
 
 from pyvision.agent.episode import Episode
 from pyvision.strategies.bdog.debate import BdogOptions, Mode, answer_from_blueprint, debate_on_graph
-from pyvision.strategies.bdog.roles import RoleClient, Verdict, decide, ending, parse_choices, settle
+from pyvision.strategies.bdog.roles import (
+    Decision,
+    RoleClient,
+    decide,
+    decide_from,
+    format_ending,
+    parse_choices,
+)
 from pyvision.text.replies import without_thinking
 from pyvision.types import Answer, Question
+
+_NOTHING_YET = "(nothing yet)"
+_SIDES = {"proponent": "affirmative", "opponent": "negative"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +35,7 @@ class Bdog(BdogOptions):
     needs: ClassVar[tuple[str, ...]] = ()
 
     def solve(self, question: Question, episode: Episode) -> Answer:
-        """Raises ConfigError for a question of more than 26 choices."""
+        """Raises ConfigError for a question with more than 26 choices."""
         personalities = {role: getattr(self, f"{role}_personality", "none") for role in self.roles}
         client = RoleClient(parse_choices(question), question.images, episode, personalities)
         if not question.images:
@@ -35,20 +45,13 @@ class Bdog(BdogOptions):
         return _MODES[self.mode](self, client)
 
 
-# ---- What the debate on a graph is measured against: opinions in place of graphs, one call, and more calls of one kind.
-
-
-_NOTHING_YET = "(nothing yet)"
-_SIDES = {"proponent": "affirmative", "opponent": "negative"}
-
-
-def plain(options: BdogOptions, client: RoleClient) -> Answer:
+def _plain(options: BdogOptions, client: RoleClient) -> Answer:
     """One call."""
-    return _solved(client).answer
+    return _solve(client).answer
 
 
-def debate_of_opinions(options: BdogOptions, client: RoleClient) -> Answer:
-    """As the debate on a graph, with free text in place of graphs: the same roles, calls and order, all rounds."""
+def _debate_only(options: BdogOptions, client: RoleClient) -> Answer:
+    """Like the debate on a graph, but with free text: the same roles, calls and order, always all rounds."""
     opinions = dict.fromkeys(_SIDES, _NOTHING_YET)
     for number in range(1, options.rounds + 1):
         for role, other in (("proponent", "opponent"), ("opponent", "proponent")):
@@ -62,28 +65,28 @@ def debate_of_opinions(options: BdogOptions, client: RoleClient) -> Answer:
     return _moderate(client, opinions, options.rounds).answer
 
 
-def self_correction(options: BdogOptions, client: RoleClient) -> Answer:
-    """One answer, reconsidered by the same role in the same conversation, once for every round of a debate."""
-    verdict = _solved(client)
+def _self_correction(options: BdogOptions, client: RoleClient) -> Answer:
+    """One answer, which the same role reconsiders in the same conversation, once for every round of a debate."""
+    decision = _solve(client)
     for number in range(1, options.rounds + 1):
-        if verdict.exchange.reply.finish == "refusal" or client.episode.last_call():
+        if decision.turn.reply.finish == "refusal" or client.episode.last_call():
             break
-        client.episode.note("tentative_answer", round=number - 1, answer=verdict.answer.text)
-        exchange = client.follow(verdict.exchange, "reconsider", ending=ending(client.question))
-        after = settle(client, exchange)
-        verdict = Verdict(after.answer if after.answer.text else verdict.answer, after.exchange)
-    return verdict.answer
+        client.episode.note("tentative_answer", round=number - 1, answer=decision.answer.text)
+        turn = client.follow(decision.turn, "reconsider", ending=format_ending(client.question))
+        after = decide_from(client, turn)
+        decision = Decision(after.answer if after.answer.text else decision.answer, after.turn)
+    return decision.answer
 
 
-def majority_vote(options: BdogOptions, client: RoleClient) -> Answer:
-    """The most frequent answer of as many calls as a whole debate makes; of equals, the one that came first.
+def _majority_vote(options: BdogOptions, client: RoleClient) -> Answer:
+    """The most frequent answer of as many calls as a whole debate makes; in a tie, the one that came first.
 
-    Says something only where the replies differ: with a model that samples.
+    It differs from one call only if the replies differ, as those of a model that samples do.
     """
     votes: Counter[str] = Counter()
     for number in range(1, options.calls + 1):
         is_last = number == options.calls or client.episode.last_call() is not None
-        answer = _solved(client).answer
+        answer = _solve(client).answer
         client.episode.note("vote", number=number, answer=answer.text)
         votes.update([" ".join(answer.text.split())] if answer.text is not None else [])
         if is_last or answer.end_reason == "refused":
@@ -91,12 +94,12 @@ def majority_vote(options: BdogOptions, client: RoleClient) -> Answer:
     return Answer(max(votes, key=lambda text: votes[text])) if votes else answer
 
 
-def _solved(client: RoleClient) -> Verdict:
+def _solve(client: RoleClient) -> Decision:
     return decide(client, "solver", "plain", question=client.question.full_text)
 
 
 def _opinion(client: RoleClient, role: str, other: str, own: str) -> str:
-    """What the role says now; what it said before, where it refuses or says nothing."""
+    """The role's new opinion, or its last one if the reply is a refusal or empty."""
     question = client.question.full_text
     reply = client.ask(role, "opinion", side=_SIDES[role], question=question, other=other).reply
     if reply.finish == "refusal":
@@ -105,18 +108,18 @@ def _opinion(client: RoleClient, role: str, other: str, own: str) -> str:
     return without_thinking(reply.text).strip() or own
 
 
-def _moderate(client: RoleClient, opinions: dict[str, str], number: int) -> Verdict:
-    told = {side: opinions[role] for role, side in _SIDES.items()}
-    verdict = decide(client, "moderator", "opinions_answer", question=client.question.full_text, **told)
-    client.episode.note("tentative_answer", round=number, answer=verdict.answer.text)
-    return verdict
+def _moderate(client: RoleClient, opinions: dict[str, str], number: int) -> Decision:
+    sides = {side: opinions[role] for role, side in _SIDES.items()}
+    decision = decide(client, "moderator", "opinions_answer", question=client.question.full_text, **sides)
+    client.episode.note("tentative_answer", round=number, answer=decision.answer.text)
+    return decision
 
 
 _MODES: Mapping[Mode, Callable[[BdogOptions, RoleClient], Answer]] = {
     "bdog": debate_on_graph,
-    "debate_only": debate_of_opinions,
+    "debate_only": _debate_only,
     "graph_only": answer_from_blueprint,
-    "plain": plain,
-    "self_correction": self_correction,
-    "majority_vote": majority_vote,
+    "plain": _plain,
+    "self_correction": _self_correction,
+    "majority_vote": _majority_vote,
 }

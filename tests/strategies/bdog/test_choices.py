@@ -67,7 +67,7 @@ def test_all_26_letters_can_be_chosen() -> None:
 
 
 def test_more_choices_than_letters_are_refused() -> None:
-    with pytest.raises(ConfigError, match="27 choices; at most 26"):
+    with pytest.raises(ConfigError, match="27 choices; the limit is 26"):
         parse_choices(Question("Which?", choices=("x",) * 27))
 
 

@@ -184,7 +184,7 @@ def test_an_empty_graph_is_no_prose() -> None:
 
 
 def test_a_graph_with_a_loose_edge_is_no_graph() -> None:
-    with pytest.raises(ValueError, match="joins a node that there is not"):
+    with pytest.raises(ValueError, match="joins a node that does not exist"):
         Graph((Node("a", "a"),), (Edge("a", "b", "on"),))
 
 
