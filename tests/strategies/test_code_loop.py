@@ -103,7 +103,9 @@ def test_an_error_turn_keeps_what_was_printed_and_names_the_line() -> None:
     assert "line 2: boom()\nValueError: no" in request_text
 
 
-@pytest.mark.parametrize(("state", "told"), [("kept", "variables are kept"), ("lost", "started anew")])
+@pytest.mark.parametrize(
+    ("state", "told"), [("kept", "variables are kept"), ("lost", "kernel was restarted")]
+)
 def test_a_timeout_is_told_with_what_became_of_the_variables(state: str, told: str) -> None:
     error = CellError("TimeoutError", "too long", 3)
     result = CellResult(
@@ -119,7 +121,7 @@ def test_a_timeout_is_told_with_what_became_of_the_variables(state: str, told: s
 def test_a_dead_kernel_is_told_and_the_next_cell_runs() -> None:
     rehearsal = Rehearsal([cell("a"), cell("b"), ANSWER], [CellResult("died", state="lost"), printed("7")])
     assert rehearsal.solve(CodeLoop()).text == "7"
-    assert "started anew" in rehearsal.request_text(1)
+    assert "kernel was restarted" in rehearsal.request_text(1)
     assert rehearsal.sandbox.cells == ["a", "b"]
 
 
@@ -207,7 +209,7 @@ def test_a_figure_that_is_no_picture_is_left_out_and_said() -> None:
     forged = Figure(b"\x89PNG\r\n\x1a\nnonsense", "image/png", 10, 10)
     rehearsal = Rehearsal([cell(), ANSWER], [CellResult("ok", (forged, figure()))])
     rehearsal.solve(CodeLoop())
-    assert "1 figures of this cell were no valid pictures" in rehearsal.request_text(1)
+    assert "1 figures of this cell were not valid images" in rehearsal.request_text(1)
     assert [event.name for event in rehearsal.events if isinstance(event, ImageDefined)] == ["image_clue_1"]
 
 

@@ -132,7 +132,7 @@ def test_half_a_cell_is_not_run_and_asked_for_once_more() -> None:
 def test_prose_that_was_cut_is_continued_once() -> None:
     rehearsal = Rehearsal([HALF_A_THOUGHT, ANSWER])
     assert rehearsal.solve(CodeLoop()).text == "7"
-    assert "Go on from there" in rehearsal.request_text(1)
+    assert "Continue from there" in rehearsal.request_text(1)
     assert rehearsal.model.requests[1][-2].text == HALF_A_THOUGHT.text
 
 
@@ -188,7 +188,7 @@ def test_the_same_failing_cell_once_more_ends_as_a_loop() -> None:
         (Limits(max_turns=3), Usage(), "turn_limit"),
         (Limits(max_tokens=1000), Usage(900, 50), "token_limit"),
         (Limits(max_pictures=2), Usage(), "picture_limit"),
-        (Limits(max_bytes=60_000), Usage(), "byte_limit"),
+        (Limits(max_bytes=61_000), Usage(), "byte_limit"),
     ],
     ids=["turns", "tokens", "pictures", "bytes"],
 )

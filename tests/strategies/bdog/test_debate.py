@@ -137,7 +137,7 @@ def test_a_graph_over_the_limit_is_condensed_by_one_more_request() -> None:
     rehearsal = rehearse([graph("a, b, c"), graph("a, b"), DOG, DOG, "A"])
     rehearsal.solve(Bdog(max_objects=2, rounds=1))
     assert notes(rehearsal, "graph")[0]["source"] == "read condensed read"
-    assert "has 3 nodes, and 2 are allowed" in rehearsal.request_text(1)
+    assert "has 3 nodes, but the limit is 2" in rehearsal.request_text(1)
 
 
 def test_a_graph_that_stays_over_the_limit_is_cut() -> None:
