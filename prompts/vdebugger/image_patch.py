@@ -251,25 +251,25 @@ def _as_picture(image):
 
 def _number(text):
     """The first number in a text, or None. 1,200 and twelve hundred are numbers."""
-    words = re.findall(r"[a-z]+|" + _DIGITS.pattern, text.lower())
-    for at, word in enumerate(words):
-        if word in _NUMBERS or word in _LARGE:
-            return _spelled(words[at:])
-        if not word[0].isalpha():
-            digits = word.replace(",", "")
+    tokens = re.findall(r"[a-z]+|" + _DIGITS.pattern, text.lower())
+    for at, token in enumerate(tokens):
+        if token in _NUMBERS or token in _LARGE:
+            return _parse_words(tokens[at:])
+        if not token[0].isalpha():
+            digits = token.replace(",", "")
             return float(digits) if "." in digits else int(digits)
     return None
 
 
-def _spelled(words):
+def _parse_words(tokens):
     total, below = 0, None
-    for word in words:
-        if word in _NUMBERS:
-            below = (below or 0) + _NUMBERS[word]
-        elif word == "hundred":
+    for token in tokens:
+        if token in _NUMBERS:
+            below = (below or 0) + _NUMBERS[token]
+        elif token == "hundred":
             below = (1 if below is None else below) * 100
-        elif word in _LARGE:
-            total, below = total + (1 if below is None else below) * _LARGE[word], None
-        elif word != "and":
+        elif token in _LARGE:
+            total, below = total + (1 if below is None else below) * _LARGE[token], None
+        elif token != "and":
             break
     return total + (below or 0)

@@ -19,10 +19,10 @@ from tests.strategies.avis.rigs import (
     answered,
     boxes,
     hits,
-    told,
+    observation,
 )
 
-RED = {"vqa": [told("answer", "red")]}
+RED = {"vqa": [observation("answer", "red")]}
 TWO_STEPS = {"identical_image": [hits("Orlen Bridge")], "document": [hits("Orlen")]}
 
 
@@ -115,7 +115,7 @@ def test_a_search_that_fails_or_finds_nothing_leads_to_the_next_best_step(given:
             "planner": ["identical_image_search", "web_search", "llm_qa"],
             "reasoner": [answered("Orlen Bridge"), answered("1871")],
         },
-        {**TWO_STEPS, "document": [given], "llm_qa": [told("answer", "1871")]},
+        {**TWO_STEPS, "document": [given], "llm_qa": [observation("answer", "1871")]},
     )
     assert stage.path == ["identical_image_search a", "web_search n", "llm_qa a"]
     why = stage.notes("verdict")[1]["why"]
@@ -131,7 +131,7 @@ def test_an_index_that_cannot_be_used_is_noted_and_the_walk_goes_on_without_it()
             "planner": ["vqa", "web_search", "identical_image_search"],
             "reasoner": [answered("Orlen Bridge"), "Answer: 1870"],
         },
-        {"vqa": [told("answer", "Orlen Bridge")], "document": [broken], "identical_image": [broken]},
+        {"vqa": [observation("answer", "Orlen Bridge")], "document": [broken], "identical_image": [broken]},
     )
     assert [note["tool"] for note in stage.notes("tool_unusable")] == ["document", "identical_image"]
     assert stage.answer.text == "1870"
@@ -167,13 +167,13 @@ def test_where_even_a_guess_is_refused_the_end_is_named(reply: Reply, reason: st
     assert "no answer, not even a guess" in (stage.answer.remark or "")
 
 
-@pytest.mark.parametrize("said", ["Object: 7", "the red one", "0", ""])
-def test_a_selector_that_settles_on_no_object_leads_to_another_action(said: str) -> None:
+@pytest.mark.parametrize("reply", ["Object: 7", "the red one", "0", ""])
+def test_a_selector_that_chooses_no_object_leads_to_another_action(reply: str) -> None:
     stage = Stage(
         {
             "decomposer": [LOOK_ONLY],
             "planner": ["object_select", "vqa"],
-            "selector": [said, said],
+            "selector": [reply, reply],
             "reasoner": [answered("red")],
         },
         {**RED, "detect": [boxes("kite")]},

@@ -1,15 +1,15 @@
-"""The fixed rows of tools: their order, their budget, and the one reply that they end in."""
+"""The fixed sequences of tools: their order, their budget, and the one reply that they end in."""
 
 from __future__ import annotations
 
 import pytest
 
 from pyvision.types import Question
-from tests.strategies.avis.rigs import PARTS, Given, Stage, boxes, hits, told
+from tests.strategies.avis.rigs import PARTS, Given, Stage, boxes, hits, observation
 
 TOOLS: dict[str, list[Given]] = {
-    "caption": [told("caption", "a bridge and a boat")],
-    "vqa": [told("answer", "a bridge")],
+    "caption": [observation("caption", "a bridge and a boat")],
+    "vqa": [observation("answer", "a bridge")],
     "detect": [boxes("bridge", "boat")],
     "identical_image": [hits("Orlen Bridge")],
     "similar_image": [hits("Orlen Bridge", "Boats")],

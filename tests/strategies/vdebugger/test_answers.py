@@ -77,9 +77,9 @@ JSON = st.recursive(
 
 
 @given(JSON, st.sampled_from(["vqa", "pair", "list", "box"]))
-def test_whatever_a_program_sends_is_an_answer_or_a_format_error(told: Any, form: Any) -> None:
+def test_whatever_a_program_sends_is_an_answer_or_a_format_error(value: Any, form: Any) -> None:
     try:
-        answer = answer_of(read_returned(told), form, 100)
+        answer = answer_of(read_returned(value), form, 100)
     except FormatError:
         return
     assert 0 < len(answer) <= 600

@@ -34,10 +34,10 @@ FAILURES = {
 
 @pytest.mark.parametrize("kind", FAILURES)
 def test_a_program_that_fails_ends_without_an_answer(stage: Stage, kind: str) -> None:
-    code, status, told = FAILURES[kind]
+    code, status, expected = FAILURES[kind]
     answer = stage.solve([code], ALONE)
     assert (answer.text, answer.end_reason) == (None, "no_answer")
-    assert told in (answer.remark or "")
+    assert expected in (answer.remark or "")
     assert [each["status"] for each in stage.notes("program")] == [status]
 
 
@@ -54,10 +54,10 @@ RESULTS = {
 
 @pytest.mark.parametrize("kind", RESULTS)
 def test_a_result_that_is_no_answer_is_named(stage: Stage, kind: str) -> None:
-    body, told = RESULTS[kind]
+    body, expected = RESULTS[kind]
     answer = stage.solve([program(body)], ALONE)
     assert (answer.text, answer.end_reason) == (None, "no_answer")
-    assert told in (answer.remark or "")
+    assert expected in (answer.remark or "")
 
 
 def test_one_element_of_numpy_is_a_number(stage: Stage) -> None:

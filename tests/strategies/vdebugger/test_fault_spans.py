@@ -93,8 +93,8 @@ def test_a_marked_line_may_become_several_or_none() -> None:
 
 
 @given(st.lists(st.sampled_from(PROGRAM.splitlines()), max_size=8))
-def test_what_is_put_in_never_removes_a_line_without_a_mark(lines: list[str]) -> None:
-    kept = restore_unmarked(PROGRAM, "\n".join(lines), (SECOND_CUPS,)).splitlines()
+def test_an_insertion_never_removes_a_line_without_a_mark(lines: list[str]) -> None:
+    result = restore_unmarked(PROGRAM, "\n".join(lines), (SECOND_CUPS,)).splitlines()
     unmarked = [line for at, line in enumerate(PROGRAM.splitlines()) if at != 3]
-    rest = iter(kept)
+    rest = iter(result)
     assert all(line in rest for line in unmarked)

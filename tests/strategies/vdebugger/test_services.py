@@ -17,7 +17,7 @@ from tests.doubles import CannedSandbox, figure
 
 
 class Gives:
-    """A tool that gives what it was told to."""
+    """A tool with a canned observation."""
 
     purpose = "gives"
 
