@@ -1,14 +1,14 @@
-"""What a visual program works with: ImagePatch, and a few functions beside it.
+"""What a visual program works with: ImagePatch and a few functions.
 
-Geometry happens in here, on PIL images. Whatever needs a model is asked of `host`, which the caller provides:
+Geometry is computed here, on PIL images. Whatever needs a model is requested from `host`, which the caller provides:
     find(picture, name)            -> [[left, lower, right, upper, score], …], pixels from the bottom left, best first
     simple_query(picture, question) -> str
     match(picture, texts)          -> [float, …], higher fits better, comparable within one picture
     depth(picture)                 -> {"depth": rows from the top, "width": …, "height": …}, larger is farther
     llm_query(query, context, long_answer) -> str
-What such a call raises is raised in the program as ServiceError.
+An exception in such a call is raised in the program as ServiceError.
 
-Coordinates are pixels of the original image and count from its bottom left: lower < upper.
+Coordinates are pixels of the original image, measured from its bottom left corner: lower < upper.
 """
 
 # ruff: noqa: A002, FBT002 - the names and the order are those of the published interface
@@ -41,16 +41,16 @@ _DIGITS = re.compile(r"[-+]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d*\.?\d+)")
 
 
 class ServiceError(RuntimeError):
-    """A model behind a method could not do what it was asked. The message says which and why."""
+    """A model behind a method failed. The message says which one and why."""
 
 
 class ImagePatch:
     """A rectangle of an image. left, lower, right, upper: in pixels of the original image, from its bottom left."""
 
     def __init__(self, image, left=None, lower=None, right=None, upper=None, *, _parent=None):
-        """The whole image, or the rectangle of it that is given in its own coordinates.
+        """The whole image, or a rectangle of it in the image's own coordinates.
 
-        What lies outside of the image is cut off. Raises ValueError for a rectangle without area.
+        Parts outside the image are cut off. Raises ValueError for a rectangle without area.
         """
         if isinstance(image, ImagePatch):
             image, _parent = image.cropped_image, _parent or image
@@ -77,35 +77,36 @@ class ImagePatch:
         return f"ImagePatch({', '.join(f'{name}={getattr(self, name)}' for name in names)})"
 
     def crop(self, left, lower, right, upper):
-        """The rectangle of this patch, given in the patch's own coordinates, and CROP_MARGIN_PX around it."""
+        """A rectangle of this patch in the patch's own coordinates, enlarged by CROP_MARGIN_PX on each side."""
         left, lower = int(left) - CROP_MARGIN_PX, int(lower) - CROP_MARGIN_PX
         right, upper = int(right) + CROP_MARGIN_PX, int(upper) + CROP_MARGIN_PX
         return ImagePatch(self.cropped_image, left, lower, right, upper, _parent=self)
 
     def find(self, object_name):
-        """A patch for each object of this name, best first; none is an empty list."""
+        """A patch for each object of this name, best first; an empty list if there is none."""
         boxes = _ask("find", self.cropped_image, str(object_name))
         return [self.crop(*box[:4]) for box in boxes]
 
     def exists(self, object_name):
-        """Whether there is one. Digits, or `number …`, are compared with the number that is written in the patch."""
+        """Whether there is one. Digits, or `number …`, are compared with the number written in the patch."""
         name = str(object_name).strip()
         if name.isdigit() or name.lower().startswith("number"):
-            asked = _number(name.lower().removeprefix("number").strip())
-            return asked == _number(self.simple_query("What number is written in the image (in digits)?"))
+            wanted = _number(name.lower().removeprefix("number").strip())
+            return wanted == _number(self.simple_query("What number is written in the image (in digits)?"))
         return any("yes" in patch.simple_query(f"Is this a {name}?").lower() for patch in self.find(name))
 
     def verify_property(self, object_name, property):
         """Whether the patch shows the object with this property.
 
-        The score is the share of other attributes that `<attribute> <object>` fits worse than `<property> <object>`,
-        ties counted half; it has to be above PROPERTY_THRESHOLD. It depends on the order of the scores only.
+        The score is the share of other attributes for which `<attribute> <object>` fits worse than
+        `<property> <object>`; ties count half, and the score must exceed PROPERTY_THRESHOLD. It depends only on the
+        order of the match scores.
         """
         others = [each for each in _ATTRIBUTES if each != str(property).lower().strip()]
-        asked, *scores = _ask(
+        own_score, *scores = _ask(
             "match", self.cropped_image, [f"{each} {object_name}" for each in (property, *others)]
         )
-        worse = sum(1.0 if score < asked else 0.5 if score == asked else 0.0 for score in scores)
+        worse = sum(1.0 if score < own_score else 0.5 if score == own_score else 0.0 for score in scores)
         return worse / len(scores) > PROPERTY_THRESHOLD
 
     def best_text_match(self, option_list, prefix=None):
@@ -123,7 +124,7 @@ class ImagePatch:
         return str(_ask("simple_query", self.cropped_image, str(question or "What is this?")))
 
     def compute_depth(self):
-        """How far away the patch is: the median over its pixels; larger is farther, without a unit."""
+        """How far away the patch is: the median over its pixels, without a unit; larger is farther."""
         return self._original.depth_of(self.left, self.lower, self.right, self.upper)
 
     def overlaps_with(self, left, lower=None, right=None, upper=None):
@@ -134,7 +135,7 @@ class ImagePatch:
 
 
 class _Original:
-    """The image that patches are of; its depth is asked for once."""
+    """The image that patches are cut from; its depth is requested once."""
 
     def __init__(self, image):
         self.image = image
@@ -151,9 +152,9 @@ class _Original:
 
 
 def best_image_match(list_patches, content, return_index=False):
-    """The patch, or its index, that fits the texts best on average; None of no patches.
+    """The patch, or its index, that fits the texts best on average; None without patches.
 
-    What is compared is how much better the texts fit than a few that say nothing, so that patches can be compared.
+    Each score is how much better the texts fit than a few neutral ones, so that patches can be compared.
     """
     content = [content] if isinstance(content, str) else [str(each) for each in content]
     if not list_patches:
@@ -164,7 +165,7 @@ def best_image_match(list_patches, content, return_index=False):
 
 
 def distance(patch_a, patch_b):
-    """From edge to edge in pixels; minus the intersection over union where they overlap. Of numbers: how far apart."""
+    """From edge to edge in pixels; minus the intersection over union if they overlap. For numbers, their difference."""
     if not isinstance(patch_a, ImagePatch) or not isinstance(patch_b, ImagePatch):
         return abs(patch_a - patch_b)
     across = max(patch_a.left, patch_b.left) - min(patch_a.right, patch_b.right)
@@ -181,7 +182,7 @@ def bool_to_yesno(bool_answer):
 
 
 def llm_query(query, context=None, long_answer=True):
-    """What a language model answers to a question without an image."""
+    """A language model's answer to a question, without the image."""
     return str(_ask("llm_query", str(query), "" if context is None else str(context), bool(long_answer)))
 
 
@@ -196,7 +197,7 @@ def coerce_to_numeric(string, no_string=False):
 
 
 def side_by_side(images):
-    """One picture of several, each in a square of 500 pixels, three in a row."""
+    """Several images in one, each in a square of 500 pixels, three in a row."""
     from PIL import Image
 
     columns = min(3, len(images))
@@ -210,18 +211,18 @@ def side_by_side(images):
 
 
 def answer_as_plain_values(result):
-    """What a program returned, as the host reads it: {"text": …} and what else it is known to be."""
+    """What a program returned, as plain values for the host: its type, its text and, if any, its value or box."""
     value = result[0] if isinstance(result, (list, tuple)) and result else result
-    told = {"type": type(result).__name__, "text": str(result)[:2000], "length": len(str(result))}
+    plain = {"type": type(result).__name__, "text": str(result)[:2000], "length": len(str(result))}
     if isinstance(result, (list, tuple)) and not result:
-        return told | {"empty": True}
+        return plain | {"empty": True}
     if isinstance(value, ImagePatch):
-        return told | {"box": [value.left, value.lower, value.right, value.upper]}
+        return plain | {"box": [value.left, value.lower, value.right, value.upper]}
     if hasattr(value, "item") and getattr(value, "size", 0) == 1:
-        value = value.item()  # of numpy or of a tensor
+        value = value.item()  # from numpy or a tensor
     if isinstance(value, (bool, int, float, str)):
-        return told | {"value": value[:2000] if isinstance(value, str) else value}
-    return told
+        return plain | {"value": value[:2000] if isinstance(value, str) else value}
+    return plain
 
 
 def _fit(patch, content):
@@ -249,26 +250,26 @@ def _as_picture(image):
 
 
 def _number(text):
-    """The first number of a text, or None. 1,200 and twelve hundred are numbers."""
-    words = re.findall(r"[a-z]+|" + _DIGITS.pattern, text.lower())
-    for at, word in enumerate(words):
-        if word in _NUMBERS or word in _LARGE:
-            return _spelled(words[at:])
-        if not word[0].isalpha():
-            digits = word.replace(",", "")
+    """The first number in a text, or None. 1,200 and twelve hundred are numbers."""
+    tokens = re.findall(r"[a-z]+|" + _DIGITS.pattern, text.lower())
+    for at, token in enumerate(tokens):
+        if token in _NUMBERS or token in _LARGE:
+            return _parse_words(tokens[at:])
+        if not token[0].isalpha():
+            digits = token.replace(",", "")
             return float(digits) if "." in digits else int(digits)
     return None
 
 
-def _spelled(words):
+def _parse_words(tokens):
     total, below = 0, None
-    for word in words:
-        if word in _NUMBERS:
-            below = (below or 0) + _NUMBERS[word]
-        elif word == "hundred":
+    for token in tokens:
+        if token in _NUMBERS:
+            below = (below or 0) + _NUMBERS[token]
+        elif token == "hundred":
             below = (1 if below is None else below) * 100
-        elif word in _LARGE:
-            total, below = total + (1 if below is None else below) * _LARGE[word], None
-        elif word != "and":
+        elif token in _LARGE:
+            total, below = total + (1 if below is None else below) * _LARGE[token], None
+        elif token != "and":
             break
     return total + (below or 0)

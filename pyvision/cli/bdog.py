@@ -44,8 +44,7 @@ def statistics(options: argparse.Namespace) -> int:
     import json
     from dataclasses import replace
 
-    from pyvision.experiments.bdog_analysis.plots import plot
-    from pyvision.experiments.bdog_analysis.statistics import statistics_of, table
+    from pyvision.experiments.bdog_analysis.statistics import plot, statistics_of, table
     from pyvision.runs.report.debate_graphs.record import read_record
 
     targets = _targets(options.targets) if options.targets else {}

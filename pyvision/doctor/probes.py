@@ -16,7 +16,7 @@ from pyvision.doctor.findings import Finding, Subject, Verdict
 from pyvision.doctor.parameters import parameters
 from pyvision.doctor.probe_client import ProbeClient, complaint, quote_start, turn
 from pyvision.errors import FormatError, ModelError
-from pyvision.strategies.code_loop.opening import open_conversation
+from pyvision.strategies.code_loop.turns import open_conversation
 from pyvision.text.prompts import render
 from pyvision.text.replies import find_code
 from pyvision.types import Message, Part, Question, Text

@@ -1,1 +1,1 @@
-"""The ways of reasoning. Each is a frozen dataclass of options with one method; none knows another."""
+"""The ways of reasoning. Each is a frozen dataclass of options with one method, and none imports another."""

@@ -16,7 +16,7 @@ _EMPTY = "the reply was empty"
 
 @dataclass(frozen=True, slots=True)
 class Direct:
-    """Ask once with the bare images; where the reply gives no answer in any form, all of it is the answer."""
+    """Ask once with the bare images; if the reply gives no answer in any form, all of it is the answer."""
 
     roles: ClassVar[tuple[str, ...]] = ("solver",)
     tools: ClassVar[tuple[str, ...]] = ()

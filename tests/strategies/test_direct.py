@@ -9,9 +9,9 @@ from tests.doubles import Rehearsal, picture
 
 def test_the_model_is_asked_once_with_the_bare_images() -> None:
     question = Question("Which?", (picture(), picture(50, 40)))
-    rehearsal = Rehearsal(["It is \\boxed{B}."], question=question)
-    assert rehearsal.solve(Direct()).text == "B"
-    (request,) = rehearsal.model.requests
+    scripted = Rehearsal(["It is \\boxed{B}."], question=question)
+    assert scripted.solve(Direct()).text == "B"
+    (request,) = scripted.model.requests
     (message,) = request
     assert [isinstance(part, Picture) for part in message.parts] == [True, True, False]
     assert "Which?" in message.text
@@ -29,9 +29,9 @@ def test_a_reply_without_an_answer_is_taken_as_it_stands_as_a_last_resort() -> N
 
 
 def test_code_in_the_reply_is_not_run() -> None:
-    rehearsal = Rehearsal(["<code>\n```python\nprint(1)\n```\n</code> \\boxed{4}"])
-    assert rehearsal.solve(Direct()).text == "4"
-    assert rehearsal.sandbox.opened == 0
+    scripted = Rehearsal(["<code>\n```python\nprint(1)\n```\n</code> \\boxed{4}"])
+    assert scripted.solve(Direct()).text == "4"
+    assert scripted.sandbox.opened == 0
 
 
 @pytest.mark.parametrize(

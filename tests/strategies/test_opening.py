@@ -24,35 +24,35 @@ def prompt_file(tmp_path: Path) -> Path:
 
 
 def opening(strategy: CodeLoop, question: Question) -> Rehearsal:
-    rehearsal = Rehearsal(["\\boxed{1}"], question=question)
-    rehearsal.solve(strategy)
-    return rehearsal
+    scripted = Rehearsal(["\\boxed{1}"], question=question)
+    scripted.solve(strategy)
+    return scripted
 
 
 def test_an_upstream_prompt_is_one_user_message_with_its_places_filled(prompt_file: Path) -> None:
-    rehearsal = opening(CodeLoop(prompt_file=prompt_file, prompt="one"), Question("How?", (picture(40, 30),)))
-    (message,) = rehearsal.model.requests[0]
+    scripted = opening(CodeLoop(prompt_file=prompt_file, prompt="one"), Question("How?", (picture(40, 30),)))
+    (message,) = scripted.model.requests[0]
     assert message.role == "user"
     assert message.text.endswith("Use {braces}. Image Width: 40; Image Height: 30\n**Question:** How?")
 
 
 def test_an_upstream_prompt_tells_the_sizes_of_several_images(prompt_file: Path) -> None:
     question = Question("Which?", (picture(40, 30), picture(50, 60)))
-    rehearsal = opening(CodeLoop(prompt_file=prompt_file, prompt="many"), question)
-    assert "width of image_clue_1: 50, height of image_clue_1: 60" in rehearsal.request_text(0)
+    scripted = opening(CodeLoop(prompt_file=prompt_file, prompt="many"), question)
+    assert "width of image_clue_1: 50, height of image_clue_1: 60" in scripted.request_text(0)
 
 
 def test_a_place_holder_in_the_question_is_where_its_image_goes(prompt_file: Path) -> None:
     question = Question(
         "Is <IMAGE_PLACE_HOLDER_0> like <IMAGE_PLACE_HOLDER_1>?", (picture(), picture(50, 60))
     )
-    rehearsal = opening(CodeLoop(prompt_file=prompt_file, prompt="many"), question)
-    parts = rehearsal.model.requests[0][0].parts
+    scripted = opening(CodeLoop(prompt_file=prompt_file, prompt="many"), question)
+    parts = scripted.model.requests[0][0].parts
     kinds = ["picture" if isinstance(part, Picture) else part.text.strip() for part in parts]
     where = kinds.index("picture")
     assert kinds[where - 2].endswith("Is")
     assert kinds[where + 2] == "like"
-    assert "PLACE_HOLDER" not in rehearsal.request_text(0)
+    assert "PLACE_HOLDER" not in scripted.request_text(0)
 
 
 def test_the_only_prompt_of_a_file_needs_no_key(tmp_path: Path) -> None:
@@ -62,10 +62,10 @@ def test_the_only_prompt_of_a_file_needs_no_key(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "key", "told"),
+    ("content", "key", "expected"),
     [
         ("{", None, "not JSON"),
-        ("[1]", None, "object of texts"),
+        ("[1]", None, "must be a JSON object"),
         ('{"a": "{query}", "b": ""}', None, "--prompt: a, b"),
         ('{"a": "{query}"}', "c", "no prompt 'c'"),
         ('{"a": "{unknown}"}', "a", "cannot be filled"),
@@ -73,13 +73,13 @@ def test_the_only_prompt_of_a_file_needs_no_key(tmp_path: Path) -> None:
     ],
 )
 def test_a_prompt_file_that_cannot_be_used_is_one_clear_line(
-    tmp_path: Path, content: str, key: str | None, told: str
+    tmp_path: Path, content: str, key: str | None, expected: str
 ) -> None:
     file = tmp_path / "prompts.json"
     file.write_text(content, encoding="utf-8")
     with pytest.raises(ConfigError) as caught:
         opening(CodeLoop(prompt_file=file, prompt=key), Question("How?"))
-    assert told in str(caught.value)
+    assert expected in str(caught.value)
     assert "\n" not in str(caught.value)
 
 

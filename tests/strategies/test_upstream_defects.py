@@ -25,7 +25,7 @@ def sandbox() -> Iterator[Sandbox]:
 
 
 class Run:
-    """A question answered by a script, with what the model was told after each cell."""
+    """A question answered by a script, with what the model received after each cell."""
 
     def __init__(self, sandbox: Sandbox, *replies: str, images: int = 1, max_turns: int = 20) -> None:
         self.model = Scripted(replies)
@@ -35,10 +35,10 @@ class Run:
         task = Task(question, CodeLoop(), models, Limits(max_turns=max_turns))
         self.outcome: Outcome = solve(task, self.events.append, sandbox)
 
-    def told(self, turn: int) -> str:
+    def request_text(self, turn: int) -> str:
         return self.model.requests[turn][-1].text
 
-    def shown(self, turn: int) -> list[Picture]:
+    def pictures(self, turn: int) -> list[Picture]:
         return [part for part in self.model.requests[turn][-1].parts if isinstance(part, Picture)]
 
     @property
@@ -59,19 +59,19 @@ def test_defect_2_a_model_that_never_answers_meets_the_turn_limit(sandbox: Sandb
 def test_defect_3_a_new_figure_is_a_variable_under_the_number_shown(sandbox: Sandbox) -> None:
     draw = "plt.figure(figsize=(2, 1)); plt.plot([0, 1]); plt.show()"
     run = Run(sandbox, cell(draw), cell("print(type(image_clue_1).__module__, image_clue_1.size)"), ANSWER)
-    (figure,) = run.shown(1)
-    assert "<image_clue_1>" in run.told(1)
-    assert f"({figure.width}, {figure.height})" in run.told(2)
-    assert "PIL" in run.told(2)
+    (figure,) = run.pictures(1)
+    assert "<image_clue_1>" in run.request_text(1)
+    assert f"({figure.width}, {figure.height})" in run.request_text(2)
+    assert "PIL" in run.request_text(2)
 
 
 def test_defect_4_an_error_keeps_output_figures_traceback_and_line(sandbox: Sandbox) -> None:
     run = Run(sandbox, cell("print('so far')\nplt.plot([0, 1]); plt.show()\n1 / 0"), ANSWER)
-    assert "so far" in run.told(1)
-    assert len(run.shown(1)) == 1
-    assert "ZeroDivisionError" in run.told(1)
-    assert "3" in run.told(1)
-    assert "1 / 0" in run.told(1)
+    assert "so far" in run.request_text(1)
+    assert len(run.pictures(1)) == 1
+    assert "ZeroDivisionError" in run.request_text(1)
+    assert "3" in run.request_text(1)
+    assert "1 / 0" in run.request_text(1)
 
 
 @pytest.mark.parametrize(
@@ -93,28 +93,28 @@ def test_defect_4_an_error_keeps_output_figures_traceback_and_line(sandbox: Sand
 def test_defect_5_a_figure_comes_back_however_it_is_shown(sandbox: Sandbox, code: str, figures: int) -> None:
     run = Run(sandbox, cell(code), ANSWER)
     assert run.statuses == ["ok"]
-    assert len(run.shown(1)) == figures
+    assert len(run.pictures(1)) == figures
 
 
 @pytest.mark.parametrize("code", ["import sys; sys.exit()", "import os; os._exit(1)"])
 def test_defect_6_a_cell_that_exits_does_not_end_the_session(sandbox: Sandbox, code: str) -> None:
     run = Run(sandbox, cell(code), cell("print(image_clue_0.size)"), ANSWER)
     assert run.statuses[1] == "ok"
-    assert "(40, 30)" in run.told(2)
+    assert "(40, 30)" in run.request_text(2)
 
 
 def test_defect_7_a_cell_after_a_timeout_gets_its_own_output(sandbox: Sandbox) -> None:
     run = Run(sandbox, cell("print('first')\nwhile True:\n    pass"), cell("print('second')"), ANSWER)
     assert run.statuses == ["timeout", "ok"]
-    assert "first" in run.told(1)
-    assert "Timeout" in run.told(1)
-    assert "second" in run.told(2)
-    assert "first" not in run.told(2)
+    assert "first" in run.request_text(1)
+    assert "Timeout" in run.request_text(1)
+    assert "second" in run.request_text(2)
+    assert "first" not in run.request_text(2)
 
 
 def test_defect_8_a_string_that_looks_dangerous_is_no_reason_to_refuse(sandbox: Sandbox) -> None:
     run = Run(sandbox, cell("print('input( and os.system( are words')"), ANSWER)
-    assert "input( and os.system( are words" in run.told(1)
+    assert "input( and os.system( are words" in run.request_text(1)
 
 
 def test_defect_9_an_empty_block_is_repaired_and_prose_is_not_run(sandbox: Sandbox) -> None:
@@ -127,14 +127,14 @@ def test_defect_10_a_second_question_sees_nothing_of_the_first(sandbox: Sandbox)
     Run(sandbox, cell("secret = 42; open('left.txt', 'w').write('x')"), ANSWER, images=2)
     look = "import os\nprint('secret' in globals(), 'image_clue_1' in globals(), os.path.exists('left.txt'))"
     run = Run(sandbox, cell(look), ANSWER)
-    assert "False False False" in run.told(1)
+    assert "False False False" in run.request_text(1)
 
 
 def test_defect_11_several_images_are_several_variables(sandbox: Sandbox) -> None:
     run = Run(
         sandbox, cell("print(image_clue_0.size, image_clue_1.size, image_clue_2.size)"), ANSWER, images=3
     )
-    assert "(40, 30) (50, 30) (60, 30)" in run.told(1)
+    assert "(40, 30) (50, 30) (60, 30)" in run.request_text(1)
 
 
 def test_defect_12_a_cell_without_any_result_is_a_result(sandbox: Sandbox) -> None:
@@ -147,4 +147,4 @@ def test_defect_12_a_cell_without_any_result_is_a_result(sandbox: Sandbox) -> No
 def test_defect_13_the_stop_string_may_be_there_or_not(sandbox: Sandbox, ending: str) -> None:
     run = Run(sandbox, cell("print(6 + 1)") + ending, ANSWER)
     assert run.outcome.answer == "7"
-    assert "7" in run.told(1)
+    assert "7" in run.request_text(1)

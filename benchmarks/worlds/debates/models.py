@@ -17,8 +17,8 @@ from typing import TypeVar
 from benchmarks.worlds.debates.questions import Query
 from benchmarks.worlds.debates.scenes import COLOURS, SHAPES, SIZES, Scene
 from pyvision.models.streaming import in_one_piece
-from pyvision.strategies.bdog.choices import find_choice
 from pyvision.strategies.bdog.graphs import Edge, Graph, Node, read_graph
+from pyvision.strategies.bdog.roles import find_choice
 from pyvision.types import Message, Reply, Sampling, Usage
 
 Value = TypeVar("Value")

@@ -14,9 +14,8 @@ from pyvision.errors import FormatError
 from pyvision.experiments.vdebugger_training.metrics import Debugged, Round
 from pyvision.experiments.vdebugger_training.prompt_templates import case as told_case
 from pyvision.experiments.vdebugger_training.records import Program
-from pyvision.strategies.vdebugger.fault_spans import mark_program, marks_in
-from pyvision.strategies.vdebugger.programs import canonical, program_in
-from pyvision.strategies.vdebugger.task_types import FORMS
+from pyvision.strategies.vdebugger.programs import FORMS, canonical, program_in
+from pyvision.strategies.vdebugger.verdicts import mark_program, marks_in
 
 THRESHOLD = 0.5
 

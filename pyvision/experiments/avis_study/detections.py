@@ -8,7 +8,7 @@ from typing import Any
 
 from pyvision.errors import ImageError
 from pyvision.images.pixels import crop
-from pyvision.strategies.avis.context import caption_line, location
+from pyvision.strategies.avis.perception import caption_line, location
 from pyvision.types import Picture
 
 MOST_THINGS = 10  # on one page, the surest first

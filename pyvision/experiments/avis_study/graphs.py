@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
-from pyvision.strategies.avis.actions import ACTIONS
-from pyvision.strategies.avis.graph import START
+from pyvision.strategies.avis.actions import ACTIONS, START
 
 Edges: TypeAlias = Mapping[tuple[str, str], int]  # (state, action) -> how often
 STATES: tuple[str, ...] = (START, *ACTIONS)

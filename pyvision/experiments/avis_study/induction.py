@@ -11,9 +11,7 @@ from typing import Any
 from pyvision.errors import ConfigError, RunFolderError
 from pyvision.experiments.avis_study.graphs import Edges, Graph, changes, graph_of, plain_counts
 from pyvision.experiments.avis_study.trajectories import Move, Trajectory, edges_of
-from pyvision.strategies.avis.actions import ACTIONS
-from pyvision.strategies.avis.examples import Example
-from pyvision.strategies.avis.graph import START
+from pyvision.strategies.avis.actions import ACTIONS, START, Example
 
 GRAPH, COUNTS, EXAMPLES = "graph.json", "counts.json", "examples"
 _CONTEXT_CHARS = 1_500  # of an example: several of them stand in one prompt

@@ -9,8 +9,8 @@ from typing import Literal, TypeAlias
 
 from pyvision.experiments.avis_study.actions import ACTIONS, AFTER_SELECTION, SELECTION
 from pyvision.experiments.avis_study.log_reader import Attempt
-from pyvision.strategies.avis.context import WHOLE, block, caption_line, indent_block
-from pyvision.strategies.avis.graph import START
+from pyvision.strategies.avis.actions import START
+from pyvision.strategies.avis.perception import WHOLE, block, caption_line, indent_block
 
 Ending: TypeAlias = Literal["found", "not found", "unfinished"]
 

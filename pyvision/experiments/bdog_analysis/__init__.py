@@ -1,1 +1,1 @@
-"""Statistics, plots and pages of recorded debates."""
+"""The analysis of recorded debates."""

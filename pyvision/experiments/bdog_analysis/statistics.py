@@ -1,4 +1,4 @@
-"""Statistics over debates: condensation by round, accuracy by round and end round, costs of each arm, repairs."""
+"""Statistics of recorded debates: condensation and accuracy by round, costs of each mode, repairs; tables and plots."""
 
 from __future__ import annotations
 
@@ -6,15 +6,19 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import sqrt
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 from pyvision.runs.report.debate_graphs.record import Record, is_right
 
+_STYLES = {"updated": ("#b35c00", "o-"), "pruned": ("#b3261e", "s--"), "added": ("#1b7a3d", "^:")}
+_BARS = "#35618f"
+
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """So many right of so many, with Wilson's 95 % interval (E. B. Wilson, JASA 22, 1927)."""
+    """How many answers are right, with Wilson's 95 % interval (E. B. Wilson, JASA 22, 1927)."""
 
     right: int
     of: int
@@ -50,7 +54,7 @@ class Condensation:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Means over the runs of one arm: the paper's Figure 5. right: None where no target is known."""
+    """Means over the runs of one mode: the paper's Figure 5. right: None if no target is known."""
 
     mode: str
     runs: int
@@ -63,9 +67,9 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """All of it. by_round: the tentative answers; by_end: the final answers, by the round in which debates ended.
+    """by_round: the tentative answers; by_end: the final answers, by the round in which debates ended.
 
-    mended: how many graphs had each repair; graphs: how many there were, and how many of them needed none.
+    mended: how many graphs needed each repair; graphs: how many there were; whole: how many needed no repair.
     """
 
     condensation: tuple[Condensation, ...]
@@ -83,7 +87,7 @@ class Statistics:
 
 
 def statistics_of(records: Sequence[Record]) -> Statistics:
-    """The statistics of runs; those that are no debate on a graph count only for what they cost."""
+    """The statistics of runs; runs in other modes than `bdog` count only for costs and repairs."""
     debates = [record for record in records if record.mode == "bdog"]
     judged = [record for record in debates if record.target is not None]
     repairs = [drawn.repairs for record in records for drawn in record.drawn]
@@ -97,6 +101,34 @@ def statistics_of(records: Sequence[Record]) -> Statistics:
         graphs=len(repairs),
         whole=sum(not each for each in repairs),
     )
+
+
+def table(found: Statistics) -> str:
+    """The statistics as text for a terminal."""
+    lines = ["condensation, mean per debate", "  compared   round  debates  #updated  #pruned  #added"]
+    lines += [
+        f"  {c.comparison:<9} {c.round:>6} {c.debates:>8} {c.updated:>9.2f} {c.pruned:>8.2f} {c.added:>7.2f}"
+        for c in found.condensation
+    ]
+    lines += ["", "debates ended: " + (", ".join(f"{why} {n}" for why, n in found.ends.items()) or "none")]
+    lines += [f"right after round {number}: {share}" for number, share in found.by_round.items()]
+    lines += [f"right when ended in round {number}: {share}" for number, share in found.by_end.items()]
+    lines += ["", "  mode             runs  calls    tokens   output  seconds  right"]
+    lines += [
+        f"  {c.mode:<16} {c.runs:>4} {c.calls:>6.1f} {c.tokens:>9.0f} {c.output_tokens:>8.0f} {c.seconds:>8.2f}"
+        f"  {c.right or 'no target known'}"
+        for c in found.costs
+    ]
+    repairs = ", ".join(f"{name} {count}" for name, count in found.mended.items()) or "none"
+    lines += ["", f"graphs: {found.graphs}, of which {found.whole} needed no repair; repairs: {repairs}"]
+    return "\n".join(lines)
+
+
+def plot(found: Statistics, folder: Path) -> tuple[Path, ...]:
+    """Write a plot of each statistic that has data into the folder; returns the paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    plots = {"condensation.svg": _plot_condensation, "accuracy.svg": _plot_accuracy, "costs.svg": _plot_costs}
+    return tuple(path for name, draw in plots.items() if (path := _write(draw(found), folder / name)))
 
 
 def _condensation(records: Iterable[Record]) -> Iterable[Condensation]:
@@ -138,22 +170,76 @@ def _cost(mode: str, records: Sequence[Record]) -> Cost:
     )
 
 
-def table(found: Statistics) -> str:
-    """The statistics as text for a terminal."""
-    lines = ["condensation, means a debate", "  compared   round  debates  #updated  #pruned  #added"]
-    lines += [
-        f"  {c.comparison:<9} {c.round:>6} {c.debates:>8} {c.updated:>9.2f} {c.pruned:>8.2f} {c.added:>7.2f}"
-        for c in found.condensation
-    ]
-    lines += ["", "debates ended: " + (", ".join(f"{why} {n}" for why, n in found.ends.items()) or "none")]
-    lines += [f"right after round {number}: {share}" for number, share in found.by_round.items()]
-    lines += [f"right when ended in round {number}: {share}" for number, share in found.by_end.items()]
-    lines += ["", "  arm              runs  calls    tokens   output  seconds  right"]
-    lines += [
-        f"  {c.mode:<16} {c.runs:>4} {c.calls:>6.1f} {c.tokens:>9.0f} {c.output_tokens:>8.0f} {c.seconds:>8.2f}"
-        f"  {c.right or 'no target known'}"
-        for c in found.costs
-    ]
-    told = ", ".join(f"{name} {count}" for name, count in found.mended.items()) or "nothing"
-    lines += ["", f"graphs: {found.graphs}, of which {found.whole} needed no mending; mended: {told}"]
-    return "\n".join(lines)
+def _write(figure: Any, path: Path) -> Path | None:
+    if figure is None:
+        return None
+    figure.savefig(path, metadata={"Date": None})
+    return path
+
+
+def _figure(columns: int) -> tuple[Any, Any]:
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(4.2 * columns, 3.4), layout="constrained")
+    FigureCanvasSVG(figure)
+    axes = figure.subplots(1, columns, squeeze=False)[0]
+    for each in axes:
+        each.spines[["top", "right"]].set_visible(False)
+    return figure, axes
+
+
+def _plot_condensation(found: Statistics) -> Any:
+    if not found.condensation:
+        return None
+    figure, axes = _figure(2)
+    titles = {"intra": "affirmative against negative", "inter": "blueprint against the next"}
+    for axis, (comparison, title) in zip(axes, titles.items(), strict=True):
+        rounds = [c for c in found.condensation if c.comparison == comparison]
+        for what, (colour, style) in _STYLES.items():
+            axis.plot(
+                [c.round for c in rounds],
+                [getattr(c, what) for c in rounds],
+                style,
+                color=colour,
+                label=f"#{what}",
+            )
+        axis.set(
+            title=f"{comparison}-round: {title}", xlabel="round", ylabel="mean per debate", ylim=(0, None)
+        )
+        axis.set_xticks([c.round for c in rounds])
+        axis.legend(frameon=False)
+    return figure
+
+
+def _plot_accuracy(found: Statistics) -> Any:
+    if not found.by_round and not found.by_end:
+        return None
+    figure, axes = _figure(2)
+    _plot_shares(axes[0], found.by_round, "right after each round")
+    _plot_shares(axes[1], found.by_end, "right, by last round")
+    return figure
+
+
+def _plot_shares(axis: Any, shares: Mapping[int, Share], title: str) -> None:
+    rounds = list(shares)
+    values = [share.value for share in shares.values()]
+    low = [share.value - share.interval[0] for share in shares.values()]
+    high = [share.interval[1] - share.value for share in shares.values()]
+    axis.errorbar(rounds, values, yerr=[low, high], fmt="o", color=_BARS, capsize=4)
+    for number, share in shares.items():
+        axis.annotate(f"n={share.of}", (number, 0.02), ha="center", fontsize=8)
+    axis.set(title=title, xlabel="round", ylabel="share right (95 %)", ylim=(0, 1.03))
+    axis.set_xticks(rounds)
+
+
+def _plot_costs(found: Statistics) -> Any:
+    if not found.costs:
+        return None
+    figure, axes = _figure(2)
+    modes = [cost.mode.replace("_", " ") for cost in found.costs]
+    for axis, what in zip(axes, ("tokens", "seconds"), strict=True):
+        axis.barh(modes, [getattr(cost, what) for cost in found.costs], color=_BARS)
+        axis.set(title=f"{what} per question", xlabel="mean")
+        axis.invert_yaxis()
+    return figure

@@ -19,9 +19,9 @@ from pyvision.experiments.vdebugger_training.metrics import Debugged, Round
 from pyvision.experiments.vdebugger_training.prompt_templates import CRITIC_INST, RIGHT
 from pyvision.experiments.vdebugger_training.records import Example
 from pyvision.experiments.vdebugger_training.spans import canonical
-from pyvision.strategies.vdebugger.answers import Returned, answer_of, box_in
-from pyvision.strategies.vdebugger.fault_spans import OPEN, marks_in
+from pyvision.strategies.vdebugger.execution import Returned, answer_of, box_in
 from pyvision.strategies.vdebugger.programs import program_in
+from pyvision.strategies.vdebugger.verdicts import OPEN, marks_in
 from pyvision.trajectory import read_trajectory
 
 

@@ -54,8 +54,7 @@ class PromptedInfill:
 
 def api_and_examples() -> str:
     """The functions of visual programs and all worked programs, as a refiller reads them."""
-    from pyvision.strategies.vdebugger.coder import examples_of
-    from pyvision.strategies.vdebugger.role_client import api_text
-    from pyvision.strategies.vdebugger.task_types import FORMS
+    from pyvision.strategies.vdebugger.programs import FORMS
+    from pyvision.strategies.vdebugger.roles import api_text, examples_of
 
     return "\n\n\n".join([api_text(), *(examples_of(form) for form in FORMS)])

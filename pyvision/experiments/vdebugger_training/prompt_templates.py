@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pyvision.experiments.vdebugger_training.records import Executed
 from pyvision.strategies.vdebugger.execution import COMPILE_ERROR
-from pyvision.strategies.vdebugger.fault_spans import Span, mark_program
+from pyvision.strategies.vdebugger.verdicts import Span, mark_program
 from pyvision.text.prompts import render
 
 CRITIC_INST = "\n\n# Program is"

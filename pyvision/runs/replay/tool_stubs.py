@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pyvision.errors import ToolError
-from pyvision.events import Event, CellRun, ToolRun
+from pyvision.events import CellRun, Event, ToolRun
 from pyvision.tools.cell_functions import CALLS, host_functions
 from pyvision.types import Observation, ToolRequest
 from sandbox import HostFunction
@@ -46,7 +46,7 @@ class RecordedTools:
 
 def _functions(recorded: RecordedTools, strategy: str) -> Mapping[str, HostFunction]:
     if strategy == "vdebugger":
-        from pyvision.strategies.vdebugger.services import Services
+        from pyvision.strategies.vdebugger.execution import Services
 
         return {**Services(recorded).functions, "conclude": _take}
     return host_functions(recorded.use, recorded.tools)

@@ -1,4 +1,4 @@
-"""AVIS (arXiv 2306.08129): a planner walks a graph of tools, a reasoner judges what they bring."""
+"""AVIS (arXiv 2306.08129): a planner searches a graph of tools, and a reasoner judges what they return."""
 
 from pyvision.strategies.avis.strategy import Avis
 

@@ -1,7 +1,7 @@
-"""The working memory: a stack of visits to states, each with what was known there, and the sources of all of it.
+"""The working memory of a search: a stack of nodes, each with what was known there, and all sources.
 
-A visit holds its own exclusions, so that none leaks into another visit or another question. Going back takes the top
-visit away, with what was found in it, and excludes at the visit below what led there.
+A node holds its own exclusions, so that none affects another node or another question. Going back removes the top node
+with its findings, and excludes at the node below the action that led there.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from pyvision.strategies.avis.actions import Action
-from pyvision.strategies.avis.graph import START
+from pyvision.strategies.avis.actions import START, Action
 from pyvision.types import Source
 
 Phase: TypeAlias = Literal["visual", "knowledge"]
@@ -19,7 +18,7 @@ Phase: TypeAlias = Literal["visual", "knowledge"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one step brought. sources: the numbers of those that it rests on."""
+    """What one step found. sources: the numbers of the sources that it rests on."""
 
     step: int
     action: str
@@ -29,9 +28,9 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A stay in a state. focus: the number of the chosen object. think: why it was chosen.
+    """One visit of a state. focus: the number of the chosen object. think: why it was chosen.
 
-    excluded: actions that brought nothing here. rejected: objects that were chosen from here and brought nothing.
+    excluded: actions that found nothing here. rejected: objects that were chosen from here in vain.
     """
 
     phase: Phase
@@ -43,29 +42,37 @@ class Node:
     excluded: frozenset[Action] = frozenset()
     rejected: frozenset[int] = frozenset()
 
+    @property
+    def known(self) -> str:
+        """What was found on the way to this node, one item a line."""
+        lines = [f"- {finding.text}" for finding in self.findings]
+        if self.think:
+            lines.append(f"- chosen object #{self.focus}: {self.think}")
+        return "\n".join(lines) or "(nothing yet)"
+
     def without(self, action: Action, detected: int | None) -> Node:
-        """The same visit, an action excluded; of `object_select` only the object that it chose."""
+        """This node with an action excluded; of `object_select`, only the object that it chose."""
         if action == "object_select" and detected is not None:
             return replace(self, rejected=self.rejected | {detected})
         return replace(self, excluded=self.excluded | {action})
 
 
 class Memory:
-    """The stack of visits, and the sources by number, counted from 1."""
+    """The stack of nodes, and the sources by number, counted from 1."""
 
     def __init__(self, start: Node) -> None:
         self._nodes = [start]
-        self.furthest = start  # what a last answer rests on: going back must not forget what had been learnt
+        self.furthest = start  # what a last answer rests on: going back must not forget what was found
         self.sources: list[Source] = []
 
     @property
     def here(self) -> Node:
-        """The visit that is going on."""
+        """The current node."""
         return self._nodes[-1]
 
     @property
     def depth(self) -> int:
-        """How many visits lie below this one."""
+        """How many nodes lie below the current one."""
         return len(self._nodes) - 1
 
     def go(self, node: Node) -> None:
@@ -74,18 +81,18 @@ class Memory:
             self.furthest = node
 
     def exclude(self, action: Action, detected: int | None) -> None:
-        """An action brought nothing here."""
+        """Record that an action found nothing here."""
         self._nodes[-1] = self.here.without(action, detected)
 
     def go_back(self) -> tuple[str, str]:
-        """Take the top visit away; gives the states left and returned to. There has to be one below."""
+        """Remove the top node; returns the states left and returned to. There must be a node below."""
         left = self._nodes.pop()
         action: Action = left.state  # type: ignore[assignment]  # START is only at the bottom
         self.exclude(action, left.focus)
         return left.state, self.here.state
 
     def number(self, sources: Iterable[Source]) -> tuple[int, ...]:
-        """The numbers of sources, new ones where they were not met before."""
+        """The numbers of sources; unknown ones get new numbers."""
         numbers = []
         for source in dict.fromkeys(sources):
             if source not in self.sources:
@@ -93,15 +100,14 @@ class Memory:
             numbers.append(self.sources.index(source) + 1)
         return tuple(numbers)
 
-    def listed(self, numbers: Iterable[int]) -> str:
+    def format_sources(self, numbers: Iterable[int]) -> str:
         """`[1] title (address)`, one a line."""
-        return "\n".join(f"[{n}] {told(self.sources[n - 1])}" for n in numbers)
+        return "\n".join(f"[{n}] {_format_source(self.sources[n - 1])}" for n in numbers)
 
 
 def _progress(node: Node) -> tuple[bool, int]:
     return node.phase == "knowledge", len(node.findings)
 
 
-def told(source: Source) -> str:
-    """A source in one line."""
+def _format_source(source: Source) -> str:
     return f"{source.title} ({source.address})" if source.address else source.title

@@ -1,32 +1,30 @@
-"""The first look at the picture, before any planning: caption, writing, objects, and what is known of each."""
+"""What is known of the image before the search: caption, writing and objects, as the lines that a model reads.
+
+One item a line, indented by two spaces and followed by a comma; places are named after a grid of three by three. These
+are the forms of the paper's prompts (appendix D); the names of the middle row are ours, except for "center".
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from pyvision.agent.episode import Episode
 from pyvision.errors import ImageError
 from pyvision.images.pixels import crop
-from pyvision.strategies.avis.context import (
-    WHOLE,
-    block,
-    caption_line,
-    entity_line,
-    indent_block,
-    location,
-    text_line,
-)
-from pyvision.strategies.avis.toolbox import Toolbox, hits_of
+from pyvision.strategies.avis.actions import Toolbox, hits_of
 from pyvision.types import Observation, Picture, ToolRequest
 
-_MOST_TEXTS, _MOST_ENTITIES = 12, 3
+WHOLE = "whole image"
+_ROWS = ("upper", "center", "lower")
+_COLUMNS = ("left", "center", "right")
+_MAX_TEXTS, _MAX_ENTITIES, _SENTENCE_CHARS = 12, 3, 200
 
 
 @dataclass(frozen=True, slots=True)
 class DetectedObject:
-    """A detected object. number: from 1. picture: its part of the whole. lines: what is known of it."""
+    """number: from 1. picture: its part of the image. lines: what is known of it."""
 
     number: int
     label: str
@@ -40,51 +38,77 @@ class DetectedObject:
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
-    """The picture as it is known before the first action. lines: those of object 0, the whole of it."""
+class ImageContext:
+    """The image as it is known before the first action. lines: what is known of the image as a whole."""
 
     picture: Picture | None
     lines: tuple[str, ...] = ()
     objects: tuple[DetectedObject, ...] = ()
 
-    def detected(self, number: int) -> DetectedObject:
+    def object_at(self, number: int) -> DetectedObject:
         """Numbers count from 1."""
         return self.objects[number - 1]
 
     def overview(self) -> tuple[str, ...]:
-        """What the planner sees at the start: all of the whole, a line of each object."""
-        objects = (f"Object #{t.number}: {caption_line(t.label, t.place)}" for t in self.objects)
+        """What the planner sees at the start: the lines of the image, and one line for each object."""
+        objects = (f"Object #{each.number}: {caption_line(each.label, each.place)}" for each in self.objects)
         return (*self.lines, *objects)
 
-    def blocks(self) -> tuple[str, ...]:
-        """Object 0 and the others in full."""
-        whole = block("Object #0", self.lines or (caption_line("picture", WHOLE),))
-        return (indent_block(whole), *(indent_block(detected.block()) for detected in self.objects))
 
-
-def look(picture: Picture, episode: Episode, toolbox: Toolbox, most: int) -> Scene:
-    """Whatever of caption, ocr and detect is set up. most: objects that are kept, the surest first."""
+def describe_image(picture: Picture, episode: Episode, toolbox: Toolbox, max_objects: int) -> ImageContext:
+    """Uses whichever of caption, ocr and detect is set up. max_objects: those with the highest scores are kept."""
     lines: list[str] = []
-    if toolbox.perceived("caption") and not episode.last_call():
+    if toolbox.can_perceive("caption") and not episode.last_call():
         lines += _caption(toolbox.use("caption", ToolRequest(picture=picture)))
-    if toolbox.perceived("ocr"):
+    if toolbox.can_perceive("ocr"):
         lines += _texts(toolbox.use("ocr", ToolRequest(picture=picture)))
     objects: tuple[DetectedObject, ...] = ()
-    if toolbox.perceived("detect") and not episode.last_call():
+    if toolbox.can_perceive("detect") and not episode.last_call():
         found = toolbox.use("detect", ToolRequest("object", picture))
-        objects = tuple(_objects(picture, _list(found, "boxes")[:most], toolbox))
-    return Scene(picture, tuple(lines), objects)
+        objects = tuple(_objects(picture, _rows(found, "boxes")[:max_objects], toolbox))
+    return ImageContext(picture, tuple(lines), objects)
+
+
+def location(centre_x: float, centre_y: float) -> str:
+    """Which ninth of the image a point lies in; both are shares of its sides from the top left, 0 to 1."""
+    row, column = _ROWS[_third(centre_y)], _COLUMNS[_third(centre_x)]
+    return "center" if row == column else f"{row} {column}"
+
+
+def caption_line(caption: str, place: str) -> str:
+    return f"{_flat(caption)} (Caption, {place})"
+
+
+def text_line(text: str, score: float | None = None) -> str:
+    """A line of writing in the image. score: 0 to 1."""
+    return f"Extracted Text: {_flat(text)}{_score(score)}"
+
+
+def entity_line(hit: Mapping[str, Any]) -> str:
+    """What a search found for an image: its title, the first sentence of the text, and the score in percent."""
+    title, text = _flat(str(hit.get("title") or "(untitled)")), _first_sentence(str(hit.get("text") or ""))
+    return f"{title}{': ' + text if text else ''}{_score(hit.get('score'))}"
+
+
+def block(name: str, lines: Iterable[str]) -> str:
+    """`name [`, the items, `]`."""
+    return "\n".join([f"{name} [", *(f"  {line}," for line in lines), "]"])
+
+
+def indent_block(text: str) -> str:
+    """A block as an item of another one."""
+    return text.replace("\n", "\n  ")
 
 
 def _caption(seen: Observation) -> list[str]:
     text = seen.data.get("caption") if isinstance(seen.data, Mapping) else None
-    said = str(text or seen.text).strip()
-    return [caption_line(said, WHOLE)] if said else []
+    caption = str(text or seen.text).strip()
+    return [caption_line(caption, WHOLE)] if caption else []
 
 
 def _texts(seen: Observation) -> list[str]:
-    lines = (line for line in _list(seen, "lines") if str(line.get("text", "")).strip())
-    return [text_line(str(line["text"]), line.get("score")) for line in lines][:_MOST_TEXTS]
+    lines = (line for line in _rows(seen, "lines") if str(line.get("text", "")).strip())
+    return [text_line(str(line["text"]), line.get("score")) for line in lines][:_MAX_TEXTS]
 
 
 def _objects(picture: Picture, boxes: list[Mapping[str, Any]], toolbox: Toolbox) -> Iterator[DetectedObject]:
@@ -94,7 +118,7 @@ def _objects(picture: Picture, boxes: list[Mapping[str, Any]], toolbox: Toolbox)
             left, top, right, bottom = (float(box[side]) for side in ("left", "top", "right", "bottom"))
             part = crop(picture, (left, top, right, bottom))
         except (ImageError, KeyError, TypeError, ValueError, OverflowError):
-            continue  # a tool may be anybody's: a box that is none, or lies outside, is no object
+            continue  # the tool may be third-party: an invalid box, or one outside the image, is no object
         number += 1
         place = location((left + right) / 2 / picture.width, (top + bottom) / 2 / picture.height)
         label = str(box.get("label") or "object")
@@ -102,20 +126,37 @@ def _objects(picture: Picture, boxes: list[Mapping[str, Any]], toolbox: Toolbox)
 
 
 def _entities(part: Picture, toolbox: Toolbox) -> tuple[str, ...]:
-    """What the collection knows of this very part; the paper's service names entities for every box."""
+    """What the collection knows of this part of the image; the paper's service names entities for every box."""
     tool = toolbox.tool_of("identical_image_search")
     if tool is None:
         return ()
     seen = toolbox.use(tool, ToolRequest(picture=part))
-    return tuple(entity_line(hit) for hit in hits_of(seen)[:_MOST_ENTITIES])
+    return tuple(entity_line(hit) for hit in hits_of(seen)[:_MAX_ENTITIES])
 
 
-def _list(seen: Observation, key: str) -> list[Mapping[str, Any]]:
+def _rows(seen: Observation, key: str) -> list[Mapping[str, Any]]:
     found = seen.data.get(key) if isinstance(seen.data, Mapping) else None
     rows = [row for row in found if isinstance(row, Mapping)] if isinstance(found, list | tuple) else []
-    return sorted(rows, key=_surety, reverse=True) if key == "boxes" else rows
+    return sorted(rows, key=_confidence, reverse=True) if key == "boxes" else rows
 
 
-def _surety(row: Mapping[str, Any]) -> float:
+def _confidence(row: Mapping[str, Any]) -> float:
     score = row.get("score")
     return float(score) if isinstance(score, int | float) else 0.0
+
+
+def _third(share: float) -> int:
+    return min(2, max(0, int(share * 3)))
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _score(score: Any) -> str:
+    return f" (score={100 * score:.1f})" if isinstance(score, int | float) else ""
+
+
+def _first_sentence(text: str) -> str:
+    sentence = _flat(text).split(". ")[0].rstrip(".")
+    return sentence if len(sentence) <= _SENTENCE_CHARS else sentence[: _SENTENCE_CHARS - 1] + "…"

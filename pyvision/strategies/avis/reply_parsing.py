@@ -1,7 +1,7 @@
-"""Find actions, parts of a question, objects and verdicts in replies: pure functions, None where there is nothing.
+"""Find plans, decompositions, objects and judgements in replies: pure functions, None if a reply holds none.
 
 Replies are read tolerantly. A label (`Action:`, `Verdict:`) may be bold, quoted, in any case or a key of a JSON object;
-the last one counts. Without a label, an action counts when the reply names exactly one. The paper's own endings are
+the last one counts. Without a label, an action counts if the reply names no other. The paper's own endings are
 read too: "the predicted answer is X", "cannot be answered", "the predicted Object #ID is 3".
 """
 
@@ -16,7 +16,7 @@ from pyvision.text.replies import without_thinking
 
 Ruling: TypeAlias = Literal["not informative", "informative", "answerable"]
 
-_MARKS = " \t*_`\"'“”"
+_DECORATION = " \t*_`\"'“”"
 _SPELLED = "|".join(name.replace("_", "[ \t_-]+") for name in sorted(ACTIONS, key=len, reverse=True))
 _NAME = re.compile(rf"(?<![a-z_])(?:{_SPELLED})(?![a-z_])", re.IGNORECASE)
 _OBJECT = re.compile(r"object\s*(?:#?\s*id)?[\s*_`\"':=#]*(?:is)?[\s*_`\"':=#]*(\d{1,4})\b", re.IGNORECASE)
@@ -33,32 +33,32 @@ _NO_ANSWER = re.compile(
     re.IGNORECASE,
 )
 _NUMBERS = re.compile(r"\d{1,6}")
-_LONGEST_ANSWER = 300  # characters of a line that is taken for an answer
+_ANSWER_CHARS = 300  # a longer line is not an answer
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a planner wants. query: None where it gave none."""
+    """What a planner chose. query: None if it gave none."""
 
     action: Action
     query: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
-    """A question taken apart. visual: None where there is no picture. knowledge: None where looking is enough."""
+class Decomposition:
+    """A question in two parts. visual: None if there is no image. knowledge: None if looking is enough."""
 
     visual: str | None
     knowledge: str | None
 
-    def asked_about(self, answer: str) -> str:
-        """The knowledge question with the answer of the visual one in it."""
+    def knowledge_query(self, answer: str) -> str:
+        """The knowledge question with the answer of the visual one filled in."""
         return (self.knowledge or "").replace("#", answer)
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """What a reasoner made of an observation. sources: the numbers that it named."""
+class Judgement:
+    """What a reasoner makes of an observation. sources: the numbers that it names."""
 
     ruling: Ruling
     finding: str = ""
@@ -67,7 +67,7 @@ class Verdict:
 
 
 def find_plan(reply: str) -> Plan | None:
-    """The action that a reply names, feasible or not; None where it names none or several."""
+    """The action that a reply names, feasible or not; None if it names none or several."""
     text = without_thinking(reply)
     labelled = _label(text, "action")
     names = _names(labelled) if labelled else []
@@ -77,44 +77,44 @@ def find_plan(reply: str) -> Plan | None:
     return Plan(cast("Action", names[0]), query or None) if len(names) == 1 else None
 
 
-def find_parts(reply: str) -> Parts | None:
-    """The two parts of a question; None where one is missing. A knowledge part without # is left as it is."""
+def find_decomposition(reply: str) -> Decomposition | None:
+    """The two parts of a question; None if one is missing. A knowledge part without # is not changed."""
     text = without_thinking(reply)
     visual, knowledge = _label(text, "visual"), _label(text, "knowledge")
     if not visual or not knowledge:
         return None
-    return Parts(visual, None if knowledge.strip(" .?") == "#" else knowledge)
+    return Decomposition(visual, None if knowledge.strip(" .?") == "#" else knowledge)
 
 
 def find_object(reply: str) -> int | None:
-    """The number of the object that a reply settles on: the last one named; 0 for none of them."""
+    """The number of the object that a reply chooses: the last one named; 0 for none of them."""
     text = without_thinking(reply)
     found = _OBJECT.findall(text)
     if found:
         return int(found[-1])
-    bare = text.strip(_MARKS + "#.\n")
+    bare = text.strip(_DECORATION + "#.\n")
     return int(bare) if re.fullmatch(r"[0-9]{1,4}", bare) else None
 
 
-def find_verdict(reply: str, *, has_type: bool = False) -> Verdict | None:
-    """The verdict of a reply, or None. has_type: "answer is X, type" ends in a type, which is taken off."""
+def find_judgement(reply: str, *, has_type: bool = False) -> Judgement | None:
+    """The judgement in a reply, or None. has_type: "answer is X, type" ends in a type, which is removed."""
     text = without_thinking(reply)
-    said, answer = _label(text, "verdict"), find_answer(text, has_type=has_type)
-    ruling = _ruling(said) if said else None
+    label, answer = _label(text, "verdict"), find_answer(text, has_type=has_type)
+    ruling = _ruling(label) if label else None
     if ruling is None:
         ruling = "answerable" if answer else _ruling(text)
     if ruling is None:
         return None
     if ruling == "answerable" and answer is None:
-        ruling = "informative"  # it says that there is an answer, and does not give it
+        ruling = "informative"  # it says that there is an answer but does not give it
     finding = _label(text, "finding") or ""
-    told = "" if _NO_ANSWER.fullmatch(finding.strip(_MARKS + ".")) else finding
-    answered = answer if ruling == "answerable" else None
-    return Verdict(ruling, told, answered, _source_numbers(text))
+    if _NO_ANSWER.fullmatch(finding.strip(_DECORATION + ".")):
+        finding = ""
+    return Judgement(ruling, finding, answer if ruling == "answerable" else None, source_numbers(text))
 
 
 def find_answer(reply: str, *, has_type: bool = False) -> str | None:
-    """The short answer of a reply, or None where it gives none or says that there is none."""
+    """The short answer of a reply, or None if it gives none or says that there is none."""
     text = without_thinking(reply)
     labelled = _label(text, "answer")
     if labelled is not None:
@@ -127,23 +127,25 @@ def find_answer(reply: str, *, has_type: bool = False) -> str | None:
 
 
 def says_nothing(answer: str) -> bool:
-    """Whether what stands in the place of an answer says that there is none."""
+    """Whether the text of an answer says that there is none."""
     return _answer(answer) is None
 
 
 def source_numbers(reply: str) -> tuple[int, ...]:
-    """The numbers behind `Sources:`."""
-    return _source_numbers(without_thinking(reply))
+    """The numbers after `Sources:`."""
+    text = without_thinking(reply)
+    found = _label(text, "sources") or _label(text, "source") or ""
+    return tuple(dict.fromkeys(int(number) for number in _NUMBERS.findall(found)))
 
 
 def _answer(text: str) -> str | None:
-    short = text.strip(_MARKS).rstrip(".").strip(_MARKS)
-    return None if _NO_ANSWER.fullmatch(short) or len(short) > _LONGEST_ANSWER else short
+    short = text.strip(_DECORATION).rstrip(".").strip(_DECORATION)
+    return None if _NO_ANSWER.fullmatch(short) or len(short) > _ANSWER_CHARS else short
 
 
 def _ruling(text: str) -> Ruling | None:
     plain = text.casefold().replace("_", " ")
-    if _NEGATIVE.search(plain) or plain.strip(_MARKS + ".,") == "no":
+    if _NEGATIVE.search(plain) or plain.strip(_DECORATION + ".,") == "no":
         return "not informative"
     if re.search(r"\b(?:answerable|final)\b", plain):
         return "answerable"
@@ -155,15 +157,10 @@ def _names(text: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _source_numbers(text: str) -> tuple[int, ...]:
-    found = _label(text, "sources") or _label(text, "source") or ""
-    return tuple(dict.fromkeys(int(number) for number in _NUMBERS.findall(found)))
-
-
 def _label(text: str, label: str) -> str | None:
-    """What stands behind the last `label:` of a line; the quotes and commas of a JSON object are taken off."""
-    marks = r"[ \t>{,*_`\"'-]*"
-    found = re.findall(rf"^{marks}{label}{marks}[:=](.*)$", text, re.IGNORECASE | re.MULTILINE)
+    """The text after the last `label:` of a line, without the quotes and commas of a JSON object."""
+    around = r"[ \t>{,*_`\"'-]*"
+    found = re.findall(rf"^{around}{label}{around}[:=](.*)$", text, re.IGNORECASE | re.MULTILINE)
     if not found:
         found = re.findall(rf'"{label}"\s*:\s*"([^"\n]*)"', text, re.IGNORECASE)
     return str(found[-1]).strip().strip("*_`").strip().strip('",').strip() if found else None

@@ -1,9 +1,9 @@
-"""The walk through the graph: plan, act, judge, remember, go back where nothing is left (Algorithms 1 and 2).
+"""The search through the transition graph: plan, act, judge, remember, and go back at a dead end (Algorithms 1 and 2).
 
-Where the paper's listing is silent or broken this is what holds: an action that brought nothing is excluded for this
-visit only; a state with nothing left is taken back, and what led there excluded at the state before; of object_select
-the objects are excluded, not the action; the visual question is answered before the knowledge question is asked; the
-same action with the same request is not taken twice.
+Where the paper's listing is silent or broken, these rules apply: an action that found nothing is excluded for this node
+only; from a state without feasible actions the search goes back and excludes the action that led there; of
+object_select, the object is excluded and not the action; the visual question is answered before the knowledge question
+is asked; no action is taken twice with the same request.
 """
 
 from __future__ import annotations
@@ -13,23 +13,39 @@ from dataclasses import dataclass, field, replace
 
 from pyvision.agent.episode import Episode
 from pyvision.errors import EndReason
-from pyvision.strategies.avis.actions import ACTIONS, Action
-from pyvision.strategies.avis.answering import SearchTrace, ShortAnswer, conclude, give_best
-from pyvision.strategies.avis.examples import Example
-from pyvision.strategies.avis.executor import Outcome, ToolExecutor
-from pyvision.strategies.avis.graph import START, Graph
+from pyvision.strategies.avis.actions import (
+    ACTIONS,
+    START,
+    Action,
+    Example,
+    Toolbox,
+    TransitionGraph,
+    hits_of,
+)
 from pyvision.strategies.avis.memory import Finding, Memory, Node
-from pyvision.strategies.avis.planning import Planner
-from pyvision.strategies.avis.reasoner import NOTHING, Evidence, judge
-from pyvision.strategies.avis.reply_parsing import Parts, Plan, Verdict
-from pyvision.types import Answer, Question
+from pyvision.strategies.avis.perception import DetectedObject, ImageContext, indent_block
+from pyvision.strategies.avis.reply_parsing import Decomposition, Judgement, Plan
+from pyvision.strategies.avis.roles import (
+    NOTHING,
+    Evidence,
+    Planner,
+    SearchTrace,
+    ShortAnswer,
+    choose,
+    conclude,
+    give_best,
+    judge,
+)
+from pyvision.types import Answer, Observation, Question, Source, ToolRequest
+
+_FINDING_CHARS = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
-    """How far a walk goes. calls: actions in all. shots: examples of each action that the planner sees."""
+class SearchConfig:
+    """How far a search goes. calls: actions in all. shots: examples of each action that the planner sees."""
 
-    graph: Graph
+    graph: TransitionGraph
     calls: int
     shots: int
     goes_back: bool = True
@@ -37,11 +53,11 @@ class Rules:
 
 @dataclass(slots=True)
 class Search:
-    """One question under way."""
+    """The search for the answer to one question."""
 
-    rules: Rules
+    config: SearchConfig
     question: Question
-    parts: Parts
+    parts: Decomposition
     episode: Episode
     executor: ToolExecutor
     pools: Mapping[str, Sequence[Example]]
@@ -55,53 +71,56 @@ class Search:
         visual = self.parts.visual
         start = Node("visual", visual) if visual else Node("knowledge", self.parts.knowledge or "")
         self.memory = Memory(start)
-        self.planner = Planner(self.episode, self.pools, self.rules.shots, self._is_taken)
+        self.planner = Planner(self.episode, self.pools, self.config.shots, self._is_taken)
 
     def answer(self) -> Answer:
-        """Go on until the reasoner answers, nowhere is left to go, or a budget is spent."""
+        """Search until the reasoner answers, no action is left, or a budget is spent."""
         while True:
-            if (spent := self._spent()) is not None:
-                return self._best(*spent)
+            if (limit := self._limit()) is not None:
+                return self._best(*limit)
             feasible = self._feasible()
             if not feasible:
                 if not self._go_back():
-                    return self._best("nowhere is left to go", "answered")
+                    return self._best("no action is left to try", "answered")
                 continue
             plan = self.planner.plan(self.memory.here, feasible, self._context())
-            if self._spent() is None and (found := self._step(plan)) is not None:
+            if self._limit() is None and (found := self._step(plan)) is not None:
                 return found
 
-    def _spent(self) -> tuple[str, EndReason] | None:
+    def _limit(self) -> tuple[str, EndReason] | None:
         last = self.episode.last_call()
         if last:
             return f"the budget is nearly spent ({last})", last
-        if self.calls >= self.rules.calls:
-            return f"all {self.rules.calls} tool calls are spent; allow more with --set calls=N", "turn_limit"
+        if self.calls >= self.config.calls:
+            return (
+                f"all {self.config.calls} tool calls are spent; allow more with --set calls=N",
+                "turn_limit",
+            )
         return None
 
     def _feasible(self) -> list[Action]:
         here = self.memory.here
-        follows = self.rules.graph.after(here.state)
-        if here.state == START and here.phase == "knowledge":  # no picture: what START offers looks at one
-            follows = tuple(name for name, row in ACTIONS.items() if not row.needs_picture)
-        return [name for name in follows if name not in here.excluded and self.executor.can(name, here)]
+        successors = self.config.graph.after(here.state)
+        if here.state == START and here.phase == "knowledge":  # no image: what START offers looks at one
+            successors = tuple(name for name, spec in ACTIONS.items() if not spec.needs_picture)
+        return [name for name in successors if name not in here.excluded and self.executor.can(name, here)]
 
     def _go_back(self) -> bool:
-        if not self.rules.goes_back or self.memory.depth == 0:
+        if not self.config.goes_back or self.memory.depth == 0:
             return False
         left, state = self.memory.go_back()
-        self.episode.note("backtrack", **{"from": left, "to": state, "why": "nothing is left to try there"})
+        self.episode.note("backtrack", **{"from": left, "to": state, "why": "no action is left to try there"})
         return True
 
     def _context(self) -> list[str]:
-        here, scene = self.memory.here, self.executor.scene
-        lines = list(scene.overview()) if here.phase == "visual" and here.focus is None else []
+        here, image = self.memory.here, self.executor.image
+        lines = list(image.overview()) if here.phase == "visual" and here.focus is None else []
         if here.focus is not None and here.phase == "visual":
-            lines.append(scene.detected(here.focus).block().replace("\n", "\n  "))
+            lines.append(indent_block(image.object_at(here.focus).block()))
         return [*lines, *(finding.text for finding in here.findings)]
 
     def _step(self, plan: Plan) -> Answer | None:
-        """Take an action and follow its verdict; the answer, where there is one."""
+        """Take an action and act on its judgement; the answer, if there is one."""
         here, key = self.memory.here, self.executor.key(plan, self.memory.here)
         if self._is_taken(plan, here):
             self.episode.note("repeated", action=plan.action, query=plan.query, why="it was asked before")
@@ -109,74 +128,76 @@ class Search:
             return None
         self.taken |= {key} if key is not None else set()
         self.calls += 1
-        outcome = self.executor.act(plan, here)
-        numbers = self.memory.number(outcome.sources)
-        self.seen += [f"{plan.action}: {outcome.text}"] if outcome.text else []
-        if outcome.text and self.episode.last_call():
-            return None  # the one reply that is left is the last answer's
-        verdict = self._judge(plan, outcome, numbers)
-        return self._follow(plan, outcome, verdict, verdict.sources or numbers)
+        result = self.executor.act(plan, here)
+        numbers = self.memory.number(result.sources)
+        self.seen += [f"{plan.action}: {result.text}"] if result.text else []
+        if result.text and self.episode.last_call():
+            return None  # the one reply that is left is for the final answer
+        judgement = self._judge(plan, result, numbers)
+        return self._follow(plan, result, judgement, judgement.sources or numbers)
 
     def _is_taken(self, plan: Plan, node: Node) -> bool:
         return self.executor.key(plan, node) in self.taken
 
-    def _judge(self, plan: Plan, outcome: Outcome, numbers: tuple[int, ...]) -> Verdict:
+    def _judge(self, plan: Plan, result: ActionResult, numbers: tuple[int, ...]) -> Judgement:
         here, action = self.memory.here, plan.action
-        if not outcome.text:
-            verdict, why = NOTHING, outcome.why
+        if not result.text:
+            judgement, why = NOTHING, result.why
         else:
-            looking = (
-                replace(here, think=outcome.think, focus=outcome.detected.number)
-                if outcome.detected
-                else here
-            )
-            evidence = Evidence(self._query(here), action, outcome.text, numbers)
-            found = judge(evidence, looking, self.memory, self.episode)
+            chosen = result.detected
+            node = replace(here, think=result.think, focus=chosen.number) if chosen else here
+            evidence = Evidence(self._query(here), action, result.text, numbers)
+            found = judge(evidence, node, self.memory, self.episode)
             known = tuple(number for number in found.sources if number in numbers)
-            verdict, why = replace(found, sources=known), found.finding
+            judgement, why = replace(found, sources=known), found.finding
         self.episode.note(
-            "verdict", step=self.calls, action=action, verdict=verdict.ruling, why=why, answer=verdict.answer
+            "verdict",
+            step=self.calls,
+            action=action,
+            verdict=judgement.ruling,
+            why=why,
+            answer=judgement.answer,
         )
-        return verdict
+        return judgement
 
     def _query(self, here: Node) -> str:
-        """What is to be answered; the choices below it, where it is the last question."""
+        """The question to answer; if it is the last one, with the choices below it."""
         is_last = here.phase == "knowledge" or self.parts.knowledge is None
         return replace(self.question, text=here.query, context="").full_text if is_last else here.query
 
     def _follow(
-        self, plan: Plan, outcome: Outcome, verdict: Verdict, sources: tuple[int, ...]
+        self, plan: Plan, result: ActionResult, judgement: Judgement, sources: tuple[int, ...]
     ) -> Answer | None:
         here, action = self.memory.here, plan.action
-        if verdict.ruling == "not informative":
-            self.memory.exclude(action, outcome.detected.number if outcome.detected else None)
-            self._tell(here, action, here.state)
+        if judgement.ruling == "not informative":
+            self.memory.exclude(action, result.detected.number if result.detected else None)
+            self._note_transition(here, action, here.state)
             return None
-        text = verdict.finding or _said(outcome.text)
-        if verdict.answer is not None:
-            text = f"{here.query} {verdict.answer}" if not verdict.finding else verdict.finding
+        text = judgement.finding or _shorten(result.text)
+        if judgement.answer is not None:
+            text = f"{here.query} {judgement.answer}" if not judgement.finding else judgement.finding
         finding = Finding(self.calls, action, text, sources)
-        node = self._next(here, action, outcome, finding)
-        self.memory.go(node if verdict.answer is None else self._answer(node, verdict.answer))
-        self._tell(here, action, action)
-        if verdict.answer is None or (here.phase == "visual" and self.parts.knowledge is not None):
+        node = self._next(here, action, result, finding)
+        self.memory.go(node if judgement.answer is None else self._after_answer(node, judgement.answer))
+        self._note_transition(here, action, action)
+        if judgement.answer is None or (here.phase == "visual" and self.parts.knowledge is not None):
             return None
-        return conclude(ShortAnswer(verdict.answer), node.findings, self.memory, self.episode)
+        return conclude(ShortAnswer(judgement.answer), node.findings, self.memory, self.episode)
 
-    def _next(self, here: Node, action: Action, outcome: Outcome, finding: Finding) -> Node:
+    def _next(self, here: Node, action: Action, result: ActionResult, finding: Finding) -> Node:
         node = Node(here.phase, here.query, action, (*here.findings, finding), here.focus, here.think)
-        return replace(node, focus=outcome.detected.number, think=outcome.think) if outcome.detected else node
+        return replace(node, focus=result.detected.number, think=result.think) if result.detected else node
 
-    def _answer(self, node: Node, answer: str) -> Node:
-        """The visit after an answer: the knowledge question where the visual one was answered."""
+    def _after_answer(self, node: Node, answer: str) -> Node:
+        """The node after an answer: once the visual question is answered, the knowledge question is next."""
         if node.phase == "knowledge" or self.parts.knowledge is None:
             return node
-        query = self.parts.asked_about(answer)
+        query = self.parts.knowledge_query(answer)
         self.episode.note("visual_answer", step=self.calls, answer=answer, query=query)
         return replace(node, phase="knowledge", query=query)
 
-    def _tell(self, before: Node, action: Action, to: str) -> None:
-        """The transition, and the working memory after it."""
+    def _note_transition(self, before: Node, action: Action, to: str) -> None:
+        """Note the transition, and the working memory after it."""
         here = self.memory.here
         self.episode.note(
             "transition", **{"step": self.calls, "from": before.state, "action": action, "to": to}
@@ -192,6 +213,81 @@ class Search:
         return give_best(why, end_reason, trace, self.episode)
 
 
-def _said(text: str) -> str:
+@dataclass(frozen=True, slots=True)
+class ActionResult:
+    """text: what the reasoner is to judge; if it is empty, `why` says why. detected: the object that was chosen."""
+
+    text: str = ""
+    why: str = ""
+    sources: tuple[Source, ...] = ()
+    detected: DetectedObject | None = None
+    think: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolExecutor:
+    """Takes actions: builds the request for a tool, and brings its observation into one form."""
+
+    episode: Episode
+    toolbox: Toolbox
+    image: ImageContext
+
+    def can(self, action: Action, node: Node) -> bool:
+        """Whether there is a tool for the action, and something for it to look at."""
+        if self.toolbox.tool_of(action) is None:
+            return False
+        match action:
+            case "object_select":
+                return any(detected.number not in node.rejected for detected in self.image.objects)
+            case "vqa" | "identical_image_search" | "image_search":
+                return self.image.picture is not None
+            case _:
+                return True
+
+    def key(self, plan: Plan, node: Node) -> tuple[object, ...] | None:
+        """Equal for actions with the same outcome; None for an action that chooses anew each time."""
+        if plan.action == "object_select":
+            return None
+        focus = node.focus if plan.action == "image_search" else None
+        return plan.action, " ".join((plan.query or "").casefold().split()), focus, node.query
+
+    def act(self, plan: Plan, node: Node) -> ActionResult:
+        """Take a feasible action."""
+        tool = self.toolbox.tool_of(plan.action) or ""
+        match plan.action:
+            case "object_select":
+                return self._select(node)
+            case "identical_image_search":
+                request = ToolRequest(picture=self.image.picture)
+            case "image_search":
+                part = self.image.picture if node.focus is None else self.image.object_at(node.focus).picture
+                request = ToolRequest(picture=part)
+            case "vqa":
+                request = ToolRequest(plan.query or node.query, self.image.picture)
+            case "web_search":
+                request = ToolRequest(plan.query or node.query)
+            case "llm_qa":
+                context = "" if not node.findings else node.known
+                request = ToolRequest(plan.query or node.query, options={"context": context, "long": False})
+        return _result(self.toolbox.use(tool, request))
+
+    def _select(self, node: Node) -> ActionResult:
+        candidates = [detected for detected in self.image.objects if detected.number not in node.rejected]
+        detected, think = choose(node, candidates, self.episode)
+        if detected is None:
+            return ActionResult(why=think)
+        return ActionResult(detected.block(), detected=detected, think=think)
+
+
+def _result(seen: Observation) -> ActionResult:
+    if seen.error is not None:
+        return ActionResult(why=seen.error)
+    is_search = isinstance(seen.data, dict) and "hits" in seen.data
+    if not seen.text.strip() or (is_search and not hits_of(seen)):
+        return ActionResult(why="the tool found nothing")
+    return ActionResult(seen.text, sources=seen.sources)
+
+
+def _shorten(text: str) -> str:
     flat = " ".join(text.split())
-    return flat if len(flat) <= 400 else flat[:399] + "…"
+    return flat if len(flat) <= _FINDING_CHARS else flat[: _FINDING_CHARS - 1] + "…"

@@ -1,4 +1,4 @@
-"""The loop itself: ask, run the code of the reply, show what came back, until there is an answer."""
+"""The loop of CodeLoop: ask, run the code in the reply, show its output, until there is an answer."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import ClassVar
 
 from pyvision.agent.episode import Episode
 from pyvision.errors import EndReason, FormatError
-from pyvision.strategies.code_loop.observation import observe
-from pyvision.strategies.code_loop.opening import check_prompt, open_conversation
+from pyvision.strategies.code_loop.turns import check_prompt, observe, open_conversation
 from pyvision.text.prompts import render
 from pyvision.text.replies import (
     canonical_reply,
@@ -26,17 +25,17 @@ from pyvision.tools.cell_functions import NO_TOOLS, ROLES, ToolNames
 from pyvision.types import Answer, Message, Part, Question, Reply, Text
 
 STOP = "</code>"
-_SAME_FAILURE = 3  # times that one cell may fail in one way before the model is told; once more ends it
-_FEW_TURNS = 3  # turns left at which the model is told how many
+_SAME_FAILURE = 3  # failures of one cell in one way before the model is warned; one more ends the run
+_FEW_TURNS = 3  # turns left from which on the model sees how many
 
 
 @dataclass(frozen=True, slots=True)
 class CodeLoop:
-    """Think, write a cell, look, repeat; `repairs` malformed replies in a row end it.
+    """Think, write a cell, look, repeat; more than `repairs` malformed replies in a row end the run.
 
     prompt_file, prompt: an upstream PyVision prompt JSON and the template in it, in place of our own prompts.
-    output_chars: how much text of one cell is shown to the model; head and tail are kept. tools: those that a cell
-    may call as `host.NAME(…)`; our own prompts tell of them, an upstream prompt has to do so itself.
+    output_chars: how much text of one cell is shown to the model; long text loses its middle. tools: those that a cell
+    may call as `host.NAME(…)`; our own prompts describe them, an upstream prompt has to do so itself.
     """
 
     continues: ClassVar[bool] = True
@@ -62,9 +61,9 @@ class CodeLoop:
         tools = {name: episode.tools[name].purpose for name in self.tools}
         messages, turn = open_conversation(question, self.prompt_file, self.prompt, tools)
         episode.expect_code()
-        course = _Loop(self, episode)
+        loop = _Loop(self, episode)
         if question.earlier.pending:
-            follows = course.after(Reply(messages[-1].text), last=None)
+            follows = loop.after(Reply(messages[-1].text), last=None)
             if isinstance(follows, Answer):
                 return follows
             turn = follows
@@ -73,14 +72,14 @@ class CodeLoop:
             messages = (*messages, Message("user", (*turn, *_notice(episode))))
             reply = episode.ask("solver", messages, stop=() if last else (STOP,))
             messages = (*messages, Message("assistant", (Text(canonical_reply(reply.text) or "(empty)"),)))
-            follows = course.after(reply, last)
+            follows = loop.after(reply, last)
             if isinstance(follows, Answer):
                 return follows
             turn = follows
 
 
 class _Loop:
-    """What one question has come to: from each reply follows the answer, or the next user turn."""
+    """The state of one question: turns each reply into the answer or the next user turn."""
 
     def __init__(self, options: CodeLoop, episode: Episode) -> None:
         self._options = options
@@ -90,16 +89,18 @@ class _Loop:
         self._is_cut = False
 
     def after(self, reply: Reply, last: EndReason | None) -> Answer | tuple[Part, ...]:
-        """last: the budget that allows no further reply, if there is one."""
+        """last: the budget that allows no further reply, or None."""
         if reply.finish == "refusal":
             return Answer(None, "refused", remark=reply.text)
         if hallucinated_output(reply.text):
-            self._episode.note("made_up_output", why="the reply held an interpreter turn, which is left out")
+            self._episode.note(
+                "made_up_output", why="the reply contained an interpreter turn, which was removed"
+            )
         code, answer, fault = _read(reply)
         if answer is not None and (code is None or last):
             return Answer(answer)
         if reply.finish == "length" and code is None:
-            return self._cut(reply, last)
+            return self._after_cut(reply, last)
         self._is_cut = False
         if last:
             return _last_answer(reply, last)
@@ -116,8 +117,10 @@ class _Loop:
         times = self._failures[failure]
         if times > _SAME_FAILURE:
             return Answer(None, "loop", remark=f"the same cell failed {times} times with: {failure[1][:200]}")
-        told = (Text("\n" + render("code_loop/repeated.md", times=times)),) if times == _SAME_FAILURE else ()
-        return (*turn, *told)
+        warning = (
+            (Text("\n" + render("code_loop/repeated.md", times=times)),) if times == _SAME_FAILURE else ()
+        )
+        return (*turn, *warning)
 
     def _repair(self, fault: str) -> Answer | tuple[Part, ...]:
         self._malformed += 1
@@ -127,8 +130,8 @@ class _Loop:
             return Answer(None, "no_answer", remark=remark)
         return (Text(render("code_loop/repair.md", fault=fault)),)
 
-    def _cut(self, reply: Reply, last: EndReason | None) -> Answer | tuple[Part, ...]:
-        """A reply that met its length limit is asked for once more; half a cell is never run."""
+    def _after_cut(self, reply: Reply, last: EndReason | None) -> Answer | tuple[Part, ...]:
+        """A reply that was cut at its length limit is asked for once more; an incomplete cell is never run."""
         if self._is_cut or last:
             return Answer(None, "truncated", remark="the reply was cut at its length limit; raise max_tokens")
         self._is_cut = True
@@ -138,7 +141,7 @@ class _Loop:
 
 
 def _read(reply: Reply) -> tuple[str | None, str | None, str]:
-    """The code and the answer of a reply, and what is wrong when it has neither."""
+    """The code and the answer of a reply, and what is wrong if it has neither."""
     if reply.finish == "length" and code_is_cut(reply.text):
         return None, None, "the reply was cut in the middle of its code"
     try:
@@ -149,9 +152,9 @@ def _read(reply: Reply) -> tuple[str | None, str | None, str]:
 
 
 def _last_answer(reply: Reply, last: EndReason) -> Answer:
-    """What a last reply comes to that cannot be read as usual: as a last resort its prose, but never code."""
+    """The answer in a last reply that cannot be read as usual: as a last resort its prose, but never code."""
     with suppress(FormatError):
-        answer = find_answer(reply.text)  # beside a block that cannot be used
+        answer = find_answer(reply.text)  # next to a block that cannot be used
         if answer is not None:
             return Answer(answer)
     text = None if holds_code(reply.text) else last_resort_answer(reply.text)
@@ -161,7 +164,7 @@ def _last_answer(reply: Reply, last: EndReason) -> Answer:
 
 
 def _notice(episode: Episode) -> tuple[Part, ...]:
-    """What the model must know about its budget with this turn."""
+    """What the model must know about its budget in this turn."""
     if episode.last_call():
         return (Text("\n\n" + render("code_loop/last_turn.md")),)
     if episode.turns > 0 and episode.turns_left <= _FEW_TURNS:

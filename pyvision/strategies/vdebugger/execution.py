@@ -1,31 +1,54 @@
-"""Run a program in the question's kernel, traced or plain, and tell what came of it."""
+"""Run a program in the question's kernel: the host functions that it calls, how it ended, and the value it returned."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 from pyvision.agent.episode import Episode
-from pyvision.errors import FormatError
-from pyvision.strategies.vdebugger.answers import Returned, read_returned
-from pyvision.strategies.vdebugger.programs import canonical
-from pyvision.strategies.vdebugger.services import Services
-from pyvision.strategies.vdebugger.task_types import FUNCTION, Query
+from pyvision.errors import FormatError, ToolError
+from pyvision.images.read import decode
+from pyvision.strategies.vdebugger.programs import FUNCTION, FormName, Query, canonical
 from pyvision.strategies.vdebugger.trace_format import trace_text
 from pyvision.text.prompts import load
-from sandbox import CellResult, Trace
+from pyvision.types import Observation, Picture, ToolRequest
+from sandbox import CellResult, Figure, Trace
 
 Status: TypeAlias = Literal["ok", "error", "timeout", "died", "no_program"]
+Box: TypeAlias = tuple[float, float, float, float]  # left, lower, right, upper: pixels from the bottom left
+Origin: TypeAlias = Literal["top-left", "bottom-left"]
+TOOLS = ("detect", "vqa", "match", "depth", "llm_qa")
 API = "vdebugger/image_patch.py"
 COMPILE_ERROR = "Compile Error"  # in place of a trace, as in the published data
+_ANSWER_CHARS = 500  # a longer text is not an answer
+_SHOWN_CHARS = 2000  # of a returned value
+_SIDE = r"\s*([-+]?\d{1,9}(?:\.\d{1,20})?)"
+_PATCH = re.compile(rf"ImagePatch\(left={_SIDE}, right={_SIDE}, upper={_SIDE}, lower={_SIDE},", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """A result as plain values. text: its `str`, cut; length: that of the uncut text.
+
+    value, box: of a list, those of its first item. is_empty: the result is an empty list.
+    """
+
+    type: str
+    text: str
+    length: int
+    value: bool | int | float | str | None = None
+    box: Box | None = None
+    is_empty: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """How one program went. program: as it was run. trace: its text, whole; empty where it was not traced.
+    """The run of one program. program: its text as it ran. trace: all of its trace as text; empty if not traced.
 
-    error: one line, where there is no result. line: of the program, where the error was raised.
+    error: one line, if there is no result. line: the line of the program that raised the error.
     """
 
     program: str
@@ -43,20 +66,20 @@ class Execution:
 
 
 class Executor:
-    """Runs the programs of one question in its kernel, whose first cell defines the API.
+    """Runs the programs of one question in its kernel; the first cell defines the API.
 
-    crop_margin_px: by how much a crop, and with it every detection, is enlarged on each side.
+    crop_margin_px: by how much a crop, and thus every detection, is enlarged on each side.
     """
 
     def __init__(self, episode: Episode, query: Query, crop_margin_px: int = 10) -> None:
         self._episode = episode
         self._query = query
         self._services = Services(episode)
-        self._setup = setup_cell(crop_margin_px)
-        self._is_set_up = False
+        self._setup = _setup_cell(crop_margin_px)
+        self._has_api = False
 
     def trace(self, program: str) -> Execution:
-        """Raises what the services or the episode end a question with: LimitReached, ModelError, ConfigError."""
+        """Raises whatever ends the question in a service or the episode: LimitReached, ModelError, ConfigError."""
         return self._run(program, trace=True)
 
     def run(self, program: str) -> Execution:
@@ -67,32 +90,139 @@ class Executor:
         checked = canonical(program, self._query.signature)
         if checked.error is not None:
             return Execution(checked.text, "no_program", error=checked.error, trace=COMPILE_ERROR)
-        failed = self._set_up()
-        if failed is not None:
-            return Execution(checked.text, failed.status, error=_error(failed))
-        told: list[object] = []
-        result = self._cell(call_cell(checked.text, self._query.argument), trace=trace, conclude=told.append)
-        return _execution(checked.text, result, told, self._query.signature)
+        failure = self._define_api()
+        if failure is not None:
+            return Execution(checked.text, failure.status, error=_error(failure))
+        results: list[object] = []
+        cell = call_cell(checked.text, self._query.argument)
+        result = self._cell(cell, trace=trace, conclude=results.append)
+        return _execution(checked.text, result, results, self._query.signature)
 
-    def _set_up(self) -> CellResult | None:
-        """The result of the setup, if it failed."""
-        if self._is_set_up:
+    def _define_api(self) -> CellResult | None:
+        """The result of the setup cell if it failed."""
+        if self._has_api:
             return None
         result = self._cell(self._setup)
-        self._is_set_up = result.status == "ok"
-        return None if self._is_set_up else result
+        self._has_api = result.status == "ok"
+        return None if self._has_api else result
 
     def _cell(
         self, code: str, *, trace: bool = False, conclude: Callable[[object], Any] | None = None
     ) -> CellResult:
         functions = {**self._services.functions, "conclude": conclude} if conclude else {}
         result = self._episode.run(code, trace=trace, functions=functions)
-        self._is_set_up = self._is_set_up and result.state == "kept"
+        self._has_api = self._has_api and result.state == "kept"
         return result
 
 
-def setup_cell(crop_margin_px: int) -> str:
-    """The cell that defines the API, compiled under a name of its own: traces tell the functions of cells only."""
+class ToolUser(Protocol):
+    """The part of an Episode that Services needs."""
+
+    @property
+    def tools(self) -> Mapping[str, object]: ...
+
+    def use(self, tool: str, request: ToolRequest) -> Observation: ...
+
+
+class Services:
+    """What image_patch.py calls on `host`, for the cells of one question; tools do the work."""
+
+    def __init__(self, episode: ToolUser) -> None:
+        self._episode = episode
+
+    @property
+    def functions(self) -> Mapping[str, Callable[..., Any]]:
+        return {
+            "find": self.find,
+            "simple_query": self.simple_query,
+            "match": self.match,
+            "depth": self.depth,
+            "llm_query": self.llm_query,
+        }
+
+    def find(self, image: Figure, name: str) -> list[list[float]]:
+        """[left, lower, right, upper, score] of each object, in pixels from the bottom left, best first."""
+        picture = _picture(image)
+        boxes = self._use("detect", "boxes", ToolRequest(text=str(name), picture=picture))
+        try:
+            flipped = [_from_bottom(box, picture.height) for box in boxes]
+        except (TypeError, KeyError, ValueError) as error:
+            raise ToolError(f"detect: the tool returned an invalid box ({error!r})") from None
+        return sorted(flipped, key=lambda box: -box[4])
+
+    def simple_query(self, image: Figure, question: str) -> str:
+        return str(self._use("vqa", "answer", ToolRequest(text=str(question), picture=_picture(image))))
+
+    def match(self, image: Figure, texts: list[str]) -> list[float]:
+        """One score for each text."""
+        request = ToolRequest(picture=_picture(image), options={"texts": [str(text) for text in texts]})
+        scores = self._use("match", "scores", request)
+        if not isinstance(scores, list | tuple) or len(scores) != len(texts):
+            raise ToolError(f"match: the tool did not return one score for each of the {len(texts)} texts")
+        return [float(score) for score in scores]
+
+    def depth(self, image: Figure) -> dict[str, Any]:
+        """{"depth": rows from the top}; larger is farther."""
+        rows = self._use("depth", "depth", ToolRequest(picture=_picture(image)))
+        if not (isinstance(rows, list | tuple) and rows and isinstance(rows[0], list | tuple) and rows[0]):
+            raise ToolError("depth: the tool returned an empty map")
+        return {"depth": rows}
+
+    def llm_query(self, query: str, context: str = "", long_answer: bool = True) -> str:  # noqa: FBT001, FBT002
+        options = {"context": str(context), "long": bool(long_answer)}
+        return str(self._use("llm_qa", "answer", ToolRequest(text=str(query), options=options)))
+
+    def _use(self, tool: str, key: str, request: ToolRequest) -> Any:
+        if tool not in self._episode.tools:
+            known = ", ".join(self._episode.tools) or "none"
+            raise ToolError(f"no tool {tool!r} is set up; there are: {known}")
+        observation = self._episode.use(tool, request)
+        if observation.error is not None:
+            raise ToolError(_with_tool_name(tool, observation.error))
+        if not isinstance(observation.data, Mapping) or key not in observation.data:
+            raise ToolError(f"{tool}: the tool's result has no {key!r}")
+        return observation.data[key]
+
+
+def read_returned(value: Any) -> Returned:
+    """What `answer_as_plain_values` sent from the kernel, which may be anything. Raises FormatError."""
+    match value:
+        case {"type": str(kind), "text": str(text), "length": int(length)}:
+            plain = value.get("value")
+            return Returned(
+                kind[:100],
+                text[:_SHOWN_CHARS],
+                length,
+                plain if isinstance(plain, bool | int | float | str) else None,
+                _box(value.get("box")),
+                value.get("empty") is True,
+            )
+    raise FormatError("the result cannot be read")
+
+
+def answer_of(returned: Returned, form: FormName, height: int, origin: Origin = "top-left") -> str:
+    """The answer as text; a box as [x1, y1, x2, y2] in pixels. height: of the image. Raises FormatError."""
+    if returned.type == "NoneType":
+        raise FormatError("the program returned None")
+    return _box_answer(returned, height, origin) if form == "box" else _word_answer(returned)
+
+
+def box_in(text: str) -> Box | None:
+    """The box of a patch that is written out as `ImagePatch(left=…)`; the text is parsed, not evaluated."""
+    found = _PATCH.search(text)
+    if found is None:
+        return None
+    left, right, upper, lower = map(float, found.groups())
+    return _box([left, lower, right, upper])
+
+
+def call_cell(program: str, argument: str) -> str:
+    """The cell that runs a program and hands its result to the host; the program starts on line 1."""
+    return f"{program}\n\nhost.conclude(answer_as_plain_values({FUNCTION}({argument})))"
+
+
+def _setup_cell(crop_margin_px: int) -> str:
+    """The cell that defines the API. It is compiled under a separate name, as traces cover only code of cells."""
     return (
         "import math, re\nfrom typing import Any, Dict, List, Optional, Tuple, Union\n\n"
         f"exec(compile(r'''\n{load(API)}''', 'image_patch.py', 'exec'), globals())\n"
@@ -100,20 +230,15 @@ def setup_cell(crop_margin_px: int) -> str:
     )
 
 
-def call_cell(program: str, argument: str) -> str:
-    """The cell that runs a program, its first line the program's own, and hands the result to the host."""
-    return f"{program}\n\nhost.conclude(answer_as_plain_values({FUNCTION}({argument})))"
-
-
-def _execution(program: str, result: CellResult, told: list[object], signature: str) -> Execution:
+def _execution(program: str, result: CellResult, results: list[object], signature: str) -> Execution:
     trace = trace_text(result.trace, signature) if result.trace else ""
-    if result.status != "ok" or not told:
+    if result.status != "ok" or not results:
         line = result.error.line if result.error else None
         line = line if line is not None and line <= len(program.splitlines()) else None
         status = "error" if result.status == "ok" else result.status
         return Execution(program, status, None, _error(result), line, trace, result.trace)
     try:
-        returned = read_returned(told[-1])
+        returned = read_returned(results[-1])
     except FormatError as error:
         return Execution(program, "error", None, str(error), None, trace, result.trace)
     return Execution(program, "ok", returned, None, None, trace, result.trace)
@@ -124,5 +249,70 @@ def _error(result: CellResult) -> str:
         return f"ran out of time after {result.seconds:.1f} s"
     if result.error is None:
         return "it ended without a result"
-    told = " ".join(f"{result.error.name}: {result.error.message}".split())
-    return told if len(told) <= 500 else f"{told[:497]}..."
+    line = " ".join(f"{result.error.name}: {result.error.message}".split())
+    return line if len(line) <= 500 else f"{line[:497]}..."
+
+
+def _with_tool_name(tool: str, error: str) -> str:
+    return error if error.startswith(f"{tool}:") else f"{tool}: {error}"
+
+
+def _picture(image: object) -> Picture:
+    if not isinstance(image, Figure):
+        raise ToolError(f"an image was expected, not a {type(image).__name__}")
+    return decode(image.data, "patch")
+
+
+def _from_bottom(box: Mapping[str, Any], height: int) -> list[float]:
+    left, top, right, bottom = (float(box[side]) for side in ("left", "top", "right", "bottom"))
+    return [left, height - bottom, right, height - top, float(box.get("score", 0.0))]
+
+
+def _box_answer(returned: Returned, height: int, origin: Origin) -> str:
+    box = returned.box or box_in(returned.text)
+    if box is None:
+        raise FormatError(f"the program returned {_render(returned)}; a patch was expected")
+    left, lower, right, upper = box
+    sides = (left, height - upper, right, height - lower) if origin == "top-left" else box
+    return f"[{', '.join(_number(side) for side in sides)}]"
+
+
+def _word_answer(returned: Returned) -> str:
+    match returned.value:
+        case _ if returned.is_empty:
+            return "no"
+        case bool(value):
+            return "yes" if value else "no"
+        case int() | float() as number:
+            return _number(number)
+        case str() if returned.length > _ANSWER_CHARS:
+            raise FormatError(f"the program returned a text of {returned.length:,} characters")
+        case str(text) if text.strip():
+            flat = " ".join(text.split())
+            return {"true": "yes", "false": "no"}.get(flat.lower(), flat)
+    raise FormatError(f"the program returned {_render(returned)}; a word or a number was expected")
+
+
+def _number(value: float) -> str:
+    if isinstance(value, int):
+        if abs(value) >= 10**30:
+            raise FormatError("the program returned a number of more than 30 digits")
+        return str(value)
+    if not math.isfinite(value):
+        raise FormatError(f"the program returned {value}, which is not a finite number")
+    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else f"{value:.6g}"
+
+
+def _box(sides: Any) -> Box | None:
+    match sides:
+        case [left, lower, right, upper] if all(_is_side(each) for each in sides):
+            return (left, lower, right, upper) if left < right and lower < upper else None
+    return None
+
+
+def _is_side(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _render(returned: Returned) -> str:
+    return f"a {returned.type}: {returned.text[:80]!r}"

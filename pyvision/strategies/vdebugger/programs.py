@@ -1,46 +1,160 @@
-"""Programs: find one in a reply, and write it in the one form in which it is run, traced, criticised and compared."""
+"""Programs: which function each form of task asks for, how to find it in a reply, and its canonical text.
+
+The canonical text is the one that is run, traced, criticised and compared.
+"""
 
 from __future__ import annotations
 
 import ast
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
-from pyvision.errors import FormatError
-from pyvision.strategies.vdebugger.task_types import FUNCTION
+from pyvision.errors import ConfigError, FormatError
 from pyvision.text.python_source import parse_source
 from pyvision.text.replies import without_thinking
+from pyvision.types import Question
 
-MOST_CHARS = 20_000  # a program is a few lines; what is longer is a model that repeats itself
+FormName: TypeAlias = Literal["vqa", "pair", "list", "box"]
+FUNCTION = "execute_command"
+_PROGRAM_CHARS = 20_000  # a program is a few lines; a longer one comes from a model that repeats itself
+_BOX = re.compile(
+    r"(?:please )?(?:find|locate|localize|localise|ground|box|outline|point (?:to|at|out)|mark|show me)\b(?: me)?\s*",
+    re.IGNORECASE,
+)
+_BOUNDING = re.compile(r"\bbounding box(?:es)?\b(?: (?:of|for|around))?", re.IGNORECASE)
+_GIVE_BOX = re.compile(r"^.*\bbounding box(?:es)?\b\s*(?:of|for|around)?\s*", re.IGNORECASE)
 _FENCE = re.compile(
     r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(.*?)(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
 )
 _HEADER = re.compile(rf"^[ \t]*(?:async )?def {FUNCTION}\b", re.MULTILINE)
 _TRAILER = re.compile(r"^[ \t]*(?:# (?:Program is|Correction)\b|-> |--- Trace)", re.MULTILINE)
 _MARK = re.compile(r"<<<\s*/?\s*BUG\s*/?\s*>>>", re.IGNORECASE)
-_KEPT = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
-_UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)  # what `ast.parse` raises for a text
+_MODULE_LEVEL = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
+_PARSE_ERRORS = (SyntaxError, ValueError, RecursionError, MemoryError)  # what `ast.parse` raises for a text
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A form of task. opening: the query's first line, `{}` is the question; signature: its second line.
+
+    argument: from the names of the images, the expression that the program is called with. plain: the expression that
+    asks a tool directly, `{}` is the question as a Python literal. least, most: how many images the form takes.
+    """
+
+    name: FormName
+    opening: str
+    signature: str
+    argument: Callable[[Sequence[str]], str]
+    plain: str
+    least: int = 1
+    most: int | None = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question as programs are written for it: two lines, and the expression to call the program with."""
+
+    form: Form
+    subject: str  # the question itself, on one line
+    argument: str
+
+    @property
+    def line(self) -> str:
+        """The first line, which precedes a program as a comment."""
+        return self.form.opening.format(self.subject)
+
+    @property
+    def signature(self) -> str:
+        return self.form.signature
+
+    @property
+    def plain_program(self) -> str:
+        """The program that asks the question directly, in place of one that failed."""
+        return f"{self.signature}\n    return {self.form.plain.format(repr(self.subject))}"
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program as it is run. error: why it is none, in one line; then the text is as it was written."""
+    """A program ready to run. error: why it cannot run, in one line; then the text is the original one."""
 
     text: str
     error: str | None = None
 
 
-def program_in(reply: str, signature: str) -> str:
-    """The program of a reply: in a fence, or from its `def` on, or the body alone, which gets the signature.
+def _first(names: Sequence[str]) -> str:
+    return names[0]
 
-    Marks around a faulty span are taken out, and so is what an echoed prompt leaves behind it. Raises FormatError.
+
+def _sides(names: Sequence[str]) -> str:
+    return f'{{"left": {names[0]}, "right": {names[1]}}}'
+
+
+def _all(names: Sequence[str]) -> str:
+    return f"[{', '.join(names)}]"
+
+
+# The lines of the queries are those of the published data, so that critics and refiners trained on it fit.
+FORMS: Mapping[FormName, Form] = {
+    "vqa": Form(
+        "vqa",
+        "Given an image: {}",
+        f"def {FUNCTION}(image) -> str:",
+        _first,
+        "ImagePatch(image).simple_query({})",
+    ),
+    "box": Form(
+        "box",
+        "Given an image: Find {}.",
+        f"def {FUNCTION}(image) -> ImagePatch:",
+        _first,
+        "ImagePatch(image).find({})[0]",
+    ),
+    "pair": Form(
+        "pair",
+        "Given two images, one on the left and one on the right: {}",
+        f"def {FUNCTION}(image_dict) -> str:",
+        _sides,
+        "ImagePatch(side_by_side([image_dict['left'], image_dict['right']])).simple_query({})",
+        least=2,
+        most=2,
+    ),
+    "list": Form(
+        "list",
+        "Given a list of images: {}",
+        f"def {FUNCTION}(image_list) -> str:",
+        _all,
+        "ImagePatch(side_by_side(image_list)).simple_query({})",
+        most=None,
+    ),
+}
+
+
+def query_of(question: Question, name: FormName | Literal["auto"] = "auto") -> Query:
+    """The question in its form. Raises ConfigError if the form does not take this number of images."""
+    form = FORMS[_form_for(question) if name == "auto" else name]
+    count = len(question.images)
+    if count < form.least or (form.most is not None and count > form.most):
+        takes = f"{form.least}" if form.most == form.least else f"{form.least} or more"
+        raise ConfigError(
+            f"option form is {form.name!r}, which takes {takes} images; the question has {count}"
+        )
+    names = [handle for handle, _ in question.named_images]
+    return Query(form, _subject(question, form.name), form.argument(names))
+
+
+def program_in(reply: str, signature: str) -> str:
+    """The program of a reply: a fenced block, the text from its `def`, or a bare body, which gets the signature.
+
+    Marks around a faulty span are removed, as is any part of the prompt that the reply repeats after the program.
+    Raises FormatError.
     """
     text = _MARK.sub("", without_thinking(reply.replace("\r\n", "\n")))
     code = _without_trailer(_code(text))
-    if len(code) > MOST_CHARS:
-        raise FormatError(f"the program has {len(code):,} characters; {MOST_CHARS:,} are enough")
+    if len(code) > _PROGRAM_CHARS:
+        raise FormatError(f"the program has {len(code):,} characters; the limit is {_PROGRAM_CHARS:,}")
     if _HEADER.search(code):
         return code
     body = f"{signature}\n{textwrap.indent(textwrap.dedent(code), '    ')}"
@@ -50,20 +164,38 @@ def program_in(reply: str, signature: str) -> str:
 
 
 def canonical(program: str, signature: str) -> Program:
-    """As `ast.unparse` writes it: without comments, one statement a line, the form's signature on the function.
+    """The program as `ast.unparse` writes it: no comments, one statement a line, the form's signature on the function.
 
-    Of the module only definitions, imports and assignments are kept: what calls the function is not its own to say.
+    Of the module only definitions, imports and assignments remain: calling the function is not the program's part.
     """
     try:
         tree = parse_source(textwrap.dedent(program))
-        tree.body = [each for each in tree.body if isinstance(each, _KEPT)]
+        tree.body = [each for each in tree.body if isinstance(each, _MODULE_LEVEL)]
         function = next((each for each in tree.body if _is_function(each)), None)
         if not isinstance(function, ast.FunctionDef):
             return Program(program.strip("\n"), f"it defines no function {FUNCTION}")
         _sign(function, signature)
         return Program(ast.unparse(tree))
-    except _UNREADABLE as error:
+    except _PARSE_ERRORS as error:
         return Program(program.strip("\n"), f"{type(error).__name__}: {' '.join(str(error).split())}"[:300])
+
+
+def _form_for(question: Question) -> FormName:
+    if len(question.images) > 1:
+        return "pair" if len(question.images) == 2 else "list"
+    text = question.text.strip()
+    is_box = not question.choices and (_BOX.match(text) or _BOUNDING.search(text))
+    return "box" if is_box else "vqa"
+
+
+def _subject(question: Question, name: FormName) -> str:
+    text = " ".join(question.full_text.split())
+    if name == "box":
+        named = _BOX.sub("", _GIVE_BOX.sub("", text), count=1)
+        return named.rstrip(" .?!") or text.rstrip(" .?!")
+    if name == "pair" and "?" not in text:
+        return f"Is the statement true? {text}"
+    return text
 
 
 def _code(text: str) -> str:
@@ -75,17 +207,17 @@ def _code(text: str) -> str:
         return text
     imports = re.search(r"(?:^(?:import|from)\s[^\n]*\n|^\s*\n)*\Z", text[: header.start()], re.MULTILINE)
     before = imports[0].strip() if imports else ""
-    return f"{before}\n{_to_its_end(text[header.start() :])}".lstrip("\n")
+    return f"{before}\n{_without_prose(text[header.start() :])}".lstrip("\n")
 
 
-def _to_its_end(code: str) -> str:
-    """A bare program up to the prose that follows it: the longest part, by lines, that is Python."""
+def _without_prose(code: str) -> str:
+    """A bare program without the prose after it: the longest part, in whole lines, that is valid Python."""
     lines = _without_trailer(code).splitlines()
     for end in range(len(lines), 1, -1):
         if _tree("\n".join(lines[:end])) is not None:
             return "\n".join(lines[:end])
         if lines[end - 1].startswith((" ", "\t")):
-            break  # its own last line is at fault: the kernel's error is the one to tell
+            break  # the program's last line is invalid: the kernel reports the error
     return "\n".join(lines)
 
 
@@ -95,7 +227,7 @@ def _without_trailer(code: str) -> str:
 
 
 def _returns(program: str) -> bool:
-    """Whether the one function of a program returns something itself."""
+    """Whether the only function of a program has a return statement."""
     tree = _tree(program)
     return tree is not None and any(isinstance(each, ast.Return) for each in _own_nodes(tree.body[0]))
 
@@ -110,7 +242,7 @@ def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:
 def _tree(program: str) -> ast.Module | None:
     try:
         return parse_source(textwrap.dedent(program))
-    except _UNREADABLE:
+    except _PARSE_ERRORS:
         return None
 
 

@@ -1,20 +1,32 @@
-"""The strategy and its options; `mode` chooses the whole method or what it is measured against."""
+"""The VDebugger strategy: its options, and Algorithm 1 of the paper, the loop that debugs a program."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, TypeAlias
 
 from pyvision.agent.episode import Episode
-from pyvision.errors import ConfigError
-from pyvision.strategies.vdebugger.answers import Origin
-from pyvision.strategies.vdebugger.debugging import DebugConfig, DebugLoop, Mode
-from pyvision.strategies.vdebugger.execution import Executor
-from pyvision.strategies.vdebugger.role_client import RoleClient, Style
-from pyvision.strategies.vdebugger.services import TOOLS
-from pyvision.strategies.vdebugger.task_types import FormName, query_of
-from pyvision.strategies.vdebugger.trace_format import Keep
+from pyvision.errors import ConfigError, FormatError, LimitReached
+from pyvision.strategies.vdebugger.execution import TOOLS, Execution, Executor, Origin, answer_of
+from pyvision.strategies.vdebugger.programs import FormName, canonical, query_of
+from pyvision.strategies.vdebugger.roles import (
+    RefusalError,
+    RoleClient,
+    Style,
+    critique,
+    draft,
+    judge_blocks,
+    refine,
+    self_debug,
+)
+from pyvision.strategies.vdebugger.trace_format import Keep, shorten
+from pyvision.strategies.vdebugger.verdicts import Verdict
 from pyvision.types import Answer, Question
+
+Mode: TypeAlias = Literal["vdebugger", "none", "without_feedback", "self_debug", "per_block"]
+_TRACE_CHARS = 20_000  # of a trace in a note; the event of the cell holds all of it
+_NO_IMAGE = "the question has no image, and a visual program needs one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +34,13 @@ class VDebugger:
     """Visual programs, traced, criticised and refined (arXiv 2406.13444).
 
     mode: `none` runs the first program; `without_feedback` shows critic and refiner the program alone; `self_debug`
-    lets the coder judge itself; `per_block` judges block by block.
-    threshold: the score above which a program is accepted where the endpoint tells log probabilities (th of
-    Algorithm 1, unnamed in the paper; 0.5 is what its code amounts to); none: by the critic's word alone.
-    constrain: the refiner may change only lines that were marked. fallback: a program that fails is replaced by the
-    plain question for the answer, never in a trace. keep: which end of a trace longer than feedback_chars is kept.
-    crop_margin_px: by which crops and detections grow. box_origin: from which corner the answer counts a box.
+    lets the coder judge its own program; `per_block` judges block by block.
+    threshold: the score above which a program is accepted if the endpoint returns log probabilities (th of
+    Algorithm 1, unnamed in the paper; its code amounts to 0.5); none: the critic's word alone decides.
+    constrain: the refiner may change only marked lines. fallback: if a program fails, the plain question is asked
+    instead; it never appears in a trace. keep: which end of a trace longer than feedback_chars is shown.
+    crop_margin_px: by how much crops and detections are enlarged. box_origin: the corner from which a box in the
+    answer is measured.
     """
 
     continues: ClassVar[bool] = False
@@ -52,18 +65,18 @@ class VDebugger:
         for name, least in (("rounds", 1), ("feedback_chars", 200), ("crop_margin_px", 0)):
             if getattr(self, name) < least:
                 raise ConfigError(
-                    f"option {name} is {getattr(self, name)}; it takes a whole number from {least} on"
+                    f"option {name} is {getattr(self, name)}; it must be a whole number of {least} or more"
                 )
         if self.threshold is not None and not 0 <= self.threshold < 1:
-            raise ConfigError(f"option threshold is {self.threshold}; it takes a number from 0 to 1, or none")
+            raise ConfigError(
+                f"option threshold is {self.threshold}; it must be at least 0 and below 1, or none"
+            )
 
     def solve(self, question: Question, episode: Episode) -> Answer:
-        """Raises ConfigError for a form that does not take so many images."""
+        """Raises ConfigError if the form does not take this number of images."""
         if not question.images:
-            episode.note("no_image", why="the question has no image, and a visual program needs one")
-            return Answer(
-                None, "no_answer", remark="the question has no image, and a visual program needs one"
-            )
+            episode.note("no_image", why=_NO_IMAGE)
+            return Answer(None, "no_answer", remark=_NO_IMAGE)
         query = query_of(question, self.form)
         episode.expect_code()
         client = RoleClient(
@@ -79,3 +92,168 @@ class VDebugger:
             self.box_origin,
         )
         return DebugLoop(client, Executor(episode, query, self.crop_margin_px), config).answer()
+
+
+@dataclass(frozen=True, slots=True)
+class DebugConfig:
+    """How the programs of one question are debugged. rounds: T; threshold: th; height: of the first image."""
+
+    mode: Mode
+    rounds: int
+    threshold: float | None
+    constrain: bool
+    fallback: bool
+    height: int
+    origin: Origin
+
+
+class DebugLoop:
+    """One question, from its first program to its answer: write, run with a trace, criticise and refine up to T times.
+
+    Every step is an event.
+    """
+
+    def __init__(self, client: RoleClient, executor: Executor, config: DebugConfig) -> None:
+        self._client = client
+        self._executor = executor
+        self._config = config
+        self._episode = client.episode
+        self._latest: Execution | None = None
+        self._seen: set[str] = set()
+
+    def answer(self) -> Answer:
+        """The best answer so far if a budget runs out. Raises ModelError, ConfigError and sandbox.SandboxError."""
+        try:
+            self._debug()
+        except RefusalError as refusal:
+            return Answer(None, "refused", remark=str(refusal))
+        except LimitReached as limit:
+            if self._latest is None or limit.end_reason == "interrupted":
+                raise
+            self._note_end("limit", 0)
+            return self._conclude(limit)
+        return self._conclude()
+
+    def ask_critic(self, execution: Execution, number: int, critic: Critic) -> tuple[Verdict, str | None]:
+        """Ask a critic, and the refiner if it rejects the program."""
+        verdict = critic(self._client, execution, self._config.threshold)
+        self._note_verdict(verdict, execution, number)
+        if verdict.is_accepted or verdict.word == "unclear":
+            return verdict, None
+        return verdict, refine(self._client, execution, verdict, constrain=self._config.constrain)
+
+    def ask_coder(self, execution: Execution, number: int) -> tuple[Verdict, str | None]:
+        """Ask the coder about its own program."""
+        verdict, program = self_debug(self._client, execution)
+        self._note_verdict(verdict, execution, number)
+        return verdict, program
+
+    def _debug(self) -> None:
+        program = draft(self._client)
+        if program is None:
+            return
+        self._execute(program, 0)
+        step = _STEPS.get(self._config.mode)
+        if step is not None:
+            self._note_end(*self._rounds(step))
+
+    def _rounds(self, step: Step) -> tuple[str, int]:
+        """Why criticism ended, and in which round."""
+        for number in range(1, self._config.rounds + 1):
+            why = self._round(step, number)
+            if why is not None:
+                return why, number
+        return "rounds", self._config.rounds
+
+    def _round(self, step: Step, number: int) -> str | None:
+        """One round of criticism; if it is the last one, why."""
+        latest = self._latest
+        assert latest is not None
+        verdict, program = step(self, latest, number)
+        if verdict.is_accepted:
+            return "accepted"
+        if program is None:
+            return "unclear" if verdict.word == "unclear" else "no_program"
+        is_new = canonical(program, self._client.query.signature).text not in self._seen
+        self._episode.note("refinement", round=number, program=program, repeated=not is_new)
+        if not is_new:
+            return "repeated"
+        self._execute(program, number)
+        return None
+
+    def _execute(self, program: str, number: int) -> None:
+        execution = self._executor.trace(program)
+        self._latest = execution
+        self._seen.add(execution.program)
+        self._note_execution(execution, number)
+
+    def _conclude(self, limit: LimitReached | None = None) -> Answer:
+        reason = limit.end_reason if limit else "answered"
+        try:
+            return Answer(self._read(self._latest), reason, str(limit) if limit else None)
+        except FormatError as failure:
+            return self._fall_back(str(failure), limit)
+
+    def _fall_back(self, why: str, limit: LimitReached | None) -> Answer:
+        """If the program has no answer: ask the plain question, if that is enabled and the budget allows it."""
+        if not self._config.fallback or limit is not None:
+            return Answer(None, limit.end_reason if limit else "no_answer", remark=why)
+        plain = self._client.query.plain_program
+        self._episode.note("fallback", why=why, program=plain)
+        try:
+            text = self._read(self._executor.run(plain))
+        except FormatError:
+            return Answer(None, "no_answer", remark=f"{why}; the plain question got no answer either")
+        except LimitReached as spent:
+            if spent.end_reason == "interrupted":
+                raise
+            return Answer(None, spent.end_reason, remark=why)
+        return Answer(text, remark=f"{why}; this is the answer to the plain question")
+
+    def _read(self, execution: Execution | None) -> str:
+        """Raises FormatError."""
+        if execution is None:
+            raise FormatError("no program was written")
+        if execution.returned is None:
+            raise FormatError(f"the program failed: {execution.error}")
+        form = self._client.query.form.name
+        return answer_of(execution.returned, form, self._config.height, self._config.origin)
+
+    def _note_execution(self, execution: Execution, number: int) -> None:
+        self._episode.note(
+            "program",
+            round=number,
+            form=self._client.query.form.name,
+            question=self._client.query.line,
+            program=execution.program,
+            status=execution.status,
+            result=execution.result,
+            error=execution.error,
+            trace=shorten(execution.trace, _TRACE_CHARS),
+        )
+
+    def _note_verdict(self, verdict: Verdict, execution: Execution, number: int) -> None:
+        self._episode.note("verdict", round=number, **verdict.plain(execution.program))
+
+    def _note_end(self, why: str, number: int) -> None:
+        self._episode.note("debugging_ended", why=why, round=number)
+
+
+Critic: TypeAlias = Callable[[RoleClient, Execution, float | None], Verdict]
+Step: TypeAlias = Callable[[DebugLoop, Execution, int], tuple[Verdict, str | None]]
+
+
+def _judge(loop: DebugLoop, execution: Execution, number: int) -> tuple[Verdict, str | None]:
+    return loop.ask_critic(execution, number, critique)
+
+
+def _judge_blocks(loop: DebugLoop, execution: Execution, number: int) -> tuple[Verdict, str | None]:
+    return loop.ask_critic(execution, number, judge_blocks)
+
+
+_STEPS: Mapping[Mode, Step] = {
+    "vdebugger": _judge,
+    "without_feedback": _judge,
+    "per_block": _judge_blocks,
+    "self_debug": DebugLoop.ask_coder,
+}

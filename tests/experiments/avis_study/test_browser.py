@@ -16,7 +16,7 @@ import pytest
 from pyvision.cli import main
 from pyvision.experiments.avis_study.log import Log
 from pyvision.experiments.avis_study.log_reader import read_log
-from pyvision.strategies.avis.graph import load_graph
+from pyvision.strategies.avis.actions import load_graph
 from tests.demo.test_browser import until
 from tests.experiments.avis_study.doubles import a_data_set, closed, opened
 from tests.experiments.avis_study.served import HOSTILE

@@ -1,4 +1,4 @@
-"""Statistics over runs: condensation by round, accuracy with intervals, what each arm costs, what was mended."""
+"""Statistics over runs: condensation by round, accuracy with intervals, what each mode costs, what was repaired."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_arms_are_told_apart_by_what_they_cost() -> None:
     ]
 
 
-def test_graphs_that_were_mended_are_counted_by_repair() -> None:
+def test_graphs_that_were_repaired_are_counted_by_repair() -> None:
     cut = BLUEPRINT.json()[:-3]
     found = statistics_of([record("a", events_of([cut, BLUEPRINT, BLUEPRINT, "A"]))])
     assert (found.graphs, found.whole, found.mended) == (3, 2, {"truncated": 1})
@@ -143,7 +143,7 @@ def test_a_config_that_is_no_object_leaves_mode_and_target_open(tmp_path: Path) 
     assert (read_record(run).mode, read_record(run).target) == ("bdog", None)
 
 
-def test_a_run_of_another_strategy_is_an_arm_of_its_own(tmp_path: Path) -> None:
+def test_a_run_of_another_strategy_is_a_separate_mode(tmp_path: Path) -> None:
     run = write_run(tmp_path / "one", ["A"], mode="plain")
     (run / "config.json").write_text('{"strategy": "direct", "options": {}}', encoding="utf-8")
     assert statistics_of([read_record(run)]).costs[0].mode == "direct"

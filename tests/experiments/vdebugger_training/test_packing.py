@@ -12,8 +12,7 @@ from pyvision.errors import ConfigError
 from pyvision.experiments.vdebugger_training import prompt_templates
 from pyvision.experiments.vdebugger_training.packing import Packing, pack, part_of
 from pyvision.experiments.vdebugger_training.records import Example, Executed, Injected, Program
-from pyvision.strategies.vdebugger.fault_spans import Span, marks_in
-from pyvision.strategies.vdebugger.verdicts import read_word
+from pyvision.strategies.vdebugger.verdicts import Span, marks_in, read_word
 from pyvision.text.prompts import render
 
 RIGHT = Program("1", "How many?", "def execute_command(image):\n    return '2'", Executed("2", "TRACE"), 1.0)

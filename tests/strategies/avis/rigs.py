@@ -1,4 +1,4 @@
-"""A walk on a stage: models that answer by role, tools that give what they are told, and everything that happened."""
+"""A search on a stage: models that answer by role, tools with canned observations, and everything that happened."""
 
 from __future__ import annotations
 
@@ -30,8 +30,10 @@ def answered(text: str, more: str = "") -> str:
 
 def hits(*titles: str) -> Observation:
     """What a search gives; the address of each is its title in lower case."""
-    rows = [{"id": t, "title": t, "text": f"{t} is told of", "score": 0.9, "path": t.lower()} for t in titles]
-    text = "Knowledge: [\n" + "".join(f"  Title: {t}\n  Content: {t} is told of\n" for t in titles) + "]"
+    rows = [
+        {"id": t, "title": t, "text": f"{t} is described", "score": 0.9, "path": t.lower()} for t in titles
+    ]
+    text = "Knowledge: [\n" + "".join(f"  Title: {t}\n  Content: {t} is described\n" for t in titles) + "]"
     return Observation(text, {"hits": rows}, tuple(Source(t, t.lower()) for t in titles))
 
 
@@ -51,7 +53,7 @@ def boxes(*labels: str) -> Observation:
     return Observation("boxes", {"boxes": rows})
 
 
-def told(key: str, text: str) -> Observation:
+def observation(key: str, text: str) -> Observation:
     return Observation(text, {key: text})
 
 
@@ -86,7 +88,7 @@ class Stage:
     ) -> None:
         self.events: list[Event] = []
         self.tools = {name: FakeTool(name, tools[name]) for name in TOOLS if name in tools}
-        self.models: dict[str, Scripted] = {role: Scripted(said, role) for role, said in roles.items()}
+        self.models: dict[str, Scripted] = {role: Scripted(replies, role) for role, replies in roles.items()}
         models: dict[str, Model] = {"default": Scripted((), "nobody"), **self.models}
         episode = Episode(
             question, models, limits or Limits(max_turns=80), CannedSandbox(), self._watch, tools=self.tools

@@ -19,20 +19,20 @@ from tests.strategies.avis.rigs import (
     answered,
     boxes,
     hits,
-    told,
+    observation,
 )
 
-RED = {"vqa": [told("answer", "red")]}
+RED = {"vqa": [observation("answer", "red")]}
 TWO_STEPS = {"identical_image": [hits("Orlen Bridge")], "document": [hits("Orlen")]}
 
 
 @pytest.mark.parametrize(
     ("reply", "why"),
     [
-        ("", "no single step is named in it"),
-        ("I would look closer.", "no single step is named in it"),
-        ("Action: telescope", "no single step is named in it"),
-        ("either vqa or llm_qa", "no single step is named in it"),
+        ("", "it does not name exactly one step"),
+        ("I would look closer.", "it does not name exactly one step"),
+        ("Action: telescope", "it does not name exactly one step"),
+        ("either vqa or llm_qa", "it does not name exactly one step"),
         ("web_search", "web_search cannot be taken now"),
     ],
 )
@@ -53,7 +53,7 @@ def test_a_planner_that_names_the_excluded_step_is_told_that_it_brought_nothing(
         },
         {**RED, **TWO_STEPS},
     )
-    assert stage.notes("malformed")[0]["why"] == "vqa was tried from here and brought nothing"
+    assert stage.notes("malformed")[0]["why"] == "vqa was tried from here and found nothing"
     assert stage.notes("plan")[1]["by"] == "repair"
 
 
@@ -96,7 +96,7 @@ def test_a_reasoner_that_never_gives_a_verdict_finds_nothing_informative() -> No
     )
     assert stage.path == ["vqa n"]
     assert stage.answer.text == "red"
-    assert stage.answer.remark == "best effort: nowhere is left to go"
+    assert stage.answer.remark == "best effort: no action is left to try"
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_a_search_that_fails_or_finds_nothing_leads_to_the_next_best_step(given:
             "planner": ["identical_image_search", "web_search", "llm_qa"],
             "reasoner": [answered("Orlen Bridge"), answered("1871")],
         },
-        {**TWO_STEPS, "document": [given], "llm_qa": [told("answer", "1871")]},
+        {**TWO_STEPS, "document": [given], "llm_qa": [observation("answer", "1871")]},
     )
     assert stage.path == ["identical_image_search a", "web_search n", "llm_qa a"]
     why = stage.notes("verdict")[1]["why"]
@@ -131,7 +131,7 @@ def test_an_index_that_cannot_be_used_is_noted_and_the_walk_goes_on_without_it()
             "planner": ["vqa", "web_search", "identical_image_search"],
             "reasoner": [answered("Orlen Bridge"), "Answer: 1870"],
         },
-        {"vqa": [told("answer", "Orlen Bridge")], "document": [broken], "identical_image": [broken]},
+        {"vqa": [observation("answer", "Orlen Bridge")], "document": [broken], "identical_image": [broken]},
     )
     assert [note["tool"] for note in stage.notes("tool_unusable")] == ["document", "identical_image"]
     assert stage.answer.text == "1870"
@@ -149,7 +149,7 @@ def test_missing_tools_are_told_and_their_actions_never_offered() -> None:
 def test_without_any_tool_the_answer_is_a_guess_that_says_so() -> None:
     stage = Stage({"decomposer": [PARTS], "reasoner": ["Answer: 1870"]}, {})
     assert stage.answer.text == "1870"
-    assert stage.answer.remark == "best effort: nowhere is left to go"
+    assert stage.answer.remark == "best effort: no action is left to try"
 
 
 @pytest.mark.parametrize(
@@ -164,16 +164,16 @@ def test_where_even_a_guess_is_refused_the_end_is_named(reply: Reply, reason: st
     stage = Stage({"decomposer": [PARTS], "reasoner": [reply]}, {})
     assert stage.answer.text is None
     assert stage.answer.end_reason == reason
-    assert "no answer even as a guess" in (stage.answer.remark or "")
+    assert "no answer, not even a guess" in (stage.answer.remark or "")
 
 
-@pytest.mark.parametrize("said", ["Object: 7", "the red one", "0", ""])
-def test_a_selector_that_settles_on_no_object_leads_to_another_action(said: str) -> None:
+@pytest.mark.parametrize("reply", ["Object: 7", "the red one", "0", ""])
+def test_a_selector_that_chooses_no_object_leads_to_another_action(reply: str) -> None:
     stage = Stage(
         {
             "decomposer": [LOOK_ONLY],
             "planner": ["object_select", "vqa"],
-            "selector": [said, said],
+            "selector": [reply, reply],
             "reasoner": [answered("red")],
         },
         {**RED, "detect": [boxes("kite")]},

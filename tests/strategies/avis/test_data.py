@@ -10,10 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.errors import ConfigError
-from pyvision.strategies.avis.actions import ACTIONS, purposes, tool_of
-from pyvision.strategies.avis.context import block, caption_line, entity_line, location, text_line
-from pyvision.strategies.avis.examples import examples_to_show, load_examples
-from pyvision.strategies.avis.graph import START, complete_graph, load_graph, read_graph
+from pyvision.strategies.avis.actions import (
+    ACTIONS,
+    START,
+    complete_graph,
+    examples_to_show,
+    load_examples,
+    load_graph,
+    purposes,
+    read_graph,
+    tool_of,
+)
+from pyvision.strategies.avis.perception import block, caption_line, entity_line, location, text_line
 
 
 def test_the_graph_starts_with_what_looks_at_the_picture() -> None:
@@ -36,14 +44,14 @@ def test_every_action_can_be_reached() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("{", "no JSON"),
+        ("{", "not valid JSON"),
         ("[]", "a graph is a JSON object"),
-        ("{}", "nothing follows START"),
-        ('{"START": []}', "nothing follows START"),
-        ('{"START": "vqa"}', "what follows 'START' is a list of actions"),
+        ("{}", "no action follows START"),
+        ('{"START": []}', "no action follows START"),
+        ('{"START": "vqa"}', "the value of 'START' must be a list of actions"),
         ('{"START": ["telescope"]}', "unknown action 'telescope' after 'START'"),
         ('{"START": ["vqa"], "END": []}', "unknown state 'END'"),
-        ("[" * 100_000, "no JSON"),
+        ("[" * 100_000, "not valid JSON"),
     ],
 )
 def test_a_graph_that_cannot_be_used_is_named(text: str, why: str) -> None:
@@ -86,9 +94,9 @@ def test_a_folder_of_examples_takes_the_place_of_ours(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        ("{", "line 2: no JSON"),
-        ("3", "line 2: an example is an object with the texts"),
-        ('{"query": "q", "context": 1, "action": "vqa"}', "line 2: an example is an object"),
+        ("{", "line 2: not valid JSON"),
+        ("3", "line 2: an example must be an object with the texts"),
+        ('{"query": "q", "context": 1, "action": "vqa"}', "line 2: an example must be an object"),
         ('{"query": "q", "context": "c", "action": "llm_qa"}', "line 2: the action is 'llm_qa'"),
     ],
 )

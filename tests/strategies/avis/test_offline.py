@@ -19,7 +19,7 @@ from pyvision.offline.passages import Passage, find_extract, passages_in
 from pyvision.solve import Task, prepare, solve
 from pyvision.strategies.avis import Avis
 from pyvision.strategies.avis.memory import Memory, Node
-from pyvision.strategies.avis.reasoner import Evidence, judge
+from pyvision.strategies.avis.roles import Evidence, judge
 from pyvision.text.prompts import load
 from pyvision.tools.retrieval.building import add
 from pyvision.types import Message, Observation, Outcome, Question, Sampling, Source, Text, Tool
@@ -141,10 +141,10 @@ def test_an_extract_stands_in_the_passages(question: str, text: str) -> None:
 
 @given(st.text(max_size=200))
 def test_no_observation_breaks_the_rules_or_the_reading_of_their_verdict(text: str) -> None:
-    rehearsal = Rehearsal([])
-    rehearsal.episode._models = {"default": Offline()}
+    scripted = Rehearsal([])
+    scripted.episode._models = {"default": Offline()}
     node = Node("knowledge", "when was Orlen Bridge finished?")
-    verdict = judge(Evidence(node.query, "web_search", text or "-"), node, Memory(node), rehearsal.episode)
+    verdict = judge(Evidence(node.query, "web_search", text or "-"), node, Memory(node), scripted.episode)
     assert verdict.ruling in ("not informative", "answerable")
 
 

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from pyvision.strategies.avis.actions import ACTIONS
 from pyvision.strategies.avis.reply_parsing import (
-    Parts,
+    Decomposition,
+    Judgement,
     Plan,
-    Verdict,
     find_answer,
+    find_decomposition,
+    find_judgement,
     find_object,
-    find_parts,
     find_plan,
-    find_verdict,
     source_numbers,
 )
 
@@ -61,20 +61,20 @@ def test_the_action_of_a_plan(reply: str, plan: Plan | None) -> None:
 @pytest.mark.parametrize(
     ("reply", "parts"),
     [
-        ("Visual: which bird?\nKnowledge: wingspan of #", Parts("which bird?", "wingspan of #")),
-        ("**Visual:** which bird?\n**Knowledge:** #", Parts("which bird?", None)),
-        ("visual: a\nknowledge: '#'?", Parts("a", "'#'?")),
+        ("Visual: which bird?\nKnowledge: wingspan of #", Decomposition("which bird?", "wingspan of #")),
+        ("**Visual:** which bird?\n**Knowledge:** #", Decomposition("which bird?", None)),
+        ("visual: a\nknowledge: '#'?", Decomposition("a", "'#'?")),
         ("Visual: which bird?", None),
         ("Knowledge: #", None),
         ("", None),
     ],
 )
-def test_the_parts_of_a_question(reply: str, parts: Parts | None) -> None:
-    assert find_parts(reply) == parts
+def test_the_parts_of_a_question(reply: str, parts: Decomposition | None) -> None:
+    assert find_decomposition(reply) == parts
 
 
 def test_the_answer_stands_wherever_the_sign_stood() -> None:
-    assert Parts("v", "are #'s horns longer than those of a #?").asked_about("kudu") == (
+    assert Decomposition("v", "are #'s horns longer than those of a #?").knowledge_query("kudu") == (
         "are kudu's horns longer than those of a kudu?"
     )
 
@@ -98,29 +98,35 @@ def test_the_number_of_an_object(reply: str, number: int | None) -> None:
 @pytest.mark.parametrize(
     ("reply", "verdict"),
     [
-        ("Verdict: not informative", Verdict("not informative")),
-        ("Verdict: Informative\nAnswer: none", Verdict("informative")),
-        ("Verdict: answerable\nAnswer: 1871.", Verdict("answerable", answer="1871")),
-        ("**Verdict**: **answerable**\n**Answer**: **1871**", Verdict("answerable", answer="1871")),
-        ("yes, answerable. Therefore, the predicted answer is Orlen.", Verdict("answerable", answer="Orlen")),
-        ("The query cannot be answered.", Verdict("not informative")),
-        ("Therefore it cannot be answered", Verdict("not informative")),
-        ("yes, informative", Verdict("informative")),
-        ("Verdict: no", Verdict("not informative")),
-        ("Answer: cannot be answered", Verdict("not informative")),
-        ("Verdict: answerable", Verdict("informative")),
-        ("Verdict: informative\nAnswer: 1871", Verdict("informative")),
+        ("Verdict: not informative", Judgement("not informative")),
+        ("Verdict: Informative\nAnswer: none", Judgement("informative")),
+        ("Verdict: answerable\nAnswer: 1871.", Judgement("answerable", answer="1871")),
+        ("**Verdict**: **answerable**\n**Answer**: **1871**", Judgement("answerable", answer="1871")),
+        (
+            "yes, answerable. Therefore, the predicted answer is Orlen.",
+            Judgement("answerable", answer="Orlen"),
+        ),
+        ("The query cannot be answered.", Judgement("not informative")),
+        ("Therefore it cannot be answered", Judgement("not informative")),
+        ("yes, informative", Judgement("informative")),
+        ("Verdict: no", Judgement("not informative")),
+        ("Answer: cannot be answered", Judgement("not informative")),
+        ("Verdict: answerable", Judgement("informative")),
+        ("Verdict: informative\nAnswer: 1871", Judgement("informative")),
         (
             "Finding: it is old\nSources: [2], [3]\nVerdict: informative",
-            Verdict("informative", "it is old", None, (2, 3)),
+            Judgement("informative", "it is old", None, (2, 3)),
         ),
-        ("Answer is given nowhere? The answer is 12 m, length", Verdict("answerable", answer="12 m, length")),
+        (
+            "Answer is given nowhere? The answer is 12 m, length",
+            Judgement("answerable", answer="12 m, length"),
+        ),
         ("Hm.", None),
         ("", None),
     ],
 )
-def test_the_verdict_of_a_reasoner(reply: str, verdict: Verdict | None) -> None:
-    assert find_verdict(reply) == verdict
+def test_the_verdict_of_a_reasoner(reply: str, verdict: Judgement | None) -> None:
+    assert find_judgement(reply) == verdict
 
 
 def test_the_type_behind_a_visual_answer_is_taken_off() -> None:
@@ -133,8 +139,8 @@ def test_the_type_behind_a_visual_answer_is_taken_off() -> None:
 
 @given(ANY)
 def test_nothing_that_a_model_says_breaks_the_reading(text: str) -> None:
-    plan, verdict, number = find_plan(text), find_verdict(text, has_type=True), find_object(text)
-    find_parts(text)
+    plan, verdict, number = find_plan(text), find_judgement(text, has_type=True), find_object(text)
+    find_decomposition(text)
     source_numbers(text)
     assert plan is None or plan.action in ACTIONS
     assert number is None or number >= 0

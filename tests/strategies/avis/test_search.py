@@ -21,7 +21,7 @@ from tests.strategies.avis.rigs import (
     answered,
     boxes,
     hits,
-    told,
+    observation,
 )
 
 
@@ -67,7 +67,7 @@ def test_an_answer_tells_the_sources_and_steps_that_it_rests_on() -> None:
 def test_a_question_that_looking_answers_ends_after_the_visual_phase() -> None:
     stage = Stage(
         {"decomposer": [LOOK_ONLY], "planner": ["vqa"], "reasoner": [answered("red")]},
-        {"vqa": [told("answer", "red")]},
+        {"vqa": [observation("answer", "red")]},
     )
     assert stage.answer.text == "red"
     assert stage.path == ["vqa a"]
@@ -80,7 +80,7 @@ def test_an_action_that_brought_nothing_is_not_offered_again_in_this_state() -> 
             "planner": ["vqa", "identical_image_search", "web_search"],
             "reasoner": [NOTHING, answered("Orlen Bridge"), answered("1871")],
         },
-        {"vqa": [told("answer", "a bridge")], "identical_image": [hits("A")], "document": [hits("B")]},
+        {"vqa": [observation("answer", "a bridge")], "identical_image": [hits("A")], "document": [hits("B")]},
     )
     assert "- vqa:" in stage.request_text("planner", 0)
     assert "- vqa:" not in stage.request_text("planner", 1)
@@ -103,7 +103,7 @@ def test_an_exclusion_ends_with_the_visit() -> None:
         {
             "identical_image": [hits("Orlen Bridge")],
             "document": [hits("Fish"), hits("Orlen")],
-            "llm_qa": [told("answer", "bridges have builders")],
+            "llm_qa": [observation("answer", "bridges have builders")],
         },
     )
     assert stage.path == ["identical_image_search a", "web_search n", "llm_qa i", "web_search a"]
@@ -118,12 +118,14 @@ def test_a_state_with_nothing_left_is_taken_back_and_what_led_there_excluded() -
             "reasoner": [answered("Wrong Bridge"), NOTHING, answered("Orlen Bridge"), answered("1871")],
         },
         {
-            "vqa": [told("answer", "Wrong Bridge")],
+            "vqa": [observation("answer", "Wrong Bridge")],
             "identical_image": [hits("Orlen Bridge")],
             "document": [hits("Fish"), hits("Orlen")],
         },
     )
-    assert stage.notes("backtrack") == [{"from": "vqa", "to": "START", "why": "nothing is left to try there"}]
+    assert stage.notes("backtrack") == [
+        {"from": "vqa", "to": "START", "why": "no action is left to try there"}
+    ]
     third = stage.notes("plan")[2]
     assert (third["state"], third["excluded"]) == ("START", ["vqa"])
     assert "Wrong Bridge" not in stage.request_text("planner", 2)
@@ -138,7 +140,7 @@ def test_a_last_answer_rests_on_the_furthest_visit_and_not_on_where_going_back_e
             "planner": ["vqa", "web_search"],
             "reasoner": [answered("Orlen Bridge"), NOTHING, "Answer: 1871"],
         },
-        {"vqa": [told("answer", "Orlen Bridge")], "document": [hits("Fish")]},
+        {"vqa": [observation("answer", "Orlen Bridge")], "document": [hits("Fish")]},
     )
     assert stage.notes("backtrack")
     last = stage.request_text("reasoner", 2)
@@ -155,7 +157,7 @@ def test_without_backtracking_a_dead_end_ends_the_walk() -> None:
             "reasoner": [answered("Wrong Bridge"), NOTHING, "Answer: 1900"],
         },
         {
-            "vqa": [told("answer", "Wrong Bridge")],
+            "vqa": [observation("answer", "Wrong Bridge")],
             "identical_image": [hits("Orlen Bridge")],
             "document": [hits("Fish")],
         },
@@ -163,7 +165,7 @@ def test_without_backtracking_a_dead_end_ends_the_walk() -> None:
     )
     assert stage.notes("backtrack") == []
     assert stage.answer.text == "1900"
-    assert stage.answer.remark == "best effort: nowhere is left to go"
+    assert stage.answer.remark == "best effort: no action is left to try"
 
 
 def test_of_object_select_the_object_is_excluded_and_not_the_action() -> None:
@@ -234,11 +236,11 @@ def test_the_same_search_is_not_made_twice() -> None:
         {
             "identical_image": [hits("Orlen Bridge")],
             "document": [hits("Orlen")],
-            "llm_qa": [told("answer", "1871")],
+            "llm_qa": [observation("answer", "1871")],
         },
     )
     assert len(stage.tools["document"].requests) == 1
-    why = "web_search was asked that before: when was Orlen Bridge finished?"
+    why = "web_search was already asked this: when was Orlen Bridge finished?"
     assert stage.notes("malformed") == [{"role": "planner", "why": why}]
     assert stage.answer.text == "1871"
 
@@ -292,7 +294,7 @@ def test_the_last_reply_of_the_budget_is_the_best_answer(turns: int) -> None:
 def test_without_a_picture_the_question_is_knowledge_only() -> None:
     stage = Stage(
         {"planner": ["web_search"], "reasoner": [answered("1871")]},
-        {"vqa": [told("answer", "?")], "document": [hits("Orlen")]},
+        {"vqa": [observation("answer", "?")], "document": [hits("Orlen")]},
         question=Question("When was Orlen Bridge finished?"),
     )
     assert stage.answer.text == "1871"
@@ -303,7 +305,7 @@ def test_without_a_picture_the_question_is_knowledge_only() -> None:
 def test_of_several_pictures_the_first_is_looked_at() -> None:
     stage = Stage(
         {"decomposer": [LOOK_ONLY], "planner": ["vqa"], "reasoner": [answered("red")]},
-        {"vqa": [told("answer", "red")]},
+        {"vqa": [observation("answer", "red")]},
         question=Question("What colour?", (picture(20, 20), picture(30, 30))),
     )
     assert stage.notes("first_image_only")
@@ -320,7 +322,7 @@ def test_the_choices_stand_below_the_last_question_only() -> None:
             "planner": ["vqa", "web_search"],
             "reasoner": [answered("Orlen Bridge"), answered("A")],
         },
-        {"vqa": [told("answer", "Orlen Bridge")], "document": [hits("Orlen")]},
+        {"vqa": [observation("answer", "Orlen Bridge")], "document": [hits("Orlen")]},
         question=question,
     )
     assert "A. 1871" not in stage.request_text("reasoner", 0)
@@ -339,7 +341,11 @@ def test_web_search_is_the_web_where_it_is_set_up() -> None:
 def test_without_the_graph_every_action_is_offered_and_no_example() -> None:
     stage = Stage(
         {"decomposer": [PARTS], "planner": ["llm_qa"], "reasoner": ["Answer: Orlen", answered("1871")]},
-        {"vqa": [told("answer", "?")], "llm_qa": [told("answer", "Orlen")], "document": [hits("O")]},
+        {
+            "vqa": [observation("answer", "?")],
+            "llm_qa": [observation("answer", "Orlen")],
+            "document": [hits("O")],
+        },
         use_graph=False,
         calls=1,
     )
@@ -357,14 +363,14 @@ def test_without_the_graph_every_action_is_offered_and_no_example() -> None:
 )
 def test_a_group_that_is_taken_away_is_never_used(group: str, gone: set[str]) -> None:
     tools = {
-        "caption": [told("caption", "a bridge")],
-        "vqa": [told("answer", "a bridge")],
+        "caption": [observation("caption", "a bridge")],
+        "vqa": [observation("answer", "a bridge")],
         "detect": [boxes("bridge")],
         "identical_image": [hits("Orlen Bridge")],
         "similar_image": [hits("Orlen Bridge")],
         "document": [hits("Orlen")],
         "web_search": [hits("Orlen")],
-        "llm_qa": [told("answer", "old")],
+        "llm_qa": [observation("answer", "old")],
     }
     stage = Stage(
         {
@@ -382,11 +388,11 @@ def test_a_group_that_is_taken_away_is_never_used(group: str, gone: set[str]) ->
 
 
 def test_options_that_make_no_sense_are_named() -> None:
-    with pytest.raises(ConfigError, match="option calls is 0; it takes 1 or more"):
+    with pytest.raises(ConfigError, match="option calls is 0; it must be 1 or more"):
         Avis(calls=0)
     with pytest.raises(ConfigError) as caught:
         Avis(graph=Path("nowhere.json"))
-    told = "option graph: 'nowhere.json' cannot be read (No such file or directory); give a JSON file"
-    assert str(caught.value) == told
-    with pytest.raises(ConfigError, match="option examples: there is no folder 'nowhere'; give one that"):
+    message = "option graph: 'nowhere.json' cannot be read (No such file or directory); give a JSON file"
+    assert str(caught.value) == message
+    with pytest.raises(ConfigError, match="option examples: 'nowhere' is not a folder; give one that"):
         Avis(examples=Path("nowhere"))

@@ -1,15 +1,15 @@
-"""The fixed rows of tools: their order, their budget, and the one reply that they end in."""
+"""The fixed sequences of tools: their order, their budget, and the one reply that they end in."""
 
 from __future__ import annotations
 
 import pytest
 
 from pyvision.types import Question
-from tests.strategies.avis.rigs import PARTS, Given, Stage, boxes, hits, told
+from tests.strategies.avis.rigs import PARTS, Given, Stage, boxes, hits, observation
 
 TOOLS: dict[str, list[Given]] = {
-    "caption": [told("caption", "a bridge and a boat")],
-    "vqa": [told("answer", "a bridge")],
+    "caption": [observation("caption", "a bridge and a boat")],
+    "vqa": [observation("answer", "a bridge")],
     "detect": [boxes("bridge", "boat")],
     "identical_image": [hits("Orlen Bridge")],
     "similar_image": [hits("Orlen Bridge", "Boats")],
@@ -66,7 +66,7 @@ def test_a_row_without_an_answer_ends_in_a_best_effort() -> None:
         {"reasoner": ["Let me see: nothing.\nAnswer: unknown", "Answer: 1870"]}, TOOLS, mode="sequential_vqa"
     )
     assert stage.answer.text == "1870"
-    assert stage.answer.remark == "best effort: the row of tools did not bring an answer"
+    assert stage.answer.remark == "best effort: the fixed sequence of tools led to no answer"
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 python -m tests.strategies.bdog.corrupter writes the file anew. Every text is of our own making. Forms and wrappings are
 drawn by the shares that were counted in the five stored files of the BDoG repository (fenced 8661, bare 3294 of 12397,
-prose 430, inside a text 26); but for the prose every text is damaged, so that there is something to mend.
+prose 430, inside a text 26); but for the prose every text is damaged, so that there is something to repair.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ EDGE_KEYS = (  # in the order of how often they were seen; the weights only keep
 def graph(rng: random.Random) -> tuple[list[dict[str, Any]], list[tuple[int, str, int]]]:
     """Things with attributes, and relations between them by their places."""
     names = rng.sample(THINGS, rng.randint(2, 5))
-    things = [
+    objects = [
         {
             "name": name,
             "attributes": {k: rng.choice(VALUES[k]) for k in rng.sample(list(VALUES), rng.randint(0, 3))},
@@ -69,29 +69,29 @@ def graph(rng: random.Random) -> tuple[list[dict[str, Any]], list[tuple[int, str
     ]
     pairs = [(i, j) for i in range(len(names)) for j in range(len(names)) if i != j]
     ends = rng.sample(pairs, rng.randint(1, min(4, len(pairs))))
-    return things, [(i, rng.choice(WORDS), j) for i, j in ends]
+    return objects, [(i, rng.choice(WORDS), j) for i, j in ends]
 
 
 def written(rng: random.Random) -> tuple[Any, list[str], list[list[str]]]:
     """A graph in one of the forms seen, with what a reader must find: names and relations."""
-    things, relations = graph(rng)
+    entities, relations = graph(rng)
     by_name = rng.random() < 0.5
-    ids = [rng.choice((i + 1, f"obj{i + 1}")) for i in range(len(things))]
+    ids = [rng.choice((i + 1, f"obj{i + 1}")) for i in range(len(entities))]
     name_key = rng.choices(("name", "label", "object", "type"), (70, 10, 10, 10))[0]
     id_key = rng.choice(("id", "object_id", "objectID"))
     as_list = rng.random() < 0.4
     objects = [
         ({} if by_name else {id_key: ids[i]})
         | {name_key: t["name"], "attributes": _listed(t["attributes"]) if as_list else t["attributes"]}
-        for i, t in enumerate(things)
+        for i, t in enumerate(entities)
     ]
     first, second, word = rng.choices([keys for keys, _ in EDGE_KEYS], [w for _, w in EDGE_KEYS])[0]
 
     def end(place: int) -> Any:
-        return things[place]["name"] if by_name else ids[place]
+        return entities[place]["name"] if by_name else ids[place]
 
     edges = [{first: end(i), second: end(j), word: relation} for i, relation, j in relations]
-    names = [t["name"] for t in things]
+    names = [t["name"] for t in entities]
     return (
         _nested(rng, objects, edges),
         names,
@@ -119,7 +119,7 @@ def _nested(rng: random.Random, objects: list[dict[str, Any]], edges: list[dict[
 
 def _inside(objects: list[dict[str, Any]], edges: list[dict[str, Any]]) -> Any:
     """Every relation inside the object it starts at."""
-    copies = [dict(thing) for thing in objects]
+    copies = [dict(each) for each in objects]
     for edge in edges:
         start, *_ = edge.values()
         owner = next(c for c in copies if start in c.values())

@@ -18,9 +18,9 @@ def graph(nodes: str = "", *edges: str) -> Graph:
     )
 
 
-def _node(words: list[str]) -> Node:
-    pairs = [word.partition("=") for word in words[1:]]
-    return Node(words[0], words[0], tuple((name, value) for name, _, value in pairs))
+def _node(fields: list[str]) -> Node:
+    pairs = [word.partition("=") for word in fields[1:]]
+    return Node(fields[0], fields[0], tuple((name, value) for name, _, value in pairs))
 
 
 @st.composite

@@ -41,5 +41,7 @@ def write_run(
 
 
 def _task(replies: Sequence[str | Graph], options: dict[str, Any]) -> Task:
-    told = [Reply(reply.json() if isinstance(reply, Graph) else reply, Usage(100, 10)) for reply in replies]
-    return Task(QUESTION, Bdog(**options), {"default": Scripted(told)}, config=RunConfig("bdog"))
+    scripted = [
+        Reply(reply.json() if isinstance(reply, Graph) else reply, Usage(100, 10)) for reply in replies
+    ]
+    return Task(QUESTION, Bdog(**options), {"default": Scripted(scripted)}, config=RunConfig("bdog"))

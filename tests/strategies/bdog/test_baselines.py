@@ -1,83 +1,83 @@
-"""The arms that the debate on a graph is measured against."""
+"""The baselines that the debate on a graph is compared with."""
 
 from __future__ import annotations
 
 from pyvision.agent.budget import Limits
 from pyvision.strategies.bdog import Bdog
 from pyvision.types import Answer, Question
-from tests.strategies.bdog.test_debate import DOG, REFUSAL, notes, rehearse, roles
+from tests.strategies.bdog.test_debate import DOG, REFUSAL, notes, roles, script_debate
 
 FREE = Question("What runs?")
 
 
 def test_the_plain_arm_asks_once() -> None:
-    rehearsal = rehearse(["B"])
-    assert rehearsal.solve(Bdog(mode="plain")) == Answer("B")
-    assert roles(rehearsal) == ["solver"]
+    scripted = script_debate(["B"])
+    assert scripted.solve(Bdog(mode="plain")) == Answer("B")
+    assert roles(scripted) == ["solver"]
 
 
 def test_a_plain_final_answer_is_found_as_in_every_strategy() -> None:
-    answer = rehearse(["I see a dog.\n**Final Answer:** a dog"], FREE).solve(Bdog(mode="plain"))
+    answer = script_debate(["I see a dog.\n**Final Answer:** a dog"], FREE).solve(Bdog(mode="plain"))
     assert (answer.text, answer.is_last_resort) == ("a dog", False)
 
 
 def test_a_reply_without_an_answer_is_taken_as_it_stands_as_a_last_resort() -> None:
-    answer = rehearse(["I see a dog."], FREE).solve(Bdog(mode="plain"))
+    answer = script_debate(["I see a dog."], FREE).solve(Bdog(mode="plain"))
     assert (answer.text, answer.is_last_resort) == ("I see a dog.", True)
 
 
 def test_graph_only_draws_one_graph_and_answers_from_it() -> None:
-    rehearsal = rehearse([DOG, "A"])
-    assert rehearsal.solve(Bdog(mode="graph_only")) == Answer("A")
-    assert roles(rehearsal) == ["blueprint", "moderator"]
-    assert DOG.json() in rehearsal.request_text(1)
+    scripted = script_debate([DOG, "A"])
+    assert scripted.solve(Bdog(mode="graph_only")) == Answer("A")
+    assert roles(scripted) == ["blueprint", "moderator"]
+    assert DOG.json() in scripted.request_text(1)
 
 
 def test_debate_only_makes_the_calls_of_a_debate_but_for_the_blueprint_with_opinions() -> None:
-    rehearsal = rehearse(["it is the dog", "it is the cat", "still the dog", "the cat, I say", "B"])
+    scripted = script_debate(["it is the dog", "it is the cat", "still the dog", "the cat, I say", "B"])
     options = Bdog(mode="debate_only", rounds=2)
-    assert rehearsal.solve(options) == Answer("B")
-    assert roles(rehearsal) == ["proponent", "opponent"] * 2 + ["moderator"]
-    assert len(roles(rehearsal)) == options.calls - 1
-    assert ["it is the dog" in rehearsal.request_text(1), "it is the cat" in rehearsal.request_text(2)] == [
+    assert scripted.solve(options) == Answer("B")
+    assert roles(scripted) == ["proponent", "opponent"] * 2 + ["moderator"]
+    assert len(roles(scripted)) == options.calls - 1
+    assert ["it is the dog" in scripted.request_text(1), "it is the cat" in scripted.request_text(2)] == [
         True,
         True,
     ]
-    assert all(said in rehearsal.request_text(4) for said in ("still the dog", "the cat, I say"))
+    assert all(opinion in scripted.request_text(4) for opinion in ("still the dog", "the cat, I say"))
 
 
 def test_an_opinion_that_is_refused_leaves_what_was_said_before() -> None:
-    rehearsal = rehearse(["the dog", "the cat", REFUSAL, "the cat", "A"])
-    rehearsal.solve(Bdog(mode="debate_only", rounds=2))
-    assert "the dog" in rehearsal.request_text(3)
+    scripted = script_debate(["the dog", "the cat", REFUSAL, "the cat", "A"])
+    scripted.solve(Bdog(mode="debate_only", rounds=2))
+    assert "the dog" in scripted.request_text(3)
 
 
 def test_self_correction_reconsiders_in_the_same_talk_as_often_as_there_are_rounds() -> None:
-    rehearsal = rehearse(["A", "B", "B"])
-    assert rehearsal.solve(Bdog(mode="self_correction", rounds=2)) == Answer("B")
-    assert [len(request) for request in rehearsal.model.requests] == [1, 3, 5]
+    scripted = script_debate(["A", "B", "B"])
+    assert scripted.solve(Bdog(mode="self_correction", rounds=2)) == Answer("B")
+    assert [len(request) for request in scripted.model.requests] == [1, 3, 5]
 
 
 def test_self_correction_keeps_its_answer_where_the_next_one_is_none() -> None:
-    assert rehearse(["A", REFUSAL]).solve(Bdog(mode="self_correction")) == Answer("A")
+    assert script_debate(["A", REFUSAL]).solve(Bdog(mode="self_correction")) == Answer("A")
 
 
 def test_the_majority_of_as_many_calls_as_a_debate_takes_wins() -> None:
     options = Bdog(mode="majority_vote", rounds=2)
-    rehearsal = rehearse(["A", "B", "A", "B", "B", "B"])
-    assert (options.calls, rehearsal.solve(options)) == (6, Answer("B"))
-    assert [each["answer"] for each in notes(rehearsal, "vote")] == ["A", "B", "A", "B", "B", "B"]
+    scripted = script_debate(["A", "B", "A", "B", "B", "B"])
+    assert (options.calls, scripted.solve(options)) == (6, Answer("B"))
+    assert [each["answer"] for each in notes(scripted, "vote")] == ["A", "B", "A", "B", "B", "B"]
 
 
 def test_of_equal_votes_the_one_that_came_first_wins() -> None:
-    assert rehearse(["B", "A", "A", "B"]).solve(Bdog(mode="majority_vote", rounds=1)) == Answer("B")
+    assert script_debate(["B", "A", "A", "B"]).solve(Bdog(mode="majority_vote", rounds=1)) == Answer("B")
 
 
 def test_a_vote_ends_with_its_budget() -> None:
-    rehearsal = rehearse(["A", "B", "B"], limits=Limits(max_turns=3))
-    assert rehearsal.solve(Bdog(mode="majority_vote")) == Answer("B")
-    assert len(roles(rehearsal)) == 3
+    scripted = script_debate(["A", "B", "B"], limits=Limits(max_turns=3))
+    assert scripted.solve(Bdog(mode="majority_vote")) == Answer("B")
+    assert len(roles(scripted)) == 3
 
 
 def test_a_vote_of_refusals_is_refused() -> None:
-    assert rehearse([REFUSAL]).solve(Bdog(mode="majority_vote")).end_reason == "refused"
+    assert script_debate([REFUSAL]).solve(Bdog(mode="majority_vote")).end_reason == "refused"

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pyvision.errors import ConfigError
-from pyvision.strategies.bdog.choices import ChoiceQuestion, find_choice, parse_choices
+from pyvision.strategies.bdog.roles import ChoiceQuestion, find_choice, parse_choices
 from pyvision.types import Question
 
 NESTED = ("cat", "cat on a mat", "stone", "one")
@@ -67,7 +67,7 @@ def test_all_26_letters_can_be_chosen() -> None:
 
 
 def test_more_choices_than_letters_are_refused() -> None:
-    with pytest.raises(ConfigError, match="27 choices; at most 26"):
+    with pytest.raises(ConfigError, match="27 choices; the limit is 26"):
         parse_choices(Question("Which?", choices=("x",) * 27))
 
 

@@ -26,54 +26,54 @@ QUESTION = Question("What runs?", (picture(),), choices=("the dog", "the cat"))
 REFUSAL = Reply("I would rather not.", finish="refusal")
 
 
-def rehearse(
+def script_debate(
     replies: Sequence[str | Reply | Graph], question: Question = QUESTION, limits: Limits | None = None
 ) -> Rehearsal:
-    told = [reply.json() if isinstance(reply, Graph) else reply for reply in replies]
-    return Rehearsal(told, question=question, limits=limits)
+    texts = [reply.json() if isinstance(reply, Graph) else reply for reply in replies]
+    return Rehearsal(texts, question=question, limits=limits)
 
 
-def notes(rehearsal: Rehearsal, label: str) -> list[dict[str, Any]]:
-    return [e.data for e in rehearsal.events if isinstance(e, Note) and e.label == label]
+def notes(scripted: Rehearsal, label: str) -> list[dict[str, Any]]:
+    return [e.data for e in scripted.events if isinstance(e, Note) and e.label == label]
 
 
-def roles(rehearsal: Rehearsal) -> list[str]:
-    return [event.role for event in rehearsal.events if isinstance(event, ModelCall)]
+def roles(scripted: Rehearsal) -> list[str]:
+    return [event.role for event in scripted.events if isinstance(event, ModelCall)]
 
 
 def test_graphs_that_agree_end_the_debate_and_the_moderator_answers() -> None:
-    rehearsal = rehearse([DOG, BOTH, DOG, r"\boxed{A}"])
-    assert rehearsal.solve(Bdog()) == Answer("A")
-    assert roles(rehearsal) == ["blueprint", "proponent", "opponent", "moderator"]
-    assert notes(rehearsal, "debate_ended") == [{"round": 1, "why": "agreed", "distance": 0}]
+    scripted = script_debate([DOG, BOTH, DOG, r"\boxed{A}"])
+    assert scripted.solve(Bdog()) == Answer("A")
+    assert roles(scripted) == ["blueprint", "proponent", "opponent", "moderator"]
+    assert notes(scripted, "debate_ended") == [{"round": 1, "why": "agreed", "distance": 0}]
 
 
 def test_the_opponent_sees_the_proponents_graph_and_the_next_round_begins_with_the_opponents() -> None:
-    rehearsal = rehearse([DOG, BOTH, CAT, DOG, BOTH, "A"])
-    rehearsal.solve(Bdog(rounds=2))
-    assert [DOG.json() in rehearsal.request_text(1), BOTH.json() in rehearsal.request_text(2)] == [True, True]
-    assert CAT.json() in rehearsal.request_text(3)
+    scripted = script_debate([DOG, BOTH, CAT, DOG, BOTH, "A"])
+    scripted.solve(Bdog(rounds=2))
+    assert [DOG.json() in scripted.request_text(1), BOTH.json() in scripted.request_text(2)] == [True, True]
+    assert CAT.json() in scripted.request_text(3)
 
 
 def test_the_moderator_sees_both_graphs_of_the_last_round_and_the_choices() -> None:
-    rehearsal = rehearse([DOG, BOTH, CAT, "A"])
-    rehearsal.solve(Bdog(rounds=1))
-    assert all(told in rehearsal.request_text(3) for told in (BOTH.json(), CAT.json(), "A. the dog"))
+    scripted = script_debate([DOG, BOTH, CAT, "A"])
+    scripted.solve(Bdog(rounds=1))
+    assert all(text in scripted.request_text(3) for text in (BOTH.json(), CAT.json(), "A. the dog"))
 
 
 def test_a_debate_that_does_not_settle_ends_after_its_rounds() -> None:
-    rehearsal = rehearse([DOG, CAT, BOTH, DOG, CAT, "B"])
-    assert rehearsal.solve(Bdog(rounds=2)) == Answer("B")
-    assert notes(rehearsal, "debate_ended")[0]["why"] == "rounds"
+    scripted = script_debate([DOG, CAT, BOTH, DOG, CAT, "B"])
+    assert scripted.solve(Bdog(rounds=2)) == Answer("B")
+    assert notes(scripted, "debate_ended")[0]["why"] == "rounds"
 
 
 def test_every_round_notes_both_differences() -> None:
-    rehearsal = rehearse([DOG, BOTH, CAT, "B"])
-    rehearsal.solve(Bdog(rounds=1))
-    told = {each["comparison"]: each for each in notes(rehearsal, "difference")}
-    assert told["inter"]["condensation"] == {"updated": 0, "pruned": 1, "added": 1}
-    assert told["intra"]["condensation"] == {"updated": 0, "pruned": 2, "added": 0}
-    assert (told["intra"]["distance"], told["intra"]["paper_distance"]) == (2, 3)
+    scripted = script_debate([DOG, BOTH, CAT, "B"])
+    scripted.solve(Bdog(rounds=1))
+    changes = {each["comparison"]: each for each in notes(scripted, "difference")}
+    assert changes["inter"]["condensation"] == {"updated": 0, "pruned": 1, "added": 1}
+    assert changes["intra"]["condensation"] == {"updated": 0, "pruned": 2, "added": 0}
+    assert (changes["intra"]["distance"], changes["intra"]["paper_distance"]) == (2, 3)
 
 
 STOPS: dict[str, tuple[Bdog, int]] = {  # the number of replies that a debate of growing graphs takes
@@ -87,44 +87,49 @@ STOPS: dict[str, tuple[Bdog, int]] = {  # the number of replies that a debate of
 @pytest.mark.parametrize("rule", STOPS)
 def test_the_stopping_rule_can_be_chosen(rule: str) -> None:
     options, replies = STOPS[rule]
-    rehearsal = rehearse([DOG, BOTH, BOTH, *([BOTH, graph("dog")] if replies == 6 else []), "A"])
-    rehearsal.solve(options)
-    assert len(roles(rehearsal)) == replies
+    scripted = script_debate([DOG, BOTH, BOTH, *([BOTH, graph("dog")] if replies == 6 else []), "A"])
+    scripted.solve(options)
+    assert len(roles(scripted)) == replies
 
 
 def test_several_debaters_a_side_refine_one_after_the_other() -> None:
-    rehearsal = rehearse([DOG, CAT, BOTH, DOG, CAT, "A"])
-    rehearsal.solve(Bdog(rounds=1, debaters=2))
-    assert roles(rehearsal) == ["blueprint", *["proponent"] * 2, *["opponent"] * 2, "moderator"]
-    assert [each["debater"] for each in notes(rehearsal, "graph")] == [1, 1, 2, 1, 2]
-    assert CAT.json() in rehearsal.request_text(2)
+    scripted = script_debate([DOG, CAT, BOTH, DOG, CAT, "A"])
+    scripted.solve(Bdog(rounds=1, debaters=2))
+    assert roles(scripted) == ["blueprint", *["proponent"] * 2, *["opponent"] * 2, "moderator"]
+    assert [each["debater"] for each in notes(scripted, "graph")] == [1, 1, 2, 1, 2]
+    assert CAT.json() in scripted.request_text(2)
 
 
 def test_the_moderator_asked_in_every_round_gives_tentative_answers_and_the_last_one_counts() -> None:
-    rehearsal = rehearse([DOG, BOTH, CAT, "A", BOTH, DOG, "B"])
-    assert rehearsal.solve(Bdog(rounds=2, every_round=True)) == Answer("B")
-    assert [each["answer"] for each in notes(rehearsal, "tentative_answer")] == ["A", "B"]
+    scripted = script_debate([DOG, BOTH, CAT, "A", BOTH, DOG, "B"])
+    assert scripted.solve(Bdog(rounds=2, every_round=True)) == Answer("B")
+    assert [each["answer"] for each in notes(scripted, "tentative_answer")] == ["A", "B"]
 
 
 def test_an_earlier_answer_counts_where_the_last_round_brings_none() -> None:
-    rehearsal = rehearse([DOG, BOTH, CAT, "A", BOTH, DOG, REFUSAL])
-    assert rehearsal.solve(Bdog(rounds=2, every_round=True)) == Answer("A")
-    assert notes(rehearsal, "earlier_answer")
+    scripted = script_debate([DOG, BOTH, CAT, "A", BOTH, DOG, REFUSAL])
+    assert scripted.solve(Bdog(rounds=2, every_round=True)) == Answer("A")
+    assert notes(scripted, "earlier_answer")
 
 
-@pytest.mark.parametrize("shown", [True, False])
-def test_debaters_see_the_choices_only_where_they_are_to(shown: bool) -> None:
-    rehearsal = rehearse([DOG, DOG, DOG, "A"])
-    rehearsal.solve(Bdog(choices_in_graphs=shown))
-    assert ["A. the dog" in rehearsal.request_text(turn) for turn in range(4)] == [shown, shown, shown, True]
+@pytest.mark.parametrize("visible", [True, False])
+def test_debaters_see_the_choices_only_where_they_are_to(visible: bool) -> None:
+    scripted = script_debate([DOG, DOG, DOG, "A"])
+    scripted.solve(Bdog(choices_in_graphs=visible))
+    assert ["A. the dog" in scripted.request_text(turn) for turn in range(4)] == [
+        visible,
+        visible,
+        visible,
+        True,
+    ]
 
 
 def test_a_personality_is_told_to_its_role_alone() -> None:
-    rehearsal = rehearse([DOG, DOG, DOG, "A"])
-    rehearsal.solve(Bdog(opponent_personality="doubter"))
-    systems = [request[0].text for request in rehearsal.model.requests if request[0].role == "system"]
+    scripted = script_debate([DOG, DOG, DOG, "A"])
+    scripted.solve(Bdog(opponent_personality="doubter"))
+    systems = [request[0].text for request in scripted.model.requests if request[0].role == "system"]
     assert systems == [load("bdog/personalities/doubter.md").rstrip()]
-    assert rehearsal.model.requests[2][0].role == "system"
+    assert scripted.model.requests[2][0].role == "system"
 
 
 def test_every_personality_that_can_be_chosen_has_a_file_and_the_other_way_round() -> None:
@@ -134,97 +139,97 @@ def test_every_personality_that_can_be_chosen_has_a_file_and_the_other_way_round
 
 
 def test_a_graph_over_the_limit_is_condensed_by_one_more_request() -> None:
-    rehearsal = rehearse([graph("a, b, c"), graph("a, b"), DOG, DOG, "A"])
-    rehearsal.solve(Bdog(max_objects=2, rounds=1))
-    assert notes(rehearsal, "graph")[0]["source"] == "read condensed read"
-    assert "has 3 nodes, and 2 are allowed" in rehearsal.request_text(1)
+    scripted = script_debate([graph("a, b, c"), graph("a, b"), DOG, DOG, "A"])
+    scripted.solve(Bdog(max_objects=2, rounds=1))
+    assert notes(scripted, "graph")[0]["source"] == "read condensed read"
+    assert "has 3 nodes, but the limit is 2" in scripted.request_text(1)
 
 
 def test_a_graph_that_stays_over_the_limit_is_cut() -> None:
     large = graph("a, b, c", "b on c")
-    rehearsal = rehearse([large, large, DOG, DOG, "A"])
-    rehearsal.solve(Bdog(max_objects=2, rounds=1))
-    blueprint = notes(rehearsal, "graph")[0]
+    scripted = script_debate([large, large, DOG, DOG, "A"])
+    scripted.solve(Bdog(max_objects=2, rounds=1))
+    blueprint = notes(scripted, "graph")[0]
     assert blueprint["source"].endswith("cut")
     assert [node["name"] for node in blueprint["graph"]["nodes"]] == ["b", "c"]
 
 
 def test_a_graph_in_prose_is_asked_for_once_more() -> None:
-    rehearsal = rehearse(["A dog runs.", DOG, DOG, DOG, "A"])
-    assert rehearsal.solve(Bdog()) == Answer("A")
-    assert notes(rehearsal, "graph")[0]["source"] == "read asked_again read"
+    scripted = script_debate(["A dog runs.", DOG, DOG, DOG, "A"])
+    assert scripted.solve(Bdog()) == Answer("A")
+    assert notes(scripted, "graph")[0]["source"] == "read asked_again read"
 
 
 def test_a_debater_that_draws_nothing_twice_leaves_the_graph_as_it_was() -> None:
-    rehearsal = rehearse([DOG, "no", "no", DOG, "A"])
-    rehearsal.solve(Bdog())
-    proponents = notes(rehearsal, "graph")[1]
+    scripted = script_debate([DOG, "no", "no", DOG, "A"])
+    scripted.solve(Bdog())
+    proponents = notes(scripted, "graph")[1]
     assert (proponents["graph"], proponents["source"]) == (DOG.plain(), "read asked_again read empty_kept")
 
 
 def test_empty_graphs_everywhere_still_lead_to_an_answer() -> None:
-    rehearsal = rehearse(["nothing"] * 6 + ["A"])
-    assert rehearsal.solve(Bdog()) == Answer("A")
-    assert [each["graph"]["nodes"] for each in notes(rehearsal, "graph")] == [[], [], []]
-    assert notes(rehearsal, "debate_ended")[0]["why"] == "no_graph"
+    scripted = script_debate(["nothing"] * 6 + ["A"])
+    assert scripted.solve(Bdog()) == Answer("A")
+    assert [each["graph"]["nodes"] for each in notes(scripted, "graph")] == [[], [], []]
+    assert notes(scripted, "debate_ended")[0]["why"] == "no_graph"
 
 
 def test_contradictory_graphs_are_both_shown_to_the_moderator() -> None:
     red, blue = graph("dog colour=red"), graph("dog colour=blue")
-    rehearsal = rehearse([red, red, blue, "A"])
-    rehearsal.solve(Bdog(rounds=1))
-    assert [notes(rehearsal, "difference")[1]["counts"]["attributes"]["updated"]] == [1]
-    assert all(one.json() in rehearsal.request_text(3) for one in (red, blue))
+    scripted = script_debate([red, red, blue, "A"])
+    scripted.solve(Bdog(rounds=1))
+    assert [notes(scripted, "difference")[1]["counts"]["attributes"]["updated"]] == [1]
+    assert all(one.json() in scripted.request_text(3) for one in (red, blue))
 
 
 def test_a_debater_that_refuses_leaves_the_graph_as_it_was() -> None:
-    rehearsal = rehearse([DOG, REFUSAL, BOTH, "A"])
-    assert rehearsal.solve(Bdog(rounds=1)) == Answer("A")
-    assert notes(rehearsal, "graph")[1]["source"] == "refused_kept"
+    scripted = script_debate([DOG, REFUSAL, BOTH, "A"])
+    assert scripted.solve(Bdog(rounds=1)) == Answer("A")
+    assert notes(scripted, "graph")[1]["source"] == "refused_kept"
 
 
 def test_a_moderator_that_refuses_ends_it_as_refused() -> None:
-    answer = rehearse([DOG, DOG, DOG, REFUSAL]).solve(Bdog())
+    answer = script_debate([DOG, DOG, DOG, REFUSAL]).solve(Bdog())
     assert (answer.text, answer.end_reason) == (None, "refused")
 
 
 @pytest.mark.parametrize("reply", ["F", "A and B", "Hard to say.", ""])
 def test_a_moderator_that_settles_on_no_choice_is_asked_once_more(reply: str) -> None:
-    rehearsal = rehearse([DOG, DOG, DOG, reply, "B"])
-    assert rehearsal.solve(Bdog()) == Answer("B")
-    assert "exactly one letter of A, B" in rehearsal.request_text(4)
+    scripted = script_debate([DOG, DOG, DOG, reply, "B"])
+    assert scripted.solve(Bdog()) == Answer("B")
+    assert "exactly one letter of A, B" in scripted.request_text(4)
 
 
 def test_a_moderator_that_never_settles_gives_no_answer_and_none_is_drawn() -> None:
-    answer = rehearse([DOG, DOG, DOG, "F", "F"]).solve(Bdog())
+    answer = script_debate([DOG, DOG, DOG, "F", "F"]).solve(Bdog())
     assert (answer.text, answer.end_reason) == (None, "no_answer")
     assert "there is no choice F" in (answer.remark or "")
 
 
 def test_a_moderator_cut_at_its_length_limit_is_told_as_truncated() -> None:
     cut = Reply("Let me see", finish="length")
-    assert rehearse([DOG, DOG, DOG, cut, cut]).solve(Bdog()).end_reason == "truncated"
+    assert script_debate([DOG, DOG, DOG, cut, cut]).solve(Bdog()).end_reason == "truncated"
 
 
 def test_a_question_without_choices_gets_its_answer_in_free_text() -> None:
-    rehearsal = rehearse([DOG, DOG, DOG, r"\boxed{two dogs}"], Question("What runs?", (picture(),)))
-    assert rehearsal.solve(Bdog()) == Answer("two dogs")
-    assert notes(rehearsal, "no_choices")
+    scripted = script_debate([DOG, DOG, DOG, r"\boxed{two dogs}"], Question("What runs?", (picture(),)))
+    assert scripted.solve(Bdog()) == Answer("two dogs")
+    assert notes(scripted, "no_choices")
 
 
 def test_a_free_question_that_gets_no_answer_is_asked_once_more_and_then_ends_without() -> None:
-    rehearsal = rehearse([DOG, DOG, DOG, "", ""], Question("What runs?", (picture(),)))
-    assert rehearsal.solve(Bdog()).end_reason == "no_answer"
-    assert rehearsal.request_text(4) == render("bdog/no_answer.md")
+    scripted = script_debate([DOG, DOG, DOG, "", ""], Question("What runs?", (picture(),)))
+    assert scripted.solve(Bdog()).end_reason == "no_answer"
+    assert scripted.request_text(4) == render("bdog/no_answer.md")
 
 
 def test_every_role_can_be_played_by_a_model_of_its_own() -> None:
-    players = {role: Scripted([DOG.json()], role) for role in ("blueprint", "proponent", "opponent")}
-    players["default"] = Scripted(["A"], "the rest")
+    models = {role: Scripted([DOG.json()], role) for role in ("blueprint", "proponent", "opponent")}
+    models["default"] = Scripted(["A"], "the rest")
     events: list[Event] = []
-    solve(Task(QUESTION, Bdog(), players), events.append, CannedSandbox())
+    solve(Task(QUESTION, Bdog(), models), events.append, CannedSandbox())
     played = [(event.role, event.model) for event in events if isinstance(event, ModelCall)]
-    assert played == [*((role, role) for role in list(players)[:3]), ("moderator", "the rest")]
+    assert played == [*((role, role) for role in list(models)[:3]), ("moderator", "the rest")]
 
 
 def test_the_offline_model_declines_every_role_and_the_end_is_named() -> None:
@@ -234,28 +239,28 @@ def test_the_offline_model_declines_every_role_and_the_end_is_named() -> None:
 
 
 def test_a_question_without_an_image_is_debated_and_noted() -> None:
-    rehearsal = rehearse([DOG, DOG, DOG, "A"], Question("What runs?", choices=("x", "y")))
-    assert rehearsal.solve(Bdog()) == Answer("A")
-    assert notes(rehearsal, "no_image")
+    scripted = script_debate([DOG, DOG, DOG, "A"], Question("What runs?", choices=("x", "y")))
+    assert scripted.solve(Bdog()) == Answer("A")
+    assert notes(scripted, "no_image")
 
 
 def test_26_choices_are_debated_and_27_refused() -> None:
     many = Question("Which?", (picture(),), choices=tuple(f"number {n}" for n in range(26)))
-    assert rehearse([DOG, DOG, DOG, "Z"], many).solve(Bdog()) == Answer("Z")
+    assert script_debate([DOG, DOG, DOG, "Z"], many).solve(Bdog()) == Answer("Z")
     more = Question("Which?", (picture(),), choices=("x",) * 27)
     with pytest.raises(ConfigError, match="27 choices"):
-        rehearse([], more).solve(Bdog())
+        script_debate([], more).solve(Bdog())
 
 
 def test_choices_that_contain_each_other_are_told_apart() -> None:
     nested = Question("Where?", (picture(),), choices=("on the mat", "on the mat by the door"))
-    assert rehearse([DOG, DOG, DOG, "It is on the mat by the door"], nested).solve(Bdog()) == Answer("B")
+    assert script_debate([DOG, DOG, DOG, "It is on the mat by the door"], nested).solve(Bdog()) == Answer("B")
 
 
 def test_a_spent_budget_ends_the_debate_and_its_last_reply_is_the_moderators() -> None:
-    rehearsal = rehearse([DOG, BOTH, "B"], limits=Limits(max_turns=3))
-    assert rehearsal.solve(Bdog()) == Answer("B")
-    assert notes(rehearsal, "debate_ended")[0]["why"] == "turn_limit"
+    scripted = script_debate([DOG, BOTH, "B"], limits=Limits(max_turns=3))
+    assert scripted.solve(Bdog()) == Answer("B")
+    assert notes(scripted, "debate_ended")[0]["why"] == "turn_limit"
 
 
 @pytest.mark.parametrize("options", [{"rounds": 0}, {"debaters": 0}, {"max_objects": 0}, {"epsilon": -1.0}])

@@ -1,4 +1,4 @@
-"""What changed between two graphs is told item by item, and counted as the paper counts."""
+"""What changed between two graphs is listed item by item, and counted as in the paper."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Graphs are found in replies of every form, mended where that can be done, and never raise."""
+"""Graphs are found in replies of every form, repaired where that can be done, and never raise."""
 
 from __future__ import annotations
 
@@ -79,8 +79,8 @@ def test_every_name_and_relation_survives_a_damage_that_loses_nothing(damage: st
 def test_a_graph_cut_short_gives_the_things_before_the_cut(damage: str) -> None:
     for line in (line for line in CORPUS if line["damage"] == damage):
         found, _ = read_graph(line["text"])
-        made_up = set(names(found)) - set(line["names"])
-        assert (bool(found), len(made_up) <= 1) == (True, True), line["text"]  # the last name may be cut
+        invented = set(names(found)) - set(line["names"])
+        assert (bool(found), len(invented) <= 1) == (True, True), line["text"]  # the last name may be cut
 
 
 def test_a_wrong_bracket_leaves_a_part_and_is_told() -> None:
@@ -184,7 +184,7 @@ def test_an_empty_graph_is_no_prose() -> None:
 
 
 def test_a_graph_with_a_loose_edge_is_no_graph() -> None:
-    with pytest.raises(ValueError, match="joins a node that there is not"):
+    with pytest.raises(ValueError, match="joins a node that does not exist"):
         Graph((Node("a", "a"),), (Edge("a", "b", "on"),))
 
 

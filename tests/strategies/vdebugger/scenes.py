@@ -16,7 +16,7 @@ from PIL import Image
 from pyvision.agent.budget import Limits
 from pyvision.agent.episode import Episode
 from pyvision.errors import ToolError
-from pyvision.strategies.vdebugger.services import Services
+from pyvision.strategies.vdebugger.execution import Services
 from pyvision.types import Ask, Observation, Picture, Question, Tool, ToolRequest
 from sandbox import Figure
 from tests.doubles import CannedSandbox
@@ -30,21 +30,21 @@ class SceneObject:
 
     name: str
     box: tuple[int, int, int, int]
-    words: str = ""
+    tags: str = ""
     answers: Mapping[str, str] = field(default_factory=dict)
     depth: float = 5.0
 
     def is_called(self, name: str) -> bool:
-        return set(name.split()) <= {*self.name.split(), *self.words.split()}
+        return set(name.split()) <= {*self.name.split(), *self.tags.split()}
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """answers, words: of the whole picture."""
+    """answers, tags: of the whole picture."""
 
-    things: tuple[SceneObject, ...] = ()
+    objects: tuple[SceneObject, ...] = ()
     answers: Mapping[str, str] = field(default_factory=dict)
-    words: str = ""
+    tags: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +58,13 @@ class View:
     bottom: int
 
     @property
-    def things(self) -> list[SceneObject]:
+    def objects(self) -> list[SceneObject]:
         """Those whose centre is inside, the largest first."""
         inside = [
-            thing
-            for thing in self.scene.things
-            if self.left <= (thing.box[0] + thing.box[2]) / 2 <= self.right
-            and self.top <= (thing.box[1] + thing.box[3]) / 2 <= self.bottom
+            each
+            for each in self.scene.objects
+            if self.left <= (each.box[0] + each.box[2]) / 2 <= self.right
+            and self.top <= (each.box[1] + each.box[3]) / 2 <= self.bottom
         ]
         return sorted(inside, key=lambda each: (each.box[0] - each.box[2]) * (each.box[3] - each.box[1]))
 
@@ -111,15 +111,15 @@ def _drawn(number: int) -> Image.Image:
 def find(view: View, request: ToolRequest, world: World) -> Any:
     boxes = [
         {
-            "left": float(max(0, thing.box[0] - view.left)),
-            "top": float(max(0, thing.box[1] - view.top)),
-            "right": float(min(view.right, thing.box[2]) - view.left),
-            "bottom": float(min(view.bottom, thing.box[3]) - view.top),
+            "left": float(max(0, each.box[0] - view.left)),
+            "top": float(max(0, each.box[1] - view.top)),
+            "right": float(min(view.right, each.box[2]) - view.left),
+            "bottom": float(min(view.bottom, each.box[3]) - view.top),
             "score": 0.9,
-            "label": thing.name,
+            "label": each.name,
         }
-        for thing in view.things
-        if thing.is_called(request.text)
+        for each in view.objects
+        if each.is_called(request.text)
     ]
     return {"boxes": boxes}
 
@@ -130,24 +130,24 @@ def query(view: View, request: ToolRequest, world: World) -> Any:
         return {"answer": view.scene.answers[question]}
     if question.startswith("Is this a "):
         name = question.removeprefix("Is this a ").rstrip("?")
-        return {"answer": "yes" if any(thing.is_called(name) for thing in view.things) else "no"}
-    told = [thing.answers[question] for thing in view.things if question in thing.answers]
-    return {"answer": told[0] if told else "unknown"}
+        return {"answer": "yes" if any(each.is_called(name) for each in view.objects) else "no"}
+    answers = [each.answers[question] for each in view.objects if question in each.answers]
+    return {"answer": answers[0] if answers else "unknown"}
 
 
 def match(view: View, request: ToolRequest, world: World) -> Any:
-    shown = view.things[0] if view.things and not view.is_whole else None
-    known = {*shown.name.split(), *shown.words.split()} if shown else set(view.scene.words.split())
+    seen = view.objects[0] if view.objects and not view.is_whole else None
+    known = {*seen.name.split(), *seen.tags.split()} if seen else set(view.scene.tags.split())
     texts = [text.split() for text in request.options["texts"]]
     return {"scores": [sum(word in known for word in text) / len(text) for text in texts]}
 
 
 def depth(view: View, request: ToolRequest, world: World) -> Any:
     cells = [[9.0] * 64 for _ in range(64)]
-    for thing in view.scene.things:
-        left, top, right, bottom = (side // 4 for side in thing.box)
+    for each in view.scene.objects:
+        left, top, right, bottom = (side // 4 for side in each.box)
         for row in cells[top:bottom]:
-            row[left:right] = [thing.depth] * (right - left)
+            row[left:right] = [each.depth] * (right - left)
     return {"depth": cells, "width": 64, "height": 64}
 
 

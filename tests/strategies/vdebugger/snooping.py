@@ -12,7 +12,7 @@ from typing import Any
 import pysnooper  # type: ignore[import-untyped]
 
 from pyvision.strategies.vdebugger.execution import API, call_cell
-from pyvision.strategies.vdebugger.task_types import FUNCTION
+from pyvision.strategies.vdebugger.programs import FUNCTION
 from pyvision.strategies.vdebugger.trace_format import trace_text
 from pyvision.text.prompts import load
 from sandbox import Policy
@@ -58,15 +58,15 @@ def _processed(text: str, program: str, signature: str) -> str:
     lines = text.splitlines()
     start = max(at for at, line in enumerate(lines) if line.rstrip().endswith(header))
     indent = len(lines[start]) - len(lines[start].lstrip())
-    kept = []
+    result = []
     for line in (lines[start].replace(header, signature), *lines[start + 1 :]):
         bare = line[indent:] if line.startswith(" " * indent) else line
         if bare.startswith(("Elapsed time", "Source path:")) or line.startswith(
             ("Elapsed time", "Source path:")
         ):
             break
-        kept.append(re.sub(r"^\d\d:\d\d:\d\d\.\d{6} ", "", bare))
-    return re.sub(r" at 0x[0-9a-f]{4,}", "", "\n".join(kept))  # ours tells no addresses
+        result.append(re.sub(r"^\d\d:\d\d:\d\d\.\d{6} ", "", bare))
+    return re.sub(r" at 0x[0-9a-f]{4,}", "", "\n".join(result))  # our traces have no addresses
 
 
 class _Listening:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pyvision.bench.metrics.boxes import find_box
 from pyvision.errors import FormatError
-from pyvision.strategies.vdebugger.answers import answer_of, box_in, read_returned
+from pyvision.strategies.vdebugger.execution import answer_of, box_in, read_returned
 
 PATCH = (
     "ImagePatch(left=10, right=30, upper=80, lower=50, height=30, width=20, "
@@ -65,7 +65,7 @@ def test_what_is_no_box_is_none(text: str) -> None:
     "box", [[1, 2, 3], [3, 0, 1, 1], [0, 0, float("inf"), 1], ["0", 0, 1, 1], True, [True, 0, 2, 2]]
 )
 def test_a_box_that_cannot_be_is_refused(box: Any) -> None:
-    with pytest.raises(FormatError, match="where a patch was asked for"):
+    with pytest.raises(FormatError, match="a patch was expected"):
         answer_of(returned("ImagePatch", "?", box=box), "box", 100)
 
 
@@ -77,9 +77,9 @@ JSON = st.recursive(
 
 
 @given(JSON, st.sampled_from(["vqa", "pair", "list", "box"]))
-def test_whatever_a_program_sends_is_an_answer_or_a_format_error(told: Any, form: Any) -> None:
+def test_whatever_a_program_sends_is_an_answer_or_a_format_error(value: Any, form: Any) -> None:
     try:
-        answer = answer_of(read_returned(told), form, 100)
+        answer = answer_of(read_returned(value), form, 100)
     except FormatError:
         return
     assert 0 < len(answer) <= 600

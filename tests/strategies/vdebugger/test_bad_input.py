@@ -34,10 +34,10 @@ FAILURES = {
 
 @pytest.mark.parametrize("kind", FAILURES)
 def test_a_program_that_fails_ends_without_an_answer(stage: Stage, kind: str) -> None:
-    code, status, told = FAILURES[kind]
+    code, status, expected = FAILURES[kind]
     answer = stage.solve([code], ALONE)
     assert (answer.text, answer.end_reason) == (None, "no_answer")
-    assert told in (answer.remark or "")
+    assert expected in (answer.remark or "")
     assert [each["status"] for each in stage.notes("program")] == [status]
 
 
@@ -47,17 +47,17 @@ RESULTS = {
     "nothing": ("return '  '", "returned a str"),
     "an array": ("import numpy\nreturn numpy.zeros((3, 3))", "returned a ndarray"),
     "a patch": ("return ImagePatch(image)", "returned a ImagePatch"),
-    "no number": ("return float('nan')", "is no number"),
+    "no number": ("return float('nan')", "is not a finite number"),
     "an endless number": ("return 10 ** 4000", "more than 30 digits"),
 }
 
 
 @pytest.mark.parametrize("kind", RESULTS)
 def test_a_result_that_is_no_answer_is_named(stage: Stage, kind: str) -> None:
-    body, told = RESULTS[kind]
+    body, expected = RESULTS[kind]
     answer = stage.solve([program(body)], ALONE)
     assert (answer.text, answer.end_reason) == (None, "no_answer")
-    assert told in (answer.remark or "")
+    assert expected in (answer.remark or "")
 
 
 def test_one_element_of_numpy_is_a_number(stage: Stage) -> None:
@@ -110,7 +110,10 @@ def test_a_coder_that_refuses_ends_it(stage: Stage) -> None:
 VERDICTS = {
     "wrong": ("nothing is marked", []),
     "wrong <<<BUG>>>cups": ("half a mark", []),
-    "wrong <<<BUG>>>plates<<<BUG/>>>": ("what is marked is not in the program, or more than once", []),
+    "wrong <<<BUG>>>plates<<<BUG/>>>": (
+        "the marked text is not in the program, or occurs more than once",
+        [],
+    ),
     "wrong <<<BUG>>>'cup'<<<BUG/>>> and <<<BUG>>>str(len(cups))<<<BUG/>>>": (
         "several spans are marked",
         ["'cup'", "str(len(cups))"],

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyvision.strategies.vdebugger.blocks import blocks_of, marks_of_blocks
 from pyvision.strategies.vdebugger.programs import canonical
+from pyvision.strategies.vdebugger.trace_format import blocks_of
+from pyvision.strategies.vdebugger.verdicts import marks_of_blocks
 from tests.strategies.vdebugger.worked import Worked, worked_programs
 
 PROGRAM = """def execute_command(image) -> str:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyvision.strategies.vdebugger.fault_spans import Span, line_span, mark_program, marks_in, within
+from pyvision.strategies.vdebugger.verdicts import Span, line_span, mark_program, marks_in, restore_unmarked
 
 PROGRAM = """def execute_command(image) -> str:
     patch = ImagePatch(image)
@@ -80,7 +80,7 @@ SECOND_CUPS = line_span(PROGRAM, 4, 4)
 
 def test_lines_that_are_not_marked_stay_as_they_were() -> None:
     new = PROGRAM.replace("plates = patch.find('cup')", "plates = patch.find('plate')").replace("+", "-")
-    assert within(PROGRAM, new, (SECOND_CUPS,)) == PROGRAM.replace(
+    assert restore_unmarked(PROGRAM, new, (SECOND_CUPS,)) == PROGRAM.replace(
         "plates = patch.find('cup')", "plates = patch.find('plate')"
     )
 
@@ -89,12 +89,12 @@ def test_a_marked_line_may_become_several_or_none() -> None:
     line = "    plates = patch.find('cup')\n"
     for instead in ("    plates = []\n    plates += cups\n", ""):
         new = PROGRAM.replace(line, instead)
-        assert within(PROGRAM, new, (SECOND_CUPS,)) == new
+        assert restore_unmarked(PROGRAM, new, (SECOND_CUPS,)) == new
 
 
 @given(st.lists(st.sampled_from(PROGRAM.splitlines()), max_size=8))
-def test_what_is_put_in_never_removes_a_line_without_a_mark(lines: list[str]) -> None:
-    kept = within(PROGRAM, "\n".join(lines), (SECOND_CUPS,)).splitlines()
+def test_an_insertion_never_removes_a_line_without_a_mark(lines: list[str]) -> None:
+    result = restore_unmarked(PROGRAM, "\n".join(lines), (SECOND_CUPS,)).splitlines()
     unmarked = [line for at, line in enumerate(PROGRAM.splitlines()) if at != 3]
-    rest = iter(kept)
+    rest = iter(result)
     assert all(line in rest for line in unmarked)

@@ -194,15 +194,15 @@ def test_what_is_no_image_is_refused(value: Any) -> None:
 
 
 def test_the_functions_that_the_coder_is_shown_are_there() -> None:
-    shown: dict[str, Any] = {}
+    names: dict[str, Any] = {}
     exec(
         load("vdebugger/api.py").replace("ImagePatch]", "Any]").replace("-> ImagePatch", ""),
         {"Any": Any},
-        shown,
+        names,
     )
-    methods = {name for name in vars(shown["ImagePatch"]) if not name.startswith("_")}
+    methods = {name for name in vars(names["ImagePatch"]) if not name.startswith("_")}
     assert methods <= set(vars(NAMES["ImagePatch"]))
-    assert {name for name in shown if not name.startswith("_")} <= set(NAMES)
+    assert {name for name in names if not name.startswith("_")} <= set(NAMES)
 
 
 def test_the_program_can_stand_inside_the_cell_that_compiles_it() -> None:

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.errors import FormatError
-from pyvision.strategies.vdebugger.programs import canonical, program_in
-from pyvision.strategies.vdebugger.task_types import FORMS
+from pyvision.strategies.vdebugger.programs import FORMS, canonical, program_in
 
 SIGNATURE = FORMS["vqa"].signature
 BODY = "    patch = ImagePatch(image)\n    return patch.simple_query('What is it?')"
@@ -46,7 +45,7 @@ def test_a_reply_without_a_program_is_told_so(reply: str) -> None:
 
 
 def test_a_program_without_end_is_refused() -> None:
-    with pytest.raises(FormatError, match="20,000 are enough"):
+    with pytest.raises(FormatError, match="the limit is 20,000"):
         program_in(f"{SIGNATURE}\n" + "    x = 1\n" * 5_000, SIGNATURE)
 
 

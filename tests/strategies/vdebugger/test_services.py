@@ -11,13 +11,13 @@ from pyvision.agent.budget import Limits
 from pyvision.agent.episode import Episode
 from pyvision.errors import ToolError
 from pyvision.runs.replay.tool_stubs import RecordedTools
-from pyvision.strategies.vdebugger.services import Services
+from pyvision.strategies.vdebugger.execution import Services
 from pyvision.types import Ask, Observation, Question, Tool, ToolRequest
 from tests.doubles import CannedSandbox, figure
 
 
 class Gives:
-    """A tool that gives what it was told to."""
+    """A tool with a canned observation."""
 
     purpose = "gives"
 

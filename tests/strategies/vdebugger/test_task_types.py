@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.errors import ConfigError
-from pyvision.strategies.vdebugger.task_types import FORMS, query_of
+from pyvision.strategies.vdebugger.programs import FORMS, query_of
 from pyvision.types import Question
 from tests.doubles import picture
 

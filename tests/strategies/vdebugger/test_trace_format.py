@@ -1,4 +1,4 @@
-"""Traces are told as pysnooper tells them, character for character, and within limits."""
+"""Traces are formatted as by pysnooper, character for character, and within limits."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from pyvision.strategies.vdebugger.programs import canonical
-from pyvision.strategies.vdebugger.task_types import FORMS
+from pyvision.strategies.vdebugger.programs import FORMS, canonical
 from pyvision.strategies.vdebugger.trace_format import shorten, shorten_value, trace_text
 from sandbox import Change, Trace, TraceEvent
 from tests.strategies.vdebugger.scenes import Near, Scene, SceneObject, World
@@ -92,14 +91,14 @@ PLAIN = {
 }
 
 
-# What pysnooper 1.2.3 tells of them under Python 3.11. From 3.12 on it tells of the variables of comprehensions, which
-# have no frame of their own any more (PEP 709); critics are trained on the older form.
+# What pysnooper 1.2.3 reports for them under Python 3.11. From 3.12 on it also reports the variables of
+# comprehensions, which no longer have their own frame (PEP 709); critics are trained on the older form.
 RECORDED: dict[str, str] = json.loads((Path(__file__).parent / "traces.json").read_text(encoding="utf-8"))
 INLINES_COMPREHENSIONS = sys.version_info >= (3, 12)
 
 
 def settled(text: str) -> str:
-    """Without a line that is told twice in a row: Python 3.12.1 does that after an `and` that calls."""
+    """Without a line that is formatted twice in a row: Python 3.12.1 does that after an `and` that calls."""
     lines = text.splitlines()
     twice = [sys.version_info[:2] == (3, 12) and line == before for before, line in pairwise(lines)]
     return "\n".join(line for line, again in zip(lines, [False, *twice], strict=True) if not again)
@@ -107,7 +106,7 @@ def settled(text: str) -> str:
 
 def skip_newer_pysnooper(program: str) -> None:
     if INLINES_COMPREHENSIONS and " for " in program and any(bracket in program for bracket in "[{("):
-        pytest.skip("pysnooper itself tells of comprehensions otherwise on this Python")
+        pytest.skip("pysnooper traces comprehensions differently on this Python")
 
 
 def compared(body: str, folder: Path) -> tuple[str, str]:
@@ -116,13 +115,13 @@ def compared(body: str, folder: Path) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("kind", PLAIN)
-def test_a_program_is_told_alike_on_every_python(kind: str) -> None:
+def test_a_program_is_traced_alike_on_every_python(kind: str) -> None:
     program = canonical(f"{SIGNATURE}\n{PLAIN[kind]}", SIGNATURE).text
     assert ours(program, "picture", {}, SIGNATURE) == RECORDED[kind]
 
 
 @pytest.mark.parametrize("worked", worked_programs(), ids=lambda each: each.question)
-def test_a_worked_program_is_told_alike_on_every_python(worked: Worked) -> None:
+def test_a_worked_program_is_traced_alike_on_every_python(worked: Worked) -> None:
     program, argument, names, signature = call_of(worked)
     assert settled(ours(program, argument, names, signature)) == settled(RECORDED[worked.question])
 
@@ -130,18 +129,18 @@ def test_a_worked_program_is_told_alike_on_every_python(worked: Worked) -> None:
 @pytest.mark.parametrize("kind", PLAIN)
 def test_a_program_is_told_as_pysnooper_tells_it(kind: str, tmp_path: Path) -> None:
     skip_newer_pysnooper(PLAIN[kind])
-    told, expected = compared(PLAIN[kind], tmp_path)
-    assert told == expected
-    assert len(told.splitlines()) > 4
+    formatted, expected = compared(PLAIN[kind], tmp_path)
+    assert formatted == expected
+    assert len(formatted.splitlines()) > 4
 
 
 @pytest.mark.parametrize("worked", worked_programs(), ids=lambda each: each.question)
 def test_a_worked_program_is_told_as_pysnooper_tells_it(worked: Worked, tmp_path: Path) -> None:
     skip_newer_pysnooper(worked.program)
     program, argument, names, signature = call_of(worked)
-    told = ours(program, argument, names, signature)
-    assert told == theirs(program, argument, names, signature, tmp_path)
-    assert told.splitlines()[-1].startswith("Return value:..")
+    formatted = ours(program, argument, names, signature)
+    assert formatted == theirs(program, argument, names, signature, tmp_path)
+    assert formatted.splitlines()[-1].startswith("Return value:..")
 
 
 def call_of(worked: Worked) -> tuple[str, object, dict[str, Any], str]:
@@ -157,9 +156,9 @@ def call_of(worked: Worked) -> tuple[str, object, dict[str, Any], str]:
 
 
 def test_the_comparison_sees_a_difference(tmp_path: Path) -> None:
-    told, _ = compared("    return 1", tmp_path)
+    formatted, _ = compared("    return 1", tmp_path)
     _, expected = compared("    return 2", tmp_path)
-    assert told != expected
+    assert formatted != expected
 
 
 NAMES = st.sampled_from("abc")
@@ -188,8 +187,8 @@ def test_any_small_program_is_told_as_pysnooper_tells_it(
     known = ["a = 1", "b = 2", "c = 3", "steps = [0, 1, 0, 1, 1]"]
     body = "\n".join(f"    {line}" for line in [*known, *lines, "a = 4", "return a"])
     assume(not INLINES_COMPREHENSIONS or "[i for" not in body)
-    told, expected = compared(body, tmp_path_factory.getbasetemp())
-    assert told == expected
+    formatted, expected = compared(body, tmp_path_factory.getbasetemp())
+    assert formatted == expected
 
 
 class Picture:
@@ -211,8 +210,8 @@ def test_the_figure_of_the_paper_is_told_in_its_shape() -> None:
         f"{SIGNATURE}\n    image_patch = ImagePatch(image)\n    person_patches = image_patch.find('person')\n"
         "    image_patch = 0\n    return image_patch.simple_query('Who is this?')"
     )
-    told = ours(program, world.image(), api(Near(world)), SIGNATURE)
-    assert told.splitlines() == [
+    formatted = ours(program, world.image(), api(Near(world)), SIGNATURE)
+    assert formatted.splitlines() == [
         "call         1 def execute_command(image) -> str:",
         "line         2     image_patch = ImagePatch(image)",
         "New var:....... image_patch = ImagePatch(left=0, right=256, upper=256, lower=0, height=256, width=256, "

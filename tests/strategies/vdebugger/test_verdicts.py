@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyvision.strategies.vdebugger.fault_spans import Marks, Span
-from pyvision.strategies.vdebugger.verdicts import read_word, score_in, verdict_of
+from pyvision.strategies.vdebugger.verdicts import Marks, Span, read_word, score_in, verdict_of
 from pyvision.types import Reply, TokenLogprob
 
 

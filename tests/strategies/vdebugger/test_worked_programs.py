@@ -7,10 +7,8 @@ import pytest
 from pyvision.agent.budget import Limits
 from pyvision.agent.episode import Episode
 from pyvision.events import Event
-from pyvision.strategies.vdebugger.answers import answer_of
-from pyvision.strategies.vdebugger.execution import Executor
-from pyvision.strategies.vdebugger.programs import canonical
-from pyvision.strategies.vdebugger.task_types import query_of
+from pyvision.strategies.vdebugger.execution import Executor, answer_of
+from pyvision.strategies.vdebugger.programs import canonical, query_of
 from pyvision.types import Question
 from tests.doubles import picture
 from tests.strategies.vdebugger.running import OneSession

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from pyvision.strategies.vdebugger.task_types import FORMS, FormName
+from pyvision.strategies.vdebugger.programs import FORMS, FormName
 from pyvision.text.prompts import load
 from tests.strategies.vdebugger.scenes import Scene, SceneObject
 
@@ -15,19 +15,19 @@ KNOWLEDGE = {"In which country is Old Tower? Answer with the country.": "Italy"}
 
 @dataclass(frozen=True, slots=True)
 class Worked:
-    """One program of a form; its question is the first line without the form's words."""
+    """One program of a form; its question is the first line without the words of the form."""
 
     form: FormName
     question: str
     program: str
 
 
-def things(*names: str, words: str = "") -> Scene:
-    """One thing after the other, from left to right."""
+def row_of(*names: str, tags: str = "") -> Scene:
+    """One object after the other, from left to right."""
     return Scene(
         tuple(SceneObject(name, (20 + 60 * at, 100, 50 + 60 * at, 140)) for at, name in enumerate(names)),
         {},
-        words,
+        tags,
     )
 
 
@@ -68,8 +68,8 @@ EXPECTED: dict[str, tuple[list[Scene], str]] = {
         ],
         "green",
     ),
-    "Is there a ladder to the left of the door?": ([things("ladder", "door")], "yes"),
-    "Are there more spoons than forks?": ([things("fork", "spoon", "fork")], "no"),
+    "Is there a ladder to the left of the door?": ([row_of("ladder", "door")], "yes"),
+    "Are there more spoons than forks?": ([row_of("fork", "spoon", "fork")], "no"),
     "Is the suitcase made of leather or of metal?": ([Scene((SceneObject("suitcase", MIDDLE, "metal"),))], "metal"),
     "What hangs above the fireplace?": (
         [
@@ -109,36 +109,36 @@ EXPECTED: dict[str, tuple[list[Scene], str]] = {
         ],
         "goat",
     ),
-    "Both images show a bicycle.": ([things("bicycle"), things("bicycle", "car")], "yes"),
-    "There are exactly three apples in all.": ([things("apple"), things("apple", "apple")], "yes"),
-    "The left image has more chairs.": ([things("chair"), things("chair", "chair")], "no"),
+    "Both images show a bicycle.": ([row_of("bicycle"), row_of("bicycle", "car")], "yes"),
+    "There are exactly three apples in all.": ([row_of("apple"), row_of("apple", "apple")], "yes"),
+    "The left image has more chairs.": ([row_of("chair"), row_of("chair", "chair")], "no"),
     "One image shows a wet umbrella.": (
         [Scene((SceneObject("umbrella", LEFT, "dry"),)), Scene((SceneObject("umbrella", LEFT, "wet"),))],
         "yes",
     ),
     "In which image is the lamp nearer to the bed?": (
-        [things("lamp", "rug", "bed"), things("bed", "lamp")],
+        [row_of("lamp", "rug", "bed"), row_of("bed", "lamp")],
         "right",
     ),
-    "How many images show a horse?": ([things("horse"), things("cow"), things("cow", "horse")], "2"),
+    "How many images show a horse?": ([row_of("horse"), row_of("cow"), row_of("cow", "horse")], "2"),
     "What is the man in the image with the piano wearing?": (
         [
-            things("man"),
+            row_of("man"),
             Scene((SceneObject("man", LEFT, answers={"What is the man wearing?": "a hat"}), SceneObject("piano",
             RIGHT))),
         ],
         "a hat",
     ),
-    "Is there an image with two dogs and a ball?": ([things("dog", "ball"), things("dog", "dog", "ball")], "yes"),
+    "Is there an image with two dogs and a ball?": ([row_of("dog", "ball"), row_of("dog", "dog", "ball")], "yes"),
     "Which vegetable is in the image that has the most bowls?": (
         [
-            Scene(things("bowl").things, {"Which vegetable is this?": "leek"}),
-            Scene(things("bowl", "bowl").things, {"Which vegetable is this?": "kale"}),
+            Scene(row_of("bowl").objects, {"Which vegetable is this?": "leek"}),
+            Scene(row_of("bowl", "bowl").objects, {"Which vegetable is this?": "kale"}),
         ],
         "kale",
     ),
     "Are there as many images of a beach as images of a forest?": (
-        [things(words="beach"), things(words="forest"), things(words="beach")],
+        [row_of(tags="beach"), row_of(tags="forest"), row_of(tags="beach")],
         "no",
     ),
     "the second car from the left": (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pyvision.experiments.avis_study.analysis.statistics import END, Statistics
-from pyvision.strategies.avis.graph import START
+from pyvision.strategies.avis.actions import START
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

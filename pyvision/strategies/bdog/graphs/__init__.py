@@ -1,8 +1,16 @@
 """Blueprint graphs: values, a reader for what models write, and what changed from one to the next."""
 
-from pyvision.strategies.bdog.graphs.difference import Changed, Difference, difference
+from pyvision.strategies.bdog.graphs.graph import (
+    Changed,
+    Difference,
+    Edge,
+    Graph,
+    Node,
+    difference,
+    normalise,
+    truncate,
+)
 from pyvision.strategies.bdog.graphs.parsing import Repair, read_graph
-from pyvision.strategies.bdog.graphs.values import Edge, Graph, Node, normalise, truncate
 
 __all__ = [
     "Changed",

@@ -1,7 +1,7 @@
-"""Read JSON that a language model wrote: broken, cut, commented or in Python's spelling. Never raises.
+"""Read JSON that a language model wrote: broken, cut, commented or with Python's constants. Never raises.
 
-One pass from an opening bracket; every character is passed once or twice, whatever the text. What had to be mended is
-said by name. Brackets deeper than 32 levels are passed over.
+One pass from an opening bracket; every character is read once or twice, whatever the text. Every fix is reported by
+name. Brackets nested deeper than 32 levels are skipped.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ Fix: TypeAlias = Literal[
     "mismatched_bracket",  # a bracket of the other kind closed it
     "trailing_comma",
     "missing_comma",
-    "missing_value",  # a key without one
-    "duplicate_key",  # the last one holds, unless both are lists: those are joined
+    "missing_value",  # a key without a value
+    "duplicate_key",  # the last one counts, unless both are lists: those are joined
     "unquoted",  # a key or a text without quotes
     "other_quotes",  # single or typographic ones
     "unescaped_quote",  # a quote inside a text
-    "unclosed_text",  # a text that ended with its line
+    "unclosed_text",  # a text that ended with the line
     "comment",
     "python_constant",  # None, True, False
-    "stray_text",  # something that stood where nothing can
+    "stray_text",  # text in an impossible place
     "too_deep",
 ]
 
@@ -30,7 +30,7 @@ _DEPTH = 32
 _SPACE = re.compile(r"\s+")
 _DOTS = re.compile(r"(?:\.{3,}|…)(?=[\s,}\]]|\Z)")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)|#(?![0-9a-fA-F]{3})[^\n]*", re.DOTALL)
-_PASSED = (_SPACE, _COMMENT, _DOTS)
+_SKIPPED = (_SPACE, _COMMENT, _DOTS)
 _ENDS_TEXT = r"(?=\s*(?:[,:}\]{\[\"']|//|/\*|\Z)|[ \t]*\n)"
 _TEXTS = {
     opening: re.compile(
@@ -48,14 +48,14 @@ _CLOSING = {"{": "}", "[": "]"}
 
 
 def read_value(text: str, start: int) -> tuple[Any, int, frozenset[Fix]]:
-    """The object or list that opens at `start`, the position behind it, and what was mended."""
+    """The object or list that opens at `start`, the position after it, and the fixes."""
     reader = _Reader(text, start)
     value = reader.container()
     return value, reader.at, frozenset(reader.fixes)
 
 
 class _Reader:
-    """A position in the text, and what was mended on the way to it."""
+    """A position in the text, and the fixes made up to it."""
 
     def __init__(self, text: str, start: int) -> None:
         self.at = start
@@ -111,7 +111,7 @@ class _Reader:
         return found
 
     def _ends(self, *, is_first: bool) -> bool:
-        """Pass the commas before the next item; or the bracket, where the container ends here."""
+        """Skip the commas before the next item, or the bracket if the container ends here."""
         commas = self._commas()
         character = self._peek()
         if commas > (0 if is_first or not character or character in "}]" else 1):
@@ -136,14 +136,14 @@ class _Reader:
         return count
 
     def _close(self, bracket: str) -> None:
-        """Pass the bracket, unless it is of an outer container, which it then ends as well."""
+        """Skip the bracket, unless it closes an outer container, which it then ends as well."""
         if bracket != _CLOSING[self._open[-1]]:
             self.fixes.add("mismatched_bracket")
             outer = [_CLOSING[opening] for opening in self._open[:-1]]
             follows = _SPACE.sub("", self._text[self.at + 1 : self.at + 80])[:1]
             if (
                 bracket in outer and follows != outer[-1]
-            ):  # else the wrong key was hit: the outer one ends next
+            ):  # otherwise it is a typing mistake, and the outer one ends next
                 return
         self.at += 1
 
@@ -162,7 +162,7 @@ class _Reader:
 
     def _quote(self, quote: str) -> str:
         found = _TEXTS[quote].match(self._text, self.at)
-        assert found is not None  # the pattern takes any text behind its quote
+        assert found is not None  # the pattern matches any text after its quote
         self.at = found.end()
         if quote != '"':
             self.fixes.add("other_quotes")
@@ -195,7 +195,7 @@ class _Reader:
         self.at += 1
 
     def _skip(self) -> None:
-        while found := next(filter(None, (p.match(self._text, self.at) for p in _PASSED)), None):
+        while found := next(filter(None, (p.match(self._text, self.at) for p in _SKIPPED)), None):
             if found.re is not _SPACE:
                 self.fixes.add("comment" if found.re is _COMMENT else "stray_text")
             self.at = found.end()

@@ -1,4 +1,4 @@
-"""Read the graph out of a reply, whatever its form; never raises, and says what it had to repair."""
+"""Read the graph in a reply, whatever its form. Never raises, and reports what it had to repair."""
 
 from __future__ import annotations
 
@@ -7,30 +7,40 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
-from pyvision.strategies.bdog.graphs import rendering
-from pyvision.strategies.bdog.graphs.attributes import assign_attributes, attribute_pairs
-from pyvision.strategies.bdog.graphs.keys import by_key, first_of
+from pyvision.strategies.bdog.graphs.forms import (
+    EDGE_LISTS,
+    NODE_LISTS,
+    RawEdge,
+    RawGraph,
+    RawNode,
+    assign_attributes,
+    attribute_pairs,
+    by_key,
+    find_raw_graph,
+    first_of,
+    raw_edges,
+    raw_nodes,
+)
+from pyvision.strategies.bdog.graphs.graph import Edge, Graph, Node, normalise
 from pyvision.strategies.bdog.graphs.lenient_json import Fix, read_value
-from pyvision.strategies.bdog.graphs.relations import EDGE_LISTS, RawEdge, raw_edges
-from pyvision.strategies.bdog.graphs.values import Edge, Graph, Node, normalise
 from pyvision.text.replies import without_thinking
 
 Repair: TypeAlias = (
     Fix
     | Literal[
-        "prose",  # no graph at all: an empty one comes back
+        "prose",  # no graph at all: an empty one is returned
         "other_form",  # other keys or another nesting than the canonical ones
-        "labelled_lists",  # the lists stood in the text without an object around them
+        "labelled_lists",  # the lists were in the text without an object around them
         "several_graphs",  # the last one counts
-        "graph_in_text",  # the graph stood inside a JSON text
+        "graph_in_text",  # the graph was a text inside JSON
         "missing_id",
-        "shared_id",  # of two different nodes; the second got another
+        "shared_id",  # by two different nodes; the second gets another
         "duplicate_node",  # merged
         "duplicate_edge",
         "nameless_item",  # dropped
         "unreadable_edge",  # dropped
-        "added_endpoint",  # a relation named a node that there was not; it is there now
-        "dropped_endpoint",  # a relation led to a number that is no node; dropped
+        "added_endpoint",  # a relation named a missing node, which was added
+        "dropped_endpoint",  # a relation named a number that is no node; dropped
         "missing_relation",  # a relation without a word for it
     ]
 )
@@ -52,29 +62,29 @@ def read_graph(text: str) -> tuple[Graph, tuple[Repair, ...]]:
     return graph, tuple(sorted(repairs | more))
 
 
-def _candidates(text: str, depth: int = 2) -> Iterator[tuple[rendering.Parts, set[Repair]]]:
-    """Every stretch of the text that may be a graph; the lists that only have labels come last, as one."""
+def _candidates(text: str, depth: int = 2) -> Iterator[tuple[RawGraph, set[Repair]]]:
+    """Every part of the text that may be a graph; lists that only have labels come last, as one graph."""
     labelled: dict[str, Any] = {}
-    mended: set[Repair] = set()
-    last = rendering.Parts()
+    repairs: set[Repair] = set()
+    last = RawGraph()
     for before, value, fixes in _values(text):
         label = _LABEL.search(before)
-        if label and label[1].casefold() in (*rendering.NODE_LISTS, *EDGE_LISTS) and not _has_parts(value):
+        if label and label[1].casefold() in (*NODE_LISTS, *EDGE_LISTS) and not _has_parts(value):
             labelled.setdefault(label[1].casefold(), value)
-            mended |= fixes
-        elif parts := rendering.parts_in(value):
+            repairs |= fixes
+        elif parts := find_raw_graph(value):
             last = parts
             yield parts, set(fixes)
         elif depth:
             yield from _inside(value, depth)
-    if parts := rendering.parts_in(labelled):
+    if parts := find_raw_graph(labelled):
         more: set[Repair] = {"labelled_lists"} if parts.is_canonical else {"labelled_lists", "other_form"}
         nodes, edges = parts.nodes or last.nodes, parts.edges or last.edges
-        yield replace(last, nodes=nodes, edges=edges, is_canonical=True), mended | more
+        yield replace(last, nodes=nodes, edges=edges, is_canonical=True), repairs | more
 
 
 def _values(text: str) -> Iterator[tuple[str, Any, frozenset[Fix]]]:
-    """Every object and list of the text, with the end of what stands before it. None crosses a fence."""
+    """Every object and list of the text, with the end of the text before it. None crosses a fence."""
     before = ""
     for stretch in _FENCE.split(text):
         at = 0
@@ -86,11 +96,11 @@ def _values(text: str) -> Iterator[tuple[str, Any, frozenset[Fix]]]:
 
 
 def _has_parts(value: Any) -> bool:
-    return isinstance(value, dict) and first_of(by_key(value), rendering.NODE_LISTS) is not None
+    return isinstance(value, dict) and first_of(by_key(value), NODE_LISTS) is not None
 
 
-def _inside(value: Any, depth: int) -> Iterator[tuple[rendering.Parts, set[Repair]]]:
-    """Graphs that stand as texts inside an object, as in {"kg": "{\\"objects\\": …}"}."""
+def _inside(value: Any, depth: int) -> Iterator[tuple[RawGraph, set[Repair]]]:
+    """Graphs that are texts inside an object, as in {"kg": "{\\"objects\\": …}"}."""
     if isinstance(value, dict):
         for text in value.values():
             if isinstance(text, str) and "{" in text:
@@ -98,11 +108,11 @@ def _inside(value: Any, depth: int) -> Iterator[tuple[rendering.Parts, set[Repai
                     yield parts, fixes | {"graph_in_text"}
 
 
-def _assemble(parts: rendering.Parts, fixes: set[Repair]) -> tuple[Graph, set[Repair]]:
+def _assemble(parts: RawGraph, fixes: set[Repair]) -> tuple[Graph, set[Repair]]:
     assembly = _Assembly(fixes if parts.is_canonical else fixes | {"other_form"})
-    inside = [assembly.add_node(raw) for raw in rendering.raw_nodes(parts.nodes)]
-    for owner, told in assign_attributes(parts.attributes):
-        assembly.add_attributes(owner, told)
+    inside = [assembly.add_node(raw) for raw in raw_nodes(parts.nodes)]
+    for owner, attributes in assign_attributes(parts.attributes):
+        assembly.add_attributes(owner, attributes)
     assembly.add_edges(parts.edges)
     for identity, relations in filter(None, inside):
         for listed in relations:
@@ -111,7 +121,7 @@ def _assemble(parts: rendering.Parts, fixes: set[Repair]) -> tuple[Graph, set[Re
 
 
 class _Assembly:
-    """A graph that grows: ids made unique, ends resolved, doubles merged."""
+    """A graph in the making: makes ids unique, resolves ends and merges duplicates."""
 
     def __init__(self, repairs: set[Repair]) -> None:
         self.repairs = repairs
@@ -123,32 +133,32 @@ class _Assembly:
     def graph(self) -> Graph:
         return Graph(tuple(self._nodes.values()), tuple(self._edges))
 
-    def add_node(self, raw: rendering.RawNode | None) -> tuple[str, tuple[Any, ...]] | None:
-        """The id under which it now stands, and the relations inside of it."""
+    def add_node(self, raw: RawNode | None) -> tuple[str, tuple[Any, ...]] | None:
+        """The id that the node now has, and the relations inside it."""
         if raw is None:
             self.repairs.add("nameless_item")
             return None
         if not raw.id:
             self.repairs.add("missing_id")
         identity = raw.id or raw.name
-        double = self._double(identity, raw)
-        if double is not None:
+        duplicate = self._duplicate(identity, raw)
+        if duplicate is not None:
             self.repairs.add("duplicate_node")
-            self._nodes[double] = _merge(self._nodes[double], raw.attributes)
-            return double, raw.relations
+            self._nodes[duplicate] = _merge(self._nodes[duplicate], raw.attributes)
+            return duplicate, raw.relations
         if identity in self._nodes:
             if raw.id:
                 self.repairs.add("shared_id")
             identity = self._free(identity)
-        self._put(Node(identity, raw.name, raw.attributes))
+        self._insert(Node(identity, raw.name, raw.attributes))
         return identity, raw.relations
 
-    def add_attributes(self, owner: str, told: Any) -> None:
+    def add_attributes(self, owner: str, attributes: Any) -> None:
         identity = self._find(owner)
         if identity is None:
             self.repairs.add("nameless_item")
         else:
-            self._nodes[identity] = _merge(self._nodes[identity], attribute_pairs(told))
+            self._nodes[identity] = _merge(self._nodes[identity], attribute_pairs(attributes))
 
     def add_edges(self, listed: Any, source: str = "") -> None:
         for raw in raw_edges(listed, self._known, source):
@@ -168,24 +178,24 @@ class _Assembly:
             self.repairs.add("duplicate_edge")
         self._edges[edge] = None
 
-    def _end(self, told: str) -> str | None:
-        identity = self._find(told)
+    def _end(self, name: str) -> str | None:
+        identity = self._find(name)
         if identity is not None:
             return identity
-        if told.lstrip("-").isdigit():
+        if name.lstrip("-").isdigit():
             self.repairs.add("dropped_endpoint")
             return None
         self.repairs.add("added_endpoint")
-        self._put(Node(told, told))
-        return told
+        self._insert(Node(name, name))
+        return name
 
-    def _find(self, told: str) -> str | None:
-        if told in self._nodes:
-            return told
-        return self._known.get(told.casefold()) or self._known.get(normalise(told))
+    def _find(self, name: str) -> str | None:
+        if name in self._nodes:
+            return name
+        return self._known.get(name.casefold()) or self._known.get(normalise(name))
 
-    def _double(self, identity: str, raw: rendering.RawNode) -> str | None:
-        """The node that this one repeats: same id and name; or, without an id, the same in all."""
+    def _duplicate(self, identity: str, raw: RawNode) -> str | None:
+        """The node that this one repeats: it has the same id and name, or, without an id, everything is the same."""
         there = self._nodes.get(identity)
         if there is None or normalise(there.name) != normalise(raw.name):
             return None
@@ -197,7 +207,7 @@ class _Assembly:
             number += 1
         return f"{identity}_{number}"
 
-    def _put(self, node: Node) -> None:
+    def _insert(self, node: Node) -> None:
         self._nodes[node.id] = node
         for spelling in (node.id.casefold(), node.name.casefold(), normalise(node.name)):
             self._known.setdefault(spelling, node.id)

@@ -1,21 +1,103 @@
-"""What changed from one graph to another, item by item, counted, and as a distance (arXiv 2403.14972, section 4.3)."""
+"""A blueprint graph as a value, and what changed between two graphs: item by item, as counts and as a distance.
+
+Entities have attributes, and relations join them (arXiv 2403.14972, section 4.3).
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass
+import json
+import re
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
-from pyvision.strategies.bdog.graphs.values import Edge, Graph, Node, normalise
+# ---- What changed from one graph to another, item by item, counted, and as a distance (arXiv 2403.14972, section 4.3).
+
 
 Change: TypeAlias = Literal["kept", "updated", "pruned", "added"]
 Item = TypeVar("Item")
+_ARTICLE = re.compile(r"^(?:the|an?)\s+(?=\S)")
+_SEPARATORS = re.compile(r"[\s_\-]+")
+_PLURAL_OF_BE = re.compile(r"^(?:is|are|was|were)\s+(?=\S)")
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """An entity. attributes: names and values as texts, in order of appearance, no name twice."""
+
+    id: str
+    name: str
+    attributes: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.id or not self.name:
+            raise ValueError(f"a node needs an id and a name, not {self.id!r} and {self.name!r}")
+        names = [name for name, _ in self.attributes]
+        if len(set(names)) != len(names):
+            raise ValueError(f"node {self.id!r}: an attribute occurs twice in {names}")
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A relation, from one node to another by their ids."""
+
+    source: str
+    target: str
+    relation: str
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Nodes and edges. Ids are unique, every edge joins two of the nodes, no edge occurs twice.
+
+    Raises ValueError otherwise. Its canonical form is
+    {"nodes": [{"id", "name", "attributes": {…}}], "edges": [{"source", "target", "relation"}]}.
+    """
+
+    nodes: tuple[Node, ...] = ()
+    edges: tuple[Edge, ...] = ()
+
+    def __post_init__(self) -> None:
+        ids = {node.id for node in self.nodes}
+        if len(ids) != len(self.nodes):
+            raise ValueError(f"two nodes share an id: {[node.id for node in self.nodes]}")
+        if len(set(self.edges)) != len(self.edges):
+            raise ValueError("an edge occurs twice")
+        for edge in self.edges:
+            if not {edge.source, edge.target} <= ids:
+                raise ValueError(f"{edge} joins a node that does not exist; known ids are {sorted(ids)}")
+
+    def __bool__(self) -> bool:
+        """Whether it has any nodes."""
+        return bool(self.nodes)
+
+    @cached_property
+    def degrees(self) -> Counter[str]:
+        """How many edges end at each node, by its id; a loop counts twice."""
+        return Counter(end for edge in self.edges for end in (edge.source, edge.target))
+
+    def plain(self) -> dict[str, Any]:
+        """The canonical form as plain values, fit for JSON."""
+        nodes = [{"id": n.id, "name": n.name, "attributes": dict(n.attributes)} for n in self.nodes]
+        edges = [{"source": e.source, "target": e.target, "relation": e.relation} for e in self.edges]
+        return {"nodes": nodes, "edges": edges}
+
+    def json(self) -> str:
+        """The canonical form as JSON, one node or edge a line."""
+        plain = self.plain()
+        return "{" + ",\n ".join(f'"{key}": {_lines(plain[key])}' for key in ("nodes", "edges")) + "}"
+
+    def only(self, ids: Collection[str]) -> Graph:
+        """These nodes and the edges between them."""
+        edges = tuple(e for e in self.edges if e.source in ids and e.target in ids)
+        return replace(self, nodes=tuple(n for n in self.nodes if n.id in ids), edges=edges)
 
 
 @dataclass(frozen=True, slots=True)
 class Changed(Generic[Item]):
-    """One item in both graphs; `before` is None where it was added, `after` where it was pruned."""
+    """One item in both graphs; `before` is None if it was added, `after` if it was pruned."""
 
     before: Item | None
     after: Item | None
@@ -25,13 +107,13 @@ class Changed(Generic[Item]):
     def item(self) -> Item:
         """As it is now, or as it was before it was pruned."""
         found = self.before if self.after is None else self.after
-        assert found is not None  # one of the two is there
+        assert found is not None  # one of the two exists
         return found
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many items of one kind were updated, pruned and added, and how many stayed."""
+    """How many items of one kind were updated, pruned, added and kept."""
 
     updated: int = 0
     pruned: int = 0
@@ -43,8 +125,8 @@ class Counts:
 class Difference:
     """From `before` to `after`. attributes: those of entities that are in both, as (entity id, name, value).
 
-    An entity is updated when its name or attributes changed, a relation when its word did. ids: of each entity, its
-    id before -> its id after, where it is in both.
+    An entity is updated if its name or attributes changed, a relation if its word did. ids: the id before -> the id
+    after of each entity that is in both.
     """
 
     before: Graph
@@ -64,9 +146,9 @@ class Difference:
         return {kind: asdict(_count(changed)) for kind, changed in kinds.items()}
 
     def distance(self, *, count_added: bool = True) -> int:
-        """Entities and relations updated and pruned, as the paper's text has it; and added, unless told otherwise.
+        """How many entities and relations were updated or pruned, as in the paper's text, or added.
 
-        Without those added, a graph that only grew is no distance away.
+        count_added: if false, a graph that only grew is at distance 0.
         """
         entities, relations = _count(self.entities), _count(self.relations)
         added = entities.added + relations.added if count_added else 0
@@ -75,7 +157,7 @@ class Difference:
     def paper_distance(self) -> int:
         """Equation 7 as printed: |V'∩V| + |E'∩E| + |V − V'∩V| + |E − E'∩E|.
 
-        The sizes of the parts that a set falls into: whatever the next graph, it is |V| + |E| of the one before.
+        It sums the sizes of the parts of a set, so it is |V| + |E| of the graph before, whatever the next graph is.
         """
         entities, relations = _count(self.entities), _count(self.relations)
         common = entities.kept + entities.updated + relations.kept
@@ -91,23 +173,35 @@ class Difference:
         }
 
 
+def normalise(text: str) -> str:
+    """A name, value or relation as it is compared: without case, articles, separators and a leading is or are."""
+    plain = _SEPARATORS.sub(" ", text.casefold()).strip(" .,;:\"'")
+    return _PLURAL_OF_BE.sub("", _ARTICLE.sub("", plain)) or text.casefold()
+
+
+def truncate(graph: Graph, limit: int) -> Graph:
+    """The `limit` nodes with the most edges, ties in order of appearance, and the edges between them."""
+    ranked = sorted(graph.nodes, key=lambda node: -graph.degrees[node.id])
+    return graph.only({node.id for node in ranked[:limit]})
+
+
 def difference(before: Graph, after: Graph) -> Difference:
-    """What changed. Entities are one by name, then by an id that is a word; see `align`."""
+    """What changed. Entities are matched by name, then by an id that is a word; see `align`."""
     ids = align(before, after)
     old, new = {n.id: n for n in before.nodes}, {n.id: n for n in after.nodes}
-    kept = set(ids.values())
+    matched = set(ids.values())
     entities = [_entity(node, new.get(ids.get(node.id, ""))) for node in before.nodes]
-    entities += [Changed(None, node, "added") for node in after.nodes if node.id not in kept]
+    entities += [Changed(None, node, "added") for node in after.nodes if node.id not in matched]
     attributes = [c for start, end in ids.items() for c in _attributes(old[start], new[end])]
     relations = tuple(_relations(before, after, ids))
     return Difference(before, after, tuple(entities), relations, tuple(attributes), tuple(ids.items()))
 
 
 def align(before: Graph, after: Graph) -> dict[str, str]:
-    """Which entity of `before` is which of `after`, by their ids; each at most once.
+    """The id of each entity of `before` -> its id in `after`; each at most once.
 
-    In four passes, of which each joins what has the same key, in order: name and id; name and attributes; name; and
-    the id alone where it is a word. A number, or a word with one behind it, says nothing then: models number afresh.
+    Four passes join entities with the same key: name and id; name and attributes; name; and the id alone if it is a
+    word. An id that ends in a digit does not count there, since models often renumber.
     """
     ids: dict[str, str] = {}
     for key in _KEYS:
@@ -120,6 +214,10 @@ def align(before: Graph, after: Graph) -> dict[str, str]:
             if node.id not in ids and key(node) is not None and left[key(node)]:
                 ids[node.id] = left[key(node)].popleft().id
     return ids
+
+
+def _lines(items: list[dict[str, Any]]) -> str:
+    return "[" + ",\n  ".join(json.dumps(item, ensure_ascii=False) for item in items) + "]"
 
 
 def _word(identity: str) -> str | None:
@@ -136,10 +234,10 @@ _KEYS: tuple[Callable[[Node], object], ...] = (
 
 
 def _count(changed: Iterable[Changed[Any]]) -> Counts:
-    tally = dict.fromkeys(("updated", "pruned", "added", "kept"), 0)
+    totals = dict.fromkeys(("updated", "pruned", "added", "kept"), 0)
     for each in changed:
-        tally[each.change] += 1
-    return Counts(**tally)
+        totals[each.change] += 1
+    return Counts(**totals)
 
 
 def _entity(old: Node, new: Node | None) -> Changed[Node]:
@@ -165,7 +263,7 @@ def _attributes(old: Node, new: Node) -> Iterator[Changed[tuple[str, str, str]]]
 
 
 def _relations(before: Graph, after: Graph, ids: dict[str, str]) -> Iterator[Changed[Edge]]:
-    """Relations with the same ends and word stay; of the others between two ends, as many as may be are updated."""
+    """Relations with equal ends and word are kept; of the others with equal ends, as many as possible are updated."""
     left: dict[tuple[str, str], list[Edge]] = defaultdict(list)
     for edge in after.edges:
         left[edge.source, edge.target].append(edge)

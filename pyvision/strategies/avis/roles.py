@@ -1,0 +1,305 @@
+"""Ask the roles of AVIS: the planner, the selector and the reasoner, and for the answer at the end.
+
+Every request is a separate conversation. A reply that cannot be read is asked for once more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from pyvision.agent.episode import Episode
+from pyvision.errors import EndReason, FormatError
+from pyvision.strategies.avis.actions import ACTIONS, Action, Example, examples_to_show, purposes
+from pyvision.strategies.avis.memory import Finding, Memory, Node
+from pyvision.strategies.avis.perception import DetectedObject, block
+from pyvision.strategies.avis.reply_parsing import (
+    Decomposition,
+    Judgement,
+    Plan,
+    find_decomposition,
+    find_judgement,
+    find_object,
+    find_plan,
+    says_nothing,
+)
+from pyvision.strategies.avis.reply_parsing import find_answer as find_labelled
+from pyvision.text.prompts import render
+from pyvision.text.replies import find_answer, without_thinking
+from pyvision.text.sanitize import sanitize
+from pyvision.types import Answer, Message, Picture, Question, Reply, Text
+
+Found = TypeVar("Found")
+NOTHING = Judgement("not informative")
+_OUR_TAGS = re.compile(
+    r"<[\s/]*(?:query|context|actions|objects|known|observation|sources|seen)\b[^<>]{0,100}>", re.IGNORECASE
+)
+_UNLABELLED_CHARS = 200  # of a reply that may be an answer although it does not label one
+_MAX_SEEN, _SEEN_CHARS = 6, 700
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A prompt of prompts/avis for a role. repair: the prompt that follows a reply that cannot be read."""
+
+    role: str
+    prompt: str
+    variables: Mapping[str, object]
+    repair: str
+    repair_variables: Mapping[str, object]
+    pictures: tuple[Picture, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Planner:
+    """Chooses which of the feasible actions to take, and with which query (Algorithm 1).
+
+    A reply that names no feasible action, or one already taken with this query, is asked for once more; then the first
+    action by the graph's preference is taken.
+    pools: the examples of each action. shots: how many of each are shown. is_taken: whether a plan was carried out
+    before, with the same query.
+    """
+
+    episode: Episode
+    pools: Mapping[str, Sequence[Example]]
+    shots: int
+    is_taken: Callable[[Plan, Node], bool]
+
+    def plan(self, node: Node, feasible: Sequence[Action], context: Sequence[str]) -> Plan:
+        """One of the feasible actions; there must be at least one."""
+        request = self._request(node, feasible, context)
+        found, repaired = parse_or_retry(
+            self.episode, request, lambda reply: self._read(reply, node, feasible)
+        )
+        plan = found or self._preference(node, feasible)
+        by = "repair" if found and repaired else "planner" if found else "preference"
+        query = _with_query(plan, node).query
+        self.episode.note(
+            "plan",
+            state=node.state,
+            feasible=list(feasible),
+            excluded=sorted(node.excluded),
+            rejected=sorted(node.rejected),
+            action=plan.action,
+            query=query,
+            by=by,
+        )
+        return Plan(plan.action, query)
+
+    def _preference(self, node: Node, feasible: Sequence[Action]) -> Plan:
+        plans = [_with_query(Plan(action), node) for action in feasible]
+        return next((plan for plan in plans if not self.is_taken(plan, node)), plans[0])
+
+    def _request(self, node: Node, feasible: Sequence[Action], context: Sequence[str]) -> Request:
+        descriptions = purposes()
+        pools = {action: tuple(pool) for action, pool in self.pools.items()}
+        examples = examples_to_show(pools, feasible, self.shots)
+        variables = {
+            "query": node.query,
+            "part": node.phase,
+            "actions": "\n".join(f"- {name}: {descriptions[name]}" for name in feasible),
+            "examples": f"\nWhat others did:\n\n{examples}\n" if examples else "",
+            "context": sanitize_quote(block("Context:", context)),
+        }
+        return Request("planner", "plan", variables, "plan_repair", {"names": ", ".join(feasible)})
+
+    def _read(self, reply: str, node: Node, feasible: Sequence[Action]) -> Plan | str:
+        plan = find_plan(reply)
+        if plan is None:
+            return "it does not name exactly one step"
+        if plan.action in feasible:
+            query = _with_query(plan, node)
+            is_again = self.is_taken(query, node)
+            return f"{plan.action} was already asked this: {query.query}" if is_again else plan
+        if plan.action in node.excluded:
+            return f"{plan.action} was tried from here and found nothing"
+        return f"{plan.action} cannot be taken now"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a reasoner judges: what a tool found, and for which query. sources: the numbers of its sources."""
+
+    query: str
+    tool: str
+    text: str
+    sources: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SearchTrace:
+    """What a search leaves. seen: what every tool found, in order. unusable: which tools the user has to fix."""
+
+    question: Question
+    memory: Memory
+    seen: tuple[str, ...]
+    unusable: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShortAnswer:
+    """The answer in a reply. is_last_resort: it is the whole reply, which gives no answer in any form."""
+
+    text: str
+    is_last_resort: bool = False
+
+
+def decompose(question: Question, episode: Episode) -> Decomposition:
+    """The visual and the knowledge question; without an image, all of it is the knowledge question.
+
+    If neither reply can be read, the whole question is the visual one.
+    """
+    if not question.images:
+        episode.note("no_image", why="the question has no image to look at")
+        return Decomposition(None, question.text)
+    request = Request("decomposer", "decompose", {"question": question.text}, "decompose_repair", {})
+    found, repaired = parse_or_retry(
+        episode, request, lambda reply: find_decomposition(reply) or "one of the two lines is missing"
+    )
+    parts = found or Decomposition(question.text, None)
+    by = "repair" if found and repaired else "decomposer" if found else "fallback"
+    episode.note("decomposed", visual=parts.visual, knowledge=parts.knowledge or "#", by=by)
+    return parts
+
+
+def choose(
+    node: Node, objects: Sequence[DetectedObject], episode: Episode
+) -> tuple[DetectedObject | None, str]:
+    """One of the objects and why it was chosen; None if none of them is meant, or if no reply names one."""
+    numbers = {detected.number: detected for detected in objects}
+    names = ", ".join(str(number) for number in numbers)
+    blocks = sanitize_quote("\n".join(detected.block() for detected in objects))
+    request = Request(
+        "selector", "select", {"query": node.query, "objects": blocks}, "select_repair", {"names": names}
+    )
+
+    def read(reply: str) -> tuple[int, str] | str:
+        number = find_object(reply)
+        if number is None:
+            return "it names no object"
+        return (number, reply) if number in (0, *numbers) else f"there is no object {number} to choose"
+
+    found, _ = parse_or_retry(episode, request, read)
+    if found is None or found[0] == 0:
+        return None, "no object was chosen"
+    return numbers[found[0]], " ".join(found[1].split())
+
+
+def judge(evidence: Evidence, node: Node, memory: Memory, episode: Episode) -> Judgement:
+    """What an observation is worth for the query; not informative if neither reply can be read."""
+    variables = {
+        "query": evidence.query,
+        "known": sanitize_quote(node.known),
+        "tool": evidence.tool,
+        "observation": sanitize_quote(evidence.text),
+        "sources": sanitize_quote(memory.format_sources(evidence.sources)) or "(none)",
+        "form": render("avis/verdict.md"),
+    }
+    request = Request("reasoner", f"reason_{node.phase}", variables, "reason_repair", {})
+    has_type = node.phase == "visual"
+    found, _ = parse_or_retry(
+        episode,
+        request,
+        lambda reply: find_judgement(reply, has_type=has_type) or "it holds neither a verdict nor an answer",
+    )
+    return found or NOTHING
+
+
+def conclude(answer: ShortAnswer, findings: Sequence[Finding], memory: Memory, episode: Episode) -> Answer:
+    """An answer that the reasoner found; the note `answer` lists the sources and steps that it rests on."""
+    _note_answer(answer.text, findings, memory, episode, remark=None)
+    return Answer(answer.text, is_last_resort=answer.is_last_resort)
+
+
+def give_best(why: str, end_reason: EndReason, trace: SearchTrace, episode: Episode) -> Answer:
+    """Ask for the best answer that can be given now; its remark says so."""
+    question, memory = trace.question, trace.memory
+    node = memory.furthest
+    variables: dict[str, object] = {
+        "why": why,
+        "question": question.full_text,
+        "query": node.query,
+        "known": sanitize_quote(node.known),
+        "seen": sanitize_quote("\n".join(text[:_SEEN_CHARS] for text in trace.seen[-_MAX_SEEN:]))
+        or "(nothing)",
+    }
+    episode.note("forced", why=why, end_reason=end_reason)
+    reply, _ = send(episode, Request("reasoner", "forced", variables, "", {}, question.images))
+    remark = "; ".join([f"best effort: {why}", *trace.unusable])
+    answer = read_short(reply)
+    if answer is None:
+        refused = reply.finish == "refusal"
+        return Answer(None, "refused" if refused else "no_answer", f"no answer, not even a guess; {remark}")
+    _note_answer(answer.text, node.findings, memory, episode, remark=remark)
+    return Answer(answer.text, end_reason, remark, answer.is_last_resort)
+
+
+def read_short(reply: Reply) -> ShortAnswer | None:
+    """The answer of a reply that was asked for one; as a last resort the whole of a short reply."""
+    if reply.finish == "refusal":
+        return None
+    text = without_thinking(reply.text).strip()
+    try:
+        found = find_answer(reply.text)
+    except FormatError:
+        found = None
+    found = found or find_labelled(text)
+    if found is not None:
+        return None if says_nothing(found) else ShortAnswer(found)
+    is_short = "\n" not in text and len(text) <= _UNLABELLED_CHARS and ":" not in text
+    return ShortAnswer(text, is_last_resort=True) if text and is_short else None
+
+
+def send(episode: Episode, request: Request) -> tuple[Reply, tuple[Message, ...]]:
+    """One reply, and the conversation that it belongs to."""
+    prompt = render(f"avis/{request.prompt}.md", **request.variables)
+    messages = (Message("user", (*request.pictures, Text(prompt))),)
+    return episode.ask(request.role, messages), messages
+
+
+def parse_or_retry(
+    episode: Episode, request: Request, read: Callable[[str], Found | str]
+) -> tuple[Found | None, bool]:
+    """What `read` finds in the reply, and whether the role was asked again; None if that failed too.
+
+    read: returns the reason as a text if a reply cannot be used. After a refusal, or when the budget allows only one
+    more reply, the role is not asked again.
+    """
+    reply, messages = send(episode, request)
+    found = read(reply.text)
+    if not isinstance(found, str):
+        return found, False
+    episode.note("malformed", role=request.role, why=found)
+    if reply.finish == "refusal" or episode.last_call():
+        return None, False
+    repair = render(f"avis/{request.repair}.md", why=found, **request.repair_variables)
+    earlier = Message("assistant", (Text(reply.text.strip() or "(empty)"),))
+    again = read(episode.ask(request.role, (*messages, earlier, Message("user", (Text(repair),)))).text)
+    if isinstance(again, str):
+        episode.note("malformed", role=request.role, why=again)
+        return None, True
+    return again, True
+
+
+def sanitize_quote(text: str, limit: int = 6000) -> str:
+    """What a tool returned, safe to put between our tags: it cannot forge any of them."""
+    return _OUR_TAGS.sub(lambda tag: tag[0].replace("<", "‹").replace(">", "›"), sanitize(text, limit))
+
+
+def _with_query(plan: Plan, node: Node) -> Plan:
+    """The plan with the query that its tool will get."""
+    return Plan(plan.action, (plan.query or node.query) if ACTIONS[plan.action].takes_query else None)
+
+
+def _note_answer(
+    answer: str, findings: Sequence[Finding], memory: Memory, episode: Episode, remark: str | None
+) -> None:
+    numbers = sorted({number for finding in findings for number in finding.sources})
+    sources = [
+        {"number": n, "title": memory.sources[n - 1].title, "address": memory.sources[n - 1].address}
+        for n in numbers
+    ]
+    steps = [finding.step for finding in findings]
+    episode.note("answer", answer=answer, sources=sources, steps=steps, forced=remark is not None)
