@@ -16,8 +16,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, is_dataclass, replace
 from functools import cache
 from io import FileIO
@@ -26,9 +26,11 @@ from pathlib import Path, PurePath
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, get_args, get_origin, get_type_hints
 
+from pyvision.config.files import explain_os_errors, write_atomic
 from pyvision.errors import RunFolderError
 from pyvision.events import Event, ModelCall, ReplyRestarted, RunEnded, RunStarted, TextDelta
 from pyvision.text.redaction import Redactor
+from pyvision.text.sanitize import replace_surrogates
 from pyvision.types import Message, Picture
 
 if TYPE_CHECKING:
@@ -42,7 +44,6 @@ EVENTS, CONFIG, SUMMARY, IMAGES = "events.jsonl", "config.json", "summary.json",
 _ENDINGS = {"image/png": ".png", "image/jpeg": ".jpg"}
 _IMAGE_FILE = re.compile(r"images/([0-9a-f]{32})\.(png|jpg|bin)")
 _NEW_NAMES = {"talk": "messages", "is_open": "pending"}
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _DIGEST = re.compile("[0-9a-f]{64}")
 
 
@@ -69,7 +70,7 @@ class TrajectoryWriter:
         self._images: set[str] = set()
         self._began: RunStarted | None = None
         self._ended: RunEnded | None = None
-        with _explain(folder):
+        with explain_os_errors(folder):
             (folder / IMAGES).mkdir(parents=True, exist_ok=True)
             self._lines = _create(folder)
         try:
@@ -145,7 +146,7 @@ class TrajectoryWriter:
 
     def _write_line(self, line: Mapping[str, Any], *, at_once: bool = True) -> None:
         """at_once: force it to the disk, and with it every line before it."""
-        with _explain(self.folder):
+        with explain_os_errors(self.folder):
             start = self._lines.tell()
             try:
                 _write_all(self._lines.fileno(), _json(line).encode() + b"\n")
@@ -159,15 +160,15 @@ class TrajectoryWriter:
 
     def _write_json(self, name: str, content: Mapping[str, Any]) -> None:
         text = json.dumps(self._plain(content), ensure_ascii=False, indent=2, allow_nan=False)
-        with _explain(self.folder):
-            _replace(self.folder / name, text.encode() + b"\n")
+        with explain_os_errors(self.folder):
+            write_atomic(self.folder / name, text.encode() + b"\n")
 
     def _store(self, data: bytes, ending: str) -> dict[str, str]:
         """The bytes as a line holds them: the name of the file that they now lie in."""
         name = _file_of(data, ending)
         if name not in self._images:
-            with _explain(self.folder):
-                _replace(self.folder / name, data)
+            with explain_os_errors(self.folder):
+                write_atomic(self.folder / name, data)
             self._images.add(name)
         return {"file": name}
 
@@ -180,11 +181,11 @@ class TrajectoryWriter:
             case bytes():
                 return self._store(value, ".bin")
             case str() | PurePath():
-                return _encodable(self._redactor.text(str(value)))
+                return replace_surrogates(self._redactor.text(str(value)))
             case float() if not isfinite(value):
                 return str(value)  # the fields that are floats read it back as one
             case Mapping():
-                return {_encodable(str(key)): self._field(key, item) for key, item in value.items()}
+                return {replace_surrogates(str(key)): self._field(key, item) for key, item in value.items()}
             case list() | tuple() | set() | frozenset():
                 return [self._plain(item) for item in value]
             case _:
@@ -328,11 +329,6 @@ def _is_digest(name: object, value: str) -> bool:
     return name == "sha256" and _DIGEST.fullmatch(value) is not None
 
 
-def _encodable(text: str) -> str:
-    """The text without the lone surrogates, which UTF-8 cannot hold."""
-    return _SURROGATE.sub("\ufffd", text)
-
-
 def _json(line: Mapping[str, Any]) -> str:
     return json.dumps(line, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
@@ -354,30 +350,3 @@ def _write_all(descriptor: int, data: bytes) -> None:
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
-
-
-def _replace(path: Path, data: bytes) -> None:
-    """Put the file there whole: a crash leaves the old one or the new one, never a part."""
-    part = path.with_name(f"{path.name}.part")
-    try:
-        with part.open("wb", buffering=0) as file:
-            _write_all(file.fileno(), data)
-            os.fsync(file.fileno())
-        part.replace(path)
-    except OSError:
-        with suppress(OSError):  # it may never have come into being
-            part.unlink()
-        raise
-
-
-@contextmanager
-def _explain(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        what = error.strerror or "cannot be written"
-        raise RunFolderError(f"{str(folder)!r}: {what}; choose another --out, or make room there") from error
-    except ValueError as error:  # a NUL in the name
-        raise RunFolderError(
-            f"{str(folder)!r}: no folder can have this name; choose another --out"
-        ) from error

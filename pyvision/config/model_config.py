@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, overload
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
-from pyvision.config.data_folders import data_folder
+from pyvision.config.files import data_folder
 from pyvision.errors import ConfigError
 
 Options = TypeVar("Options")

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from pyvision.config.files import write_atomic
 from pyvision.config.model_config import ModelConfig, without_credentials
 
 
@@ -69,11 +69,7 @@ def write_profile(profile: Profile) -> Path | None:
     path = _path(profile.wire, profile.endpoint, profile.model)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(
-            "w", dir=path.parent, suffix=".new", delete=False, encoding="utf-8"
-        ) as file:
-            json.dump(asdict(profile), file, indent=2)
-        Path(file.name).replace(path)
+        write_atomic(path, json.dumps(asdict(profile), indent=2).encode())
     except OSError:
         return None
     return path

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from urllib.parse import urlsplit
 
-from pyvision.config.data_folders import data_folder
+from pyvision.config.files import data_folder
 from pyvision.config.model_config import OPENAI_URL, ModelConfig
 from pyvision.errors import ConfigError, reason
 from pyvision.images.fit import FitLimits

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from string import Template
 
-from pyvision.config.data_folders import data_folder
+from pyvision.config.files import data_folder
 from pyvision.errors import PromptError
 
 

@@ -59,11 +59,21 @@ def sanitize(text: str, limit: int = SHOWN_CHARS) -> str:
 
 def printable(text: str) -> str:
     """The text without control characters, as a terminal would leave it on the screen."""
-    text = _LINE_BREAK.sub("\n", _SURROGATE.sub("\ufffd", text))
+    text = _LINE_BREAK.sub("\n", replace_surrogates(text))
     text = _ESCAPE.sub("", text)
     if "\r" in text:
         text = "\n".join(_overwritten(line) for line in text.split("\n"))
     return _CONTROL.sub("", text)
+
+
+def replace_surrogates(text: str) -> str:
+    """The text without lone surrogates, which UTF-8 cannot hold."""
+    return _SURROGATE.sub("\ufffd", text)
+
+
+def shorten(text: str, limit: int) -> str:
+    """The text, or its beginning and an ellipsis, at most `limit` characters long."""
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 def _overwritten(line: str) -> str:

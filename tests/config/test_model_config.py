@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import pytest
 
-from pyvision.config.data_folders import data_folder
+from pyvision.config.files import data_folder
 from pyvision.config.model_config import (
     TABLES,
     ModelConfig,

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from pyvision.agent.context import ContextWindow, Request
-from pyvision.config.data_folders import data_folder
+from pyvision.config.files import data_folder
 from pyvision.config.model_config import ModelConfig
 from pyvision.config.provider_limits import EndpointLimits, limits_for
 from pyvision.types import Message, Part, Picture, Text

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pyvision.config.data_folders import data_folder
+from pyvision.config.files import data_folder
 from pyvision.config.model_config import ModelConfig
 from pyvision.models.unsupported_parameters import find_refused, unsupported_of
 

@@ -8,7 +8,7 @@ from string import Template
 
 import pytest
 
-from pyvision.config.data_folders import data_folder
+from pyvision.config.files import data_folder
 from pyvision.errors import PromptError
 from pyvision.text import prompts
 
