@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pyvision.bench.runner.plan import DEFAULT_ABLATION, Plan
-from pyvision.config.data_folders import data_folder
+from pyvision.config.files import data_folder
 from pyvision.solve import Task
 
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")

@@ -60,7 +60,7 @@ def name_of(described: Mapping[str, Any]) -> str | None:
 
 
 def _shipped() -> tuple[str, ...]:
-    from pyvision.config.data_folders import data_folder
+    from pyvision.config.files import data_folder
     from pyvision.config.model_config import TABLES
 
     stems = (path.stem for path in data_folder("api_configs").glob("*.json"))

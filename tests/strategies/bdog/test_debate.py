@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pyvision.agent.budget import Limits
-from pyvision.config.data_folders import data_folder
+from pyvision.config.files import data_folder
 from pyvision.errors import ConfigError
 from pyvision.events import Event, ModelCall, Note
 from pyvision.models.scripted import Scripted
