@@ -17,10 +17,9 @@ from pyvision.agent.budget import Limits
 from pyvision.agent.episode import DEFAULT_ROLE, Episode
 from pyvision.agent.episode import Sandbox as AnySandbox
 from pyvision.agent.run_config import RunConfig
-from pyvision.agent.strategy import Strategy
-from pyvision.config.model_config import with_options
+from pyvision.agent.strategy import Strategy, with_options
+from pyvision.config.endpoints import EndpointLimits
 from pyvision.config.prices import Price, load_prices, prices_of
-from pyvision.config.provider_limits import EndpointLimits
 from pyvision.errors import ConfigError, LimitReached, ModelError, PyVisionError
 from pyvision.events import Event, RunEnded, RunStarted
 from pyvision.images import read as pictures

@@ -22,15 +22,14 @@ from dataclasses import asdict, dataclass, is_dataclass, replace
 from functools import cache
 from io import FileIO
 from math import isfinite
-from pathlib import Path, PurePath
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, get_args, get_origin, get_type_hints
 
 from pyvision.config.files import explain_os_errors, write_atomic
 from pyvision.errors import RunFolderError
 from pyvision.events import Event, ModelCall, ReplyRestarted, RunEnded, RunStarted, TextDelta
-from pyvision.text.redaction import Redactor
-from pyvision.text.sanitize import replace_surrogates
+from pyvision.text.sanitize import Redactor, replace_surrogates
 from pyvision.types import Message, Picture
 
 if TYPE_CHECKING:
@@ -44,7 +43,6 @@ EVENTS, CONFIG, SUMMARY, IMAGES = "events.jsonl", "config.json", "summary.json",
 _ENDINGS = {"image/png": ".png", "image/jpeg": ".jpg"}
 _IMAGE_FILE = re.compile(r"images/([0-9a-f]{32})\.(png|jpg|bin)")
 _NEW_NAMES = {"talk": "messages", "is_open": "pending"}
-_DIGEST = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +147,7 @@ class TrajectoryWriter:
         with explain_os_errors(self.folder):
             start = self._lines.tell()
             try:
-                _write_all(self._lines.fileno(), _json(line).encode() + b"\n")
+                _write_all(self._lines.fileno(), _json(line))
                 if at_once:
                     os.fsync(self._lines.fileno())
             except OSError:
@@ -159,9 +157,9 @@ class TrajectoryWriter:
                 raise
 
     def _write_json(self, name: str, content: Mapping[str, Any]) -> None:
-        text = json.dumps(self._plain(content), ensure_ascii=False, indent=2, allow_nan=False)
+        data = _json(self._plain(content), indent=2)
         with explain_os_errors(self.folder):
-            write_atomic(self.folder / name, text.encode() + b"\n")
+            write_atomic(self.folder / name, data)
 
     def _store(self, data: bytes, ending: str) -> dict[str, str]:
         """The bytes as a line holds them: the name of the file that they now lie in."""
@@ -174,28 +172,23 @@ class TrajectoryWriter:
 
     def _plain(self, value: Any) -> Any:
         """The value as JSON holds it: pictures in files, nothing secret, no float that JSON lacks."""
+        return self._with_stored_bytes(self._redactor.value(value, _words()))
+
+    def _with_stored_bytes(self, value: Any) -> Any:
         match value:
             case {"data": bytes(data), "mime": "image/png" | "image/jpeg" as mime}:
                 rest = {key: item for key, item in value.items() if key != "data"}
-                return {"data": self._store(data, _ENDINGS[mime]), **self._plain(rest)}
+                return {"data": self._store(data, _ENDINGS[mime]), **self._with_stored_bytes(rest)}
             case bytes():
                 return self._store(value, ".bin")
-            case str() | PurePath():
-                return replace_surrogates(self._redactor.text(str(value)))
             case float() if not isfinite(value):
                 return str(value)  # the fields that are floats read it back as one
-            case Mapping():
-                return {replace_surrogates(str(key)): self._field(key, item) for key, item in value.items()}
-            case list() | tuple() | set() | frozenset():
-                return [self._plain(item) for item in value]
+            case dict():
+                return {str(key): self._with_stored_bytes(item) for key, item in value.items()}
+            case list():
+                return [self._with_stored_bytes(item) for item in value]
             case _:
                 return value
-
-    def _field(self, name: object, value: Any) -> Any:
-        """The value of a field; a word or a digest that the format itself writes there is never redacted."""
-        if isinstance(value, str) and ((name, value) in _words() or _is_digest(name, value)):
-            return value
-        return self._plain(value)
 
 
 def picture_file(picture: Picture) -> str:
@@ -325,12 +318,10 @@ def _literals(hint: Any) -> tuple[Any, ...]:
     return get_args(hint) if get_origin(hint) is Literal else ()
 
 
-def _is_digest(name: object, value: str) -> bool:
-    return name == "sha256" and _DIGEST.fullmatch(value) is not None
-
-
-def _json(line: Mapping[str, Any]) -> str:
-    return json.dumps(line, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+def _json(content: Mapping[str, Any], *, indent: int | None = None) -> bytes:
+    separators = (",", ":") if indent is None else None
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=indent, separators=separators)
+    return replace_surrogates(text).encode() + b"\n"
 
 
 def _file_of(data: bytes, ending: str) -> str:

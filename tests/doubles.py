@@ -10,7 +10,7 @@ from PIL import Image
 from pyvision.agent.budget import Limits
 from pyvision.agent.episode import Episode
 from pyvision.agent.strategy import Strategy
-from pyvision.config.provider_limits import EndpointLimits
+from pyvision.config.endpoints import EndpointLimits
 from pyvision.events import Event, ReplyRestarted, TextDelta
 from pyvision.models.cancellation import Cancellation
 from pyvision.models.scripted import Scripted

@@ -10,7 +10,7 @@ import pytest
 import pyvision
 from pyvision.agent.budget import Limits
 from pyvision.agent.strategy import Strategy
-from pyvision.config.provider_limits import EndpointLimits
+from pyvision.config.endpoints import EndpointLimits
 from pyvision.errors import ConfigError, EndReason, ImageError, ModelError
 from pyvision.events import CellRun, Event, ModelCall, ReplyRestarted, RunEnded, RunStarted, TextDelta
 from pyvision.models.factory import ResolvedModel

@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from pyvision.config.provider_limits import EndpointLimits
+from pyvision.config.endpoints import EndpointLimits
 from pyvision.errors import LimitReached, ModelError
 from pyvision.events import Sent
 from pyvision.images.fit import Fitted, fit

@@ -13,8 +13,8 @@ from typing import Any, Protocol
 
 from pyvision.agent.budget import Budget, Limits
 from pyvision.agent.context import ContextWindow, Request
+from pyvision.config.endpoints import EndpointLimits
 from pyvision.config.prices import Price
-from pyvision.config.provider_limits import EndpointLimits
 from pyvision.errors import (
     ConfigError,
     EndReason,
@@ -26,8 +26,8 @@ from pyvision.errors import (
 )
 from pyvision.events import CellRun, Event, ImageDefined, ModelCall, Note, ReplyRestarted, TextDelta, ToolRun
 from pyvision.images.read import decode
-from pyvision.models.cancellation import Cancellation
-from pyvision.models.streaming import interruptible, stream_of
+from pyvision.models.cancellation import Cancellation, interruptible
+from pyvision.models.streaming import stream_of
 from pyvision.tools.cell_functions import host_functions
 from pyvision.types import (
     Message,

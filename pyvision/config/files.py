@@ -41,7 +41,9 @@ def write_atomic(path: Path, data: bytes) -> None:
 
 
 @contextmanager
-def explain_os_errors(path: Path, way_out: str = "choose another --out, or make room there") -> Iterator[None]:
+def explain_os_errors(
+    path: Path, way_out: str = "choose another --out, or make room there"
+) -> Iterator[None]:
     """Turn the OSError of a path in this block into a RunFolderError that names the path and the way out."""
     if "\0" in str(path):
         raise RunFolderError(f"{str(path)!r}: no file can have this name; choose another --out")

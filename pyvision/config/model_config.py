@@ -24,18 +24,14 @@ from __future__ import annotations
 import ipaddress
 import json
 import math
-import types
-import typing
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args, overload
+from typing import Any, Literal
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from pyvision.config.files import data_folder
 from pyvision.errors import ConfigError
-
-Options = TypeVar("Options")
 
 OPENAI_URL = "https://api.openai.com/v1"
 ANTHROPIC_URL = "https://api.anthropic.com"
@@ -181,22 +177,6 @@ def is_local(base_url: str | None) -> bool:
     except ValueError:
         return host == "localhost"
     return address.is_loopback or address.is_unspecified
-
-
-@overload
-def with_options(strategy: type[Options], options: Mapping[str, str]) -> Options: ...
-@overload
-def with_options(strategy: Options, options: Mapping[str, str]) -> Options: ...
-def with_options(strategy: Any, options: Mapping[str, str]) -> Any:
-    """The dataclass (or its class, with defaults) with fields set as `--set key=value` says, in their types.
-
-    `none` unsets a field that may be None. Raises ConfigError for unknown keys and values of the wrong type.
-    """
-    kind = strategy if isinstance(strategy, type) else type(strategy)
-    hints = typing.get_type_hints(kind) if options else {}
-    known = {option.name: hints[option.name] for option in fields(kind)} if options else {}
-    values = {key: _convert(kind.__name__, key, value, known) for key, value in options.items()}
-    return strategy(**values) if isinstance(strategy, type) else replace(strategy, **values)
 
 
 def without_credentials(url: str) -> str:
@@ -393,28 +373,3 @@ def _is_secret(name: str, value: object) -> bool:
         return False
     plain = name.lower().replace("-", "_")
     return plain not in _PUBLIC and (plain in _SECRETS or plain.rpartition("_")[2] in _SECRET_ENDINGS)
-
-
-def _convert(owner: str, key: str, text: str, known: Mapping[str, Any]) -> Any:
-    from pydantic import TypeAdapter, ValidationError
-
-    if key not in known:
-        told = ", ".join(f"{name} ({_spell(hint)})" for name, hint in known.items())
-        raise ConfigError(
-            f"{owner} has no option {key!r}; " + (f"its options are {told}" if told else "it has none")
-        )
-    hint = known[key]
-    if text.lower() == "none" and types.NoneType in get_args(hint):
-        return None
-    try:
-        return TypeAdapter(hint).validate_strings(text)
-    except ValidationError:
-        raise ConfigError(f"option {key} is {text!r}; it takes {_spell(hint)}") from None
-
-
-def _spell(hint: Any) -> str:
-    if typing.get_origin(hint) is Literal:
-        return " or ".join(repr(choice) for choice in get_args(hint))
-    if get_args(hint):
-        return " or ".join(_spell(part) for part in get_args(hint))
-    return {"NoneType": "none", "Path": "path", "str": "text"}.get(hint.__name__, str(hint.__name__))

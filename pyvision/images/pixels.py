@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING, Literal
 
 from pyvision.errors import ImageError
-from pyvision.images.decode import as_rgb, decoding
 from pyvision.images.encode import jpeg, png
+from pyvision.images.read import as_rgb, decoding
 from pyvision.types import Picture
 
 if TYPE_CHECKING:

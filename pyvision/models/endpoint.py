@@ -18,18 +18,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pyvision.config.model_config import ModelConfig, is_local
-from pyvision.models.api_keys import Keys
 from pyvision.models.errors import ErrorMapper, complaint, decode_body
-from pyvision.models.reasoning_cache import ReasoningCache
-from pyvision.models.reply_builder import ReplyBuilder, reply_of
-from pyvision.models.server_sent_events import DONE, events
-from pyvision.models.stop_sequences import StopCutter
-from pyvision.models.streaming import whole
+from pyvision.models.reply_builder import ReasoningCache, ReplyBuilder, reply_of
+from pyvision.models.streaming import DONE, StopCutter, deadline, limit_response, parse_events, whole
 from pyvision.models.unsupported_parameters import UnsupportedParameters, find_refused, unsupported_of
 from pyvision.types import Message, Reply, Sampling
 
 if TYPE_CHECKING:
     import httpx2
+
 
 _CONNECT_S = 10.0
 _LOG = logging.getLogger("pyvision.models")
@@ -87,7 +84,7 @@ class Endpoint:
     def __init__(self, config: ModelConfig, wire: Wire) -> None:
         self._config = config
         self._wire = wire
-        self._keys = Keys(config.keys)
+        self._keys = ApiKeys(config.keys)
         self._unsupported = unsupported_of(config)
         self._reasoning_cache = ReasoningCache()
         self._reached = not is_local(config.address)
@@ -158,8 +155,6 @@ class Endpoint:
         """The answer to the request, once the endpoint takes one: with fewer parameters, or with another key."""
         import httpx2
 
-        from pyvision.models.deadlines import deadline
-
         while True:
             key, body = self._keys.next(), self._body(messages, sampling)
             try:
@@ -173,7 +168,7 @@ class Endpoint:
                 if is_answer and self._drops(error, body):
                     continue
                 fault = error_mapper.from_response(error, reached=self._reached, too_slow=time_left.told())
-                if fault.kind in {"auth", "quota"} and self._keys.set_aside(key):
+                if fault.kind in {"auth", "quota"} and self._keys.reject(key):
                     continue
                 raise fault from None
             self._reached = True
@@ -251,9 +246,7 @@ class _TimeLeft:
 
 
 def _http_client(kind: Callable[..., httpx2.Client], config: ModelConfig) -> httpx2.Client:
-    from pyvision.models.deadlines import bound
-
-    return kind(trust_env=not is_local(config.address), event_hooks={"response": [bound]})
+    return kind(trust_env=not is_local(config.address), event_hooks={"response": [limit_response]})
 
 
 def _objects(
@@ -271,8 +264,34 @@ def _objects(
 
 
 def _streamed(pieces: Any, error_mapper: ErrorMapper, builder: ReplyBuilder) -> Iterator[dict[str, Any]]:
-    for data in events(pieces):
+    for data in parse_events(pieces):
         if data.startswith(DONE):
             builder.has_ended = True
             return
         yield decode_body(data, error_mapper)
+
+
+class ApiKeys:
+    """Several keys of one endpoint, used in turn. With no key at all, `None` is used. Shared by threads."""
+
+    def __init__(self, keys: Sequence[str]) -> None:
+        self._keys: tuple[str | None, ...] = tuple(keys) or (None,)
+        self._refused: set[str | None] = set()
+        self._turn = 0
+        self._lock = threading.Lock()
+
+    def next(self) -> str | None:
+        """The key for the next request."""
+        with self._lock:
+            usable = [key for key in self._keys if key not in self._refused]
+            self._turn += 1
+            return usable[self._turn % len(usable)]
+
+    def reject(self, key: str | None) -> bool:
+        """Stop using a key that was refused. Returns whether another is left; if none is, all are tried again."""
+        with self._lock:
+            self._refused.add(key)
+            if len(self._refused) < len(self._keys):
+                return True
+            self._refused.clear()
+            return False

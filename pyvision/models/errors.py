@@ -26,7 +26,7 @@ from urllib.parse import urlsplit
 
 from pyvision.config.model_config import ModelConfig, secrets, without_credentials
 from pyvision.errors import ErrorKind, ModelError
-from pyvision.text.redaction import REDACTED, Redactor
+from pyvision.text.sanitize import REDACTED, Redactor
 
 _LONGEST_DETAIL = 300
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|rk|key)-[\w*.…-]{4,}|(?<=Bearer )\S+", re.I)

@@ -10,9 +10,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
 
+from pyvision.config.endpoints import EndpointLimits, Profile, apply_profile, limits_for, read_profile
 from pyvision.config.model_config import ModelConfig, load_model_config, secrets, without_secrets
-from pyvision.config.profiles import Profile, apply_profile, read_profile
-from pyvision.config.provider_limits import EndpointLimits, limits_for
 from pyvision.errors import ConfigError, MissingExtra, reason
 from pyvision.models.rate_limit import RateLimitedModel
 from pyvision.models.recording import ReplayModel

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from pyvision.errors import ModelError
+from pyvision.models.reply_builder import estimate_tokens
 from pyvision.models.streaming import close_model, stream_of
-from pyvision.models.token_estimate import estimate_tokens
 from pyvision.types import Message, Model, Reply, Restart, Sampling, Usage
 
 _MINUTE_S = 60.0

@@ -15,17 +15,26 @@ Reasoning and thinking go into `Reply.reasoning` and never into the text.
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from pyvision.errors import ModelError
 from pyvision.models.errors import ErrorMapper
-from pyvision.models.stop_sequences import StopCutter
-from pyvision.models.token_estimate import estimate_tokens, tokens_in
-from pyvision.types import Finish, Message, Reply, Sampling, TokenLogprob, Usage
+from pyvision.models.streaming import StopCutter
+from pyvision.text.replies import canonical_reply
+from pyvision.types import Finish, Message, Part, Reply, Sampling, Text, TokenLogprob, Usage
+
+Items: TypeAlias = tuple[dict[str, Any], ...]
 
 FILTERED = "a content filter of the endpoint withheld the reply"
+_MOST_CACHED = 4096  # replies; a thought is some kilobytes
+_TOKEN_CHARS = 4  # of English and code; other scripts need more tokens
+_TOKEN_PIXELS = 750  # Anthropic's own rule of thumb; others count pictures in tiles and come out near it
+_MOST_PER_PICTURE = 1600
+_MESSAGE_TOKENS = 4
 
 
 @dataclass(slots=True)
@@ -80,6 +89,40 @@ def reply_of(
     return replace(reply, logprobs=tuple(_of_text(builder.logprobs, text))) if sampling.logprobs else reply
 
 
+class ReasoningCache:
+    """What the latest replies of one model came with that its endpoint wants back: reasoning items, thinking blocks.
+
+    It is kept beside the conversation, so that a Message stays plain, and found again by the turns before the reply
+    and by the text of the reply, as the endpoint gave it or as `replies.canonical_reply` words it. An item that is
+    no longer cached costs the model its train of thought, and nothing else. Shared by threads.
+    """
+
+    def __init__(self) -> None:
+        self._items: OrderedDict[tuple[int, str], Items] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def keep(self, messages: Sequence[Message], text: str, items: Sequence[dict[str, Any]]) -> None:
+        """Keep what came with the reply `text` to these messages."""
+        before = hash(tuple(messages))
+        with self._lock:
+            for spelled in {text, canonical_reply(text)}:
+                self._items[before, spelled] = tuple(items)
+            while len(self._items) > _MOST_CACHED:
+                self._items.popitem(last=False)
+
+    def before(self, messages: Sequence[Message], turn: int) -> Items:
+        """What came with the reply that is `messages[turn]`."""
+        if not self._items:
+            return ()
+        with self._lock:
+            return self._items.get((hash(tuple(messages[:turn])), messages[turn].text), ())
+
+
+def estimate_tokens(messages: Sequence[Message]) -> int:
+    """How many tokens a request has, roughly: to keep to limits, never to report as a fact."""
+    return sum(_MESSAGE_TOKENS + sum(_tokens(part) for part in message.parts) for message in messages)
+
+
 def read_count(counts: object, *path: str) -> int:
     """The number at a path of keys; 0 where the endpoint counts nothing, or tells nonsense."""
     for key in path:
@@ -112,11 +155,11 @@ def ids_in(entries: object) -> tuple[int, ...]:
 def _estimate(builder: ReplyBuilder, text: str, messages: Sequence[Message]) -> Usage:
     """A reply that we cut ends before its tokens are told, in most cases: a budget must know of them all the same."""
     told = builder.usage
-    reasoning = sum(map(tokens_in, builder.reasoning))
+    reasoning = sum(map(_tokens_in, builder.reasoning))
     return replace(
         told,
         input_tokens=told.input_tokens or estimate_tokens(messages),
-        output_tokens=max(told.output_tokens, tokens_in(text) + reasoning),
+        output_tokens=max(told.output_tokens, _tokens_in(text) + reasoning),
     )
 
 
@@ -142,3 +185,13 @@ def _of_text(logprobs: Sequence[TokenLogprob], text: str) -> Iterator[TokenLogpr
             return
         length += len(logprob.token)
         yield logprob
+
+
+def _tokens_in(text: str) -> int:
+    return -(-len(text) // _TOKEN_CHARS)
+
+
+def _tokens(part: Part) -> int:
+    if isinstance(part, Text):
+        return _tokens_in(part.text)
+    return min(part.width * part.height // _TOKEN_PIXELS, _MOST_PER_PICTURE)

@@ -6,8 +6,7 @@ import threading
 from collections.abc import Iterator, Sequence
 
 from pyvision.errors import ModelError
-from pyvision.models.stop_sequences import cut_at_stop
-from pyvision.models.streaming import in_one_piece
+from pyvision.models.streaming import cut_at_stop, in_one_piece
 from pyvision.types import Message, Reply, Restart, Sampling
 
 

@@ -43,7 +43,7 @@ from functools import lru_cache
 from itertools import islice
 
 from pyvision.errors import FormatError
-from pyvision.text.python_source import parse_source
+from pyvision.text.parsing import parse_source
 from pyvision.text.stated_answers import find_stated
 
 _PYTHON = {"", "python", "python3", "py", "py3", "ipython", "ipython3"}

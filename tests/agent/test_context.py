@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from pyvision.agent.context import ContextWindow
-from pyvision.config.provider_limits import EndpointLimits
+from pyvision.config.endpoints import EndpointLimits
 from pyvision.errors import LimitReached, ModelError
 from pyvision.types import Message, Picture, Text
-from tests.config.test_provider_limits import figure_parts
+from tests.config.test_endpoints import figure_parts
 from tests.doubles import picture
 
 SIX = EndpointLimits(pictures=6)

@@ -9,7 +9,7 @@ from threading import Event, Thread
 import pytest
 
 from pyvision.agent.budget import Limits
-from pyvision.config.provider_limits import EndpointLimits
+from pyvision.config.endpoints import EndpointLimits
 from pyvision.errors import LimitReached, ModelError
 from pyvision.events import ImageDefined, ModelCall, Note, ReplyRestarted, TextDelta
 from pyvision.models.scripted import Scripted

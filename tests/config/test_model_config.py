@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 
@@ -18,7 +18,6 @@ from pyvision.config.model_config import (
     is_local,
     load_model_config,
     secrets,
-    with_options,
     without_secrets,
 )
 from pyvision.errors import ConfigError
@@ -373,57 +372,3 @@ def test_a_byte_order_mark_does_no_harm(tmp_path: Path) -> None:
 def test_a_file_beside_the_configuration_is_found_from_anywhere(tmp_path: Path) -> None:
     config = load_model_config(None, written(tmp_path, wire="replayed", file="talk.jsonl"), {})
     assert config.file == tmp_path / "talk.jsonl"
-
-
-# --- options of strategies
-
-
-@dataclass(frozen=True, slots=True)
-class Walk:
-    steps: int = 3
-    stride: float = 0.5
-    loud: bool = False
-    greeting: str = "hello"
-    shoes: Path | None = None
-    pace: Literal["slow", "fast"] = "slow"
-
-
-def test_options_become_values_of_their_types() -> None:
-    options = {"steps": "5", "stride": "1", "loud": "true", "greeting": "5", "shoes": "a/b", "pace": "fast"}
-    assert with_options(Walk(), options) == Walk(
-        5, 1.0, loud=True, greeting="5", shoes=Path("a/b"), pace="fast"
-    )
-
-
-def test_a_class_starts_from_its_defaults() -> None:
-    assert with_options(Walk, {"steps": "5"}) == Walk(steps=5)
-
-
-def test_none_unsets_what_may_be_none_and_is_a_word_elsewhere() -> None:
-    walk = with_options(Walk(shoes=Path("a")), {"shoes": "none", "greeting": "none"})
-    assert (walk.shoes, walk.greeting) == (None, "none")
-
-
-def test_no_options_change_nothing() -> None:
-    assert asdict(with_options(Walk(steps=9), {})) == asdict(Walk(steps=9))
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "told"),
-    [
-        ("steps", "many", "option steps is 'many'; it takes int"),
-        ("steps", "1.5", "it takes int"),
-        ("loud", "perhaps", "it takes bool"),
-        ("pace", "medium", "it takes 'slow' or 'fast'"),
-        (
-            "strides",
-            "1",
-            "Walk has no option 'strides'; its options are steps (int), stride (float), loud (bool)",
-        ),
-        ("strides", "1", "shoes (path or none), pace ('slow' or 'fast')"),
-    ],
-)
-def test_an_option_that_cannot_be_used_says_what_can(key: str, value: str, told: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        with_options(Walk(), {key: value})
-    assert told in str(caught.value)

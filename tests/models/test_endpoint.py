@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 
 from pyvision.errors import ModelError
 from pyvision.models.anthropic import anthropic_messages
-from pyvision.models.endpoint import Endpoint
+from pyvision.models.endpoint import ApiKeys, Endpoint
 from pyvision.models.openai_chat import openai_chat
 from pyvision.models.openai_responses import openai_responses
 from pyvision.types import Message, Reply, Sampling, Text, TokenLogprob
@@ -349,3 +350,26 @@ def test_cached_tokens_are_counted() -> None:
     answer.body["usage"]["prompt_tokens_details"] = {"cached_tokens": 64}
     with ChatServer([answer]) as server, chat(server) as model:
         assert model.complete(HELLO, Sampling()).usage.cached_tokens == 64
+
+
+def test_keys_take_turns() -> None:
+    keys = ApiKeys(["a", "b", "c"])
+    assert Counter(keys.next() for _ in range(9)) == {"a": 3, "b": 3, "c": 3}
+
+
+def test_a_refused_key_is_reject_while_others_work() -> None:
+    keys = ApiKeys(["a", "b"])
+    assert keys.reject("a")
+    assert {keys.next() for _ in range(4)} == {"b"}
+
+
+def test_when_no_key_works_all_are_tried_anew() -> None:
+    keys = ApiKeys(["a", "b"])
+    assert [keys.reject("a"), keys.reject("a"), keys.reject("b")] == [True, True, False]
+    assert {keys.next() for _ in range(4)} == {"a", "b"}
+
+
+def test_no_key_is_none() -> None:
+    keys = ApiKeys([])
+    assert keys.next() is None
+    assert not keys.reject(None)
