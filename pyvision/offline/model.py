@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from pyvision.models.stop_sequences import cut_at_stop
-from pyvision.models.streaming import in_one_piece
+from pyvision.models.streaming import cut_at_stop, in_one_piece
 from pyvision.offline.avis_roles import find_avis_reply
 from pyvision.offline.choice import FAMILIES, plan_for
 from pyvision.offline.conversation import ParsedConversation, parse_conversation

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pyvision.agent.budget import Limits
-from pyvision.config.provider_limits import EndpointLimits
+from pyvision.config.endpoints import EndpointLimits
 from pyvision.events import Note
 from pyvision.strategies.code_loop import CodeLoop
 from pyvision.types import Question, Reply, Usage

@@ -14,7 +14,7 @@ from pyvision.strategies.vdebugger.execution import Execution
 from pyvision.strategies.vdebugger.fault_spans import Marks, line_span
 from pyvision.strategies.vdebugger.task_types import FUNCTION
 from pyvision.strategies.vdebugger.trace_format import own_events
-from pyvision.text.python_source import parse_source
+from pyvision.text.parsing import parse_source
 from sandbox import Trace
 
 _JUDGED = re.compile(

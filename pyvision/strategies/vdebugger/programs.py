@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from pyvision.errors import FormatError
 from pyvision.strategies.vdebugger.task_types import FUNCTION
-from pyvision.text.python_source import parse_source
+from pyvision.text.parsing import parse_source
 from pyvision.text.replies import without_thinking
 
 MOST_CHARS = 20_000  # a program is a few lines; what is longer is a model that repeats itself
