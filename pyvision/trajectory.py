@@ -26,7 +26,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, get_args, get_origin, get_type_hints
 
-from pyvision.config.files import explain_os_errors, write_atomic
+from pyvision.config.files import explain_os_errors, run_folder_error, write_atomic
 from pyvision.errors import RunFolderError
 from pyvision.events import Event, ModelCall, ReplyRestarted, RunEnded, RunStarted, TextDelta
 from pyvision.text.sanitize import Redactor, replace_surrogates
@@ -70,9 +70,9 @@ class TrajectoryWriter:
         self._ended: RunEnded | None = None
         with explain_os_errors(folder):
             (folder / IMAGES).mkdir(parents=True, exist_ok=True)
-            self._lines = _create(folder)
+            self._file = _create(folder)
         try:
-            self._write_line({"format": FORMAT, "version": VERSION})
+            self._write_lines([{"format": FORMAT, "version": VERSION}])
             self._write_json(CONFIG, config)
         except RunFolderError:
             self.close()
@@ -84,7 +84,7 @@ class TrajectoryWriter:
             case TextDelta() | ReplyRestarted():
                 pass
             case ModelCall():
-                self._write_asked(event)
+                self._write_call(event)
             case RunStarted():
                 self._began = event
                 self._write_event(event)
@@ -116,7 +116,7 @@ class TrajectoryWriter:
         }
 
     def close(self) -> None:
-        self._lines.close()
+        self._file.close()
 
     def __enter__(self) -> Self:
         return self
@@ -127,46 +127,49 @@ class TrajectoryWriter:
         self.close()
 
     def _write_event(self, event: Event) -> None:
-        self._write_line(self._plain(_event().dump_python(event)))
+        self._write_lines([_event().dump_python(event)])
 
-    def _write_asked(self, event: ModelCall) -> None:
-        ids = [self._message_id(message) for message in event.messages]
-        line = self._plain(_event().dump_python(replace(event, messages=())))
-        self._write_line({**line, "messages": ids}, at_once=False)
+    def _write_call(self, event: ModelCall) -> None:
+        """The call as one line, after a line for each message that is new in it."""
+        new = dict.fromkeys(message for message in event.messages if message not in self._messages)
+        ids = self._messages | {message: at for at, message in enumerate(new, len(self._messages))}
+        lines = [
+            {"kind": "message", "id": ids[message], "message": _message().dump_python(message)}
+            for message in new
+        ]
+        line = _event().dump_python(replace(event, messages=()))
+        line["messages"] = [ids[message] for message in event.messages]
+        self._write_lines([*lines, line], at_once=False)
+        self._messages = ids
 
-    def _message_id(self, message: Message) -> int:
-        if message not in self._messages:
-            number = len(self._messages)
-            plain = self._plain(_message().dump_python(message))
-            self._write_line({"kind": "message", "id": number, "message": plain}, at_once=False)
-            self._messages[message] = number
-        return self._messages[message]
-
-    def _write_line(self, line: Mapping[str, Any], *, at_once: bool = True) -> None:
-        """at_once: force it to the disk, and with it every line before it."""
-        with explain_os_errors(self.folder):
-            start = self._lines.tell()
+    def _write_lines(self, lines: list[dict[str, Any]], *, at_once: bool = True) -> None:
+        """at_once: force them to the disk, and with them every line before."""
+        try:
+            data = b"".join(map(_json, self._plain(lines)))
+            start = self._file.tell()
             try:
-                _write_all(self._lines.fileno(), _json(line))
+                _write_all(self._file.fileno(), data)
                 if at_once:
-                    os.fsync(self._lines.fileno())
+                    os.fsync(self._file.fileno())
             except OSError:
                 with suppress(OSError):  # the half line may stay then: a reader drops it
-                    self._lines.truncate(start)
-                    self._lines.seek(start)
+                    self._file.truncate(start)
+                    self._file.seek(start)
                 raise
+        except OSError as error:
+            raise run_folder_error(self.folder, error) from error
 
     def _write_json(self, name: str, content: Mapping[str, Any]) -> None:
-        data = _json(self._plain(content), indent=2)
-        with explain_os_errors(self.folder):
-            write_atomic(self.folder / name, data)
+        try:
+            write_atomic(self.folder / name, _json(self._plain(content), indent=2))
+        except OSError as error:
+            raise run_folder_error(self.folder, error) from error
 
     def _store(self, data: bytes, ending: str) -> dict[str, str]:
         """The bytes as a line holds them: the name of the file that they now lie in."""
         name = _file_of(data, ending)
         if name not in self._images:
-            with explain_os_errors(self.folder):
-                write_atomic(self.folder / name, data)
+            write_atomic(self.folder / name, data)
             self._images.add(name)
         return {"file": name}
 
@@ -321,7 +324,10 @@ def _literals(hint: Any) -> tuple[Any, ...]:
 def _json(content: Mapping[str, Any], *, indent: int | None = None) -> bytes:
     separators = (",", ":") if indent is None else None
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=indent, separators=separators)
-    return replace_surrogates(text).encode() + b"\n"
+    try:
+        return text.encode() + b"\n"
+    except UnicodeEncodeError:
+        return replace_surrogates(text).encode() + b"\n"
 
 
 def _file_of(data: bytes, ending: str) -> str:

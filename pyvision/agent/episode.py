@@ -161,11 +161,10 @@ class Episode:
         self, role: str, messages: Sequence[Message], sampling: Sampling, *, for_tool: bool = False
     ) -> Reply:
         self._cancellation.check()
-        self._budget.check(for_tool=for_tool)
+        seconds_left = self._budget.check(for_tool=for_tool)
         model = self._models.get(role) or self._models[DEFAULT_ROLE]
         began = time.monotonic()
-        timed = replace(sampling, seconds=self._budget.seconds_left)
-        request, reply = self._reply(role, model, messages, timed)
+        request, reply = self._reply(role, model, messages, replace(sampling, seconds=seconds_left))
         self._budget.receive(reply.usage, self._prices.get(model.name), for_tool=for_tool)
         seconds = time.monotonic() - began
         self._watch(ModelCall(role, model.name, request.messages, reply, seconds, request.sent))
@@ -195,8 +194,10 @@ class Episode:
         `use` raised in it, as a cell that catches a spent budget must not go on for ever.
         """
         self._check_time()
-        session = self._open_session()
-        self._check_time()  # opening took a while
+        session = self._session
+        if session is None:
+            session = self._open_session()
+            self._check_time()  # opening took a while
         callable_in_cell = host_functions(self.use, tools) | dict(functions or {})
         run = partial(session.run, code, trace=trace, functions=callable_in_cell or None)
         self._cell = _Cell()
@@ -352,7 +353,10 @@ class Episode:
             for piece in pieces:
                 if isinstance(piece, Reply):
                     return piece
-                self._check_time()
+                if (
+                    time.monotonic() >= self._budget.deadline
+                ):  # a model of the caller's may ignore `Sampling.seconds`
+                    self._budget.check_time()
                 self._watch(
                     self._restart(role, model, piece)
                     if isinstance(piece, Restart)
@@ -382,4 +386,5 @@ class Episode:
 
     def _check_time(self) -> None:
         self._cancellation.check()
-        self._budget.check_time()
+        if time.monotonic() >= self._budget.deadline:
+            self._budget.check_time()

@@ -12,6 +12,7 @@ from typing import Literal
 
 from pyvision.errors import RunFolderError
 
+_WAY_OUT = "choose another --out, or make room there"
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
@@ -41,14 +42,16 @@ def write_atomic(path: Path, data: bytes) -> None:
 
 
 @contextmanager
-def explain_os_errors(
-    path: Path, way_out: str = "choose another --out, or make room there"
-) -> Iterator[None]:
+def explain_os_errors(path: Path, way_out: str = _WAY_OUT) -> Iterator[None]:
     """Turn the OSError of a path in this block into a RunFolderError that names the path and the way out."""
     if "\0" in str(path):
         raise RunFolderError(f"{str(path)!r}: no file can have this name; choose another --out")
     try:
         yield
     except OSError as error:
-        what = error.strerror or "cannot be written"
-        raise RunFolderError(f"{str(path)!r}: {what}; {way_out}") from error
+        raise run_folder_error(path, error, way_out) from error
+
+
+def run_folder_error(path: Path, error: OSError, way_out: str = _WAY_OUT) -> RunFolderError:
+    """The RunFolderError for an OSError, which names the path and the way out."""
+    return RunFolderError(f"{str(path)!r}: {error.strerror or 'cannot be written'}; {way_out}")

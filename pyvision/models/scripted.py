@@ -47,7 +47,7 @@ class Scripted:
 
     def stream(self, messages: Sequence[Message], sampling: Sampling) -> Iterator[str | Restart | Reply]:
         """The next reply, its text in one piece."""
-        yield from in_one_piece(self.complete(messages, sampling))
+        return in_one_piece(self.complete(messages, sampling))
 
     def close(self) -> None:
         """Nothing is open."""
