@@ -1,13 +1,13 @@
 """Write and read the folder of one run: its events as JSON lines, with pictures by hash beside them.
 
 events.jsonl   a header line, then one event a line, in order. A message of a conversation is written once, as a
-               line of its own with an `id`, and `asked` events refer to those: the file grows with the conversation.
-images/        every picture once, named by the first half of the SHA-256 of its bytes. No line holds bytes or base64.
-config.json    what the run was given.        summary.json   what came of it, present once it has ended.
+               separate line with an `id`, and `asked` events refer to those: the file grows with the conversation.
+images/        every image once, named by the first half of the SHA-256 of its bytes. No line holds bytes or base64.
+config.json    the settings of the run.       summary.json   its result, present once it has ended.
 
-Every line is written before the run goes on: one that is killed loses at most the line being written. A reply is
-forced to the disk with the event after it, not before its cell starts, so a machine that loses its power may lose
-the last reply; all else is on the disk. `TextDelta` and `ReplyRestarted` pass by and are not written.
+Every line is written before the run continues: a run that is killed loses at most the line being written. A reply is
+forced to the disk with the event after it, not before its cell starts, so a power failure may lose the last reply;
+everything else is on the disk. `TextDelta` and `ReplyRestarted` pass by and are not written.
 `Note.data` comes back as JSON gives it: lists for tuples, strings as keys. Text loses lone surrogates.
 """
 
@@ -54,11 +54,11 @@ class Trajectory:
 
 
 class TrajectoryWriter:
-    """Writes one run into a folder of its own; close it, or use it in a `with`.
+    """Writes one run into a new folder; close it, or use it in a `with`.
 
-    Every method raises RunFolderError when the disk does not take what it is given; the lines before stay
-    whole. summary.json is written with `RunEnded`. `secrets` are redacted in every text that a field holds; what the
-    format itself writes (kinds, end reasons, names of fields, digests) stays, so that the record can be read back.
+    Every method raises RunFolderError when the disk refuses the data; the lines before stay whole. summary.json is
+    written with `RunEnded`. `secrets` are redacted in every text that a field holds; what the format itself writes
+    (kinds, end reasons, names of fields, digests) stays, so that the record can be read back.
     """
 
     def __init__(self, folder: Path, config: Mapping[str, Any], *, secrets: tuple[str, ...] = ()) -> None:
@@ -96,7 +96,7 @@ class TrajectoryWriter:
                 self._write_event(event)
 
     def summary(self) -> dict[str, Any]:
-        """What came of the run, for a reader of one object. Raises ValueError before `RunEnded` was written."""
+        """The result of the run as one object. Raises ValueError before `RunEnded` was written."""
         began, ended = self._began, self._ended
         if ended is None:
             raise ValueError(f"{str(self.folder)!r}: the run has not ended yet")
@@ -175,7 +175,7 @@ class TrajectoryWriter:
 
     def _plain(self, value: Any) -> Any:
         """The value as JSON holds it: pictures in files, nothing secret, no float that JSON lacks."""
-        return self._with_stored_bytes(self._redactor.value(value, _words()))
+        return self._with_stored_bytes(self._redactor.value(value, _format_words()))
 
     def _with_stored_bytes(self, value: Any) -> Any:
         match value:
@@ -195,7 +195,7 @@ class TrajectoryWriter:
 
 
 def picture_file(picture: Picture) -> str:
-    """Where the picture lies, relative to the folder of every run that it occurs in."""
+    """The path of the picture in the folder of every run that contains it."""
     return _file_of(picture.data, _ENDINGS[picture.mime])
 
 
@@ -244,7 +244,7 @@ class _Reading:
             self._refuse(number, error)
 
     def _with_image(self, found: dict[str, Any]) -> dict[str, Any] | bytes:
-        """The bytes that a `{"file": …}` stands for; anything else as it is."""
+        """The bytes that a `{"file": …}` stands for; any other object unchanged."""
         name = found.get("file")
         if len(found) != 1 or not isinstance(name, str) or not _IMAGE_FILE.fullmatch(name):
             return found
@@ -258,12 +258,12 @@ class _Reading:
     def _refuse(self, number: int, error: Exception) -> NoReturn:
         why = " ".join(str(error).split())[:200]
         raise RunFolderError(
-            f"{str(self._folder / EVENTS)!r}, line {number}: no event of ours: {why}"
+            f"{str(self._folder / EVENTS)!r}, line {number}: not an event of this format: {why}"
         ) from error
 
 
 def _with_new_names(content: dict[str, Any]) -> dict[str, Any]:
-    """The start of a run as version 2 words it."""
+    """The start of a run with the names of version 2."""
     question = content["question"]
     earlier = question.get("earlier")
     if not earlier or "talk" not in earlier:
@@ -277,7 +277,7 @@ def _check_header(path: Path, line: bytes) -> None:
         header = json.loads(line)
         written = header["format"], header["version"]
     except (ValueError, KeyError, TypeError) as error:
-        raise RunFolderError(f"{str(path)!r}: does not begin as a trajectory does") from error
+        raise RunFolderError(f"{str(path)!r}: does not begin like a trajectory") from error
     if written[0] != FORMAT or written[1] not in _READ:
         raise RunFolderError(
             f"{str(path)!r}: is {written[0]} version {written[1]}; this release reads {FORMAT} up to {VERSION}"
@@ -301,7 +301,7 @@ def _message() -> TypeAdapter[Message]:
 
 
 @cache
-def _words() -> frozenset[tuple[str, str]]:
+def _format_words() -> frozenset[tuple[str, str]]:
     """The words of the format: each field of an event that takes one of a closed set, with each of that set."""
     found: set[tuple[str, str]] = set()
     waiting: list[Any] = list(get_args(Event))

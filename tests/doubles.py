@@ -72,7 +72,7 @@ class CannedSandbox:
         self.closed += 1
 
 
-class Rehearsal:
+class EpisodeHarness:
     """A strategy driven by scripted replies and canned cells; keeps everything that happened.
 
     `events` are those that a trajectory would hold, `passing` the others; `on_piece` is called with each of those.

@@ -11,17 +11,17 @@ from pyvision.config.prices import Price
 from pyvision.errors import EndReason, LimitReached
 from pyvision.types import Usage
 
-_NEARLY = 0.9  # the share of a budget after which the next reply has to be the last
+_NEARLY = 0.9  # the share of a budget after which the next reply must be the last
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Budgets of one question; None means no limit.
 
-    Turns are replies to the strategy; what its tools ask of models is no turn, but counts otherwise. Tokens count input
+    Turns are replies to the strategy; requests of its tools are not turns, but count otherwise. Tokens count input
     and output of every reply. A picture counts once, however often the conversation that holds it is sent; bytes
     count every time, pictures as base64. Cost is in the currency of the price table. Pictures, bytes and uses of
-    tools are known beforehand and never overshot, the others by no more than the one call under way.
+    tools are known beforehand and never exceeded, the others by at most the current call.
     """
 
     max_turns: int = 20

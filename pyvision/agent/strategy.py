@@ -17,8 +17,8 @@ Options = TypeVar("Options")
 class Strategy(Protocol):
     """A way of reasoning: a frozen dataclass whose fields are its options. Holds nothing between questions.
 
-    roles: the names under which it asks models. tools: the names of those it uses. needs: those of them without which
-    it cannot begin. continues: whether it takes up `Question.earlier`. runs_code: whether it runs any cell.
+    roles: the roles in which it asks models. tools: the names of the tools that it uses. needs: those of them that it
+    requires. continues: whether it continues `Question.earlier`. runs_code: whether it runs any cell.
     An option that cannot be used is a ConfigError when the strategy is made.
     """
 
@@ -60,9 +60,9 @@ def _convert(owner: str, key: str, text: str, known: Mapping[str, Any]) -> Any:
     from pydantic import TypeAdapter, ValidationError
 
     if key not in known:
-        told = ", ".join(f"{name} ({_spell(hint)})" for name, hint in known.items())
+        options = ", ".join(f"{name} ({_spell(hint)})" for name, hint in known.items())
         raise ConfigError(
-            f"{owner} has no option {key!r}; " + (f"its options are {told}" if told else "it has none")
+            f"{owner} has no option {key!r}; " + (f"its options are {options}" if options else "it has none")
         )
     hint = known[key]
     if text.lower() == "none" and types.NoneType in get_args(hint):

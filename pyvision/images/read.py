@@ -222,7 +222,7 @@ def _complaint(data: bytes, error: Exception) -> str:
         return f"is damaged or cut short ({' '.join(str(error).split())}); get a whole copy"
     if data.startswith(_STARTS):
         return "is damaged or cut short; get a whole copy"
-    return f"is no picture, it looks like {_looks_like(data[:4096])}; give a PNG or a JPEG"
+    return f"is not an image, it looks like {_looks_like(data[:4096])}; give a PNG or a JPEG"
 
 
 def _looks_like(start: bytes) -> str:

@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class Cancellation:
-    """A token that the caller of a run keeps and may cancel, from any thread, also before the run begins.
+    """A token that the caller of a run keeps and may cancel, from any thread, even before the run begins.
 
     One token may be passed to many runs: `cancel` ends all of them. It stays cancelled.
     """
@@ -30,7 +30,7 @@ class Cancellation:
         return self._is_cancelled
 
     def cancel(self) -> None:
-        """End every run that has this token: its cell and its model request at once, all else at its next step."""
+        """End every run that has this token: its cell and model request at once, all else at its next step."""
         with self._lock:
             if self._is_cancelled:
                 return
@@ -64,8 +64,8 @@ def interruptible(
 ) -> Generator[T, None, None]:
     """A stream that a cancellation ends at once, even while its next piece is awaited.
 
-    A thread opens, reads and closes it, one piece ahead of nobody: when this generator is closed between two pieces,
-    so is the stream; when it is cancelled while the thread waits, the stream is closed after that wait.
+    A thread opens, reads and closes it, and reads a piece only when one is wanted: when this generator is closed
+    between two pieces, so is the stream; when it is cancelled while the thread waits, the stream is closed after that.
     Raises what the stream raises, and LimitReached when it is cancelled.
     """
     wanted: SimpleQueue[Literal["piece", "end"]] = SimpleQueue()

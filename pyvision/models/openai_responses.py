@@ -1,6 +1,6 @@
-"""The responses API of OpenAI, for models that reason: what they thought goes back to them with the next turn.
+"""The responses API of OpenAI, for reasoning models: their reasoning items are sent back with the next turn.
 
-Nothing is stored at the endpoint (`store` is false): reasoning items come sealed and are kept here (`reasoning_cache`).
+Nothing is stored at the endpoint (`store` is false): reasoning items come encrypted and are cached here.
 This API has no `stop` parameter; replies are cut here.
 """
 
@@ -52,7 +52,7 @@ class _Responses(OpenAIClients):
             "store": False,
         }
         items = [item for turn in range(len(ask.messages)) for item in _items(ask, turn)]
-        accepted = {"stream": False, **ask.accepted(parameters)}
+        accepted = {"stream": False, **ask.select_accepted(parameters)}
         return {"model": self._config.model, "input": items, **accepted}
 
     def droppable(self, body: Mapping[str, Any]) -> Mapping[str, str]:

@@ -1,12 +1,12 @@
-"""What was heard of a reply, and what becomes of it: the same rules for every wire.
+"""Build a Reply from what an endpoint sends: the same rules for every wire.
 
     text, ended by the endpoint                 Reply, finish "end"
     text up to a stop string                    Reply, "stop", whether the endpoint cuts it, keeps it or ignores it
     text up to the token limit                  Reply, "length"
-    a refusal, or a content filter              Reply, "refusal"; its text says so where the model said nothing
+    a refusal, or a content filter              Reply, "refusal"; its text says so if the model sent none
     no text, the length went into reasoning     ModelError, not worth a retry
     no text, the context is full                ModelError of kind "context", not worth a retry
-    no text, a tool called that nobody offered  ModelError, not worth a retry
+    no text, a call of a tool not offered       ModelError, not worth a retry
     no text at all                              ModelError, worth a retry
     a stream that ends before the reply does    ModelError, worth a retry
 
@@ -41,8 +41,8 @@ _MESSAGE_TOKENS = 4
 class ReplyBuilder:
     """A reply under way; each event of a wire adds to it.
 
-    finish, reason: why it ended, in our word and in the endpoint's. items: thoughts to hand back with the next turn.
-    failure: an error that the endpoint told inside an event. has_ended: nothing of the reply is missing.
+    finish, reason: why it ended, in our words and in the endpoint's. items: reasoning to send back with the next turn.
+    failure: an error inside an event. has_ended: nothing of the reply is missing.
     """
 
     reasoning: list[str] = field(default_factory=list)
@@ -66,7 +66,7 @@ def reply_of(
     sampling: Sampling,
     error_mapper: ErrorMapper,
 ) -> Reply:
-    """The reply, now that nothing more comes. Raises ModelError where what was heard is none."""
+    """The reply at the end of the response. Raises ModelError where there is none."""
     if not (builder.has_ended or cut.is_cut):
         raise error_mapper.error("the stream ended in the middle of the reply")
     text, reasoning = cut.text, "".join(builder.reasoning)
@@ -124,7 +124,7 @@ def estimate_tokens(messages: Sequence[Message]) -> int:
 
 
 def read_count(counts: object, *path: str) -> int:
-    """The number at a path of keys; 0 where the endpoint counts nothing, or tells nonsense."""
+    """The number at a path of keys; 0 if there is none, or something else."""
     for key in path:
         counts = counts.get(key) if isinstance(counts, dict) else None
     return counts if isinstance(counts, int) and not isinstance(counts, bool) else 0
@@ -138,7 +138,7 @@ def texts(parts: object, key: str = "text") -> str:
 
 
 def logprobs_in(entries: object) -> Iterator[TokenLogprob]:
-    """Log probabilities as chat completions and responses word them."""
+    """Log probabilities in the form of chat completions and responses."""
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, dict) and isinstance(entry.get("logprob"), int | float):
             others = entry.get("top_logprobs") or []
@@ -147,19 +147,19 @@ def logprobs_in(entries: object) -> Iterator[TokenLogprob]:
 
 
 def ids_in(entries: object) -> tuple[int, ...]:
-    """Token ids; none where the endpoint tells none, or nonsense."""
+    """Token ids; none if the endpoint sends none, or something else."""
     ids = tuple(entries) if isinstance(entries, list) else ()
     return ids if all(type(each) is int for each in ids) else ()
 
 
 def _estimate(builder: ReplyBuilder, text: str, messages: Sequence[Message]) -> Usage:
-    """A reply that we cut ends before its tokens are told, in most cases: a budget must know of them all the same."""
-    told = builder.usage
+    """The usage of a reply that we cut: most endpoints send the counts later, and a budget needs them anyway."""
+    usage = builder.usage
     reasoning = sum(map(_tokens_in, builder.reasoning))
     return replace(
-        told,
-        input_tokens=told.input_tokens or estimate_tokens(messages),
-        output_tokens=max(told.output_tokens, _tokens_in(text) + reasoning),
+        usage,
+        input_tokens=usage.input_tokens or estimate_tokens(messages),
+        output_tokens=max(usage.output_tokens, _tokens_in(text) + reasoning),
     )
 
 
@@ -169,11 +169,11 @@ def _empty(builder: ReplyBuilder, error_mapper: ErrorMapper) -> ModelError:
             "the conversation is longer than the model can read", retry=False, kind="context"
         )
     if builder.finish == "length":
-        told = "the whole length went into reasoning; raise max_tokens (PYVISION_MAX_TOKENS)"
-        return error_mapper.error(told, retry=False)
+        message = "the whole length went into reasoning; raise max_tokens (PYVISION_MAX_TOKENS)"
+        return error_mapper.error(message, retry=False)
     if builder.calls_tool:
-        told = "called a tool, and none was offered; turn tool calls off at the server"
-        return error_mapper.error(told, retry=False)
+        message = "called a tool, but none was offered; turn off tool calls at the server"
+        return error_mapper.error(message, retry=False)
     return error_mapper.error(f"the reply is empty ({builder.reason or 'no reason given'})")
 
 

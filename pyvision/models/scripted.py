@@ -1,4 +1,4 @@
-"""A model that says what it was told to say, in turn: for tests, demonstrations and dry runs."""
+"""A model that gives prepared replies in order: for tests, demonstrations and dry runs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator, Sequence
 
 from pyvision.errors import ModelError
-from pyvision.models.streaming import cut_at_stop, in_one_piece
+from pyvision.models.streaming import in_one_piece, truncate_at_stop
 from pyvision.types import Message, Reply, Restart, Sampling
 
 
@@ -41,7 +41,7 @@ class Scripted:
             case Exception() as error:
                 raise error
             case str() as text:
-                return cut_at_stop(Reply(text), sampling.stop)
+                return truncate_at_stop(Reply(text), sampling.stop)
             case reply:
                 return reply
 

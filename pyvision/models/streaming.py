@@ -38,7 +38,7 @@ _DEADLINE: ContextVar[float] = ContextVar("deadline")  # of time.monotonic()
 
 
 def in_one_piece(reply: Reply) -> Iterator[str | Reply]:
-    """The stream of a reply that is there as a whole."""
+    """The stream of a reply that is complete."""
     if reply.text:
         yield reply.text
     yield reply
@@ -55,7 +55,7 @@ def whole(pieces: Iterable[str | Restart | Reply]) -> Reply:
 def stream_of(
     model: Model, messages: Sequence[Message], sampling: Sampling
 ) -> Generator[str | Restart | Reply, None, None]:
-    """The model's stream; in one piece where the model, which may be a caller's own, has none.
+    """The model's stream; in one piece if the model, which may be a caller's, has no `stream`.
 
     Closing it closes the connection.
     """
@@ -66,14 +66,14 @@ def stream_of(
 
 
 def close_model(model: Model) -> None:
-    """Close a model that holds connections; the others have nothing to close."""
+    """Close a model that holds connections; others have nothing to close."""
     close = getattr(model, "close", None)
     if close is not None:
         close()
 
 
 class StopCutter:
-    """Takes the pieces of a reply and gives back what of them is certain to stand before the first stop string."""
+    """Takes the pieces of a reply and returns the text that certainly stands before the first stop string."""
 
     def __init__(self, stop: Sequence[str]) -> None:
         self.is_cut = False
@@ -84,11 +84,11 @@ class StopCutter:
 
     @property
     def text(self) -> str:
-        """All that was given back so far."""
+        """All that was returned so far."""
         return "".join(self._given)
 
     def feed(self, piece: str) -> str:
-        """What of the text is new and certain; nothing more comes once it `is_cut`."""
+        """The text that is new and certain; nothing more comes once it `is_cut`."""
         self._waiting += piece
         new: list[str] = []
         while not self.is_cut and (found := self._first()):
@@ -137,8 +137,8 @@ class StopCutter:
         return given
 
 
-def cut_at_stop(reply: Reply, stop: Sequence[str]) -> Reply:
-    """The reply up to the first stop string in it; it comes back as it is where there is none."""
+def truncate_at_stop(reply: Reply, stop: Sequence[str]) -> Reply:
+    """The reply up to the first stop string in it; the same reply if there is none."""
     cut = StopCutter(stop)
     text = cut.feed(reply.text)
     return replace(reply, text=text, finish="stop") if cut.is_cut else reply
@@ -183,11 +183,11 @@ def deadline(until: float) -> Iterator[None]:
 
 def limit_response(response: httpx2.Response) -> None:
     """Hold the body of a response to the deadline; an event hook of a client."""
-    response.stream = _limited_stream()(response.stream, _DEADLINE.get(float("inf")))
+    response.stream = _make_limited_stream()(response.stream, _DEADLINE.get(float("inf")))
 
 
 @cache
-def _limited_stream() -> Callable[[Any, float], httpx2.SyncByteStream]:
+def _make_limited_stream() -> Callable[[Any, float], httpx2.SyncByteStream]:
     """The class of a stream with a deadline; made at its first use, since its base class is slow to import."""
     from httpx2 import ReadTimeout, SyncByteStream
 

@@ -8,7 +8,7 @@ Not covered: letters of other scripts that merely look the same, and text that p
 Secrets (`Redactor`): only exact secrets are removed (`model_config.secrets` lists them), each also in the form that it
 has in a URL, and only from the values of texts: never from the names of fields, from numbers or from bytes.
 Covered: a secret of at least 12 characters, or of at least 8 with a letter and a digit among them.
-Not covered: a shorter secret, such as "x" or "password". Removing it would change words that have nothing to do with
+Not covered: a shorter secret, such as "x" or "password". Removing it would change exempt that have nothing to do with
 it, so a text that repeats it keeps it; the configuration is still recorded without it. Nor is a secret found that is
 encoded in another way, split between two texts, or used as the name of a field.
 """
@@ -69,7 +69,7 @@ def sanitize(text: str, limit: int = SHOWN_CHARS) -> str:
     """The text as a model may see it, at most `limit` characters long; ordinary output is left as it is."""
     text = _DUMP.sub(_without_dump, printable(text))
     text = _NUMBERS.sub(_without_numbers, text)
-    return _neutral(_cut_middle(text, limit))
+    return _neutral(_shorten_middle(text, limit))
 
 
 def printable(text: str) -> str:
@@ -104,21 +104,21 @@ class Redactor:
         """The text with `[secret]` in the place of every secret."""
         return self._pattern.sub(REDACTED, text) if self._pattern else text
 
-    def value(self, value: Any, words: frozenset[tuple[str, str]] = frozenset()) -> Any:
+    def value(self, value: Any, exempt: frozenset[tuple[str, str]] = frozenset()) -> Any:
         """The same for plain values: every text among them is redacted, names of fields are not.
 
-        words: (field, text) pairs that stay, because the format of a record writes them. So does a digest in `sha256`.
+        exempt: (field, text) pairs that stay, because the format of a record writes them. So does a digest in `sha256`.
         """
         match value:
             case str() | PurePath():
                 return self.text(str(value))
             case Mapping():
                 return {
-                    name: item if _is_written_by_format(name, item, words) else self.value(item, words)
+                    name: item if _is_written_by_format(name, item, exempt) else self.value(item, exempt)
                     for name, item in value.items()
                 }
             case list() | tuple() | set() | frozenset():
-                return [self.value(item, words) for item in value]
+                return [self.value(item, exempt) for item in value]
             case _:
                 return value
 
@@ -128,10 +128,10 @@ def is_redactable(secret: str) -> bool:
     return len(secret) >= (_LONG_IF_MIXED if _MIXED.match(secret) else _LONG)
 
 
-def _is_written_by_format(name: object, value: object, words: frozenset[tuple[str, str]]) -> bool:
+def _is_written_by_format(name: object, value: object, exempt: frozenset[tuple[str, str]]) -> bool:
     if not isinstance(value, str):
         return False
-    return (name, value) in words or (name == "sha256" and _DIGEST.fullmatch(value) is not None)
+    return (name, value) in exempt or (name == "sha256" and _DIGEST.fullmatch(value) is not None)
 
 
 def _overwritten(line: str) -> str:
@@ -175,7 +175,7 @@ def _last_gap(run: str) -> int:
     return max(run.rfind(gap) for gap in " ,\n\t") + 1 or len(run)
 
 
-def _cut_middle(text: str, limit: int) -> str:
+def _shorten_middle(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     room = limit - len(_note_omission(len(text)))

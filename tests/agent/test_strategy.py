@@ -17,13 +17,13 @@ class Options:
     loud: bool = False
     greeting: str = "hello"
     shoes: Path | None = None
-    pace: Literal["slow", "fast"] = "slow"
+    speed: Literal["slow", "fast"] = "slow"
 
 
 def test_options_become_values_of_their_types() -> None:
-    options = {"steps": "5", "stride": "1", "loud": "true", "greeting": "5", "shoes": "a/b", "pace": "fast"}
+    options = {"steps": "5", "stride": "1", "loud": "true", "greeting": "5", "shoes": "a/b", "speed": "fast"}
     assert with_options(Options(), options) == Options(
-        5, 1.0, loud=True, greeting="5", shoes=Path("a/b"), pace="fast"
+        5, 1.0, loud=True, greeting="5", shoes=Path("a/b"), speed="fast"
     )
 
 
@@ -46,13 +46,13 @@ def test_no_options_change_nothing() -> None:
         ("steps", "many", "option steps is 'many'; it takes int"),
         ("steps", "1.5", "it takes int"),
         ("loud", "perhaps", "it takes bool"),
-        ("pace", "medium", "it takes 'slow' or 'fast'"),
+        ("speed", "medium", "it takes 'slow' or 'fast'"),
         (
             "strides",
             "1",
             "Options has no option 'strides'; its options are steps (int), stride (float), loud (bool)",
         ),
-        ("strides", "1", "shoes (path or none), pace ('slow' or 'fast')"),
+        ("strides", "1", "shoes (path or none), speed ('slow' or 'fast')"),
     ],
 )
 def test_an_option_that_cannot_be_used_says_what_can(key: str, value: str, expected: str) -> None:

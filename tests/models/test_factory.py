@@ -135,9 +135,9 @@ def test_what_the_doctor_found_out_is_obeyed(tmp_path: Path) -> None:
     file = a_config(tmp_path)
     assert resolve_model(None, file).accepts.pictures == 100
     write_profile(Profile("openai", URL, "tiny", refused=("temperature",), pictures=4, honours_stop=False))
-    player = resolve_model(None, file)
-    assert player.accepts.pictures == 4
-    assert (player.described["refused"], player.described["stop"]) == (("temperature",), False)
+    resolved = resolve_model(None, file)
+    assert resolved.accepts.pictures == 4
+    assert (resolved.described["refused"], resolved.described["stop"]) == (("temperature",), False)
 
 
 def test_a_profile_never_raises_a_limit(tmp_path: Path) -> None:
@@ -146,10 +146,10 @@ def test_a_profile_never_raises_a_limit(tmp_path: Path) -> None:
 
 
 def test_every_key_is_a_secret_and_none_is_described(tmp_path: Path) -> None:
-    player = resolve_model(None, a_config(tmp_path, api_key=["first-key", "second-key"]))
-    assert set(player.secrets) == {"first-key", "second-key"}
-    assert "first-key" not in repr(player)
-    assert "second-key" not in repr(player)
+    resolved = resolve_model(None, a_config(tmp_path, api_key=["first-key", "second-key"]))
+    assert set(resolved.secrets) == {"first-key", "second-key"}
+    assert "first-key" not in repr(resolved)
+    assert "second-key" not in repr(resolved)
 
 
 def test_a_model_of_the_callers_is_the_callers_to_close() -> None:

@@ -34,9 +34,9 @@ def test_the_oldest_thoughts_are_forgotten() -> None:
     thoughts = ReasoningCache()
     for number in range(3000):
         thoughts.keep(HELLO, f"<code>\nprint({number})\n", [ITEM])
-    kept = [number for number in range(3000) if thoughts.before(messages(f"<code>\nprint({number})\n"), 1)]
-    assert kept[-1] == 2999
-    assert 0 < len(kept) < 3000
+    rest = [number for number in range(3000) if thoughts.before(messages(f"<code>\nprint({number})\n"), 1)]
+    assert rest[-1] == 2999
+    assert 0 < len(rest) < 3000
 
 
 def test_text_and_pictures_count_and_a_picture_by_its_size_up_to_a_limit() -> None:

@@ -13,10 +13,10 @@ from pyvision.errors import ModelError
 from pyvision.models.scripted import Scripted
 from pyvision.models.streaming import (
     StopCutter,
-    cut_at_stop,
     in_one_piece,
     parse_events,
     stream_of,
+    truncate_at_stop,
     whole,
 )
 from pyvision.offline import Offline
@@ -76,14 +76,14 @@ def cut(pieces: list[str], stop: tuple[str, ...] = CLOSE) -> tuple[str, bool]:
 
 
 def test_the_first_stop_string_in_the_text_ends_it() -> None:
-    assert cut_at_stop(Reply("a END b STOP", Usage(1, 1)), ("STOP", "END")) == Reply(
+    assert truncate_at_stop(Reply("a END b STOP", Usage(1, 1)), ("STOP", "END")) == Reply(
         "a ", Usage(1, 1), "stop"
     )
 
 
 def test_a_reply_without_a_stop_string_stays_as_it_is() -> None:
     reply = Reply("a", finish="length")
-    assert cut_at_stop(reply, ("STOP", "")) is reply
+    assert truncate_at_stop(reply, ("STOP", "")) is reply
 
 
 @given(st.lists(st.integers(1, 9)))

@@ -83,13 +83,13 @@ def record(text: str) -> tuple[Event, ...]:
 def mapped(value: Any, change: Callable[[str], str]) -> Any:
     """The same value with every text in it changed, but for names, kinds and digests."""
     if is_dataclass(value) and not isinstance(value, type):
-        kept = {"kind", "mime", "end_reason", "finish", "status", "state", "sha256"}
-        kept |= {"role"} if isinstance(value, Message) else set()
-        kept |= {"name"} if isinstance(value, Stream) else set()
+        rest = {"kind", "mime", "end_reason", "finish", "status", "state", "sha256"}
+        rest |= {"role"} if isinstance(value, Message) else set()
+        rest |= {"name"} if isinstance(value, Stream) else set()
         return type(value)(
             **{
                 field.name: getattr(value, field.name)
-                if field.name in kept
+                if field.name in rest
                 else mapped(getattr(value, field.name), change)
                 for field in fields(value)
             }
