@@ -18,7 +18,7 @@ from pyvision.strategies.bdog import Bdog
 from pyvision.strategies.bdog.graphs import Graph
 from pyvision.text.prompts import load, render
 from pyvision.types import Answer, Question, Reply
-from tests.doubles import CannedSandbox, Rehearsal, picture
+from tests.doubles import CannedSandbox, EpisodeHarness, picture
 from tests.strategies.bdog.graphs import graph
 
 DOG, CAT, BOTH = graph("dog"), graph("cat"), graph("dog, cat", "dog chases cat")
@@ -28,16 +28,16 @@ REFUSAL = Reply("I would rather not.", finish="refusal")
 
 def rehearse(
     replies: Sequence[str | Reply | Graph], question: Question = QUESTION, limits: Limits | None = None
-) -> Rehearsal:
+) -> EpisodeHarness:
     told = [reply.json() if isinstance(reply, Graph) else reply for reply in replies]
-    return Rehearsal(told, question=question, limits=limits)
+    return EpisodeHarness(told, question=question, limits=limits)
 
 
-def notes(rehearsal: Rehearsal, label: str) -> list[dict[str, Any]]:
+def notes(rehearsal: EpisodeHarness, label: str) -> list[dict[str, Any]]:
     return [e.data for e in rehearsal.events if isinstance(e, Note) and e.label == label]
 
 
-def roles(rehearsal: Rehearsal) -> list[str]:
+def roles(rehearsal: EpisodeHarness) -> list[str]:
     return [event.role for event in rehearsal.events if isinstance(event, ModelCall)]
 
 
