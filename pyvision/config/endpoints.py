@@ -59,33 +59,6 @@ class EndpointLimits:
         return FitLimits(side_px, file_bytes=min(ours.file_bytes, self.picture_bytes // 4 * 3))
 
 
-def limits_for(config: ModelConfig) -> EndpointLimits:
-    """The row that the configuration names, or the one of its wire or host. Raises ConfigError for an unknown one."""
-    rows = _rows()
-    name = getattr(config, "limits", None) or _BY_WIRE.get(config.wire) or _by_host(config)
-    if name is None:
-        return EndpointLimits()
-    if name not in rows:
-        raise ConfigError(f"limits {name!r}: no such row in {FILE}; known rows are {', '.join(rows)}")
-    return rows[name]
-
-
-def _by_host(config: ModelConfig) -> str | None:
-    host = urlsplit(config.base_url or OPENAI_URL).hostname if config.wire == "openai" else None
-    return next((row for known, row in _BY_HOST.items() if host and f".{host}".endswith(f".{known}")), None)
-
-
-@cache
-def _rows() -> Mapping[str, EndpointLimits]:
-    from pydantic import TypeAdapter, ValidationError
-
-    path = data_folder("api_configs") / FILE
-    try:
-        return TypeAdapter(dict[str, EndpointLimits]).validate_json(path.read_bytes())
-    except (OSError, ValidationError) as error:
-        raise ConfigError(f"{path}: is no table of limits ({reason(error)[:200]})") from error
-
-
 @dataclass(frozen=True, slots=True)
 class Profile:
     """What one model behind one endpoint accepts; None is what nobody knows.
@@ -104,6 +77,17 @@ class Profile:
     legible_px: int | None = None
     boxes: str | None = None
     version: Literal[1] = 1
+
+
+def limits_for(config: ModelConfig) -> EndpointLimits:
+    """The row that the configuration names, or the one of its wire or host. Raises ConfigError for an unknown one."""
+    rows = _rows()
+    name = getattr(config, "limits", None) or _BY_WIRE.get(config.wire) or _by_host(config)
+    if name is None:
+        return EndpointLimits()
+    if name not in rows:
+        raise ConfigError(f"limits {name!r}: no such row in {FILE}; known rows are {', '.join(rows)}")
+    return rows[name]
 
 
 def endpoint_of(config: ModelConfig) -> str:
@@ -143,6 +127,22 @@ def write_profile(profile: Profile) -> Path | None:
     except OSError:
         return None
     return path
+
+
+def _by_host(config: ModelConfig) -> str | None:
+    host = urlsplit(config.base_url or OPENAI_URL).hostname if config.wire == "openai" else None
+    return next((row for known, row in _BY_HOST.items() if host and f".{host}".endswith(f".{known}")), None)
+
+
+@cache
+def _rows() -> Mapping[str, EndpointLimits]:
+    from pydantic import TypeAdapter, ValidationError
+
+    path = data_folder("api_configs") / FILE
+    try:
+        return TypeAdapter(dict[str, EndpointLimits]).validate_json(path.read_bytes())
+    except (OSError, ValidationError) as error:
+        raise ConfigError(f"{path}: is no table of limits ({reason(error)[:200]})") from error
 
 
 def _path(wire: str, endpoint: str, model: str) -> Path:

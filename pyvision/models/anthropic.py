@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from pyvision.config.model_config import ModelConfig
 from pyvision.models.endpoint import Ask, Endpoint
-from pyvision.models.openai_chat import base64_of, encodable
+from pyvision.models.openai_chat import base64_of
 from pyvision.models.reply_builder import ReplyBuilder, read_count
+from pyvision.text.sanitize import replace_surrogates
 from pyvision.types import Finish, Message, Part, Picture, Text, Usage
 
 if TYPE_CHECKING:
@@ -181,7 +182,7 @@ def _blocks(message: Message) -> Iterator[dict[str, Any]]:
 def _block(part: Part) -> dict[str, Any]:
     match part:
         case Text(text=text):
-            return {"type": "text", "text": encodable(text)}
+            return {"type": "text", "text": replace_surrogates(text)}
         case Picture():
             source = {"type": "base64", "media_type": part.mime, "data": base64_of(part)}
             return {"type": "image", "source": source}

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from pyvision.config.model_config import ModelConfig
 from pyvision.models.endpoint import Ask, Endpoint
 from pyvision.models.reply_builder import ReplyBuilder, ids_in, logprobs_in, read_count, texts
+from pyvision.text.sanitize import replace_surrogates
 from pyvision.types import Finish, Message, Part, Picture, Text, Usage
 
 if TYPE_CHECKING:
@@ -130,21 +131,16 @@ def _usage(usage: object) -> Usage:
 def _message(message: Message) -> dict[str, Any]:
     """Text alone goes as a string: some servers refuse lists in system and assistant turns."""
     if all(isinstance(part, Text) for part in message.parts):
-        return {"role": message.role, "content": encodable(message.text)}
+        return {"role": message.role, "content": replace_surrogates(message.text)}
     return {"role": message.role, "content": [_part(part) for part in message.parts]}
 
 
 def _part(part: Part) -> dict[str, Any]:
     match part:
         case Text(text=text):
-            return {"type": "text", "text": encodable(text)}
+            return {"type": "text", "text": replace_surrogates(text)}
         case Picture():
             return {"type": "image_url", "image_url": {"url": data_url(part)}}
-
-
-def encodable(text: str) -> str:
-    """Without lone surrogates, which what a guest prints can hold and UTF-8 cannot."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def data_url(picture: Picture) -> str:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from pyvision.config.model_config import ModelConfig
 from pyvision.models.endpoint import Ask, Endpoint
-from pyvision.models.openai_chat import OpenAIClients, data_url, encodable
+from pyvision.models.openai_chat import OpenAIClients, data_url
 from pyvision.models.reply_builder import ReplyBuilder, logprobs_in, read_count, texts
+from pyvision.text.sanitize import replace_surrogates
 from pyvision.types import Finish, Part, Picture, Text, Usage
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ def _items(ask: Ask, turn: int) -> Iterator[dict[str, Any]]:
     if message.role != "assistant":
         yield {"role": message.role, "content": [_part(part) for part in message.parts]}
         return
-    text = encodable(message.text)
+    text = replace_surrogates(message.text)
     reasoning_cache = (
         ask.reasoning_cache.before(ask.messages, turn) if _REASONING not in ask.unsupported else ()
     )
@@ -154,6 +155,6 @@ def _items(ask: Ask, turn: int) -> Iterator[dict[str, Any]]:
 def _part(part: Part) -> dict[str, Any]:
     match part:
         case Text(text=text):
-            return {"type": "input_text", "text": encodable(text)}
+            return {"type": "input_text", "text": replace_surrogates(text)}
         case Picture():
             return {"type": "input_image", "detail": "auto", "image_url": data_url(part)}

@@ -133,7 +133,7 @@ def test_a_number_that_stands_only_in_the_second_turns_picture_reaches_the_serve
 def test_lone_surrogates_are_replaced_rather_than_refused() -> None:
     with ChatServer(["hi"]) as server, chat(server) as model:
         model.complete((Message("user", (Text("a\ud800b"),)),), Sampling())
-        assert server.requests[0]["messages"][0]["content"] == "a?b"
+        assert server.requests[0]["messages"][0]["content"] == "a\ufffdb"
 
 
 # --- stop strings and ends
