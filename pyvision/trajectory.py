@@ -72,7 +72,7 @@ class TrajectoryWriter:
             (folder / IMAGES).mkdir(parents=True, exist_ok=True)
             self._file = _create(folder)
         try:
-            self._write_lines([{"format": FORMAT, "version": VERSION}])
+            self._write_line({"format": FORMAT, "version": VERSION})
             self._write_json(CONFIG, config)
         except RunFolderError:
             self.close()
@@ -127,41 +127,45 @@ class TrajectoryWriter:
         self.close()
 
     def _write_event(self, event: Event) -> None:
-        self._write_lines([_event().dump_python(event)])
+        self._write_line(self._plain(_event().dump_python(event)))
 
     def _write_call(self, event: ModelCall) -> None:
         """The call as one line, after a line for each message that is new in it."""
-        new = dict.fromkeys(message for message in event.messages if message not in self._messages)
+        new = list(dict.fromkeys(message for message in event.messages if message not in self._messages))
         ids = self._messages | {message: at for at, message in enumerate(new, len(self._messages))}
-        lines = [
-            {"kind": "message", "id": ids[message], "message": _message().dump_python(message)}
-            for message in new
-        ]
-        line = _event().dump_python(replace(event, messages=()))
-        line["messages"] = [ids[message] for message in event.messages]
-        self._write_lines([*lines, line], at_once=False)
-        self._messages = ids
+        *messages, call = self._plain(
+            [
+                *(
+                    {"kind": "message", "id": ids[message], "message": _message().dump_python(message)}
+                    for message in new
+                ),
+                _event().dump_python(replace(event, messages=())),
+            ]
+        )
+        for message, line in zip(new, messages, strict=True):
+            self._write_line(line, at_once=False)
+            self._messages[message] = ids[message]
+        self._write_line({**call, "messages": [ids[message] for message in event.messages]}, at_once=False)
 
-    def _write_lines(self, lines: list[dict[str, Any]], *, at_once: bool = True) -> None:
-        """at_once: force them to the disk, and with them every line before."""
+    def _write_line(self, line: Mapping[str, Any], *, at_once: bool = True) -> None:
+        """at_once: force it to the disk, and with it every line before it."""
+        start = self._file.tell()
         try:
-            data = b"".join(map(_json, self._plain(lines)))
-            start = self._file.tell()
-            try:
-                _write_all(self._file.fileno(), data)
-                if at_once:
-                    os.fsync(self._file.fileno())
-            except OSError:
-                with suppress(OSError):  # the half line may stay then: a reader drops it
-                    self._file.truncate(start)
-                    self._file.seek(start)
-                raise
+            _write_all(self._file.fileno(), _json(line))
+            if at_once:
+                os.fsync(self._file.fileno())
         except OSError as error:
+            with suppress(OSError):  # the half line may stay then: a reader drops it
+                self._file.truncate(start)
+                self._file.seek(start)
             raise run_folder_error(self.folder, error) from error
 
     def _write_json(self, name: str, content: Mapping[str, Any]) -> None:
+        self._write_file(name, _json(self._plain(content), indent=2))
+
+    def _write_file(self, name: str, data: bytes) -> None:
         try:
-            write_atomic(self.folder / name, _json(self._plain(content), indent=2))
+            write_atomic(self.folder / name, data)
         except OSError as error:
             raise run_folder_error(self.folder, error) from error
 
@@ -169,7 +173,7 @@ class TrajectoryWriter:
         """The bytes as a line holds them: the name of the file that they now lie in."""
         name = _file_of(data, ending)
         if name not in self._images:
-            write_atomic(self.folder / name, data)
+            self._write_file(name, data)
             self._images.add(name)
         return {"file": name}
 
