@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
-from tests.servers.conversation import Request, Said
+from tests.servers.conversation import Request, ServedReply
 from tests.servers.server import ModelServer
 
 
@@ -22,7 +22,7 @@ class Steady:
     texts: Sequence[str]
     think_s: float = 0.0
 
-    def __call__(self, request: Request) -> str | Said:
+    def __call__(self, request: Request) -> str | ServedReply:
         time.sleep(self.think_s)
         turn = sum(turn.role == "assistant" for turn in request.turns)
         return self.texts[min(turn, len(self.texts) - 1)]

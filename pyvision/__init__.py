@@ -10,10 +10,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from importlib.machinery import ModuleSpec
-    from types import ModuleType
+from pyvision.config.deprecated_modules import DeprecatedModules
 
 if TYPE_CHECKING:
     from pyvision.agent.budget import Limits
@@ -169,18 +166,4 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-class _OldPaths:
-    """Finds modules under the paths of the release before: `pyvision.config.deprecated_modules` lists them."""
-
-    @staticmethod
-    def find_spec(
-        fullname: str, path: "Sequence[str] | None" = None, target: "ModuleType | None" = None
-    ) -> "ModuleSpec | None":
-        if not fullname.startswith("pyvision.") or fullname.startswith("pyvision.config"):
-            return None
-        from pyvision.config.deprecated_modules import find_moved
-
-        return find_moved(fullname)
-
-
-sys.meta_path.insert(0, _OldPaths())  # first: a moved package would load its modules a second time
+sys.meta_path.insert(0, DeprecatedModules())  # first: a moved package would load its modules a second time

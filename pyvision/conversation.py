@@ -1,4 +1,4 @@
-"""Questions one after the other about the same pictures: one kernel and one conversation, for as long as it is open."""
+"""Consecutive questions about the same images, in one conversation with one kernel."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ _LOOK_S = 0.1
 class Conversation:
     """Asks with the models and the strategy of `task`, which may be replaced between two questions.
 
-    One thread asks at a time, `stop` and `close` are for any. The kernel starts with the first cell and keeps its
-    variables; the models stay their owner's. out: a folder in which each question gets a run folder of its own.
+    One thread may ask at a time; any thread may call `stop` and `close`. The kernel starts with the first cell and
+    keeps its variables. The caller closes the models. out: a folder in which each question gets its own run folder.
     """
 
     def __init__(self, task: Task, sandbox: Sandbox, out: Path | None = None) -> None:
         self.task = task
         self.out = out
         self.runs: tuple[Path, ...] = ()
-        self._kept = _KeptSession(sandbox)
+        self._shared = _SharedSession(sandbox)
         self._earlier = ConversationState()
         self._pictures: tuple[Picture, ...] = ()
-        self._cancellation = Cancellation()  # of the question under way
+        self._cancellation = Cancellation()  # of the current question
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -45,37 +45,35 @@ class Conversation:
         return tuple(code for code in codes if code is not None)
 
     def ask(self, text: str, images: Sequence[Picture] = ()) -> Iterator[Event]:
-        """The events of one more question, which may be about new images. Closing the iterator stops it."""
+        """The events of the next question, which may add images. Closing the iterator stops it."""
         self._pictures += tuple(images)
         if self.task.strategy.continues:
             yield from self._answer(Question(text, tuple(images), earlier=self._earlier))
-        else:  # it reads no conversation, and so is shown every picture anew
+        else:  # it reads no conversation, so it gets every image again
             yield from self._answer(Question(text, self._pictures))
 
     def go_on(self, code: str, cell: int = -1) -> Iterator[Event]:
-        """The events that follow when this code is run in place of one of `cells`; what came after that is forgotten.
+        """The events that follow if this code runs in place of one of `cells`; everything after that cell is dropped.
 
-        Variables are as they are now. Raises ConfigError where the conversation has no such cell.
+        Variables keep their current values. Raises ConfigError if the conversation has no such cell.
         """
         messages = self._earlier.messages
         places = [at for at, message in enumerate(messages) if message.role == "assistant" and _code(message)]
         if not -len(places) <= cell < len(places):
-            raise ConfigError(
-                "there is no such cell in this conversation to go on from; ask a question first"
-            )
+            raise ConfigError("this conversation has no such cell to continue from; ask a question first")
         message = Message("assistant", (Text(f"<code>\n```python\n{code.strip()}\n```\n</code>"),))
         earlier, at = self._earlier, places[cell]
         opened = ConversationState((*messages[:at], message), earlier.named, earlier.originals, pending=True)
         yield from self._answer(Question("", earlier=opened))
 
     def stop(self) -> None:
-        """End the question under way, with its cell. The kernel keeps its variables, where the cell lets go of it."""
+        """End the current question and its cell. The kernel keeps its variables if the cell can be interrupted."""
         self._cancellation.cancel()
 
     def close(self) -> None:
-        """End the question under way and the kernel."""
+        """End the current question and the kernel."""
         self.stop()
-        self._kept.end()
+        self._shared.end()
 
     def _answer(self, question: Question) -> Iterator[Event]:
         self._earlier = ConversationState(
@@ -110,20 +108,20 @@ class Conversation:
         self,
         task: Task,
         watch: Callable[[Event], None],
-        tell: Callable[[_Over], None],
+        end: Callable[[_Over], None],
         cancellation: Cancellation,
     ) -> None:
         try:
-            solve(task, watch, self._kept, cancellation=cancellation)
-        except Exception as error:  # noqa: BLE001 - it is the asking thread's to raise
-            tell(_Over(error))
+            solve(task, watch, self._shared, cancellation=cancellation)
+        except Exception as error:  # noqa: BLE001 - the asking thread raises it
+            end(_Over(error))
         else:
-            tell(_Over())
+            end(_Over())
 
     def _events_of(
         self, events: SimpleQueue[Event | _Over], began: float, cancellation: Cancellation
     ) -> Iterator[Event]:
-        """Each event; after a stop no longer than a moment, and with an end in any case. Raises what `solve` does."""
+        """Each event; soon after a stop, and in any case, an end. Raises what `solve` does."""
         stopped_at: float | None = None
         while True:
             if stopped_at is None and cancellation.is_cancelled:
@@ -156,13 +154,13 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class _Over:
-    """Nothing more comes; what the question failed with, if it did."""
+    """The end of the events; `error` is what the question failed with, if it did."""
 
     error: Exception | None = None
 
 
-class _KeptSession:
-    """A sandbox whose one session outlives the episodes that open and close it; its images add up."""
+class _SharedSession:
+    """A sandbox with one session, which stays open between episodes and keeps their images."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
@@ -177,7 +175,7 @@ class _KeptSession:
     def open(self, images: Mapping[str, bytes]) -> _Lease:
         with self._lock:
             if self._ended:
-                raise SessionClosed("the conversation is closed; start another one")
+                raise SessionClosed("the conversation is closed; start a new one")
             if self._session is None:
                 self._session = self._sandbox.open(images)
             elif images:
@@ -199,11 +197,11 @@ class _KeptSession:
 
 
 class _Lease:
-    """The session in the hands of one episode. Closing it ends its cell, and never a cell of the next question."""
+    """The session as one episode uses it. Closing it ends its cell, and never a cell of the next question."""
 
-    def __init__(self, session: Session, kept: _KeptSession) -> None:
+    def __init__(self, session: Session, shared: _SharedSession) -> None:
         self._session = session
-        self._kept = kept
+        self._shared = shared
 
     def run(
         self, code: str, *, trace: bool = False, functions: Mapping[str, HostFunction] | None = None
@@ -214,10 +212,10 @@ class _Lease:
         self._session.define(images)
 
     def interrupt(self) -> None:
-        self._kept.interrupt(self)
+        self._shared.interrupt(self)
 
     def close(self) -> None:
-        """An episode ends: its cell with it, the kernel not."""
+        """End the cell of the episode, and leave the kernel open."""
         self.interrupt()
 
 

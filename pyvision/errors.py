@@ -2,16 +2,16 @@
 
 PyVisionError
 ├── ConfigError          a flag, a file, a key or a question that cannot be used    (exit 2)
-│   ├── ImageError       a file that is no usable picture
+│   ├── ImageError       a file that is not a usable image
 │   ├── PromptError      a prompt file that is missing, or was rendered with the wrong variables
 │   └── MissingExtra     a package of an optional extra is not installed
 ├── RunFolderError       the run folder cannot be written, or holds another run     (exit 2)
 ├── ModelError           the model endpoint failed                                  (exit 4)
-├── FormatError          a reply does not hold what was looked for in it
-├── ToolError            a tool cannot do what it was asked
+├── FormatError          a reply does not contain what was expected
+├── ToolError            a tool failed
 └── LimitReached         a budget of the episode is spent
 
-The sandbox has a tree of its own in `sandbox.errors`.
+The sandbox has its own tree in `sandbox.errors`.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from typing import Literal, TypeAlias
 
 EndReason: TypeAlias = Literal[
     "answered",
-    "no_answer",  # the model ended without an answer, and said nothing that could be repaired into one
+    "no_answer",  # the model ended without an answer, and nothing in its reply could be repaired into one
     "refused",  # the model declined, or a content filter did
-    "truncated",  # the reply was cut at its length limit, again after it was asked for once more
-    "loop",  # the same cell failed in the same way again, after the model was told
+    "truncated",  # the reply was cut at its length limit, and so was the second attempt
+    "loop",  # the same cell failed again in the same way, after the model was warned
     "turn_limit",
     "tool_limit",
     "token_limit",
@@ -32,22 +32,22 @@ EndReason: TypeAlias = Literal[
     "byte_limit",
     "cost_limit",
     "context_overflow",  # the conversation is longer than the model can read
-    "model_error",  # the endpoint failed: not the model's fault, never to be scored
+    "model_error",  # the endpoint failed: not the model's fault, so never scored
     "sandbox_error",  # no isolation, or the kernel could not be started: likewise
     "interrupted",  # the caller stopped it
-    "error",  # a bug of ours, or a setting that turned out unusable: raised as well
+    "error",  # a bug, or a setting that turned out unusable: raised as well
 ]
 ErrorKind: TypeAlias = Literal["context", "auth", "quota", "rate", "unknown_model", "too_large", "other"]
 
 
 def reason(error: Exception) -> str:
-    """Why a file cannot be used, in one line; without its path, which stands in the message anyway."""
+    """Why a file cannot be used, in one line, without its path: the message names it already."""
     why = error.strerror if isinstance(error, OSError) else None
     return " ".join((why or str(error)).split()) or type(error).__name__
 
 
 class PyVisionError(Exception):
-    """The root of the tree. The message is one line: the thing, the value, the way out."""
+    """The root of the tree. The message is one line: the thing, the value, the fix."""
 
 
 class ConfigError(PyVisionError):
@@ -55,7 +55,7 @@ class ConfigError(PyVisionError):
 
 
 class ImageError(ConfigError):
-    """A file that is no usable picture."""
+    """A file that is not a usable image."""
 
 
 class PromptError(ConfigError):
@@ -74,11 +74,11 @@ class RunFolderError(PyVisionError):
 
 
 class ModelError(PyVisionError):
-    """The model endpoint failed: unreachable, unauthorised, overloaded or talking nonsense.
+    """The model endpoint failed: unreachable, unauthorised, overloaded or sending malformed replies.
 
     retry: whether the same request may succeed later. retry_after_s: how long the endpoint asked to wait.
-    kind: what a caller can answer; `context` is a conversation longer than the model can read.
-    brief: the failure in a few words, such as `503 from api.example.org`; the message where none is given.
+    kind: what a caller can react to; `context` is a conversation longer than the model can read.
+    brief: the failure in a few words, such as `503 from api.example.org`; by default the message.
     """
 
     def __init__(
@@ -98,11 +98,11 @@ class ModelError(PyVisionError):
 
 
 class FormatError(PyVisionError):
-    """A reply does not hold what was looked for in it; the strategy decides whether to ask again."""
+    """A reply does not contain what was expected; the strategy decides whether to ask again."""
 
 
 class ToolError(PyVisionError):
-    """A tool cannot do what it was asked: a service is down, a file is broken. The message holds no secret."""
+    """A tool failed: a service is down, a file is broken. The message holds no secret."""
 
 
 class LimitReached(PyVisionError):  # noqa: N818 - it reports a state, not a fault

@@ -1,4 +1,4 @@
-"""What happened while a question was answered: one tagged union that printer, trajectory and reports all read."""
+"""What happened while a question was answered: one tagged union for progress output, trajectories and reports."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _QUIET_ATTEMPTS = 2
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:
-    """A question was taken up by a strategy."""
+    """A strategy started on a question."""
 
     question: Question
     strategy: str
@@ -27,7 +27,7 @@ class RunStarted:
 class Sent:
     """A picture as one request held it. Coordinates count from the top left: original = sent / scale on each axis.
 
-    name: its handle in the conversation and in the kernel, if it has one. sha256: of the file that was sent.
+    name: its name in the conversation and in the kernel, if it has one. sha256: of the file that was sent.
     """
 
     name: str | None
@@ -44,7 +44,7 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
-    """A piece of a reply that is on its way. Passes by and is never recorded: `ModelCall` holds the whole reply."""
+    """A piece of a reply that is still arriving. It is never recorded: `ModelCall` holds the whole reply."""
 
     role: str
     text: str
@@ -53,7 +53,7 @@ class TextDelta:
 
 @dataclass(frozen=True, slots=True)
 class ReplyRestarted:
-    """The reply begins again after a fault: what was spoken of it is void. Passes by as `TextDelta` does.
+    """The reply starts again after an error: its text so far is void. Passes by as `TextDelta` does.
 
     The other fields are those of `types.Restart`.
     """
@@ -66,7 +66,7 @@ class ReplyRestarted:
 
     @property
     def notice(self) -> str | None:
-        """What to tell a person who waits: from the third attempt on, as the second often succeeds."""
+        """What to show while waiting: from the third attempt on, as the second often succeeds."""
         if self.attempt <= _QUIET_ATTEMPTS:
             return None
         return f"{self.why}, attempt {self.attempt}, next in {ceil(self.wait_s)} s"
@@ -107,7 +107,7 @@ class ToolRun:
 
 @dataclass(frozen=True, slots=True)
 class ImageDefined:
-    """A figure was given a name, under which it now stands in the kernel and in the conversation."""
+    """A figure got a name, under which it is now known in the kernel and in the conversation."""
 
     name: str
     picture: Picture
@@ -116,7 +116,7 @@ class ImageDefined:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A strategy said something about its own course: a repair, a repetition, a transition, a verdict."""
+    """A remark of a strategy about its progress: a repair, a repetition, a transition, a verdict."""
 
     label: str
     data: dict[str, Any]

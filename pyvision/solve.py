@@ -1,4 +1,4 @@
-"""Answer one question: open an episode, let the strategy work, say how it ended."""
+"""Answer one question: prepare a task, run its strategy in an episode, report how it ended."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ from pyvision.agent.budget import Limits
 from pyvision.agent.episode import DEFAULT_ROLE, Episode
 from pyvision.agent.episode import Sandbox as AnySandbox
 from pyvision.agent.run_config import RunConfig
-from pyvision.agent.strategy import Strategy
-from pyvision.config.model_config import with_options
+from pyvision.agent.strategy import Strategy, with_options
+from pyvision.config.endpoints import EndpointLimits
 from pyvision.config.prices import Price, load_prices, prices_of
-from pyvision.config.provider_limits import EndpointLimits
 from pyvision.errors import ConfigError, LimitReached, ModelError, PyVisionError
 from pyvision.events import Event, RunEnded, RunStarted
 from pyvision.images import read as pictures
@@ -76,8 +75,8 @@ STRATEGIES: Mapping[str, Callable[[], Strategy]] = {  # each is imported when it
 class Task:
     """All that is needed to answer one question, checked and built.
 
-    Whoever prepares a task closes it, or uses it in a `with`; nobody else does.
-    players: whose models `close` closes, where they were built for it. prices: model name -> price; with a limit on
+    The caller that prepares a task closes it, or uses it in a `with`.
+    resolved_models: `close` closes those that were built for this task. prices: model name -> price; with a limit on
     the cost, every model has one.
     """
 
@@ -104,9 +103,9 @@ class Task:
         return self.config.strategy or type(self.strategy).__name__
 
     def about(self, question: Question, images: Sequence[str] = ()) -> Task:
-        """The same about another question, with the same models; only one of the two has to be closed.
+        """The same task for another question, with the same models; only one of the two has to be closed.
 
-        images: the names under which the new question's images are written down.
+        images: the names of the new question's images for the record.
         """
         return replace(self, question=question, config=replace(self.config, images=tuple(images)))
 
@@ -138,7 +137,7 @@ def prepare(  # noqa: PLR0913 - each is one thing that a person may choose
     policy: Policy | None = None,
     prices: str | Path | None = None,
 ) -> Task:
-    """A Task from what a person gives. Raises ConfigError or ImageError: one line that names the way out.
+    """Check the settings and build a Task. Raises ConfigError or ImageError: one line that names the fix.
 
     strategy: a name as `--strategy` takes it, or a Strategy object. model: a Model, which the caller closes, or a name
     as `--model` takes it; None lets the environment decide, and `offline` is the last resort. config: a configuration
@@ -147,9 +146,9 @@ def prepare(  # noqa: PLR0913 - each is one thing that a person may choose
     `--set` takes them. prices: a price table (`pyvision.config.prices`); PYVISION_PRICES names one too.
     """
     if not text.strip():
-        raise ConfigError("the question is empty; ask something: --question TEXT")
+        raise ConfigError("the question is empty; give one with --question TEXT")
     chosen = with_options(_strategy(strategy), options or {})
-    resolved_models = _resolved_models(chosen.roles, resolve_model(model, config), roles or {})
+    resolved_models = _resolve_roles(chosen.roles, resolve_model(model, config), roles or {})
     is_offline = resolved_models[DEFAULT_ROLE].is_offline
     limits, policy = limits or Limits(), policy or Policy()
     run_config = RunConfig(
@@ -195,11 +194,11 @@ def solve(
 ) -> Outcome:
     """Answer the task; every event goes to `watch` as it happens, `RunEnded` last.
 
-    cancellation: lets another thread end it; then the outcome is `interrupted`.
+    cancellation: lets another thread end the run; then the outcome is `interrupted`.
 
-    What the model, the guest or the endpoint does ends in the Outcome. A bug, or a failing `watch`, raises. With
-    a `sandbox`, the kernel comes out of it and it stays open; without one, a private one is used and closed. The
-    task's models stay open too.
+    Failures of the model, the guest or the endpoint become the Outcome. A bug, or a failing `watch`, raises. A
+    `sandbox` that is given provides the kernel and stays open; without one, a private sandbox is opened and closed.
+    The task's models stay open too.
     """
     if sandbox is None:
         with Sandbox(task.policy) as own:
@@ -244,7 +243,7 @@ def stream(
 
 @contextmanager
 def open_recorder(task: Task, out: str | Path | None) -> Iterator[Callable[[Event], None]]:
-    """Where events are kept: in the folder `out`, or nowhere."""
+    """A function that records events in the folder `out`; without a folder it does nothing."""
     if out is None:
         yield lambda event: None
         return
@@ -260,10 +259,10 @@ def _strategy(strategy: str | Strategy) -> Strategy:
     return STRATEGIES[strategy]()
 
 
-def _resolved_models(
+def _resolve_roles(
     known: Sequence[str], default: ResolvedModel, roles: Mapping[str, str | Model]
 ) -> Mapping[str, ResolvedModel]:
-    """role -> player. Raises ConfigError for a role that the strategy does not have."""
+    """role -> model. Raises ConfigError for a role that the strategy does not have."""
     for role in roles:
         if role not in known:
             raise ConfigError(f"unknown role {role!r}; the roles of this strategy are {', '.join(known)}")
@@ -314,15 +313,15 @@ def _drive(
                 None, "interrupted" if cancellation.is_cancelled else "sandbox_error", str(error)
             )
         except KeyboardInterrupt:
-            watch(_ended(Outcome(None, "interrupted", episode.interruption), episode))
+            watch(_end_event(Outcome(None, "interrupted", episode.interruption), episode))
             raise
-        except PyVisionError as error:  # the caller's to mend: a prompt file, a full disk
-            watch(_ended(Outcome(None, "error", str(error)), episode))
+        except PyVisionError as error:  # for the caller to fix: a prompt file, a full disk
+            watch(_end_event(Outcome(None, "error", str(error)), episode))
             raise
-        except Exception:  # a bug is recorded with the run it spoilt, then goes on its way
-            watch(_ended(Outcome(None, "error", traceback.format_exc()), episode))
+        except Exception:  # a bug is recorded with the run that it ended, then raised
+            watch(_end_event(Outcome(None, "error", traceback.format_exc()), episode))
             raise
-        watch(_ended(outcome, episode))
+        watch(_end_event(outcome, episode))
     return outcome
 
 
@@ -330,5 +329,5 @@ def _outcome(answer: Answer) -> Outcome:
     return Outcome(answer.text, answer.end_reason, answer.remark, answer.is_last_resort)
 
 
-def _ended(outcome: Outcome, episode: Episode) -> RunEnded:
+def _end_event(outcome: Outcome, episode: Episode) -> RunEnded:
     return RunEnded(outcome, episode.usage, episode.turns, episode.cells, episode.seconds, episode.cost)

@@ -1,13 +1,13 @@
 """Write and read the folder of one run: its events as JSON lines, with pictures by hash beside them.
 
 events.jsonl   a header line, then one event a line, in order. A message of a conversation is written once, as a
-               line of its own with an `id`, and `asked` events refer to those: the file grows with the conversation.
-images/        every picture once, named by the first half of the SHA-256 of its bytes. No line holds bytes or base64.
-config.json    what the run was given.        summary.json   what came of it, present once it has ended.
+               separate line with an `id`, and `asked` events refer to those: the file grows with the conversation.
+images/        every image once, named by the first half of the SHA-256 of its bytes. No line holds bytes or base64.
+config.json    the settings of the run.       summary.json   its result, present once it has ended.
 
-Every line is written before the run goes on: one that is killed loses at most the line being written. A reply is
-forced to the disk with the event after it, not before its cell starts, so a machine that loses its power may lose
-the last reply; all else is on the disk. `TextDelta` and `ReplyRestarted` pass by and are not written.
+Every line is written before the run continues: a run that is killed loses at most the line being written. A reply is
+forced to the disk with the event after it, not before its cell starts, so a power failure may lose the last reply;
+everything else is on the disk. `TextDelta` and `ReplyRestarted` pass by and are not written.
 `Note.data` comes back as JSON gives it: lists for tuples, strings as keys. Text loses lone surrogates.
 """
 
@@ -16,19 +16,20 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, is_dataclass, replace
 from functools import cache
 from io import FileIO
 from math import isfinite
-from pathlib import Path, PurePath
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, get_args, get_origin, get_type_hints
 
+from pyvision.config.files import explain_os_errors, run_folder_error, write_atomic
 from pyvision.errors import RunFolderError
 from pyvision.events import Event, ModelCall, ReplyRestarted, RunEnded, RunStarted, TextDelta
-from pyvision.text.redaction import Redactor
+from pyvision.text.sanitize import Redactor, replace_surrogates
 from pyvision.types import Message, Picture
 
 if TYPE_CHECKING:
@@ -42,8 +43,6 @@ EVENTS, CONFIG, SUMMARY, IMAGES = "events.jsonl", "config.json", "summary.json",
 _ENDINGS = {"image/png": ".png", "image/jpeg": ".jpg"}
 _IMAGE_FILE = re.compile(r"images/([0-9a-f]{32})\.(png|jpg|bin)")
 _NEW_NAMES = {"talk": "messages", "is_open": "pending"}
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_DIGEST = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +54,11 @@ class Trajectory:
 
 
 class TrajectoryWriter:
-    """Writes one run into a folder of its own; close it, or use it in a `with`.
+    """Writes one run into a new folder; close it, or use it in a `with`.
 
-    Every method raises RunFolderError when the disk does not take what it is given; the lines before stay
-    whole. summary.json is written with `RunEnded`. `secrets` are redacted in every text that a field holds; what the
-    format itself writes (kinds, end reasons, names of fields, digests) stays, so that the record can be read back.
+    Every method raises RunFolderError when the disk refuses the data; the lines before stay whole. summary.json is
+    written with `RunEnded`. `secrets` are redacted in every text that a field holds; what the format itself writes
+    (kinds, end reasons, names of fields, digests) stays, so that the record can be read back.
     """
 
     def __init__(self, folder: Path, config: Mapping[str, Any], *, secrets: tuple[str, ...] = ()) -> None:
@@ -69,9 +68,9 @@ class TrajectoryWriter:
         self._images: set[str] = set()
         self._began: RunStarted | None = None
         self._ended: RunEnded | None = None
-        with _explain(folder):
+        with explain_os_errors(folder):
             (folder / IMAGES).mkdir(parents=True, exist_ok=True)
-            self._lines = _create(folder)
+            self._file = _create(folder)
         try:
             self._write_line({"format": FORMAT, "version": VERSION})
             self._write_json(CONFIG, config)
@@ -85,7 +84,7 @@ class TrajectoryWriter:
             case TextDelta() | ReplyRestarted():
                 pass
             case ModelCall():
-                self._write_asked(event)
+                self._write_call(event)
             case RunStarted():
                 self._began = event
                 self._write_event(event)
@@ -97,7 +96,7 @@ class TrajectoryWriter:
                 self._write_event(event)
 
     def summary(self) -> dict[str, Any]:
-        """What came of the run, for a reader of one object. Raises ValueError before `RunEnded` was written."""
+        """The result of the run as one object. Raises ValueError before `RunEnded` was written."""
         began, ended = self._began, self._ended
         if ended is None:
             raise ValueError(f"{str(self.folder)!r}: the run has not ended yet")
@@ -117,7 +116,7 @@ class TrajectoryWriter:
         }
 
     def close(self) -> None:
-        self._lines.close()
+        self._file.close()
 
     def __enter__(self) -> Self:
         return self
@@ -130,75 +129,77 @@ class TrajectoryWriter:
     def _write_event(self, event: Event) -> None:
         self._write_line(self._plain(_event().dump_python(event)))
 
-    def _write_asked(self, event: ModelCall) -> None:
-        ids = [self._message_id(message) for message in event.messages]
-        line = self._plain(_event().dump_python(replace(event, messages=())))
-        self._write_line({**line, "messages": ids}, at_once=False)
-
-    def _message_id(self, message: Message) -> int:
-        if message not in self._messages:
-            number = len(self._messages)
-            plain = self._plain(_message().dump_python(message))
-            self._write_line({"kind": "message", "id": number, "message": plain}, at_once=False)
-            self._messages[message] = number
-        return self._messages[message]
+    def _write_call(self, event: ModelCall) -> None:
+        """The call as one line, after a line for each message that is new in it."""
+        new = list(dict.fromkeys(message for message in event.messages if message not in self._messages))
+        ids = self._messages | {message: at for at, message in enumerate(new, len(self._messages))}
+        *messages, call = self._plain(
+            [
+                *(
+                    {"kind": "message", "id": ids[message], "message": _message().dump_python(message)}
+                    for message in new
+                ),
+                _event().dump_python(replace(event, messages=())),
+            ]
+        )
+        for message, line in zip(new, messages, strict=True):
+            self._write_line(line, at_once=False)
+            self._messages[message] = ids[message]
+        self._write_line({**call, "messages": [ids[message] for message in event.messages]}, at_once=False)
 
     def _write_line(self, line: Mapping[str, Any], *, at_once: bool = True) -> None:
         """at_once: force it to the disk, and with it every line before it."""
-        with _explain(self.folder):
-            start = self._lines.tell()
-            try:
-                _write_all(self._lines.fileno(), _json(line).encode() + b"\n")
-                if at_once:
-                    os.fsync(self._lines.fileno())
-            except OSError:
-                with suppress(OSError):  # the half line may stay then: a reader drops it
-                    self._lines.truncate(start)
-                    self._lines.seek(start)
-                raise
+        start = self._file.tell()
+        try:
+            _write_all(self._file.fileno(), _json(line))
+            if at_once:
+                os.fsync(self._file.fileno())
+        except OSError as error:
+            with suppress(OSError):  # the half line may stay then: a reader drops it
+                self._file.truncate(start)
+                self._file.seek(start)
+            raise run_folder_error(self.folder, error) from error
 
     def _write_json(self, name: str, content: Mapping[str, Any]) -> None:
-        text = json.dumps(self._plain(content), ensure_ascii=False, indent=2, allow_nan=False)
-        with _explain(self.folder):
-            _replace(self.folder / name, text.encode() + b"\n")
+        self._write_file(name, _json(self._plain(content), indent=2))
+
+    def _write_file(self, name: str, data: bytes) -> None:
+        try:
+            write_atomic(self.folder / name, data)
+        except OSError as error:
+            raise run_folder_error(self.folder, error) from error
 
     def _store(self, data: bytes, ending: str) -> dict[str, str]:
         """The bytes as a line holds them: the name of the file that they now lie in."""
         name = _file_of(data, ending)
         if name not in self._images:
-            with _explain(self.folder):
-                _replace(self.folder / name, data)
+            self._write_file(name, data)
             self._images.add(name)
         return {"file": name}
 
     def _plain(self, value: Any) -> Any:
         """The value as JSON holds it: pictures in files, nothing secret, no float that JSON lacks."""
+        return self._with_stored_bytes(self._redactor.value(value, _format_words()))
+
+    def _with_stored_bytes(self, value: Any) -> Any:
         match value:
             case {"data": bytes(data), "mime": "image/png" | "image/jpeg" as mime}:
                 rest = {key: item for key, item in value.items() if key != "data"}
-                return {"data": self._store(data, _ENDINGS[mime]), **self._plain(rest)}
+                return {"data": self._store(data, _ENDINGS[mime]), **self._with_stored_bytes(rest)}
             case bytes():
                 return self._store(value, ".bin")
-            case str() | PurePath():
-                return _encodable(self._redactor.text(str(value)))
             case float() if not isfinite(value):
                 return str(value)  # the fields that are floats read it back as one
-            case Mapping():
-                return {_encodable(str(key)): self._field(key, item) for key, item in value.items()}
-            case list() | tuple() | set() | frozenset():
-                return [self._plain(item) for item in value]
+            case dict():
+                return {str(key): self._with_stored_bytes(item) for key, item in value.items()}
+            case list():
+                return [self._with_stored_bytes(item) for item in value]
             case _:
                 return value
 
-    def _field(self, name: object, value: Any) -> Any:
-        """The value of a field; a word or a digest that the format itself writes there is never redacted."""
-        if isinstance(value, str) and ((name, value) in _words() or _is_digest(name, value)):
-            return value
-        return self._plain(value)
-
 
 def picture_file(picture: Picture) -> str:
-    """Where the picture lies, relative to the folder of every run that it occurs in."""
+    """The path of the picture in the folder of every run that contains it."""
     return _file_of(picture.data, _ENDINGS[picture.mime])
 
 
@@ -247,7 +248,7 @@ class _Reading:
             self._refuse(number, error)
 
     def _with_image(self, found: dict[str, Any]) -> dict[str, Any] | bytes:
-        """The bytes that a `{"file": …}` stands for; anything else as it is."""
+        """The bytes that a `{"file": …}` stands for; any other object unchanged."""
         name = found.get("file")
         if len(found) != 1 or not isinstance(name, str) or not _IMAGE_FILE.fullmatch(name):
             return found
@@ -261,12 +262,12 @@ class _Reading:
     def _refuse(self, number: int, error: Exception) -> NoReturn:
         why = " ".join(str(error).split())[:200]
         raise RunFolderError(
-            f"{str(self._folder / EVENTS)!r}, line {number}: no event of ours: {why}"
+            f"{str(self._folder / EVENTS)!r}, line {number}: not an event of this format: {why}"
         ) from error
 
 
 def _with_new_names(content: dict[str, Any]) -> dict[str, Any]:
-    """The start of a run as version 2 words it."""
+    """The start of a run with the names of version 2."""
     question = content["question"]
     earlier = question.get("earlier")
     if not earlier or "talk" not in earlier:
@@ -280,7 +281,7 @@ def _check_header(path: Path, line: bytes) -> None:
         header = json.loads(line)
         written = header["format"], header["version"]
     except (ValueError, KeyError, TypeError) as error:
-        raise RunFolderError(f"{str(path)!r}: does not begin as a trajectory does") from error
+        raise RunFolderError(f"{str(path)!r}: does not begin like a trajectory") from error
     if written[0] != FORMAT or written[1] not in _READ:
         raise RunFolderError(
             f"{str(path)!r}: is {written[0]} version {written[1]}; this release reads {FORMAT} up to {VERSION}"
@@ -304,7 +305,7 @@ def _message() -> TypeAdapter[Message]:
 
 
 @cache
-def _words() -> frozenset[tuple[str, str]]:
+def _format_words() -> frozenset[tuple[str, str]]:
     """The words of the format: each field of an event that takes one of a closed set, with each of that set."""
     found: set[tuple[str, str]] = set()
     waiting: list[Any] = list(get_args(Event))
@@ -324,17 +325,13 @@ def _literals(hint: Any) -> tuple[Any, ...]:
     return get_args(hint) if get_origin(hint) is Literal else ()
 
 
-def _is_digest(name: object, value: str) -> bool:
-    return name == "sha256" and _DIGEST.fullmatch(value) is not None
-
-
-def _encodable(text: str) -> str:
-    """The text without the lone surrogates, which UTF-8 cannot hold."""
-    return _SURROGATE.sub("\ufffd", text)
-
-
-def _json(line: Mapping[str, Any]) -> str:
-    return json.dumps(line, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+def _json(content: Mapping[str, Any], *, indent: int | None = None) -> bytes:
+    separators = (",", ":") if indent is None else None
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=indent, separators=separators)
+    try:
+        return text.encode() + b"\n"
+    except UnicodeEncodeError:
+        return replace_surrogates(text).encode() + b"\n"
 
 
 def _file_of(data: bytes, ending: str) -> str:
@@ -354,30 +351,3 @@ def _write_all(descriptor: int, data: bytes) -> None:
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
-
-
-def _replace(path: Path, data: bytes) -> None:
-    """Put the file there whole: a crash leaves the old one or the new one, never a part."""
-    part = path.with_name(f"{path.name}.part")
-    try:
-        with part.open("wb", buffering=0) as file:
-            _write_all(file.fileno(), data)
-            os.fsync(file.fileno())
-        part.replace(path)
-    except OSError:
-        with suppress(OSError):  # it may never have come into being
-            part.unlink()
-        raise
-
-
-@contextmanager
-def _explain(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        what = error.strerror or "cannot be written"
-        raise RunFolderError(f"{str(folder)!r}: {what}; choose another --out, or make room there") from error
-    except ValueError as error:  # a NUL in the name
-        raise RunFolderError(
-            f"{str(folder)!r}: no folder can have this name; choose another --out"
-        ) from error

@@ -10,7 +10,7 @@ from PIL import Image
 from pyvision.agent.budget import Limits
 from pyvision.agent.episode import Episode
 from pyvision.agent.strategy import Strategy
-from pyvision.config.provider_limits import EndpointLimits
+from pyvision.config.endpoints import EndpointLimits
 from pyvision.events import Event, ReplyRestarted, TextDelta
 from pyvision.models.cancellation import Cancellation
 from pyvision.models.scripted import Scripted
@@ -72,7 +72,7 @@ class CannedSandbox:
         self.closed += 1
 
 
-class Rehearsal:
+class EpisodeHarness:
     """A strategy driven by scripted replies and canned cells; keeps everything that happened.
 
     `events` are those that a trajectory would hold, `passing` the others; `on_piece` is called with each of those.

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pyvision.conversation import Conversation, _KeptSession
+from pyvision.conversation import Conversation, _SharedSession
 from pyvision.errors import ConfigError
 from pyvision.events import CellRun, Event, ImageDefined, ModelCall, RunEnded, RunStarted
 from pyvision.models.scripted import Scripted
@@ -36,7 +36,7 @@ def sandbox() -> Iterator[Sandbox]:
         yield sandbox
 
 
-def ended(events: Sequence[Event]) -> RunEnded:
+def end_of(events: Sequence[Event]) -> RunEnded:
     (end,) = (event for event in events if isinstance(event, RunEnded))
     return end
 
@@ -53,7 +53,7 @@ def test_a_second_question_finds_the_variables_and_the_pictures_of_the_first(san
     first = list(conversation.ask("How large?", [picture(40, 30)]))
     second = list(conversation.ask("And this?", [picture(7, 5)]))
     conversation.close()
-    assert (ended(first).outcome.answer, ended(second).outcome.answer) == ("1", "2")
+    assert (end_of(first).outcome.answer, end_of(second).outcome.answer) == ("1", "2")
     assert results(second)[0].text == "(40, 30) (7, 5)\n"
 
 
@@ -116,7 +116,7 @@ def test_a_stopped_cell_leaves_the_kernel_its_variables(sandbox: Sandbox) -> Non
         a_task(cell("kept = 5"), cell(SLEEP), cell("print(kept)"), boxed(2)), announcing
     )
     announcing.on_begun = threading.Thread(target=conversation.stop).start
-    assert ended(list(conversation.ask("?"))).outcome.end_reason == "interrupted"
+    assert end_of(list(conversation.ask("?"))).outcome.end_reason == "interrupted"
     assert results(list(conversation.ask("?")))[0].text == "5\n"
     conversation.close()
 
@@ -129,7 +129,7 @@ def test_what_a_stopped_cell_has_put_out_is_recorded(sandbox: Sandbox) -> None:
     conversation.close()
     (result,) = results(events)
     assert result.text == "seen\n"
-    assert ended(events).outcome.error == "stopped by the caller while waiting for a cell"
+    assert end_of(events).outcome.error == "stopped by the caller while waiting for a cell"
 
 
 class Interruptible(CannedSandbox):
@@ -143,8 +143,8 @@ class Interruptible(CannedSandbox):
 
 def test_an_episode_that_ends_late_interrupts_no_cell_of_the_next_question() -> None:
     sandbox = Interruptible()
-    kept = _KeptSession(sandbox)
-    earlier, now = kept.open({}), kept.open({})
+    rest = _SharedSession(sandbox)
+    earlier, now = rest.open({}), rest.open({})
     earlier.close()
     assert sandbox.interrupts == 0
     now.close()
@@ -171,9 +171,9 @@ def test_a_model_that_hangs_does_not_keep_a_stopped_question_alive() -> None:
         events.append(event)
         if isinstance(event, RunStarted):
             conversation.stop()
-    assert ended(events).outcome.end_reason == "interrupted"
+    assert end_of(events).outcome.end_reason == "interrupted"
     conversation.task = a_task(boxed(2))
-    assert ended(list(conversation.ask("And now?"))).outcome.answer == "2"
+    assert end_of(list(conversation.ask("And now?"))).outcome.answer == "2"
     model.go.set()
 
 
@@ -184,7 +184,7 @@ def test_an_edited_cell_runs_in_place_of_the_old_one_and_the_question_goes_on() 
     list(conversation.ask("How many?"))
     assert conversation.cells == ("a = 1", "b = 22")
     events = list(conversation.go_on("c = 3", cell=0))
-    assert ended(events).outcome.answer == "2"
+    assert end_of(events).outcome.answer == "2"
     assert sandbox.cells == ["a = 1", "b = 22", "c = 3"]
     messages = "".join(message.text for message in model.requests[-1])
     assert "c = 3" in messages
@@ -245,5 +245,5 @@ def test_a_closed_conversation_starts_no_kernel() -> None:
     sandbox = CannedSandbox([printed("")])
     conversation = Conversation(a_task(cell("1")), sandbox)
     conversation.close()
-    assert ended(list(conversation.ask("?"))).outcome.end_reason == "sandbox_error"
+    assert end_of(list(conversation.ask("?"))).outcome.end_reason == "sandbox_error"
     assert sandbox.opened == 0

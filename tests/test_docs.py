@@ -64,8 +64,8 @@ def dead_links(page: Path) -> Iterator[str]:
 
 def commands(page: Path) -> list[list[str]]:
     """The words of every command in the console blocks, without what the shell does for it."""
-    joined = "".join(blocks(page, "console")).replace("\\\n", " ")
-    lines = [line.removeprefix("$ ") for line in joined.splitlines() if line.startswith("$ ")]
+    joined_text = "".join(blocks(page, "console")).replace("\\\n", " ")
+    lines = [line.removeprefix("$ ") for line in joined_text.splitlines() if line.startswith("$ ")]
     return [shlex.split(command) for line in lines for command in line.split(" && ")]
 
 

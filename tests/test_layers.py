@@ -54,7 +54,6 @@ HEAVY = {
 PROGRAMS = ("programs",)  # folders of the sandbox that hold data
 LOADED_BY_ITS_USER = (  # when it is used: they are made of its classes
     "sandbox.jupyter.provisioner",
-    "pyvision.models.deadlines",
     "pyvision.demo.page",
     "pyvision.experiments.avis_study.page",
 )

@@ -22,9 +22,9 @@ open_samples("rows.jsonl")
 
 def loaded(program: str, package: str, folder: Path) -> set[str]:
     """The modules and packages directly below a package that a program loads."""
-    shown = f"{program}\nimport sys; print(*sys.modules)"
+    displayed = f"{program}\nimport sys; print(*sys.modules)"
     done = subprocess.run(
-        [sys.executable, "-c", shown], capture_output=True, text=True, check=True, timeout=60, cwd=folder
+        [sys.executable, "-c", displayed], capture_output=True, text=True, check=True, timeout=60, cwd=folder
     )
     below = package.count(".") + 2
     return {

@@ -10,7 +10,7 @@ import pytest
 import pyvision
 from pyvision.agent.budget import Limits
 from pyvision.agent.strategy import Strategy
-from pyvision.config.provider_limits import EndpointLimits
+from pyvision.config.endpoints import EndpointLimits
 from pyvision.errors import ConfigError, EndReason, ImageError, ModelError
 from pyvision.events import CellRun, Event, ModelCall, ReplyRestarted, RunEnded, RunStarted, TextDelta
 from pyvision.models.factory import ResolvedModel
@@ -125,7 +125,7 @@ def test_the_kernel_is_closed_however_the_question_ends() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "expected"),
     [
         ({"text": "  "}, "--question"),
         ({"text": "?", "strategy": "magic"}, "code_loop, direct"),
@@ -137,9 +137,9 @@ def test_the_kernel_is_closed_however_the_question_ends() -> None:
     ],
 )
 def test_what_cannot_be_used_is_one_line_that_names_the_way_out(
-    arguments: dict[str, object], told: str
+    arguments: dict[str, object], expected: str
 ) -> None:
-    with pytest.raises(ConfigError, match=told) as caught:
+    with pytest.raises(ConfigError, match=expected) as caught:
         prepare(**arguments)  # type: ignore[arg-type]  # the table holds texts and one dictionary
     assert "\n" not in str(caught.value)
 
@@ -188,7 +188,7 @@ def test_prepare_owns_what_it_builds_and_knows_what_the_endpoint_takes(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # no profile of the doctor's is there
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     task = prepare("?", model="openai")
-    assert [player.is_ours for player in task.resolved_models] == [True]
+    assert [resolved.is_ours for resolved in task.resolved_models] == [True]
     assert task.accepts["default"].pictures == 500
     assert prepare("?", model="offline").accepts["default"] == EndpointLimits()
 

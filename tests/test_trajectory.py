@@ -70,7 +70,7 @@ EVENTS: tuple[Event, ...] = (
 )
 
 
-def written(folder: Path, events: tuple[Event, ...] = EVENTS) -> Path:
+def write_run(folder: Path, events: tuple[Event, ...] = EVENTS) -> Path:
     with TrajectoryWriter(folder, {"strategy": "code_loop"}) as writer:
         for event in events:
             writer.write(event)
@@ -102,33 +102,33 @@ def messages(turns: int) -> tuple[Event, ...]:
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.kind)
 def test_an_event_comes_back_as_it_was(tmp_path: Path, event: Event) -> None:
-    read = read_trajectory(written(tmp_path / "run", (event,)))
+    read = read_trajectory(write_run(tmp_path / "run", (event,)))
     assert read.events == (event,)
     assert read.note is None
 
 
 def test_events_come_back_in_their_order(tmp_path: Path) -> None:
-    assert read_trajectory(written(tmp_path / "run")).events == EVENTS
+    assert read_trajectory(write_run(tmp_path / "run")).events == EVENTS
 
 
 def test_outputs_come_back_in_their_own_classes(tmp_path: Path) -> None:
-    (event,) = read_trajectory(written(tmp_path / "run", (CellRun("x", RESULT),))).events
+    (event,) = read_trajectory(write_run(tmp_path / "run", (CellRun("x", RESULT),))).events
     assert isinstance(event, CellRun)
     assert [type(output) for output in event.result.outputs] == [Stream, Figure, Omitted, Stream]
 
 
 def test_the_first_line_names_format_and_version(tmp_path: Path) -> None:
-    assert lines_of(written(tmp_path / "run"))[0] == {"format": "pyvision-trajectory", "version": 2}
+    assert lines_of(write_run(tmp_path / "run"))[0] == {"format": "pyvision-trajectory", "version": 2}
 
 
 def test_every_line_is_an_object_with_its_kind(tmp_path: Path) -> None:
-    kinds = [line["kind"] for line in lines_of(written(tmp_path / "run"))[1:]]
+    kinds = [line["kind"] for line in lines_of(write_run(tmp_path / "run"))[1:]]
     assert kinds == ["began", "message", "message", "asked", "ran", "ran", "defined", "noted", "ended"]
 
 
 def test_what_only_passes_by_is_not_written(tmp_path: Path) -> None:
     passing: tuple[Event, ...] = (TextDelta("solver", "secret"), ReplyRestarted("solver"))
-    assert read_trajectory(written(tmp_path / "run", (*passing, EVENTS[0]))).events == (EVENTS[0],)
+    assert read_trajectory(write_run(tmp_path / "run", (*passing, EVENTS[0]))).events == (EVENTS[0],)
 
 
 def test_a_run_of_an_earlier_release_is_read_with_what_it_knew(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_a_run_of_an_earlier_release_is_read_with_what_it_knew(tmp_path: Path) -
 
 
 def test_a_picture_is_stored_once_under_its_hash(tmp_path: Path) -> None:
-    files = sorted((written(tmp_path / "run") / "images").iterdir())
+    files = sorted((write_run(tmp_path / "run") / "images").iterdir())
     assert sorted(file.suffix for file in files) == [".jpg", ".png"]
     assert {file.read_bytes() for file in files} == {PNG, JPEG}
 
@@ -190,7 +190,7 @@ def test_no_text_holds_a_picture_or_a_secret(tmp_path: Path) -> None:
 def test_the_file_grows_with_the_talk_and_not_with_its_square(tmp_path: Path) -> None:
     sizes = []
     for turns in (20, 40):
-        folder = written(tmp_path / str(turns), messages(turns))
+        folder = write_run(tmp_path / str(turns), messages(turns))
         sizes.append((folder / "events.jsonl").stat().st_size)
         assert read_trajectory(folder).events == messages(turns)
     assert sizes[1] < 2.3 * sizes[0]
@@ -238,24 +238,24 @@ def test_a_run_that_goes_on_has_no_summary(tmp_path: Path) -> None:
 
 
 def test_no_half_written_file_is_left(tmp_path: Path) -> None:
-    assert not list(written(tmp_path / "run").rglob("*.part"))
+    assert not list(write_run(tmp_path / "run").rglob("*.part"))
 
 
 def test_the_file_of_a_picture_is_known_without_the_folder(tmp_path: Path) -> None:
-    folder = written(tmp_path / "run")
+    folder = write_run(tmp_path / "run")
     assert (folder / picture_file(PICTURE)).read_bytes() == PNG
     assert (folder / picture_file(PHOTO)).read_bytes() == JPEG
 
 
 def test_a_folder_that_holds_a_run_is_refused_and_kept(tmp_path: Path) -> None:
-    folder = written(tmp_path / "run")
+    folder = write_run(tmp_path / "run")
     assert "already holds a run; choose another --out" in refusal(lambda: TrajectoryWriter(folder, {}))
     assert read_trajectory(folder).events == EVENTS
 
 
 def test_an_empty_folder_is_taken(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
-    assert read_trajectory(written(tmp_path / "run")).events == EVENTS
+    assert read_trajectory(write_run(tmp_path / "run")).events == EVENTS
 
 
 def test_a_file_in_place_of_the_folder_is_refused(tmp_path: Path) -> None:
@@ -281,7 +281,7 @@ def test_a_folder_without_permission_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_last_line_cut_short_is_dropped_and_said(tmp_path: Path) -> None:
-    path = written(tmp_path / "run") / "events.jsonl"
+    path = write_run(tmp_path / "run") / "events.jsonl"
     path.write_bytes(path.read_bytes()[:-10])
     read = read_trajectory(tmp_path / "run")
     assert read.events == EVENTS[:-1]
@@ -290,7 +290,7 @@ def test_a_last_line_cut_short_is_dropped_and_said(tmp_path: Path) -> None:
 
 
 def test_nothing_is_lost_before_a_cut_wherever_it_is(tmp_path: Path) -> None:
-    path = written(tmp_path / "run") / "events.jsonl"
+    path = write_run(tmp_path / "run") / "events.jsonl"
     whole = path.read_bytes()
     for length in range(whole.index(b"\n") + 1, len(whole), 7):
         path.write_bytes(whole[:length] + b"\0" * (length % 3))
@@ -299,7 +299,7 @@ def test_nothing_is_lost_before_a_cut_wherever_it_is(tmp_path: Path) -> None:
 
 
 def test_a_damaged_line_in_the_middle_is_named(tmp_path: Path) -> None:
-    path = written(tmp_path / "run") / "events.jsonl"
+    path = write_run(tmp_path / "run") / "events.jsonl"
     lines = path.read_bytes().split(b"\n")
     lines[5] = lines[5][:30]
     path.write_bytes(b"\n".join(lines))
@@ -310,13 +310,13 @@ def test_a_damaged_line_in_the_middle_is_named(tmp_path: Path) -> None:
     "line", ['{"kind":"dreamt"}', '{"kind":"ended"}', "[]", "3", '{"kind":"asked","messages":[7]}']
 )
 def test_a_line_that_is_no_event_is_named(tmp_path: Path, line: str) -> None:
-    with (written(tmp_path / "run") / "events.jsonl").open("a") as file:
+    with (write_run(tmp_path / "run") / "events.jsonl").open("a") as file:
         file.write(f"{line}\n")
-    assert "line 11: no event of ours" in refusal(lambda: read_trajectory(tmp_path / "run"))
+    assert "line 11: not an event of this format" in refusal(lambda: read_trajectory(tmp_path / "run"))
 
 
 def test_another_version_is_refused(tmp_path: Path) -> None:
-    path = written(tmp_path / "run") / "events.jsonl"
+    path = write_run(tmp_path / "run") / "events.jsonl"
     path.write_text(path.read_text("utf-8").replace('"version":2', '"version":7', 1), "utf-8")
     assert "version 7; this release reads pyvision-trajectory up to 2" in refusal(
         lambda: read_trajectory(tmp_path / "run")
@@ -326,7 +326,7 @@ def test_another_version_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", ["", "\n", "hello\n", "{}\n", "[]\n"])
 def test_a_file_of_another_kind_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "events.jsonl").write_text(content)
-    assert "does not begin as a trajectory" in refusal(lambda: read_trajectory(tmp_path))
+    assert "does not begin like a trajectory" in refusal(lambda: read_trajectory(tmp_path))
 
 
 def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
@@ -334,7 +334,7 @@ def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_missing_picture_is_named(tmp_path: Path) -> None:
-    for file in (written(tmp_path / "run") / "images").iterdir():
+    for file in (write_run(tmp_path / "run") / "images").iterdir():
         file.unlink()
     assert "images/" in refusal(lambda: read_trajectory(tmp_path / "run"))
 
@@ -342,12 +342,12 @@ def test_a_missing_picture_is_named(tmp_path: Path) -> None:
 def test_no_line_leads_to_a_file_outside_the_images(tmp_path: Path) -> None:
     (tmp_path / "key.png").write_bytes(b"secret")
     event = Note("look", {"picture": {"file": "images/../../key.png"}, "other": {"file": "/etc/passwd"}})
-    assert read_trajectory(written(tmp_path / "run", (event,))).events == (event,)
+    assert read_trajectory(write_run(tmp_path / "run", (event,))).events == (event,)
 
 
 def test_a_lone_surrogate_is_replaced(tmp_path: Path) -> None:
     event = ModelCall("solver", "m", (Message("user", (Text("a\ud800b"),)),), Reply("\udfff"), 0.1)
-    (read,) = read_trajectory(written(tmp_path / "run", (event,))).events
+    (read,) = read_trajectory(write_run(tmp_path / "run", (event,))).events
     assert isinstance(read, ModelCall)
     assert (read.messages[0].text, read.reply.text) == ("a\ufffdb", "\ufffd")
 
@@ -359,7 +359,7 @@ def test_any_text_comes_back(tmp_path_factory: pytest.TempPathFactory, texts: li
     events = tuple(
         ModelCall("solver", "m", (Message("user", (Text(text),)),), Reply(text), 0.0) for text in texts
     )
-    assert read_trajectory(written(folder, events)).events == events
+    assert read_trajectory(write_run(folder, events)).events == events
 
 
 FILLING = dedent("""

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from math import inf
 
 from pyvision.agent.context import Request
 from pyvision.config.prices import Price
 from pyvision.errors import EndReason, LimitReached
 from pyvision.types import Usage
 
-_NEARLY = 0.9  # the share of a budget after which the next reply has to be the last
+_NEARLY = 0.9  # the share of a budget after which the next reply must be the last
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Budgets of one question; None means no limit.
 
-    Turns are replies to the strategy; what its tools ask of models is no turn, but counts otherwise. Tokens count input
+    Turns are replies to the strategy; requests of its tools are not turns, but count otherwise. Tokens count input
     and output of every reply. A picture counts once, however often the conversation that holds it is sent; bytes
     count every time, pictures as base64. Cost is in the currency of the price table. Pictures, bytes and uses of
-    tools are known beforehand and never overshot, the others by no more than the one call under way.
+    tools are known beforehand and never exceeded, the others by at most the current call.
     """
 
     max_turns: int = 20
@@ -46,9 +47,9 @@ class _Meter:
         """Raises LimitReached when the budget is spent, or does not hold so much more."""
         if self.limit is None or (self.spent < self.limit and self.spent + more <= self.limit):
             return
-        told = f"{self.spent:,.6g} of {self.limit:,.6g} {self.unit} are spent"
+        spent = f"{self.spent:,.6g} of {self.limit:,.6g} {self.unit} are spent"
         needed = f" and {more:,.6g} more are needed" if more else ""
-        raise LimitReached(self.reason, f"{told}{needed}; allow more with {self.flag}")
+        raise LimitReached(self.reason, f"{spent}{needed}; allow more with {self.flag}")
 
     @property
     def is_nearly_spent(self) -> bool:
@@ -56,11 +57,15 @@ class _Meter:
 
 
 class Budget:
-    """Counts what a question spends. `cost` stays None until a reply had a price."""
+    """Counts what a question spends. `cost` stays None until a reply had a price.
+
+    deadline: of time.monotonic(), when the time is spent.
+    """
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self.usage = Usage()
+        self._tokens = 0
         self.turns = 0
         self.uses = 0
         self.bytes = 0
@@ -68,25 +73,26 @@ class Budget:
         self._pictures: set[str] = set()
         self._request_bytes = 0  # of the latest one
         self._began = time.monotonic()
+        self.deadline = self._began + (inf if limits.max_seconds is None else limits.max_seconds)
 
     @property
     def seconds(self) -> float:
         return time.monotonic() - self._began
 
     @property
-    def seconds_left(self) -> float | None:
-        limit = self.limits.max_seconds
-        return None if limit is None else max(0.0, limit - self.seconds)
-
-    @property
     def turns_left(self) -> int:
         return self.limits.max_turns - self.turns
 
-    def check(self, *, for_tool: bool = False) -> None:
-        """Raises LimitReached when nothing is left to ask a model with; a tool asks also after the last turn."""
-        turns, *others = self._spent_by_replies()
-        for meter in (*(() if for_tool else (turns,)), *others, self._time()):
+    def check(self, *, for_tool: bool = False) -> float | None:
+        """The seconds that are left for one more reply, None without a limit; a tool may ask after the last turn too.
+
+        Raises LimitReached when nothing is left to ask a model with.
+        """
+        turns, *others = self._meters_of_replies()
+        time_meter = self._time_meter()
+        for meter in (*(() if for_tool else (turns,)), *others, time_meter):
             meter.check()
+        return None if time_meter.limit is None else time_meter.limit - time_meter.spent
 
     def use(self) -> None:
         """Count the use of a tool. Raises LimitReached when no more are left."""
@@ -95,14 +101,14 @@ class Budget:
 
     def check_time(self) -> None:
         """Raises LimitReached when the time is spent."""
-        self._time().check()
+        self._time_meter().check()
 
     def send(self, request: Request) -> None:
         """Count a request that is about to go out. Raises LimitReached when it would overshoot a budget."""
         pictures = {sent.sha256 for sent in request.sent}
         if new := pictures - self._pictures:
-            self._sent_pictures().check(more=len(new))
-        self._sent_bytes().check(more=request.size_bytes)
+            self._picture_meter().check(more=len(new))
+        self._byte_meter().check(more=request.size_bytes)
         self._pictures |= pictures
         self.bytes += request.size_bytes
         self._request_bytes = request.size_bytes
@@ -111,6 +117,7 @@ class Budget:
         """Count a reply."""
         self.turns += not for_tool
         self.usage += usage
+        self._tokens += usage.total
         if price is not None:
             self.cost = (self.cost or 0.0) + price.of(usage)
 
@@ -121,24 +128,24 @@ class Budget:
         most = self.limits.max_bytes
         if most is not None and self.bytes + 2 * self._request_bytes > most:  # requests only grow
             return "byte_limit"
-        _, *meters = self._spent_by_replies()
-        meters += [self._sent_pictures(), self._time()]
+        _, *meters = self._meters_of_replies()
+        meters += [self._picture_meter(), self._time_meter()]
         return next((meter.reason for meter in meters if meter.is_nearly_spent), None)
 
-    def _spent_by_replies(self) -> tuple[_Meter, ...]:
+    def _meters_of_replies(self) -> tuple[_Meter, ...]:
         limits = self.limits
         return (
             _Meter("turn_limit", "turns", self.turns, limits.max_turns, "--max-turns"),
-            _Meter("token_limit", "tokens", self.usage.total, limits.max_tokens, "--max-tokens"),
+            _Meter("token_limit", "tokens", self._tokens, limits.max_tokens, "--max-tokens"),
             _Meter("cost_limit", "units of money", self.cost or 0.0, limits.max_cost, "--max-cost"),
         )
 
-    def _sent_pictures(self) -> _Meter:
+    def _picture_meter(self) -> _Meter:
         spent = len(self._pictures)
         return _Meter("picture_limit", "pictures", spent, self.limits.max_pictures, "--max-pictures")
 
-    def _sent_bytes(self) -> _Meter:
+    def _byte_meter(self) -> _Meter:
         return _Meter("byte_limit", "bytes", self.bytes, self.limits.max_bytes, "--max-bytes")
 
-    def _time(self) -> _Meter:
+    def _time_meter(self) -> _Meter:
         return _Meter("time_limit", "seconds", self.seconds, self.limits.max_seconds, "--max-seconds")

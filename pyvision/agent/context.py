@@ -1,9 +1,9 @@
-"""What goes out to a model: the conversation with its pictures fitted, and figures left out where there are too many.
+"""Pack a conversation for a model: fit its images, and leave out old figures where there are too many.
 
 The conversation of a strategy is only ever appended to, and so is what is sent, until a limit of the endpoint is met.
-Then the oldest figures give way to a line with their handle, down to half the limit at once, so that the endpoint's
-prompt cache breaks once and not with every turn. Figures of the last turn go only where they must, and the images of
-the question last of all. What was left out stays out; the model gets it back by showing `image_clue_k` again.
+Then a line with the name replaces each of the oldest figures, down to half the limit at once, so that the endpoint's
+prompt cache is invalidated once and not with every turn. Figures of the last turn are left out only if necessary, and
+the images of the question last of all. What was left out stays out; the model can show `image_clue_k` again.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from pyvision.config.provider_limits import EndpointLimits
+from pyvision.config.endpoints import EndpointLimits
 from pyvision.errors import LimitReached, ModelError
 from pyvision.events import Sent
 from pyvision.images.fit import Fitted, fit
@@ -73,7 +73,7 @@ class ContextWindow:
         self._check(len(places), size)
         return Request(
             tuple(self._pack(message) for message in messages),
-            tuple(self._sent(place) for place in places),
+            tuple(self._describe_sent(place) for place in places),
             size,
             tuple(place.name or "" for place in leaving),
         )
@@ -82,8 +82,8 @@ class ContextWindow:
         """Whether the conversation may be sent again, smaller:
         the endpoint told its limit, or the conversation is too long for it.
         """
-        if told := _MOST_PICTURES.search(str(error)):
-            pictures = int(told[1] or told[2])
+        if limit := _MOST_PICTURES.search(str(error)):
+            pictures = int(limit[1] or limit[2])
             is_news = pictures < self._accepts.pictures
             self._accepts = replace(self._accepts, pictures=min(pictures, self._accepts.pictures))
             return is_news
@@ -126,10 +126,10 @@ class ContextWindow:
             return
         accepts, way = self._accepts, "give fewer or smaller images, or a model that accepts more"
         if count > accepts.pictures:
-            told = f"{count} pictures do not go into one request of at most {accepts.pictures}"
-            raise LimitReached("picture_limit", f"{told}; {way}")
-        told = f"{size:,} bytes do not go into one request of at most {accepts.request_bytes:,}"
-        raise LimitReached("byte_limit", f"{told}; {way}")
+            what = f"{count} images do not fit into one request of at most {accepts.pictures}"
+            raise LimitReached("picture_limit", f"{what}; {way}")
+        what = f"{size:,} bytes do not fit into one request of at most {accepts.request_bytes:,}"
+        raise LimitReached("byte_limit", f"{what}; {way}")
 
     def _render(self, messages: Sequence[Message]) -> list[_Place]:
         return [
@@ -164,7 +164,7 @@ class ContextWindow:
         name = f"image_clue_{_number(message.parts, at)}"
         return Text(render("episode/left_out.md", name=name, width=picture.width, height=picture.height))
 
-    def _sent(self, place: _Place) -> Sent:
+    def _describe_sent(self, place: _Place) -> Sent:
         fitted, sha256 = self._fit(place.picture)
         sent = fitted.picture
         return Sent(place.name, sha256, sent.width, sent.height, fitted.scale_x, fitted.scale_y)

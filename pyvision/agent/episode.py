@@ -1,4 +1,4 @@
-"""All that a strategy may touch while it answers one question; budgets and record are kept here."""
+"""What a strategy works with while it answers one question: models, cells, tools, within its budgets."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import Any, Protocol
 
 from pyvision.agent.budget import Budget, Limits
 from pyvision.agent.context import ContextWindow, Request
+from pyvision.config.endpoints import EndpointLimits
 from pyvision.config.prices import Price
-from pyvision.config.provider_limits import EndpointLimits
 from pyvision.errors import (
     ConfigError,
     EndReason,
@@ -26,8 +26,8 @@ from pyvision.errors import (
 )
 from pyvision.events import CellRun, Event, ImageDefined, ModelCall, Note, ReplyRestarted, TextDelta, ToolRun
 from pyvision.images.read import decode
-from pyvision.models.cancellation import Cancellation
-from pyvision.models.streaming import interruptible, stream_of
+from pyvision.models.cancellation import Cancellation, interruptible
+from pyvision.models.streaming import stream_of
 from pyvision.tools.cell_functions import host_functions
 from pyvision.types import (
     Message,
@@ -81,8 +81,8 @@ class _Cell:
 class Episode:
     """The verbs of a strategy: ask a model, run a cell, use a tool, name a figure, note a remark.
 
-    Opens the kernel on the first `run` and holds it until `close`. Every verb becomes an event. Used by one
-    thread at a time, but for what the functions of a cell do while `run` waits for it.
+    Opens the kernel on the first `run` and keeps it until `close`. Every verb becomes an event. One thread may use it
+    at a time, except that functions of a cell may use it while `run` waits for that cell.
     """
 
     def __init__(  # noqa: PLR0913 - each is one thing that a question is answered with
@@ -120,7 +120,7 @@ class Episode:
 
     @property
     def interruption(self) -> str:
-        """What to report of an interrupt: who stopped the episode, and what it was waiting for."""
+        """The report of an interrupt: who stopped the episode, and what it was waiting for."""
         what = self._waiting_for
         return f"stopped by the caller while waiting for {what}" if what else "stopped by the caller"
 
@@ -151,7 +151,7 @@ class Episode:
     def ask(
         self, role: str, messages: Sequence[Message], *, stop: tuple[str, ...] = (), logprobs: bool = False
     ) -> Reply:
-        """One reply of the model that plays this role, to the conversation as its endpoint can take it (`sending`).
+        """One reply of the model of this role, to the conversation packed for its endpoint (`agent.context`).
 
         Raises LimitReached when a budget is spent or the conversation is too long, ModelError when the endpoint fails.
         """
@@ -161,20 +161,19 @@ class Episode:
         self, role: str, messages: Sequence[Message], sampling: Sampling, *, for_tool: bool = False
     ) -> Reply:
         self._cancellation.check()
-        self._budget.check(for_tool=for_tool)
+        seconds_left = self._budget.check(for_tool=for_tool)
         model = self._models.get(role) or self._models[DEFAULT_ROLE]
         began = time.monotonic()
-        timed = replace(sampling, seconds=self._budget.seconds_left)
-        request, reply = self._reply(role, model, messages, timed)
+        request, reply = self._reply(role, model, messages, replace(sampling, seconds=seconds_left))
         self._budget.receive(reply.usage, self._prices.get(model.name), for_tool=for_tool)
         seconds = time.monotonic() - began
         self._watch(ModelCall(role, model.name, request.messages, reply, seconds, request.sent))
         return reply
 
     def expect_code(self) -> None:
-        """Say that cells will follow: what they need starts while the model thinks.
+        """Start what cells need while the model thinks.
 
-        Raises sandbox.SandboxError where nothing can run, before the model was paid for.
+        Raises sandbox.SandboxError if no cell can run, before the model has cost anything.
         """
         self._sandbox.warm_up()
 
@@ -188,34 +187,36 @@ class Episode:
     ) -> CellResult:
         """Run one cell in the question's kernel, which holds its images. What the code does is data.
 
-        trace: tell which lines ran, and what they changed. tools: the names of tools that the cell may call as
-        `host.NAME(…)`. functions: what else it may call so; they run while it waits, may call `use`, and what they
-        raise is raised in the cell.
-        Raises LimitReached when time is spent, sandbox.SandboxError when no kernel can be had; and after the cell what
-        `use` raised in it, as a cell that catches a spent budget must not go on for ever.
+        trace: record which lines ran, and what they changed. tools: the names of tools that the cell may call as
+        `host.NAME(…)`. functions: other functions that it may call like this; they run while the cell waits, may call
+        `use`, and what they raise is raised in the cell.
+        Raises LimitReached when time is spent, sandbox.SandboxError if there is no kernel; and after the cell what
+        `use` raised in it, since a cell that catches a spent budget must not run for ever.
         """
         self._check_time()
-        session = self._open_session()
-        self._check_time()  # opening took a while
+        session = self._session
+        if session is None:
+            session = self._open_session()
+            self._check_time()  # opening took a while
         callable_in_cell = host_functions(self.use, tools) | dict(functions or {})
         run = partial(session.run, code, trace=trace, functions=callable_in_cell or None)
         self._cell = _Cell()
         try:
             with self._waiting("a cell"), self._cancellation.on_cancel(session.close):
-                result = self._ran(code, run, session)
+                result = self._run_interruptibly(code, run, session)
         finally:
             cell, self._cell = self._cell, None
         if cell.ended_by is not None:
             raise cell.ended_by
         return result
 
-    def _ran(self, code: str, run: Callable[[], CellResult], session: Session) -> CellResult:
-        """The result of a cell, recorded; that of one which Ctrl-C ended is recorded with what it has put out.
+    def _run_interruptibly(self, code: str, run: Callable[[], CellResult], session: Session) -> CellResult:
+        """The result of a cell, recorded; a cell that Ctrl-C ends is recorded with its output so far.
 
-        Only the main thread gets a KeyboardInterrupt, so there the cell runs in a thread of its own.
+        Only the main thread gets a KeyboardInterrupt, so there the cell runs in a separate thread.
         """
         if threading.current_thread() is not threading.main_thread():
-            return self._recorded(code, run())
+            return self._record_cell(code, run())
         with ThreadPoolExecutor(1, "cell") as thread:
             running: Future[CellResult] | None = None
             try:
@@ -225,12 +226,12 @@ class Episode:
                 session.interrupt()
                 with suppress(TimeoutError, SandboxError):
                     if running is not None:
-                        self._recorded(code, running.result(_INTERRUPTED_S))
+                        self._record_cell(code, running.result(_INTERRUPTED_S))
                 session.close()  # ends a cell that does not let itself be interrupted
                 raise
-        return self._recorded(code, result)
+        return self._record_cell(code, result)
 
-    def _recorded(self, code: str, result: CellResult) -> CellResult:
+    def _record_cell(self, code: str, result: CellResult) -> CellResult:
         self.cells += 1
         self._watch(CellRun(code, result))
         return result
@@ -241,17 +242,17 @@ class Episode:
         return self._tools
 
     def use(self, tool: str, request: ToolRequest) -> Observation:
-        """What a tool makes of a request; when it cannot do it, the observation says why.
+        """The observation of a tool; if the tool fails, the observation says why.
 
         Raises LimitReached when time or uses are spent or a model that it asks has no budget left, ModelError when that
-        model's endpoint fails, and ConfigError for a tool that is not there or that the user has to fix. The first of
-        these that a cell causes ends the question after the cell; until then every use raises ToolError.
+        model's endpoint fails, and ConfigError for a tool that does not exist or that the user has to fix. The first of
+        these that a cell causes ends the question after the cell; until then every further use raises ToolError.
         """
         cell = self._cell
         if cell is None:
             return self._use(tool, request)
         if cell.ended_by is not None:
-            raise ToolError("the run is ending; no tool can be used any more")
+            raise ToolError("the run is ending; tools can no longer be used")
         try:
             return self._use(tool, request)
         except PyVisionError as error:
@@ -277,9 +278,9 @@ class Episode:
         return self._ask(role, messages, Sampling(), for_tool=True)
 
     def define(self, figures: Sequence[Figure]) -> tuple[tuple[str, Picture], ...]:
-        """Give figures the next free names `image_clue_k`, as variables in the kernel too.
+        """Give figures the next free names `image_clue_k`, also as variables in the kernel.
 
-        A figure that turns out not to be a picture is left out and noted.
+        A figure that is not a readable image is left out and noted.
         """
         named: list[tuple[str, Picture]] = []
         for figure in figures:
@@ -296,7 +297,7 @@ class Episode:
         return tuple(named)
 
     def note(self, label: str, **data: Any) -> None:
-        """Record something about the strategy's own course; the data must be plain values."""
+        """Record a remark about the progress of the strategy; the data must be plain values."""
         self._watch(Note(label, data))
 
     def last_call(self) -> EndReason | None:
@@ -318,14 +319,14 @@ class Episode:
     def _reply(
         self, role: str, model: Model, messages: Sequence[Message], sampling: Sampling, *, again: bool = True
     ) -> tuple[Request, Reply]:
-        """What was sent and what came back; once more where the endpoint said that it was too much."""
+        """The request and its reply; sent again, smaller, if the endpoint said that it was too large."""
         request = self._pack(role, messages)
         try:
             return request, self._listen(role, model, request.messages, sampling)
         except ModelError as error:
             if again and self._context_window(role).evict(error, messages):
                 return self._reply(role, model, messages, sampling, again=False)
-            self._check_time()  # what the endpoint could not do in the time that was left is no fault of it
+            self._check_time()  # a failure because our time is up is not the fault of the endpoint
             if error.kind == "context":
                 raise LimitReached("context_overflow", str(error)) from error
             raise
@@ -352,7 +353,10 @@ class Episode:
             for piece in pieces:
                 if isinstance(piece, Reply):
                     return piece
-                self._check_time()
+                if (
+                    time.monotonic() >= self._budget.deadline
+                ):  # a model of the caller's may ignore `Sampling.seconds`
+                    self._budget.check_time()
                 self._watch(
                     self._restart(role, model, piece)
                     if isinstance(piece, Restart)
@@ -367,19 +371,20 @@ class Episode:
 
     @contextmanager
     def _waiting(self, what: str) -> Iterator[None]:
-        """Remember what is waited for; after a cancellation it stays, so that it can be reported."""
+        """Remember what the episode waits for; after a cancellation it stays, so that it can be reported."""
         before, self._waiting_for = self._waiting_for, what
         try:
             yield
         except Exception:
-            self._waited(before)
+            self._end_wait(before)
             raise
-        self._waited(before)
+        self._end_wait(before)
 
-    def _waited(self, before: str) -> None:
+    def _end_wait(self, before: str) -> None:
         if not self._cancellation.is_cancelled:
             self._waiting_for = before
 
     def _check_time(self) -> None:
         self._cancellation.check()
-        self._budget.check_time()
+        if time.monotonic() >= self._budget.deadline:
+            self._budget.check_time()

@@ -1,4 +1,4 @@
-"""How a run is configured, as its folder and the fingerprint of an experiment hold it."""
+"""The settings of a run, as its folder and the fingerprint of an experiment record them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sandbox import Policy
 class RunConfig:
     """All settings of one run, without secrets.
 
-    strategy: its name. options: its fields. model: the common one. roles: role -> the model that plays it instead.
+    strategy: its name. options: its fields. model: of all roles but `roles`. roles: role -> its own model.
     tools: tool -> PROVIDER[:WHERE]. images: the files of the question.
     """
 
@@ -28,11 +28,11 @@ class RunConfig:
     images: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """As config.json holds it."""
+        """The content of config.json."""
         return {**self.shared(), "images": list(self.images)}
 
     def shared(self) -> dict[str, Any]:
-        """The same without the images: what all questions of an experiment have in common."""
+        """The settings without the images: what all questions of an experiment have in common."""
         return {
             "strategy": self.strategy,
             "options": dict(self.options),

@@ -1,18 +1,24 @@
-"""What a strategy is: a way of reasoning that works with an Episode."""
+"""What a strategy is: a way of reasoning that works with an Episode; and how its options are set."""
 
 from __future__ import annotations
 
-from typing import Protocol
+import types
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Any, Literal, Protocol, TypeVar, get_args, get_origin, get_type_hints, overload
 
 from pyvision.agent.episode import Episode
+from pyvision.errors import ConfigError
 from pyvision.types import Answer, Question
+
+Options = TypeVar("Options")
 
 
 class Strategy(Protocol):
     """A way of reasoning: a frozen dataclass whose fields are its options. Holds nothing between questions.
 
-    roles: the names under which it asks models. tools: the names of those it uses. needs: those of them without which
-    it cannot begin. continues: whether it takes up `Question.earlier`. runs_code: whether it runs any cell.
+    roles: the roles in which it asks models. tools: the names of the tools that it uses. needs: those of them that it
+    requires. continues: whether it continues `Question.earlier`. runs_code: whether it runs any cell.
     An option that cannot be used is a ConfigError when the strategy is made.
     """
 
@@ -32,3 +38,44 @@ class Strategy(Protocol):
     def runs_code(self) -> bool: ...
 
     def solve(self, question: Question, episode: Episode) -> Answer: ...
+
+
+@overload
+def with_options(strategy: type[Options], options: Mapping[str, str]) -> Options: ...
+@overload
+def with_options(strategy: Options, options: Mapping[str, str]) -> Options: ...
+def with_options(strategy: Any, options: Mapping[str, str]) -> Any:
+    """The dataclass (or its class, with defaults) with fields set as `--set key=value` says, in their types.
+
+    `none` unsets a field that may be None. Raises ConfigError for unknown keys and values of the wrong type.
+    """
+    kind = strategy if isinstance(strategy, type) else type(strategy)
+    hints = get_type_hints(kind) if options else {}
+    known = {option.name: hints[option.name] for option in fields(kind)} if options else {}
+    values = {key: _convert(kind.__name__, key, value, known) for key, value in options.items()}
+    return strategy(**values) if isinstance(strategy, type) else replace(strategy, **values)
+
+
+def _convert(owner: str, key: str, text: str, known: Mapping[str, Any]) -> Any:
+    from pydantic import TypeAdapter, ValidationError
+
+    if key not in known:
+        options = ", ".join(f"{name} ({_spell(hint)})" for name, hint in known.items())
+        raise ConfigError(
+            f"{owner} has no option {key!r}; " + (f"its options are {options}" if options else "it has none")
+        )
+    hint = known[key]
+    if text.lower() == "none" and types.NoneType in get_args(hint):
+        return None
+    try:
+        return TypeAdapter(hint).validate_strings(text)
+    except ValidationError:
+        raise ConfigError(f"option {key} is {text!r}; it takes {_spell(hint)}") from None
+
+
+def _spell(hint: Any) -> str:
+    if get_origin(hint) is Literal:
+        return " or ".join(repr(choice) for choice in get_args(hint))
+    if get_args(hint):
+        return " or ".join(_spell(part) for part in get_args(hint))
+    return {"NoneType": "none", "Path": "path", "str": "text"}.get(hint.__name__, str(hint.__name__))

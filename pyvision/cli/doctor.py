@@ -26,8 +26,8 @@ def run(options: argparse.Namespace) -> int:
     import os
     from dataclasses import asdict
 
+    from pyvision.config.endpoints import write_profile
     from pyvision.config.model_config import load_model_config
-    from pyvision.config.profiles import write_profile
     from pyvision.doctor import run_probes
 
     config = load_model_config(options.model, options.config, os.environ)

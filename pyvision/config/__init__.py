@@ -1,1 +1,1 @@
-"""Configuration: models, provider limits, endpoint profiles, prices, data folders."""
+"""Configuration: models, endpoints, prices, files, moved modules."""

@@ -1,20 +1,27 @@
-"""Modules under the paths that they had before version 0.2: importing one warns, and gives the module of today."""
+"""Modules under the paths that they had before version 0.2: importing one warns, and gives the module of today.
+
+Every `import pyvision` loads this file, so it imports nothing slow.
+"""
 
 from __future__ import annotations
 
 import warnings
 from importlib import import_module
-from importlib.abc import Loader
-from importlib.machinery import ModuleSpec
-from types import ModuleType
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from importlib.abc import Loader
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
 
 MOVED = {
     "pyvision.budget": "pyvision.agent.budget",
     "pyvision.episode": "pyvision.agent.episode",
-    "pyvision.limits": "pyvision.config.provider_limits",
+    "pyvision.limits": "pyvision.config.endpoints",
     "pyvision.outputs": "pyvision.text.sanitize",
     "pyvision.prices": "pyvision.config.prices",
-    "pyvision.profiles": "pyvision.config.profiles",
+    "pyvision.profiles": "pyvision.config.endpoints",
     "pyvision.prompts": "pyvision.text.prompts",
     "pyvision.replay": "pyvision.runs.replay",
     "pyvision.replies": "pyvision.text.replies",
@@ -26,21 +33,22 @@ MOVED = {
 }
 
 
-def new_name(name: str) -> str | None:
-    """The path of today for a module that has moved, or that lies in a package that has."""
-    for old, new in MOVED.items():
-        if name == old or name.startswith(f"{old}."):
-            return new + name.removeprefix(old)
-    return None
+class DeprecatedModules:
+    """A finder for `sys.meta_path` that knows the old paths, and no other."""
+
+    @staticmethod
+    def find_spec(
+        fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """How to load a module by its old path; None for any other."""
+        if not fullname.startswith("pyvision.") or (new := _new_name(fullname)) is None:
+            return None
+        from importlib.machinery import ModuleSpec
+
+        return ModuleSpec(fullname, cast("Loader", _Loader(new)))
 
 
-def find_moved(name: str) -> ModuleSpec | None:
-    """How to load a module by its old path; None for any other."""
-    new = new_name(name)
-    return None if new is None else ModuleSpec(name, _Moved(new))
-
-
-class _Moved(Loader):
+class _Loader:
     """Gives the module of today in place of the one that was asked for."""
 
     def __init__(self, new: str) -> None:
@@ -55,3 +63,11 @@ class _Moved(Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         module.__spec__ = self._own_spec
+
+
+def _new_name(name: str) -> str | None:
+    """The path of today for a module that has moved, or that lies in a package that has."""
+    for old, new in MOVED.items():
+        if name == old or name.startswith(f"{old}."):
+            return new + name.removeprefix(old)
+    return None

@@ -1,11 +1,11 @@
 """Model configuration: `api_configs/*.json`, the environment and flags become one frozen ModelConfig.
 
-A flag goes before the environment, the environment before the file. A variable that is empty is not set.
+A flag overrides the environment, the environment overrides the file. An empty variable counts as not set.
 
-PYVISION_MODEL        what --model takes, for when neither --model nor --config is given
-PYVISION_MODEL_ID     model           (for a file that names none, or another)
-PYVISION_BASE_URL     base_url        (OPENAI_BASE_URL or ANTHROPIC_BASE_URL too, for files that name no base_url)
-PYVISION_API_KEY      api_key         (before every key of the file, and the variable that it names as api_key_env)
+PYVISION_MODEL        as --model, if neither --model nor --config is given
+PYVISION_MODEL_ID     model
+PYVISION_BASE_URL     base_url        (also OPENAI_BASE_URL or ANTHROPIC_BASE_URL, for files without a base_url)
+PYVISION_API_KEY      api_key         (replaces the keys of the file and of the variable that it names as api_key_env)
 PYVISION_TEMPERATURE  temperature
 PYVISION_MAX_TOKENS   max_tokens
 PYVISION_TIMEOUT_S    timeout_s
@@ -15,7 +15,7 @@ PYVISION_RETRY_S      retry_s
 All but the first concern endpoints only. With neither flag nor PYVISION_MODEL, `openai` is chosen when
 OPENAI_API_KEY is set, `anthropic` when ANTHROPIC_API_KEY is, else `offline`.
 
-The configurations of upstream PyVision are taken as they are: `{"api_key": […], "base_url": …}` (OpenAI, vLLM) and
+The configurations of upstream PyVision work unchanged: `{"api_key": […], "base_url": …}` (OpenAI, vLLM) and
 `{"azure_openai_api_key": […], "azure_openai_endpoint": …}`.
 """
 
@@ -24,24 +24,20 @@ from __future__ import annotations
 import ipaddress
 import json
 import math
-import types
-import typing
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args, overload
+from typing import Any, Literal
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
-from pyvision.config.data_folders import data_folder
+from pyvision.config.files import data_folder
 from pyvision.errors import ConfigError
-
-Options = TypeVar("Options")
 
 OPENAI_URL = "https://api.openai.com/v1"
 ANTHROPIC_URL = "https://api.anthropic.com"
 ENDPOINTS = ("openai", "responses", "anthropic")  # the wires that lead to one
 TABLES = ("families", "limits")  # files of api_configs that hold no configuration
-_UPSTREAM_MODEL = "gpt-4.1"  # what upstream asks where its configuration names no model
+_UPSTREAM_MODEL = "gpt-4.1"  # what upstream uses if its configuration names no model
 _AZURE_VERSION = "2024-10-21"
 _ABOVE_ZERO = (
     "max_tokens",
@@ -137,66 +133,50 @@ class ModelConfig:
 def load_model_config(name: str | None, file: Path | None, environ: Mapping[str, str]) -> ModelConfig:
     """The model of `--model NAME[:MODEL]` or `--config FILE`, or the one the environment chooses.
 
-    Raises ConfigError: one line that names the file or variable, what is wrong with it, and the way out.
+    Raises ConfigError: one line that names the file or variable, what is wrong with it, and the fix.
     """
     if name is None and file is None:
         name = default_model(environ)
-    environ = _set(environ)
-    config = _read(file) if file is not None else _shipped(name or "")
+    environ = _drop_empty(environ)
+    config = _read(file) if file is not None else _load_shipped(name or "")
     if config.wire in ENDPOINTS:
         config = _with_keys(_with_environment(config, environ), environ)
     return _check(config, str(file or name))
 
 
 def without_secrets(config: ModelConfig) -> dict[str, Any]:
-    """What may be written to disk: no key, no password in the URL, only what differs from the default."""
+    """The configuration as it may be written to disk: no secrets, and only what differs from the defaults."""
     base_url = config.base_url and without_credentials(config.base_url)
-    told = asdict(replace(config, api_key=None, api_keys=(), base_url=base_url, extra_body={}))
-    told["extra_body"] = _without_secret_fields(config.extra_body)
+    plain = asdict(replace(config, api_key=None, api_keys=(), base_url=base_url, extra_body={}))
+    plain["extra_body"] = _without_secret_fields(config.extra_body)
     for key in ("file", "api_key_file"):
-        told[key] = str(told[key]) if told[key] else None
+        plain[key] = str(plain[key]) if plain[key] else None
     usual = {option.name: option.default for option in fields(ModelConfig)}
     always = ("timeout_s", "retry_s")
     return {
         key: value
-        for key, value in told.items()
+        for key, value in plain.items()
         if value not in (None, {}, ()) and (key in always or value != usual[key])
     }
 
 
 def secrets(config: ModelConfig) -> tuple[str, ...]:
-    """Every text of the configuration that no file, log or message may hold."""
+    """Every text of the configuration that no file, log or message may contain."""
     parts = urlsplit(config.base_url or "")
-    credential = parts.password or parts.username  # a key alone stands in the place of the name
+    credential = parts.password or parts.username  # a key alone stands in place of the name
     queried = [value for name, value in parse_qsl(parts.query) if _is_secret(name, value)]
     found = (*config.keys, credential, *queried, *_texts_of_secrets(config.extra_body))
     return tuple(dict.fromkeys(text for text in found if text))
 
 
 def is_local(base_url: str | None) -> bool:
-    """Whether the endpoint runs on this machine, and so is expected to need no key."""
+    """Whether the endpoint runs on this machine, and so is assumed to need no key."""
     host = urlsplit(base_url or OPENAI_URL).hostname or ""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
         return host == "localhost"
     return address.is_loopback or address.is_unspecified
-
-
-@overload
-def with_options(strategy: type[Options], options: Mapping[str, str]) -> Options: ...
-@overload
-def with_options(strategy: Options, options: Mapping[str, str]) -> Options: ...
-def with_options(strategy: Any, options: Mapping[str, str]) -> Any:
-    """The dataclass (or its class, with defaults) with fields set as `--set key=value` says, in their types.
-
-    `none` unsets a field that may be None. Raises ConfigError for unknown keys and values of the wrong type.
-    """
-    kind = strategy if isinstance(strategy, type) else type(strategy)
-    hints = typing.get_type_hints(kind) if options else {}
-    known = {option.name: hints[option.name] for option in fields(kind)} if options else {}
-    values = {key: _convert(kind.__name__, key, value, known) for key, value in options.items()}
-    return strategy(**values) if isinstance(strategy, type) else replace(strategy, **values)
 
 
 def without_credentials(url: str) -> str:
@@ -209,18 +189,18 @@ def without_credentials(url: str) -> str:
 
 
 def default_model(environ: Mapping[str, str]) -> str:
-    """The name that the environment chooses where nobody else does."""
-    environ = _set(environ)
+    """The name that the environment chooses if no flag does."""
+    environ = _drop_empty(environ)
     keyed = (name for name in ("openai", "anthropic") if f"{name.upper()}_API_KEY" in environ)
     return environ.get("PYVISION_MODEL") or next(keyed, "offline")
 
 
-def _set(environ: Mapping[str, str]) -> dict[str, str]:
+def _drop_empty(environ: Mapping[str, str]) -> dict[str, str]:
     """The variables that are set: an empty one is not."""
     return {key: value.strip() for key, value in environ.items() if value.strip()}
 
 
-def _shipped(name: str) -> ModelConfig:
+def _load_shipped(name: str) -> ModelConfig:
     folder = data_folder("api_configs")
     known = sorted(path.stem for path in folder.glob("*.json") if path.stem not in TABLES)
     stem, colon, model = name.partition(":")
@@ -231,7 +211,7 @@ def _shipped(name: str) -> ModelConfig:
         )
     config = _read(folder / f"{stem}.json")
     if colon and config.wire not in ENDPOINTS:
-        raise ConfigError(f"model {name!r}: {stem} takes no model id; say {stem!r}")
+        raise ConfigError(f"model {name!r}: {stem} takes no model id; use {stem!r}")
     return replace(config, model=model) if model else config
 
 
@@ -248,7 +228,7 @@ def _read(path: Path) -> ModelConfig:
 
 
 def _translate(content: dict[str, Any]) -> dict[str, Any]:
-    """Upstream's spellings in ours; several keys under `api_key` are `api_keys`."""
+    """Upstream's keys renamed to ours; a list under `api_key` becomes `api_keys`."""
     ours = dict(content)
     if "azure_openai_endpoint" in content:
         ours["base_url"] = ours.pop("azure_openai_endpoint")
@@ -278,7 +258,7 @@ def _object(path: Path, text: str) -> dict[str, Any]:
             f"{path}: not JSON at line {error.lineno} column {error.colno}: {error.msg}"
         ) from error
     except RecursionError as error:
-        raise ConfigError(f"{path}: nested too deeply to be a configuration") from error
+        raise ConfigError(f"{path}: nested too deeply for a configuration") from error
     if not isinstance(value, dict):
         raise ConfigError(
             f'{path}: holds a {type(value).__name__}, not an object such as {{"wire": "openai"}}'
@@ -317,7 +297,7 @@ def _number(variable: str, text: str, kind: type) -> Any:
 
 
 def _with_keys(config: ModelConfig, environ: Mapping[str, str]) -> ModelConfig:
-    """Those of the environment, else those that the file holds or points to."""
+    """The keys of the environment, else those that the file holds or names."""
     own = config.keys + (_keys_in(config.api_key_file) if config.api_key_file else ())
     forced, named = environ.get("PYVISION_API_KEY"), environ.get(config.api_key_env or "")
     keys = (forced,) if forced else own or ((named,) if named else ())
@@ -337,9 +317,11 @@ def _check(config: ModelConfig, source: str) -> ModelConfig:
         if not getattr(config, key):
             raise ConfigError(f"{source}: wire {config.wire!r} needs {key!r}; add it")
     if config.base_url_env and not config.base_url:
-        raise ConfigError(f"{source}: there is no address; set {config.base_url_env}")
+        raise ConfigError(f"{source}: no address is set; set {config.base_url_env}")
     if config.api_version and not config.base_url:
-        raise ConfigError(f"{source}: api_version is Azure's, and needs the resource as base_url; add it")
+        raise ConfigError(
+            f"{source}: api_version is for Azure and needs the address of the resource as base_url; add it"
+        )
     for key in _ABOVE_ZERO:
         value = getattr(config, key)
         if value is not None and not 0 < value < math.inf:
@@ -347,8 +329,10 @@ def _check(config: ModelConfig, source: str) -> ModelConfig:
     if config.temperature is not None and not 0 <= config.temperature < math.inf:
         raise ConfigError(f"{source}: temperature is {config.temperature}; it must be 0 or more")
     if config.base_url is not None and not _is_web_address(config.base_url):
-        told = without_credentials(config.base_url)
-        raise ConfigError(f"{source}: base_url {told!r} is no address such as http://127.0.0.1:8000/v1")
+        address = without_credentials(config.base_url)
+        raise ConfigError(
+            f"{source}: base_url {address!r} is not an address such as http://127.0.0.1:8000/v1"
+        )
     return config
 
 
@@ -393,28 +377,3 @@ def _is_secret(name: str, value: object) -> bool:
         return False
     plain = name.lower().replace("-", "_")
     return plain not in _PUBLIC and (plain in _SECRETS or plain.rpartition("_")[2] in _SECRET_ENDINGS)
-
-
-def _convert(owner: str, key: str, text: str, known: Mapping[str, Any]) -> Any:
-    from pydantic import TypeAdapter, ValidationError
-
-    if key not in known:
-        told = ", ".join(f"{name} ({_spell(hint)})" for name, hint in known.items())
-        raise ConfigError(
-            f"{owner} has no option {key!r}; " + (f"its options are {told}" if told else "it has none")
-        )
-    hint = known[key]
-    if text.lower() == "none" and types.NoneType in get_args(hint):
-        return None
-    try:
-        return TypeAdapter(hint).validate_strings(text)
-    except ValidationError:
-        raise ConfigError(f"option {key} is {text!r}; it takes {_spell(hint)}") from None
-
-
-def _spell(hint: Any) -> str:
-    if typing.get_origin(hint) is Literal:
-        return " or ".join(repr(choice) for choice in get_args(hint))
-    if get_args(hint):
-        return " or ".join(_spell(part) for part in get_args(hint))
-    return {"NoneType": "none", "Path": "path", "str": "text"}.get(hint.__name__, str(hint.__name__))

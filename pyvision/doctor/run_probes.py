@@ -7,8 +7,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
+from pyvision.config.endpoints import Profile, endpoint_of
 from pyvision.config.model_config import ModelConfig
-from pyvision.config.profiles import Profile, endpoint_of
 from pyvision.doctor.findings import Finding, Subject, table
 from pyvision.doctor.host_checks import check_host
 from pyvision.doctor.parameters import NAMES

@@ -1,4 +1,4 @@
-"""Write a picture as a PNG or a JPEG, and leave out of a file what is not for its reader: where it was taken, by what.
+"""Write an image as a PNG or a JPEG, without metadata such as where it was taken and with which camera.
 
 Not covered: what decides the colours of a JPEG (JFIF, ICC, Adobe) stays in it.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyvision.images.decode import orientation
 from pyvision.types import Picture
 
 if TYPE_CHECKING:
@@ -48,23 +47,9 @@ def encode_image(image: Image, mime: str, file_bytes: int) -> Picture:
 
 def without_metadata(data: bytes) -> bytes:
     """The same JPEG file without EXIF, comments and the like; what decides its colours (JFIF, ICC, Adobe) stays."""
-    kept, at = [data[:2]], 2
+    segments, at = [data[:2]], 2
     while at + 4 <= len(data) and data[at] == 0xFF and data[at + 1] != _START_OF_SCAN:
         end = at + 2 + int.from_bytes(data[at + 2 : at + 4], "big")
-        kept += [data[at:end]] if data[at + 1] not in _METADATA else []
+        segments += [data[at:end]] if data[at + 1] not in _METADATA else []
         at = end
-    return b"".join([*kept, data[at:]])
-
-
-def is_plain(image: Image, data: bytes) -> bool:
-    """Whether every reader sees in these bytes what we see."""
-    if image.mode not in ("RGB", "L") or image.has_transparency_data or orientation(image) != 1:
-        return False
-    if image.format == "PNG":  # its 25th byte is the bit depth
-        return (
-            not image.getexif()
-            and data[24] == 8
-            and data.endswith(b"IEND\xaeB`\x82")
-            and getattr(image, "n_frames", 1) == 1
-        )
-    return image.format == "JPEG" and data.endswith(b"\xff\xd9")
+    return b"".join([*segments, data[at:]])

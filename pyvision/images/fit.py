@@ -19,7 +19,7 @@ _REMEMBERED = 64  # fitted pictures, each within FitLimits.file_bytes
 
 @dataclass(frozen=True, slots=True)
 class FitLimits:
-    """What a picture must keep to so that every endpoint takes it."""
+    """The limits of an image that every endpoint accepts."""
 
     side_px: int = 2048  # longest side
     least_px: int = 28  # shortest side: one patch of the common vision encoders; 1x1 crashes some servers
@@ -48,10 +48,10 @@ _FITTED_LOCK = Lock()
 
 
 def fit(picture: Picture, limits: FitLimits = FitLimits()) -> Fitted:
-    """The picture within the limits, with its scale to the original; its own bytes where they already are.
+    """The picture within the limits, with its scale to the original; unchanged if it is within them already.
 
     Larger ones are scaled down, tiny ones up by a whole factor, thin ones padded with white, and what has
-    too many bytes becomes a JPEG. The work is done once for one content. Raises ImageError.
+    too many bytes becomes a JPEG. Results are cached by content. Raises ImageError.
     """
     if _fits(picture, limits):
         return Fitted(picture, 1.0, 1.0)
@@ -81,7 +81,7 @@ def _fits(picture: Picture, limits: FitLimits) -> bool:
 def _refit(picture: Picture, limits: FitLimits) -> Fitted:
     side_px = limits.side_px
     while True:
-        image = resize(picture, _sent_size(picture, side_px, limits.least_px))
+        image = resize(picture, _target_size(picture, side_px, limits.least_px))
         scale_x, scale_y = image.width / picture.width, image.height / picture.height
         sent = encode_image(_pad(image, limits), picture.mime, limits.file_bytes)
         if len(sent.data) <= limits.file_bytes or side_px <= limits.least_px:
@@ -89,7 +89,7 @@ def _refit(picture: Picture, limits: FitLimits) -> Fitted:
         side_px //= 2
 
 
-def _sent_size(picture: Picture, side_px: int, least_px: int) -> tuple[int, int]:
+def _target_size(picture: Picture, side_px: int, least_px: int) -> tuple[int, int]:
     """The size without padding. Small ones grow by a whole factor, so that their pixels stay sharp."""
     width, height = picture.width, picture.height
     short, long = sorted((width, height))

@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING, Literal
 
 from pyvision.errors import ImageError
-from pyvision.images.decode import as_rgb, decoding
 from pyvision.images.encode import jpeg, png
+from pyvision.images.read import as_rgb, decoding
 from pyvision.types import Picture
 
 if TYPE_CHECKING:
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 def crop(picture: Picture, box: tuple[float, float, float, float]) -> Picture:
-    """The part in a box: left, top, right, bottom in pixels from the top left, every touched pixel with it.
+    """The part in a box: left, top, right, bottom in pixels from the top left, rounded outwards to whole pixels.
 
-    What lies outside of the picture is cut off. Raises ImageError when nothing is left.
+    What lies outside the picture is cut off. Raises ImageError when nothing is left.
     """
     if not all(map(math.isfinite, box)):
-        raise ImageError(f"box {box}: has an edge that is no number; give pixels")
+        raise ImageError(f"box {box}: has an edge that is not a number; give pixels")
     left, top = max(0, math.floor(box[0])), max(0, math.floor(box[1]))
     right, bottom = min(picture.width, math.ceil(box[2])), min(picture.height, math.ceil(box[3]))
     if right <= left or bottom <= top:
@@ -51,7 +51,7 @@ def pixels(picture: Picture, side_px: int | None = None) -> NDArray[uint8]:
 
 
 def open_image(picture: Picture) -> Image:
-    """The picture as Pillow knows it, RGB or grey, decoded: for libraries that take nothing else. Raises ImageError."""
+    """The picture as a Pillow image, RGB or grey, decoded. Raises ImageError."""
     return resize(picture, (picture.width, picture.height))
 
 
@@ -63,7 +63,7 @@ def file_hash(picture: Picture) -> str:
 
 
 def suffix(picture: Picture) -> Literal[".png", ".jpg"]:
-    """The ending of the name of its file."""
+    """The suffix of its file name."""
     return ".png" if picture.mime == "image/png" else ".jpg"
 
 

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from pyvision.config.model_config import ModelConfig
 from pyvision.models.endpoint import Ask, Endpoint
-from pyvision.models.openai_chat import base64_of, encodable
+from pyvision.models.openai_chat import base64_of
 from pyvision.models.reply_builder import ReplyBuilder, read_count
+from pyvision.text.sanitize import replace_surrogates
 from pyvision.types import Finish, Message, Part, Picture, Text, Usage
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class _Messages:
         return self.sdk.Anthropic(
             base_url=self._config.address.removesuffix("/").removesuffix("/v1"),  # the SDK adds it
             api_key=key or "none",
-            max_retries=0,  # Retried does it, with a time budget
+            max_retries=0,  # RetryingModel retries, with a time budget
             http_client=http_client,
         )
 
@@ -85,7 +86,7 @@ class _Messages:
         }
         limit = sampling.max_tokens or _MAX_TOKENS
         known = {"model": self._config.model, "max_tokens": limit, "messages": turns}
-        return known | ask.accepted(parameters)
+        return known | ask.select_accepted(parameters)
 
     def droppable(self, body: Mapping[str, Any]) -> Mapping[str, str]:
         names = {name: rf"\b{name}\b" for name in ("temperature", "stop_sequences") if name in body}
@@ -97,8 +98,8 @@ class _Messages:
         """An event, or a whole message."""
         match data.get("type"):
             case "message_start":
-                told = _usage(data["message"].get("usage"), builder.usage)
-                builder.usage = replace(told, output_tokens=0)  # nothing is written yet, whatever is told
+                usage = _usage(data["message"].get("usage"), builder.usage)
+                builder.usage = replace(usage, output_tokens=0)  # nothing is written yet, whatever it says
             case "content_block_start":
                 return _start(data["content_block"], builder)
             case "content_block_delta":
@@ -181,7 +182,7 @@ def _blocks(message: Message) -> Iterator[dict[str, Any]]:
 def _block(part: Part) -> dict[str, Any]:
     match part:
         case Text(text=text):
-            return {"type": "text", "text": encodable(text)}
+            return {"type": "text", "text": replace_surrogates(text)}
         case Picture():
             source = {"type": "base64", "media_type": part.mime, "data": base64_of(part)}
             return {"type": "image", "source": source}

@@ -1,16 +1,21 @@
-"""Ending a run from another thread."""
+"""Cancel a run from another thread: the token, and a stream of a model that it interrupts."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from queue import SimpleQueue
+from typing import Literal, TypeVar
 
 from pyvision.errors import LimitReached
 
+T = TypeVar("T")
+
 
 class Cancellation:
-    """A token that the caller of a run keeps and may cancel, from any thread, also before the run begins.
+    """A token that the caller of a run keeps and may cancel, from any thread, even before the run begins.
 
     One token may be passed to many runs: `cancel` ends all of them. It stays cancelled.
     """
@@ -25,7 +30,7 @@ class Cancellation:
         return self._is_cancelled
 
     def cancel(self) -> None:
-        """End every run that has this token: its cell and its model request at once, all else at its next step."""
+        """End every run that has this token: its cell and model request at once, all else at its next step."""
         with self._lock:
             if self._is_cancelled:
                 return
@@ -52,3 +57,62 @@ class Cancellation:
         finally:
             with self._lock:
                 self._callbacks.remove(callback)
+
+
+def interruptible(
+    open_stream: Callable[[], Generator[T, None, None]], cancellation: Cancellation
+) -> Generator[T, None, None]:
+    """A stream that a cancellation ends at once, even while its next piece is awaited.
+
+    A thread opens, reads and closes it, and reads a piece only when one is wanted: when this generator is closed
+    between two pieces, so is the stream; when it is cancelled while the thread waits, the stream is closed after that.
+    Raises what the stream raises, and LimitReached when it is cancelled.
+    """
+    wanted: SimpleQueue[Literal["piece", "end"]] = SimpleQueue()
+    pieces: SimpleQueue[T | _End] = SimpleQueue()
+    reader = threading.Thread(
+        target=_read, args=(open_stream, wanted, pieces), name="model-stream", daemon=True
+    )
+    is_waiting = False
+    with cancellation.on_cancel(lambda: pieces.put(_End())):
+        reader.start()
+        try:
+            while True:
+                cancellation.check()
+                wanted.put("piece")
+                is_waiting = True
+                piece = pieces.get()
+                cancellation.check()
+                is_waiting = False
+                if isinstance(piece, _End):
+                    break
+                yield piece
+        finally:
+            wanted.put("end")
+            if not is_waiting:
+                reader.join()
+    if piece.error is not None:
+        raise piece.error
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """Nothing more comes; what the stream failed with, if it did."""
+
+    error: BaseException | None = None
+
+
+def _read(
+    open_stream: Callable[[], Generator[T, None, None]],
+    wanted: SimpleQueue[Literal["piece", "end"]],
+    pieces: SimpleQueue[T | _End],
+) -> None:
+    """Hand over a piece each time that one is wanted."""
+    try:
+        with closing(open_stream()) as stream:
+            while wanted.get() == "piece":
+                pieces.put(next(stream))
+    except StopIteration:
+        pieces.put(_End())
+    except BaseException as error:  # noqa: BLE001 - it is for the asking thread to raise
+        pieces.put(_End(error))

@@ -1,10 +1,10 @@
-"""A model behind an endpoint, over any wire: the one place that posts a request and listens to what comes.
+"""A model behind an endpoint, over any wire: the one place that posts a request and reads the response.
 
-A wire says how a request is worded and what an event means; everything else is the same for all of them and stands
-here: keys in turn, parameters that the endpoint refuses, time limits, faults, the cut at a stop string.
+A wire says how a request is worded and what an event means. Everything else is the same for all of them and is done
+here: API keys in turn, parameters that the endpoint refuses, time limits, errors, the cut at a stop string.
 
-A request is streamed. An endpoint that answers in one piece is understood too; one whose 400 names `stream`, or
-whose configuration says `"stream": false`, is asked for one piece from then on.
+A request is streamed. An endpoint that answers in one piece works too; if its 400 names `stream`, or its configuration
+says `"stream": false`, it is asked for one piece from then on.
 """
 
 from __future__ import annotations
@@ -18,18 +18,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pyvision.config.model_config import ModelConfig, is_local
-from pyvision.models.api_keys import Keys
 from pyvision.models.errors import ErrorMapper, complaint, decode_body
-from pyvision.models.reasoning_cache import ReasoningCache
-from pyvision.models.reply_builder import ReplyBuilder, reply_of
-from pyvision.models.server_sent_events import DONE, events
-from pyvision.models.stop_sequences import StopCutter
-from pyvision.models.streaming import whole
-from pyvision.models.unsupported_parameters import UnsupportedParameters, find_refused, unsupported_of
+from pyvision.models.reply_builder import ReasoningCache, ReplyBuilder, reply_of
+from pyvision.models.streaming import DONE, StopCutter, deadline, limit_response, parse_events, whole
+from pyvision.models.unsupported_parameters import UnsupportedParameters, find_refused, find_unsupported
 from pyvision.types import Message, Reply, Sampling
 
 if TYPE_CHECKING:
     import httpx2
+
 
 _CONNECT_S = 10.0
 _LOG = logging.getLogger("pyvision.models")
@@ -45,8 +42,8 @@ class Ask:
     reasoning_cache: ReasoningCache
     stream: bool
 
-    def accepted(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """Those that are set, and that the endpoint is not known to refuse."""
+    def select_accepted(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """The parameters that are set and that the endpoint is not known to refuse."""
         return {
             name: value
             for name, value in parameters.items()
@@ -55,7 +52,7 @@ class Ask:
 
 
 class Wire(Protocol):
-    """How one protocol words requests and replies."""
+    """How one API words requests and replies."""
 
     @property
     def sdk(self) -> Any:
@@ -77,7 +74,7 @@ class Wire(Protocol):
         ...
 
     def add(self, data: dict[str, Any], builder: ReplyBuilder) -> str:
-        """Take in an event, or an answer in one piece; returns the text in it. Nonsense may raise anything usual."""
+        """Add an event, or a whole response; returns the text in it. Malformed data may raise the usual errors."""
         ...
 
 
@@ -87,8 +84,8 @@ class Endpoint:
     def __init__(self, config: ModelConfig, wire: Wire) -> None:
         self._config = config
         self._wire = wire
-        self._keys = Keys(config.keys)
-        self._unsupported = unsupported_of(config)
+        self._keys = ApiKeys(config.keys)
+        self._unsupported = find_unsupported(config)
         self._reasoning_cache = ReasoningCache()
         self._reached = not is_local(config.address)
         self._http_client: httpx2.Client | None = None
@@ -101,7 +98,7 @@ class Endpoint:
         return self._config.model or ""
 
     def complete(self, messages: Sequence[Message], sampling: Sampling) -> Reply:
-        """One reply. What `sampling` leaves open is taken from the configuration. Raises ModelError."""
+        """One reply. What `sampling` leaves open comes from the configuration. Raises ModelError."""
         return whole(self.stream(messages, sampling))
 
     def stream(self, messages: Sequence[Message], sampling: Sampling) -> Iterator[str | Reply]:
@@ -136,7 +133,7 @@ class Endpoint:
         builder: ReplyBuilder,
         answer: ExitStack,
     ) -> Iterator[dict[str, Any]]:
-        """The objects of the answer, which `answer` closes."""
+        """The objects of the response, which `answer` closes."""
         import httpx2
 
         time_left = _TimeLeft(self._config, sampling)
@@ -145,7 +142,9 @@ class Endpoint:
             yield from _objects(response, error_mapper, builder)
         except httpx2.HTTPError as error:
             if not builder.has_ended:
-                raise error_mapper.from_response(error, reached=True, too_slow=time_left.told()) from None
+                raise error_mapper.from_response(
+                    error, reached=True, too_slow=time_left.describe_timeout()
+                ) from None
 
     def _open(
         self,
@@ -155,10 +154,8 @@ class Endpoint:
         time_left: _TimeLeft,
         answer: ExitStack,
     ) -> httpx2.Response:
-        """The answer to the request, once the endpoint takes one: with fewer parameters, or with another key."""
+        """The response, once the endpoint accepts a request: with fewer parameters, or with another key."""
         import httpx2
-
-        from pyvision.models.deadlines import deadline
 
         while True:
             key, body = self._keys.next(), self._body(messages, sampling)
@@ -172,8 +169,10 @@ class Endpoint:
                 self._reached = self._reached or is_answer
                 if is_answer and self._drops(error, body):
                     continue
-                fault = error_mapper.from_response(error, reached=self._reached, too_slow=time_left.told())
-                if fault.kind in {"auth", "quota"} and self._keys.set_aside(key):
+                fault = error_mapper.from_response(
+                    error, reached=self._reached, too_slow=time_left.describe_timeout()
+                )
+                if fault.kind in {"auth", "quota"} and self._keys.reject(key):
                     continue
                 raise fault from None
             self._reached = True
@@ -191,7 +190,7 @@ class Endpoint:
         return self._wire.body(Ask(messages, filled, self._unsupported, self._reasoning_cache, streams))
 
     def _drops(self, error: Any, body: Mapping[str, Any]) -> bool:
-        """Whether the endpoint refuses a parameter that can be left out; it is, from now on."""
+        """Whether the endpoint refuses a parameter that can be left out; from now on it is left out."""
         if error.status_code not in {400, 422}:
             return False
         name = find_refused(*complaint(error), self._wire.droppable(body))
@@ -203,7 +202,7 @@ class Endpoint:
         try:
             text = self._wire.add(data, builder)
         except (TypeError, KeyError, AttributeError, ValueError):  # its fields are not what they should be
-            raise error_mapper.error("answered with something else than a reply") from None
+            raise error_mapper.error("did not answer with a reply") from None
         if builder.failure is not None:
             raise error_mapper.of_body(builder.failure)
         return text
@@ -217,7 +216,7 @@ class Endpoint:
             self._unsupported.add("logprobs")
             if not self._misses_logprobs:
                 self._misses_logprobs = True
-                _LOG.warning("%s gives no log probabilities; replies come without", self.name)
+                _LOG.warning("%s gives no log probabilities; replies come without them", self.name)
 
     def _client(self, key: str | None) -> Any:
         """Clients of all keys share one pool of connections."""
@@ -230,7 +229,7 @@ class Endpoint:
 
 
 class _TimeLeft:
-    """How long an answer may be silent, and when it has to be there as a whole."""
+    """How long a response may be silent, and when it has to be complete."""
 
     def __init__(self, config: ModelConfig, sampling: Sampling) -> None:
         self._silence_s = config.timeout_s
@@ -243,36 +242,62 @@ class _TimeLeft:
         silence_s = max(0.001, min(self._silence_s, self.until - time.monotonic()))
         return httpx2.Timeout(silence_s, connect=min(_CONNECT_S, silence_s))
 
-    def told(self) -> str:
-        """What to say of an answer that did not come in time."""
+    def describe_timeout(self) -> str:
+        """The message for a response that did not come in time."""
         if time.monotonic() >= self.until - 0.001:
             return f"no whole reply within {self._total_s:g} s"
         return f"no answer within {self._silence_s:g} s"
 
 
 def _http_client(kind: Callable[..., httpx2.Client], config: ModelConfig) -> httpx2.Client:
-    from pyvision.models.deadlines import bound
-
-    return kind(trust_env=not is_local(config.address), event_hooks={"response": [bound]})
+    return kind(trust_env=not is_local(config.address), event_hooks={"response": [limit_response]})
 
 
 def _objects(
     response: httpx2.Response, error_mapper: ErrorMapper, builder: ReplyBuilder
 ) -> Iterator[dict[str, Any]]:
-    """The JSON objects of an answer, be it a stream or one piece. Raises ModelError for an error in them."""
+    """The JSON objects of a response, streamed or in one piece. Raises ModelError for an error in them."""
     if "text/event-stream" in response.headers.get("content-type", ""):
-        yield from _streamed(response.iter_bytes(), error_mapper, builder)
+        yield from _stream_objects(response.iter_bytes(), error_mapper, builder)
         return
     body = response.read()
     if body.lstrip().startswith((b"data:", b"event:")):  # a stream without its content type
-        yield from _streamed([body], error_mapper, builder)
+        yield from _stream_objects([body], error_mapper, builder)
         return
     yield decode_body(body.decode("utf-8", "replace"), error_mapper)
 
 
-def _streamed(pieces: Any, error_mapper: ErrorMapper, builder: ReplyBuilder) -> Iterator[dict[str, Any]]:
-    for data in events(pieces):
+def _stream_objects(
+    pieces: Any, error_mapper: ErrorMapper, builder: ReplyBuilder
+) -> Iterator[dict[str, Any]]:
+    for data in parse_events(pieces):
         if data.startswith(DONE):
             builder.has_ended = True
             return
         yield decode_body(data, error_mapper)
+
+
+class ApiKeys:
+    """Several keys of one endpoint, used in turn. With no key at all, `None` is used. Shared by threads."""
+
+    def __init__(self, keys: Sequence[str]) -> None:
+        self._keys: tuple[str | None, ...] = tuple(keys) or (None,)
+        self._refused: set[str | None] = set()
+        self._turn = 0
+        self._lock = threading.Lock()
+
+    def next(self) -> str | None:
+        """The key for the next request."""
+        with self._lock:
+            usable = [key for key in self._keys if key not in self._refused]
+            self._turn += 1
+            return usable[self._turn % len(usable)]
+
+    def reject(self, key: str | None) -> bool:
+        """Stop using a key that was refused. Returns whether another is left; if none is, all are tried again."""
+        with self._lock:
+            self._refused.add(key)
+            if len(self._refused) < len(self._keys):
+                return True
+            self._refused.clear()
+            return False

@@ -1,4 +1,4 @@
-"""What an endpoint or its connection does wrong, turned into ModelError in one place; no message ever holds a key.
+"""Map the errors of an endpoint and its connection to ModelError, in one place; no message ever holds a key.
 
 status                              kind            worth a retry
 400, 404, 413, 422, context text    context         no: the conversation is longer than the model can read
@@ -26,7 +26,7 @@ from urllib.parse import urlsplit
 
 from pyvision.config.model_config import ModelConfig, secrets, without_credentials
 from pyvision.errors import ErrorKind, ModelError
-from pyvision.text.redaction import REDACTED, Redactor
+from pyvision.text.sanitize import REDACTED, Redactor
 
 _LONGEST_DETAIL = 300
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|rk|key)-[\w*.…-]{4,}|(?<=Bearer )\S+", re.I)
@@ -58,7 +58,7 @@ _STATUSES: Mapping[int, tuple[bool, ErrorKind, str]] = {
 
 
 class ErrorMapper:
-    """Words the faults of one model behind one endpoint."""
+    """Maps the errors of one model behind one endpoint."""
 
     def __init__(self, config: ModelConfig, sdk: ModuleType) -> None:
         self._config = config
@@ -67,14 +67,16 @@ class ErrorMapper:
         self.where = f"{config.model} at {without_credentials(config.address)}"
         self._host = urlsplit(config.address).netloc.rpartition("@")[2]
 
-    def error(self, told: str, *, retry: bool = True, kind: ErrorKind = "other") -> ModelError:
-        """A fault that shows in what a 200 holds."""
-        return ModelError(f"{self.where}: {told}", retry=retry, kind=kind, brief=f"{self._host}: {told}")
+    def error(self, message: str, *, retry: bool = True, kind: ErrorKind = "other") -> ModelError:
+        """The ModelError for a response with status 200 that holds no reply."""
+        return ModelError(
+            f"{self.where}: {message}", retry=retry, kind=kind, brief=f"{self._host}: {message}"
+        )
 
     def from_response(self, error: Exception, *, reached: bool, too_slow: str) -> ModelError:
         """The ModelError for what the SDK or the connection raised.
 
-        reached: the endpoint has answered before, or is hosted. too_slow: what to say of an endpoint that is.
+        reached: the endpoint has answered before, or is not local. too_slow: the message for a timeout.
         """
         import httpx2
 
@@ -92,16 +94,16 @@ class ErrorMapper:
             case _:
                 return self.error(self.redact(str(cause)))
 
-    def of_body(self, told: object) -> ModelError:
+    def of_body(self, body: object) -> ModelError:
         """The ModelError for an error that came with status 200, as a whole body or in mid-stream."""
-        said = _all_said(told)
-        kind = _kind(said, None)
-        text = told.get("message", told) if isinstance(told, dict) else told
-        error = f"answered with an error: {self.redact(str(text))}"
+        text = _full_text(body)
+        kind = _kind(text, None)
+        message = body.get("message", body) if isinstance(body, dict) else body
+        error = f"answered with an error: {self.redact(str(message))}"
         return self.error(error, retry=kind == "other", kind=kind)
 
     def redact(self, text: str) -> str:
-        """One line without the keys, or anything that looks like one: endpoints echo parts of keys."""
+        """One line without keys and without anything that looks like one: endpoints echo parts of keys."""
         text = self._redactor.text(" ".join(self._redactor.text(text).split()))
         return _KEY_LIKE.sub(REDACTED, text)[:_LONGEST_DETAIL]
 
@@ -110,18 +112,18 @@ class ErrorMapper:
         retry, usual, meaning = _STATUSES.get(
             status, (status >= 500, "other", f"the endpoint failed ({status})")
         )
-        said = _all_said(error.body) or str(error.message)
-        kind = _kind(said, status) if status not in {401, 403} else "auth"
+        text = _full_text(error.body) or str(error.message)
+        kind = _kind(text, status) if status not in {401, 403} else "auth"
         if kind == "quota":
             retry, meaning = False, f"the quota of this key is used up ({status})"
         elif kind == "context":
             retry, meaning = False, f"the conversation is too long for this model ({status})"
-        elif status == 400 and _AGAIN.search(said):
+        elif status == 400 and _AGAIN.search(text):
             retry = True
-        told = meaning.format(key=self._config.api_key_env or "PYVISION_API_KEY")
+        message = meaning.format(key=self._config.api_key_env or "PYVISION_API_KEY")
         detail = self.redact(_detail(error.body))
         return ModelError(
-            f"{self.where}: {told}" + (f": {detail}" if detail else ""),
+            f"{self.where}: {message}" + (f": {detail}" if detail else ""),
             retry=retry,
             retry_after_s=_retry_after(error.response.headers) if retry else None,
             kind=usual if kind == "other" else kind,
@@ -135,7 +137,7 @@ def decode_body(body: str, error_mapper: ErrorMapper) -> dict[str, Any]:
         data = json.loads(body)
     except (ValueError, RecursionError):
         start = error_mapper.redact(body[:60])
-        raise error_mapper.error(f"answered with something else than JSON: {start!r}") from None
+        raise error_mapper.error(f"did not answer with JSON: {start!r}") from None
     if not isinstance(data, dict):
         raise error_mapper.error(f"answered with a JSON {type(data).__name__}, not an object")
     if error := data.get("error"):
@@ -144,31 +146,31 @@ def decode_body(body: str, error_mapper: ErrorMapper) -> dict[str, Any]:
 
 
 def complaint(error: Any) -> tuple[str, str | None]:
-    """What a refused request is said to have wrong: all the text of it, and the parameter where one is named."""
+    """What the endpoint says is wrong with a request: its whole text, and the parameter if it names one."""
     nested = _nest(error.body)
     param = nested.get("param") if isinstance(nested, dict) else None
-    return _all_said(error.body) or str(error.message), param if isinstance(param, str) and param else None
+    return _full_text(error.body) or str(error.message), param if isinstance(param, str) and param else None
 
 
-def _kind(said: str, status: int | None) -> ErrorKind:
-    if _QUOTA.search(said) and status in {None, 400, 402, 403, 429}:
+def _kind(text: str, status: int | None) -> ErrorKind:
+    if _QUOTA.search(text) and status in {None, 400, 402, 403, 429}:
         return "quota"
-    if _CONTEXT.search(said) and status in {None, 400, 404, 413, 422, 500}:
+    if _CONTEXT.search(text) and status in {None, 400, 404, 413, 422, 500}:
         return "context"
     return "other"
 
 
 def _nest(body: object) -> object:
-    """The error itself: one SDK hands over the whole body, the other what stands in its `error`."""
+    """The error itself: one SDK passes the whole body, the other the content of its `error`."""
     return body.get("error", body) if isinstance(body, dict) else body
 
 
-def _all_said(body: object) -> str:
+def _full_text(body: object) -> str:
     return "" if body is None else json.dumps(body) if isinstance(body, dict | list) else str(body)
 
 
 def _detail(body: object) -> str:
-    """What the server said, if it said it in JSON: pages of HTML help nobody."""
+    """The message of the server, if it sent JSON: HTML pages help nobody."""
     nested = _nest(body)
     if isinstance(nested, dict):
         return str(nested.get("message") or nested.get("detail") or "")

@@ -1,4 +1,4 @@
-"""Make the Model that a configuration describes: one row for each wire."""
+"""Build the Model that a configuration describes: one row for each wire."""
 
 from __future__ import annotations
 
@@ -10,13 +10,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
 
+from pyvision.config.endpoints import EndpointLimits, Profile, apply_profile, limits_for, read_profile
 from pyvision.config.model_config import ModelConfig, load_model_config, secrets, without_secrets
-from pyvision.config.profiles import Profile, apply_profile, read_profile
-from pyvision.config.provider_limits import EndpointLimits, limits_for
 from pyvision.errors import ConfigError, MissingExtra, reason
-from pyvision.models.rate_limit import RateLimitedModel
-from pyvision.models.recording import ReplayModel
-from pyvision.models.retry import RetryingModel
 from pyvision.models.streaming import close_model
 from pyvision.types import Model
 
@@ -28,55 +24,60 @@ class OwnedModel(Model, Protocol):
 
 
 def build(config: ModelConfig) -> OwnedModel:
-    """The model, ready to be asked; nothing is opened before its first call. Who builds it closes it.
+    """The model, ready to use; nothing is opened before its first call. The caller closes it.
 
-    Raises ConfigError, MissingExtra among them.
+    Raises ConfigError or its subclass MissingExtra.
     """
     return _WIRES[config.wire](config)
 
 
-def _openai(config: ModelConfig) -> OwnedModel:
+def _build_openai(config: ModelConfig) -> OwnedModel:
     from pyvision.models.openai_chat import openai_chat
 
-    return _called(openai_chat(config), config)
+    return _wrap_endpoint(openai_chat(config), config)
 
 
-def _responses(config: ModelConfig) -> OwnedModel:
+def _build_responses(config: ModelConfig) -> OwnedModel:
     from pyvision.models.openai_responses import openai_responses
 
-    return _called(openai_responses(config), config)
+    return _wrap_endpoint(openai_responses(config), config)
 
 
-def _anthropic(config: ModelConfig) -> OwnedModel:
+def _build_anthropic(config: ModelConfig) -> OwnedModel:
     from pyvision.models.anthropic import anthropic_messages
 
     if find_spec("anthropic") is None:
         raise MissingExtra("anthropic", "anthropic")
-    return _called(anthropic_messages(config), config)
+    return _wrap_endpoint(anthropic_messages(config), config)
 
 
-def _called(endpoint: Model, config: ModelConfig) -> OwnedModel:
-    """With retries around it, and within the limits that the configuration sets for calls."""
+def _wrap_endpoint(endpoint: Model, config: ModelConfig) -> OwnedModel:
+    """The endpoint with the rate limits of the configuration, and with retries around them."""
+    from pyvision.models.rate_limit import RateLimitedModel
+    from pyvision.models.retry import RetryingModel
+
     rates = (config.requests_per_minute, config.tokens_per_minute)
     return RetryingModel(RateLimitedModel(endpoint, *rates, config.max_concurrent), config.retry_s)
 
 
-def _offline(config: ModelConfig) -> OwnedModel:
+def _build_offline(config: ModelConfig) -> OwnedModel:
     from pyvision.offline import Offline
 
     return Offline()
 
 
-def _scripted(config: ModelConfig) -> OwnedModel:
+def _build_scripted(config: ModelConfig) -> OwnedModel:
     from pyvision.models.scripted import Scripted
 
     replies = _script(config.file) if config.replies is None and config.file else config.replies
     return Scripted(replies or (), config.model or "scripted")
 
 
-def _replay(config: ModelConfig) -> OwnedModel:
+def _build_replay(config: ModelConfig) -> OwnedModel:
+    from pyvision.models.recording import ReplayModel
+
     if config.file is None:
-        raise ConfigError("wire 'replayed' needs 'file': the recorded replies")
+        raise ConfigError("wire 'replayed' needs 'file' with the recorded replies; add it")
     return ReplayModel(config.file, config.model or "replayed")
 
 
@@ -94,18 +95,18 @@ def _script(path: Path) -> tuple[str, ...]:
 
 
 _WIRES: Mapping[str, Callable[[ModelConfig], OwnedModel]] = {
-    "openai": _openai,
-    "responses": _responses,
-    "anthropic": _anthropic,
-    "offline": _offline,
-    "scripted": _scripted,
-    "replayed": _replay,
+    "openai": _build_openai,
+    "responses": _build_responses,
+    "anthropic": _build_anthropic,
+    "offline": _build_offline,
+    "scripted": _build_scripted,
+    "replayed": _build_replay,
 }
 
 
 @dataclass(frozen=True, slots=True)
 class ResolvedModel:
-    """A model; `is_ours` when it was built here, and so closed here. described: without secrets."""
+    """A model; `is_ours` if it was built here, and so is closed here. described: its configuration without secrets."""
 
     model: Model
     described: Mapping[str, Any]
@@ -114,7 +115,7 @@ class ResolvedModel:
     is_ours: bool = False
 
     def close(self) -> None:
-        """Close the model, if it was built here; a model that was handed in stays open."""
+        """Close the model if it was built here; a model that the caller passed in stays open."""
         if self.is_ours:
             close_model(self.model)
 
@@ -125,9 +126,9 @@ class ResolvedModel:
 
 
 def resolve_model(model: str | Model | None, config: str | Path | None = None) -> ResolvedModel:
-    """The player of a Model, of a name as `--model` takes it, or of a configuration file.
+    """The model for a Model, for a name as `--model` takes it, or for a configuration file.
 
-    What `pyvision doctor` found out about the endpoint is obeyed. Raises ConfigError.
+    What `pyvision doctor` found out about the endpoint is applied. Raises ConfigError.
     """
     if model is not None and not isinstance(model, str):
         return ResolvedModel(model, {"name": model.name})
@@ -139,7 +140,7 @@ def resolve_model(model: str | Model | None, config: str | Path | None = None) -
 
 
 def _within(accepts: EndpointLimits, profile: Profile | None) -> EndpointLimits:
-    """The table's limits, with fewer pictures where the doctor saw that more are refused or not seen."""
+    """The table's limits, with fewer pictures if the doctor found that more are refused or not seen."""
     if profile is None or not profile.pictures:
         return accepts
     return replace(accepts, pictures=min(accepts.pictures, profile.pictures))

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from pyvision.config.model_config import ModelConfig
 from pyvision.models.endpoint import Ask, Endpoint
 from pyvision.models.reply_builder import ReplyBuilder, ids_in, logprobs_in, read_count, texts
+from pyvision.text.sanitize import replace_surrogates
 from pyvision.types import Finish, Message, Part, Picture, Text, Usage
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class OpenAIClients:
 
     def client(self, key: str | None, http_client: httpx2.Client) -> Any:
         """One for this key."""
-        config, common = self._config, {"max_retries": 0, "http_client": http_client}  # Retried retries
+        config, common = self._config, {"max_retries": 0, "http_client": http_client}  # RetryingModel retries
         if config.api_version:
             return self.sdk.AzureOpenAI(
                 azure_endpoint=config.address, api_version=config.api_version, api_key=key or "none", **common
@@ -78,7 +79,7 @@ class _Chat(OpenAIClients):
             "stream_options": {"include_usage": True} if ask.stream else None,
         }
         messages = [_message(message) for message in ask.messages]
-        return {"model": self._config.model, "messages": messages, **ask.accepted(parameters)}
+        return {"model": self._config.model, "messages": messages, **ask.select_accepted(parameters)}
 
     def droppable(self, body: Mapping[str, Any]) -> Mapping[str, str]:
         names = {name: rf"\b{name}\b" for name in _DROPPABLE if name in body}
@@ -97,14 +98,14 @@ class _Chat(OpenAIClients):
             builder.reason, builder.has_ended = "no choices", True
             return ""
         choice = choices[0]
-        said: dict[str, Any] = choice["message" if "message" in choice else "delta"] or {}
-        builder.reasoning.append(said.get("reasoning_content") or said.get("reasoning") or "")
-        builder.refusal.append(said.get("refusal") or "")
-        builder.calls_tool = builder.calls_tool or bool(said.get("tool_calls"))
+        delta: dict[str, Any] = choice["message" if "message" in choice else "delta"] or {}
+        builder.reasoning.append(delta.get("reasoning_content") or delta.get("reasoning") or "")
+        builder.refusal.append(delta.get("refusal") or "")
+        builder.calls_tool = builder.calls_tool or bool(delta.get("tool_calls"))
         builder.logprobs += logprobs_in((choice.get("logprobs") or {}).get("content"))
         builder.token_ids += ids_in(choice.get("token_ids"))
         _end(choice, builder)
-        return texts(said.get("content"))
+        return texts(delta.get("content"))
 
 
 def _end(choice: dict[str, Any], builder: ReplyBuilder) -> None:
@@ -130,21 +131,16 @@ def _usage(usage: object) -> Usage:
 def _message(message: Message) -> dict[str, Any]:
     """Text alone goes as a string: some servers refuse lists in system and assistant turns."""
     if all(isinstance(part, Text) for part in message.parts):
-        return {"role": message.role, "content": encodable(message.text)}
+        return {"role": message.role, "content": replace_surrogates(message.text)}
     return {"role": message.role, "content": [_part(part) for part in message.parts]}
 
 
 def _part(part: Part) -> dict[str, Any]:
     match part:
         case Text(text=text):
-            return {"type": "text", "text": encodable(text)}
+            return {"type": "text", "text": replace_surrogates(text)}
         case Picture():
             return {"type": "image_url", "image_url": {"url": data_url(part)}}
-
-
-def encodable(text: str) -> str:
-    """Without lone surrogates, which what a guest prints can hold and UTF-8 cannot."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def data_url(picture: Picture) -> str:

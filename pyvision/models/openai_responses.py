@@ -1,6 +1,6 @@
-"""The responses API of OpenAI, for models that reason: what they thought goes back to them with the next turn.
+"""The responses API of OpenAI, for reasoning models: their reasoning items are sent back with the next turn.
 
-Nothing is stored at the endpoint (`store` is false): reasoning items come sealed and are kept here (`reasoning_cache`).
+Nothing is stored at the endpoint (`store` is false): reasoning items come encrypted and are cached here.
 This API has no `stop` parameter; replies are cut here.
 """
 
@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from pyvision.config.model_config import ModelConfig
 from pyvision.models.endpoint import Ask, Endpoint
-from pyvision.models.openai_chat import OpenAIClients, data_url, encodable
+from pyvision.models.openai_chat import OpenAIClients, data_url
 from pyvision.models.reply_builder import ReplyBuilder, logprobs_in, read_count, texts
+from pyvision.text.sanitize import replace_surrogates
 from pyvision.types import Finish, Part, Picture, Text, Usage
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class _Responses(OpenAIClients):
             "store": False,
         }
         items = [item for turn in range(len(ask.messages)) for item in _items(ask, turn)]
-        accepted = {"stream": False, **ask.accepted(parameters)}
+        accepted = {"stream": False, **ask.select_accepted(parameters)}
         return {"model": self._config.model, "input": items, **accepted}
 
     def droppable(self, body: Mapping[str, Any]) -> Mapping[str, str]:
@@ -138,7 +139,7 @@ def _items(ask: Ask, turn: int) -> Iterator[dict[str, Any]]:
     if message.role != "assistant":
         yield {"role": message.role, "content": [_part(part) for part in message.parts]}
         return
-    text = encodable(message.text)
+    text = replace_surrogates(message.text)
     reasoning_cache = (
         ask.reasoning_cache.before(ask.messages, turn) if _REASONING not in ask.unsupported else ()
     )
@@ -154,6 +155,6 @@ def _items(ask: Ask, turn: int) -> Iterator[dict[str, Any]]:
 def _part(part: Part) -> dict[str, Any]:
     match part:
         case Text(text=text):
-            return {"type": "input_text", "text": encodable(text)}
+            return {"type": "input_text", "text": replace_surrogates(text)}
         case Picture():
             return {"type": "input_image", "detail": "auto", "image_url": data_url(part)}

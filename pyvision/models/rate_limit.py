@@ -1,4 +1,4 @@
-"""Limit how often, how much and how many at once a model is asked, across all threads that share it."""
+"""Limit the requests, the tokens and the concurrent calls of a model, across all threads that share it."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from pyvision.errors import ModelError
+from pyvision.models.reply_builder import estimate_tokens
 from pyvision.models.streaming import close_model, stream_of
-from pyvision.models.token_estimate import estimate_tokens
 from pyvision.types import Message, Model, Reply, Restart, Sampling, Usage
 
 _MINUTE_S = 60.0
 
 
 class RateLimitedModel:
-    """Passes calls on, first come first served, as the limits allow; None is no limit.
+    """Passes calls on, first come first served, as the limits allow; None means no limit.
 
     Tokens are estimated before a call and corrected by what its reply counts. After a 429 half as many calls as were
     under way may run at once; every reply then allows a little more, up to `max_concurrent`. A wait ends with
@@ -52,28 +52,28 @@ class RateLimitedModel:
 
     def complete(self, messages: Sequence[Message], sampling: Sampling) -> Reply:
         """The wrapped model's reply, once there is room for it."""
-        with self._admitted(messages, sampling) as call:
+        with self._admission(messages, sampling) as call:
             reply = self._model.complete(messages, call.sampling)
             call.usage = reply.usage
         return reply
 
     def stream(self, messages: Sequence[Message], sampling: Sampling) -> Iterator[str | Restart | Reply]:
         """The wrapped model's stream, once there is room for it; the room is held until the stream ends."""
-        with self._admitted(messages, sampling) as call:
+        with self._admission(messages, sampling) as call:
             for piece in stream_of(self._model, messages, call.sampling):
                 if isinstance(piece, Reply):
                     call.usage = piece.usage
                 yield piece
 
     def close(self) -> None:
-        """Send away who waits, and close the wrapped model; later calls are served again."""
+        """End all waits, and close the wrapped model; later calls are served again."""
         with self._changed:
             self._closings += 1
             self._changed.notify_all()
         close_model(self._model)
 
     @contextmanager
-    def _admitted(self, messages: Sequence[Message], sampling: Sampling) -> Iterator[_Call]:
+    def _admission(self, messages: Sequence[Message], sampling: Sampling) -> Iterator[_Call]:
         call = _Call(sampling, estimate_tokens(messages), self._clock())
         self._enter(call)
         try:
@@ -90,12 +90,12 @@ class RateLimitedModel:
             self._queue.append(call)
             closings = self._closings
             try:
-                while (wait_s := self._wait_s(call)) > 0:
+                while (delay_s := self._delay_s(call)) > 0:
                     left_s = call.seconds_left(self._clock())
                     if left_s <= 0 or self._closings != closings:
                         why = "no time is left" if left_s <= 0 else "the model was closed"
                         raise ModelError(f"{self.name}: {why} to wait for room under the limits", kind="rate")
-                    self._changed.wait(min(wait_s, left_s, _MINUTE_S))
+                    self._changed.wait(min(delay_s, left_s, _MINUTE_S))
                 self._requests.take(1)
                 self._tokens.take(call.tokens)
                 self._running += 1
@@ -104,11 +104,11 @@ class RateLimitedModel:
                 self._queue.remove(call)
                 self._changed.notify_all()
 
-    def _wait_s(self, call: _Call) -> float:
+    def _delay_s(self, call: _Call) -> float:
         """0 for the first in the queue when there is room; endless where another thread has to make it."""
         if self._queue[0] is not call or self._running + 1 > max(1.0, self._allowed):
             return math.inf
-        return max(self._requests.wait_s(1), self._tokens.wait_s(call.tokens))
+        return max(self._requests.delay_s(1), self._tokens.delay_s(call.tokens))
 
     def _leave(self, call: _Call) -> None:
         with self._changed:
@@ -151,7 +151,7 @@ class _Bucket:
         self._level = per_minute or 0.0
         self._filled_at = clock()
 
-    def wait_s(self, amount: float) -> float:
+    def delay_s(self, amount: float) -> float:
         if self._per_minute is None:
             return 0.0
         self._fill(self._per_minute)

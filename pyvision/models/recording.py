@@ -42,7 +42,7 @@ class RecordingModel:
             yield piece
 
     def close(self) -> None:
-        """Close the wrapped model, where there is something to close."""
+        """Close the wrapped model, if it holds connections."""
         close_model(self._model)
 
     def _write(self, messages: Sequence[Message], sampling: Sampling, reply: Reply) -> None:
@@ -68,7 +68,7 @@ class ReplayModel:
         """The recorded reply to exactly this request. Raises ModelError where there is none."""
         key = request_key(messages, sampling)
         with self._lock:
-            self._replies = _recorded(self._path) if self._replies is None else self._replies
+            self._replies = _read_replies(self._path) if self._replies is None else self._replies
             replies = self._replies.get(key)
             if not replies:
                 raise ModelError(f"{self._path}: holds no reply to request {key[:12]}…; record it again")
@@ -101,7 +101,7 @@ def _part(part: Part) -> list[str]:
             return [mime, hashlib.sha256(data).hexdigest()]
 
 
-def _recorded(path: Path) -> dict[str, deque[Reply]]:
+def _read_replies(path: Path) -> dict[str, deque[Reply]]:
     replies: dict[str, deque[Reply]] = {}
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -114,7 +114,7 @@ def _recorded(path: Path) -> dict[str, deque[Reply]]:
             entry = json.loads(line)
             replies.setdefault(entry["key"], deque()).append(_reply(entry["reply"]))
         except (ValueError, KeyError, TypeError) as error:
-            raise ConfigError(f"{path}: line {number} is no recorded reply; remove it") from error
+            raise ConfigError(f"{path}: line {number} is not a recorded reply; remove it") from error
     return replies
 
 

@@ -1,12 +1,12 @@
-"""What was heard of a reply, and what becomes of it: the same rules for every wire.
+"""Build a Reply from what an endpoint sends: the same rules for every wire.
 
     text, ended by the endpoint                 Reply, finish "end"
     text up to a stop string                    Reply, "stop", whether the endpoint cuts it, keeps it or ignores it
     text up to the token limit                  Reply, "length"
-    a refusal, or a content filter              Reply, "refusal"; its text says so where the model said nothing
+    a refusal, or a content filter              Reply, "refusal"; its text says so if the model sent none
     no text, the length went into reasoning     ModelError, not worth a retry
     no text, the context is full                ModelError of kind "context", not worth a retry
-    no text, a tool called that nobody offered  ModelError, not worth a retry
+    no text, a call of a tool not offered       ModelError, not worth a retry
     no text at all                              ModelError, worth a retry
     a stream that ends before the reply does    ModelError, worth a retry
 
@@ -15,25 +15,34 @@ Reasoning and thinking go into `Reply.reasoning` and never into the text.
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from pyvision.errors import ModelError
 from pyvision.models.errors import ErrorMapper
-from pyvision.models.stop_sequences import StopCutter
-from pyvision.models.token_estimate import estimate_tokens, tokens_in
-from pyvision.types import Finish, Message, Reply, Sampling, TokenLogprob, Usage
+from pyvision.models.streaming import StopCutter
+from pyvision.text.replies import canonical_reply
+from pyvision.types import Finish, Message, Part, Reply, Sampling, Text, TokenLogprob, Usage
+
+Items: TypeAlias = tuple[dict[str, Any], ...]
 
 FILTERED = "a content filter of the endpoint withheld the reply"
+_MOST_CACHED = 4096  # replies; a thought is some kilobytes
+_TOKEN_CHARS = 4  # of English and code; other scripts need more tokens
+_TOKEN_PIXELS = 750  # Anthropic's own rule of thumb; others count pictures in tiles and come out near it
+_MOST_PER_PICTURE = 1600
+_MESSAGE_TOKENS = 4
 
 
 @dataclass(slots=True)
 class ReplyBuilder:
     """A reply under way; each event of a wire adds to it.
 
-    finish, reason: why it ended, in our word and in the endpoint's. items: thoughts to hand back with the next turn.
-    failure: an error that the endpoint told inside an event. has_ended: nothing of the reply is missing.
+    finish, reason: why it ended, in our words and in the endpoint's. items: reasoning to send back with the next turn.
+    failure: an error inside an event. has_ended: nothing of the reply is missing.
     """
 
     reasoning: list[str] = field(default_factory=list)
@@ -57,7 +66,7 @@ def reply_of(
     sampling: Sampling,
     error_mapper: ErrorMapper,
 ) -> Reply:
-    """The reply, now that nothing more comes. Raises ModelError where what was heard is none."""
+    """The reply at the end of the response. Raises ModelError where there is none."""
     if not (builder.has_ended or cut.is_cut):
         raise error_mapper.error("the stream ended in the middle of the reply")
     text, reasoning = cut.text, "".join(builder.reasoning)
@@ -80,8 +89,42 @@ def reply_of(
     return replace(reply, logprobs=tuple(_of_text(builder.logprobs, text))) if sampling.logprobs else reply
 
 
+class ReasoningCache:
+    """What the latest replies of one model came with that its endpoint wants back: reasoning items, thinking blocks.
+
+    It is kept beside the conversation, so that a Message stays plain, and found again by the turns before the reply
+    and by the text of the reply, as the endpoint gave it or as `replies.canonical_reply` words it. An item that is
+    no longer cached costs the model its train of thought, and nothing else. Shared by threads.
+    """
+
+    def __init__(self) -> None:
+        self._items: OrderedDict[tuple[int, str], Items] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def keep(self, messages: Sequence[Message], text: str, items: Sequence[dict[str, Any]]) -> None:
+        """Keep what came with the reply `text` to these messages."""
+        before = hash(tuple(messages))
+        with self._lock:
+            for spelled in {text, canonical_reply(text)}:
+                self._items[before, spelled] = tuple(items)
+            while len(self._items) > _MOST_CACHED:
+                self._items.popitem(last=False)
+
+    def before(self, messages: Sequence[Message], turn: int) -> Items:
+        """What came with the reply that is `messages[turn]`."""
+        if not self._items:
+            return ()
+        with self._lock:
+            return self._items.get((hash(tuple(messages[:turn])), messages[turn].text), ())
+
+
+def estimate_tokens(messages: Sequence[Message]) -> int:
+    """How many tokens a request has, roughly: to keep to limits, never to report as a fact."""
+    return sum(_MESSAGE_TOKENS + sum(_tokens(part) for part in message.parts) for message in messages)
+
+
 def read_count(counts: object, *path: str) -> int:
-    """The number at a path of keys; 0 where the endpoint counts nothing, or tells nonsense."""
+    """The number at a path of keys; 0 if there is none, or something else."""
     for key in path:
         counts = counts.get(key) if isinstance(counts, dict) else None
     return counts if isinstance(counts, int) and not isinstance(counts, bool) else 0
@@ -95,7 +138,7 @@ def texts(parts: object, key: str = "text") -> str:
 
 
 def logprobs_in(entries: object) -> Iterator[TokenLogprob]:
-    """Log probabilities as chat completions and responses word them."""
+    """Log probabilities in the form of chat completions and responses."""
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, dict) and isinstance(entry.get("logprob"), int | float):
             others = entry.get("top_logprobs") or []
@@ -104,19 +147,19 @@ def logprobs_in(entries: object) -> Iterator[TokenLogprob]:
 
 
 def ids_in(entries: object) -> tuple[int, ...]:
-    """Token ids; none where the endpoint tells none, or nonsense."""
+    """Token ids; none if the endpoint sends none, or something else."""
     ids = tuple(entries) if isinstance(entries, list) else ()
     return ids if all(type(each) is int for each in ids) else ()
 
 
 def _estimate(builder: ReplyBuilder, text: str, messages: Sequence[Message]) -> Usage:
-    """A reply that we cut ends before its tokens are told, in most cases: a budget must know of them all the same."""
-    told = builder.usage
-    reasoning = sum(map(tokens_in, builder.reasoning))
+    """The usage of a reply that we cut: most endpoints send the counts later, and a budget needs them anyway."""
+    usage = builder.usage
+    reasoning = sum(map(_tokens_in, builder.reasoning))
     return replace(
-        told,
-        input_tokens=told.input_tokens or estimate_tokens(messages),
-        output_tokens=max(told.output_tokens, tokens_in(text) + reasoning),
+        usage,
+        input_tokens=usage.input_tokens or estimate_tokens(messages),
+        output_tokens=max(usage.output_tokens, _tokens_in(text) + reasoning),
     )
 
 
@@ -126,11 +169,11 @@ def _empty(builder: ReplyBuilder, error_mapper: ErrorMapper) -> ModelError:
             "the conversation is longer than the model can read", retry=False, kind="context"
         )
     if builder.finish == "length":
-        told = "the whole length went into reasoning; raise max_tokens (PYVISION_MAX_TOKENS)"
-        return error_mapper.error(told, retry=False)
+        message = "the whole length went into reasoning; raise max_tokens (PYVISION_MAX_TOKENS)"
+        return error_mapper.error(message, retry=False)
     if builder.calls_tool:
-        told = "called a tool, and none was offered; turn tool calls off at the server"
-        return error_mapper.error(told, retry=False)
+        message = "called a tool, but none was offered; turn off tool calls at the server"
+        return error_mapper.error(message, retry=False)
     return error_mapper.error(f"the reply is empty ({builder.reason or 'no reason given'})")
 
 
@@ -142,3 +185,13 @@ def _of_text(logprobs: Sequence[TokenLogprob], text: str) -> Iterator[TokenLogpr
             return
         length += len(logprob.token)
         yield logprob
+
+
+def _tokens_in(text: str) -> int:
+    return -(-len(text) // _TOKEN_CHARS)
+
+
+def _tokens(part: Part) -> int:
+    if isinstance(part, Text):
+        return _tokens_in(part.text)
+    return min(part.width * part.height // _TOKEN_PIXELS, _MOST_PER_PICTURE)

@@ -1,4 +1,4 @@
-"""Models that wrap a model: retry it to a deadline, record what it says, play a record back."""
+"""Retry a model until a deadline, with growing waits."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _LONGEST_WAIT_S = 60.0
 class RetryingModel:
     """Repeats calls whose ModelError is worth it, with growing waits, until `budget_s` would be exceeded.
 
-    `Sampling.seconds` is a budget as well. The endpoint's own wish (`retry_after_s`) goes before ours; one that is too
-    long ends it at once, so that nobody sleeps for hours.
+    `Sampling.seconds` is a budget as well. A `retry_after_s` of the endpoint replaces our wait; one that is longer than
+    the budget ends the call at once, so that nobody sleeps for hours.
     """
 
     def __init__(
@@ -48,8 +48,8 @@ class RetryingModel:
             try:
                 return self._model.complete(messages, attempts.sampling())
             except ModelError as error:
-                _, wait_s = attempts.next(error)
-                self._sleep(wait_s)
+                _, delay_s = attempts.next(error)
+                self._sleep(delay_s)
 
     def stream(self, messages: Sequence[Message], sampling: Sampling) -> Iterator[str | Restart | Reply]:
         """As `complete`, in pieces; a Restart comes after each call that failed, before the wait for the next."""
@@ -64,7 +64,7 @@ class RetryingModel:
             self._sleep(restart.wait_s)
 
     def close(self) -> None:
-        """Close the wrapped model, where there is something to close."""
+        """Close the wrapped model, if it holds connections."""
         close_model(self._model)
 
     def _attempts(self, sampling: Sampling) -> _Attempts:
@@ -90,25 +90,25 @@ class _Attempts:
         self._failed = 0
 
     def sampling(self) -> Sampling:
-        """That of the next call: with the time that is left."""
+        """The sampling of the next call, with the time that is left."""
         if self._sampling.seconds is None or self._failed == 0:
             return self._sampling
-        return replace(self._sampling, seconds=max(0.0, self._sampling.seconds - self._spent_s()))
+        return replace(self._sampling, seconds=max(0.0, self._sampling.seconds - self._seconds_spent()))
 
     def next(self, error: ModelError) -> tuple[int, float]:
-        """The number of the call after this failure, and how long to wait for it. Raises it where none is worth it."""
+        """The number of the next call, and how long to wait for it. Raises the error if no call is worth it."""
         self._failed += 1
-        spent_s, wait_s = self._spent_s(), self._wait_s(error)
+        spent_s, delay_s = self._seconds_spent(), self._delay_s(error)
         if not error.retry:
             raise error
-        if spent_s + wait_s > self._budget_s:
+        if spent_s + delay_s > self._budget_s:
             raise _gave_up(error, self._failed, spent_s) from None
-        return self._failed + 1, wait_s
+        return self._failed + 1, delay_s
 
-    def _spent_s(self) -> float:
+    def _seconds_spent(self) -> float:
         return self._clock() - self._began
 
-    def _wait_s(self, error: ModelError) -> float:
+    def _delay_s(self, error: ModelError) -> float:
         """Part of it is chance, so that many that failed together do not come back together."""
         grown_s = min(_FIRST_WAIT_S * 2.0 ** min(self._failed - 1, 10), _LONGEST_WAIT_S)
         if error.retry_after_s is not None:
@@ -117,5 +117,9 @@ class _Attempts:
 
 
 def _gave_up(error: ModelError, attempts: int, spent_s: float) -> ModelError:
-    told = f"{error} (gave up after {attempts} attempts in {spent_s:.0f} s)" if attempts > 1 else str(error)
-    return ModelError(told, retry=True, retry_after_s=error.retry_after_s, kind=error.kind, brief=error.brief)
+    message = (
+        f"{error} (gave up after {attempts} attempts in {spent_s:.0f} s)" if attempts > 1 else str(error)
+    )
+    return ModelError(
+        message, retry=True, retry_after_s=error.retry_after_s, kind=error.kind, brief=error.brief
+    )

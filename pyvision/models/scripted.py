@@ -1,4 +1,4 @@
-"""A model that says what it was told to say, in turn: for tests, demonstrations and dry runs."""
+"""A model that gives prepared replies in order: for tests, demonstrations and dry runs."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import threading
 from collections.abc import Iterator, Sequence
 
 from pyvision.errors import ModelError
-from pyvision.models.stop_sequences import cut_at_stop
-from pyvision.models.streaming import in_one_piece
+from pyvision.models.streaming import in_one_piece, truncate_at_stop
 from pyvision.types import Message, Reply, Restart, Sampling
 
 
@@ -42,13 +41,13 @@ class Scripted:
             case Exception() as error:
                 raise error
             case str() as text:
-                return cut_at_stop(Reply(text), sampling.stop)
+                return truncate_at_stop(Reply(text), sampling.stop)
             case reply:
                 return reply
 
     def stream(self, messages: Sequence[Message], sampling: Sampling) -> Iterator[str | Restart | Reply]:
         """The next reply, its text in one piece."""
-        yield from in_one_piece(self.complete(messages, sampling))
+        return in_one_piece(self.complete(messages, sampling))
 
     def close(self) -> None:
         """Nothing is open."""

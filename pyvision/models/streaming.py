@@ -1,23 +1,44 @@
-"""Streams of replies: make one of a whole reply, a whole reply of one, and read one that can be interrupted."""
+"""Streams of replies: open and read them, cut them at a stop string, parse their events, end them in time.
+
+Stop strings: a reply ends at the first one, however its pieces split it and whatever the endpoint does. `</code>`
+counts only where it would end the reply's code (`replies.would_close`): one inside a Python string, a thought or
+quotes is skipped. An endpoint that is sent `stop` knows nothing of strings and cuts there as well; a configuration
+with `"stop": false` never sends it. After `_MOST_CLOSES` skipped ones the next one ends the reply, so that the time
+for a reply grows linearly with its length.
+
+Server-sent events: lines end at CR, LF or both, and at nothing else, since JSON may hold U+2028 unescaped. Comments
+(`:`) and names of events are skipped; the JSON inside says the kind too.
+
+Deadlines: httpx limits each silence, so an endpoint that trickles bytes could go on for ever. Covered: the body of
+every response, errors too. Not covered: header lines that trickle, of which a response may hold 100 kB before the
+connection is given up.
+"""
 
 from __future__ import annotations
 
-import threading
+import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing
-from dataclasses import dataclass
-from queue import SimpleQueue
-from typing import Literal, TypeVar
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
-from pyvision.errors import ModelError
-from pyvision.models.cancellation import Cancellation
+from pyvision.errors import FormatError, ModelError
+from pyvision.text.replies import find_code, would_close
 from pyvision.types import Message, Model, Reply, Restart, Sampling
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    import httpx2
+
+CLOSE = "</code>"
+DONE = "[DONE]"  # the data of the last event of some APIs
+_MOST_CLOSES = 32
+_DEADLINE: ContextVar[float] = ContextVar("deadline")  # of time.monotonic()
 
 
 def in_one_piece(reply: Reply) -> Iterator[str | Reply]:
-    """The stream of a reply that is there as a whole."""
+    """The stream of a reply that is complete."""
     if reply.text:
         yield reply.text
     yield reply
@@ -34,7 +55,7 @@ def whole(pieces: Iterable[str | Restart | Reply]) -> Reply:
 def stream_of(
     model: Model, messages: Sequence[Message], sampling: Sampling
 ) -> Generator[str | Restart | Reply, None, None]:
-    """The model's stream; in one piece where the model, which may be a caller's own, has none.
+    """The model's stream; in one piece if the model, which may be a caller's, has no `stream`.
 
     Closing it closes the connection.
     """
@@ -44,67 +65,144 @@ def stream_of(
         yield from in_one_piece(model.complete(messages, sampling))
 
 
-def interruptible(
-    open_stream: Callable[[], Generator[T, None, None]], cancellation: Cancellation
-) -> Generator[T, None, None]:
-    """A stream that a cancellation ends at once, even while its next piece is awaited.
-
-    A thread opens, reads and closes it, one piece ahead of nobody: when this generator is closed between two pieces,
-    so is the stream; when it is cancelled while the thread waits, the stream is closed after that wait.
-    Raises what the stream raises, and LimitReached when it is cancelled.
-    """
-    wanted: SimpleQueue[Literal["piece", "end"]] = SimpleQueue()
-    pieces: SimpleQueue[T | _End] = SimpleQueue()
-    reader = threading.Thread(
-        target=_read, args=(open_stream, wanted, pieces), name="model-stream", daemon=True
-    )
-    is_waiting = False
-    with cancellation.on_cancel(lambda: pieces.put(_End())):
-        reader.start()
-        try:
-            while True:
-                cancellation.check()
-                wanted.put("piece")
-                is_waiting = True
-                piece = pieces.get()
-                cancellation.check()
-                is_waiting = False
-                if isinstance(piece, _End):
-                    break
-                yield piece
-        finally:
-            wanted.put("end")
-            if not is_waiting:
-                reader.join()
-    if piece.error is not None:
-        raise piece.error
-
-
-@dataclass(frozen=True, slots=True)
-class _End:
-    """Nothing more comes; what the stream failed with, if it did."""
-
-    error: BaseException | None = None
-
-
-def _read(
-    open_stream: Callable[[], Generator[T, None, None]],
-    wanted: SimpleQueue[Literal["piece", "end"]],
-    pieces: SimpleQueue[T | _End],
-) -> None:
-    """Hand over a piece each time that one is wanted."""
-    try:
-        with closing(open_stream()) as stream:
-            while wanted.get() == "piece":
-                pieces.put(next(stream))
-    except StopIteration:
-        pieces.put(_End())
-    except BaseException as error:  # noqa: BLE001 - it is for the asking thread to raise
-        pieces.put(_End(error))
-
-
 def close_model(model: Model) -> None:
-    """Close a model that holds connections; the others have nothing to close."""
+    """Close a model that holds connections; others have nothing to close."""
     close = getattr(model, "close", None)
     if close is not None:
         close()
+
+
+class StopCutter:
+    """Takes the pieces of a reply and returns the text that certainly stands before the first stop string."""
+
+    def __init__(self, stop: Sequence[str]) -> None:
+        self.is_cut = False
+        self._stop = tuple(string for string in stop if string)
+        self._given: list[str] = []
+        self._waiting = ""  # not given yet: it may be the beginning of a stop string
+        self._passed = 0
+
+    @property
+    def text(self) -> str:
+        """All that was returned so far."""
+        return "".join(self._given)
+
+    def feed(self, piece: str) -> str:
+        """The text that is new and certain; nothing more comes once it `is_cut`."""
+        self._waiting += piece
+        new: list[str] = []
+        while not self.is_cut and (found := self._first()):
+            start, stop = found
+            self.is_cut = self._ends(stop, start)
+            new.append(self._give(start if self.is_cut else start + len(stop)))
+        if not self.is_cut:
+            new.append(self._give(len(self._waiting) - self._hold()))
+        return "".join(new)
+
+    def rest(self) -> str:
+        """What was held back, for a reply that is over."""
+        return "" if self.is_cut else self._give(len(self._waiting))
+
+    def seems_cut(self) -> bool:
+        """Whether an endpoint that drops `</code>` seems to have cut the reply where it ends."""
+        if CLOSE not in self._stop or not would_close(self.text):
+            return False
+        try:
+            return find_code(self.text) is not None
+        except FormatError:
+            return True
+
+    def _first(self) -> tuple[int, str] | None:
+        starts = [(start, stop) for stop in self._stop if (start := self._waiting.find(stop)) >= 0]
+        return min(starts, default=None)
+
+    def _ends(self, stop: str, start: int) -> bool:
+        if stop != CLOSE or self._passed == _MOST_CLOSES:
+            return True
+        self._passed += 1
+        return would_close(self.text + self._waiting[:start])
+
+    def _hold(self) -> int:
+        """The length of the longest end of the waiting text that begins a stop string."""
+        longest = min(len(self._waiting), max(map(len, self._stop), default=1) - 1)
+        ends = (length for length in range(longest, 0, -1) if self._begins(self._waiting[-length:]))
+        return next(ends, 0)
+
+    def _begins(self, end: str) -> bool:
+        return any(stop.startswith(end) for stop in self._stop)
+
+    def _give(self, length: int) -> str:
+        given, self._waiting = self._waiting[:length], self._waiting[length:]
+        self._given.append(given)
+        return given
+
+
+def truncate_at_stop(reply: Reply, stop: Sequence[str]) -> Reply:
+    """The reply up to the first stop string in it; the same reply if there is none."""
+    cut = StopCutter(stop)
+    text = cut.feed(reply.text)
+    return replace(reply, text=text, finish="stop") if cut.is_cut else reply
+
+
+def parse_events(pieces: Iterable[bytes]) -> Iterator[str]:
+    """The data of each server-sent event, as text. An event that the stream cuts off is dropped."""
+    data: list[bytes] = []
+    for line in _lines(pieces):
+        if not line:
+            if data:
+                yield b"\n".join(data).decode("utf-8", "replace")
+            data = []
+        elif line.startswith(b"data:"):
+            data.append(line[5:].removeprefix(b" "))
+
+
+def _lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    waiting: list[bytes] = []
+    after_cr = False
+    for piece in pieces:
+        text = piece[1:] if after_cr and piece.startswith(b"\n") else piece
+        after_cr = piece.endswith(b"\r") if piece else after_cr
+        *complete, last = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+        for line in complete:
+            yield b"".join((*waiting, line))
+            waiting = []
+        waiting.append(last)
+    if rest := b"".join(waiting):
+        yield rest
+
+
+@contextmanager
+def deadline(until: float) -> Iterator[None]:
+    """Every response that begins in this block, on this thread, ends by then or raises httpx2.ReadTimeout."""
+    token = _DEADLINE.set(until)
+    try:
+        yield
+    finally:
+        _DEADLINE.reset(token)
+
+
+def limit_response(response: httpx2.Response) -> None:
+    """Hold the body of a response to the deadline; an event hook of a client."""
+    response.stream = _make_limited_stream()(response.stream, _DEADLINE.get(float("inf")))
+
+
+@cache
+def _make_limited_stream() -> Callable[[Any, float], httpx2.SyncByteStream]:
+    """The class of a stream with a deadline; made at its first use, since its base class is slow to import."""
+    from httpx2 import ReadTimeout, SyncByteStream
+
+    class LimitedStream(SyncByteStream):
+        def __init__(self, stream: SyncByteStream, until: float) -> None:
+            self._stream = stream
+            self._until = until
+
+        def __iter__(self) -> Iterator[bytes]:
+            for piece in self._stream:
+                if time.monotonic() > self._until:
+                    raise ReadTimeout("the response did not end in time")
+                yield piece
+
+        def close(self) -> None:
+            self._stream.close()
+
+    return LimitedStream

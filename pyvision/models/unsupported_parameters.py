@@ -1,6 +1,6 @@
-"""Parameters that an endpoint does not accept: known from a table, learnt from its 400s, remembered.
+"""Parameters that an endpoint does not accept: known from a table, or learnt from its 400s.
 
-What is learnt holds for every model object of this process that asks the same model of the same endpoint. The table
+What is learnt holds for every model object of this process with the same model and endpoint. The table
 is `api_configs/families.json`: patterns of model names, what they refuse, and the source of each line.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 
-from pyvision.config.data_folders import data_folder
+from pyvision.config.files import data_folder
 from pyvision.config.model_config import ModelConfig
 from pyvision.errors import ConfigError, reason
 
@@ -28,7 +28,7 @@ _CONTENT = ("messages", "input", "system", "content")  # what a complaint may be
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Models that are alike in what they refuse; `models` and `wires` are patterns and names they are known by."""
+    """Models that refuse the same parameters. models: patterns of their names. wires: the wires that it holds for."""
 
     models: tuple[str, ...]
     refused: tuple[str, ...]
@@ -47,34 +47,34 @@ class UnsupportedParameters:
         return name in self._names
 
     def add(self, name: str) -> bool:
-        """Remember it. Returns whether that is news to everybody."""
+        """Remember it. Returns whether it is new."""
         with self._lock:
             is_news = name not in self._names
             self._names |= {name}
             return is_news
 
 
-def unsupported_of(config: ModelConfig) -> UnsupportedParameters:
-    """What is known by now of the model that this configuration leads to."""
-    return _remembered(config.wire, config.address, config.model or "", config.refused)
+def find_unsupported(config: ModelConfig) -> UnsupportedParameters:
+    """What is known so far about the model of this configuration."""
+    return _remember(config.wire, config.address, config.model or "", config.refused)
 
 
-def find_refused(said: str, param: str | None, sent: Mapping[str, str]) -> str | None:
-    """The parameter that a refusal of the request names as not accepted.
+def find_refused(text: str, param: str | None, sent: Mapping[str, str]) -> str | None:
+    """The parameter that the endpoint names as not accepted.
 
-    sent: parameter -> the pattern it is known by in a complaint. A value that is out of range is the caller's mistake.
+    sent: parameter -> the pattern it is named by in a message. A value that is out of range is the caller's mistake.
     """
     head = re.split(r"[.\[]", param)[0] if param else ""
-    if head in _CONTENT or _BAD_VALUE.search(said) or not _UNSUPPORTED.search(said):
+    if head in _CONTENT or _BAD_VALUE.search(text) or not _UNSUPPORTED.search(text):
         return None
     if head in sent:
         return head
-    return next((name for name, pattern in sent.items() if re.search(pattern, said)), None)
+    return next((name for name, pattern in sent.items() if re.search(pattern, text)), None)
 
 
 @cache
-def _remembered(wire: str, address: str, model: str, refused: tuple[str, ...]) -> UnsupportedParameters:
-    """One for all who ask for the same: this is the memory of the process."""
+def _remember(wire: str, address: str, model: str, refused: tuple[str, ...]) -> UnsupportedParameters:
+    """One object for all callers with the same arguments: this is the memory of the process."""
     name = model.rpartition("/")[2].lower()  # OpenRouter and its like put the vendor before it
     known = [
         parameter

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from pyvision.models.stop_sequences import cut_at_stop
-from pyvision.models.streaming import in_one_piece
+from pyvision.models.streaming import in_one_piece, truncate_at_stop
 from pyvision.offline.avis_roles import find_avis_reply
 from pyvision.offline.choice import FAMILIES, plan_for
 from pyvision.offline.conversation import ParsedConversation, parse_conversation
@@ -36,18 +35,18 @@ class Offline:
     def complete(self, messages: Sequence[Message], sampling: Sampling) -> Reply:
         """One reply to the whole conversation; never fails."""
         if (played := find_avis_reply(messages)) is not None:
-            return cut_at_stop(Reply(played), sampling.stop)
+            return truncate_at_stop(Reply(played), sampling.stop)
         program = programming_reply(messages)
         if program is not None:
             return program
         conversation = parse_conversation(messages)
         match _next(conversation):
             case Cell(thought=thought, code=code):
-                return cut_at_stop(
+                return truncate_at_stop(
                     Reply(f"{thought}\n<code>\n```python\n{code}\n```\n</code>"), sampling.stop
                 )
             case Found(sentence, answer):
-                return cut_at_stop(
+                return truncate_at_stop(
                     Reply(f"{sentence}\n<answer>\n\\boxed{{{answer}}}\n</answer>"), sampling.stop
                 )
             case Undecided(reason):
@@ -55,7 +54,7 @@ class Offline:
 
     def stream(self, messages: Sequence[Message], sampling: Sampling) -> Iterator[str | Reply]:
         """The same reply, its text in one piece."""
-        yield from in_one_piece(self.complete(messages, sampling))
+        return in_one_piece(self.complete(messages, sampling))
 
     def close(self) -> None:
         """Nothing is open."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from pyvision.text.python_source import parse_source
+from pyvision.text.parsing import parse_source
 
 
 def collect_needed(shared: str, method: str) -> str:

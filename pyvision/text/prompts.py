@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from string import Template
 
-from pyvision.config.data_folders import data_folder
+from pyvision.config.files import data_folder
 from pyvision.errors import PromptError
 
 
 def load(name: str) -> str:
-    """The text of one prompt file, `code_loop/system.md` say. Raises PromptError when there is none."""
+    """The text of one prompt file, such as `code_loop/system.md`. Raises PromptError when there is none."""
     path = data_folder("prompts") / name
     try:
         return path.read_text(encoding="utf-8")
@@ -21,7 +21,7 @@ def render(name: str, /, **variables: object) -> str:
     """The prompt with each `$variable` replaced (`$$` is a dollar). Exactly its variables must be given."""
     template = Template(load(name))
     if not template.is_valid():
-        raise PromptError(f"prompt {name!r}: a $ begins no variable; write $$ for a dollar")
+        raise PromptError(f"prompt {name!r}: a $ does not start a variable; write $$ for a dollar")
     known = set(template.get_identifiers())
     if known != variables.keys():
         missing, unknown = sorted(known - variables.keys()), sorted(variables.keys() - known)

@@ -43,7 +43,7 @@ from functools import lru_cache
 from itertools import islice
 
 from pyvision.errors import FormatError
-from pyvision.text.python_source import parse_source
+from pyvision.text.parsing import parse_source
 from pyvision.text.stated_answers import find_stated
 
 _PYTHON = {"", "python", "python3", "py", "py3", "ipython", "ipython3"}
@@ -54,7 +54,7 @@ _OPEN = re.compile(r"<code(?:\s+[\w-]+=[\w\"'+-]*)?\s*>", _FLAGS)
 _CLOSE = r"</code\s*>"
 _BARE_END = re.compile(rf"(?P<close>{_CLOSE})|^[ \t]*<(?:code|interpreter|answer)>", _FLAGS)
 _FENCE = re.compile(
-    r"\s*(?P<marks>`{3,}|~{3,})[ \t]*(?P<language>[\w+#.-]*)[ \t]*(?P<line_end>\n|\Z)?", _FLAGS
+    r"\s*(?P<fence_marks>`{3,}|~{3,})[ \t]*(?P<language>[\w+#.-]*)[ \t]*(?P<line_end>\n|\Z)?", _FLAGS
 )
 _LINE_FENCE = re.compile(r"^[ \t]*(?=```|~~~)", _FLAGS)
 _OPEN_END = re.compile(r"(?:(?:`{3,}|~{3,})\w*|\$+)\Z")  # of a fence or a formula around what comes next
@@ -93,7 +93,7 @@ class _Block:
     closed: bool
     code: str = ""
     error: str | None = None
-    marks: str = ""  # the fence that opened it, if one did
+    fence_marks: str = ""  # the fence that opened it, if one did
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ def code_is_cut(text: str) -> bool:
 
 def would_close(text: str) -> bool:
     """Whether a `</code>` right behind this text ends the reply: not inside a string, a thought or quotes."""
-    if any(found.end() == len(text) and not _ended(found) for found in _THINKING.finditer(text)):
+    if any(found.end() == len(text) and not _is_closed(found) for found in _THINKING.finditer(text)):
         return False
     text = _visible(text)
     block = _first_block(text)
@@ -149,7 +149,7 @@ def find_answer(text: str) -> str | None:
 
 
 def last_resort_answer(text: str) -> str | None:
-    """All that the reply says: for one that gives no answer in any form, where no other can be asked for."""
+    """The whole reply: if it gives no answer in any form and the model cannot be asked again."""
     return _HALLUCINATED.sub("", _visible(text)).strip() or None
 
 
@@ -165,8 +165,8 @@ def find_boxed(text: str) -> str | None:
     return next((content for content in reversed(tagged) if content), None)
 
 
-def hallucinated_output(text: str) -> bool:
-    """Whether the reply holds an interpreter turn of its own making, outside its code block."""
+def has_hallucinated_output(text: str) -> bool:
+    """Whether the reply contains an interpreter turn that the model made up, outside its code block."""
     return _HALLUCINATED.search(_around_code(_visible(text))) is not None
 
 
@@ -185,11 +185,11 @@ def canonical_reply(text: str) -> str:
     block = _first_block(text)
     if block is None or block.error is not None:
         return _HALLUCINATED.sub("", text).strip()
-    before, kept = _HALLUCINATED.sub("", text[: block.start]), text[block.start : block.end].rstrip()
-    if not _OPEN.match(text, block.start) or re.search(rf"{_CLOSE}\Z", kept, _FLAGS):
-        return before + kept
-    fence = "" if kept.endswith(block.marks) else f"\n{block.marks}"
-    return f"{before}{kept}{fence}\n</code>"
+    before, block_text = _HALLUCINATED.sub("", text[: block.start]), text[block.start : block.end].rstrip()
+    if not _OPEN.match(text, block.start) or re.search(rf"{_CLOSE}\Z", block_text, _FLAGS):
+        return before + block_text
+    fence = "" if block_text.endswith(block.fence_marks) else f"\n{block.fence_marks}"
+    return f"{before}{block_text}{fence}\n</code>"
 
 
 def without_thinking(text: str) -> str:
@@ -199,7 +199,7 @@ def without_thinking(text: str) -> str:
     return text[ends[-1] :] if ends else text
 
 
-def _ended(thinking: re.Match[str]) -> bool:
+def _is_closed(thinking: re.Match[str]) -> bool:
     return thinking[0].lower().endswith(f"</{thinking[1].lower()}>")
 
 
@@ -222,7 +222,7 @@ def _first_block(text: str) -> _Block | None:
         block = None if _is_quoted(text, tag.start()) else _tag(text, tag)
         if block is not None:
             return block
-    return _untagged(text)
+    return _find_untagged(text)
 
 
 def _is_quoted(text: str, position: int) -> bool:
@@ -235,7 +235,7 @@ def _tag(text: str, tag: re.Match[str]) -> _Block | None:
     return _bare(text, tag) if fence is None else _fence(text, tag.start(), fence)
 
 
-def _untagged(text: str) -> _Block | None:
+def _find_untagged(text: str) -> _Block | None:
     opening = _PYTHON_FENCE.search(text)
     fence = opening and _FENCE.match(text, opening.start())
     if not fence:
@@ -251,26 +251,26 @@ def _fence(text: str, start: int, fence: re.Match[str]) -> _Block | None:
     """The block behind an opening fence; None where it is one line of prose between backticks."""
     one_line = fence["line_end"] is None
     is_python = fence["language"].lower() in _PYTHON
-    code_start = fence.end() if is_python else fence.end("marks")
+    code_start = fence.end() if is_python else fence.end("fence_marks")
     if not is_python and not one_line:
         error = f"the code block is marked {fence['language']!r}; only Python runs, between ```python and ```"
         return _Block(start, fence.end(), closed=True, error=error)
-    end, code = _first_valid(text, code_start, fence["marks"])
+    end, code = _first_valid(text, code_start, fence["fence_marks"])
     if one_line and "\n" not in code and not _does_something(code, closed=True):
         return None
-    closed = end.closes or text[code_start : end.position].rstrip().endswith(fence["marks"])
+    closed = end.closes or text[code_start : end.position].rstrip().endswith(fence["fence_marks"])
     if _is_empty(code):
         return _Block(
             start, end.after, closed, error="the code block is empty; put Python between ```python and ```"
         )
-    return _Block(start, end.after, closed, code, marks=fence["marks"])
+    return _Block(start, end.after, closed, code, fence_marks=fence["fence_marks"])
 
 
-def _first_valid(text: str, start: int, marks: str) -> tuple[_End, str]:
+def _first_valid(text: str, start: int, fence_marks: str) -> tuple[_End, str]:
     """The first end that leaves valid Python, else the first of all."""
     tried: list[tuple[_End, str]] = []
-    for end in islice(_ends(text, start, marks), _MOST_ENDS):
-        code = _clean(text[start : end.position], marks)
+    for end in islice(_ends(text, start, fence_marks), _MOST_ENDS):
+        code = _clean(text[start : end.position], fence_marks)
         tried.append((end, code))
         tree = _parse(code)
         if tree is not None and tree.body:
@@ -280,8 +280,8 @@ def _first_valid(text: str, start: int, marks: str) -> tuple[_End, str]:
     return tried[0]
 
 
-def _ends(text: str, start: int, marks: str) -> Iterator[_End]:
-    fence = rf"(?P<fence>{marks[0]}{{{len(marks)},}})[ \t]*(?=$|{_CLOSE})"
+def _ends(text: str, start: int, fence_marks: str) -> Iterator[_End]:
+    fence = rf"(?P<fence>{fence_marks[0]}{{{len(fence_marks)},}})[ \t]*(?=$|{_CLOSE})"
     pattern = re.compile(rf"{fence}|(?P<close>{_CLOSE})|^[ \t]*<(?:code|interpreter|answer)>", _FLAGS)
     for found in pattern.finditer(text, start):
         before = text[start : found.start()].rstrip(" \t")
@@ -291,7 +291,7 @@ def _ends(text: str, start: int, marks: str) -> Iterator[_End]:
                 close = re.compile(rf"\s*{_CLOSE}", _FLAGS).match(text, found.end())
                 yield _End(found.start(), close.end() if close else found.end(), closes=True, final=False)
             case "close":
-                final = starts_line or before.endswith(marks)
+                final = starts_line or before.endswith(fence_marks)
                 yield _End(found.start(), found.end(), closes=True, final=final)
             case None:
                 yield _End(found.start(), found.start(), closes=True, final=True)
@@ -333,9 +333,9 @@ def _complaint(code: str) -> str:
     return "the <code> block holds no valid Python; put the code between ```python and ``` inside it"
 
 
-def _clean(body: str, marks: str) -> str:
+def _clean(body: str, fence_marks: str) -> str:
     """Without blank lines around it, a closing fence at its end, and an indentation that does not parse."""
-    code = re.sub(r"\A(?:[ \t]*\n)+", "", body).rstrip().removesuffix(marks).rstrip()
+    code = re.sub(r"\A(?:[ \t]*\n)+", "", body).rstrip().removesuffix(fence_marks).rstrip()
     if code[:1] not in {" ", "\t"}:
         return code
     dedented = textwrap.dedent(code)

@@ -1,20 +1,35 @@
-"""What a cell printed, made fit to show to a model.
+"""Make text safe to show and to record: output of a cell for a model, text without secrets for files and messages.
 
-Dumps of data become a note that says so, long text keeps its head and tail, and whatever only we or the
-chat template may write (`<interpreter>`, `<image_clue_1>`, `<|im_start|>`, …) has its brackets replaced by
-‹ and ›, whatever its case, spacing, width or invisible characters.
+Output (`sanitize`): dumps of data become a note that says so, long text keeps its head and tail, and tags that only
+we or the chat template may write (`<interpreter>`, `<image_clue_1>`, `<|im_start|>`, …) have their brackets replaced
+by ‹ and ›, in any case, spacing or width, and with invisible characters in them.
 Not covered: letters of other scripts that merely look the same, and text that persuades without any tag.
+
+Secrets (`Redactor`): only exact secrets are removed (`model_config.secrets` lists them), each also in the form that it
+has in a URL, and only from the values of texts: never from the names of fields, from numbers or from bytes.
+Covered: a secret of at least 12 characters, or of at least 8 with a letter and a digit among them.
+Not covered: a shorter secret, such as "x" or "password". Removing it would change exempt that have nothing to do with
+it, so a text that repeats it keeps it; the configuration is still recorded without it. Nor is a secret found that is
+encoded in another way, split between two texts, or used as the name of a field.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable, Mapping
+from pathlib import PurePath
+from typing import Any
+from urllib.parse import quote
 
+REDACTED = "[secret]"
 SHOWN_CHARS = 8_000
 DUMP_CHARS = 200  # of base64 or hexadecimal in a row
 NUMBERS_CHARS = 1_500  # of numbers in a row
 _NUMBERS_HEAD, _NUMBERS_TAIL = 600, 300
+_LONG, _LONG_IF_MIXED = 12, 8  # characters from which a match of a secret is no accident
+_MIXED = re.compile(r"(?=.*[A-Za-z])(?=.*\d)", re.DOTALL)
+_DIGEST = re.compile("[0-9a-f]{64}")
 
 _ESCAPE = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*+[ -/]*+[@-~]"  # colours and cursor movements
@@ -54,16 +69,69 @@ def sanitize(text: str, limit: int = SHOWN_CHARS) -> str:
     """The text as a model may see it, at most `limit` characters long; ordinary output is left as it is."""
     text = _DUMP.sub(_without_dump, printable(text))
     text = _NUMBERS.sub(_without_numbers, text)
-    return _neutral(_cut(text, limit))
+    return _neutral(_shorten_middle(text, limit))
 
 
 def printable(text: str) -> str:
     """The text without control characters, as a terminal would leave it on the screen."""
-    text = _LINE_BREAK.sub("\n", _SURROGATE.sub("\ufffd", text))
+    text = _LINE_BREAK.sub("\n", replace_surrogates(text))
     text = _ESCAPE.sub("", text)
     if "\r" in text:
         text = "\n".join(_overwritten(line) for line in text.split("\n"))
     return _CONTROL.sub("", text)
+
+
+def replace_surrogates(text: str) -> str:
+    """The text without lone surrogates, which UTF-8 cannot hold."""
+    return _SURROGATE.sub("\ufffd", text)
+
+
+def shorten(text: str, limit: int) -> str:
+    """The text, or its beginning and an ellipsis, at most `limit` characters long."""
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+class Redactor:
+    """Removes these secrets; one that is too short to be removed safely is ignored."""
+
+    def __init__(self, secrets: Iterable[str]) -> None:
+        found = {secret for secret in secrets if is_redactable(secret)}
+        forms = found | {quote(secret, safe="", errors="replace") for secret in found}
+        longest_first = sorted(forms, key=lambda form: (-len(form), form))
+        self._pattern = re.compile("|".join(map(re.escape, longest_first))) if forms else None
+
+    def text(self, text: str) -> str:
+        """The text with `[secret]` in the place of every secret."""
+        return self._pattern.sub(REDACTED, text) if self._pattern else text
+
+    def value(self, value: Any, exempt: frozenset[tuple[str, str]] = frozenset()) -> Any:
+        """The same for plain values: every text among them is redacted, names of fields are not.
+
+        exempt: (field, text) pairs that stay, because the format of a record writes them. So does a digest in `sha256`.
+        """
+        match value:
+            case str() | PurePath():
+                return self.text(str(value))
+            case Mapping():
+                return {
+                    name: item if _is_written_by_format(name, item, exempt) else self.value(item, exempt)
+                    for name, item in value.items()
+                }
+            case list() | tuple() | set() | frozenset():
+                return [self.value(item, exempt) for item in value]
+            case _:
+                return value
+
+
+def is_redactable(secret: str) -> bool:
+    """Whether finding it in a text is no accident, so that it can be removed without harm."""
+    return len(secret) >= (_LONG_IF_MIXED if _MIXED.match(secret) else _LONG)
+
+
+def _is_written_by_format(name: object, value: object, exempt: frozenset[tuple[str, str]]) -> bool:
+    if not isinstance(value, str):
+        return False
+    return (name, value) in exempt or (name == "sha256" and _DIGEST.fullmatch(value) is not None)
 
 
 def _overwritten(line: str) -> str:
@@ -98,8 +166,8 @@ def _without_numbers(match: re.Match[str]) -> str:
         return run
     head = run[: _last_gap(run[:_NUMBERS_HEAD])]
     tail = run[-_last_gap(run[: -_NUMBERS_TAIL - 1 : -1]) :]
-    left_out = len(run) - len(head) - len(tail)
-    return f"{head}[… {left_out:,} characters of numbers left out …]{tail}"
+    omitted = len(run) - len(head) - len(tail)
+    return f"{head}[… {omitted:,} characters of numbers left out …]{tail}"
 
 
 def _last_gap(run: str) -> int:
@@ -107,17 +175,17 @@ def _last_gap(run: str) -> int:
     return max(run.rfind(gap) for gap in " ,\n\t") + 1 or len(run)
 
 
-def _cut(text: str, limit: int) -> str:
+def _shorten_middle(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
-    room = limit - len(_left_out(len(text)))
+    room = limit - len(_note_omission(len(text)))
     if room < 2:
         return text[: max(limit, 0)]
     tail = room * 2 // 5
-    return text[: room - tail] + _left_out(len(text) - room) + text[len(text) - tail :]
+    return text[: room - tail] + _note_omission(len(text) - room) + text[len(text) - tail :]
 
 
-def _left_out(count: int) -> str:
+def _note_omission(count: int) -> str:
     return f"\n[… {count:,} characters left out …]\n"
 
 

@@ -10,7 +10,7 @@ What counts
 What does not count, since a model that is still at work says it too
 * A sentence that settles nothing: "the answer is unclear because …", "is probably B", "is not visible".
 * An answer that is a question, a placeholder such as `<letter>` or `[your answer]`, or a plan ("let me …").
-* Any of them where the text goes on with a plan: "The answer is B. Let me verify." "Wait, …"
+* Any of them if a plan follows: "The answer is B. Let me verify." "Wait, …"
 * "If the answer is 6, …": a sentence that does not begin with it. Text in fences or quotes.
 
 Not covered: other languages, and an answer that only the context shows to be one ("There are 6 paths.").
@@ -103,17 +103,17 @@ def find_stated(text: str) -> str | None:
 def _without_fences(text: str) -> str:
     """The text without its fenced parts; a fence that is never closed is left."""
     lines = text.split("\n")
-    marks = [found[1] if (found := _FENCE.match(line)) else None for line in lines]
-    last_end = {mark: at for at, mark in enumerate(marks) if mark and lines[at].strip() == mark}
-    kept, at = [], 0
+    fences = [found[1] if (found := _FENCE.match(line)) else None for line in lines]
+    last_end = {mark: at for at, mark in enumerate(fences) if mark and lines[at].strip() == mark}
+    outside, at = [], 0
     while at < len(lines):
-        mark = marks[at]
+        mark = fences[at]
         if mark and last_end.get(mark, 0) > at:
             at = next(end for end in range(at + 1, len(lines)) if lines[end].strip() == mark)
         else:
-            kept.append(lines[at])
+            outside.append(lines[at])
         at += 1
-    return "\n".join(kept)
+    return "\n".join(outside)
 
 
 def _label(found: re.Match[str], prose: str) -> _Statement:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from pyvision.agent.context import ContextWindow
-from pyvision.config.provider_limits import EndpointLimits
+from pyvision.config.endpoints import EndpointLimits
 from pyvision.errors import LimitReached, ModelError
 from pyvision.types import Message, Picture, Text
-from tests.config.test_provider_limits import figure_parts
+from tests.config.test_endpoints import figure_parts
 from tests.doubles import picture
 
 SIX = EndpointLimits(pictures=6)
@@ -92,7 +92,7 @@ def test_the_images_of_the_question_go_last() -> None:
 
 def test_pictures_without_a_handle_cannot_give_way() -> None:
     bare = Message("user", (picture(), picture(41), Text("?")))
-    with pytest.raises(LimitReached, match="2 pictures") as caught:
+    with pytest.raises(LimitReached, match="2 images") as caught:
         ContextWindow(EndpointLimits(pictures=1), originals={0, 1}).pack((bare,))
     assert caught.value.end_reason == "picture_limit"
 
@@ -106,18 +106,18 @@ def test_text_that_is_too_long_for_a_request_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    "told",
+    "expected",
     [
         "At most 2 image(s) may be provided in one prompt.",
         "You set image=2 (or defaulted to 1) in `--limit-mm-per-prompt`, but passed 3 image items",
     ],
 )
-def test_a_number_of_pictures_that_the_server_told_is_kept_to(told: str) -> None:
+def test_a_number_of_pictures_that_the_server_told_is_kept_to(expected: str) -> None:
     context_window, messages = ContextWindow(EndpointLimits(), originals={0}), (opening(), turn(1), turn(2))
     assert len(context_window.pack(messages).sent) == 3
-    assert context_window.evict(ModelError(told), messages)
+    assert context_window.evict(ModelError(expected), messages)
     assert names(context_window, messages) == handles(0, 2)
-    assert not context_window.evict(ModelError(told), messages)
+    assert not context_window.evict(ModelError(expected), messages)
 
 
 def too_long() -> ModelError:

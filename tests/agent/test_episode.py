@@ -9,19 +9,19 @@ from threading import Event, Thread
 import pytest
 
 from pyvision.agent.budget import Limits
-from pyvision.config.provider_limits import EndpointLimits
+from pyvision.config.endpoints import EndpointLimits
 from pyvision.errors import LimitReached, ModelError
 from pyvision.events import ImageDefined, ModelCall, Note, ReplyRestarted, TextDelta
 from pyvision.models.scripted import Scripted
 from pyvision.types import Message, Reply, Restart, Sampling, Text, Usage
 from sandbox import Figure
-from tests.doubles import CannedSandbox, Rehearsal, figure, picture
+from tests.doubles import CannedSandbox, EpisodeHarness, figure, picture
 
 HELLO = (Message("user", (Text("hello"),)),)
 
 
 def test_usage_and_turns_are_counted() -> None:
-    episode = Rehearsal([Reply("a", Usage(10, 2)), Reply("b", Usage(20, 3))]).episode
+    episode = EpisodeHarness([Reply("a", Usage(10, 2)), Reply("b", Usage(20, 3))]).episode
     episode.ask("solver", HELLO)
     episode.ask("solver", HELLO)
     assert episode.usage == Usage(30, 5)
@@ -33,28 +33,28 @@ def test_usage_and_turns_are_counted() -> None:
     [(Limits(max_turns=1), "turn_limit"), (Limits(max_tokens=10), "token_limit")],
 )
 def test_a_spent_budget_stops_the_next_question_to_the_model(limits: Limits, reason: str) -> None:
-    rehearsal = Rehearsal([Reply("a", Usage(10, 2))] * 2, limits=limits)
-    rehearsal.episode.ask("solver", HELLO)
+    harness = EpisodeHarness([Reply("a", Usage(10, 2))] * 2, limits=limits)
+    harness.episode.ask("solver", HELLO)
     with pytest.raises(LimitReached) as caught:
-        rehearsal.episode.ask("solver", HELLO)
+        harness.episode.ask("solver", HELLO)
     assert caught.value.end_reason == reason
-    assert len(rehearsal.model.requests) == 1
+    assert len(harness.model.requests) == 1
 
 
 def test_spent_time_stops_models_and_cells() -> None:
-    rehearsal = Rehearsal(["a"], limits=Limits(max_seconds=0.01))
+    harness = EpisodeHarness(["a"], limits=Limits(max_seconds=0.01))
     time.sleep(0.02)
-    for verb in (lambda: rehearsal.episode.ask("solver", HELLO), lambda: rehearsal.episode.run("1")):
+    for verb in (lambda: harness.episode.ask("solver", HELLO), lambda: harness.episode.run("1")):
         with pytest.raises(LimitReached) as caught:
             verb()
         assert caught.value.end_reason == "time_limit"
-    assert rehearsal.sandbox.cells == []
+    assert harness.sandbox.cells == []
 
 
 def test_no_limit_is_no_limit() -> None:
-    rehearsal = Rehearsal([Reply("a", Usage(10**9, 0))], limits=Limits(max_tokens=None, max_seconds=None))
-    rehearsal.episode.ask("solver", HELLO)
-    assert rehearsal.episode.last_call() is None
+    harness = EpisodeHarness([Reply("a", Usage(10**9, 0))], limits=Limits(max_tokens=None, max_seconds=None))
+    harness.episode.ask("solver", HELLO)
+    assert harness.episode.last_call() is None
 
 
 def test_a_role_without_a_model_of_its_own_is_played_by_the_default() -> None:
@@ -62,56 +62,56 @@ def test_a_role_without_a_model_of_its_own_is_played_by_the_default() -> None:
 
     critic, other = Scripted(["fine"], name="critic"), Scripted(["well"], name="other")
     events: list[object] = []
-    rehearsal = Rehearsal([])
+    harness = EpisodeHarness([])
     models = {"critic": critic, "default": other}
-    episode = Episode(rehearsal.question, models, Limits(), CannedSandbox(), events.append)
+    episode = Episode(harness.question, models, Limits(), CannedSandbox(), events.append)
     assert episode.ask("critic", HELLO).text == "fine"
     assert episode.ask("coder", HELLO).text == "well"
     assert [event.model for event in events if isinstance(event, ModelCall)] == ["critic", "other"]
 
 
 def test_the_kernel_starts_with_the_first_cell_and_only_once() -> None:
-    rehearsal = Rehearsal([])
-    assert rehearsal.sandbox.opened == 0
-    rehearsal.episode.run("1")
-    rehearsal.episode.run("2")
-    assert rehearsal.sandbox.opened == 1
-    rehearsal.episode.close()
-    assert rehearsal.sandbox.closed == 1
+    harness = EpisodeHarness([])
+    assert harness.sandbox.opened == 0
+    harness.episode.run("1")
+    harness.episode.run("2")
+    assert harness.sandbox.opened == 1
+    harness.episode.close()
+    assert harness.sandbox.closed == 1
 
 
 def test_pictures_are_recorded_as_they_were_sent() -> None:
-    rehearsal = Rehearsal(["ok"])
-    rehearsal.episode.ask("solver", (Message("user", (picture(5000, 100),)),))
-    (event,) = (event for event in rehearsal.events if isinstance(event, ModelCall))
-    assert event.messages == rehearsal.model.requests[0]
+    harness = EpisodeHarness(["ok"])
+    harness.episode.ask("solver", (Message("user", (picture(5000, 100),)),))
+    (event,) = (event for event in harness.events if isinstance(event, ModelCall))
+    assert event.messages == harness.model.requests[0]
 
 
 def test_each_picture_is_recorded_with_the_pixels_that_were_sent() -> None:
-    rehearsal = Rehearsal(["ok"])
-    rehearsal.episode.ask("solver", (Message("user", (picture(4096, 1024),)),))
-    (event,) = (event for event in rehearsal.events if isinstance(event, ModelCall))
+    harness = EpisodeHarness(["ok"])
+    harness.episode.ask("solver", (Message("user", (picture(4096, 1024),)),))
+    (event,) = (event for event in harness.events if isinstance(event, ModelCall))
     (sent,) = event.sent
     assert (sent.width, sent.height, sent.scale_x, sent.scale_y) == (2048, 512, 0.5, 0.5)
 
 
 def test_a_defined_figure_stands_in_the_kernel_under_the_next_name() -> None:
-    rehearsal = Rehearsal([])
-    ((name, shown),) = rehearsal.episode.define([figure()])
+    harness = EpisodeHarness([])
+    ((name, displayed),) = harness.episode.define([figure()])
     assert name == "image_clue_1"
-    assert rehearsal.sandbox.images[name] == shown.data
+    assert harness.sandbox.images[name] == displayed.data
 
 
 def test_a_figure_that_is_no_picture_is_noted_and_takes_no_number() -> None:
-    rehearsal = Rehearsal([])
-    named = rehearsal.episode.define([Figure(b"junk", "image/png", 3, 3), figure()])
+    harness = EpisodeHarness([])
+    named = harness.episode.define([Figure(b"junk", "image/png", 3, 3), figure()])
     assert [name for name, _ in named] == ["image_clue_1"]
-    assert [type(event) for event in rehearsal.events] == [Note, ImageDefined]
+    assert [type(event) for event in harness.events] == [Note, ImageDefined]
 
 
 def test_a_failing_endpoint_is_the_callers_to_handle() -> None:
     with pytest.raises(ModelError):
-        Rehearsal([]).episode.ask("solver", HELLO)
+        EpisodeHarness([]).episode.ask("solver", HELLO)
 
 
 class Talker(Scripted):
@@ -131,9 +131,9 @@ class Talker(Scripted):
 
 
 def test_a_reply_is_heard_in_pieces_while_it_comes() -> None:
-    rehearsal = Rehearsal([], model=Talker("who", Restart(), "whole"))
-    assert rehearsal.episode.ask("solver", HELLO).text == "whole"
-    assert rehearsal.passing == [
+    harness = EpisodeHarness([], model=Talker("who", Restart(), "whole"))
+    assert harness.episode.ask("solver", HELLO).text == "whole"
+    assert harness.passing == [
         TextDelta("solver", "who"),
         ReplyRestarted("solver"),
         TextDelta("solver", "whole"),
@@ -141,40 +141,40 @@ def test_a_reply_is_heard_in_pieces_while_it_comes() -> None:
 
 
 def test_a_failed_call_is_told_with_the_time_of_the_next() -> None:
-    rehearsal = Rehearsal([], model=Talker(Restart("503 from a.b", 3, 8.0), "whole"))
-    rehearsal.episode.ask("solver", HELLO)
-    assert rehearsal.passing[0] == ReplyRestarted("solver", "503 from a.b", 3, 8.0)
+    harness = EpisodeHarness([], model=Talker(Restart("503 from a.b", 3, 8.0), "whole"))
+    harness.episode.ask("solver", HELLO)
+    assert harness.passing[0] == ReplyRestarted("solver", "503 from a.b", 3, 8.0)
 
 
 def test_an_episode_that_is_stopped_says_what_it_was_waiting_for() -> None:
-    rehearsal = Rehearsal([], model=Talker(Restart("503 from a.b", 3, 8.0), "whole"))
-    rehearsal.on_piece = rehearsal.cancellation.cancel
+    harness = EpisodeHarness([], model=Talker(Restart("503 from a.b", 3, 8.0), "whole"))
+    harness.on_piece = harness.cancellation.cancel
     with pytest.raises(LimitReached):
-        rehearsal.episode.ask("solver", HELLO)
+        harness.episode.ask("solver", HELLO)
     waiting = "scripted (503 from a.b, attempt 3, next in 8 s)"
-    assert rehearsal.episode.interruption == f"stopped by the caller while waiting for {waiting}"
+    assert harness.episode.interruption == f"stopped by the caller while waiting for {waiting}"
 
 
 def test_an_episode_that_waits_for_nothing_is_only_stopped() -> None:
-    assert Rehearsal([]).episode.interruption == "stopped by the caller"
+    assert EpisodeHarness([]).episode.interruption == "stopped by the caller"
 
 
 INTERRUPTED = """
 import os, signal
 from pyvision.types import Question
 from sandbox import Sandbox
-from tests.doubles import Rehearsal
+from tests.doubles import EpisodeHarness
 
-rehearsal = Rehearsal([], question=Question("?"))
+harness = EpisodeHarness([], question=Question("?"))
 with Sandbox() as sandbox:
-    rehearsal.episode._sandbox = sandbox
+    harness.episode._sandbox = sandbox
     code = "print('put out', flush=True)\\nhost.ready()\\nimport time\\ntime.sleep(60)"
     try:
-        rehearsal.episode.run(code, functions={"ready": lambda: os.kill(os.getpid(), signal.SIGINT)})
+        harness.episode.run(code, functions={"ready": lambda: os.kill(os.getpid(), signal.SIGINT)})
     except KeyboardInterrupt:
-        (ran,) = rehearsal.events
-        print(ran.result.text.strip(), ran.result.error.name, rehearsal.episode.interruption, sep=" | ")
-    rehearsal.episode.close()
+        (ran,) = harness.events
+        print(ran.result.text.strip(), ran.result.error.name, harness.episode.interruption, sep=" | ")
+    harness.episode.close()
 """
 
 
@@ -190,26 +190,26 @@ def test_what_a_cell_has_put_out_is_recorded_when_ctrl_c_ends_it() -> None:
 
 def test_a_reply_is_closed_when_the_caller_stops_in_the_middle_of_it() -> None:
     talker = Talker("a", "b")
-    rehearsal = Rehearsal([], model=talker)
-    rehearsal.on_piece = rehearsal.cancellation.cancel
+    harness = EpisodeHarness([], model=talker)
+    harness.on_piece = harness.cancellation.cancel
     with pytest.raises(LimitReached) as caught:
-        rehearsal.episode.ask("solver", HELLO)
+        harness.episode.ask("solver", HELLO)
     assert caught.value.end_reason == "interrupted"
-    assert (talker.closed, len(rehearsal.passing)) == (True, 1)
+    assert (talker.closed, len(harness.passing)) == (True, 1)
 
 
 def test_a_reply_that_takes_longer_than_the_question_may_is_broken_off() -> None:
-    rehearsal = Rehearsal([], model=Talker("a", "b"), limits=Limits(max_seconds=0.2))
-    rehearsal.on_piece = lambda: time.sleep(0.3)
+    harness = EpisodeHarness([], model=Talker("a", "b"), limits=Limits(max_seconds=0.2))
+    harness.on_piece = lambda: time.sleep(0.3)
     with pytest.raises(LimitReached) as caught:
-        rehearsal.episode.ask("solver", HELLO)
+        harness.episode.ask("solver", HELLO)
     assert caught.value.end_reason == "time_limit"
 
 
 def test_a_model_is_told_how_much_time_is_left() -> None:
-    rehearsal = Rehearsal(["a"], limits=Limits(max_seconds=60))
-    rehearsal.episode.ask("solver", HELLO)
-    (sampling,) = rehearsal.model.samplings
+    harness = EpisodeHarness(["a"], limits=Limits(max_seconds=60))
+    harness.episode.ask("solver", HELLO)
+    (sampling,) = harness.model.samplings
     assert 0 < (sampling.seconds or 0) <= 60
 
 
@@ -225,31 +225,31 @@ TAGGED = (
 
 
 def test_a_talk_too_long_for_the_model_is_sent_once_more_without_old_figures() -> None:
-    rehearsal = Rehearsal([too_long(), "well"])
-    assert rehearsal.episode.ask("solver", TAGGED).text == "well"
-    (event,) = (event for event in rehearsal.events if isinstance(event, ModelCall))
+    harness = EpisodeHarness([too_long(), "well"])
+    assert harness.episode.ask("solver", TAGGED).text == "well"
+    (event,) = (event for event in harness.events if isinstance(event, ModelCall))
     assert [sent.name for sent in event.sent] == ["image_clue_0"]
-    assert "image_clue_1" in rehearsal.model.requests[1][1].text
+    assert "image_clue_1" in harness.model.requests[1][1].text
 
 
 def test_a_talk_that_is_still_too_long_ends_as_context_overflow() -> None:
     with pytest.raises(LimitReached, match="too long") as caught:
-        Rehearsal([too_long(), too_long()]).episode.ask("solver", TAGGED)
+        EpisodeHarness([too_long(), too_long()]).episode.ask("solver", TAGGED)
     assert caught.value.end_reason == "context_overflow"
 
 
 def test_a_server_that_says_how_many_pictures_it_takes_is_obeyed() -> None:
     refusal = ModelError("the request was refused (400): At most 1 image(s) may be provided in one prompt.")
-    rehearsal = Rehearsal([refusal, "well", "well"])
+    harness = EpisodeHarness([refusal, "well", "well"])
     for _ in range(2):
-        assert rehearsal.episode.ask("solver", TAGGED).text == "well"
-    assert len(rehearsal.model.requests) == 3
+        assert harness.episode.ask("solver", TAGGED).text == "well"
+    assert len(harness.model.requests) == 3
 
 
 def test_what_is_left_out_is_noted() -> None:
-    rehearsal = Rehearsal(["well"], accepts=EndpointLimits(pictures=1))
-    rehearsal.episode.ask("solver", TAGGED)
-    (noted,) = (event for event in rehearsal.events if isinstance(event, Note))
+    harness = EpisodeHarness(["well"], accepts=EndpointLimits(pictures=1))
+    harness.episode.ask("solver", TAGGED)
+    (noted,) = (event for event in harness.events if isinstance(event, Note))
     assert (noted.label, noted.data) == ("left_out", {"role": "solver", "pictures": ["image_clue_1"]})
 
 
@@ -257,34 +257,34 @@ def test_what_is_left_out_is_noted() -> None:
     ("limits", "reason"), [(Limits(max_pictures=1), "picture_limit"), (Limits(max_bytes=300), "byte_limit")]
 )
 def test_a_request_that_would_overshoot_a_budget_is_not_sent(limits: Limits, reason: str) -> None:
-    rehearsal = Rehearsal(["a"], limits=limits)
+    harness = EpisodeHarness(["a"], limits=limits)
     with pytest.raises(LimitReached) as caught:
-        rehearsal.episode.ask("solver", TAGGED)
+        harness.episode.ask("solver", TAGGED)
     assert caught.value.end_reason == reason
-    assert rehearsal.model.requests == []
+    assert harness.model.requests == []
 
 
 def test_a_cancelled_episode_asks_no_model() -> None:
-    rehearsal = Rehearsal(["a"])
-    rehearsal.cancellation.cancel()
+    harness = EpisodeHarness(["a"])
+    harness.cancellation.cancel()
     with pytest.raises(LimitReached, match="stopped by the caller") as caught:
-        rehearsal.episode.ask("solver", HELLO)
+        harness.episode.ask("solver", HELLO)
     assert caught.value.end_reason == "interrupted"
 
 
 def test_a_cancelled_episode_runs_no_cell() -> None:
-    rehearsal = Rehearsal(["a"])
-    rehearsal.cancellation.cancel()
+    harness = EpisodeHarness(["a"])
+    harness.cancellation.cancel()
     with pytest.raises(LimitReached):
-        rehearsal.episode.run("1")
-    assert rehearsal.sandbox.cells == []
+        harness.episode.run("1")
+    assert harness.sandbox.cells == []
 
 
 def test_a_cancellation_closes_the_kernel_of_the_cell_that_runs() -> None:
-    rehearsal = Rehearsal(["a"])
-    rehearsal.sandbox.on_run = rehearsal.cancellation.cancel
-    rehearsal.episode.run("1")
-    assert rehearsal.sandbox.closed == 1
+    harness = EpisodeHarness(["a"])
+    harness.sandbox.on_run = harness.cancellation.cancel
+    harness.episode.run("1")
+    assert harness.sandbox.closed == 1
 
 
 class Silent(Talker):
@@ -302,16 +302,16 @@ class Silent(Talker):
 
 def test_a_cancellation_ends_a_request_that_no_model_answers() -> None:
     model = Silent()
-    rehearsal = Rehearsal([], model=model)
+    harness = EpisodeHarness([], model=model)
 
     def cancel_once_asked() -> None:
         assert model.asked.wait(60)
-        rehearsal.cancellation.cancel()
+        harness.cancellation.cancel()
 
     canceller = Thread(target=cancel_once_asked)
     canceller.start()
     with pytest.raises(LimitReached, match="stopped by the caller"):
-        rehearsal.episode.ask("solver", HELLO)
+        harness.episode.ask("solver", HELLO)
     canceller.join()
     assert not model.go.is_set()
     model.go.set()

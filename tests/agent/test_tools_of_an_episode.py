@@ -35,7 +35,7 @@ def broken(request: ToolRequest, ask: Ask) -> Observation:
     raise ToolError("the service is down")
 
 
-def asking(request: ToolRequest, ask: Ask) -> Observation:
+def cell(request: ToolRequest, ask: Ask) -> Observation:
     return Observation(ask("vqa", HELLO).text)
 
 
@@ -72,7 +72,7 @@ def test_a_tool_that_is_not_set_up_is_the_users_to_mend() -> None:
 
 
 def test_what_a_tool_asks_of_a_model_is_recorded_and_counted_but_no_turn() -> None:
-    episode, events = an_episode(Echo(asking), limits=Limits(max_turns=1))
+    episode, events = an_episode(Echo(cell), limits=Limits(max_turns=1))
     episode.ask("solver", HELLO)
     assert episode.use("echo", ToolRequest()).text == "reply 1"
     assert [event.role for event in events if isinstance(event, ModelCall)] == ["solver", "vqa"]
@@ -80,7 +80,7 @@ def test_what_a_tool_asks_of_a_model_is_recorded_and_counted_but_no_turn() -> No
 
 
 def test_a_tool_cannot_ask_without_tokens() -> None:
-    episode, _ = an_episode(Echo(asking), limits=Limits(max_tokens=0))
+    episode, _ = an_episode(Echo(cell), limits=Limits(max_tokens=0))
     with pytest.raises(LimitReached, match="--max-tokens"):
         episode.use("echo", ToolRequest())
 

@@ -10,14 +10,14 @@ from zipfile import ZipFile
 
 import pytest
 
-from pyvision.config.data_folders import data_folder
+from pyvision.config.files import data_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 SHIPPED = ("pyvision", "sandbox", "prompts", "api_configs", "pyproject.toml", "README.md", "LICENSE")
 FIND = """
-from pyvision.config import data_folders
+from pyvision.config.files import data_folder
 for kind in ("prompts", "api_configs"):
-    print(data_folders.data_folder(kind))
+    print(data_folder(kind))
 """
 
 

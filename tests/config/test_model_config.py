@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 
-from pyvision.config.data_folders import data_folder
+from pyvision.config.files import data_folder
 from pyvision.config.model_config import (
     TABLES,
     ModelConfig,
     is_local,
     load_model_config,
     secrets,
-    with_options,
     without_secrets,
 )
 from pyvision.errors import ConfigError
@@ -34,7 +33,7 @@ EVERY_KEY = {
 }
 
 
-def written(folder: Path, **content: Any) -> Path:
+def write_file(folder: Path, **content: Any) -> Path:
     path = folder / "model.json"
     path.write_text(json.dumps(content), encoding="utf-8")
     return path
@@ -123,7 +122,7 @@ def test_the_offline_reasoner_takes_no_model_id() -> None:
 
 
 def test_the_environment_goes_before_the_file(tmp_path: Path) -> None:
-    file = written(
+    file = write_file(
         tmp_path, wire="openai", model="m", base_url="http://127.0.0.1:1/v1", temperature=0.1, timeout_s=5
     )
     environ = {
@@ -195,11 +194,11 @@ def test_what_may_be_written_holds_what_was_set_and_no_secret() -> None:
         KEY,
         extra_body={"seed": 1, "provider_key": KEY},
     )
-    told = without_secrets(config)
-    assert KEY not in json.dumps(told)
-    assert told["base_url"] == "https://example.org/v1"
-    assert told["extra_body"] == {"seed": 1, "provider_key": "(withheld)"}
-    assert "temperature" not in told
+    expected = without_secrets(config)
+    assert KEY not in json.dumps(expected)
+    assert expected["base_url"] == "https://example.org/v1"
+    assert expected["extra_body"] == {"seed": 1, "provider_key": "(withheld)"}
+    assert "temperature" not in expected
 
 
 @pytest.mark.parametrize(
@@ -221,19 +220,19 @@ def test_only_this_machine_is_local(url: str | None, local: object) -> None:
 
 
 def test_keys_in_a_list_are_all_used(tmp_path: Path) -> None:
-    file = written(tmp_path, wire="openai", model="m", api_key=["one", "two", "one"])
+    file = write_file(tmp_path, wire="openai", model="m", api_key=["one", "two", "one"])
     assert load_model_config(None, file, {}).keys == ("one", "two")
 
 
 def test_keys_come_from_a_file_beside_the_configuration(tmp_path: Path) -> None:
     (tmp_path / "keys").write_text("# of the lab\none\n\n two \n")
-    file = written(tmp_path, wire="anthropic", model="m", api_key_file="keys", api_key_env="A_KEY")
+    file = write_file(tmp_path, wire="anthropic", model="m", api_key_file="keys", api_key_env="A_KEY")
     assert load_model_config(None, file, {"A_KEY": "three"}).keys == ("one", "two")
     assert load_model_config(None, file, {"PYVISION_API_KEY": "four"}).keys == ("four",)
 
 
 def test_a_key_file_that_is_missing_is_named(tmp_path: Path) -> None:
-    file = written(tmp_path, wire="openai", model="m", api_key_file="keys")
+    file = write_file(tmp_path, wire="openai", model="m", api_key_file="keys")
     assert "keys: cannot be read" in refused(file=file)
 
 
@@ -247,8 +246,8 @@ def test_every_key_is_a_secret_and_in_no_representation() -> None:
         extra_body={"provider_key": "key-three", "seed": 1},
     )
     assert secrets(config) == ("key-one", "key-two", "hunter22", "abcdefgh", "key-three")
-    told = repr(replace(config, base_url=None, extra_body={})) + json.dumps(without_secrets(config))
-    assert [secret for secret in secrets(config) if secret in told] == []
+    expected = repr(replace(config, base_url=None, extra_body={})) + json.dumps(without_secrets(config))
+    assert [secret for secret in secrets(config) if secret in expected] == []
 
 
 def test_the_anthropic_key_alone_chooses_anthropic() -> None:
@@ -273,13 +272,13 @@ def test_azure_is_found_in_its_own_variables() -> None:
 
 @pytest.mark.parametrize("base_url", ["https://api.openai.com/v1", "http://127.0.0.1:8000/v1"])
 def test_upstreams_openai_and_vllm_files_are_taken_as_they_are(tmp_path: Path, base_url: str) -> None:
-    config = load_model_config(None, written(tmp_path, api_key=["one", "two"], base_url=base_url), {})
+    config = load_model_config(None, write_file(tmp_path, api_key=["one", "two"], base_url=base_url), {})
     assert (config.wire, config.model, config.base_url) == ("openai", "gpt-4.1", base_url)
     assert (config.keys, config.api_version) == (("one", "two"), None)
 
 
 def test_upstreams_azure_file_is_taken_as_it_is(tmp_path: Path) -> None:
-    file = written(
+    file = write_file(
         tmp_path, azure_openai_api_key=["one"], azure_openai_endpoint="https://resource.openai.azure.com"
     )
     config = load_model_config(None, file, {})
@@ -292,7 +291,7 @@ def test_upstreams_azure_file_is_taken_as_it_is(tmp_path: Path) -> None:
 
 
 def test_an_upstream_file_gets_its_model_from_the_environment(tmp_path: Path) -> None:
-    file = written(tmp_path, api_key=["none"], base_url="http://127.0.0.1:8000/v1")
+    file = write_file(tmp_path, api_key=["none"], base_url="http://127.0.0.1:8000/v1")
     config = load_model_config(None, file, {"PYVISION_MODEL_ID": "Qwen/Qwen2.5-VL-7B-Instruct"})
     assert config.model == "Qwen/Qwen2.5-VL-7B-Instruct"
 
@@ -301,7 +300,7 @@ def test_an_upstream_file_gets_its_model_from_the_environment(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "expected"),
     [
         ("", "not JSON at line 1 column 1"),
         ('{\n  "wire": openai\n}', "not JSON at line 2 column 11"),
@@ -322,9 +321,9 @@ def test_an_upstream_file_gets_its_model_from_the_environment(tmp_path: Path) ->
         ('{"wire": "openai", "model": "m", "max_tokens": 0}', "max_tokens is 0; it must be above 0"),
         ('{"wire": "openai", "model": "m", "timeout_s": NaN}', "timeout_s is nan"),
         ('{"wire": "openai", "model": "m", "temperature": -1}', "temperature is -1.0"),
-        ('{"wire": "openai", "model": "m", "base_url": "localhost:8000"}', "is no address such as"),
-        ('{"wire": "openai", "model": "m", "base_url": "http://[::1"}', "is no address such as"),
-        ('{"wire": "openai", "model": "m", "base_url": "http://h:x/v1"}', "is no address such as"),
+        ('{"wire": "openai", "model": "m", "base_url": "localhost:8000"}', "is not an address such as"),
+        ('{"wire": "openai", "model": "m", "base_url": "http://[::1"}', "is not an address such as"),
+        ('{"wire": "openai", "model": "m", "base_url": "http://h:x/v1"}', "is not an address such as"),
         ('{"wire": "openai"}', "wire 'openai' needs 'model'"),
         ('{"wire": "replayed"}', "wire 'replayed' needs 'file'"),
         (
@@ -339,16 +338,19 @@ def test_an_upstream_file_gets_its_model_from_the_environment(tmp_path: Path) ->
             '{"wire": "openai", "model": "m", "requests_per_minute": 0}',
             "requests_per_minute is 0.0; it must be above 0",
         ),
-        ('{"wire": "openai", "model": "m", "api_version": "1"}', "needs the resource as base_url"),
-        ('{"wire": "openai", "model": "m", "base_url_env": "NO_URL"}', "no address; set NO_URL"),
+        (
+            '{"wire": "openai", "model": "m", "api_version": "1"}',
+            "needs the address of the resource as base_url",
+        ),
+        ('{"wire": "openai", "model": "m", "base_url_env": "NO_URL"}', "no address is set; set NO_URL"),
         ("[" * 100_000, "nested too deeply"),
     ],
 )
-def test_a_file_that_cannot_be_used_is_one_clear_line(tmp_path: Path, content: str, told: str) -> None:
+def test_a_file_that_cannot_be_used_is_one_clear_line(tmp_path: Path, content: str, expected: str) -> None:
     path = tmp_path / "model.json"
     path.write_text(content)
     message = refused(file=path)
-    assert told in message
+    assert expected in message
     assert message.startswith(str(path))
 
 
@@ -371,59 +373,5 @@ def test_a_byte_order_mark_does_no_harm(tmp_path: Path) -> None:
 
 
 def test_a_file_beside_the_configuration_is_found_from_anywhere(tmp_path: Path) -> None:
-    config = load_model_config(None, written(tmp_path, wire="replayed", file="talk.jsonl"), {})
+    config = load_model_config(None, write_file(tmp_path, wire="replayed", file="talk.jsonl"), {})
     assert config.file == tmp_path / "talk.jsonl"
-
-
-# --- options of strategies
-
-
-@dataclass(frozen=True, slots=True)
-class Walk:
-    steps: int = 3
-    stride: float = 0.5
-    loud: bool = False
-    greeting: str = "hello"
-    shoes: Path | None = None
-    pace: Literal["slow", "fast"] = "slow"
-
-
-def test_options_become_values_of_their_types() -> None:
-    options = {"steps": "5", "stride": "1", "loud": "true", "greeting": "5", "shoes": "a/b", "pace": "fast"}
-    assert with_options(Walk(), options) == Walk(
-        5, 1.0, loud=True, greeting="5", shoes=Path("a/b"), pace="fast"
-    )
-
-
-def test_a_class_starts_from_its_defaults() -> None:
-    assert with_options(Walk, {"steps": "5"}) == Walk(steps=5)
-
-
-def test_none_unsets_what_may_be_none_and_is_a_word_elsewhere() -> None:
-    walk = with_options(Walk(shoes=Path("a")), {"shoes": "none", "greeting": "none"})
-    assert (walk.shoes, walk.greeting) == (None, "none")
-
-
-def test_no_options_change_nothing() -> None:
-    assert asdict(with_options(Walk(steps=9), {})) == asdict(Walk(steps=9))
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "told"),
-    [
-        ("steps", "many", "option steps is 'many'; it takes int"),
-        ("steps", "1.5", "it takes int"),
-        ("loud", "perhaps", "it takes bool"),
-        ("pace", "medium", "it takes 'slow' or 'fast'"),
-        (
-            "strides",
-            "1",
-            "Walk has no option 'strides'; its options are steps (int), stride (float), loud (bool)",
-        ),
-        ("strides", "1", "shoes (path or none), pace ('slow' or 'fast')"),
-    ],
-)
-def test_an_option_that_cannot_be_used_says_what_can(key: str, value: str, told: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        with_options(Walk(), {key: value})
-    assert told in str(caught.value)

@@ -13,7 +13,7 @@ from pyvision.types import Usage
 TABLE = {"small-*": {"input": 1, "output": 4}, "*": {"input": 2.0, "cached": 0.5, "output": 8.0}}
 
 
-def written(folder: Path, table: Any) -> Path:
+def write_file(folder: Path, table: Any) -> Path:
     file = folder / "prices.json"
     file.write_text(table if isinstance(table, str) else json.dumps(table), encoding="utf-8")
     return file
@@ -29,13 +29,15 @@ def test_cached_input_without_a_price_costs_what_input_costs() -> None:
 
 
 def test_the_first_pattern_that_matches_counts(tmp_path: Path) -> None:
-    table = load_prices(written(tmp_path, TABLE))
+    table = load_prices(write_file(tmp_path, TABLE))
     prices = prices_of(["small-1", "large-1"], table)
     assert (prices["small-1"].input, prices["large-1"].input) == (1, 2.0)
 
 
 def test_a_model_that_no_pattern_matches_has_no_price(tmp_path: Path) -> None:
-    assert prices_of(["other"], load_prices(written(tmp_path, {"small-*": {"input": 1, "output": 4}}))) == {}
+    assert (
+        prices_of(["other"], load_prices(write_file(tmp_path, {"small-*": {"input": 1, "output": 4}}))) == {}
+    )
 
 
 def test_two_currencies_in_one_question_are_refused() -> None:
@@ -45,7 +47,7 @@ def test_two_currencies_in_one_question_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("table", "told"),
+    ("table", "expected"),
     [
         ("{", "prices.json"),
         ({"m": {"input": 1}}, "output"),
@@ -54,9 +56,9 @@ def test_two_currencies_in_one_question_are_refused() -> None:
         ([], "prices.json"),
     ],
 )
-def test_what_is_no_price_table_is_one_line(tmp_path: Path, table: Any, told: str) -> None:
-    with pytest.raises(ConfigError, match=told) as caught:
-        load_prices(written(tmp_path, table))
+def test_what_is_no_price_table_is_one_line(tmp_path: Path, table: Any, expected: str) -> None:
+    with pytest.raises(ConfigError, match=expected) as caught:
+        load_prices(write_file(tmp_path, table))
     assert "\n" not in str(caught.value)
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from pyvision.config.endpoints import Profile
 from pyvision.config.model_config import ModelConfig
-from pyvision.config.profiles import Profile
 from pyvision.doctor import ProbeReport, run_probes
 from pyvision.doctor.findings import Finding
 from pyvision.doctor.probes import PROBES

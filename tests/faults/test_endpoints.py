@@ -21,7 +21,7 @@ from pyvision.models.factory import build
 from pyvision.models.retry import RetryingModel
 from pyvision.types import Message, Reply, Sampling, Text
 from tests.servers.capabilities import Capabilities
-from tests.servers.conversation import Said
+from tests.servers.conversation import ServedReply
 from tests.servers.faults import FAULTS, PASSING, Fault, Plan
 from tests.servers.server import ModelServer
 from tests.servers.wires import WIRES, configured
@@ -62,7 +62,7 @@ def call(
     faults: Sequence[str | Fault | None],
     *,
     after: str | None = None,
-    said: Sequence[str | Said] = ("all is well",),
+    said: Sequence[str | ServedReply] = ("all is well",),
     sampling: Sampling = STOP,
     budget_s: float = 600.0,
     **settings: Any,
@@ -172,14 +172,14 @@ def test_an_endpoint_that_refuses_the_key_does_not_get_it_repeated(wire: str) ->
 
 @EVERY_WIRE
 def test_a_reply_cut_at_its_length_says_so(wire: str) -> None:
-    done = call(wire, [], said=[Said("and then", "length")])
+    done = call(wire, [], said=[ServedReply("and then", "length")])
     assert done.reply is not None
     assert (done.reply.text, done.reply.finish) == ("and then", "length")
 
 
 @EVERY_WIRE
 def test_a_refusal_is_a_reply_and_no_reason_to_ask_again(wire: str) -> None:
-    done = call(wire, [], said=[Said("I will not.", "refusal")])
+    done = call(wire, [], said=[ServedReply("I will not.", "refusal")])
     assert done.reply is not None
     assert (done.reply.finish, done.requests) == ("refusal", 1)
 

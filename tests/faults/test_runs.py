@@ -38,7 +38,7 @@ def photo(tmp_path: Path) -> Path:
     return path
 
 
-def written(folder: Path, wire: str, server: ModelServer, **settings: object) -> Path:
+def write_file(folder: Path, wire: str, server: ModelServer, **settings: object) -> Path:
     """A configuration file that leads to the server."""
     address = server.root_url if wire == "messages" else server.base_url
     known = {
@@ -59,7 +59,7 @@ def test_a_run_that_an_endpoint_spoils_ends_with_a_name_and_every_event(
     wire: str, fault: str, tmp_path: Path, photo: Path
 ) -> None:
     with ModelServer([], weather=Plan([], after=fault)) as server:
-        config = written(tmp_path, wire, server)
+        config = write_file(tmp_path, wire, server)
         outcome = pyvision.answer("?", [photo], strategy="direct", config=config, out=tmp_path / "run")
     assert outcome.answer is None
     assert outcome.end_reason == ("context_overflow" if fault == "context overflow" else "model_error")
@@ -74,7 +74,7 @@ def test_a_fault_between_two_cells_loses_no_turn(tmp_path: Path, photo: Path) ->
     weather = Plan(["503", None, "cut", "200 broken json", None, "reset", None])
     events: list[Event] = []
     with ModelServer([CELL, CELL, ANSWER], weather=weather) as server:
-        config = written(tmp_path, "completions", server, retry_s=30.0)
+        config = write_file(tmp_path, "completions", server, retry_s=30.0)
         events += pyvision.stream("How wide?", [photo], config=config)
         assert len(server.requests) == 7
     ended = events[-1]
@@ -86,7 +86,7 @@ def test_a_fault_between_two_cells_loses_no_turn(tmp_path: Path, photo: Path) ->
 
 def test_a_retry_is_an_event_that_names_the_fault(tmp_path: Path, photo: Path) -> None:
     with ModelServer([ANSWER], weather=Plan(["503", None])) as server:
-        config = written(tmp_path, "completions", server, retry_s=30.0)
+        config = write_file(tmp_path, "completions", server, retry_s=30.0)
         events = list(pyvision.stream("?", [photo], strategy="direct", config=config))
     (restarted,) = (event for event in events if isinstance(event, ReplyRestarted))
     assert (restarted.why.split(":")[0], restarted.attempt) == ("503 from 127.0.0.1", 2)
@@ -98,7 +98,7 @@ def test_a_retry_is_an_event_that_names_the_fault(tmp_path: Path, photo: Path) -
 def test_a_failing_run_leaves_no_key_behind(wire: str, tmp_path: Path, photo: Path) -> None:
     """The endpoint repeats the key in its complaint; everything on disk and on both streams is searched."""
     with ModelServer([], can=Capabilities(keys=frozenset({"another"}))) as server:
-        config = written(tmp_path, wire, server)
+        config = write_file(tmp_path, wire, server)
         home = tmp_path / "home"
         done = subprocess.run(
             [sys.executable, "-X", "dev", "-W", "ignore", "-m", "pyvision", "run", "--image", str(photo),

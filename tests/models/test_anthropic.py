@@ -20,7 +20,7 @@ from pyvision.models.endpoint import Endpoint
 from pyvision.text.replies import canonical_reply
 from pyvision.types import Message, Picture, Sampling, Text
 from tests.doubles import picture
-from tests.servers.conversation import Said
+from tests.servers.conversation import ServedReply
 from tests.servers.faults import Fault, Plan
 from tests.servers.server import ModelServer
 from tests.servers.wires import configured
@@ -32,8 +32,8 @@ POINT = {"type": "ephemeral"}
 
 
 @contextmanager
-def asked(
-    says: Sequence[str | Said], faults: Sequence[Fault | None] = (), **settings: Any
+def open_model(
+    says: Sequence[str | ServedReply], faults: Sequence[Fault | None] = (), **settings: Any
 ) -> Iterator[tuple[Endpoint, ModelServer]]:
     with (
         ModelServer(says, weather=Plan(faults)) as server,
@@ -52,7 +52,7 @@ def text(*parts: str | Picture, role: Any = "user") -> Message:
 
 
 def test_nothing_is_sent_that_was_not_set_but_the_limit_that_the_api_needs() -> None:
-    with asked(["hi"]) as (model, server):
+    with open_model(["hi"]) as (model, server):
         model.complete(HELLO, Sampling())
         assert server.requests[0].body == {
             "model": "m",
@@ -66,7 +66,7 @@ def test_nothing_is_sent_that_was_not_set_but_the_limit_that_the_api_needs() -> 
 
 
 def test_no_temperature_is_sent_whatever_is_configured() -> None:
-    with asked(["hi"], temperature=0.5, max_tokens=70) as (model, server):
+    with open_model(["hi"], temperature=0.5, max_tokens=70) as (model, server):
         model.complete(HELLO, STOP)
         body = server.requests[0].body
     assert (body["max_tokens"], body["stop_sequences"]) == (70, ["</code>"])
@@ -88,7 +88,7 @@ def test_a_number_that_stands_only_in_the_second_turns_picture_reaches_the_serve
     file = io.BytesIO()
     canvas.save(file, "PNG")
     drawn = Picture(file.getvalue(), "image/png", 120, 30)
-    with asked([CELL, f"\\boxed{{{number}}}"]) as (model, server):
+    with open_model([CELL, f"\\boxed{{{number}}}"]) as (model, server):
         first = model.complete(HELLO, STOP)
         figure = text("<image_clue_1>", drawn, "</image_clue_1>")
         model.complete((*HELLO, text(canonical_reply(first.text), role="assistant"), figure), STOP)
@@ -101,11 +101,11 @@ def test_a_number_that_stands_only_in_the_second_turns_picture_reaches_the_serve
 
 def test_the_growing_talk_is_the_same_to_the_byte_but_for_its_cache_points() -> None:
     turns = [*HELLO]
-    with asked([CELL] * 4) as (model, server):
+    with open_model([CELL] * 4) as (model, server):
         for number in range(4):
             reply = model.complete(turns, STOP)
-            shown = text(f"<image_clue_{number}>", picture(), "ok")
-            turns += [text(canonical_reply(reply.text), role="assistant"), shown]
+            displayed = text(f"<image_clue_{number}>", picture(), "ok")
+            turns += [text(canonical_reply(reply.text), role="assistant"), displayed]
         bodies = [request.body for request in server.requests]
     for earlier, later in pairwise(bodies):
         start = bare(earlier)["messages"]
@@ -121,7 +121,7 @@ def test_the_growing_talk_is_the_same_to_the_byte_but_for_its_cache_points() -> 
 
 
 def test_cached_tokens_are_part_of_the_input() -> None:
-    with asked(["one", "two"]) as (model, _):
+    with open_model(["one", "two"]) as (model, _):
         first, second = model.complete(HELLO, STOP).usage, model.complete(HELLO, STOP).usage
     assert first.cached_tokens == 0
     assert second.cached_tokens == second.input_tokens == first.input_tokens > 0
@@ -129,7 +129,7 @@ def test_cached_tokens_are_part_of_the_input() -> None:
 
 @pytest.mark.parametrize("stream", [True, False])
 def test_thinking_goes_back_signed_before_the_text_of_its_turn(*, stream: bool) -> None:
-    with asked([Said(CELL, reasoning="hm"), "fine"], stream=stream) as (model, server):
+    with open_model([ServedReply(CELL, reasoning="hm"), "fine"], stream=stream) as (model, server):
         first = model.complete(HELLO, STOP)
         model.complete((*HELLO, text(canonical_reply(first.text), role="assistant"), text("go on")), STOP)
         content = server.requests[1].body["messages"][1]["content"]
@@ -139,7 +139,7 @@ def test_thinking_goes_back_signed_before_the_text_of_its_turn(*, stream: bool) 
 
 
 def test_blank_text_which_the_api_refuses_is_left_out() -> None:
-    with asked(["hi"]) as (model, server):
+    with open_model(["hi"]) as (model, server):
         model.complete((*HELLO, text(" \n", role="assistant"), text("\n", picture(), " ")), STOP)
         turns = server.requests[0].body["messages"]
     assert [[block["type"] for block in turn["content"]] for turn in turns] == [["text"], ["image"]]
@@ -158,29 +158,32 @@ def test_blank_text_which_the_api_refuses_is_left_out() -> None:
 )
 def test_every_stop_reason_has_its_meaning(reason: str, finish: str) -> None:
     message = {"type": "message", "content": [{"type": "text", "text": "so"}], "stop_reason": reason}
-    with asked([], [answer(message)]) as (model, _):
+    with open_model([], [answer(message)]) as (model, _):
         reply = model.complete(HELLO, Sampling())
     assert (reply.text, reply.finish) == ("so", finish)
 
 
 def test_a_context_that_is_full_before_the_first_word_is_told_by_its_kind() -> None:
     message = {"type": "message", "content": [], "stop_reason": "model_context_window_exceeded"}
-    with asked([], [answer(message)]) as (model, _), pytest.raises(ModelError) as caught:
+    with open_model([], [answer(message)]) as (model, _), pytest.raises(ModelError) as caught:
         model.complete(HELLO, Sampling())
     assert (caught.value.kind, caught.value.retry) == ("context", False)
 
 
 def test_an_overloaded_endpoint_says_so_in_mid_stream_and_is_worth_another_try() -> None:
     error = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
-    with asked([], [answer(error)]) as (model, _), pytest.raises(ModelError, match="Overloaded") as caught:
+    with (
+        open_model([], [answer(error)]) as (model, _),
+        pytest.raises(ModelError, match="Overloaded") as caught,
+    ):
         model.complete(HELLO, Sampling())
     assert caught.value.retry
 
 
 def test_thinking_that_the_endpoint_does_not_take_back_is_left_out_from_then_on() -> None:
-    told = {"type": "invalid_request_error", "message": "Invalid `signature` in `thinking` block"}
-    refusal = answer({"type": "error", "error": told}, 400)
-    with asked([Said(CELL, reasoning="hm"), "one", "two"], [None, refusal]) as (model, server):
+    expected = {"type": "invalid_request_error", "message": "Invalid `signature` in `thinking` block"}
+    refusal = answer({"type": "error", "error": expected}, 400)
+    with open_model([ServedReply(CELL, reasoning="hm"), "one", "two"], [None, refusal]) as (model, server):
         first = model.complete(HELLO, STOP)
         messages = (*HELLO, text(canonical_reply(first.text), role="assistant"), text("go on"))
         assert [model.complete(messages, STOP).text for _ in range(2)] == ["one", "two"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import Any
@@ -12,14 +13,14 @@ import pytest
 
 from pyvision.errors import ModelError
 from pyvision.models.anthropic import anthropic_messages
-from pyvision.models.endpoint import Endpoint
+from pyvision.models.endpoint import ApiKeys, Endpoint
 from pyvision.models.openai_chat import openai_chat
 from pyvision.models.openai_responses import openai_responses
 from pyvision.types import Message, Reply, Sampling, Text, TokenLogprob
 from tests.sandbox.processes import wait_until
 from tests.servers.capabilities import CLEAN, Capabilities
 from tests.servers.chat import Answer, ChatServer, completion, failure
-from tests.servers.conversation import Brain, Said
+from tests.servers.conversation import Brain, ServedReply
 from tests.servers.faults import Fault, Plan
 from tests.servers.server import ModelServer
 from tests.servers.wires import configured
@@ -32,9 +33,9 @@ EVERY_WIRE = pytest.mark.parametrize("wire", list(MAKE))
 
 
 @contextmanager
-def asked(
+def open_model(
     wire: str,
-    says: Brain | Sequence[str | Said],
+    says: Brain | Sequence[str | ServedReply],
     can: Capabilities = CLEAN,
     faults: Sequence[str | Fault | None] = (),
     **settings: Any,
@@ -54,7 +55,7 @@ def texts(pieces: Sequence[object]) -> list[str]:
 
 @EVERY_WIRE
 def test_the_text_comes_in_pieces_and_the_reply_last(wire: str) -> None:
-    with asked(wire, ["one two three four"]) as (model, _):
+    with open_model(wire, ["one two three four"]) as (model, _):
         *pieces, reply = model.stream(HELLO, Sampling())
     assert isinstance(reply, Reply)
     assert len(pieces) > 2
@@ -66,8 +67,8 @@ def test_the_text_comes_in_pieces_and_the_reply_last(wire: str) -> None:
 @EVERY_WIRE
 @pytest.mark.parametrize("can", [CLEAN, Capabilities(streams=False)])
 def test_an_endpoint_that_answers_in_one_piece_is_understood(wire: str, can: Capabilities) -> None:
-    said = Said("fine", reasoning="hm", input_tokens=7)
-    with asked(wire, [said, said], can, stream=can.streams) as (model, _):
+    said = ServedReply("fine", reasoning="hm", input_tokens=7)
+    with open_model(wire, [said, said], can, stream=can.streams) as (model, _):
         streamed, at_once = model.complete(HELLO, Sampling()), model.complete(HELLO, Sampling())
     for reply in (streamed, at_once):
         assert (reply.text, reply.reasoning, reply.finish) == ("fine", "hm", "end")
@@ -77,7 +78,7 @@ def test_an_endpoint_that_answers_in_one_piece_is_understood(wire: str, can: Cap
 def test_an_endpoint_whose_400_names_stream_is_asked_for_one_piece_from_then_on(wire: str) -> None:
     can = Capabilities(refuses=frozenset({"stream"})) if wire != "responses" else CLEAN
     faults = [] if wire != "responses" else [refusal("stream")]
-    with asked(wire, ["one", "two"], can, faults) as (model, server):
+    with open_model(wire, ["one", "two"], can, faults) as (model, server):
         assert [model.complete(HELLO, Sampling()).text for _ in range(2)] == ["one", "two"]
         assert [request.streams for request in server.requests] == [True, False, False]
 
@@ -85,7 +86,7 @@ def test_an_endpoint_whose_400_names_stream_is_asked_for_one_piece_from_then_on(
 @EVERY_WIRE
 def test_a_stream_that_is_closed_closes_its_connection(wire: str) -> None:
     slow = Fault(trickle_s=0.001)
-    with asked(wire, ["long " * 500], faults=[slow]) as (model, server):
+    with open_model(wire, ["long " * 500], faults=[slow]) as (model, server):
         pieces = model.stream(HELLO, Sampling())
         next(pieces)
         pieces.close()  # type: ignore[attr-defined]
@@ -95,7 +96,7 @@ def test_a_stream_that_is_closed_closes_its_connection(wire: str) -> None:
 @EVERY_WIRE
 def test_what_follows_the_stop_string_is_never_read(wire: str) -> None:
     can = Capabilities(honours_stop=False)
-    with asked(wire, [CELL + " and so on" * 2000], can, [Fault(trickle_s=0.0002)]) as (model, server):
+    with open_model(wire, [CELL + " and so on" * 2000], can, [Fault(trickle_s=0.0002)]) as (model, server):
         pieces = list(model.stream(HELLO, STOP))
         assert wait_until(lambda: server.cut_short == 1)
     reply = pieces[-1]
@@ -113,14 +114,14 @@ def test_a_stop_string_makes_the_same_reply_whatever_the_endpoint_does_with_it(
     wire: str, can: Capabilities
 ) -> None:
     said = "I look.\n<code>\n```python\nprint(1)\n```\n</code>\nand on"
-    with asked(wire, [said], can) as (model, _):
+    with open_model(wire, [said], can) as (model, _):
         reply = model.complete(HELLO, STOP)
     assert (reply.text, reply.finish) == ("I look.\n<code>\n```python\nprint(1)\n```\n", "stop")
 
 
 @EVERY_WIRE
 def test_a_reply_that_was_cut_here_still_counts_its_tokens(wire: str) -> None:
-    with asked(wire, [CELL + " on" * 400], Capabilities(honours_stop=False)) as (model, _):
+    with open_model(wire, [CELL + " on" * 400], Capabilities(honours_stop=False)) as (model, _):
         usage = model.complete(HELLO, STOP).usage
     assert usage.input_tokens > 0
     assert 5 < usage.output_tokens < 100
@@ -128,7 +129,7 @@ def test_a_reply_that_was_cut_here_still_counts_its_tokens(wire: str) -> None:
 
 @EVERY_WIRE
 def test_a_configuration_that_sends_no_stop_cuts_outside_strings_only(wire: str) -> None:
-    with asked(wire, [CELL + " on"], stop=False) as (model, server):
+    with open_model(wire, [CELL + " on"], stop=False) as (model, server):
         assert model.complete(HELLO, STOP).text == CELL.removesuffix("</code>")
         assert not {"stop", "stop_sequences"} & server.requests[0].body.keys()
 
@@ -139,7 +140,7 @@ def test_a_configuration_that_sends_no_stop_cuts_outside_strings_only(wire: str)
 @EVERY_WIRE
 def test_the_time_of_a_question_bounds_the_reply(wire: str) -> None:
     with (
-        asked(wire, ["long " * 200], faults=[Fault(trickle_s=0.02)]) as (model, _),
+        open_model(wire, ["long " * 200], faults=[Fault(trickle_s=0.02)]) as (model, _),
         pytest.raises(ModelError, match=r"no whole reply within 0\.3 s"),
     ):
         model.complete(HELLO, Sampling(seconds=0.3))
@@ -149,7 +150,7 @@ def test_the_time_of_a_question_bounds_the_reply(wire: str) -> None:
 def test_an_error_that_trickles_is_cut_off_too(wire: str) -> None:
     fault = Fault(body=b"<html>" + b"x" * 5000, status=502, trickle_s=0.02)
     with (
-        asked(wire, ["x"], faults=[fault], total_s=0.3) as (model, server),
+        open_model(wire, ["x"], faults=[fault], total_s=0.3) as (model, server),
         pytest.raises(ModelError) as caught,
     ):
         model.complete(HELLO, Sampling())
@@ -179,7 +180,7 @@ def test_what_was_refused_once_is_not_sent_by_the_next_model_object_either(wire:
 
 def test_a_parameter_that_the_configuration_insists_on_is_not_dropped() -> None:
     can = Capabilities(refuses=frozenset({"seed"}))
-    with asked("completions", ["x"], can, extra_body={"seed": 1}) as (model, server):
+    with open_model("completions", ["x"], can, extra_body={"seed": 1}) as (model, server):
         with pytest.raises(ModelError, match="'seed' is not supported"):
             model.complete(HELLO, Sampling())
         assert len(server.requests) == 1
@@ -191,12 +192,12 @@ def test_a_parameter_that_the_configuration_insists_on_is_not_dropped() -> None:
 @pytest.mark.parametrize("wire", ["completions", "responses"])
 @pytest.mark.parametrize("streams", [True, False])
 def test_log_probabilities_come_for_the_tokens_of_the_text(wire: str, *, streams: bool) -> None:
-    with asked(wire, [CELL + "on" * 50], Capabilities(honours_stop=False), stream=streams) as (model, _):
+    with open_model(wire, [CELL + "on" * 50], Capabilities(honours_stop=False), stream=streams) as (model, _):
         reply = model.complete(HELLO, Sampling(stop=("</code>",), logprobs=True))
     assert reply.logprobs[0] == TokenLogprob("I lo", -0.25, (("I lo", -0.25), ("?", -2.0)))
-    told = "".join(each.token for each in reply.logprobs)
-    assert told.startswith(reply.text)
-    assert len(told) < len(reply.text) + 8
+    expected = "".join(each.token for each in reply.logprobs)
+    assert expected.startswith(reply.text)
+    assert len(expected) < len(reply.text) + 8
 
 
 @EVERY_WIRE
@@ -205,13 +206,13 @@ def test_an_endpoint_without_log_probabilities_says_so_once(
     wire: str, refused: frozenset[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     can = Capabilities(gives_logprobs=False, refuses=refused)
-    with asked(wire, ["one", "two"], can, model="plain") as (model, server):
+    with open_model(wire, ["one", "two"], can, model="plain") as (model, server):
         with caplog.at_level(logging.WARNING, "pyvision.models"):
             replies = [model.complete(HELLO, Sampling(logprobs=True)) for _ in range(2)]
         assert not server.requests[-1].wants_logprobs
     assert [(reply.text, reply.logprobs) for reply in replies] == [("one", ()), ("two", ())]
     assert [record.getMessage() for record in caplog.records] == [
-        "plain gives no log probabilities; replies come without"
+        "plain gives no log probabilities; replies come without them"
     ]
 
 
@@ -221,7 +222,7 @@ def test_an_endpoint_without_log_probabilities_says_so_once(
 @EVERY_WIRE
 def test_a_key_that_is_refused_is_set_aside_and_the_others_go_on(wire: str) -> None:
     can = Capabilities(keys=frozenset({"good-one", "good-two"}))
-    with asked(wire, ["x"] * 4, can, api_keys=("good-one", "bad", "good-two")) as (model, server):
+    with open_model(wire, ["x"] * 4, can, api_keys=("good-one", "bad", "good-two")) as (model, server):
         for _ in range(4):
             assert model.complete(HELLO, Sampling()).text == "x"
         keys = [request.key for request in server.requests]
@@ -232,7 +233,7 @@ def test_a_key_that_is_refused_is_set_aside_and_the_others_go_on(wire: str) -> N
 @EVERY_WIRE
 def test_when_every_key_is_refused_the_error_says_so_and_holds_none(wire: str) -> None:
     can = Capabilities(keys=frozenset())
-    with asked(wire, [], can, api_keys=("first-key-1", "second-key-2")) as (model, server):
+    with open_model(wire, [], can, api_keys=("first-key-1", "second-key-2")) as (model, server):
         with pytest.raises(ModelError, match="401") as caught:
             model.complete(HELLO, Sampling())
         assert {request.key for request in server.requests} == {"first-key-1", "second-key-2"}
@@ -259,7 +260,7 @@ def test_when_every_key_is_refused_the_error_says_so_and_holds_none(wire: str) -
     ],
 )
 def test_a_fault_has_the_kind_that_a_caller_can_answer(wire: str, fault: str, kind: str) -> None:
-    with asked(wire, [], faults=[fault]) as (model, _), pytest.raises(ModelError) as caught:
+    with open_model(wire, [], faults=[fault]) as (model, _), pytest.raises(ModelError) as caught:
         model.complete(HELLO, Sampling())
     assert caught.value.kind == kind
 
@@ -349,3 +350,26 @@ def test_cached_tokens_are_counted() -> None:
     answer.body["usage"]["prompt_tokens_details"] = {"cached_tokens": 64}
     with ChatServer([answer]) as server, chat(server) as model:
         assert model.complete(HELLO, Sampling()).usage.cached_tokens == 64
+
+
+def test_keys_take_turns() -> None:
+    keys = ApiKeys(["a", "b", "c"])
+    assert Counter(keys.next() for _ in range(9)) == {"a": 3, "b": 3, "c": 3}
+
+
+def test_a_refused_key_is_reject_while_others_work() -> None:
+    keys = ApiKeys(["a", "b"])
+    assert keys.reject("a")
+    assert {keys.next() for _ in range(4)} == {"b"}
+
+
+def test_when_no_key_works_all_are_tried_anew() -> None:
+    keys = ApiKeys(["a", "b"])
+    assert [keys.reject("a"), keys.reject("a"), keys.reject("b")] == [True, True, False]
+    assert {keys.next() for _ in range(4)} == {"a", "b"}
+
+
+def test_no_key_is_none() -> None:
+    keys = ApiKeys([])
+    assert keys.next() is None
+    assert not keys.reject(None)

@@ -102,12 +102,12 @@ def test_openai_itself_gets_the_newer_name_of_the_limit(monkeypatch: pytest.Monk
 
 
 def test_text_and_pictures_keep_their_order() -> None:
-    shown = picture()
-    messages = (Message("system", (Text("be brief"),)), Message("user", (Text("a"), shown, Text("b"))))
+    displayed = picture()
+    messages = (Message("system", (Text("be brief"),)), Message("user", (Text("a"), displayed, Text("b"))))
     with ChatServer(["hi"]) as server, chat(server) as model:
         model.complete(messages, Sampling())
         system, user = server.requests[0]["messages"]
-        assert server.pictures(0) == [shown.data]
+        assert server.pictures(0) == [displayed.data]
     assert system == {"role": "system", "content": "be brief"}
     assert [part["type"] for part in user["content"]] == ["text", "image_url", "text"]
     assert user["content"][1]["image_url"]["url"].startswith("data:image/png;base64,")
@@ -122,8 +122,8 @@ def test_a_number_that_stands_only_in_the_second_turns_picture_reaches_the_serve
     drawn = Picture(file.getvalue(), "image/png", 120, 30)
     with ChatServer(["<code>\nprint(1)\n", f"\\boxed{{{number}}}"]) as server, chat(server) as model:
         first = model.complete(HELLO, STOP)
-        shown = Message("user", (Text("<interpreter>"), drawn, Text("</interpreter>")))
-        model.complete((*HELLO, Message("assistant", (Text(first.text),)), shown), STOP)
+        displayed = Message("user", (Text("<interpreter>"), drawn, Text("</interpreter>")))
+        model.complete((*HELLO, Message("assistant", (Text(first.text),)), displayed), STOP)
         (received,) = server.pictures(1)
         assert server.pictures(0) == []
         assert number not in str(server.requests[1])
@@ -133,7 +133,7 @@ def test_a_number_that_stands_only_in_the_second_turns_picture_reaches_the_serve
 def test_lone_surrogates_are_replaced_rather_than_refused() -> None:
     with ChatServer(["hi"]) as server, chat(server) as model:
         model.complete((Message("user", (Text("a\ud800b"),)),), Sampling())
-        assert server.requests[0]["messages"][0]["content"] == "a?b"
+        assert server.requests[0]["messages"][0]["content"] == "a\ufffdb"
 
 
 # --- stop strings and ends
@@ -219,7 +219,7 @@ def test_a_value_out_of_range_is_the_callers_mistake_and_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "retry", "told"),
+    ("answer", "retry", "expected"),
     [
         (failure(401, f"Incorrect API key provided: {KEY}"), False, "set SOME_KEY"),
         (failure(401, "Incorrect API key provided: sk-very***6789."), False, "the key was refused (401)"),
@@ -234,16 +234,16 @@ def test_a_value_out_of_range_is_the_callers_mistake_and_kept() -> None:
         (Answer("<html>Bad gateway</html>", 502), True, "(502)"),
         (failure(503, "overloaded"), True, "(503)"),
         (failure(529, "overloaded"), True, "(529)"),
-        (Answer("<html>Welcome</html>"), True, "something else than JSON"),
-        (Answer('{"choices": [{"mess'), True, "something else than JSON"),
+        (Answer("<html>Welcome</html>"), True, "did not answer with JSON"),
+        (Answer('{"choices": [{"mess'), True, "did not answer with JSON"),
         (Answer("[]"), True, "not an object"),
-        (Answer(b"\xff\xfe\x00"), True, "something else than JSON"),
+        (Answer(b"\xff\xfe\x00"), True, "did not answer with JSON"),
         (Answer({"error": {"message": "upstream is down"}}), True, "upstream is down"),
         (Answer({"error": f"bad key {KEY}"}), True, "bad key [secret]"),
         (Answer({"choices": []}), True, "no choices"),
-        (Answer({"choices": None}), True, "else than a reply"),
-        (Answer({"choices": [{}]}), True, "else than a reply"),
-        (Answer({"choices": [None]}), True, "else than a reply"),
+        (Answer({"choices": None}), True, "did not answer with a reply"),
+        (Answer({"choices": [{}]}), True, "did not answer with a reply"),
+        (Answer({"choices": [None]}), True, "did not answer with a reply"),
         (completion(None), True, "empty"),
         (completion(""), True, "empty"),
         (completion(None, reasoning_content="I think"), True, "empty"),
@@ -252,9 +252,11 @@ def test_a_value_out_of_range_is_the_callers_mistake_and_kept() -> None:
         (Answer("{", missing=10), True, "cannot be reached"),
     ],
 )
-def test_every_fault_says_what_it_is_and_whether_to_retry(answer: Answer, retry: object, told: str) -> None:
+def test_every_fault_says_what_it_is_and_whether_to_retry(
+    answer: Answer, retry: object, expected: str
+) -> None:
     error = fail(answer, api_key_env="SOME_KEY")
-    assert told in str(error)
+    assert expected in str(error)
     assert error.retry is retry
     assert "sk-" not in str(error)
 

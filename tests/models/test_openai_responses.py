@@ -18,7 +18,7 @@ from pyvision.models.openai_responses import openai_responses
 from pyvision.text.replies import canonical_reply
 from pyvision.types import Message, Picture, Sampling, Text
 from tests.servers.capabilities import CLEAN, Capabilities
-from tests.servers.conversation import Said
+from tests.servers.conversation import ServedReply
 from tests.servers.faults import Fault, Plan
 from tests.servers.server import ModelServer
 from tests.servers.wires import configured
@@ -29,8 +29,8 @@ CELL = "I look.\n<code>\n```python\nprint(1)\n```\n</code>"
 
 
 @contextmanager
-def asked(
-    says: Sequence[str | Said],
+def open_model(
+    says: Sequence[str | ServedReply],
     can: Capabilities = CLEAN,
     faults: Sequence[Fault | None] = (),
     **settings: Any,
@@ -57,7 +57,7 @@ def drawn(number: str) -> tuple[Picture, bytes]:
 
 
 def test_nothing_is_sent_that_was_not_set() -> None:
-    with asked(["hi"]) as (model, server):
+    with open_model(["hi"]) as (model, server):
         model.complete(HELLO, STOP)
         assert server.requests[0].body == {
             "model": "m",
@@ -72,7 +72,7 @@ def test_nothing_is_sent_that_was_not_set() -> None:
 
 
 def test_the_limit_and_the_temperature_have_their_names() -> None:
-    with asked(["hi"], temperature=0.5) as (model, server):
+    with open_model(["hi"], temperature=0.5) as (model, server):
         model.complete(HELLO, Sampling(max_tokens=70))
         body = server.requests[0].body
     assert (body["temperature"], body["max_output_tokens"]) == (0.5, 70)
@@ -81,7 +81,7 @@ def test_the_limit_and_the_temperature_have_their_names() -> None:
 def test_a_number_that_stands_only_in_the_second_turns_picture_reaches_the_server() -> None:
     number = str(random.randrange(10_000, 100_000))
     picture, pixels = drawn(number)
-    with asked([CELL, f"\\boxed{{{number}}}"]) as (model, server):
+    with open_model([CELL, f"\\boxed{{{number}}}"]) as (model, server):
         first = model.complete(HELLO, STOP)
         figure = Message("user", (Text("<image_clue_1>"), picture, Text("</image_clue_1>")))
         messages = (*HELLO, Message("assistant", (Text(canonical_reply(first.text)),)), figure)
@@ -95,7 +95,7 @@ def test_a_number_that_stands_only_in_the_second_turns_picture_reaches_the_serve
 
 @pytest.mark.parametrize("stream", [True, False])
 def test_reasoning_goes_back_with_its_turn_and_only_there(*, stream: bool) -> None:
-    with asked([Said(CELL, reasoning="hm"), "fine", "fine"], stream=stream) as (model, server):
+    with open_model([ServedReply(CELL, reasoning="hm"), "fine", "fine"], stream=stream) as (model, server):
         first = model.complete(HELLO, STOP)
         messages = (
             *HELLO,
@@ -114,7 +114,7 @@ def test_reasoning_goes_back_with_its_turn_and_only_there(*, stream: bool) -> No
 
 
 def test_an_endpoint_that_seals_no_reasoning_is_asked_without() -> None:
-    with asked(["one", "two"], Capabilities(refuses=frozenset({"include"}))) as (model, server):
+    with open_model(["one", "two"], Capabilities(refuses=frozenset({"include"}))) as (model, server):
         assert [model.complete(HELLO, STOP).text for _ in range(2)] == ["one", "two"]
         assert ["include" in request.body for request in server.requests] == [True, False, False]
 
@@ -122,7 +122,7 @@ def test_an_endpoint_that_seals_no_reasoning_is_asked_without() -> None:
 def test_a_failed_response_is_an_error() -> None:
     error = {"code": "server_error", "message": "it broke"}
     failed = answer({"status": "failed", "output": [], "error": error})
-    with asked([], faults=[failed]) as (model, _), pytest.raises(ModelError, match="it broke") as caught:
+    with open_model([], faults=[failed]) as (model, _), pytest.raises(ModelError, match="it broke") as caught:
         model.complete(HELLO, Sampling())
     assert caught.value.retry
 
@@ -135,6 +135,6 @@ def test_a_filtered_response_is_a_refusal() -> None:
             "output": [{"type": "message", "content": [{"type": "output_text", "text": "I sh"}]}],
         }
     )
-    with asked([], faults=[filtered]) as (model, _):
+    with open_model([], faults=[filtered]) as (model, _):
         reply = model.complete(HELLO, Sampling())
     assert (reply.text, reply.finish) == ("I sh", "refusal")

@@ -11,9 +11,9 @@ import pytest
 
 from pyvision.errors import ModelError
 from pyvision.models.rate_limit import RateLimitedModel
+from pyvision.models.reply_builder import estimate_tokens
 from pyvision.models.scripted import Scripted
 from pyvision.models.streaming import in_one_piece
-from pyvision.models.token_estimate import estimate_tokens
 from pyvision.types import Message, Reply, Sampling, Text, Usage
 from tests.doubles import picture
 from tests.sandbox.processes import wait_until

@@ -11,10 +11,10 @@ AGAIN = (*HELLO, Message("user", (Text("again"),)))
 
 
 def test_replies_come_in_turn_and_requests_are_kept() -> None:
-    told = Reply("two", Usage(1, 2), "length")
-    model = Scripted(["one", told])
+    expected = Reply("two", Usage(1, 2), "length")
+    model = Scripted(["one", expected])
     assert model.complete(HELLO, Sampling()) == Reply("one")
-    assert model.complete(AGAIN, Sampling(max_tokens=3)) == told
+    assert model.complete(AGAIN, Sampling(max_tokens=3)) == expected
     assert model.requests == [HELLO, AGAIN]
     assert model.samplings == [Sampling(), Sampling(max_tokens=3)]
 

@@ -1,16 +1,27 @@
+"""Where a reply ends: at the first stop string, however it comes in pieces, but not inside what it quotes."""
+
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from contextlib import closing
+import time
+from collections.abc import Sequence
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from pyvision.errors import LimitReached, ModelError
-from pyvision.models.cancellation import Cancellation
+from pyvision.errors import ModelError
 from pyvision.models.scripted import Scripted
-from pyvision.models.streaming import in_one_piece, interruptible, stream_of, whole
+from pyvision.models.streaming import (
+    StopCutter,
+    in_one_piece,
+    parse_events,
+    stream_of,
+    truncate_at_stop,
+    whole,
+)
 from pyvision.offline import Offline
-from pyvision.types import Message, Reply, Restart, Sampling, Text
+from pyvision.text.replies import find_code
+from pyvision.types import Message, Reply, Restart, Sampling, Text, Usage
 
 HELLO = (Message("user", (Text("hello"),)),)
 
@@ -48,53 +59,127 @@ def test_models_without_an_endpoint_stream_what_they_complete() -> None:
     assert reply == Offline().complete(HELLO, stop)
 
 
-class Counted:
-    """A stream of numbers that knows how many were read, and whether it was closed."""
-
-    def __init__(self, end: Exception | None = None) -> None:
-        self.read = 0
-        self.is_closed = False
-        self._end = end
-
-    def open(self) -> Generator[int, None, None]:
-        try:
-            while self.read < 3:
-                self.read += 1
-                yield self.read
-            if self._end is not None:
-                raise self._end
-        finally:
-            self.is_closed = True
+CLOSE = ("</code>",)
+CELL = "I look.\n<code>\n```python\nprint(1)\n```\n</code>"
 
 
-def test_an_interruptible_stream_gives_every_piece_in_order() -> None:
-    assert list(interruptible(Counted().open, Cancellation())) == [1, 2, 3]
+def cut(pieces: list[str], stop: tuple[str, ...] = CLOSE) -> tuple[str, bool]:
+    """The text up to the cut, and whether there was one; pieces after it are not fed."""
+    cutting, text = StopCutter(stop), ""
+    for piece in pieces:
+        text += cutting.feed(piece)
+        if cutting.is_cut:
+            break
+    text += cutting.rest()
+    assert text == cutting.text
+    return text, cutting.is_cut
 
 
-def test_an_interruptible_stream_reads_no_piece_that_nobody_wants_yet() -> None:
-    counted = Counted()
-    with closing(interruptible(counted.open, Cancellation())) as stream:
-        next(stream)
-        assert counted.read == 1
+def test_the_first_stop_string_in_the_text_ends_it() -> None:
+    assert truncate_at_stop(Reply("a END b STOP", Usage(1, 1)), ("STOP", "END")) == Reply(
+        "a ", Usage(1, 1), "stop"
+    )
 
 
-def test_closing_an_interruptible_stream_closes_the_one_that_it_reads() -> None:
-    counted = Counted()
-    with closing(interruptible(counted.open, Cancellation())) as stream:
-        next(stream)
-    assert counted.is_closed
+def test_a_reply_without_a_stop_string_stays_as_it_is() -> None:
+    reply = Reply("a", finish="length")
+    assert truncate_at_stop(reply, ("STOP", "")) is reply
 
 
-def test_an_interruptible_stream_raises_what_it_reads() -> None:
-    with pytest.raises(ModelError, match="broken"):
-        list(interruptible(Counted(ModelError("broken")).open, Cancellation()))
+@given(st.lists(st.integers(1, 9)))
+def test_the_cut_is_the_same_however_the_text_is_split(lengths: list[int]) -> None:
+    text = CELL + "\nimagined </code> <code>"
+    pieces = []
+    for length in lengths:
+        pieces.append(text[:length])
+        text = text[length:]
+    assert cut([*pieces, text]) == (CELL.removesuffix("</code>"), True)
 
 
-def test_a_cancelled_stream_is_closed() -> None:
-    counted, cancellation = Counted(), Cancellation()
-    stream = interruptible(counted.open, cancellation)
-    next(stream)
-    cancellation.cancel()
-    with pytest.raises(LimitReached, match="stopped by the caller"):
-        next(stream)
-    assert counted.is_closed
+@given(st.text(alphabet="</code> \n"), st.text(alphabet="</code> \n"))
+def test_nothing_is_lost_or_doubled(left: str, right: str) -> None:
+    text, is_cut = cut([left, right], ("STOP", "</co"))
+    whole = left + right
+    assert text == (whole[: whole.index("</co")] if is_cut else whole)
+    assert is_cut is ("</co" in whole)
+
+
+def test_what_may_begin_a_stop_string_is_held_back_and_given_in_the_end() -> None:
+    cutting = StopCutter(CLOSE)
+    assert [cutting.feed(piece) for piece in ("a </", "co", "l> b")] == ["a ", "", "</col> b"]
+    assert cutting.feed(" <") == " "
+    assert cutting.rest() == "<"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "<code>\n```python\nprint('</code>')\n```\n</code>",
+        '<code>\n```python\nx = """a </code> b"""\nprint(x)\n```\n</code>',
+        "<code>\n```python\n# a comment\nprint(f'<b></code>' + '</code>')\n```\n</code>",
+        "The tags `<code>` and `</code>` stand around cells.\n<code>\n```python\nprint(2)\n```\n</code>",
+        "I call <code>f(x)</code> in the cell.\n<code>\n```python\nprint(3)\n```\n</code>",
+        "<think>\nIs it </code> here?\n</think>\n<code>\n```python\nprint(4)\n```\n</code>",
+    ],
+)
+def test_a_closing_tag_that_closes_nothing_is_passed_over(reply: str) -> None:
+    for pieces in ([reply + "\nand on"], [*reply, "\n", "a"]):
+        text, is_cut = cut(pieces)
+        assert (text, is_cut) == (reply.removesuffix("</code>"), True)
+        assert find_code(text) == find_code(reply)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    ["a</code>b", "<code>\n</code>b", "<code>\n```python\nx = (\n</code>b", "<code>\nprint(1)</code>b"],
+)
+def test_a_closing_tag_in_prose_or_after_broken_code_ends_the_reply(reply: str) -> None:
+    assert cut([reply]) == (reply.removesuffix("</code>b"), True)
+
+
+def test_many_tags_inside_a_string_do_not_take_for_ever() -> None:
+    inside = "<code>\n```python\nx = '" + "</code> " * 20_000
+    began = time.thread_time()
+    text, is_cut = cut([inside[start : start + 7] for start in range(0, len(inside), 7)])
+    assert is_cut
+    assert text.count("</code>") == 32
+    assert time.thread_time() - began < 20.0  # of the processor, whatever else runs
+
+
+@pytest.mark.parametrize(
+    ("text", "seems"),
+    [
+        ("<code>\n```python\nprint(1)\n```\n", True),
+        ("<code>\nprint(1)\n", True),
+        ("<code>\n```python\n", True),
+        ("It is 3.", False),
+        ("<code>\n```python\nprint('", False),
+    ],
+)
+def test_a_reply_that_the_endpoint_cut_is_known_by_its_open_code(text: str, seems: object) -> None:
+    cutting = StopCutter(CLOSE)
+    cutting.feed(text)
+    cutting.rest()
+    assert cutting.seems_cut() is seems
+
+
+STREAM = 'event: a\ndata: {"x": 1}\n\n: still here\n\ndata:{"y":\r\ndata: "ü\u2028"}\r\n\r\ndata: [DONE]\r\r'
+DATA = ['{"x": 1}', '{"y":\n"ü\u2028"}', "[DONE]"]
+
+
+def test_the_data_of_each_event_comes_out() -> None:
+    assert list(parse_events([STREAM.encode()])) == DATA
+
+
+@given(st.lists(st.integers(1, 5)))
+def test_it_comes_out_the_same_however_the_bytes_are_split(lengths: list[int]) -> None:
+    raw, pieces = STREAM.encode(), []
+    for length in lengths:
+        pieces.append(raw[:length])
+        raw = raw[length:]
+    assert list(parse_events([*pieces, raw])) == DATA
+
+
+@pytest.mark.parametrize("rest", ["data: {", 'data: {"x": 1}', 'data: {"x": 1}\n', "event: a\n\n"])
+def test_an_event_that_the_stream_breaks_off_in_is_left_out(rest: str) -> None:
+    assert list(parse_events([b"data: 1\n\n", rest.encode()])) == ["1"]

@@ -6,15 +6,15 @@ import json
 
 import pytest
 
-from pyvision.config.data_folders import data_folder
+from pyvision.config.files import data_folder
 from pyvision.config.model_config import ModelConfig
-from pyvision.models.unsupported_parameters import find_refused, unsupported_of
+from pyvision.models.unsupported_parameters import find_refused, find_unsupported
 
 SENT = {name: rf"\b{name}\b" for name in ("temperature", "stop", "max_tokens", "stream_options")}
 
 
 @pytest.mark.parametrize(
-    ("said", "param", "name"),
+    ("reply", "param", "name"),
     [
         ("Unsupported parameter: 'stop' is not supported with this model.", "stop", "stop"),
         (
@@ -33,9 +33,9 @@ SENT = {name: rf"\b{name}\b" for name in ("temperature", "stop", "max_tokens", "
     ],
 )
 def test_only_a_parameter_that_was_sent_and_is_not_accepted_is_named(
-    said: str, param: str | None, name: str | None
+    reply: str, param: str | None, name: str | None
 ) -> None:
-    assert find_refused(said, param, SENT) == name
+    assert find_refused(reply, param, SENT) == name
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_only_a_parameter_that_was_sent_and_is_not_accepted_is_named(
     ],
 )
 def test_known_families_start_with_what_they_refuse(wire: str, model: str, refused: set[str]) -> None:
-    known = unsupported_of(ModelConfig(wire, model))  # type: ignore[arg-type]
+    known = find_unsupported(ModelConfig(wire, model))  # type: ignore[arg-type]
     names = ("temperature", "stop", "logprobs", "max_tokens")
     assert {name for name in names if name in known} == refused
 
@@ -62,12 +62,12 @@ def test_every_family_says_where_it_is_known_from() -> None:
 
 def test_what_is_learnt_holds_for_the_same_model_at_the_same_endpoint_only() -> None:
     here = ModelConfig("openai", "learnt", "http://127.0.0.1:1/v1", api_key="one")
-    assert unsupported_of(here).add("stop")
-    assert not unsupported_of(here).add("stop")
-    assert "stop" in unsupported_of(ModelConfig("openai", "learnt", "http://127.0.0.1:1/v1", api_key="two"))
-    assert "stop" not in unsupported_of(ModelConfig("openai", "learnt", "http://127.0.0.1:2/v1"))
-    assert "stop" not in unsupported_of(ModelConfig("openai", "another", "http://127.0.0.1:1/v1"))
+    assert find_unsupported(here).add("stop")
+    assert not find_unsupported(here).add("stop")
+    assert "stop" in find_unsupported(ModelConfig("openai", "learnt", "http://127.0.0.1:1/v1", api_key="two"))
+    assert "stop" not in find_unsupported(ModelConfig("openai", "learnt", "http://127.0.0.1:2/v1"))
+    assert "stop" not in find_unsupported(ModelConfig("openai", "another", "http://127.0.0.1:1/v1"))
 
 
 def test_a_configuration_names_more() -> None:
-    assert "top_logprobs" in unsupported_of(ModelConfig("openai", "m", refused=("top_logprobs",)))
+    assert "top_logprobs" in find_unsupported(ModelConfig("openai", "m", refused=("top_logprobs",)))

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from pyvision.config.data_folders import data_folder
+from pyvision.config.files import data_folder
 from pyvision.offline.choice import plan_for
 from pyvision.offline.plans import Cell
 from pyvision.offline.wording import read_question

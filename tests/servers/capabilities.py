@@ -49,10 +49,10 @@ class Capabilities:
         first = next((i for i, turn in enumerate(turns) if turn.role == "user"), 0)
         for index, turn in enumerate(turns):
             hidden = self.sees == "none" or (index > first and not self.sees_later_turns)
-            turns[index] = replace(turn, parts=tuple(self._shown(turn, hidden=hidden)))
+            turns[index] = replace(turn, parts=tuple(self._show(turn, hidden=hidden)))
         return replace(request, turns=tuple(_only_first(turns) if self.sees == "the first" else turns))
 
-    def _shown(self, turn: Turn, *, hidden: bool) -> Iterator[str | bytes]:
+    def _show(self, turn: Turn, *, hidden: bool) -> Iterator[str | bytes]:
         for part in turn.parts:
             if isinstance(part, str):
                 yield part
@@ -65,16 +65,18 @@ class Capabilities:
         if self.request_bytes is not None and request.size > self.request_bytes:
             yield Failure(413, f"Request body of {request.size} bytes exceeds {self.request_bytes}")
         for name in sorted(self.refuses & {*request.body, *request.body.get("include", ())}):
-            told = f"Unsupported parameter: '{name}' is not supported with this model."
-            yield Failure(400, told, "unsupported_parameter", name)
+            usage = f"Unsupported parameter: '{name}' is not supported with this model."
+            yield Failure(400, usage, "unsupported_parameter", name)
         if self.pictures is not None and len(request.pictures) > self.pictures:
             yield Failure(
                 400, f"At most {self.pictures} image(s) may be provided in one prompt.", "bad_request"
             )
         tokens = sum(turn.tokens for turn in request.turns)
         if self.context_tokens is not None and tokens > self.context_tokens:
-            told = f"prompt is too long: maximum context length is {self.context_tokens} tokens, got {tokens}"
-            yield Failure(400, told, "context_length_exceeded")
+            usage = (
+                f"prompt is too long: maximum context length is {self.context_tokens} tokens, got {tokens}"
+            )
+            yield Failure(400, usage, "context_length_exceeded")
 
 
 CLEAN = Capabilities()

@@ -39,8 +39,8 @@ class Answer:
 
 def completion(text: str | None, finish: str = "stop", **message: Any) -> Answer:
     """What an endpoint sends for one reply, with token counts in it."""
-    said = {"role": "assistant", "content": text, **message}
-    choice = {"index": 0, "finish_reason": finish, "message": said}
+    reply = {"role": "assistant", "content": text, **message}
+    choice = {"index": 0, "finish_reason": finish, "message": reply}
     usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
     return Answer({"id": "c", "object": "chat.completion", "model": "m", "choices": [choice], "usage": usage})
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tests.servers.conversation import Failure, Oddity, Said, Turn
+from tests.servers.conversation import Failure, Oddity, ServedReply, Turn
 
 _FINISH = {"end": "stop", "stop": "stop", "length": "length", "refusal": "content_filter"}
 
@@ -25,25 +25,25 @@ class Completions:
             "limit": body.get("max_completion_tokens") or body.get("max_tokens"),
         }
 
-    def whole(self, said: Said) -> dict[str, Any]:
-        message: dict[str, Any] = {"role": "assistant", "content": said.text}
-        if said.reasoning:
-            message["reasoning_content"] = said.reasoning
-        choice = {"index": 0, "finish_reason": _FINISH[said.finish], "message": message}
-        if said.logprobs:
-            choice["logprobs"] = {"content": [_logprob(token) for token in said.tokens]}
-        return self._answer([choice]) | {"usage": _usage(said)}
+    def whole(self, reply: ServedReply) -> dict[str, Any]:
+        message: dict[str, Any] = {"role": "assistant", "content": reply.text}
+        if reply.reasoning:
+            message["reasoning_content"] = reply.reasoning
+        choice = {"index": 0, "finish_reason": _FINISH[reply.finish], "message": message}
+        if reply.logprobs:
+            choice["logprobs"] = {"content": [_logprob(token) for token in reply.tokens]}
+        return self._answer([choice]) | {"usage": _usage(reply)}
 
-    def events(self, said: Said, body: dict[str, Any]) -> Iterator[str]:
+    def events(self, reply: ServedReply, body: dict[str, Any]) -> Iterator[str]:
         yield self._chunk({"role": "assistant", "content": ""})
-        if said.reasoning:
-            yield self._chunk({"reasoning_content": said.reasoning})
-        for token in said.tokens:
-            logprobs = {"content": [_logprob(token)]} if said.logprobs else None
+        if reply.reasoning:
+            yield self._chunk({"reasoning_content": reply.reasoning})
+        for token in reply.tokens:
+            logprobs = {"content": [_logprob(token)]} if reply.logprobs else None
             yield self._chunk({"content": token}, logprobs=logprobs)
-        yield self._chunk({}, finish=_FINISH[said.finish])
+        yield self._chunk({}, finish=_FINISH[reply.finish])
         if (body.get("stream_options") or {}).get("include_usage"):
-            usage = self._answer([]) | {"object": "chat.completion.chunk", "usage": _usage(said)}
+            usage = self._answer([]) | {"object": "chat.completion.chunk", "usage": _usage(reply)}
             yield f"data: {json.dumps(usage)}\n\n"
         yield "data: [DONE]\n\n"
 
@@ -99,11 +99,11 @@ def _logprob(token: str) -> dict[str, Any]:
     return best | {"top_logprobs": [best, {"token": "?", "logprob": -2.0, "bytes": None}]}
 
 
-def _usage(said: Said) -> dict[str, Any]:
-    written = len(said.tokens)
+def _usage(reply: ServedReply) -> dict[str, Any]:
+    written = len(reply.tokens)
     return {
-        "prompt_tokens": said.input_tokens,
+        "prompt_tokens": reply.input_tokens,
         "completion_tokens": written,
-        "total_tokens": said.input_tokens + written,
-        "prompt_tokens_details": {"cached_tokens": said.cached_tokens},
+        "total_tokens": reply.input_tokens + written,
+        "prompt_tokens_details": {"cached_tokens": reply.cached_tokens},
     }

@@ -69,7 +69,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ServedReply:
     """What the model behind the server says, before a wire words it."""
 
     text: str
@@ -105,9 +105,9 @@ class Wire(Protocol):
         """The fields of a Request that only this wire knows how to find."""
         ...
 
-    def whole(self, said: Said) -> dict[str, Any]: ...
+    def whole(self, reply: ServedReply) -> dict[str, Any]: ...
 
-    def events(self, said: Said, body: dict[str, Any]) -> Iterator[str]:
+    def events(self, reply: ServedReply, body: dict[str, Any]) -> Iterator[str]:
         """The lines of a stream, event by event."""
         ...
 
@@ -118,7 +118,7 @@ class Wire(Protocol):
         ...
 
 
-Brain: TypeAlias = Callable[[Request], str | Said]
+Brain: TypeAlias = Callable[[Request], str | ServedReply]
 
 
 def tokens_of(text: str) -> list[str]:
@@ -130,22 +130,24 @@ def tokens_of(text: str) -> list[str]:
 class Script:
     """A Brain that says its texts in turn; a request past the last one gets `rest`, or a complaint."""
 
-    texts: list[str | Said]
+    texts: list[str | ServedReply]
     rest: str = "(the script is used up)"
     asked: int = field(default=0)
 
-    def __call__(self, request: Request) -> str | Said:
+    def __call__(self, request: Request) -> str | ServedReply:
         self.asked += 1
         return self.texts[self.asked - 1] if self.asked <= len(self.texts) else self.rest
 
 
-def ended(said: Said, request: Request, *, stops: bool, keeps_stop: bool, limits: bool) -> Said:
-    """What is said, cut as the request wishes: at the first stop string and at the token limit."""
-    found = [(said.text.find(stop), stop) for stop in request.stop if stop in said.text] if stops else []
+def end_reply(
+    reply: ServedReply, request: Request, *, stops: bool, keeps_stop: bool, limits: bool
+) -> ServedReply:
+    """What is reply, cut as the request wishes: at the first stop string and at the token limit."""
+    found = [(reply.text.find(stop), stop) for stop in request.stop if stop in reply.text] if stops else []
     if found:
         start, stop = min(found)
-        text = said.text[: start + len(stop) * keeps_stop]
-        said = replace(said, text=text, finish="stop", stopped_by=stop)
-    if limits and request.limit is not None and len(said.tokens) > request.limit:
-        said = replace(said, text="".join(said.tokens[: request.limit]), finish="length", stopped_by=None)
-    return replace(said, logprobs=request.wants_logprobs)
+        text = reply.text[: start + len(stop) * keeps_stop]
+        reply = replace(reply, text=text, finish="stop", stopped_by=stop)
+    if limits and request.limit is not None and len(reply.tokens) > request.limit:
+        reply = replace(reply, text="".join(reply.tokens[: request.limit]), finish="length", stopped_by=None)
+    return replace(reply, logprobs=request.wants_logprobs)

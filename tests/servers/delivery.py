@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, cast
 
-from tests.servers.conversation import Failure, Request, Said, Wire
+from tests.servers.conversation import Failure, Request, ServedReply, Wire
 from tests.servers.faults import Fault
 
 if TYPE_CHECKING:
     from tests.servers.server import ModelServer
 
 _NO_FAULT = Fault()
-_LOST = Said("This answer does not arrive as a whole. " * 8)
+_LOST = ServedReply("This answer does not arrive as a whole. " * 8)
 _JSON = "application/json"
 
 
@@ -86,7 +86,7 @@ class Handler(BaseHTTPRequestHandler):
         wire, request, fault = taken
         self.owner.wait(fault.delay_s)
         try:
-            self._deliver(worded(self.owner, wire, request, fault), fault)
+            self._deliver(word_fault(self.owner, wire, request, fault), fault)
         except OSError:
             self.owner.left()
             self.close_connection = True
@@ -122,7 +122,7 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(b"0\r\n\r\n")
 
 
-def worded(owner: ModelServer, wire: Wire, request: Request, fault: Fault) -> Answer:
+def word_fault(owner: ModelServer, wire: Wire, request: Request, fault: Fault) -> Answer:
     """The answer as the wire words it, or what stands in its place."""
     if fault.body is not None:
         return Answer(fault.status, [fault.body], fault.headers)
@@ -131,23 +131,23 @@ def worded(owner: ModelServer, wire: Wire, request: Request, fault: Fault) -> An
     if fault.oddity is not None:
         return Answer(200, [_json(wire.odd(fault.oddity))])
     arrives = fault.ending == "whole" and not fault.delay_s
-    said = owner.answer(request) if arrives else _LOST
-    if isinstance(said, Failure):
-        return Answer(said.status, [_json(wire.error(said))])
+    reply = owner.answer(request) if arrives else _LOST
+    if isinstance(reply, Failure):
+        return Answer(reply.status, [_json(wire.error(reply))])
     if owner.streams(request):
-        return Answer(200, [event.encode() for event in wire.events(said, request.body)])
-    return Answer(200, [_json(wire.whole(said))])
+        return Answer(200, [event.encode() for event in wire.events(reply, request.body)])
+    return Answer(200, [_json(wire.whole(reply))])
 
 
 def _pieces(answer: Answer, size: int, fault: Fault) -> Iterator[bytes]:
     """The first `size` bytes of the body, piece by piece; single bytes where it trickles."""
     for piece in answer.pieces:
-        kept = piece[: max(0, size)]
-        size -= len(kept)
+        remaining = piece[: max(0, size)]
+        size -= len(remaining)
         if fault.trickle_s:
-            yield from (bytes([byte]) for byte in kept)
-        elif kept:
-            yield kept
+            yield from (bytes([byte]) for byte in remaining)
+        elif remaining:
+            yield remaining
 
 
 def _json(body: Mapping[str, Any]) -> bytes:

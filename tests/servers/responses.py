@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any
 
 from tests.servers.completions import picture_in
-from tests.servers.conversation import Failure, Oddity, Said, Turn
+from tests.servers.conversation import Failure, Oddity, ServedReply, Turn
 
 
 class Responses:
@@ -24,18 +24,18 @@ class Responses:
         spoken = tuple(_turn(item) for item in items if "role" in item)
         return {"turns": (*system, *spoken), "limit": body.get("max_output_tokens")}
 
-    def whole(self, said: Said) -> dict[str, Any]:
-        return _answer(_output(said), said)
+    def whole(self, reply: ServedReply) -> dict[str, Any]:
+        return _answer(_output(reply), reply)
 
-    def events(self, said: Said, body: dict[str, Any]) -> Iterator[str]:
+    def events(self, reply: ServedReply, body: dict[str, Any]) -> Iterator[str]:
         number = count()
-        for kind, data in _events(said):
+        for kind, data in _events(reply):
             event = {"type": kind, "sequence_number": next(number), **data}
             yield f"event: {kind}\ndata: {json.dumps(event)}\n\n"
 
     def error(self, failure: Failure) -> dict[str, Any]:
-        told = {"message": failure.message, "type": failure.code or "error", "param": failure.param}
-        return {"error": told | {"code": failure.code or None}}
+        usage = {"message": failure.message, "type": failure.code or "error", "param": failure.param}
+        return {"error": usage | {"code": failure.code or None}}
 
     def odd(self, oddity: Oddity) -> dict[str, Any]:
         nothing, call = (
@@ -50,58 +50,58 @@ class Responses:
             },
         )
         bodies: Mapping[Oddity, dict[str, Any]] = {
-            "no choices": _answer([], Said("")),
-            "null content": _answer([nothing], Said("")),
-            "only a tool call": _answer([call], Said("")),
+            "no choices": _answer([], ServedReply("")),
+            "null content": _answer([nothing], ServedReply("")),
+            "only a tool call": _answer([call], ServedReply("")),
             "wrong types": {"id": 7, "output": "hello", "usage": "many"},
         }
         return bodies[oddity]
 
 
-def _events(said: Said) -> Iterator[tuple[str, dict[str, Any]]]:
-    output = _output(said)
+def _events(reply: ServedReply) -> Iterator[tuple[str, dict[str, Any]]]:
+    output = _output(reply)
     at = {"item_id": "m", "output_index": len(output) - 1, "content_index": 0}
-    yield "response.created", {"response": _answer([], said) | {"status": "in_progress"}}
-    if said.reasoning:
+    yield "response.created", {"response": _answer([], reply) | {"status": "in_progress"}}
+    if reply.reasoning:
         yield "response.output_item.added", {"output_index": 0, "item": output[0]}
         yield "response.output_item.done", {"output_index": 0, "item": output[0]}
     yield "response.output_item.added", {"output_index": at["output_index"], "item": _message([])}
-    yield "response.content_part.added", at | {"part": _part(Said(""))}
-    for token in said.tokens:
-        if said.finish == "refusal":
+    yield "response.content_part.added", at | {"part": _part(ServedReply(""))}
+    for token in reply.tokens:
+        if reply.finish == "refusal":
             yield "response.refusal.delta", at | {"delta": token}
         else:
-            logprobs = [_logprob(token)] if said.logprobs else []
+            logprobs = [_logprob(token)] if reply.logprobs else []
             yield "response.output_text.delta", at | {"delta": token, "logprobs": logprobs}
-    if said.finish == "refusal":
-        yield "response.refusal.done", at | {"refusal": said.text}
+    if reply.finish == "refusal":
+        yield "response.refusal.done", at | {"refusal": reply.text}
     else:
-        yield "response.output_text.done", at | {"text": said.text, "logprobs": []}
-    yield "response.content_part.done", at | {"part": _part(said)}
+        yield "response.output_text.done", at | {"text": reply.text, "logprobs": []}
+    yield "response.content_part.done", at | {"part": _part(reply)}
     yield "response.output_item.done", {"output_index": at["output_index"], "item": output[-1]}
-    ending = "response.incomplete" if said.finish == "length" else "response.completed"
-    yield ending, {"response": _answer(output, said)}
+    ending = "response.incomplete" if reply.finish == "length" else "response.completed"
+    yield ending, {"response": _answer(output, reply)}
 
 
-def _output(said: Said) -> list[dict[str, Any]]:
+def _output(reply: ServedReply) -> list[dict[str, Any]]:
     thought = {
         "type": "reasoning",
         "id": "r",
-        "summary": [{"type": "summary_text", "text": said.reasoning}],
+        "summary": [{"type": "summary_text", "text": reply.reasoning}],
         "encrypted_content": "sealed",
     }
-    return [*([thought] if said.reasoning else []), _message([_part(said)])]
+    return [*([thought] if reply.reasoning else []), _message([_part(reply)])]
 
 
 def _message(content: list[dict[str, Any]]) -> dict[str, Any]:
     return {"type": "message", "id": "m", "role": "assistant", "status": "completed", "content": content}
 
 
-def _part(said: Said) -> dict[str, Any]:
-    if said.finish == "refusal":
-        return {"type": "refusal", "refusal": said.text}
-    logprobs = [_logprob(token) for token in said.tokens] if said.logprobs else []
-    return {"type": "output_text", "text": said.text, "annotations": [], "logprobs": logprobs}
+def _part(reply: ServedReply) -> dict[str, Any]:
+    if reply.finish == "refusal":
+        return {"type": "refusal", "refusal": reply.text}
+    logprobs = [_logprob(token) for token in reply.tokens] if reply.logprobs else []
+    return {"type": "output_text", "text": reply.text, "annotations": [], "logprobs": logprobs}
 
 
 def _logprob(token: str) -> dict[str, Any]:
@@ -109,8 +109,8 @@ def _logprob(token: str) -> dict[str, Any]:
     return best | {"top_logprobs": [best, {"token": "?", "logprob": -2.0, "bytes": []}]}
 
 
-def _answer(output: list[dict[str, Any]], said: Said) -> dict[str, Any]:
-    cut = said.finish == "length"
+def _answer(output: list[dict[str, Any]], reply: ServedReply) -> dict[str, Any]:
+    cut = reply.finish == "length"
     return {
         "id": "resp",
         "object": "response",
@@ -123,18 +123,18 @@ def _answer(output: list[dict[str, Any]], said: Said) -> dict[str, Any]:
         "parallel_tool_calls": False,
         "tool_choice": "auto",
         "tools": [],
-        "usage": _usage(said),
+        "usage": _usage(reply),
     }
 
 
-def _usage(said: Said) -> dict[str, Any]:
-    written = len(said.tokens)
+def _usage(reply: ServedReply) -> dict[str, Any]:
+    written = len(reply.tokens)
     return {
-        "input_tokens": said.input_tokens,
-        "input_tokens_details": {"cached_tokens": said.cached_tokens},
+        "input_tokens": reply.input_tokens,
+        "input_tokens_details": {"cached_tokens": reply.cached_tokens},
         "output_tokens": written,
         "output_tokens_details": {"reasoning_tokens": 0},
-        "total_tokens": said.input_tokens + written,
+        "total_tokens": reply.input_tokens + written,
     }
 
 

@@ -12,7 +12,7 @@ from typing import Self
 
 from tests.servers.capabilities import CLEAN, Capabilities
 from tests.servers.completions import Completions
-from tests.servers.conversation import Brain, Failure, Request, Said, Script, Wire, WireName, ended
+from tests.servers.conversation import Brain, Failure, Request, Script, ServedReply, Wire, WireName, end_reply
 from tests.servers.delivery import Listener
 from tests.servers.faults import Fault, Weather, fair
 from tests.servers.messages import Messages
@@ -35,7 +35,7 @@ class ModelServer:
 
     def __init__(
         self,
-        brain: Brain | Sequence[str | Said],
+        brain: Brain | Sequence[str | ServedReply],
         *,
         can: Capabilities = CLEAN,
         weather: Weather = fair,
@@ -95,21 +95,21 @@ class ModelServer:
             self.requests.append(request)
         return wire, request, self._weather(number) or _NO_FAULT
 
-    def answer(self, request: Request) -> Said | Failure:
+    def answer(self, request: Request) -> ServedReply | Failure:
         """What the model says, cut as the request and the endpoint's capabilities wish."""
         can = self._can
         refusal = can.refusal(request)
         if refusal is not None:
             return refusal
         seen = self._brain(can.seen(request))
-        said = seen if isinstance(seen, Said) else Said(seen)
-        said = ended(
-            said, request, stops=can.honours_stop, keeps_stop=can.keeps_stop, limits=can.honours_limit
+        reply = seen if isinstance(seen, ServedReply) else ServedReply(seen)
+        reply = end_reply(
+            reply, request, stops=can.honours_stop, keeps_stop=can.keeps_stop, limits=can.honours_limit
         )
         total = sum(turn.tokens for turn in request.turns)
         return replace(
-            said,
-            logprobs=said.logprobs and can.gives_logprobs,
+            reply,
+            logprobs=reply.logprobs and can.gives_logprobs,
             input_tokens=total,
             cached_tokens=self._cached(request),
         )

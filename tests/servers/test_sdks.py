@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.servers.conversation import Said
+from tests.servers.conversation import ServedReply
 from tests.servers.server import ModelServer
 
 if TYPE_CHECKING:
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     import openai
 
 HELLO: Any = [{"role": "user", "content": "hello"}]
-THOUGHT = Said("good morning", reasoning="it is early")
+THOUGHT = ServedReply("good morning", reasoning="it is early")
 
 
 @contextmanager
-def openai_client(said: str | Said) -> Iterator[openai.OpenAI]:
+def openai_client(said: str | ServedReply) -> Iterator[openai.OpenAI]:
     import openai
 
     with (
@@ -31,7 +31,7 @@ def openai_client(said: str | Said) -> Iterator[openai.OpenAI]:
 
 
 @contextmanager
-def anthropic_client(said: str | Said) -> Iterator[anthropic.Anthropic]:
+def anthropic_client(said: str | ServedReply) -> Iterator[anthropic.Anthropic]:
     import anthropic
 
     with (
@@ -53,7 +53,7 @@ def test_chat_completions_whole() -> None:
 
 
 def test_chat_completions_streamed() -> None:
-    with openai_client(Said("good morning", "length")) as sdk:
+    with openai_client(ServedReply("good morning", "length")) as sdk:
         asked: Any = {"stream": True, "stream_options": {"include_usage": True}}
         chunks = list(sdk.chat.completions.create(model="m", messages=HELLO, **asked))
     choices = [chunk.choices[0] for chunk in chunks if chunk.choices]
@@ -70,7 +70,7 @@ def test_responses_whole() -> None:
 
 
 def test_responses_streamed() -> None:
-    with openai_client(Said("good morning", "length")) as sdk:
+    with openai_client(ServedReply("good morning", "length")) as sdk:
         events: list[Any] = list(sdk.responses.create(model="m", input="hello", stream=True))
     deltas = [event.delta for event in events if event.type == "response.output_text.delta"]
     assert "".join(deltas) == "good morning"
@@ -105,6 +105,6 @@ def test_a_thought_is_streamed_with_its_signature() -> None:
 
 @pytest.mark.parametrize("finish", ["end", "refusal"])
 def test_a_refusal_of_the_responses_wire_is_one(finish: Any) -> None:
-    with openai_client(Said("no", finish)) as sdk:
+    with openai_client(ServedReply("no", finish)) as sdk:
         part: Any = sdk.responses.create(model="m", input="hello").output[0]
     assert part.content[0].type == ("refusal" if finish == "refusal" else "output_text")

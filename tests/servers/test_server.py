@@ -11,7 +11,7 @@ import pytest
 
 from tests.doubles import png
 from tests.servers.capabilities import Capabilities
-from tests.servers.conversation import Said, WireName
+from tests.servers.conversation import ServedReply, WireName
 from tests.servers.faults import FAULTS, PASSING, Fault, Plan, Rate
 from tests.servers.server import WIRES, ModelServer
 
@@ -135,7 +135,7 @@ def test_an_answer_without_a_fault_goes_to_the_brain_and_one_with_a_fault_does_n
 
 def test_nothing_runs_on_when_the_server_is_closed() -> None:
     before = threading.active_count()
-    with ModelServer([Said("x")] * 3) as server:
+    with ModelServer([ServedReply("x")] * 3) as server:
         connection = http.client.HTTPConnection(server.root_url.removeprefix("http://"), timeout=5)
         connection.request("POST", "/v1/chat/completions", json.dumps(BODIES["completions"]))
         connection.getresponse().read()  # kept alive, with a thread that waits for the next request

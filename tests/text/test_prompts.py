@@ -8,7 +8,7 @@ from string import Template
 
 import pytest
 
-from pyvision.config.data_folders import data_folder
+from pyvision.config.files import data_folder
 from pyvision.errors import PromptError
 from pyvision.text import prompts
 
@@ -50,25 +50,25 @@ def test_a_cell_is_python(subtests: pytest.Subtests) -> None:
             compile(prompts.load(name), name, "exec")
 
 
-def written(folder: Path, text: str) -> str:
+def write_file(folder: Path, text: str) -> str:
     """The name of a prompt with this text; an absolute path is one as well."""
     (folder / "role.md").write_text(text)
     return str(folder / "role.md")
 
 
 def test_variables_and_dollars_are_filled_in(tmp_path: Path) -> None:
-    name = written(tmp_path, "$who pays $$5 for ${thing}s.\n\n")
+    name = write_file(tmp_path, "$who pays $$5 for ${thing}s.\n\n")
     assert prompts.render(name, who="Ann", thing="$pear") == "Ann pays $5 for $pears."
 
 
 def test_a_missing_variable_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(PromptError, match=r"role\.md': missing variables \['height'\]"):
-        prompts.render(written(tmp_path, "$width x $height"), width=3)
+        prompts.render(write_file(tmp_path, "$width x $height"), width=3)
 
 
 def test_an_unknown_variable_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(PromptError, match=r"unknown variables \['depth'\]"):
-        prompts.render(written(tmp_path, "$width"), width=3, depth=4)
+        prompts.render(write_file(tmp_path, "$width"), width=3, depth=4)
 
 
 def test_a_prompt_that_is_not_there_is_named() -> None:
@@ -77,5 +77,5 @@ def test_a_prompt_that_is_not_there_is_named() -> None:
 
 
 def test_a_stray_dollar_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(PromptError, match=r"role\.md': a \$ begins no variable; write \$\$"):
-        prompts.render(written(tmp_path, "costs $ 5"))
+    with pytest.raises(PromptError, match=r"role\.md': a \$ does not start a variable; write \$\$"):
+        prompts.render(write_file(tmp_path, "costs $ 5"))

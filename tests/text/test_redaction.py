@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from pyvision.config.model_config import ModelConfig, secrets, without_secrets
 from pyvision.events import CellRun, Event, ModelCall, Note, RunEnded, RunStarted, Sent, ToolRun
-from pyvision.text.redaction import REDACTED, Redactor, is_redactable
+from pyvision.text.sanitize import REDACTED, Redactor, is_redactable
 from pyvision.trajectory import TrajectoryWriter, read_trajectory
 from pyvision.types import (
     Message,
@@ -83,13 +83,13 @@ def record(text: str) -> tuple[Event, ...]:
 def mapped(value: Any, change: Callable[[str], str]) -> Any:
     """The same value with every text in it changed, but for names, kinds and digests."""
     if is_dataclass(value) and not isinstance(value, type):
-        kept = {"kind", "mime", "end_reason", "finish", "status", "state", "sha256"}
-        kept |= {"role"} if isinstance(value, Message) else set()
-        kept |= {"name"} if isinstance(value, Stream) else set()
+        rest = {"kind", "mime", "end_reason", "finish", "status", "state", "sha256"}
+        rest |= {"role"} if isinstance(value, Message) else set()
+        rest |= {"name"} if isinstance(value, Stream) else set()
         return type(value)(
             **{
                 field.name: getattr(value, field.name)
-                if field.name in kept
+                if field.name in rest
                 else mapped(getattr(value, field.name), change)
                 for field in fields(value)
             }

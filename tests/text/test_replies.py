@@ -15,7 +15,7 @@ from pyvision.text.replies import (
     code_is_cut,
     find_answer,
     find_code,
-    hallucinated_output,
+    has_hallucinated_output,
     thought,
     without_thinking,
 )
@@ -467,7 +467,7 @@ def test_an_answer_comes_back_exactly_from_its_box(answer: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "kept"),
+    ("text", "rest"),
     [
         ("I run it.\n<interpreter>\n9\n</interpreter>\nSo it is 9.", "I run it.\n\nSo it is 9."),
         ("I run it.\n<interpreter>\n9", "I run it."),
@@ -478,9 +478,9 @@ def test_an_answer_comes_back_exactly_from_its_box(answer: str) -> None:
     ],
     ids=["closed", "open", "before the code"],
 )
-def test_an_interpreter_turn_of_the_models_own_is_no_part_of_what_it_said(text: str, kept: str) -> None:
-    assert hallucinated_output(text)
-    assert canonical_reply(text) == kept
+def test_an_interpreter_turn_of_the_models_own_is_no_part_of_what_it_said(text: str, rest: str) -> None:
+    assert has_hallucinated_output(text)
+    assert canonical_reply(text) == rest
 
 
 @pytest.mark.parametrize(
@@ -492,7 +492,7 @@ def test_an_interpreter_turn_of_the_models_own_is_no_part_of_what_it_said(text: 
     ids=["mentioned", "inside the code"],
 )
 def test_an_interpreter_tag_that_is_only_mentioned_is_kept(text: str) -> None:
-    assert not hallucinated_output(text)
+    assert not has_hallucinated_output(text)
     assert canonical_reply(text) == text
 
 

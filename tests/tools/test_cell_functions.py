@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyvision.config.model_config import with_options
+from pyvision.agent.strategy import with_options
 from pyvision.errors import ConfigError, ImageError, ToolError
 from pyvision.strategies.code_loop import CodeLoop
 from pyvision.tools.cell_functions import CALLS, ToolNames, format_tool, host_function, usage

@@ -44,7 +44,7 @@ from pyvision.bench.store import (
 )
 from pyvision.errors import ConfigError
 from pyvision.events import Event, RunStarted
-from pyvision.text.redaction import Redactor
+from pyvision.text.sanitize import Redactor
 from pyvision.trajectory import IMAGES, TrajectoryWriter, picture_file
 
 _SURROGATE = re.compile("[\ud800-\udfff]")

@@ -13,7 +13,7 @@ from itertools import accumulate
 from typing import Literal, TypeAlias
 
 from pyvision.errors import FormatError
-from pyvision.text.python_source import parse_source
+from pyvision.text.parsing import parse_source
 
 Kind: TypeAlias = Literal["window", "value", "test"]
 LONGEST_WINDOW = 3  # statements

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from pyvision.config.model_config import with_options
+from pyvision.agent.strategy import with_options
 from pyvision.agent.episode import Sandbox
 from pyvision.errors import ConfigError, FormatError
 from pyvision.events import ModelCall, ImageDefined

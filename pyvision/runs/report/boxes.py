@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from pyvision.runs.report.crops import Crop
-from pyvision.text.python_source import parse_source
+from pyvision.text.parsing import parse_source
 from pyvision.types import Picture
 
 _MOST = 12  # boxes of one cell that are drawn

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyvision.errors import FormatError
-from pyvision.text.json_repair import MOST_CHARS, number_of, values_in
+from pyvision.text.parsing import MOST_CHARS, number_of, values_in
 from pyvision.tools.perception.observations import Box
 
 SCALES: Mapping[str, float | None] = {"1000": 1000.0, "pixels": None, "unit": 1.0}  # of a full side

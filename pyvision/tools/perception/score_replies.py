@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pyvision.errors import FormatError
-from pyvision.text.json_repair import number_of, values_in
+from pyvision.text.parsing import number_of, values_in
 
 _FULL = 100.0  # what the prompt asks for
 

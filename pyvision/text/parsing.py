@@ -1,15 +1,37 @@
-"""Find JSON values in prose: models put fences, sentences and half a list around what they were asked for."""
+"""Parse Python and JSON in what a model wrote, which may hold anything.
+
+JSON is found in prose: models put fences, sentences and half a list around what they were asked for.
+"""
 
 from __future__ import annotations
 
+import ast
 import json
 import re
+import threading
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
 MOST_CHARS = 200_000  # a longer reply is no answer any more
 _MOST_FAILURES = 200  # each reads to the end of the text: hostile brackets must not take minutes
 _OPENING = re.compile(r"[\[{]")
+
+# Neither warnings.catch_warnings nor (seen with 3.11) ast.parse is safe between threads: that one counts its depth for
+# the whole interpreter, and raises SystemError when a garbage collection inside it lets another thread count on.
+_ONE_AT_A_TIME = threading.Lock()
+
+
+def parse_source(code: str) -> ast.Module:
+    """The syntax tree. Raises SyntaxError for whatever has none: no Python, NUL bytes, surrogates, deep nesting."""
+    with _ONE_AT_A_TIME, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # an invalid escape in the model's code is for the kernel to report
+        try:
+            return ast.parse(code)
+        except (RecursionError, MemoryError):
+            raise SyntaxError("nested too deeply to read") from None
+        except ValueError as error:
+            raise SyntaxError(str(error)) from None
 
 
 def values_in(text: str) -> Iterator[Any]:

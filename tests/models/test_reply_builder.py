@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from pyvision.models.reasoning_cache import ReasoningCache
+from pyvision.models.reply_builder import ReasoningCache, estimate_tokens
 from pyvision.text.replies import canonical_reply
 from pyvision.types import Message, Text
 from tests.doubles import picture
@@ -34,6 +34,15 @@ def test_the_oldest_thoughts_are_forgotten() -> None:
     thoughts = ReasoningCache()
     for number in range(3000):
         thoughts.keep(HELLO, f"<code>\nprint({number})\n", [ITEM])
-    kept = [number for number in range(3000) if thoughts.before(messages(f"<code>\nprint({number})\n"), 1)]
-    assert kept[-1] == 2999
-    assert 0 < len(kept) < 3000
+    rest = [number for number in range(3000) if thoughts.before(messages(f"<code>\nprint({number})\n"), 1)]
+    assert rest[-1] == 2999
+    assert 0 < len(rest) < 3000
+
+
+def test_text_and_pictures_count_and_a_picture_by_its_size_up_to_a_limit() -> None:
+    def of(*parts: object) -> int:
+        return estimate_tokens((Message("user", parts),))  # type: ignore[arg-type]
+
+    assert of(Text("x" * 400)) - of() == 100
+    assert of(picture(300, 250)) - of() == 100
+    assert of(picture(4000, 4000)) - of() == of(picture(2000, 2000)) - of() < 2000

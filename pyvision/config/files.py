@@ -1,0 +1,57 @@
+"""Files and folders: where the shipped data lies, writing a file whole, and what the disk refuses as RunFolderError."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from pyvision.errors import RunFolderError
+
+_WAY_OUT = "choose another --out, or make room there"
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
+@cache
+def data_folder(kind: Literal["prompts", "api_configs"]) -> Path:
+    """Where the files of this kind lie: beside the package in a checkout, inside it when installed."""
+    installed = _PACKAGE / "_data" / kind
+    return installed if installed.is_dir() else _PACKAGE.parent / kind
+
+
+def write_atomic(path: Path, data: bytes) -> None:
+    """Write the file whole: a crash leaves the old file or the new one, never a part. Raises OSError.
+
+    Two writers of the same file do not disturb each other: the last one wins.
+    """
+    part = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_native_id()}.part")
+    try:
+        with part.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except OSError:
+        with suppress(OSError):  # it may not exist
+            part.unlink()
+        raise
+
+
+@contextmanager
+def explain_os_errors(path: Path, way_out: str = _WAY_OUT) -> Iterator[None]:
+    """Turn the OSError of a path in this block into a RunFolderError that names the path and the way out."""
+    if "\0" in str(path):
+        raise RunFolderError(f"{str(path)!r}: no file can have this name; choose another --out")
+    try:
+        yield
+    except OSError as error:
+        raise run_folder_error(path, error, way_out) from error
+
+
+def run_folder_error(path: Path, error: OSError, way_out: str = _WAY_OUT) -> RunFolderError:
+    """The RunFolderError for an OSError, which names the path and the way out."""
+    return RunFolderError(f"{str(path)!r}: {error.strerror or 'cannot be written'}; {way_out}")

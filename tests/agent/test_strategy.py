@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from pyvision.agent.strategy import with_options
+from pyvision.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    steps: int = 3
+    stride: float = 0.5
+    loud: bool = False
+    greeting: str = "hello"
+    shoes: Path | None = None
+    speed: Literal["slow", "fast"] = "slow"
+
+
+def test_options_become_values_of_their_types() -> None:
+    options = {"steps": "5", "stride": "1", "loud": "true", "greeting": "5", "shoes": "a/b", "speed": "fast"}
+    assert with_options(Options(), options) == Options(
+        5, 1.0, loud=True, greeting="5", shoes=Path("a/b"), speed="fast"
+    )
+
+
+def test_a_class_starts_from_its_defaults() -> None:
+    assert with_options(Options, {"steps": "5"}) == Options(steps=5)
+
+
+def test_none_unsets_what_may_be_none_and_is_a_word_elsewhere() -> None:
+    options_ = with_options(Options(shoes=Path("a")), {"shoes": "none", "greeting": "none"})
+    assert (options_.shoes, options_.greeting) == (None, "none")
+
+
+def test_no_options_change_nothing() -> None:
+    assert asdict(with_options(Options(steps=9), {})) == asdict(Options(steps=9))
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "expected"),
+    [
+        ("steps", "many", "option steps is 'many'; it takes int"),
+        ("steps", "1.5", "it takes int"),
+        ("loud", "perhaps", "it takes bool"),
+        ("speed", "medium", "it takes 'slow' or 'fast'"),
+        (
+            "strides",
+            "1",
+            "Options has no option 'strides'; its options are steps (int), stride (float), loud (bool)",
+        ),
+        ("strides", "1", "shoes (path or none), speed ('slow' or 'fast')"),
+    ],
+)
+def test_an_option_that_cannot_be_used_says_what_can(key: str, value: str, expected: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        with_options(Options(), {key: value})
+    assert expected in str(caught.value)

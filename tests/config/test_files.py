@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pyvision.config.files import explain_os_errors, write_atomic
+from pyvision.errors import RunFolderError
+
+
+def test_a_file_is_written_in_place_of_an_older_one(tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    write_atomic(file, b"old")
+    write_atomic(file, b"new")
+    assert file.read_bytes() == b"new"
+
+
+def test_a_file_that_cannot_be_written_leaves_no_part_of_it(tmp_path: Path) -> None:
+    (tmp_path / "taken").mkdir()
+    with pytest.raises(OSError, match="taken"):
+        write_atomic(tmp_path / "taken", b"data")
+    assert [path.name for path in tmp_path.iterdir()] == ["taken"]
+
+
+def test_what_the_disk_refuses_names_the_path_with_a_way_out(tmp_path: Path) -> None:
+    missing = tmp_path / "missing"
+    with (
+        pytest.raises(RunFolderError, match=r"missing.*No such file.*choose another --out"),
+        explain_os_errors(missing),
+    ):
+        missing.read_bytes()
+
+
+def test_a_path_with_a_nul_in_it_is_refused() -> None:
+    refused = pytest.raises(RunFolderError, match="no file can have this name")
+    with refused, explain_os_errors(Path("a\0b")):
+        pytest.fail("the block was entered")
