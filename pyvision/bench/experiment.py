@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyvision.config.data_folders import data_folder
+from pyvision.config.files import data_folder
 
 if TYPE_CHECKING:  # a report reads configurations without loading what runs experiments
     from pyvision.bench.runner.plan import Plan
@@ -149,7 +149,7 @@ def _render(leaf: str | None) -> str:
 
 
 def _preset_names() -> tuple[str, ...]:
-    from pyvision.config.data_folders import data_folder
+    from pyvision.config.files import data_folder
     from pyvision.config.model_config import TABLES
 
     stems = (path.stem for path in data_folder("api_configs").glob("*.json"))

@@ -21,7 +21,7 @@ from pyvision.models.scripted import Scripted
 from pyvision.solve import prepare
 from pyvision.strategies.code_loop import CodeLoop
 from sandbox import CellResult, Figure, Stream
-from tests.doubles import CannedSandbox, Rehearsal, figure, picture, png
+from tests.doubles import CannedSandbox, EpisodeHarness, figure, picture, png
 
 SAMPLE = Sample("s2", "How many?", (), "4", metadata={"box": [5, 6, 25, 16]})
 FIGURES: FiguresToSwap = {"s1": [figure(9, 9, "blue")], "s2": [figure(8, 8)], "s3": [figure(7, 7, "green")]}
@@ -106,7 +106,7 @@ def test_the_oracle_cannot_answer_a_sample_without_a_box() -> None:
 
 @pytest.mark.parametrize("name", ["blank", "swapped"])
 def test_the_model_sees_the_replaced_figure_and_the_kernel_holds_the_true_one(name: str) -> None:
-    loop = Rehearsal(
+    loop = EpisodeHarness(
         ["<code>\n```python\nshow()\n```\n</code>", "\\boxed{4}"],
         [SHOWING],
     )

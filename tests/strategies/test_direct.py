@@ -4,12 +4,12 @@ import pytest
 
 from pyvision.strategies.direct import Direct
 from pyvision.types import Picture, Question, Reply
-from tests.doubles import Rehearsal, picture
+from tests.doubles import EpisodeHarness, picture
 
 
 def test_the_model_is_asked_once_with_the_bare_images() -> None:
     question = Question("Which?", (picture(), picture(50, 40)))
-    scripted = Rehearsal(["It is \\boxed{B}."], question=question)
+    scripted = EpisodeHarness(["It is \\boxed{B}."], question=question)
     assert scripted.solve(Direct()).text == "B"
     (request,) = scripted.model.requests
     (message,) = request
@@ -19,17 +19,17 @@ def test_the_model_is_asked_once_with_the_bare_images() -> None:
 
 
 def test_a_plain_final_answer_is_found_as_in_every_strategy() -> None:
-    answer = Rehearsal(["I see a car.\n\n**Final Answer:** B"]).solve(Direct())
+    answer = EpisodeHarness(["I see a car.\n\n**Final Answer:** B"]).solve(Direct())
     assert (answer.text, answer.is_last_resort) == ("B", False)
 
 
 def test_a_reply_without_an_answer_is_taken_as_it_stands_as_a_last_resort() -> None:
-    answer = Rehearsal(["A red car.\n"]).solve(Direct())
+    answer = EpisodeHarness(["A red car.\n"]).solve(Direct())
     assert (answer.text, answer.end_reason, answer.is_last_resort) == ("A red car.", "answered", True)
 
 
 def test_code_in_the_reply_is_not_run() -> None:
-    scripted = Rehearsal(["<code>\n```python\nprint(1)\n```\n</code> \\boxed{4}"])
+    scripted = EpisodeHarness(["<code>\n```python\nprint(1)\n```\n</code> \\boxed{4}"])
     assert scripted.solve(Direct()).text == "4"
     assert scripted.sandbox.opened == 0
 
@@ -43,5 +43,5 @@ def test_code_in_the_reply_is_not_run() -> None:
     ],
 )
 def test_a_reply_that_is_no_answer_says_why(reply: Reply, reason: str) -> None:
-    answer = Rehearsal([reply]).solve(Direct())
+    answer = EpisodeHarness([reply]).solve(Direct())
     assert (answer.text, answer.end_reason) == (None, reason)

@@ -8,7 +8,7 @@ import pytest
 from pyvision.errors import ConfigError
 from pyvision.strategies.code_loop import CodeLoop
 from pyvision.types import Picture, Question
-from tests.doubles import Rehearsal, picture
+from tests.doubles import EpisodeHarness, picture
 
 TEMPLATES = {
     "one": "Use {{braces}}. Image Width: {width}; Image Height: {height}\n**Question:** {query}",
@@ -23,8 +23,8 @@ def prompt_file(tmp_path: Path) -> Path:
     return file
 
 
-def opening(strategy: CodeLoop, question: Question) -> Rehearsal:
-    scripted = Rehearsal(["\\boxed{1}"], question=question)
+def opening(strategy: CodeLoop, question: Question) -> EpisodeHarness:
+    scripted = EpisodeHarness(["\\boxed{1}"], question=question)
     scripted.solve(strategy)
     return scripted
 

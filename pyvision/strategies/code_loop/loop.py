@@ -17,7 +17,7 @@ from pyvision.text.replies import (
     code_is_cut,
     find_answer,
     find_code,
-    hallucinated_output,
+    has_hallucinated_output,
     holds_code,
     last_resort_answer,
 )
@@ -92,7 +92,7 @@ class _Loop:
         """last: the budget that allows no further reply, or None."""
         if reply.finish == "refusal":
             return Answer(None, "refused", remark=reply.text)
-        if hallucinated_output(reply.text):
+        if has_hallucinated_output(reply.text):
             self._episode.note(
                 "made_up_output", why="the reply contained an interpreter turn, which was removed"
             )

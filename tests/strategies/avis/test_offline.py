@@ -23,7 +23,7 @@ from pyvision.strategies.avis.roles import Evidence, judge
 from pyvision.text.prompts import load
 from pyvision.tools.retrieval.building import add
 from pyvision.types import Message, Observation, Outcome, Question, Sampling, Source, Text, Tool
-from tests.doubles import CannedSandbox, Rehearsal, picture
+from tests.doubles import CannedSandbox, EpisodeHarness, picture
 from tests.strategies.avis.rigs import FakeTool, Given, boxes
 
 RETRIEVALS = Observation(
@@ -141,7 +141,7 @@ def test_an_extract_stands_in_the_passages(question: str, text: str) -> None:
 
 @given(st.text(max_size=200))
 def test_no_observation_breaks_the_rules_or_the_reading_of_their_verdict(text: str) -> None:
-    scripted = Rehearsal([])
+    scripted = EpisodeHarness([])
     scripted.episode._models = {"default": Offline()}
     node = Node("knowledge", "when was Orlen Bridge finished?")
     verdict = judge(Evidence(node.query, "web_search", text or "-"), node, Memory(node), scripted.episode)

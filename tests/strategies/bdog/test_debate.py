@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pyvision.agent.budget import Limits
-from pyvision.config.data_folders import data_folder
+from pyvision.config.files import data_folder
 from pyvision.errors import ConfigError
 from pyvision.events import Event, ModelCall, Note
 from pyvision.models.scripted import Scripted
@@ -18,7 +18,7 @@ from pyvision.strategies.bdog import Bdog
 from pyvision.strategies.bdog.graphs import Graph
 from pyvision.text.prompts import load, render
 from pyvision.types import Answer, Question, Reply
-from tests.doubles import CannedSandbox, Rehearsal, picture
+from tests.doubles import CannedSandbox, EpisodeHarness, picture
 from tests.strategies.bdog.graphs import graph
 
 DOG, CAT, BOTH = graph("dog"), graph("cat"), graph("dog, cat", "dog chases cat")
@@ -28,16 +28,16 @@ REFUSAL = Reply("I would rather not.", finish="refusal")
 
 def script_debate(
     replies: Sequence[str | Reply | Graph], question: Question = QUESTION, limits: Limits | None = None
-) -> Rehearsal:
+) -> EpisodeHarness:
     texts = [reply.json() if isinstance(reply, Graph) else reply for reply in replies]
-    return Rehearsal(texts, question=question, limits=limits)
+    return EpisodeHarness(texts, question=question, limits=limits)
 
 
-def notes(scripted: Rehearsal, label: str) -> list[dict[str, Any]]:
+def notes(scripted: EpisodeHarness, label: str) -> list[dict[str, Any]]:
     return [e.data for e in scripted.events if isinstance(e, Note) and e.label == label]
 
 
-def roles(scripted: Rehearsal) -> list[str]:
+def roles(scripted: EpisodeHarness) -> list[str]:
     return [event.role for event in scripted.events if isinstance(event, ModelCall)]
 
 
