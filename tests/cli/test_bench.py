@@ -168,7 +168,7 @@ def test_a_signal_lets_running_samples_end_and_the_same_command_goes_on(data: Pa
             noticed.set()
             told += process.stderr.read()
         assert process.returncode == 130
-        assert told.splitlines()[-1] == "pyvision: interrupted; the same command goes on from here"
+        assert told.splitlines()[-1] == "pyvision: interrupted; run the same command to resume"
         with Store(data.parent / "out") as store:
             assert len(list(store.records())) == 1
         again = started(server, *bench(data))

@@ -276,7 +276,11 @@ def test_help_answers_without_loading_anything_heavy() -> None:
     for heavy in ("numpy", "PIL", "openai", "pydantic", "rich", "matplotlib", "jupyter_client", "zmq"):
         assert f"'{heavy}'" not in done.stdout
     assert "'pyvision.cli.main'" in done.stdout
-    for needless in (*COMMANDS, "settings"):  # a command is loaded, and its flags declared, only to be called
+    for needless in (
+        *COMMANDS,
+        "runs",
+        "flags",
+    ):  # a command is loaded, and its flags declared, only to be called
         assert f"'pyvision.cli.{needless}'" not in done.stdout
 
 

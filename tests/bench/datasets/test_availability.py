@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pyvision.bench.datasets.availability import EXTRAS, availability_of, has_extra
-from pyvision.bench.datasets.registry import find_dataset, load_datasets
+from pyvision.bench.datasets.registry import EXTRAS, availability_of, find_dataset, has_extra, load_datasets
 from pyvision.cli import main
 
 

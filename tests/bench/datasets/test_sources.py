@@ -54,9 +54,7 @@ def test_a_path_where_nothing_lies_is_told_as_a_path(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ConfigError) as caught:
         found(path)
-    assert str(caught.value).startswith(
-        f"{path}: there is no such file or folder; give a file ending in .csv"
-    )
+    assert str(caught.value).startswith(f"{path}: there is no such file or folder; give a .csv")
     assert "unknown dataset" not in str(caught.value)
 
 
@@ -99,11 +97,11 @@ def test_a_dataset_whose_data_is_not_here_says_how_to_get_it(
 ) -> None:
     for variable in ("HOME", "PYVISION_DATA", "LMUData"):
         monkeypatch.setenv(variable, str(tmp_path))
-    with pytest.raises(ConfigError, match="vstar: its data is not here; "):
+    with pytest.raises(ConfigError, match="vstar: its data is not on this machine; "):
         found("vstar")
 
 
 def test_an_id_that_no_file_can_hold_is_refused() -> None:
     source = Source("made", {}, lambda: [a_sample(0, id="a\ud800")])
-    with pytest.raises(ConfigError, match="no text that a file can hold"):
+    with pytest.raises(ConfigError, match="cannot be encoded as UTF-8"):
         list(source.samples())

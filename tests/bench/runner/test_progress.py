@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from pyvision.bench.runner.engines import Finished, Job
-from pyvision.bench.runner.progress import Progress, status
-from pyvision.bench.runner.running_totals import RunningTotals
+from pyvision.bench.runner.answering import Finished, Job
+from pyvision.bench.runner.progress import Progress, RunningTotals, format_status
 from pyvision.bench.samples import Record, Score
 from pyvision.errors import EndReason
 from tests.bench.runs import a_sample
@@ -74,4 +73,4 @@ def test_a_closed_terminal_does_not_end_the_run() -> None:
 
 
 def test_nothing_is_promised_before_anything_ended() -> None:
-    assert status(RunningTotals(10)) == "nothing scored yet"
+    assert format_status(RunningTotals(10)) == "nothing scored yet"

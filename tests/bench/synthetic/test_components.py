@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyvision.bench.synthetic.components import Area, areas
+from pyvision.bench.synthetic.geometry import Area, areas
 
 MASKS = st.lists(st.lists(st.booleans(), min_size=6, max_size=6), min_size=1, max_size=7)
 

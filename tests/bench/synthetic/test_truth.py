@@ -10,9 +10,9 @@ import pytest
 
 from pyvision.bench.samples import Sample
 from pyvision.bench.synthetic import generate
-from pyvision.bench.synthetic.colours import BLACK, INKS, WHITE
-from pyvision.bench.synthetic.components import areas, near
+from pyvision.bench.synthetic.geometry import areas, near
 from pyvision.bench.synthetic.registry import draw_scene
+from pyvision.bench.synthetic.scene import BLACK, INKS, WHITE
 from tests.bench.synthetic.pictures import SEED, grown, opened, read
 
 
