@@ -15,7 +15,7 @@ from typing import TypeAlias
 from pyvision.bench.grading import Grading, answered, find_grading, grade
 from pyvision.bench.metrics.judge import Judge
 from pyvision.bench.metrics.verdicts import VERDICTS, Verdicts
-from pyvision.bench.runner.preflight import check_model
+from pyvision.bench.runner.failures import check_model
 from pyvision.bench.runner.recorder import Recorder
 from pyvision.bench.samples import Score
 from pyvision.bench.store import Store

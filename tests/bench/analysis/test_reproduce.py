@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import shlex
 from contextlib import closing
@@ -13,15 +12,15 @@ import pytest
 
 from pyvision.bench.analysis.reproduce import name_of, reproduce_command, what_it_needs
 from pyvision.bench.experiment import configuration
-from pyvision.cli.bench import run as bench_run
+from pyvision.cli.bench_run import plan_of
+from pyvision.cli.main import _parser
 
 SET = ("synthetic/lines", "--count", "5", "--seed", "3", "--model", "offline")
 
 
 def fingerprint(words: list[str]) -> dict[str, Any]:
-    parser = argparse.ArgumentParser()
-    bench_run.add_arguments(parser)
-    plan = bench_run.plan_of(parser.parse_args(words))
+    command = ["bench", "run", *words]
+    plan = plan_of(_parser(command).parse_args(command))
     task = plan.task()
     with closing(task):
         return configuration(plan, task)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from html.parser import HTMLParser
 from pathlib import Path
@@ -15,7 +14,7 @@ from pyvision.bench.analysis.markdown import to_markdown
 from pyvision.bench.analysis.page import to_page
 from pyvision.bench.analysis.read_experiment import read_results
 from pyvision.bench.analysis.sample_pages import REPORT, samples_section, write_sample_pages
-from pyvision.cli.bench import report
+from pyvision.cli import main
 from pyvision.trajectory import EVENTS
 from tests.bench.analysis.experiments import write_experiment
 
@@ -36,9 +35,7 @@ def links_in(page: str) -> list[str]:
 
 
 def call(*words: str | Path) -> None:
-    parser = argparse.ArgumentParser()
-    report.add_arguments(parser)
-    assert report.run(parser.parse_args([str(word) for word in words])) == 0
+    assert main(["bench", "report", *map(str, words)]) == 0
 
 
 def test_the_page_links_to_the_report_of_each_sample(tmp_path: Path) -> None:
