@@ -94,7 +94,7 @@ def _find_known() -> dict[str, Any]:
         "synthetic": [f"synthetic/{name}" for name in sorted(SETS)],
         "metrics": {name: ", ".join(flavours) for name, flavours in METRICS.items()},
         "strategies": sorted(STRATEGIES),
-        "arms": {ablation.name: ablation.purpose for ablation in ABLATIONS},
+        "ablations": {ablation.name: ablation.purpose for ablation in ABLATIONS},
         "engines": {name: _format_extra(name) for name in ENGINES},
         "formats": {name: _format_extra(name) for name in FORMATS},
     }

@@ -18,7 +18,7 @@ def add_doctor(commands: argparse._SubParsersAction[Any]) -> None:
     )
     add_model(parser)
     parser.add_argument("--json", action="store_true", help="print a JSON object instead of a table")
-    parser.set_defaults(call=examine)
+    parser.set_defaults(call=run_doctor)
 
 
 def add_sandbox(commands: argparse._SubParsersAction[Any]) -> None:
@@ -29,7 +29,7 @@ def add_sandbox(commands: argparse._SubParsersAction[Any]) -> None:
     parser.add_argument("--topic", metavar="NAME", help="run only the attacks of one topic")
 
 
-def examine(options: argparse.Namespace) -> int:
+def run_doctor(options: argparse.Namespace) -> int:
     """Check, print the results, save the profile; returns the exit code."""
     import json
     import os

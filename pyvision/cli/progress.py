@@ -232,8 +232,8 @@ def _shorten_lines(text: str, head_and_tail: tuple[int, int]) -> list[str]:
     """The first and last lines of a text, made printable."""
     head, tail = head_and_tail
     lines = printable(text).splitlines()
-    left_out = len(lines) - head - tail
-    return lines if left_out <= 1 else [*lines[:head], f"# … {left_out} more lines …", *lines[-tail:]]
+    omitted = len(lines) - head - tail
+    return lines if omitted <= 1 else [*lines[:head], f"# … {omitted} more lines …", *lines[-tail:]]
 
 
 def _find_code(reply: str) -> str | None:

@@ -23,7 +23,7 @@ def _needs_isolation() -> None:
         pytest.skip(f"cells cannot run here: {error}")
 
 
-def changed() -> list[Event]:
+def make_changed_events() -> list[Event]:
     other = CellResult("ok", (Stream("stdout", "\x1b[31mother\n"),))
     return [CellRun(event.code, other) if isinstance(event, CellRun) else event for event in simple_events()]
 
@@ -37,7 +37,7 @@ def test_a_run_that_does_the_same_again_is_0(tmp_path: Path) -> None:
 
 
 def test_a_run_that_differs_is_3_and_its_difference_is_told_without_escapes(tmp_path: Path) -> None:
-    written(tmp_path / "run", changed())
+    written(tmp_path / "run", make_changed_events())
     done = pyvision(tmp_path, "replay", "run")
     assert done.returncode == 3
     assert "turn 1, cell 1: stdout, line 1: recorded" in done.stdout
@@ -102,6 +102,6 @@ def test_wrong_usage_is_one_line(
     written(tmp_path / "run", simple_events())
     (tmp_path / "other.png").write_bytes(png())
     assert main(["replay", "run", *arguments]) == 2
-    told = capfd.readouterr().err
-    assert why in told
-    assert told.count("\n") == 1
+    message = capfd.readouterr().err
+    assert why in message
+    assert message.count("\n") == 1

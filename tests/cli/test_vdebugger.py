@@ -31,7 +31,7 @@ def test_programs_and_errors_are_packed_into_training_examples(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["pack", "{folder}"], "programs.jsonl: cannot be read"),
         (["inject", "{folder}", "--model", "offline"], "holds no programs"),
@@ -57,12 +57,12 @@ def test_programs_and_errors_are_packed_into_training_examples(
     ],
 )
 def test_what_cannot_be_done_is_told_in_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], told: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
     given = [argument.format(folder=tmp_path) for argument in arguments]
     assert main(["vdebugger", *given]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert told in line
+    assert message in line
 
 
 def test_mask_best_needs_a_local_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

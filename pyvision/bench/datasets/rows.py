@@ -67,7 +67,7 @@ def expand_row(row: Row, columns: Columns, place: str) -> Iterator[Row]:
         yield row
         return
     try:
-        elements = parse_list(_required(row, columns.each), columns.each)
+        elements = parse_list(_require(row, columns.each), columns.each)
     except ValueError as error:
         raise ConfigError(f"{place}: {error}") from error
     for element in elements:
@@ -81,7 +81,7 @@ def make_sample(row: Row, columns: Columns, place: str, number: int, read_images
     """
     try:
         options, letters = _options(row, columns)
-        target = read_target(_required(row, columns.target), columns.target_form)
+        target = read_target(_require(row, columns.target), columns.target_form)
         return Sample(
             id=_sample_id(row, columns.id, number),
             text=_question(row, columns),
@@ -106,9 +106,9 @@ def guess_columns(names: Iterable[str], place: str) -> Columns:
     chosen = _first_match(_CHOICES, known)
     return Columns(
         id=_first_match(_IDS, known),
-        question=_required_column("question", _QUESTIONS, known, place),
-        images=tuple(name for name in _IMAGES if name in known)[:1] or _numbered_images(known),
-        target=_required_column("answer", _TARGETS, known, place),
+        question=_require_column("question", _QUESTIONS, known, place),
+        images=tuple(name for name in _IMAGES if name in known)[:1] or _find_numbered_images(known),
+        target=_require_column("answer", _TARGETS, known, place),
         choices=letters if len(letters) > 1 else (chosen,),
         context=_first_match(_CONTEXTS, known),
         category=tuple(filter(None, (_first_match(_CATEGORIES, known),))),
@@ -135,21 +135,21 @@ class Ids:
 
 
 def _question(row: Row, columns: Columns) -> str:
-    text = _required_text(row, columns.question)
+    text = _require_text(row, columns.question)
     if columns.cut_at and columns.cut_at in text:
         text = text[: text.index(columns.cut_at)].rstrip()
     return columns.wording.replace("{question}", text)
 
 
-def _required(row: Row, name: str) -> Any:
+def _require(row: Row, name: str) -> Any:
     if row.get(name) in (None, ""):
         has = format_value(", ".join(str(each) for each in row if row[each] not in (None, "")))
         raise ValueError(f"field {name!r} is missing; add it to the row, which has: {has}")
     return row[name]
 
 
-def _required_text(row: Row, name: str) -> str:
-    value = _required(row, name)
+def _require_text(row: Row, name: str) -> str:
+    value = _require(row, name)
     if not isinstance(value, str) or is_empty(value):
         raise ValueError(f"field {name!r} is {format_value(value)}; expected a text")
     return value
@@ -167,7 +167,7 @@ def _optional_text(row: Row, name: str) -> str:
 def _sample_id(row: Row, name: str, number: int) -> str:
     if not name:
         return str(number)
-    value = _required(row, name)
+    value = _require(row, name)
     if isinstance(value, bool) or not isinstance(value, str | int) or is_empty(value):
         raise ValueError(f"field {name!r} is {format_value(value)}; expected a text or an integer")
     return str(value)
@@ -204,7 +204,7 @@ def _first_match(candidates: tuple[str, ...], known: tuple[str, ...]) -> str:
     return next((name for name in candidates if name in known), "")
 
 
-def _required_column(what: str, candidates: tuple[str, ...], known: tuple[str, ...], place: str) -> str:
+def _require_column(what: str, candidates: tuple[str, ...], known: tuple[str, ...], place: str) -> str:
     name = _first_match(candidates, known)
     if not name:
         raise ConfigError(
@@ -213,6 +213,6 @@ def _required_column(what: str, candidates: tuple[str, ...], known: tuple[str, .
     return name
 
 
-def _numbered_images(known: tuple[str, ...]) -> tuple[str, ...]:
+def _find_numbered_images(known: tuple[str, ...]) -> tuple[str, ...]:
     """image_1, image_2 and so on, as in MMMU."""
     return tuple(name for number in range(10) if (name := f"image_{number}") in known)

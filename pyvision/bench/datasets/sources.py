@@ -38,7 +38,7 @@ class Source:
             _check_id(sample.id, self.name, seen)
             yield sample
 
-    def counted(self, limit: int | None = None) -> int | None:
+    def count_samples(self, limit: int | None = None) -> int | None:
         """How many samples there are; a local file is read through for it, and so checked before anything is paid."""
         if self.count is not None:
             return self.count if limit is None else min(self.count, limit)
@@ -50,14 +50,14 @@ class Source:
 def find_source(dataset: str, *, count: int, seed: int, difficulty: float) -> Source:
     """The source of `bench run DATASET`; count, seed and difficulty are for generated sets. Raises ConfigError."""
     if dataset.startswith(_SYNTHETIC):
-        return _synthetic(dataset.removeprefix(_SYNTHETIC), count, seed, difficulty)
+        return _open_synthetic(dataset.removeprefix(_SYNTHETIC), count, seed, difficulty)
     if dataset.startswith(REMOTE):
-        return _read(dataset, dataset, {"kind": "remote", "source": dataset})
+        return _open_source(dataset, dataset, {"kind": "remote", "source": dataset})
     path = Path(dataset)
     if path.exists():
-        return _read(dataset, path.name or "samples", local_identity(path))
+        return _open_source(dataset, path.name or "samples", local_identity(path))
     if _is_name(dataset):
-        return _registered(dataset)
+        return _open_registered(dataset)
     way = f"give a {', '.join(READERS)} file, a folder that contains one, or a name of `bench list`"
     raise ConfigError(f"{dataset}: there is no such file or folder; {way}")
 
@@ -73,7 +73,7 @@ def local_identity(path: Path) -> dict[str, Any]:
     return {"kind": "file", "source": path.resolve().name, "revision": f"sha256:{_hash(path)[:32]}"}
 
 
-def _synthetic(name: str, count: int, seed: int, difficulty: float) -> Source:
+def _open_synthetic(name: str, count: int, seed: int, difficulty: float) -> Source:
     from pyvision.bench.synthetic import SETS, generate
 
     if name not in SETS:
@@ -85,11 +85,11 @@ def _synthetic(name: str, count: int, seed: int, difficulty: float) -> Source:
     )
 
 
-def _read(source: str, name: str, identity: Mapping[str, Any]) -> Source:
+def _open_source(source: str, name: str, identity: Mapping[str, Any]) -> Source:
     return Source(name, identity, lambda: open_samples(source))
 
 
-def _registered(name: str) -> Source:
+def _open_registered(name: str) -> Source:
     """A registered dataset: its file if there is one, else from the hub at a fixed revision."""
     from pyvision.bench.datasets.registry import find_dataset, open_dataset, where
 

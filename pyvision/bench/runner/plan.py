@@ -57,7 +57,7 @@ class Plan:
 
     def count(self) -> int | None:
         """The number of samples, if it can be known beforehand."""
-        whole = self.source.counted(self.limit)
+        whole = self.source.count_samples(self.limit)
         return (
             sum(1 for _ in self.samples()) if whole is not None and self.find_ablation().needs_box else whole
         )

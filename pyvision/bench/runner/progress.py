@@ -152,7 +152,7 @@ class RunningTotals:
         if record.cost is not None:
             self.cost = (self.cost or 0.0) + record.cost
         if score.value is None:
-            self.unscored[_unscored_reason(record, score)] += 1
+            self.unscored[_name_failure(record, score)] += 1
         else:
             self.scored += 1
             self._value += score.value
@@ -199,6 +199,6 @@ def read_running_totals(store: Store) -> RunningTotals:
     return totals
 
 
-def _unscored_reason(record: Record, score: Score) -> str:
+def _name_failure(record: Record, score: Score) -> str:
     """What failed, such as `model_error` or `the metric failed`."""
     return record.end_reason if record.end_reason in INFRASTRUCTURE else score.unscored or "no score"

@@ -116,7 +116,7 @@ class Canvas:
         """The finished image, or a box of it, as 8-bit RGB of shape (height, width, 3)."""
         import numpy as np
 
-        page = self._finished()
+        page = self._reduce()
         return np.asarray(page.crop(box) if box else page)
 
     def png(self) -> bytes:
@@ -129,7 +129,7 @@ class Canvas:
 
     def _save(self, kind: str, **settings: Any) -> bytes:
         file = BytesIO()
-        self._finished().save(file, kind, **settings)
+        self._reduce().save(file, kind, **settings)
         return file.getvalue()
 
     @property
@@ -138,7 +138,7 @@ class Canvas:
         self._reduced = None
         return self._brush
 
-    def _finished(self) -> Image:
+    def _reduce(self) -> Image:
         if self._fine == 1:
             return self._page
         if self._reduced is None:

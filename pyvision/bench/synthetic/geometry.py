@@ -37,7 +37,7 @@ def star(centre: Point, radius: float, turn: float = 0.0) -> list[Point]:
 
 
 def cross(centre: Point, radius: float, turn: float = 0.0) -> list[Point]:
-    """The twelve corners of a cross with arms of equal width."""
+    """The twelve corners of a cross with four equal bars."""
     half = math.atan2(0.3, 1.0)  # an arm is 0.6 wide and ends at a distance of 1
     inner = radius * 0.3 * math.sqrt(2) * math.cos(half)
     angles = [turn + k * math.pi / 2 for k in range(4)]

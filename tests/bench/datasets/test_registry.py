@@ -80,8 +80,8 @@ def test_published_numbers_are_percents_with_a_source(row: Dataset) -> None:
     for reference in row.references:
         assert 0 < reference.value < 100
         assert re.search(r"arXiv \d{4}\.\d{5}, ", reference.source)
-    told = [(reference.model, reference.source) for reference in row.references]
-    assert len(set(told)) == len(told)
+    message = [(reference.model, reference.source) for reference in row.references]
+    assert len(set(message)) == len(message)
 
 
 @every_row

@@ -244,11 +244,11 @@ def test_an_arm_that_needs_a_box_answers_only_samples_that_have_one(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("ablation", "told"),
+    ("ablation", "message"),
     [("magic", "unknown ablation 'magic'; known ablations are direct"), ("swapped", "--swap-from DIR")],
 )
-def test_an_arm_that_cannot_be_had_is_refused(tmp_path: Path, ablation: str, told: str) -> None:
-    with pytest.raises(ConfigError, match=told):
+def test_an_ablation_that_is_not_available_is_refused(tmp_path: Path, ablation: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
         run.run(a_plan(tmp_path / "out", made(1), Knowing(), ablation=ablation), Quiet())
     assert not (tmp_path / "out").exists()
 

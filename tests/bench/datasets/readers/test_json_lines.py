@@ -85,9 +85,9 @@ def test_other_columns_can_be_named(folder: Path) -> None:
 @pytest.mark.parametrize("name", ["id", "question", "images", "target"])
 def test_a_missing_field_is_named_with_its_line(folder: Path, name: str) -> None:
     broken = {key: value for key, value in ROW.items() if key != name}
-    told = complaint(write_lines(folder / "s.jsonl", ROW | {"id": "first"}, broken))
-    assert "s.jsonl: line 2: " in told
-    assert f"{name!r} is missing" in told
+    message = complaint(write_lines(folder / "s.jsonl", ROW | {"id": "first"}, broken))
+    assert "s.jsonl: line 2: " in message
+    assert f"{name!r} is missing" in message
 
 
 @pytest.mark.parametrize(
@@ -111,14 +111,14 @@ def test_a_missing_field_is_named_with_its_line(folder: Path, name: str) -> None
 def test_a_broken_line_is_told_by_its_number(folder: Path, line: bytes, what: str) -> None:
     path = folder / "s.jsonl"
     path.write_bytes(json.dumps(ROW).encode() + b"\n\n" + line + b"\n")
-    told = complaint(path)
-    assert told.startswith(f"{path}: line 3: ")
-    assert what in told
+    message = complaint(path)
+    assert message.startswith(f"{path}: line 3: ")
+    assert what in message
 
 
 def test_an_id_that_comes_again_is_told_with_both_lines(folder: Path) -> None:
-    told = complaint(write_lines(folder / "s.jsonl", ROW, ROW | {"id": "b"}, ROW))
-    assert told.endswith("line 3: duplicate id 'a', first used on line 1; make ids unique")
+    message = complaint(write_lines(folder / "s.jsonl", ROW, ROW | {"id": "b"}, ROW))
+    assert message.endswith("line 3: duplicate id 'a', first used on line 1; make ids unique")
 
 
 @pytest.mark.parametrize(
