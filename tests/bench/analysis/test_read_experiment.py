@@ -195,7 +195,7 @@ def test_an_arm_that_is_given_twice_is_refused() -> None:
 
 
 def test_an_arm_without_a_folder_is_refused() -> None:
-    with pytest.raises(ConfigError, match="'tools' is not ARM=DIR"):
+    with pytest.raises(ConfigError, match="'tools' is not ABLATION=DIR"):
         call("audit", "tools")
 
 
