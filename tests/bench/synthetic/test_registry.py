@@ -167,7 +167,7 @@ def test_an_unknown_set_is_named_with_the_known_ones() -> None:
 
 @pytest.mark.parametrize("difficulty", [-0.1, 1.1, float("nan")])
 def test_a_difficulty_outside_of_its_range_is_refused_before_anything_is_drawn(difficulty: float) -> None:
-    with pytest.raises(ConfigError, match=r"outside of \[0, 1\]"):
+    with pytest.raises(ConfigError, match=r"outside \[0, 1\]"):
         generate("lines", 1, 1, difficulty)
 
 
