@@ -92,7 +92,7 @@ def test_a_second_runner_is_refused_until_the_first_is_gone(tmp_path: Path) -> N
     code, message = wait_for_end(second)
     assert code == 2
     assert f"process {first.pid} on " in message
-    assert "is writing here" in message
+    assert "is writing to it" in message
     first.kill()
     wait_for_end(first)
     before = count_records(tmp_path)
