@@ -49,10 +49,8 @@ def test_a_metric_loads_no_other_family_of_metrics(tmp_path: Path) -> None:
 
 
 def test_a_reader_loads_no_reader_of_another_form(tmp_path: Path) -> None:
-    found = loaded(READ, "pyvision.bench.datasets.readers", tmp_path)
-    assert not found & {
-        f"pyvision.bench.datasets.readers.{other}" for other in ("vlmevalkit", "hugging_face")
-    }
+    found = loaded(READ, "pyvision.bench.datasets", tmp_path)
+    assert not found & {f"pyvision.bench.datasets.{other}" for other in ("vlmevalkit", "hugging_face")}
 
 
 def test_the_table_of_export_formats_loads_no_exporter(tmp_path: Path) -> None:

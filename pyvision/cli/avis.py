@@ -1,4 +1,4 @@
-"""`pyvision avis`: record how people seek answers, learn a graph from it, and look at the paths that were taken."""
+"""`pyvision avis`: record how people find answers, learn a transition graph from it, and analyse what they did."""
 
 from __future__ import annotations
 
@@ -8,15 +8,13 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from pyvision.cli.flags import count
-from pyvision.cli.settings import add_model, add_repeated, parse_pairs
+from pyvision.cli.flags import add_commands, add_model, add_part, add_repeated, count, parse_pairs
 from pyvision.errors import ConfigError
 
 
-def add_command(commands: argparse._SubParsersAction[Any]) -> None:
+def add_avis(commands: argparse._SubParsersAction[Any]) -> None:
     """Declare the commands and their flags."""
-    parser = commands.add_parser("avis")
-    parts = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    parts = add_commands(commands, "avis")
     _add_study(parts)
     _add_induce(parts)
     _add_analyse(parts)
@@ -31,7 +29,7 @@ def study(options: argparse.Namespace) -> int:
     source = find_source(options.dataset, count=options.count, seed=options.seed, difficulty=0.5)
     samples = tuple(source.samples(options.limit))
     if not samples:
-        raise ConfigError(f"{options.dataset}: holds no question; give a data set with some")
+        raise ConfigError(f"{options.dataset}: has no questions; choose another dataset")
     serving = Serving(
         log=options.log,
         samples=samples,
@@ -44,15 +42,15 @@ def study(options: argparse.Namespace) -> int:
     toolbox = find_toolbox(options.model, options.config, roles, tools)
     with closing(toolbox), closing(Study(serving, toolbox)) as served:
         _print(served.url)
-        _tell(f"the log: {options.log}", *(f"left out: {each}" for each in toolbox.left_out))
-        _tell(f"the tools: {', '.join(toolbox.tools) or 'none'}", "Ctrl-C ends it")
+        _print_progress(f"the log: {options.log}", *(f"not available: {each}" for each in toolbox.left_out))
+        _print_progress(f"the tools: {', '.join(toolbox.tools) or 'none'}", "press Ctrl-C to stop")
         with suppress(KeyboardInterrupt):
             served.wait()
     return 0
 
 
 def induce(options: argparse.Namespace) -> int:
-    """Write the graph and the examples, print what changed; returns the exit code."""
+    """Write the graph and the examples, and print what changed; returns the exit code."""
     from pyvision.experiments.avis_study.induction import format_induced, write_induced
     from pyvision.experiments.avis_study.induction import induce as induced_from
     from pyvision.experiments.avis_study.log_reader import read_log
@@ -60,7 +58,9 @@ def induce(options: argparse.Namespace) -> int:
     from pyvision.strategies.avis.actions import load_graph
 
     records = [read_log(path) for path in options.logs]
-    _tell(*(f"{path}: {each.note}" for path, each in zip(options.logs, records, strict=True) if each.note))
+    _print_progress(
+        *(f"{path}: {each.note}" for path, each in zip(options.logs, records, strict=True) if each.note)
+    )
     trajectories = [trajectory_of(attempt) for record in records for attempt in record.attempts]
     found = induced_from(
         trajectories, threshold=options.threshold, failures=options.failures, most=options.examples
@@ -78,7 +78,7 @@ def induce(options: argparse.Namespace) -> int:
 
 
 def analyse(options: argparse.Namespace) -> int:
-    """Print the tables and draw the pictures; returns the exit code."""
+    """Print the tables and draw the plots; returns the exit code."""
     from pyvision.experiments.avis_study.analysis.plots import draw
     from pyvision.experiments.avis_study.analysis.sources import trajectories_in
     from pyvision.experiments.avis_study.analysis.statistics import statistics_of
@@ -86,68 +86,78 @@ def analyse(options: argparse.Namespace) -> int:
 
     found = statistics_of(trajectories_in(options.runs))
     paths = draw(found, options.out)
-    _print("\n".join([tables(found), "", *(f"drawn: {path}" for path in paths)]))
+    _print("\n".join([tables(found), "", *(f"plot: {path}" for path in paths)]))
     return 0
 
 
 def _add_study(parts: argparse._SubParsersAction[Any]) -> None:
-    parser = parts.add_parser(
+    parser = add_part(
+        parts,
         "study",
-        help="a page on which people seek the answers, and a log of it",
-        description="Serves the questions of a data set on a page with the tools, and logs what people do there. "
-        "Questions that the log holds an end of are not asked again.",
+        "serve a page on which people answer questions with the tools, and log what they do",
+        study,
+        "Questions that the log already covers are not asked again.",
     )
     add = parser.add_argument
-    add("dataset", metavar="DATASET", help="a file, a folder, hf:…, or a name, as `bench run` takes it")
-    add("--log", type=Path, default=Path("study.jsonl"), metavar="FILE", help="(default study.jsonl)")
-    add_model(parser, "who answers for the tools that ask a model")
+    add("dataset", metavar="DATASET", help="a file, folder, hf:… or name, as for `bench run`")
+    add("--log", type=Path, default=Path("study.jsonl"), metavar="FILE", help="the log (default study.jsonl)")
+    add_model(parser, "the model for tools that need one")
     for flag in ("--role", "--tool"):
         add_repeated(parser, flag)
-    add("--everyone", action="store_true", help="give each person every question, not a share of them")
+    add("--everyone", action="store_true", help="ask each person every question instead of a share")
     add("--limit", type=count, metavar="N", help="only the first N questions")
-    add("--count", type=count, default=20, metavar="N", help="of a generated set (default 20)")
-    add("--seed", type=int, default=0, metavar="N", help="of a generated set (default 0)")
+    add("--count", type=count, default=20, metavar="N", help="samples of a generated set (default 20)")
+    add("--seed", type=int, default=0, metavar="N", help="seed of a generated set (default 0)")
     add("--host", default="127.0.0.1", metavar="H", help="the address to listen on (default 127.0.0.1)")
-    add("--port", type=int, default=7861, metavar="N", help="(default 7861; 0 is any free one)")
-    parser.set_defaults(call=study)
+    add("--port", type=int, default=7861, metavar="N", help="the port (default 7861; 0 for any free port)")
 
 
 def _add_induce(parts: argparse._SubParsersAction[Any]) -> None:
-    parser = parts.add_parser("induce", help="a transition graph and examples, out of study logs")
+    parser = add_part(parts, "induce", "learn a transition graph and examples from study logs", induce)
     add = parser.add_argument
-    add("logs", nargs="+", type=Path, metavar="LOG", help="the log of a study page")
+    add("logs", nargs="+", type=Path, metavar="LOG", help="a log of `avis study`")
     add(
         "--threshold",
         type=count,
         default=1,
         metavar="N",
-        help="edges seen less often are left out (default 1)",
+        help="ignore edges that occur less often (default 1)",
     )
-    add("--failures", action="store_true", help="learn also from those who did not find the answer")
-    add("--examples", type=count, default=10, metavar="N", help="of each action, at most (default 10)")
-    add("--default", metavar="FILE", help="the graph to compare with (default: the one that is used)")
-    add("--out", type=Path, metavar="DIR", help="write graph.json, counts.json and examples/ there")
-    parser.set_defaults(call=induce)
+    add("--failures", action="store_true", help="also learn from attempts that did not find the answer")
+    add(
+        "--examples",
+        type=count,
+        default=10,
+        metavar="N",
+        help="maximum number of examples per action (default 10)",
+    )
+    add("--default", metavar="FILE", help="the graph to compare with (default: the built-in one)")
+    add("--out", type=Path, metavar="DIR", help="write graph.json, counts.json and examples/ to this folder")
 
 
 def _add_analyse(parts: argparse._SubParsersAction[Any]) -> None:
-    parser = parts.add_parser("analyse", help="which tools were used when, and how it went")
+    parser = add_part(parts, "analyse", "show which tools were used when, and with what success", analyse)
     add = parser.add_argument
-    add("runs", nargs="+", type=Path, metavar="RUN", help="a run folder, a folder of them, or a study log")
+    add(
+        "runs",
+        nargs="+",
+        type=Path,
+        metavar="RUN",
+        help="a run folder, a folder of run folders, or a study log",
+    )
     add(
         "--out",
         type=Path,
         default=Path("avis-analysis"),
         metavar="DIR",
-        help="where the pictures go (default: avis-analysis)",
+        help="the folder for the plots (default: avis-analysis)",
     )
-    parser.set_defaults(call=analyse)
 
 
 def _print(text: str) -> None:
-    print(text, flush=True)  # noqa: T201 - what the command is for
+    print(text, flush=True)  # noqa: T201 - the result
 
 
-def _tell(*lines: str) -> None:
+def _print_progress(*lines: str) -> None:
     for line in lines:
         print(line, file=sys.stderr)  # noqa: T201

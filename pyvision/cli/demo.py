@@ -1,4 +1,4 @@
-"""`pyvision demo`: the chat in a browser."""
+"""`pyvision demo`: a chat in the browser."""
 
 from __future__ import annotations
 
@@ -11,37 +11,53 @@ from typing import Any
 from pyvision.errors import ConfigError
 
 
-def add_command(commands: argparse._SubParsersAction[Any]) -> None:
+def add_demo(commands: argparse._SubParsersAction[Any]) -> None:
     """Declare the command and its flags."""
     parser = commands.add_parser(
         "demo",
-        description="Serves a chat on this machine until it is interrupted. Its address is printed on standard output.",
+        description="Serve a chat in the browser until interrupted. Its address is printed on standard output.",
     )
     add = parser.add_argument
     add("--host", default="127.0.0.1", metavar="H", help="the address to listen on (default 127.0.0.1)")
-    add("--port", type=int, default=7860, metavar="N", help="(default 7860; 0 is any free one)")
+    add("--port", type=int, default=7860, metavar="N", help="the port (default 7860; 0 for any free port)")
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
         "--model",
         action="append",
         default=[],
         metavar="NAME",
-        help="a model on offer; repeat it for more, the first is the default",
+        help="a model that users can choose; repeatable, the first is the default",
     )
-    which.add_argument("--config", type=Path, metavar="FILE", help="a model configuration file (JSON)")
-    add("--out", type=Path, default=Path("runs/demo"), metavar="DIR", help="where conversations are kept")
-    add("--at-once", type=int, default=4, metavar="N", help="questions at the same time (default 4)")
-    add("--kernels", type=int, default=32, metavar="N", help="kernels open at the same time (default 32)")
+    which.add_argument("--config", type=Path, metavar="FILE", help="a model configuration (JSON)")
+    add(
+        "--out",
+        type=Path,
+        default=Path("runs/demo"),
+        metavar="DIR",
+        help="the folder for recorded conversations (default: runs/demo)",
+    )
+    add("--at-once", type=int, default=4, metavar="N", help="questions answered in parallel (default 4)")
+    add("--kernels", type=int, default=32, metavar="N", help="kernels open at a time (default 32)")
     add(
         "--idle",
         type=float,
         default=1800.0,
         metavar="S",
-        help="silence after which a kernel ends (default 1800)",
+        help="seconds of inactivity after which a kernel is closed (default 1800)",
     )
-    add("--root-path", default="", metavar="/PATH", help="the path under which a proxy shows it")
-    add("--auth-file", type=Path, metavar="FILE", help="a line NAME:PASSWORD for each person who may come in")
-    add("--share", action="store_true", help="let gradio publish it under an address of theirs")
+    add(
+        "--root-path",
+        default="",
+        metavar="/PATH",
+        help="the path under which a reverse proxy serves the demo",
+    )
+    add(
+        "--auth-file",
+        type=Path,
+        metavar="FILE",
+        help="require a login; the file has one NAME:PASSWORD per line",
+    )
+    add("--share", action="store_true", help="publish the demo through a public gradio address")
     parser.set_defaults(call=demo)
 
 
@@ -53,20 +69,20 @@ def demo(options: argparse.Namespace) -> int:
         Serving(
             host=options.host,
             port=options.port,
-            models=options.model or _model_of_the_environment(options.config),
+            models=options.model or _default_models(options.config),
             config=options.config,
             out=options.out,
             at_once=options.at_once,
             kernels=options.kernels,
             idle_s=options.idle,
             prefix=options.root_path,
-            people=_people(options.auth_file) if options.auth_file else (),
+            people=_read_logins(options.auth_file) if options.auth_file else (),
             share=options.share,
         )
     )
     try:
-        print(served.url, flush=True)  # noqa: T201 - what the command is for
-        print("Ctrl-C ends it", file=sys.stderr)  # noqa: T201
+        print(served.url, flush=True)  # noqa: T201 - the result
+        print("press Ctrl-C to stop", file=sys.stderr)  # noqa: T201
         served.wait()
     except KeyboardInterrupt:
         return 0
@@ -75,7 +91,7 @@ def demo(options: argparse.Namespace) -> int:
     return 0
 
 
-def _model_of_the_environment(config: Path | None) -> list[str]:
+def _default_models(config: Path | None) -> list[str]:
     if config is not None:
         return []
     from pyvision.config.model_config import default_model
@@ -83,14 +99,14 @@ def _model_of_the_environment(config: Path | None) -> list[str]:
     return [default_model(os.environ)]
 
 
-def _people(file: Path) -> list[tuple[str, str]]:
+def _read_logins(file: Path) -> list[tuple[str, str]]:
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
     except OSError as error:
         raise ConfigError(
-            f"{file}: cannot be read ({error.strerror}); give a line NAME:PASSWORD each"
+            f"{file}: cannot be read ({error.strerror}); it needs one NAME:PASSWORD per line"
         ) from error
     pairs = [line.partition(":") for line in lines if line.strip()]
-    if not pairs or not all(name and colon and word for name, colon, word in pairs):
-        raise ConfigError(f"{file}: each line is NAME:PASSWORD")
-    return [(name, word) for name, _, word in pairs]
+    if not pairs or not all(name and colon and password for name, colon, password in pairs):
+        raise ConfigError(f"{file}: each line must be NAME:PASSWORD")
+    return [(name, password) for name, _, password in pairs]

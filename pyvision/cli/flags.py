@@ -1,27 +1,74 @@
-"""What flags take: numbers, which argparse tells in one line where they are none, and pairs KEY=VALUE."""
+"""Flags that several commands share, and the types of their values.
+
+The settings of a question are its strategy, models, tools, options and limits.
+"""
 
 from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from pyvision.errors import ConfigError
 
+_MODEL_HELP = "offline, openai, vllm, … or NAME:MODEL-ID; see api_configs/"
+_STRATEGY_HELP = "code_loop (default), vdebugger, avis, bdog or direct"
+_PRICES_HELP = (
+    'JSON file with prices per million tokens: {"gpt-4.1*": {"input": 2, "cached": 0.5, "output": 8}} '
+    "(default: $PYVISION_PRICES)"
+)
+_REPEATED = {  # flag -> its metavar, an example, its help
+    "--role": (
+        "ROLE=NAME",
+        "solver=openai:gpt-4.1",
+        "use another model for one role of the strategy; repeatable",
+    ),
+    "--tool": (
+        "TOOL=PROVIDER[:WHERE]",
+        "detect=model",
+        "choose the provider of a tool, for example detect=hf:PATH; repeatable",
+    ),
+    "--set": ("KEY=VALUE", "repairs=2", "set an option of the strategy; repeatable"),
+}
+
+
+def add_commands(commands: argparse._SubParsersAction[Any], name: str) -> argparse._SubParsersAction[Any]:
+    """A command that consists of other commands; returns where to add those."""
+    parser = commands.add_parser(name)
+    parts: argparse._SubParsersAction[Any] = parser.add_subparsers(
+        title="commands", metavar="COMMAND", required=True
+    )
+    return parts
+
+
+def add_part(
+    parts: argparse._SubParsersAction[Any],
+    name: str,
+    purpose: str,
+    call: Callable[[argparse.Namespace], int],
+    more: str = "",
+) -> argparse.ArgumentParser:
+    """One of those commands. Its own help starts with the purpose that the list of commands shows."""
+    description = f"{purpose[0].upper()}{purpose[1:]}. {more}".strip()
+    part: argparse.ArgumentParser = parts.add_parser(name, help=purpose, description=description)
+    part.set_defaults(call=call)
+    return part
+
 
 def count(text: str) -> int:
-    """A whole number above 0."""
+    """A positive integer."""
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive integer")
     return int(text)
 
 
 def above_zero(text: str) -> float:
-    """A finite number above 0."""
+    """A positive, finite number."""
     value = _number(text)
     if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
     return value
 
 
@@ -34,26 +81,104 @@ def share(text: str) -> float:
 
 
 def pairs(flag: str, texts: Sequence[str], example: str) -> dict[str, str]:
-    """KEY=VALUE each; the last one of a key holds. Raises ConfigError, which shows the example."""
-    return dict(_pair(flag, text, example) for text in texts)
+    """KEY=VALUE pairs; the last value of a key wins. Raises ConfigError, which shows the example."""
+    found = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            raise ConfigError(f"{flag} {text!r} is not KEY=VALUE, as in {flag} {example}")
+        found[key.strip()] = value
+    return found
 
 
-def _pair(flag: str, text: str, example: str) -> tuple[str, str]:
-    key, equals, value = text.partition("=")
-    if not equals or not key:
-        raise ConfigError(f"{flag} {text!r} is not KEY=VALUE, as in {flag} {example}")
-    return key.strip(), value
+def add_model(parser: argparse.ArgumentParser, what: str = _MODEL_HELP) -> None:
+    """--model or --config. what: the help of --model."""
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--model", metavar="NAME", help=what)
+    which.add_argument("--config", type=Path, metavar="FILE", help="a model configuration (JSON)")
 
 
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return float("nan")
+def add_strategy(parser: argparse.ArgumentParser) -> None:
+    """--strategy."""
+    parser.add_argument("--strategy", default="code_loop", metavar="NAME", help=_STRATEGY_HELP)
+
+
+def add_repeated(parser: argparse.ArgumentParser, flag: str, what: str | None = None) -> None:
+    """--role, --tool or --set, which take pairs and can be repeated. what: replaces the usual help."""
+    metavar, _, usual = _REPEATED[flag]
+    parser.add_argument(flag, action="append", default=[], metavar=metavar, help=what or usual)
+
+
+def parse_pairs(options: argparse.Namespace, flag: str) -> dict[str, str]:
+    """The pairs of --role, --tool or --set. Raises ConfigError."""
+    return pairs(flag, getattr(options, flag.removeprefix("--")), _REPEATED[flag][1])
+
+
+def add_limits(parser: argparse.ArgumentParser) -> None:
+    """The limits of one question."""
+    add = parser.add_argument_group("limits of one question").add_argument
+    add(
+        "--max-turns",
+        type=count,
+        default=20,
+        metavar="N",
+        help="model replies (default 20)",
+    )
+    add(
+        "--max-tokens",
+        type=count,
+        default=2_000_000,
+        metavar="N",
+        help="tokens sent and received (default 2,000,000)",
+    )
+    add(
+        "--max-pictures",
+        type=count,
+        metavar="N",
+        help="distinct images sent to the model (default: no limit)",
+    )
+    add("--max-bytes", type=count, metavar="N", help="bytes sent to the model (default: no limit)")
+    add(
+        "--max-seconds",
+        type=above_zero,
+        default=1800.0,
+        metavar="S",
+        help="seconds in total (default 1800)",
+    )
+    add("--max-uses", type=count, default=500, metavar="N", help="tool calls (default 500)")
+    add("--max-cost", type=above_zero, metavar="X", help="cost according to --prices (default: no limit)")
+    add("--prices", type=Path, metavar="FILE", help=_PRICES_HELP)
+    add(
+        "--cell-timeout",
+        type=above_zero,
+        default=30.0,
+        metavar="S",
+        help="seconds for each cell (default 30)",
+    )
+
+
+def settings_of(options: argparse.Namespace) -> dict[str, Any]:
+    """The values of these flags, as arguments of `pyvision.solve.prepare`. Raises ConfigError."""
+    from dataclasses import fields
+
+    from pyvision.agent.budget import Limits
+    from sandbox import Policy
+
+    return {
+        "strategy": options.strategy,
+        "model": options.model,
+        "config": options.config,
+        "roles": parse_pairs(options, "--role"),
+        "tools": parse_pairs(options, "--tool"),
+        "options": parse_pairs(options, "--set"),
+        "limits": Limits(**{budget.name: getattr(options, budget.name) for budget in fields(Limits)}),
+        "policy": Policy(cell_timeout_s=options.cell_timeout),
+        "prices": options.prices,
+    }
 
 
 class Deprecated(argparse.Action):
-    """The old name of a flag: it sets the new one, warns, and does not stand in the help."""
+    """The old name of a flag: sets the new one, warns, and is not shown in the help."""
 
     def __init__(self, option_strings: Sequence[str], dest: str, *, new: str, **settings: Any) -> None:
         del dest
@@ -73,3 +198,10 @@ class Deprecated(argparse.Action):
         del parser
         warnings.warn(f"{option_string} is now {self._new}", DeprecationWarning, stacklevel=2)
         setattr(namespace, self.dest, values)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")

@@ -1,4 +1,4 @@
-"""`pyvision index`: make a collection searchable, search it, say what it holds, forget parts of it."""
+"""`pyvision index`: make a collection searchable, search it, describe it, remove parts of it."""
 
 from __future__ import annotations
 
@@ -8,40 +8,41 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyvision.cli.flags import add_commands, add_part
+
 if TYPE_CHECKING:
     from pyvision.tools.retrieval.entries import Counts, Hit
 
-_LEFT_OUT = _NOTHING = 3
+_SKIPPED = _NOTHING = 3
 _ADD = """\
-Pictures with the captions beside them (.txt, .md or .json of the same stem, or lines of captions.jsonl and
-metadata.jsonl), text, Markdown, JSON lines with title, text, image and url, PDF with the extra `pdf`. What is
-unchanged is skipped, what is gone is forgotten, hidden files are passed over. Exit code 3: some files were left out,
-each told in a line.
+Supported files: images, with captions in a .txt, .md or .json file of the same name or in captions.jsonl or
+metadata.jsonl; text; Markdown; JSON lines with title, text, image and url; and PDF with the extra `pdf`. Unchanged
+files are skipped, deleted files are removed from the index, hidden files are ignored. The exit code is 3 if some files
+could not be indexed; each of them is reported.
 """
-_SEARCH = "The best first, with a score of 0 to 100. Exit code 3: nothing was found."
+_SEARCH = "The best results come first, with scores from 0 to 100. The exit code is 3 if there are none."
 
 
-def add_command(commands: argparse._SubParsersAction[Any]) -> None:
+def add_index(commands: argparse._SubParsersAction[Any]) -> None:
     """Declare the commands and their flags."""
-    parser = commands.add_parser("index")
-    parts = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    adding = _part(parts, "add", "index files and folders, or bring that up to date", _ADD, add)
-    adding.add_argument("paths", nargs="+", metavar="PATH", help="a file or a folder")
-    adding.add_argument(
+    parts = add_commands(commands, "index")
+    parser = _add_part(parts, "add", "index files and folders, or update the index", add, _ADD)
+    parser.add_argument("paths", nargs="+", metavar="PATH", help="a file or a folder")
+    parser.add_argument(
         "--embed",
         metavar="hf:NAME",
-        help="a CLIP-like network (extra `vision`) by which pictures are found alike, in place of colours and forms",
+        help="compare images by a CLIP-like network (extra `vision`) instead of by colours and shapes",
     )
-    searching = _part(parts, "search", "look for texts by words, or for pictures by one", _SEARCH, search)
-    what = searching.add_mutually_exclusive_group(required=True)
-    what.add_argument("text", nargs="?", metavar="TEXT", help="words to look for")
-    what.add_argument("--image", metavar="FILE", help="a picture to find copies and like ones of")
-    searching.add_argument("--count", type=_count, default=5, metavar="N", help="how many hits (default 5)")
-    searching.add_argument("--json", action="store_true", help="print one JSON object for each hit")
-    telling = _part(parts, "info", "say what an index holds", "", info)
-    telling.add_argument("--json", action="store_true", help="print one JSON object")
-    removing = _part(parts, "remove", "forget a file, or all below a folder", "", remove)
-    removing.add_argument("path", metavar="PATH", help="as it was added; it need not exist any more")
+    parser = _add_part(parts, "search", "search texts by words, or images by an example", search, _SEARCH)
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("text", nargs="?", metavar="TEXT", help="words to search for")
+    what.add_argument("--image", metavar="FILE", help="find copies of this image, and similar ones")
+    parser.add_argument("--count", type=_count, default=5, metavar="N", help="number of results (default 5)")
+    parser.add_argument("--json", action="store_true", help="print a JSON object for each result")
+    parser = _add_part(parts, "info", "show what an index contains", info)
+    parser.add_argument("--json", action="store_true", help="print a JSON object")
+    parser = _add_part(parts, "remove", "remove a file, or everything below a folder", remove)
+    parser.add_argument("path", metavar="PATH", help="the path as it was added; it need not exist any more")
 
 
 def add(options: argparse.Namespace) -> int:
@@ -51,20 +52,20 @@ def add(options: argparse.Namespace) -> int:
     path = _index(options)
     is_watched = sys.stderr.isatty()
 
-    def tell(line: str) -> None:
-        print(f"left out: {line}", file=sys.stderr)  # noqa: T201 - what goes wrong is told at once
+    def report(line: str) -> None:
+        print(f"skipped: {line}", file=sys.stderr)  # noqa: T201 - problems are reported at once
 
     def step(done: int, whole: int) -> None:
         if is_watched and (done % 100 == 0 or done == whole):
             print(f"\r{done:,} of {whole:,} files", end="\n" if done == whole else "", file=sys.stderr)  # noqa: T201
 
-    counts = add_files(path, options.paths, tell, step, options.embed)
-    print(f"{_summary(counts)} · {path}")  # noqa: T201 - what the command is for
-    return _LEFT_OUT if counts.left_out else 0
+    counts = add_files(path, options.paths, report, step, options.embed)
+    print(f"{_summary(counts)} · {path}")  # noqa: T201 - the result
+    return _SKIPPED if counts.left_out else 0
 
 
 def search(options: argparse.Namespace) -> int:
-    """Print the hits; returns the exit code."""
+    """Print the results; returns the exit code."""
     import json
 
     from pyvision.images.read import read
@@ -81,7 +82,7 @@ def search(options: argparse.Namespace) -> int:
 
 
 def info(options: argparse.Namespace) -> int:
-    """Print what there is; returns the exit code."""
+    """Print what the index contains; returns the exit code."""
     import json
     from dataclasses import asdict
 
@@ -89,37 +90,37 @@ def info(options: argparse.Namespace) -> int:
 
     found = Index(_index(options)).info()
     if options.json:
-        print(json.dumps(asdict(found), ensure_ascii=False))  # noqa: T201 - what the command is for
+        print(json.dumps(asdict(found), ensure_ascii=False))  # noqa: T201 - the result
         return 0
     files = ", ".join(f"{count:,} {kind}" for kind, count in found.files.items()) or "none"
-    unfinished = f" · {found.unfinished:,} files in part, `index add` goes on" if found.unfinished else ""
-    embedded = f" · pictures embedded by {found.describer}" if found.describer else ""
-    told = f"{found.passages:,} passages, {found.pictures:,} pictures, {found.bytes:,} bytes"
-    print(f"files: {files} · {told}{embedded}{unfinished} · {found.path}")  # noqa: T201 - likewise
+    unfinished = (
+        f" · {found.unfinished:,} files partly indexed, run `index add` to finish" if found.unfinished else ""
+    )
+    embedded = f" · images embedded by {found.describer}" if found.describer else ""
+    contents = f"{found.passages:,} passages, {found.pictures:,} images, {found.bytes:,} bytes"
+    print(f"files: {files} · {contents}{embedded}{unfinished} · {found.path}")  # noqa: T201 - the result
     return 0
 
 
 def remove(options: argparse.Namespace) -> int:
-    """Forget what is below a path; returns the exit code."""
+    """Remove everything below a path; returns the exit code."""
     from pyvision.tools.retrieval.building import remove as remove_files
 
     path = _index(options)
-    print(f"{remove_files(path, options.path):,} files forgotten · {path}")  # noqa: T201 - likewise
+    print(f"{remove_files(path, options.path):,} files removed · {path}")  # noqa: T201 - the result
     return 0
 
 
-def _part(
+def _add_part(
     parts: argparse._SubParsersAction[Any],
     name: str,
     purpose: str,
-    more: str,
     call: Callable[[argparse.Namespace], int],
+    more: str = "",
 ) -> argparse.ArgumentParser:
-    told = f"{purpose[0].upper()}{purpose[1:]}. {more}"
-    part: argparse.ArgumentParser = parts.add_parser(name, help=purpose, description=told)
-    where = "the index (default: PYVISION_INDEX, else .pyvision/index.sqlite)"
-    part.add_argument("--index", type=Path, metavar="FILE", help=where)
-    part.set_defaults(call=call)
+    part = add_part(parts, name, purpose, call, more)
+    default = "the index (default: $PYVISION_INDEX or .pyvision/index.sqlite)"
+    part.add_argument("--index", type=Path, metavar="FILE", help=default)
     return part
 
 
@@ -138,11 +139,11 @@ def _summary(counts: Counts) -> str:
         "changed": counts.changed,
         "unchanged": counts.unchanged,
         "removed": counts.removed,
-        "left out": counts.left_out,
-        "of other kinds": counts.other_kinds,
+        "skipped": counts.left_out,
+        "of other types": counts.other_kinds,
     }
-    told = ", ".join(f"{count:,} {what}" for what, count in parts.items() if count) or "nothing"
-    return f"files: {told}{f' ({kinds})' if kinds else ''} · {counts.passages:,} passages written"
+    changes = ", ".join(f"{count:,} {what}" for what, count in parts.items() if count) or "no changes"
+    return f"files: {changes}{f' ({kinds})' if kinds else ''} · {counts.passages:,} passages written"
 
 
 def _format(hit: Hit) -> str:
@@ -160,5 +161,5 @@ def _plain(hit: Hit) -> dict[str, Any]:
 
 def _count(text: str) -> int:
     if not text.isdecimal() or not 1 <= int(text) <= 1000:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 to 1000")
+        raise argparse.ArgumentTypeError(f"{text!r} is not an integer from 1 to 1000")
     return int(text)

@@ -1,40 +1,42 @@
-"""Read the command line, call the command, turn what went wrong into one line and an exit code."""
+"""Parse the command line, run the command, and turn every failure into one line and an exit code."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import select
+import signal
 import sys
+import threading
 from collections.abc import Sequence
 from importlib import import_module
+from types import FrameType
 from typing import NoReturn
 
-from pyvision.cli.interrupts import Interrupts
 from pyvision.errors import ModelError, PyVisionError
 
-EXIT_CODES = """\
+_EXIT_CODES = """\
 exit codes:
-  0  answered              3  no answer: a limit was reached, or nothing to say
-  1  a bug                 4  the model endpoint failed
-  2  wrong usage           5  no isolation available         130  interrupted
-                                                       141  nobody reads the output"""
+    0  success                           4  the model endpoint failed
+    1  a bug in pyvision                 5  no isolation available
+    2  invalid usage or configuration  130  interrupted
+    3  no answer, for example because  141  the reader of standard output
+       a limit was reached                  closed the pipe"""
 
-
-_BROKEN_PIPE = 141  # 128 and the number of SIGPIPE: what a shell reports of a program that SIGPIPE ended
-_COMMANDS = {  # name, which is also that of its module in pyvision.cli -> what it does
-    "run": "answer one question about one or several images",
-    "demo": "ask in a browser, and watch it think",
-    "bench": "answer a dataset's questions, grade them, export the results",
-    "report": "write a recorded run as one HTML file",
-    "replay": "run the cells of a recorded run again, or go on from one of its turns",
-    "export": "write a recorded run as a notebook or as training data",
-    "bdog": "look at debates on graphs: their statistics, their graphs",
-    "avis": "record how people seek answers, and learn from it",
-    "vdebugger": "train and measure the critic and the refiner of programs",
-    "index": "make your own pictures and texts searchable for the tools",
-    "doctor": "find out what a model endpoint accepts and sees, and whether this machine can run cells",
-    "sandbox": "look at the isolation of this machine",
+_BROKEN_PIPE = 141  # 128 plus the number of SIGPIPE: what a shell reports for a program killed by SIGPIPE
+_COMMANDS = {  # name -> module in pyvision.cli that defines add_NAME, what the command does
+    "run": ("run", "answer one question about one or more images"),
+    "demo": ("demo", "open a chat in the browser"),
+    "bench": ("bench", "run benchmarks, grade and compare the results"),
+    "report": ("runs", "write a recorded run as an HTML file"),
+    "replay": ("runs", "run the cells of a recorded run again, or continue it from one of its turns"),
+    "export": ("runs", "write a recorded run as a notebook or as training data"),
+    "bdog": ("bdog", "analyse and draw recorded graph debates"),
+    "avis": ("avis", "record how people find answers, and learn a strategy from it"),
+    "vdebugger": ("vdebugger", "train and evaluate the critic and the refiner of programs"),
+    "index": ("index", "make your own images and texts searchable for the tools"),
+    "doctor": ("doctor", "check what a model endpoint supports, and whether this machine can run cells"),
+    "sandbox": ("doctor", "check the isolation of this machine"),
 }
 
 
@@ -46,7 +48,7 @@ class _Parser(argparse.ArgumentParser):
 
 class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
-        """Print the installed version; looked up only here, as it takes a while."""
+        """Print the installed version, whose lookup is slow."""
         from importlib.metadata import version
 
         print(f"pyvision {version('pyvision')}")  # noqa: T201 - on standard output, as others do
@@ -54,7 +56,7 @@ class _Version(argparse.Action):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code; 141, as for other tools, when nobody reads what it prints."""
+    """Run one command and return its exit code: 141, as other tools do, when standard output is a broken pipe."""
     try:
         try:
             return _run(arguments)
@@ -63,14 +65,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         if not _is_unread():
             raise
-        _let_go_of_output()
+        _discard_output()
         return _BROKEN_PIPE
 
 
 def _run(arguments: Sequence[str] | None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
     options = _parser(given).parse_args(given)
-    interrupts = Interrupts()
+    interrupts = _Interrupts()
     try:
         return int(options.call(options))
     except KeyboardInterrupt:
@@ -81,52 +83,82 @@ def _run(arguments: Sequence[str] | None) -> int:
         return _fail(str(error), 2)
     except SystemExit:
         raise
-    except BaseException as error:  # the boundary: a person gets one line, never a traceback
-        if interrupts.seen:  # in the middle of an import, C code makes another error of it, and Rust a panic
+    except BaseException as error:  # the boundary: users get one line, never a traceback
+        if interrupts.seen:  # C code may turn it into another error during an import, and Rust into a panic
             return _fail("interrupted", 130)
-        if isinstance(error, BrokenPipeError) and _is_unread():  # another pipe that broke is a bug
+        if isinstance(error, BrokenPipeError) and _is_unread():  # any other broken pipe is a bug
             return _BROKEN_PIPE
         if os.environ.get("PYVISION_DEBUG"):
             raise
         why = f"{type(error).__name__}: {error}".replace("\n", " ")
-        return _fail(f"a bug in pyvision: {why} (PYVISION_DEBUG=1 shows where)", 1)
+        return _fail(f"a bug in pyvision: {why} (set PYVISION_DEBUG=1 for a traceback)", 1)
 
 
 def _is_unread() -> bool:
-    """Whether standard output is a pipe whose reader is gone, as `head -1` is after its line."""
+    """Whether standard output is a pipe whose reader has exited, as `head -1` does after one line."""
     try:
         output = select.poll()
         output.register(sys.stdout.fileno(), 0)
         return any(event & select.POLLERR for _, event in output.poll(0))
-    except (OSError, ValueError):  # closed, or no file at all
+    except (OSError, ValueError):  # closed, or not a file
         return False
 
 
-def _let_go_of_output() -> None:
-    """What is left in the buffer goes nowhere, in place of a second error when the interpreter ends."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
+def _discard_output() -> None:
+    """Send the rest of the buffer to /dev/null, to prevent a second error when the interpreter exits."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.stdout.fileno())
+    os.close(null)
 
 
 def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
-    """The flags of the command that is asked for; the others, which take time to declare, are only named."""
+    """Declares the flags of the given command only; the others are just named, which keeps the start fast."""
     parser = _Parser(
         prog="pyvision",
-        description="Answers questions about images by writing Python and running it in an isolated kernel.",
-        epilog=EXIT_CODES,
+        description="Answer questions about images by writing Python code and running it in an isolated kernel.",
+        epilog=_EXIT_CODES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for name, purpose in _COMMANDS.items():
+    for name, (module, purpose) in _COMMANDS.items():
         if list(arguments[:1]) == [name]:
-            import_module(f"pyvision.cli.{name}").add_command(commands)
+            getattr(import_module(f"pyvision.cli.{module}"), f"add_{name}")(commands)
         else:
             commands.add_parser(name, help=purpose, add_help=False)
     return parser
 
 
 def _fail(message: str, code: int) -> int:
-    print(f"pyvision: {message}", file=sys.stderr)  # noqa: T201 - the one place where errors meet a person
+    print(f"pyvision: {message}", file=sys.stderr)  # noqa: T201 - the only place that prints errors
     return code
+
+
+class _Interrupts:
+    """Lets SIGTERM end a command as Ctrl-C does: kernels closed, trajectory complete. Records whether one was seen.
+
+    Python swallows exceptions raised in callbacks, such as those of the garbage collector and of the importer; an
+    interrupt that was lost this way is sent again.
+    """
+
+    def __init__(self) -> None:
+        self.seen = False
+        self._main_thread = threading.get_ident()  # signal.signal works in no other thread
+        self._unraisable = sys.unraisablehook
+        sys.unraisablehook = self._send_again
+        signal.signal(signal.SIGTERM, self._interrupt)
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # unless a shell ignores it
+            signal.signal(signal.SIGINT, self._interrupt)
+
+    def _interrupt(self, number: int, frame: FrameType | None) -> NoReturn:
+        self.seen = True
+        raise KeyboardInterrupt
+
+    def _send_again(self, swallowed: sys.UnraisableHookArgs) -> None:
+        if not issubclass(swallowed.exc_type, KeyboardInterrupt):
+            self._unraisable(swallowed)
+            return
+        # After the callback, and to the main thread: a signal to another thread would not wake it from a read.
+        again = threading.Timer(0.01, signal.pthread_kill, [self._main_thread, signal.SIGTERM])
+        again.daemon = True
+        again.start()

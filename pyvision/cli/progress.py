@@ -1,4 +1,4 @@
-"""Show a run on standard error while it happens: thought, code, output, figures; plain when not a terminal."""
+"""Show a run on standard error as it happens: thoughts, code, output, figures; plain text outside a terminal."""
 
 from __future__ import annotations
 
@@ -27,24 +27,27 @@ from pyvision.trajectory import picture_file
 if TYPE_CHECKING:
     from rich.console import Console
 
-# What is shown of long output and long code: so many lines from the start and the end. The run folder holds all.
+# Long output and code are shortened to this many lines of the start and the end. The run folder holds everything.
 _OUTPUT_LINES = (16, 8)
 _CODE_LINES = (8, 32)
 _NOTE_LINES = (8, 6)
 _NOTE_CHARS = 160
-_MARKUP = ("<", "```", "~~~")  # a line that starts so is no prose; code is shown when it is whole
+_MARKUP = ("<", "```", "~~~")  # a line that starts with one is not prose; code is printed when it is complete
 
 
 class Progress:
-    """Prints events as they come, and what is being waited for while nothing comes."""
+    """Prints events as they arrive, and what the run is waiting for.
+
+    Everything that a model, a cell or a tool wrote passes through `printable` once before it is printed as plain text.
+    """
 
     def __init__(self, folder: Path, console: Console | None = None) -> None:
         self._folder = folder
         self._console = console or _standard_error()
         self._status = self._console.status("")
         self._turns = 0
-        self._text = ""  # of a reply that is on its way
-        self._said = 0  # how much of it stands on the screen
+        self._text = ""  # of the reply that is being streamed
+        self._printed = 0  # how many of its characters are on the screen
 
     def __enter__(self) -> Self:
         if self._console.is_terminal:
@@ -57,143 +60,141 @@ class Progress:
         self._status.stop()
 
     def show(self, event: Event) -> None:
-        """Print one event and say what comes next; a run goes on where nobody can listen any more."""
+        """Print one event and what the run waits for next; the run continues when nothing can be printed any more."""
         try:
-            self._show(event)
+            self._print_event(event)
         except (
             OSError,
             SystemExit,
-        ):  # a full disk, a closed terminal; rich makes a SystemExit of a broken pipe
+        ):  # a full disk, a closed terminal; rich turns a broken pipe into SystemExit
             self._console.quiet = True
 
-    def _show(self, event: Event) -> None:
+    def _print_event(self, event: Event) -> None:
         match event:
             case RunStarted():
-                self._began(event)
+                self._print_start(event)
             case TextDelta():
-                self._spoke(event)
+                self._stream(event)
             case ReplyRestarted():
-                self._restart(event)
+                self._print_restart(event)
             case ModelCall():
-                self._ask(event)
+                self._print_reply(event)
             case CellRun():
-                self._ran(event)
+                self._print_result(event)
             case ToolRun():
-                self._used(event)
-            case ImageDefined(name=name, picture=picture):
-                file = self._folder / picture_file(picture)
-                self._line(f"{name}  {picture.width} x {picture.height}  {file}", "magenta")
+                self._print_observation(event)
+            case ImageDefined(name=name, picture=image):
+                file = self._folder / picture_file(image)
+                self._print(printable(f"{name}  {image.width} x {image.height}  {file}"), "magenta")
             case Note():
-                self._noted(event)
+                self._print_note(event)
             case RunEnded():
-                self._ended(event)
+                self._print_end(event)
 
-    def _began(self, event: RunStarted) -> None:
-        models = ", ".join(sorted(set(event.models.values())))
-        self._line(f"{event.strategy} · {models}", "bold")
-        for name, picture in event.question.named_images:
-            self._line(f"{name}  {picture.width} x {picture.height}", "magenta")
+    def _print_start(self, event: RunStarted) -> None:
+        models = printable(", ".join(sorted(set(event.models.values()))))
+        self._print(f"{event.strategy} · {models}", "bold")
+        for name, image in event.question.named_images:
+            self._print(f"{name}  {image.width} x {image.height}", "magenta")
         if "offline" in event.models.values():
-            self._line(
-                "offline is a rule-based reasoner for simple drawings, not a language model;", "yellow"
+            self._print(
+                "offline is a rule-based reasoner for simple drawings, not a language model;\n"
+                "to use one: --model openai, --model vllm or --config FILE",
+                "yellow",
             )
-            self._line("to ask one: --model openai, --model vllm or --config FILE", "yellow")
         self._wait(f"asking {models}")
 
-    def _spoke(self, event: TextDelta) -> None:
-        """On a terminal the prose of a reply is shown line by line as it comes."""
+    def _stream(self, event: TextDelta) -> None:
+        """On a terminal, the prose of a reply is printed line by line as it arrives."""
         self._text += event.text
         if not self._console.is_terminal:
             return
-        while (end := self._text.find("\n", self._said)) >= 0:
-            line = self._text[self._said : end]
+        while (end := self._text.find("\n", self._printed)) >= 0:
+            line = self._text[self._printed : end]
             if line.lstrip().startswith(_MARKUP):
                 self._wait(f"writing, {len(self._text):,} characters")
                 return
-            self._say(line)
+            if not self._printed:
+                self._print(f"\nturn {self._turns + 1}", "bold cyan")
+            self._print(printable(line))
+            self._printed = end + 1
 
-    def _say(self, line: str) -> None:
-        if not self._said:
-            self._line(f"\nturn {self._turns + 1}", "bold cyan")
-        self._line(line)
-        self._said += len(line) + 1
-
-    def _restart(self, event: ReplyRestarted) -> None:
+    def _print_restart(self, event: ReplyRestarted) -> None:
         if self._text:
-            self._line("the endpoint broke off; asking again", "yellow")
-        self._text, self._said = "", 0
+            self._print("the connection to the endpoint was interrupted; asking again", "yellow")
+        self._text, self._printed = "", 0
         if event.notice:
-            self._line(event.notice, "yellow")
-            self._wait(event.notice)
+            notice = printable(event.notice)
+            self._print(notice, "yellow")
+            self._wait(notice)
 
-    def _ask(self, event: ModelCall) -> None:
+    def _print_reply(self, event: ModelCall) -> None:
         self._turns += 1
-        said, on_screen = thought(event.reply.text), self._text[: self._said].strip()
-        if on_screen and said.startswith(on_screen):
-            self._prose(said[len(on_screen) :].strip("\n"))
-            self._line(f"{event.seconds:.1f} s", "dim")
+        prose, on_screen = thought(event.reply.text), self._text[: self._printed].strip()
+        if on_screen and prose.startswith(on_screen):
+            prose = prose[len(on_screen) :].strip("\n")
+            lines = [(prose, ""), (f"{event.seconds:.1f} s", "dim")]
         else:
-            self._line(f"\nturn {self._turns} · {event.seconds:.1f} s", "bold cyan")
-            self._prose(said)
-        self._text, self._said = "", 0
-        if code := _code(event.reply.text):
-            self._code(code)
+            lines = [(f"\nturn {self._turns} · {event.seconds:.1f} s", "bold cyan"), (prose, "")]
+        self._text, self._printed = "", 0
+        for line, style in lines:
+            if line:
+                self._print(line if style else printable(line), style)
+        if code := _find_code(event.reply.text):
+            self._print_code(code)
             self._wait("running the cell")
 
-    def _prose(self, text: str) -> None:
-        if text:
-            self._line(text)
-
-    def _ran(self, event: CellRun) -> None:
+    def _print_result(self, event: CellRun) -> None:
         result = event.result
-        for line in _shorten(result.text.rstrip(), _OUTPUT_LINES):
-            self._line(f"│ {line}", "green")
+        if output := _shorten_lines(result.text.rstrip(), _OUTPUT_LINES):
+            self._print("\n".join(f"│ {line}" for line in output), "green")
         if result.error:
-            self._line(f"│ {result.error.traceback or result.error.message}".replace("\n", "\n│ "), "red")
-        state = ", the kernel was started anew" if result.state == "lost" else ""
-        self._line(f"{result.status} · {result.seconds:.1f} s{state}", "dim")
+            error = printable(result.error.traceback or result.error.message)
+            self._print(f"│ {error}".replace("\n", "\n│ "), "red")
+        state = ", the kernel was restarted" if result.state == "lost" else ""
+        self._print(f"{result.status} · {result.seconds:.1f} s{state}", "dim")
         self._wait("asking the model")
 
-    def _used(self, event: ToolRun) -> None:
-        seen = event.observation
-        found = " ".join((seen.error or seen.text).split()) or "nothing"
-        self._line(f"{event.tool}: {_short(found, _NOTE_CHARS)}", "red" if seen.error else "magenta")
+    def _print_observation(self, event: ToolRun) -> None:
+        observation = event.observation
+        text = " ".join((observation.error or observation.text).split()) or "nothing"
+        style = "red" if observation.error else "magenta"
+        self._print(printable(f"{event.tool}: {_shorten(text)}"), style)
 
-    def _noted(self, event: Note) -> None:
-        """Short values in one line; a text of several lines below it; what is long otherwise is for the report."""
+    def _print_note(self, event: Note) -> None:
+        """Short values on one line; text of several lines below it; other long values are cut."""
         texts = {key: value for key, value in event.data.items() if isinstance(value, str) and "\n" in value}
-        plain = [f"{key} {_plain(value)}" for key, value in event.data.items() if key not in texts]
-        self._line(f"{event.label}: {', '.join(plain)}" if plain else event.label, "yellow")
+        values = [f"{key} {_format_value(value)}" for key, value in event.data.items() if key not in texts]
+        self._print(printable(f"{event.label}: {', '.join(values)}" if values else event.label), "yellow")
         for key, text in texts.items():
-            self._line(f"  {key}", "yellow")
-            for line in _shorten(text.rstrip(), _NOTE_LINES):
-                self._line(f"    {line}")
+            self._print(printable(f"  {key}"), "yellow")
+            self._print("\n".join(f"    {line}" for line in _shorten_lines(text.rstrip(), _NOTE_LINES)))
 
-    def _ended(self, event: RunEnded) -> None:
+    def _print_end(self, event: RunEnded) -> None:
         self._status.stop()
-        counts = f"{event.turns} turns, {event.cells} cells, {event.seconds:.1f} s{_spent(event)}"
-        self._line(f"\n{event.outcome.end_reason} · {counts} · {self._folder}", "bold")
+        counts = f"{event.turns} turns, {event.cells} cells, {event.seconds:.1f} s{_format_usage(event)}"
+        self._print(printable(f"\n{event.outcome.end_reason} · {counts} · {self._folder}"), "bold")
         if event.outcome.is_last_resort:
-            self._line(
-                "the last reply gave no answer in any usual form; the answer is all that it says", "yellow"
+            self._print(
+                "the last reply had no answer in a known format; its whole text is the answer", "yellow"
             )
-        if event.outcome.error and event.outcome.end_reason != "error":  # `main` says that one
-            self._line(event.outcome.error, "red" if event.outcome.answer is None else "yellow")
+        if event.outcome.error and event.outcome.end_reason != "error":  # `main` prints that one
+            self._print(printable(event.outcome.error), "red" if event.outcome.answer is None else "yellow")
 
-    def _code(self, code: str) -> None:
-        lines = _shorten(code, _CODE_LINES)
+    def _print_code(self, code: str) -> None:
+        lines = _shorten_lines(code, _CODE_LINES)
         if not self._console.is_terminal:
-            self._line("\n".join(f"    {line}" for line in lines))
+            self._print("\n".join(f"    {line}" for line in lines))
             return
         from rich.syntax import Syntax
 
         self._console.print(Syntax("\n".join(lines), "python", word_wrap=True, background_color="default"))
 
-    def _line(self, text: str, style: str = "") -> None:
-        """Text as text: no markup, no terminal escapes, whoever wrote it."""
+    def _print(self, text: str, style: str = "") -> None:
+        """Print text that is already `printable`, without interpreting markup."""
         from rich.text import Text
 
-        self._console.print(Text(printable(text), style=style), soft_wrap=True)
+        self._console.print(Text(text, style=style), soft_wrap=True)
 
     def _wait(self, what: str) -> None:
         self._status.update(f"{what} …")
@@ -204,14 +205,14 @@ def _standard_error() -> Console:
 
     class StandardError(RichConsole):
         def on_broken_pipe(self) -> None:
-            """Be silent from now on; rich would close standard output, where the answer goes, and exit."""
+            """Print nothing more; rich would close standard output, which gets the answer, and exit."""
             self.quiet = True
 
     return StandardError(stderr=True, highlight=False)
 
 
-def _spent(event: RunEnded) -> str:
-    """Tokens, the share of the input that came out of the endpoint's cache, and money, where they are known."""
+def _format_usage(event: RunEnded) -> str:
+    """Tokens, the cached share of the input, and the cost, as far as they are known."""
     usage = event.usage
     tokens = f" · {usage.total:,} tokens" if usage.total else ""
     share = usage.cached_tokens / usage.input_tokens if usage.input_tokens else 0.0
@@ -219,24 +220,24 @@ def _spent(event: RunEnded) -> str:
     return tokens + cached + (f" · cost {event.cost:.4g}" if event.cost is not None else "")
 
 
-def _plain(value: object) -> str:
-    told = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    return _short(told, _NOTE_CHARS)
+def _format_value(value: object) -> str:
+    return _shorten(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str))
 
 
-def _short(text: str, chars: int) -> str:
-    return text if len(text) <= chars else f"{text[: chars - 1]}…"
+def _shorten(text: str) -> str:
+    return text if len(text) <= _NOTE_CHARS else f"{text[: _NOTE_CHARS - 1]}…"
 
 
-def _shorten(text: str, head_and_tail: tuple[int, int]) -> list[str]:
+def _shorten_lines(text: str, head_and_tail: tuple[int, int]) -> list[str]:
+    """The first and last lines of a text, made printable."""
     head, tail = head_and_tail
     lines = printable(text).splitlines()
-    left_out = len(lines) - head - tail
-    return lines if left_out <= 1 else [*lines[:head], f"# … {left_out} lines more …", *lines[-tail:]]
+    omitted = len(lines) - head - tail
+    return lines if omitted <= 1 else [*lines[:head], f"# … {omitted} more lines …", *lines[-tail:]]
 
 
-def _code(reply: str) -> str | None:
-    """The cell of a reply, if it has one; a malformed reply is noted by the strategy."""
+def _find_code(reply: str) -> str | None:
+    """The cell of a reply, if there is one; the strategy reports malformed replies."""
     try:
         return find_code(reply)
     except FormatError:

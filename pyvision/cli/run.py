@@ -1,4 +1,4 @@
-"""`pyvision run`: answer one question; the answer goes to standard output, progress to standard error."""
+"""`pyvision run`: answer one question. The answer goes to standard output, progress to standard error."""
 
 from __future__ import annotations
 
@@ -9,40 +9,40 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyvision.cli.settings import add_limits, add_model, add_repeated, add_strategy, settings_of
-from pyvision.errors import ConfigError
+from pyvision.cli.flags import add_limits, add_model, add_repeated, add_strategy, settings_of
+from pyvision.errors import ConfigError, EndReason
 
 if TYPE_CHECKING:
     from pyvision.events import Event
     from pyvision.solve import Task
 
-_EXIT = {"answered": 0, "model_error": 4, "sandbox_error": 5, "interrupted": 130, "error": 1}
+_EXIT_CODES = {"answered": 0, "model_error": 4, "sandbox_error": 5, "interrupted": 130, "error": 1}
 _NO_ANSWER = 3
 
 
-def add_command(commands: argparse._SubParsersAction[Any]) -> None:
+def add_run(commands: argparse._SubParsersAction[Any]) -> None:
     """Declare the command and its flags."""
     parser = commands.add_parser(
         "run",
-        description="Answer one question about images. The answer alone is printed on standard output.",
+        description="Answer one question about images. Only the answer is printed on standard output.",
     )
     add = parser.add_argument
-    add("--image", action="append", required=True, metavar="FILE", help="a picture; repeat it for more")
-    add("--question", required=True, metavar="TEXT", help="what to find out")
+    add("--image", action="append", required=True, metavar="FILE", help="an image; repeatable")
+    add("--question", required=True, metavar="TEXT", help="the question")
     add_strategy(parser)
     add_model(parser)
     for flag in ("--role", "--tool", "--set"):
         add_repeated(parser, flag)
-    add("--prompt-file", type=Path, metavar="FILE", help="an upstream PyVision prompt JSON to use as it is")
-    add("--prompt", metavar="KEY", help="which prompt of that file")
+    add("--prompt-file", type=Path, metavar="FILE", help="use a prompt file of the original PyVision (JSON)")
+    add("--prompt", metavar="KEY", help="the prompt to use from that file")
     add_limits(parser)
-    add("--out", type=Path, metavar="DIR", help="the folder of this run (default: a new one in runs/)")
-    add("--json", action="store_true", help="print one JSON object instead of the bare answer")
+    add("--out", type=Path, metavar="DIR", help="the folder of this run (default: a new folder in runs/)")
+    add("--json", action="store_true", help="print a JSON object instead of only the answer")
     parser.set_defaults(call=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Answer the question of the command line; returns the exit code."""
+    """Answer the question; returns the exit code."""
     import json
 
     from pyvision.cli.progress import Progress
@@ -66,7 +66,12 @@ def run(options: argparse.Namespace) -> int:
         _print(json.dumps(summary, ensure_ascii=False), folder)
     elif outcome.answer is not None:
         _print(outcome.answer, folder)
-    return _EXIT.get(outcome.end_reason, _NO_ANSWER)
+    return exit_code(outcome.end_reason)
+
+
+def exit_code(end_reason: EndReason) -> int:
+    """The exit code of a command whose run ended for this reason."""
+    return _EXIT_CODES.get(end_reason, _NO_ANSWER)
 
 
 def _task(options: argparse.Namespace) -> Task:
@@ -83,10 +88,10 @@ def _new_folder() -> Path:
 
 
 def _print(text: str, folder: Path) -> None:
-    """An answer is the model's text: encoded whatever the terminal speaks."""
+    """Print an answer in the encoding of standard output, with characters it lacks escaped."""
     try:
         sys.stdout.buffer.write((text + "\n").encode(sys.stdout.encoding or "utf-8", "backslashreplace"))
         sys.stdout.buffer.flush()
     except OSError as error:
-        why = f"standard output takes no answer ({error.strerror})"
-        raise ConfigError(f"{why}; it stands in {str(folder / 'summary.json')!r}") from error
+        why = f"cannot write the answer to standard output ({error.strerror})"
+        raise ConfigError(f"{why}; it is in {str(folder / 'summary.json')!r}") from error

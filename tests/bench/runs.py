@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from pyvision.bench.datasets.sources import Source
-from pyvision.bench.runner.engines import Finished
+from pyvision.bench.runner.answering import Finished
 from pyvision.bench.runner.plan import Plan
-from pyvision.bench.runner.running_totals import RunningTotals
+from pyvision.bench.runner.progress import RunningTotals
 from pyvision.bench.samples import Record, Sample, Score
 from pyvision.bench.store import Store
 from pyvision.types import Message, Reply, Sampling, Usage

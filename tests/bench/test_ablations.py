@@ -12,8 +12,7 @@ from PIL import Image
 
 from pyvision.agent.episode import Sandbox
 from pyvision.bench.ablations import ABLATIONS, Ablation, FiguresToSwap, blank, figures_of_next_sample
-from pyvision.bench.runner.engines.answering import answer_job
-from pyvision.bench.runner.engines.protocol import Job
+from pyvision.bench.runner.answering import Job, answer_job
 from pyvision.bench.samples import Sample
 from pyvision.errors import ConfigError
 from pyvision.events import CellRun, ImageDefined

@@ -8,7 +8,7 @@ import pytest
 from pyvision.bench.grading import BY_SAMPLE, Grading, find_grading
 from pyvision.bench.regrading import regrade
 from pyvision.bench.runner import run
-from pyvision.bench.runner.running_totals import running_totals_of
+from pyvision.bench.runner.progress import read_running_totals
 from pyvision.bench.samples import INFRASTRUCTURE, Record, Sample, Score
 from pyvision.bench.store import Store
 from pyvision.errors import ConfigError, EndReason, ModelError
@@ -83,7 +83,7 @@ def test_grading_again_by_the_same_metric_gives_the_same_scores(tmp_path: Path) 
     regrade(tmp_path, None)
     with Store(tmp_path) as store:
         assert dict(store.scores()) == before
-        assert running_totals_of(store).accuracy == 0.5
+        assert read_running_totals(store).accuracy == 0.5
 
 
 def test_a_graded_run_can_be_continued(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_a_graded_run_can_be_continued(tmp_path: Path) -> None:
     run.run(a_plan(tmp_path, made(3), Knowing()), watcher)
     assert watcher.lines == ["3 of 3"]
     with Store(tmp_path) as store:
-        assert running_totals_of(store).scored == 3
+        assert read_running_totals(store).scored == 3
 
 
 def test_continuing_with_another_metric_grades_the_existing_answers_by_it(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from pyvision.bench.regrading import judge_run, regrade
 from pyvision.bench.runner import run
 from pyvision.bench.store import Store
 from pyvision.cli import main
+from pyvision.cli.main import _parser
 from pyvision.errors import ConfigError, ModelError
 from pyvision.models.factory import ResolvedModel
 from pyvision.models.scripted import Scripted
@@ -186,9 +186,6 @@ def test_an_unknown_judge_is_an_error_before_any_request(
 
 
 def test_the_flags_of_run_and_grade_name_the_judge_alike() -> None:
-    from pyvision.cli.bench import grade, run
-
-    for command in (run, grade):
-        parser = argparse.ArgumentParser()
-        command.add_arguments(parser)
-        assert parser.parse_args(["x", "--judge", "openai:gpt-4.1"]).judge == "openai:gpt-4.1"
+    for command in ("run", "grade"):
+        words = ["bench", command, "x", "--judge", "openai:gpt-4.1"]
+        assert _parser(words).parse_args(words).judge == "openai:gpt-4.1"

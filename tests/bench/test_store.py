@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pyvision.bench.experiment import differences
 from pyvision.bench.runner import run
-from pyvision.bench.runner.engines import Finished, Job
+from pyvision.bench.runner.answering import Finished, Job
 from pyvision.bench.runner.recorder import Recorder, run_name
 from pyvision.bench.samples import JudgeInfo, Record, Sample, Score
 from pyvision.bench.store import DATABASE, PICTURES, RUNS, Store

@@ -17,7 +17,7 @@ def scripted(tmp_path: Path, *replies: str) -> str:
     return str(file)
 
 
-def asked(photo: Path, config: str) -> tuple[str, ...]:
+def run_arguments(photo: Path, config: str) -> tuple[str, ...]:
     """The arguments that ask about a picture."""
     return ("run", "--image", str(photo), "--question", "?", "--config", config)
 

@@ -41,7 +41,7 @@ def environment(**more: str) -> dict[str, str]:
     return {key: os.environ[key] for key in ("PATH", "HOME") if key in os.environ} | more
 
 
-def started(server: ChatServer, *arguments: str, **more: str) -> subprocess.Popen[str]:
+def start(server: ChatServer, *arguments: str, **more: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "pyvision", *arguments, "--model", "vllm:m"],
         env=environment(PYVISION_BASE_URL=server.base_url, **more),
@@ -54,11 +54,13 @@ def started(server: ChatServer, *arguments: str, **more: str) -> subprocess.Pope
 def test_the_result_is_one_line_on_standard_output(data: Path, capfd: pytest.CaptureFixture[str]) -> None:
     replies = [*["\\boxed{A}"] * 5, "\\boxed{B}"]
     assert main(bench(data, "--config", scripted(data.parent, *replies))) == 0
-    shown = capfd.readouterr()
-    assert shown.out.startswith("0.8333 over 6 by choice:exact · unscored: none · without a cell: 6 · ")
-    assert shown.out.count("\n") == 1
-    assert "6 of 6" in shown.err
-    assert "\x1b" not in shown.err
+    printed_lines = capfd.readouterr()
+    assert printed_lines.out.startswith(
+        "0.8333 over 6 by choice:exact · unscored: none · without a cell: 6 · "
+    )
+    assert printed_lines.out.count("\n") == 1
+    assert "6 of 6" in printed_lines.err
+    assert "\x1b" not in printed_lines.err
 
 
 def test_json_is_one_object(data: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -73,28 +75,28 @@ def test_failures_have_a_line_each_and_too_many_of_them_an_exit_code(
 ) -> None:
     config = scripted(data.parent, *["\\boxed{A}"] * 5)  # one too few
     assert main(bench(data, "--config", config)) == 3
-    shown = capfd.readouterr()
-    assert "s5 (0): model_error: scripted: the script of 5 replies is used up" in shown.err
-    assert "unscored: model_error 1" in shown.out
+    printed_lines = capfd.readouterr()
+    assert "s5 (0): model_error: scripted: the script of 5 replies is used up" in printed_lines.err
+    assert "unscored: model_error 1" in printed_lines.out
     config = scripted(data.parent, *["\\boxed{A}"] * 5)
     assert main(bench(data, "--config", config)) == 0
     assert "1.0000 over 6" in capfd.readouterr().out
 
 
 @pytest.mark.parametrize(
-    ("flags", "told"),
+    ("flags", "message"),
     [
         (["--set", "tools=crystal_ball"], "nobody provides the tool 'crystal_ball'; choose one: --tool"),
         (["--set", "tools=document", "--tool", "document=index:no/such"], "there is no index '/"),
     ],
 )
 def test_a_tool_that_nobody_provides_is_one_line_and_leaves_no_folder(
-    data: Path, capfd: pytest.CaptureFixture[str], flags: list[str], told: str
+    data: Path, capfd: pytest.CaptureFixture[str], flags: list[str], message: str
 ) -> None:
     config = scripted(data.parent, *["\\boxed{A}"] * 6)
     assert main(bench(data, "--config", config, "--strategy", "code_loop", *flags)) == 2
     (line,) = capfd.readouterr().err.splitlines()
-    assert told in line
+    assert message in line
     assert not (data.parent / "out").exists()
 
 
@@ -105,8 +107,8 @@ def test_a_changed_configuration_is_one_line_that_shows_what_changed(
     assert main(bench(data, "--config", config)) == 0
     capfd.readouterr()
     assert main(bench(data, "--config", config, "--limit", "3", "--max-turns", "4")) == 2
-    told = capfd.readouterr().err.splitlines()[-1]
-    assert "another configuration (limit: null -> 3; limits.max_turns: 20 -> 4)" in told
+    message = capfd.readouterr().err.splitlines()[-1]
+    assert "another configuration (limit: null -> 3; limits.max_turns: 20 -> 4)" in message
 
 
 def test_without_a_folder_the_same_command_goes_on_with_the_same_run(
@@ -135,11 +137,11 @@ def test_without_a_folder_the_same_command_goes_on_with_the_same_run(
 def test_a_key_that_is_refused_ends_the_run_with_exit_4_and_stands_nowhere(data: Path) -> None:
     refused = failure(401, "Incorrect API key provided: sk-very-secret-0123456789")
     with ChatServer([READY, "\\boxed{A}", *[refused] * 9]) as server:
-        process = started(server, *bench(data), PYVISION_API_KEY="sk-very-secret-0123456789")
-        out, told = process.communicate(timeout=60)
+        process = start(server, *bench(data), PYVISION_API_KEY="sk-very-secret-0123456789")
+        out, message = process.communicate(timeout=60)
     assert (process.returncode, out) == (4, "")
-    assert "401" in told.splitlines()[-1]
-    assert "sk-very-secret" not in told
+    assert "401" in message.splitlines()[-1]
+    assert "sk-very-secret" not in message
     with Store(data.parent / "out") as store:
         assert [record.end_reason for record in store.records()][:1] == ["answered"]
     for path in (data.parent / "out").rglob("*"):
@@ -148,11 +150,11 @@ def test_a_key_that_is_refused_ends_the_run_with_exit_4_and_stands_nowhere(data:
 
 def test_a_dead_endpoint_refuses_to_start(data: Path) -> None:
     with ChatServer([failure(404, "no such model")]) as server:
-        process = started(server, *bench(data))
-        out, told = process.communicate(timeout=60)
+        process = start(server, *bench(data))
+        out, message = process.communicate(timeout=60)
     assert (process.returncode, out) == (4, "")
     assert len(server.requests) == 1
-    assert "no such model" in told.splitlines()[-1]
+    assert "no such model" in message.splitlines()[-1]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
@@ -160,18 +162,18 @@ def test_a_signal_lets_running_samples_end_and_the_same_command_goes_on(data: Pa
     noticed = threading.Event()
     held = Answer(completion("\\boxed{A}").body, until=noticed)
     with ChatServer([READY, *[held] * 20]) as server:
-        with started(server, *bench(data)) as process:
+        with start(server, *bench(data)) as process:
             assert process.stderr is not None
             assert wait_until(lambda: len(server.requests) == 2)
             process.send_signal(number)
-            told = next(line for line in process.stderr if "no new samples" in line)
+            message = next(line for line in process.stderr if "no new samples" in line)
             noticed.set()
-            told += process.stderr.read()
+            message += process.stderr.read()
         assert process.returncode == 130
-        assert told.splitlines()[-1] == "pyvision: interrupted; the same command goes on from here"
+        assert message.splitlines()[-1] == "pyvision: interrupted; run the same command to resume"
         with Store(data.parent / "out") as store:
             assert len(list(store.records())) == 1
-        again = started(server, *bench(data))
+        again = start(server, *bench(data))
         again.communicate(timeout=60)
         assert again.returncode == 0
         assert len(server.requests) == 2 + 6
@@ -182,7 +184,7 @@ def wrong(*arguments: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("command", "told"),
+    ("command", "message"),
     [
         (wrong("run", "nowhere.jsonl"), "nowhere.jsonl"),
         (wrong("grade", "nowhere"), "holds no experiment"),
@@ -195,13 +197,13 @@ def wrong(*arguments: str) -> list[str]:
 def test_what_cannot_be_used_is_one_line(
     data: Path,
     command: list[str],
-    told: str,
+    message: str,
     capfd: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(data.parent)
     assert main([part.format(data=data) for part in command]) == 2
-    assert told in capfd.readouterr().err.splitlines()[-1]
+    assert message in capfd.readouterr().err.splitlines()[-1]
 
 
 def test_grading_again_and_exporting_work_from_the_command_line(

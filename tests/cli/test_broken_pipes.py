@@ -15,7 +15,7 @@ from pyvision.cli import doctor, main
 def failing(options):
     raise BrokenPipeError(32, "a pipe of our own")
 
-doctor.run = failing
+doctor.run_doctor = failing
 sys.exit(main(["doctor"]))
 """
 

@@ -57,10 +57,10 @@ def test_an_endpoint_is_examined_and_its_profile_is_kept(tmp_path: Path, config:
         )
         done = doctor(tmp_path, "--config", str(config), "--json")
     assert (done.returncode, done.stderr) == (0, "")
-    told = json.loads(done.stdout)
-    assert told["profile"]["pictures"] == 5
-    assert json.loads(Path(told["profile_file"]).read_text())["pictures"] == 5
-    assert KEY not in done.stdout + Path(told["profile_file"]).read_text()
+    message = json.loads(done.stdout)
+    assert message["profile"]["pictures"] == 5
+    assert json.loads(Path(message["profile_file"]).read_text())["pictures"] == 5
+    assert KEY not in done.stdout + Path(message["profile_file"]).read_text()
 
 
 @pytest.mark.slow

@@ -5,11 +5,11 @@ import sys
 
 SWALLOWED = """
 import os, signal, weakref
-from pyvision.cli.interrupts import Interrupts
+from pyvision.cli.main import _Interrupts
 
 class Thing: pass
 
-interrupts = Interrupts()
+interrupts = _Interrupts()
 reader, writer = os.pipe()
 thing = Thing()
 watched = weakref.ref(thing, lambda _: signal.raise_signal(signal.SIGTERM))

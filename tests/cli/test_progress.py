@@ -23,7 +23,7 @@ from sandbox import CellError, CellResult, Stream
 from tests.doubles import picture, printed
 
 
-def shown(*events: Event, terminal: bool = False, width: int = 80) -> str:
+def render(*events: Event, terminal: bool = False, width: int = 80) -> str:
     file = io.StringIO()
     console = Console(file=file, force_terminal=terminal, width=width, highlight=False)
     with Progress(Path("runs/x"), console) as progress:
@@ -32,24 +32,24 @@ def shown(*events: Event, terminal: bool = False, width: int = 80) -> str:
     return file.getvalue()
 
 
-def asked(text: str) -> ModelCall:
+def make_reply(text: str) -> ModelCall:
     return ModelCall("solver", "model", (), Reply(text), 1.25)
 
 
 def test_a_turn_shows_its_thought_and_its_code_in_full_lines() -> None:
-    text = shown(asked("I crop the sign.\n<code>\n```python\nx = 1\nprint(x)\n```\n"))
+    text = render(make_reply("I crop the sign.\n<code>\n```python\nx = 1\nprint(x)\n```\n"))
     assert "turn 1 · 1.2 s\nI crop the sign.\n    x = 1\n    print(x)\n" in text
     assert "<code>" not in text
 
 
 def test_a_terminal_gets_highlighted_code() -> None:
-    assert "\x1b[" in shown(asked("<code>\n```python\nx = 1\n```\n"), terminal=True)
+    assert "\x1b[" in render(make_reply("<code>\n```python\nx = 1\n```\n"), terminal=True)
 
 
 def test_markup_and_terminal_escapes_of_guest_and_model_are_only_text() -> None:
     evil = "[red]not red[/red] \x1b]0;title\x07\x1b[2J"
-    text = shown(
-        asked(evil),
+    text = render(
+        make_reply(evil),
         CellRun("1", printed(evil)),
         CellRun("1", CellResult("error", error=CellError("E", evil))),
         Note("n", {"why": evil}),
@@ -61,47 +61,50 @@ def test_markup_and_terminal_escapes_of_guest_and_model_are_only_text() -> None:
 
 def test_long_output_and_long_code_are_shortened_with_what_was_left_out() -> None:
     lines = "\n".join(f"line{n}()" for n in range(300))
-    for text in (shown(CellRun("1", printed(lines))), shown(asked(f"<code>\n```python\n{lines}\n```\n"))):
+    for text in (
+        render(CellRun("1", printed(lines))),
+        render(make_reply(f"<code>\n```python\n{lines}\n```\n")),
+    ):
         assert "line0()" in text
         assert "line299()" in text
         assert "line150()" not in text
-        assert "lines more" in text
+        assert "more lines" in text
 
 
 def test_what_has_to_be_known_of_an_answer_is_told_beside_it() -> None:
     remark = "best effort: nowhere is left to go"
-    assert shown(RunEnded(Outcome("an owl", "answered", remark), Usage(), 5, 0, 1.0)).endswith(
+    assert render(RunEnded(Outcome("an owl", "answered", remark), Usage(), 5, 0, 1.0)).endswith(
         f"\n{remark}\n"
     )
 
 
 def test_errors_and_lost_kernels_are_told() -> None:
     result = CellResult("timeout", (Stream("stdout", "half"),), CellError("T", "too long"), 30.0, "lost")
-    text = shown(CellRun("1", result))
+    text = render(CellRun("1", result))
     assert "│ half" in text
     assert "│ too long" in text
-    assert "timeout · 30.0 s, the kernel was started anew" in text
+    assert "timeout · 30.0 s, the kernel was restarted" in text
 
 
 def test_figures_are_named_with_the_file_they_lie_in() -> None:
-    text = shown(ImageDefined("image_clue_1", picture(40, 30)))
+    text = render(ImageDefined("image_clue_1", picture(40, 30)))
     assert text.startswith("image_clue_1  40 x 30  runs/x/images/")
     assert text.endswith(".png\n")
 
 
 def test_the_end_says_why_and_where_the_run_lies() -> None:
     ended = RunEnded(Outcome(None, "turn_limit", "20 turns are spent"), Usage(900, 100), 20, 3, 12.34)
-    text = shown(ended)
+    text = render(ended)
     assert "turn_limit · 20 turns, 3 cells, 12.3 s · 1,000 tokens · runs/x" in text
     assert "20 turns are spent" in text
 
 
 def test_the_end_tells_the_cached_share_and_the_cost_where_they_are_known() -> None:
-    text = shown(RunEnded(Outcome("7", "answered"), Usage(900, 100, 450), 2, 1, 3.0, 0.0123))
+    text = render(RunEnded(Outcome("7", "answered"), Usage(900, 100, 450), 2, 1, 3.0, 0.0123))
     assert "1,000 tokens, 50% of the input cached · cost 0.0123 ·" in text
 
 
-def spoken(*pieces: str) -> tuple[Event, ...]:
+def make_deltas(*pieces: str) -> tuple[Event, ...]:
     return tuple(TextDelta("solver", piece) for piece in pieces)
 
 
@@ -109,21 +112,25 @@ REPLY = "I crop the sign.\nThen I read it.\n<code>\n```python\nprint(1)\n```\n"
 
 
 def test_on_a_terminal_prose_is_shown_while_it_comes() -> None:
-    text = shown(*spoken("I crop", " the sign.\nThen", " I"), terminal=True)
+    text = render(*make_deltas("I crop", " the sign.\nThen", " I"), terminal=True)
     assert "I crop the sign." in text
     assert "Then" not in text
 
 
 def test_what_was_shown_while_it_came_is_not_shown_again() -> None:
-    text = shown(*spoken(*REPLY), asked(REPLY), terminal=True)
+    text = render(*make_deltas(*REPLY), make_reply(REPLY), terminal=True)
     assert [text.count(line) for line in ("turn 1", "I crop the sign.", "Then I read it.")] == [1, 1, 1]
     assert "<code>" not in text
     assert "print" in text
 
 
 def test_a_reply_that_begins_again_is_shown_whole() -> None:
-    text = shown(
-        *spoken("I see\na boat"), ReplyRestarted("solver"), *spoken(REPLY), asked(REPLY), terminal=True
+    text = render(
+        *make_deltas("I see\na boat"),
+        ReplyRestarted("solver"),
+        *make_deltas(REPLY),
+        make_reply(REPLY),
+        terminal=True,
     )
     assert "asking again" in text
     assert text.count("I crop the sign.") == 1
@@ -131,47 +138,47 @@ def test_a_reply_that_begins_again_is_shown_whole() -> None:
 
 def test_the_third_attempt_says_what_failed_and_when_the_next_comes() -> None:
     failed = ReplyRestarted("solver", "503 from api.example.org", 3, 7.3)
-    assert shown(failed) == "503 from api.example.org, attempt 3, next in 8 s\n"
+    assert render(failed) == "503 from api.example.org, attempt 3, next in 8 s\n"
 
 
 def test_the_second_attempt_is_not_worth_a_line() -> None:
-    assert shown(ReplyRestarted("solver", "503 from api.example.org", 2, 1.0)) == ""
+    assert render(ReplyRestarted("solver", "503 from api.example.org", 2, 1.0)) == ""
 
 
 def test_an_interrupt_says_what_it_came_in_the_midst_of() -> None:
     why = "stopped by the caller while waiting for m (503 from api.example.org, attempt 3, next in 8 s)"
-    assert shown(RunEnded(Outcome(None, "interrupted", why), Usage(), 1, 0, 0.5)).endswith(f"{why}\n")
+    assert render(RunEnded(Outcome(None, "interrupted", why), Usage(), 1, 0, 0.5)).endswith(f"{why}\n")
 
 
 def test_an_answer_of_last_resort_is_shown_as_one() -> None:
     ended = RunEnded(Outcome("It is red.", "turn_limit", is_last_resort=True), Usage(), 1, 0, 0.5)
-    assert "gave no answer in any usual form" in shown(ended)
+    assert "had no answer in a known format" in render(ended)
 
 
 def test_without_a_terminal_a_reply_is_shown_when_it_is_whole() -> None:
-    assert shown(*spoken("I crop the sign.\n")) == ""
-    assert shown(*spoken(REPLY), asked(REPLY)) == shown(asked(REPLY))
+    assert render(*make_deltas("I crop the sign.\n")) == ""
+    assert render(*make_deltas(REPLY), make_reply(REPLY)) == render(make_reply(REPLY))
 
 
 def test_offline_says_that_it_is_a_rule_based_reasoner() -> None:
     question = Question("?", (picture(),))
-    assert "rule-based reasoner" in shown(
+    assert "rule-based reasoner" in render(
         RunStarted(question, "code_loop", {"default": "offline"}), width=300
     )
-    assert "rule-based" not in shown(RunStarted(question, "code_loop", {"default": "gpt"}), width=300)
+    assert "rule-based" not in render(RunStarted(question, "code_loop", {"default": "gpt"}), width=300)
 
 
 def test_a_note_is_one_line_and_its_long_texts_stand_below() -> None:
     program = "\n".join(f"line {n}" for n in range(40))
-    text = shown(Note("verdict", {"round": 1, "spans": [[1, 2]], "graph": "x" * 400, "program": program}))
+    text = render(Note("verdict", {"round": 1, "spans": [[1, 2]], "graph": "x" * 400, "program": program}))
     assert text.startswith("verdict: round 1, spans [[1, 2]], graph xxx")
     assert "x" * 200 not in text
     assert "\n  program\n    line 0\n" in text
-    assert "lines more" in text
+    assert "more lines" in text
 
 
 def test_the_use_of_a_tool_is_one_line_with_what_it_found_or_why_not() -> None:
     asked_for = ToolRequest("red circle")
     found = ToolRun("detect", asked_for, Observation("one\ntwo"), 0.1)
     failed = ToolRun("detect", asked_for, Observation(error="it is down"), 0.1)
-    assert shown(found, failed) == "detect: one two\ndetect: it is down\n"
+    assert render(found, failed) == "detect: one two\ndetect: it is down\n"

@@ -23,7 +23,7 @@ def _needs_isolation() -> None:
         pytest.skip(f"cells cannot run here: {error}")
 
 
-def changed() -> list[Event]:
+def make_changed_events() -> list[Event]:
     other = CellResult("ok", (Stream("stdout", "\x1b[31mother\n"),))
     return [CellRun(event.code, other) if isinstance(event, CellRun) else event for event in simple_events()]
 
@@ -33,11 +33,11 @@ def test_a_run_that_does_the_same_again_is_0(tmp_path: Path) -> None:
     done = pyvision(tmp_path, "replay", "run")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("turn 1, cell 1: same (ok, ")
-    assert done.stdout.endswith("1 cell, 0 of them different\n")
+    assert done.stdout.endswith("1 cell, 0 different\n")
 
 
 def test_a_run_that_differs_is_3_and_its_difference_is_told_without_escapes(tmp_path: Path) -> None:
-    written(tmp_path / "run", changed())
+    written(tmp_path / "run", make_changed_events())
     done = pyvision(tmp_path, "replay", "run")
     assert done.returncode == 3
     assert "turn 1, cell 1: stdout, line 1: recorded" in done.stdout
@@ -76,9 +76,9 @@ def test_a_model_goes_on_in_a_run_of_its_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (("--edit", "cell.py"), "say from which turn too: --from K"),
+        (("--edit", "cell.py"), "needs the turn to continue from: add --from K"),
         (("--from", "9", "--model", "offline"), "the run has the turns 1 to 2"),
-        (("--from", "1"), "--edit FILE, or --model NAME"),
+        (("--from", "1"), "--from K needs --edit FILE or --model NAME"),
         (("--from", "1", "--edit", "nowhere.py"), "cannot be read"),
         (("--from", "1", "--model", "offline", "--set", "x"), "is not KEY=VALUE"),
         (("--from", "1", "--model", "offline", "--role", "x"), "is not KEY=VALUE"),
@@ -87,8 +87,8 @@ def test_a_model_goes_on_in_a_run_of_its_own(tmp_path: Path) -> None:
         (("--from", "1", "--model", "offline", "--figure", "image_clue_9=other.png"), "it has: image_clue_1"),
         (("--from", "1", "--model", "offline", "--tool", "x"), "is not KEY=VALUE"),
         (("--from", "1", "--model", "offline", "--tool", "radar=magic"), "unknown tool 'radar'"),
-        (("--tool", "ocr=tesseract"), "say from which turn too: --from K"),
-        (("--figure", "image_clue_1=other.png"), "say from which turn too: --from K"),
+        (("--tool", "ocr=tesseract"), "needs the turn to continue from: add --from K"),
+        (("--figure", "image_clue_1=other.png"), "needs the turn to continue from: add --from K"),
     ],
 )
 def test_wrong_usage_is_one_line(
@@ -102,6 +102,6 @@ def test_wrong_usage_is_one_line(
     written(tmp_path / "run", simple_events())
     (tmp_path / "other.png").write_bytes(png())
     assert main(["replay", "run", *arguments]) == 2
-    told = capfd.readouterr().err
-    assert why in told
-    assert told.count("\n") == 1
+    message = capfd.readouterr().err
+    assert why in message
+    assert message.count("\n") == 1

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pyvision.cli import main
-from tests.cli.running import ANSWER, asked, pyvision, scripted
+from tests.cli.running import ANSWER, pyvision, run_arguments, scripted
 from tests.servers.chat import ChatServer
 
 pytestmark = pytest.mark.early
@@ -46,7 +46,7 @@ def test_the_answer_alone_is_on_standard_output(tmp_path: Path, photo: Path) -> 
 
 def test_each_figure_is_saved_where_the_progress_says(tmp_path: Path, photo: Path) -> None:
     config = scripted(tmp_path, CELL, ANSWER)
-    done = pyvision(*asked(photo, config), "--out", "here", cwd=tmp_path)
+    done = pyvision(*run_arguments(photo, config), "--out", "here", cwd=tmp_path)
     (line,) = (line for line in done.stderr.splitlines() if line.startswith("image_clue_1"))
     assert (tmp_path / line.split()[-1]).read_bytes().startswith(b"\x89PNG")
 
@@ -56,7 +56,7 @@ def test_json_is_one_object_with_the_promised_keys(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     config = scripted(tmp_path, ANSWER)
-    assert main([*asked(photo, config), "--json"]) == 0
+    assert main([*run_arguments(photo, config), "--json"]) == 0
     summary = json.loads(capfd.readouterr().out)
     promised = {"answer", "end_reason", "strategy", "model", "turns", "cells", "seconds", "usage", "run_dir"}
     assert summary.keys() >= promised
@@ -80,7 +80,7 @@ def test_an_upstream_prompt_file_is_used_and_written_down(tmp_path: Path, photo:
 
 
 @pytest.mark.parametrize(
-    ("flags", "told"),
+    ("flags", "message"),
     [
         (["--set", "tools=crystal_ball"], "nobody provides the tool 'crystal_ball'; choose one: --tool"),
         (["--set", "tools=web_search"], "nobody provides the tool 'web_search'"),
@@ -90,13 +90,13 @@ def test_an_upstream_prompt_file_is_used_and_written_down(tmp_path: Path, photo:
     ],
 )
 def test_what_a_strategy_cannot_begin_without_is_one_line_and_leaves_no_folder(
-    tmp_path: Path, photo: Path, capfd: pytest.CaptureFixture[str], flags: list[str], told: str
+    tmp_path: Path, photo: Path, capfd: pytest.CaptureFixture[str], flags: list[str], message: str
 ) -> None:
-    asked = ["--image", str(photo), "--question", "?", "--config", scripted(tmp_path, ANSWER)]
-    assert main(["run", *asked, "--out", str(tmp_path / "out"), *flags]) == 2
+    run_arguments = ["--image", str(photo), "--question", "?", "--config", scripted(tmp_path, ANSWER)]
+    assert main(["run", *run_arguments, "--out", str(tmp_path / "out"), *flags]) == 2
     shown = capfd.readouterr()
     (line,) = shown.err.splitlines()
-    assert told in line
+    assert message in line
     assert shown.out == ""
     assert not (tmp_path / "out").exists()
 
@@ -107,7 +107,7 @@ def test_a_disk_that_fills_up_in_mid_run_is_one_line_and_keeps_the_lines_before(
     (tmp_path / "replies.json").write_text(json.dumps(["too much " * 10_000, ANSWER]), encoding="utf-8")
     config = str(tmp_path / "scripted.json")
     Path(config).write_text('{"wire": "scripted", "file": "replies.json"}', encoding="utf-8")
-    run = [sys.executable, "-m", "pyvision", *asked(photo, config)]
+    run = [sys.executable, "-m", "pyvision", *run_arguments(photo, config)]
     done = subprocess.run(
         ["prlimit", "--fsize=20000", *run, "--out", "out"],
         cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60,
@@ -164,7 +164,7 @@ def test_an_answer_that_standard_output_does_not_take_is_said_to_be_in_the_folde
 
 def test_a_run_without_an_answer_exits_with_3_and_prints_nothing(tmp_path: Path, photo: Path) -> None:
     config = scripted(tmp_path, *["Hm."] * 9)
-    done = pyvision(*asked(photo, config), cwd=tmp_path)
+    done = pyvision(*run_arguments(photo, config), cwd=tmp_path)
     assert (done.returncode, done.stdout) == (3, "")
 
 
@@ -181,15 +181,25 @@ def test_a_budget_of_the_command_line_is_kept(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     config = scripted(tmp_path, *["Hm."] * 9)
-    asked = ["--image", str(photo), "--image", str(photo), "--question", "?", "--config", config, "--json"]
-    assert main(["run", *asked, flag, "1"]) == 3
+    run_arguments = [
+        "--image",
+        str(photo),
+        "--image",
+        str(photo),
+        "--question",
+        "?",
+        "--config",
+        config,
+        "--json",
+    ]
+    assert main(["run", *run_arguments, flag, "1"]) == 3
     reasons = {"--max-turns": "turn_limit", "--max-pictures": "picture_limit", "--max-bytes": "byte_limit"}
     assert json.loads(capfd.readouterr().out)["end_reason"] == reasons[flag]
 
 
 def test_a_failing_endpoint_exits_with_4(tmp_path: Path, photo: Path) -> None:
     config = scripted(tmp_path)
-    done = pyvision(*asked(photo, config), cwd=tmp_path)
+    done = pyvision(*run_arguments(photo, config), cwd=tmp_path)
     assert done.returncode == 4
 
 
@@ -197,7 +207,7 @@ def test_no_bubblewrap_exits_with_5_and_says_how_to_get_it(tmp_path: Path, photo
     empty = tmp_path / "empty"
     empty.mkdir()
     config = scripted(tmp_path, CELL, ANSWER)
-    done = pyvision(*asked(photo, config), cwd=tmp_path, PATH=str(empty))
+    done = pyvision(*run_arguments(photo, config), cwd=tmp_path, PATH=str(empty))
     assert done.returncode == 5
     assert "apt" in done.stderr
     assert "Traceback" not in done.stderr
@@ -240,7 +250,7 @@ BAD = {
 def test_bad_input_is_one_clear_line_and_exit_2(
     case: str, tmp_path: Path, photo: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    arguments, told = BAD[case]
+    arguments, message = BAD[case]
     monkeypatch.chdir(tmp_path)
     (tmp_path / "bad.json").write_text("{", encoding="utf-8")
     (tmp_path / "odd.json").write_text('{"wire": "offline", "colour": 1}', encoding="utf-8")
@@ -252,7 +262,7 @@ def test_bad_input_is_one_clear_line_and_exit_2(
         code = int(stopped.code or 0)
     out, err = capfd.readouterr()
     assert (code, out) == (2, "")
-    assert told in err
+    assert message in err
     assert len(err.strip().splitlines()) == 1
 
 
@@ -276,7 +286,11 @@ def test_help_answers_without_loading_anything_heavy() -> None:
     for heavy in ("numpy", "PIL", "openai", "pydantic", "rich", "matplotlib", "jupyter_client", "zmq"):
         assert f"'{heavy}'" not in done.stdout
     assert "'pyvision.cli.main'" in done.stdout
-    for needless in (*COMMANDS, "settings"):  # a command is loaded, and its flags declared, only to be called
+    for needless in (
+        *COMMANDS,
+        "runs",
+        "flags",
+    ):  # a command is loaded, and its flags declared, only to be called
         assert f"'pyvision.cli.{needless}'" not in done.stdout
 
 
@@ -284,8 +298,8 @@ def test_the_help_names_every_command(capfd: pytest.CaptureFixture[str]) -> None
     for arguments in (["--help"], ["--help", "run"]):
         with pytest.raises(SystemExit):
             main(arguments)
-        told = capfd.readouterr().out
-        assert [name for name in COMMANDS if f"\n    {name}" not in told] == []
+        message = capfd.readouterr().out
+        assert [name for name in COMMANDS if f"\n    {name}" not in message] == []
 
 
 @pytest.mark.parametrize("command", COMMANDS)

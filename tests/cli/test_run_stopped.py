@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import ANSWER, asked, pyvision, scripted
+from tests.cli.running import ANSWER, pyvision, run_arguments, scripted
 from tests.sandbox.processes import alive, descendants, wait_until
 
 
 def test_ctrl_c_in_mid_cell_ends_the_kernel_and_completes_the_trajectory(tmp_path: Path, photo: Path) -> None:
     marker = f"import time\nprint('started', flush=True)\ntime.sleep(600)  # {os.urandom(8).hex()}"
     config = scripted(tmp_path, f"<code>\n```python\n{marker}\n```\n", ANSWER)
-    command = [sys.executable, "-m", "pyvision", *asked(photo, config)]
+    command = [sys.executable, "-m", "pyvision", *run_arguments(photo, config)]
     run = subprocess.Popen(
         [*command, "--out", "out", "--cell-timeout", "60"], cwd=tmp_path, stderr=subprocess.PIPE
     )
@@ -76,7 +76,7 @@ def test_a_panic_of_a_library_is_one_line_and_an_interrupt_is_told_as_one(
         "raise Panic('in an import')\n"
     )
     run = pyvision(
-        *asked(photo, scripted(tmp_path, ANSWER)),
+        *run_arguments(photo, scripted(tmp_path, ANSWER)),
         cwd=tmp_path,
         PYTHONPATH=str(tmp_path / "path"),
     )

@@ -9,9 +9,9 @@ from pyvision.cli import main
 
 def test_the_sandbox_is_checked_as_by_its_own_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sandbox", "check", "--topic", "environment", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["escaped"] == []
-    assert {each["topic"] for each in told["attacks"]} == {"environment"}
+    message = json.loads(capsys.readouterr().out)
+    assert message["escaped"] == []
+    assert {each["topic"] for each in message["attacks"]} == {"environment"}
 
 
 def test_a_machine_without_isolation_is_exit_code_5(

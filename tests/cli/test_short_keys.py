@@ -9,7 +9,7 @@ import pytest
 
 from pyvision.cli.main import main
 from pyvision.trajectory import read_trajectory
-from tests.cli.running import ANSWER, asked
+from tests.cli.running import ANSWER, run_arguments
 from tests.servers.chat import ChatServer
 
 CELL = "I look at the text.\n<code>\n```python\nprint(image_clue_0.size, 'x text user')\n```\n"
@@ -28,7 +28,7 @@ def test_a_run_with_a_short_key_can_be_used_afterwards(
     with ChatServer([CELL, ANSWER]) as server:
         settings = {"wire": "openai", "model": "m", "base_url": server.base_url, "api_key": key}
         config.write_text(json.dumps(settings | {"extra_body": {"min_tokens": 1}}))
-        assert main([*asked(photo, str(config)), "--out", "run"]) == 0
+        assert main([*run_arguments(photo, str(config)), "--out", "run"]) == 0
     assert capfd.readouterr().out == "64\n"
     assert "[secret]" not in Path("run/events.jsonl").read_text("utf-8")
     assert len(read_trajectory(Path("run")).events) == 5

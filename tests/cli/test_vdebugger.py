@@ -18,26 +18,26 @@ BROKEN = Injected(
 )
 
 
-def test_programs_and_errors_are_packed_into_lessons(
+def test_programs_and_errors_are_packed_into_training_examples(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     append(tmp_path / "programs.jsonl", [RIGHT])
     append(tmp_path / "injected-greedy.jsonl", [BROKEN])
     append(tmp_path / "injected-mask_best.jsonl", [replace(BROKEN, decoding="mask_best", fate="right")])
     assert main(["vdebugger", "pack", str(tmp_path), "--held-out", "0"]) == 0
-    assert f"{tmp_path}/lessons/critic/train.jsonl: 2 lessons" in capsys.readouterr().out
-    (lesson,) = read(tmp_path / "lessons" / "refiner" / "train.jsonl", Example)
-    assert lesson.completion == "\n" + RIGHT.program
+    assert f"{tmp_path}/lessons/critic/train.jsonl: 2 examples" in capsys.readouterr().out
+    (example,) = read(tmp_path / "lessons" / "refiner" / "train.jsonl", Example)
+    assert example.completion == "\n" + RIGHT.program
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["pack", "{folder}"], "programs.jsonl: cannot be read"),
         (["inject", "{folder}", "--model", "offline"], "holds no programs"),
         (["evaluate"], "nothing to evaluate"),
         (["evaluate", "{folder}"], "holds no experiment"),
-        (["evaluate", "--lessons", "{folder}/x.jsonl"], "needs the --model"),
+        (["evaluate", "--examples", "{folder}/x.jsonl"], "needs --model"),
         (
             ["train", "{folder}/none.jsonl", "--model", "m", "--out", "{folder}/o"],
             "none.jsonl: cannot be read",
@@ -57,12 +57,12 @@ def test_programs_and_errors_are_packed_into_lessons(
     ],
 )
 def test_what_cannot_be_done_is_told_in_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], told: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
     given = [argument.format(folder=tmp_path) for argument in arguments]
     assert main(["vdebugger", *given]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert told in line
+    assert message in line
 
 
 def test_mask_best_needs_a_local_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from benchmarks.worlds.seeking.entries import Entry, Look
 from pyvision.bench.synthetic.canvas import Canvas, Point
-from pyvision.bench.synthetic.colours import INKS
+from pyvision.bench.synthetic.scene import INKS
 from pyvision.types import Picture
 
 SIDE = 160  # pixels of a picture in the collection

@@ -1,1 +1,1 @@
-"""Where samples come from: the table of datasets, files and readers."""
+"""Where samples come from: the registry of datasets, and the readers of files and of the Hugging Face hub."""

@@ -1,4 +1,4 @@
-"""The table of datasets, `datasets.json`: what each is, where its data is found, and what others reached on it."""
+"""The registered datasets, from `datasets.json`: what each is, where its data is, and what others published on it."""
 
 from __future__ import annotations
 
@@ -7,23 +7,27 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
+from pyvision.bench.datasets.hugging_face import is_commit
 from pyvision.bench.datasets.readers import open_samples
-from pyvision.bench.datasets.readers.hugging_face import is_commit
-from pyvision.bench.datasets.readers.rows import Columns
+from pyvision.bench.datasets.rows import Columns
 from pyvision.bench.samples import Sample
 from pyvision.errors import ConfigError
 
 _FILE = Path(__file__).with_name("datasets.json")
 _FOLDER = "~/.cache/pyvision/data"
-_VARIABLES = ("PYVISION_DATA", "LMUData")  # the second one is VLMEvalKit's
+_VARIABLES = ("PYVISION_DATA", "LMUData")  # the second is VLMEvalKit's
+
+EXTRAS: Mapping[str, str] = {"data": "datasets", "ray": "ray", "parquet": "pyarrow"}
+"""Optional extra of pyvision -> the package that it installs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A number that was published. value: percent. source: paper and table, and what of the dataset it is about."""
+    """A published result. value: in percent. source: paper and table, and which part of the dataset."""
 
     __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
 
@@ -34,11 +38,11 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One place at which the data can be had.
+    """One source of the data.
 
-    file: its name under a data folder. hub: `owner/name[/config]` of the Hugging Face hub, with a revision and a
-    split. columns: None for those that the reader of that form expects. url and md5: of the file, to fetch it; else
-    how says how it is made. A file with neither is another name for one that has.
+    file: its name in a data folder. hub: `owner/name[/config]` on the Hugging Face hub, with a revision and a split.
+    columns: None for those that the reader expects. url and md5: where to download the file; otherwise `how` says how
+    to make it. A file with neither is an alternative name for another one.
     """
 
     __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
@@ -54,24 +58,22 @@ class Place:
 
     @property
     def source(self) -> str:
-        """As `open_samples` takes it, without the data folder; one of the hub may lack its revision."""
+        """As `open_samples` takes it, without the data folder; the revision may be missing."""
         if self.hub is None:
             return self.file or ""
-        revision, split = (
-            (f"@{self.revision}" if self.revision else ""),
-            (f":{self.split}" if self.split else ""),
-        )
+        revision = f"@{self.revision}" if self.revision else ""
+        split = f":{self.split}" if self.split else ""
         return f"hf:{self.hub}{revision}{split}"
 
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """A row of the table.
+    """A registered dataset.
 
-    count: samples, where count_source tells; verified: counted in the data, or told by its authors. prompt: where the
-    options stand: `inline` in the question or the picture, `lettered` after it, `mixed` some without any, `free`
-    none. metric and flavour: as `find_metric` takes them; "" for what each sample names. per_category: only so many of
-    each category, the first. licence: None where we do not know. references: in percent.
+    count: number of samples according to count_source; verified: counted in the data or stated by its authors.
+    prompt: where the options are: `inline` in the question or the image, `lettered` after it, `mixed` if some
+    questions have none, `free` if all have none. metric and flavour: as `find_metric` takes them; "" if each sample
+    names its own. per_category: only the first samples of each category. licence: None if unknown.
     """
 
     __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
@@ -93,18 +95,31 @@ class Dataset:
 
     @property
     def source(self) -> str:
-        """The first of its places, as `open_samples` takes it."""
+        """The first place, as `open_samples` takes it."""
         return self.places[0].source
+
+
+@dataclass(frozen=True, slots=True)
+class Availability:
+    """file: where the data is; None if it is missing. ways: how to get it, one sentence each, the preferred first.
+
+    state: the same in a few words. extra: the extra needed for the hub, installed or not.
+    """
+
+    file: Path | None
+    state: str
+    ways: tuple[str, ...]
+    extra: str | None
 
 
 @cache
 def load_datasets() -> Mapping[str, Dataset]:
-    """Name -> row, in the order of the file. Raises ConfigError when the file is broken."""
+    """Name -> dataset, in the order of the file. Raises ConfigError if the file is invalid."""
     return read_datasets(_FILE)
 
 
 def read_datasets(path: Path) -> Mapping[str, Dataset]:
-    """The rows of a table of this form. Raises ConfigError naming file, row and key."""
+    """The datasets in a JSON file. Raises ConfigError naming file, dataset and key."""
     from pydantic import TypeAdapter, ValidationError
 
     try:
@@ -114,26 +129,26 @@ def read_datasets(path: Path) -> Mapping[str, Dataset]:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         key = ".".join(map(str, first["loc"])) or "the file"
-        raise ConfigError(f"{path}: {key}: {first['msg'].lower()}; mend the row") from None
+        raise ConfigError(f"{path}: {key}: {first['msg'].lower()}; fix the entry") from None
     return {name: replace(row, name=name) for name, row in rows.items()}
 
 
 def find_dataset(name: str) -> Dataset:
-    """The row of that name. Raises ConfigError.
+    """The dataset of that name. Raises ConfigError.
 
-    `name@revision` is its data on the hub at that commit, and no file, whatever lies there.
+    `name@revision` is its data on the hub at that commit; local files are ignored.
     """
     stem, _, revision = name.partition("@")
     known = load_datasets()
     if stem not in known:
-        raise ConfigError(f"unknown dataset {stem!r}; {_suggestion(stem, tuple(known))}")
+        raise ConfigError(f"unknown dataset {stem!r}; {_suggest_names(stem, tuple(known))}")
     return _at_revision(known[stem], revision) if "@" in name else known[stem]
 
 
 def where(
     dataset: Dataset, folder: Path | None = None, environ: Mapping[str, str] = os.environ
 ) -> Path | None:
-    """The file of a dataset, if it is there: in the folder, $PYVISION_DATA, ~/.cache/pyvision/data or $LMUData."""
+    """The file of a dataset, if found: in the folder, $PYVISION_DATA, ~/.cache/pyvision/data or $LMUData."""
     found = _find(dataset, folder, environ)
     return found[0] if found else None
 
@@ -141,9 +156,9 @@ def where(
 def open_dataset(
     dataset: Dataset, folder: Path | None = None, environ: Mapping[str, str] = os.environ
 ) -> Iterator[Sample]:
-    """The samples of a dataset: of its file where there is one, else of the hub where its revision is known.
+    """The samples of a dataset: from its file if found, else from the hub if its revision is known.
 
-    Raises ConfigError, which says how to fetch what is not there.
+    Raises ConfigError, which says how to get missing data.
     """
     found = _find(dataset, folder, environ)
     pinned = next((place for place in dataset.places if place.hub and place.revision), None)
@@ -152,29 +167,35 @@ def open_dataset(
     elif pinned:
         samples = open_samples(pinned.source, pinned.columns)
     else:
-        raise ConfigError(f"{dataset.name}: its data is not here; {_ways(dataset)[0]}")
+        raise ConfigError(f"{dataset.name}: its data is not on this machine; {_format_ways(dataset)[0]}")
     return samples if dataset.per_category is None else _first_of_each(samples, dataset.per_category)
 
 
-def how_to_fetch(dataset: Dataset) -> str:
-    """Every way to the data, one a line, in the order of preference."""
-    return "\n".join(_ways(dataset))
+def availability_of(dataset: Dataset, environ: Mapping[str, str] = os.environ) -> Availability:
+    """Whether the data of a dataset is on this machine. Looks for the file without reading it."""
+    file = where(dataset, environ=environ)
+    ways = () if file else _format_ways(dataset)
+    from_hub = any(place.hub for place in dataset.places)
+    return Availability(file, "here" if file else _format_state(dataset), ways, "data" if from_hub else None)
 
 
-def _suggestion(name: str, known: tuple[str, ...]) -> str:
+def has_extra(extra: str) -> bool:
+    """Whether the package of an extra is installed, without loading it."""
+    return find_spec(EXTRAS[extra]) is not None
+
+
+def _suggest_names(name: str, known: tuple[str, ...]) -> str:
     near = get_close_matches(name.lower(), known, n=3, cutoff=0.6) or [
         each for each in known if name.lower() in each
     ]
-    return f"did you mean {' or '.join(near)}?" if near and name else f"known ones are {', '.join(known)}"
+    return f"did you mean {' or '.join(near)}?" if near and name else f"known datasets are {', '.join(known)}"
 
 
 def _at_revision(dataset: Dataset, revision: str) -> Dataset:
     if not any(place.hub for place in dataset.places):
-        raise ConfigError(
-            f"{dataset.name}: no place on the hub is known, so it has no revision; leave out the @"
-        )
+        raise ConfigError(f"{dataset.name}: is not on the hub, so it has no revisions; omit the @")
     if not is_commit(revision):
-        raise ConfigError(f"{dataset.name}: {revision!r} is no commit; give its 40 hexadecimal digits")
+        raise ConfigError(f"{dataset.name}: {revision!r} is not a commit; give its 40 hexadecimal digits")
     places = (replace(place, revision=revision) for place in dataset.places if place.hub)
     return replace(dataset, places=tuple(places))
 
@@ -190,29 +211,30 @@ def _find(dataset: Dataset, folder: Path | None, environ: Mapping[str, str]) -> 
 
 
 def _folders(folder: Path | None, environ: Mapping[str, str]) -> tuple[Path, ...]:
-    """Where data may lie; an empty variable is none."""
+    """Where data may be; empty variables are ignored."""
     own, kit = (environ.get(name) for name in _VARIABLES)
     given = (folder, own, _FOLDER, kit)
     return tuple(Path(each).expanduser() for each in given if each)
 
 
-def _ways(dataset: Dataset) -> tuple[str, ...]:
-    told = (place for place in dataset.places if place.hub or place.url or place.how)
-    return tuple(_way(dataset.name, place) for place in told)
+def _format_ways(dataset: Dataset) -> tuple[str, ...]:
+    places = (place for place in dataset.places if place.hub or place.url or place.how)
+    return tuple(_format_way(dataset.name, place) for place in places)
 
 
-def _way(name: str, place: Place) -> str:
+def _format_way(name: str, place: Place) -> str:
     if place.hub:
         split = f":{place.split}" if place.split else ""
+        repository = "/".join(place.hub.split("/")[:2])
         return (
-            f"with pip install 'pyvision[data]' and the revision that `git ls-remote https://huggingface.co/datasets/"
-            f"{'/'.join(place.hub.split('/')[:2])} HEAD` tells, it is `{name}@REVISION` (hf:{place.hub}{split})"
+            f"run `pip install 'pyvision[data]'` and use `{name}@REVISION` (hf:{place.hub}{split}), with the revision "
+            f"that `git ls-remote https://huggingface.co/datasets/{repository} HEAD` prints"
         )
     target = f"{_FOLDER}/{place.file}"
     if place.url is None:
         return f"{place.how}: {target} (or under ${_VARIABLES[0]})"
     check = f" && echo '{place.md5}  '{target} | md5sum -c" if place.md5 else ""
-    return f"run `curl -L --create-dirs -o {target} {place.url}{check}` (or keep it under ${_VARIABLES[0]})"
+    return f"run `curl -L --create-dirs -o {target} {place.url}{check}` (or store it under ${_VARIABLES[0]})"
 
 
 def _first_of_each(samples: Iterator[Sample], count: int) -> Iterator[Sample]:
@@ -223,12 +245,9 @@ def _first_of_each(samples: Iterator[Sample], count: int) -> Iterator[Sample]:
             yield sample
 
 
-if TYPE_CHECKING:
-    DATASETS: Mapping[str, Dataset]
-else:
-
-    def __getattr__(name: str) -> Mapping[str, Dataset]:
-        """`DATASETS`, read when it is first asked for."""
-        if name == "DATASETS":
-            return load_datasets()
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+def _format_state(dataset: Dataset) -> str:
+    states = {
+        "fetch": any(place.url for place in dataset.places),
+        "pyvision[data]": any(place.hub for place in dataset.places),
+    }
+    return " or ".join(state for state, holds in states.items() if holds) or "make"

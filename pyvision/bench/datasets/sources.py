@@ -1,4 +1,4 @@
-"""Where the samples of an experiment come from: a generator, a file or folder, or a row of the dataset table."""
+"""Where the samples of an experiment come from: a generator, a file or folder, the hub, or a registered dataset."""
 
 from __future__ import annotations
 
@@ -9,21 +9,20 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from pyvision.bench.datasets.readers import READERS, REMOTE, open_samples
 from pyvision.bench.samples import Sample
 from pyvision.errors import ConfigError
 
 _SYNTHETIC = "synthetic/"
-_REMOTE = "hf:"
-_TABLES = (".csv", ".jsonl", ".tsv")
-_BLOCK = 2**20
+_BLOCK_BYTES = 2**20
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Samples that can be read from the start, again and again.
+    """Samples that can be read any number of times.
 
-    identity: what tells these samples from others, for the fingerprint. count: how many there are, where that is
-    known without reading them. metric: NAME[:FLAVOUR] by which they are graded, unless told otherwise.
+    identity: identifies these samples in the fingerprint of an experiment. count: the number of samples, if it is
+    known without reading them. metric: NAME[:FLAVOUR] by which they are graded by default.
     """
 
     name: str
@@ -33,13 +32,13 @@ class Source:
     metric: str | None = None
 
     def samples(self, limit: int | None = None) -> Iterator[Sample]:
-        """The samples in order. Raises ConfigError for an id that comes twice, or that no file can hold."""
+        """The samples in order. Raises ConfigError for a duplicate id, or one that cannot be encoded."""
         seen: set[str] = set()
         for sample in islice(self.open(), limit):
             _check_id(sample.id, self.name, seen)
             yield sample
 
-    def counted(self, limit: int | None = None) -> int | None:
+    def count_samples(self, limit: int | None = None) -> int | None:
         """How many samples there are; a local file is read through for it, and so checked before anything is paid."""
         if self.count is not None:
             return self.count if limit is None else min(self.count, limit)
@@ -49,37 +48,32 @@ class Source:
 
 
 def find_source(dataset: str, *, count: int, seed: int, difficulty: float) -> Source:
-    """The source of `bench run DATASET`; the last three are for generated sets only. Raises ConfigError."""
+    """The source of `bench run DATASET`; count, seed and difficulty are for generated sets. Raises ConfigError."""
     if dataset.startswith(_SYNTHETIC):
-        return _synthetic(dataset.removeprefix(_SYNTHETIC), count, seed, difficulty)
-    if dataset.startswith(_REMOTE):
-        return _read(dataset, dataset, {"kind": "remote", "source": dataset})
+        return _open_synthetic(dataset.removeprefix(_SYNTHETIC), count, seed, difficulty)
+    if dataset.startswith(REMOTE):
+        return _open_source(dataset, dataset, {"kind": "remote", "source": dataset})
     path = Path(dataset)
     if path.exists():
-        return _read(dataset, path.name or "samples", local_identity(path))
-    return _row(dataset) if _is_name(dataset) else _absent(dataset)
+        return _open_source(dataset, path.name or "samples", local_identity(path))
+    if _is_name(dataset):
+        return _open_registered(dataset)
+    way = f"give a {', '.join(READERS)} file, a folder that contains one, or a name of `bench list`"
+    raise ConfigError(f"{dataset}: there is no such file or folder; {way}")
 
 
 def _is_name(dataset: str) -> bool:
-    """Whether it can be a row of the table: no name of one has a slash or an ending, as paths have."""
+    """Whether this can be a registered dataset, whose name has neither a slash nor a dot, unlike paths."""
     stem = dataset.partition("@")[0]
     return "/" not in stem and "." not in stem
 
 
-def _absent(path: str) -> Source:
-    from pyvision.bench.datasets.readers.opening import READERS
-
-    endings = ", ".join(READERS)
-    way = f"give a file ending in {endings}, a folder with one in it, or a name of `bench list`"
-    raise ConfigError(f"{path}: there is no such file or folder; {way}")
-
-
 def local_identity(path: Path) -> dict[str, Any]:
-    """A file by its content; a folder by its tables' contents and the names and sizes of all else in it."""
-    return {"kind": "file", "source": path.resolve().name, "revision": f"sha256:{_content(path)[:32]}"}
+    """A file by its content; a folder by the content of its tables, and the names and sizes of its other files."""
+    return {"kind": "file", "source": path.resolve().name, "revision": f"sha256:{_hash(path)[:32]}"}
 
 
-def _synthetic(name: str, count: int, seed: int, difficulty: float) -> Source:
+def _open_synthetic(name: str, count: int, seed: int, difficulty: float) -> Source:
     from pyvision.bench.synthetic import SETS, generate
 
     if name not in SETS:
@@ -91,20 +85,16 @@ def _synthetic(name: str, count: int, seed: int, difficulty: float) -> Source:
     )
 
 
-def _read(source: str, name: str, identity: Mapping[str, Any]) -> Source:
-    from pyvision.bench.datasets.readers import open_samples
-
+def _open_source(source: str, name: str, identity: Mapping[str, Any]) -> Source:
     return Source(name, identity, lambda: open_samples(source))
 
 
-def _row(name: str) -> Source:
-    """A row of the table: its file, where that is here, else of the hub at a fixed revision."""
+def _open_registered(name: str) -> Source:
+    """A registered dataset: its file if there is one, else from the hub at a fixed revision."""
     from pyvision.bench.datasets.registry import find_dataset, open_dataset, where
 
     row = find_dataset(name)
-    open_dataset(
-        row
-    )  # refuses at once what is not there; nothing is read before the first sample is asked for
+    open_dataset(row)  # raises if there is no data; reads nothing before the first sample
     path = where(row)
     place = local_identity(path) if path else {"kind": "remote", "source": row.source}
     metric = ":".join(part for part in (row.metric, row.flavour) if part)
@@ -113,34 +103,32 @@ def _row(name: str) -> Source:
 
 def _check_id(sample_id: str, source: str, seen: set[str]) -> None:
     if sample_id in seen:
-        raise ConfigError(f"{source}: two samples have the id {sample_id!r}; give each its own")
+        raise ConfigError(f"{source}: two samples have the id {sample_id!r}; make ids unique")
     try:
         sample_id.encode()
     except UnicodeEncodeError as error:
-        raise ConfigError(
-            f"{source}: the id {sample_id!r} is no text that a file can hold; rename it"
-        ) from error
+        raise ConfigError(f"{source}: the id {sample_id!r} cannot be encoded as UTF-8; rename it") from error
     seen.add(sample_id)
 
 
-def _content(path: Path) -> str:
-    found = hashlib.sha256()
+def _hash(path: Path) -> str:
+    digest = hashlib.sha256()
     if not path.is_dir():
-        _take(found, path)
-        return found.hexdigest()
+        _update(digest, path)
+        return digest.hexdigest()
     for inner in sorted(each for each in path.rglob("*") if each.is_file()):
-        found.update(
+        digest.update(
             f"{inner.relative_to(path).as_posix()}\0{inner.stat().st_size}\n".encode(errors="replace")
         )
-        if inner.suffix.lower() in _TABLES:
-            _take(found, inner)
-    return found.hexdigest()
+        if inner.suffix.lower() in READERS:
+            _update(digest, inner)
+    return digest.hexdigest()
 
 
-def _take(found: hashlib._Hash, path: Path) -> None:
+def _update(digest: hashlib._Hash, path: Path) -> None:
     try:
         with path.open("rb") as file:
-            while block := file.read(_BLOCK):
-                found.update(block)
+            while block := file.read(_BLOCK_BYTES):
+                digest.update(block)
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({error.strerror})") from error

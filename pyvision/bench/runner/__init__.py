@@ -1,1 +1,1 @@
-"""Run an experiment: plan, workers, recording, progress."""
+"""Run an experiment: plan, engines, recording, progress."""

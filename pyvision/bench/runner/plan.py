@@ -1,4 +1,4 @@
-"""What to run: the samples, how each is answered, how many at once, and where the results go."""
+"""The plan of an experiment: which samples, how they are answered, how many at once, and where results go."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from pyvision.solve import Task, prepare
 if TYPE_CHECKING:
     from pyvision.bench.ablations import Ablation
 
-DEFAULT_ABLATION = "tools"  # the ablation that changes nothing
-_PLACEHOLDER = "?"  # the question of the task that all samples' tasks are made of
+DEFAULT_ABLATION = "tools"  # changes nothing
+_PLACEHOLDER = "?"  # the question of the task from which each sample's is derived
 
 Around: TypeAlias = Callable[[Sandbox, Sample], Sandbox]
-"""The sandbox of one sample, made of the one that all share."""
+"""Makes the sandbox of one sample from the shared one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +28,8 @@ class Plan:
     """One experiment. settings: those of `pyvision.solve.prepare`, the same for every sample.
 
     folder: None for one under runs/ that is named after the experiment, so that the same plan finds it again.
-    metric: NAME[:FLAVOUR]; None for the source's own, or what each sample names. arm: of an audit
-    (`pyvision.bench.ablations`); donors: the experiment whose figures the ablation `swapped` shows.
+    metric: NAME[:FLAVOUR]; None for that of the source or of each sample. ablation: one of `pyvision.bench.ablations`;
+    swap_from: the experiment whose figures the ablation `swapped` shows.
     """
 
     source: Source
@@ -44,26 +44,26 @@ class Plan:
     swap_from: Path | None = None
 
     def task(self) -> Task:
-        """The task that each sample's is made of; its owner closes it. Raises ConfigError."""
+        """The task from which each sample's is derived; the caller closes it. Raises ConfigError."""
         forced = self.find_ablation().strategy
         return prepare(
             _PLACEHOLDER, **(self.settings if forced is None else {**self.settings, "strategy": forced})
         )
 
     def samples(self) -> Iterator[Sample]:
-        """Those that the ablation can answer, in order."""
+        """The samples that the ablation can answer, in order."""
         ablation = self.find_ablation()
         return (sample for sample in self.source.samples(self.limit) if ablation.can_answer(sample))
 
     def count(self) -> int | None:
-        """How many there are, where that can be known beforehand."""
-        whole = self.source.counted(self.limit)
+        """The number of samples, if it can be known beforehand."""
+        whole = self.source.count_samples(self.limit)
         return (
             sum(1 for _ in self.samples()) if whole is not None and self.find_ablation().needs_box else whole
         )
 
     def around(self) -> Around:
-        """What the ablation makes of the sandbox for each sample. Reads the donors. Raises ConfigError."""
+        """How the ablation changes the sandbox for each sample. Reads `swap_from`. Raises ConfigError."""
         from pyvision.bench.ablations import read_figures_to_swap
 
         ablation = self.find_ablation()
@@ -71,7 +71,7 @@ class Plan:
         return lambda sandbox, sample: ablation.around(sandbox, sample, swap_from)
 
     def find_ablation(self) -> Ablation:
-        """The ablation of that name. Raises ConfigError for an unknown one, or one without what it needs."""
+        """The ablation of that name. Raises ConfigError if it is unknown, or if `swap_from` is missing."""
         from pyvision.bench.ablations import ABLATIONS
 
         known = {ablation.name: ablation for ablation in ABLATIONS}
@@ -79,6 +79,6 @@ class Plan:
             raise ConfigError(f"unknown ablation {self.ablation!r}; known ablations are {', '.join(known)}")
         if self.ablation == "swapped" and self.swap_from is None:
             raise ConfigError(
-                "ablation 'swapped' shows another run's figures; name that run: --swap-from DIR"
+                "ablation 'swapped' shows another run's figures; name that run with --swap-from DIR"
             )
         return known[self.ablation]

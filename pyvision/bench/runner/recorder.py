@@ -1,15 +1,18 @@
 """Write the results of an experiment: the run folder of a sample first, then its record in one transaction.
 
-A sample counts when and only when its record is there. What a killed runner leaves is at most a run folder without
-a record; the next one replaces it. SQLite commits with a write-ahead log and synchronous=FULL.
-Not covered: a machine that loses its power may lose the run folder of a sample, never its record.
+A sample counts if and only if its record exists. A killed runner leaves at most a run folder without a record, which
+the next runner replaces. SQLite commits with a write-ahead log and synchronous=FULL.
+Not covered: a power failure may lose the run folder of a sample, never its record.
 """
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import re
 import shutil
+import socket
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -20,10 +23,9 @@ from types import TracebackType
 from typing import Any, Self
 
 from pyvision.bench.experiment import differences
-from pyvision.bench.runner.engines.protocol import Finished, Job
-from pyvision.bench.runner.lock import Lock
+from pyvision.bench.runner.answering import Finished, Job
 from pyvision.bench.samples import Score
-from pyvision.bench.store import (
+from pyvision.bench.schema import (
     DATABASE,
     FORMAT,
     PICTURES,
@@ -33,23 +35,23 @@ from pyvision.bench.store import (
     SCHEMA,
     SCORE_COLUMNS,
     VERSION,
-    Store,
     add_score_columns,
-    explain_errors,
     put,
     put_if_new,
     record_row,
     sample_row,
     score_row,
 )
-from pyvision.errors import ConfigError
+from pyvision.bench.store import Store, explain_errors
+from pyvision.errors import ConfigError, RunFolderError
 from pyvision.events import Event, RunStarted
-from pyvision.text.sanitize import Redactor
+from pyvision.text.redaction import Redactor
 from pyvision.trajectory import IMAGES, TrajectoryWriter, picture_file
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _NAME_CHARS = 60
+_LOCK_FILE = "runner.lock"
 _PUT_SAMPLE = put("samples", SAMPLE_COLUMNS)
 _PUT_SAMPLE_IF_NEW = put_if_new("samples", SAMPLE_COLUMNS)
 _PUT_RECORD = put("records", (*RECORD_COLUMNS, "attempt", "run", "ended_at"))
@@ -57,14 +59,14 @@ _PUT_SCORE = put("scores", ("sample_id", "repeat", "metric", *SCORE_COLUMNS))
 
 
 class Recorder:
-    """The one writer of an experiment's folder; holds its lock until `close`. Used by one thread.
+    """The only writer of an experiment's folder; holds its lock until `close`. Used by one thread.
 
-    Makes the folder, or goes on with the one of the same configuration. secrets: redacted in every text.
-    Raises ConfigError for a folder of another configuration or with another runner in it, RunFolderError when the
-    disk does not take what it is given; what was recorded before stays whole.
+    Creates the folder, or resumes one of the same configuration. secrets: redacted in every text.
+    Raises ConfigError for a folder of another configuration or in use by another runner, RunFolderError when a write
+    fails; earlier records stay intact.
     """
 
-    def __init__(  # noqa: PLR0913 - each is told only once, here
+    def __init__(  # noqa: PLR0913 - each is passed once, here
         self,
         folder: Path,
         configuration: Mapping[str, Any],
@@ -74,7 +76,7 @@ class Recorder:
         setup: Mapping[str, Any] | None = None,
         secrets: tuple[str, ...] = (),
     ) -> None:
-        """metric: of the scores that are written. total: of the records to come. setup: for each run folder."""
+        """metric: key of the scores. total: number of expected records. setup: for the config.json of each run."""
         self.folder = folder
         self._setup = setup or {}
         self._secrets = secrets
@@ -84,13 +86,13 @@ class Recorder:
         with explain_errors(folder):
             (folder / PICTURES).mkdir(parents=True, exist_ok=True)
             (folder / RUNS).mkdir(exist_ok=True)
-        self._lock = Lock(folder)
+        self._lock = _Lock(folder)
         try:
             if (folder / DATABASE).is_file():
                 _check_same(folder, configuration)
             else:
                 _create(folder, configuration)
-            self._database = _writable(folder)
+            self._database = _open_database(folder)
             self._remember("metric", metric)
             if total is not None:
                 self._remember("total", str(total))
@@ -99,31 +101,31 @@ class Recorder:
             raise
 
     def write(self, finished: Finished, score: Score) -> None:
-        """Keep a job that ended: its trajectory, its sample, its record and its score."""
+        """Write a finished job: its trajectory, sample, record and score."""
         job = finished.job
         run = run_name(job) if finished.events else ""
         if run:
             self._write_run(self.folder / RUNS / run, finished.events)
         record = record_row(finished.record, self._clean)
-        sample = sample_row(job.sample, _pictures_of(finished.events), self._clean)
+        sample = sample_row(job.sample, _find_image_files(finished.events), self._clean)
         key = (job.sample.id, job.repeat)
         with explain_errors(self.folder), self._transaction():
-            # one that failed before its pictures were read does not take the place of one that had them
+            # a job that failed before its images were read must not replace a sample that has them
             self._database.execute(_PUT_SAMPLE if run else _PUT_SAMPLE_IF_NEW, sample)
             self._database.execute(_PUT_RECORD, (*record, job.attempt, run, _now()))
             self._database.execute("DELETE FROM scores WHERE sample_id = ? AND repeat = ?", key)
             self._database.execute(_PUT_SCORE, (*key, self._metric, *score_row(score, self._clean)))
 
     def write_scores(self, scores: Mapping[tuple[str, int], Score]) -> None:
-        """Put these scores in the place of all that there are by this recorder's metric."""
+        """Replace all scores of this recorder's metric."""
         rows = [(*key, self._metric, *score_row(score, self._clean)) for key, score in scores.items()]
         with explain_errors(self.folder), self._transaction():
             self._database.execute("DELETE FROM scores WHERE metric = ?", (self._metric,))
             self._database.executemany(_PUT_SCORE, rows)
 
     def close(self) -> None:
-        """Make the database one file again, and let others write."""
-        with suppress(sqlite3.Error):  # somebody reads it, or the disk is full: then the log stays beside it
+        """Merge the write-ahead log into the database, and release the lock."""
+        with suppress(sqlite3.Error):  # with a reader or a full disk, the log stays beside the database
             self._database.execute("PRAGMA journal_mode = DELETE")
         with suppress(sqlite3.Error):
             self._database.close()
@@ -138,9 +140,9 @@ class Recorder:
         self.close()
 
     def _write_run(self, folder: Path, events: Sequence[Event]) -> None:
-        """The trajectory, its pictures in the folder that all runs of the experiment share."""
+        """Write the trajectory, with its images in the folder that all runs of the experiment share."""
         with explain_errors(self.folder):
-            shutil.rmtree(folder, ignore_errors=True)  # without a record: of a runner that was killed
+            shutil.rmtree(folder, ignore_errors=True)  # left without a record by a killed runner
             folder.mkdir()
             (folder / IMAGES).symlink_to(Path("..", "..", PICTURES), target_is_directory=True)
         with TrajectoryWriter(folder, self._setup, secrets=self._secrets) as trajectory:
@@ -152,7 +154,7 @@ class Recorder:
             self._database.execute(put("experiment", ("key", "value")), (key, value))
 
     def _clean(self, value: Any) -> Any:
-        """Plain values without secrets; a text also without what UTF-8 cannot hold."""
+        """Plain values without secrets; text also without lone surrogates."""
         redacted = self._redactor.value(value)
         return _SURROGATE.sub("\ufffd", redacted) if isinstance(redacted, str) else redacted
 
@@ -169,22 +171,22 @@ class Recorder:
 
 
 def run_name(job: Job) -> str:
-    """The folder of a job's trajectory: readable, and of its own whatever the id holds."""
-    readable = _UNFIT.sub("_", job.sample.id).strip("._")[:_NAME_CHARS] or "sample"
+    """The folder of a job's trajectory: readable, and unique for every sample id."""
+    readable = _UNSAFE.sub("_", job.sample.id).strip("._")[:_NAME_CHARS] or "sample"
     hashed = sha256(job.sample.id.encode()).hexdigest()[:8]
     again = f"-attempt{job.attempt}" if job.attempt > 1 else ""
     return f"{readable}-{hashed}-{job.repeat}{again}"
 
 
-def _pictures_of(events: Sequence[Event]) -> tuple[str, ...]:
-    """The files of the question's pictures, relative to the folder of the experiment."""
+def _find_image_files(events: Sequence[Event]) -> tuple[str, ...]:
+    """The image files of the question, relative to the folder of the experiment."""
     if not events or not isinstance(events[0], RunStarted):
         return ()
     return tuple(picture_file(picture).replace(IMAGES, PICTURES, 1) for picture in events[0].question.images)
 
 
 def _create(folder: Path, configuration: Mapping[str, Any]) -> None:
-    """The database, put in its place when it is whole."""
+    """Create the database under a temporary name, then rename it."""
     part = folder / f"{DATABASE}.part"
     about = {
         "format": FORMAT,
@@ -207,13 +209,12 @@ def _check_same(folder: Path, configuration: Mapping[str, Any]) -> None:
     with Store(folder) as store:
         changed = differences(store.configuration, configuration)
     if changed:
-        told = "; ".join(changed)
         raise ConfigError(
-            f"{str(folder)!r}: holds results of another configuration ({told}); choose another --out"
+            f"{str(folder)!r}: holds results of another configuration ({'; '.join(changed)}); choose another --out"
         )
 
 
-def _writable(folder: Path) -> sqlite3.Connection:
+def _open_database(folder: Path) -> sqlite3.Connection:
     with explain_errors(folder):
         database = sqlite3.connect(folder / DATABASE, timeout=30.0, isolation_level=None)
         database.execute("PRAGMA journal_mode = WAL")
@@ -224,3 +225,42 @@ def _writable(folder: Path) -> sqlite3.Connection:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+class _Lock:
+    """The lock on a folder, held until `close` or the end of the process. Raises ConfigError when it is taken.
+
+    Not covered: file systems on which flock has no effect between machines, such as some network file systems.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        path = folder / _LOCK_FILE
+        try:
+            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise RunFolderError(f"{str(path)!r}: {error.strerror}; choose another --out") from error
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._sign()
+        except BlockingIOError:
+            holder = os.read(self._descriptor, 200).decode(errors="replace").strip() or "another process"
+            os.close(self._descriptor)
+            raise ConfigError(
+                f"{str(folder)!r}: {holder} is writing to it; wait for it, or choose another --out"
+            ) from None
+        except OSError as error:
+            os.close(self._descriptor)
+            raise RunFolderError(
+                f"{str(path)!r}: {error.strerror}; choose another --out, or free some space"
+            ) from error
+
+    def close(self) -> None:
+        """Release the lock. Idempotent."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def _sign(self) -> None:
+        """Write down who holds the lock, for the error message of the next runner."""
+        os.ftruncate(self._descriptor, 0)
+        os.pwrite(self._descriptor, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)

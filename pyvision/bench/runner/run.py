@@ -1,41 +1,48 @@
-"""Run an experiment, or go on with it: every sample answered once, recorded, graded and counted."""
+"""Run or resume an experiment: every sample is answered, recorded, graded and counted.
+
+The first Ctrl-C or SIGTERM lets running samples finish; the second stops at once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Protocol
+from types import FrameType, TracebackType
+from typing import Any, Protocol, Self
 
 from pyvision.bench.experiment import configuration, default_folder
 from pyvision.bench.grading import Grading, find_grading, grade
-from pyvision.bench.runner.engines import Engine, Finished, Job
-from pyvision.bench.runner.engines.registry import open_engine
+from pyvision.bench.runner.answering import Engine, Finished, Job
+from pyvision.bench.runner.engine import open_engine
+from pyvision.bench.runner.failures import check_models
 from pyvision.bench.runner.plan import Plan
-from pyvision.bench.runner.preflight import check_models
+from pyvision.bench.runner.progress import RunningTotals
 from pyvision.bench.runner.recorder import Recorder
-from pyvision.bench.runner.running_totals import RunningTotals
-from pyvision.bench.runner.stopping import Stopping
 from pyvision.bench.samples import INFRASTRUCTURE, UNGRADED, Score
 from pyvision.bench.store import Store
 from pyvision.errors import EndReason, ModelError, PyVisionError
 from pyvision.solve import Task
 
-_PATIENCE = 12  # infrastructure failures in a row, for one or a few workers
+_MAX_FAILURES = 12  # infrastructure failures in a row, with up to four workers
+_GRACE_S = 24.0  # for running samples; together with the time an engine takes to stop them, under 30
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @dataclass(frozen=True, slots=True)
 class ExperimentResult:
-    """What came of it. was_stopped: by a signal, before all samples were through."""
+    """was_stopped: a signal ended the run before all samples were answered."""
 
     folder: Path
     was_stopped: bool
 
 
 class Stopped(PyVisionError):  # noqa: N818 - it reports an end, not a fault of the caller
-    """The run ended early, as no sample could fare better; running it again goes on from there."""
+    """The run ended early because every other sample would fail too; running it again resumes it."""
 
     def __init__(self, end_reason: EndReason, message: str) -> None:
         super().__init__(message)
@@ -43,7 +50,7 @@ class Stopped(PyVisionError):  # noqa: N818 - it reports an end, not a fault of 
 
 
 class Watcher(Protocol):
-    """Who is told how it goes; `pyvision.bench.runner.progress.Progress` is one."""
+    """Receives the progress of a run, such as `pyvision.bench.runner.progress.Progress`."""
 
     def begin(self, folder: Path, totals: RunningTotals) -> None: ...
 
@@ -53,16 +60,16 @@ class Watcher(Protocol):
 
 
 def run(plan: Plan, watcher: Watcher) -> ExperimentResult:
-    """Run the plan to its end, or to a signal.
+    """Run the plan to its end, or until a signal.
 
-    Raises ConfigError before anything was paid for; ModelError or sandbox.SandboxError when model or sandbox is
-    dead from the start; Stopped when they die later; RunFolderError when the disk does not take a result.
+    Raises ConfigError before any model is called; ModelError or sandbox.SandboxError when a model or the sandbox
+    does not work from the start; Stopped when it fails later; RunFolderError when a result cannot be written.
     """
     with plan.task() as task:
         grading = find_grading(plan.metric or plan.source.metric)
         with _recorder(plan, task, grading) as recorder:
             _grade_recorded(recorder, grading)
-            totals, jobs = _state(recorder.folder, plan)
+            totals, jobs = _read_state(recorder.folder, plan)
             watcher.begin(recorder.folder, totals)
             first = next(jobs, None)
             if first is None:
@@ -71,7 +78,7 @@ def run(plan: Plan, watcher: Watcher) -> ExperimentResult:
             with open_engine(plan, task) as engine:
                 driver = _Driver(engine, recorder, grading, totals, watcher)
                 return ExperimentResult(
-                    recorder.folder, driver.drive(chain((first,), jobs), max(_PATIENCE, 3 * plan.workers))
+                    recorder.folder, driver.drive(chain((first,), jobs), max(_MAX_FAILURES, 3 * plan.workers))
                 )
 
 
@@ -91,7 +98,7 @@ def _recorder(plan: Plan, task: Task, grading: Grading) -> Iterator[Recorder]:
 
 
 def _grade_recorded(recorder: Recorder, grading: Grading) -> None:
-    """Grade what is there already, if it was graded by another metric."""
+    """Grade earlier records that the metric has not graded yet."""
     with Store(recorder.folder) as store:
         results = store.scores(grading.key).keys() if grading.key in store.metrics() else set()
         if store.attempts().keys() <= results:
@@ -101,7 +108,7 @@ def _grade_recorded(recorder: Recorder, grading: Grading) -> None:
 
 
 class _Driver:
-    """The loop: only it writes."""
+    """The main loop, which alone writes results."""
 
     def __init__(
         self, engine: Engine, recorder: Recorder, grading: Grading, totals: RunningTotals, watcher: Watcher
@@ -114,29 +121,30 @@ class _Driver:
         self._in_a_row = 0
         self._reason: Stopped | None = None
 
-    def drive(self, jobs: Iterator[Job], patience: int) -> bool:
-        """Every job, recorded. Returns whether a signal ended it.
+    def drive(self, jobs: Iterator[Job], max_failures: int) -> bool:
+        """Answer and record every job. Returns whether a signal ended it early.
 
-        Raises Stopped after a fatal failure, or as many infrastructure failures in a row as there is patience.
+        Raises Stopped after a fatal failure, or after `max_failures` infrastructure failures in a row.
         """
-        with Stopping(self._engine, self._watcher.tell) as stopping:
+        with _SignalHandler(self._engine, self._watcher.tell) as signals:
             for finished in self._engine.answer(jobs):
-                self._keep(finished)
-                if self._reason is None and (reason := self._judge(finished, patience)) is not None:
-                    self._reason = reason
-                    stopping.drain()
+                self._record(finished)
+                if self._reason is None:
+                    self._reason = self._find_reason(finished, max_failures)
+                    if self._reason is not None:
+                        signals.drain()
         if self._reason is not None:
             raise self._reason
-        return stopping.seen
+        return signals.seen
 
-    def _keep(self, finished: Finished) -> None:
+    def _record(self, finished: Finished) -> None:
         score = self._grading.score(finished.record, finished.job.sample)
         self._recorder.write(finished, score)
         self._totals.add(finished.record, score)
         self._watcher.show(finished, score, self._totals)
 
-    def _judge(self, finished: Finished, patience: int) -> Stopped | None:
-        """Why no other sample can fare better, if that is so."""
+    def _find_reason(self, finished: Finished, max_failures: int) -> Stopped | None:
+        """Why every other sample would fail too, if that is so."""
         record = finished.record
         if finished.fatal is not None:
             reason: EndReason = "model_error" if isinstance(finished.fatal, ModelError) else record.end_reason
@@ -145,14 +153,14 @@ class _Driver:
             self._in_a_row = 0
             return None
         self._in_a_row += 1
-        if self._in_a_row < patience:
+        if self._in_a_row < max_failures:
             return None
         last = (record.error or "").strip().rpartition("\n")[2]
         return Stopped(record.end_reason, f"{self._in_a_row} samples in a row failed, the last with: {last}")
 
 
-def _state(folder: Path, plan: Plan) -> tuple[RunningTotals, Iterator[Job]]:
-    """What is done already, and what is left to do. Infrastructure failures are tried again."""
+def _read_state(folder: Path, plan: Plan) -> tuple[RunningTotals, Iterator[Job]]:
+    """The totals so far, and the jobs that are left. Infrastructure failures are retried."""
     with Store(folder) as store:
         totals = RunningTotals(store.total)
         finished, attempts = store.finished(), store.attempts()
@@ -161,10 +169,10 @@ def _state(folder: Path, plan: Plan) -> tuple[RunningTotals, Iterator[Job]]:
             key = (record.sample_id, record.repeat)
             if key in finished:
                 totals.add(record, scores.get(key, UNGRADED), now=False)
-    return totals, _jobs(plan, finished, attempts)
+    return totals, _pending_jobs(plan, finished, attempts)
 
 
-def _jobs(
+def _pending_jobs(
     plan: Plan, finished: set[tuple[str, int]], attempts: Mapping[tuple[str, int], int]
 ) -> Iterator[Job]:
     for sample in plan.samples():
@@ -172,3 +180,48 @@ def _jobs(
             key = (sample.id, repeat)
             if key not in finished:
                 yield Job(sample, repeat, attempts.get(key, 0) + 1)
+
+
+class _SignalHandler:
+    """On the first signal, drains the engine, and stops its running samples after a grace period.
+
+    The second signal raises KeyboardInterrupt. Does nothing outside the main thread, and leaves ignored signals
+    ignored.
+    """
+
+    def __init__(self, engine: Engine, tell: Callable[[str], None]) -> None:
+        self.seen = False
+        self._engine = engine
+        self._tell = tell
+        self._timer = threading.Timer(_GRACE_S, engine.stop)
+        self._timer.daemon = True
+        self._timer_started = False
+        self._before: dict[signal.Signals, Any] = {}
+
+    def drain(self) -> None:
+        """Start no more samples; running ones have the grace period to end."""
+        self._engine.drain()
+        if not self._timer_started:
+            self._timer_started = True
+            self._timer.start()
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            for number in _SIGNALS:
+                if signal.getsignal(number) is not signal.SIG_IGN:
+                    self._before[number] = signal.signal(number, self._handle)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._timer.cancel()
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        if self.seen:
+            raise KeyboardInterrupt
+        self.seen = True
+        self.drain()
+        self._tell("no new samples; running ones have 30 seconds to finish, a second signal stops at once")

@@ -1,4 +1,4 @@
-"""Question sets that are drawn from a seed, with exact truth."""
+"""Generated question sets: images drawn from a seed, with exact answers."""
 
 from pyvision.bench.synthetic.registry import SETS, generate
 

@@ -1,7 +1,7 @@
-"""Draw pictures with smooth edges, the same bytes wherever the same Pillow draws: the one file here that knows it.
+"""Draw anti-aliased images that are byte-identical wherever the same version of Pillow draws them.
 
-Pictures are drawn `fine` times too large and reduced by whole factors. Lettering is Pillow's own face, laid out by
-its basic engine: the other one depends on a library that a machine may lack.
+Images are drawn `fine` times too large and reduced by whole factors. Text is set in Pillow's own typeface by its
+basic layout engine: the other one depends on a library that may be missing.
 """
 
 from __future__ import annotations
@@ -23,11 +23,10 @@ Box: TypeAlias = tuple[int, int, int, int]
 Pixels: TypeAlias = "np.ndarray[Any, np.dtype[np.uint8]]"
 
 _SPRITE_FINE = 8
-_MOST_SPRITES = 4096
 
 
 class Canvas:
-    """A page and its pen. All lengths are pixels of the finished picture, from its top left corner, x first."""
+    """A page and its pen. All lengths are in pixels of the finished image, from its top left corner, x first."""
 
     def __init__(self, width: int, height: int, paper: RGB = (255, 255, 255), fine: int = 3) -> None:
         from PIL import Image as ImageModule
@@ -41,7 +40,7 @@ class Canvas:
     def ellipse(
         self, box: Sequence[float], *, fill: RGB | None = None, line: RGB | None = None, width: float = 1
     ) -> None:
-        """An ellipse that fills [left, top, right, bottom]; an outline lies half inside and half outside of it."""
+        """An ellipse that fills [left, top, right, bottom]; its outline is centred on the edge."""
         reach = width / 2 if line else 0
         left, top, right, bottom = box
         self._pen.ellipse(
@@ -63,7 +62,7 @@ class Canvas:
         self.ellipse((x - radius, y - radius, x + radius, y + radius), fill=fill, line=line, width=width)
 
     def sector(self, centre: Point, radius: float, turns: tuple[float, float], fill: RGB) -> None:
-        """A slice of a pie from one share of a full turn to another, clockwise from the top; edged in white."""
+        """A pie slice between two fractions of a full turn, clockwise from the top, edged in white."""
         (x, y), (start, end) = centre, turns
         box = self._scale_box(x - radius, y - radius, x + radius, y + radius)
         angles = start * 360 - 90, end * 360 - 90
@@ -79,7 +78,7 @@ class Canvas:
             self.stroke([*points, points[0], points[1]], line, width)
 
     def rectangle(self, box: Sequence[float], *, fill: RGB | None = None, line: RGB | None = None) -> None:
-        """A rectangle from [left, top] up to, but without, [right, bottom]; its outline is one pixel inside."""
+        """A rectangle from [left, top] to [right, bottom], exclusive; its outline is the innermost pixel."""
         left, top, right, bottom = (round(value * self._fine) for value in box)
         edge = self._fine if line else 0
         self._pen.rectangle((left, top, right - 1, bottom - 1), fill=fill, outline=line, width=edge)
@@ -97,9 +96,9 @@ class Canvas:
         anchor: str = "mm",
         bold: float = 0.0,
     ) -> Box:
-        """Black lettering at a point by Pillow's anchors, `size` pixels to the em; gives the box of its ink.
+        """Black text at a point by Pillow's anchors, `size` pixels to the em; returns the box of its ink.
 
-        bold: by how many pixels the strokes grow on each side.
+        bold: pixels by which strokes grow on each side.
         """
         fine, font = self._fine, _font(round(size * self._fine))
         place, grow = (at[0] * fine, at[1] * fine), round(bold * fine)
@@ -110,36 +109,36 @@ class Canvas:
         return int(left // fine), int(top // fine), int(-(-right // fine)), int(-(-bottom // fine))
 
     def stamp(self, sprite: Image, at: tuple[int, int], ink: RGB) -> None:
-        """Ink through the mask of a sprite whose left top corner is `at`. Only for a canvas of fine 1."""
+        """Ink through the mask of a sprite whose top left corner is `at`. Only for a canvas of fine 1."""
         self._page.paste(ink, (at[0], at[1], at[0] + sprite.width, at[1] + sprite.height), sprite)
 
     def pixels(self, box: Box | None = None) -> Pixels:
-        """The finished picture, or a box of it, as rows of (red, green, blue): (height, width, 3), 8 bits."""
+        """The finished image, or a box of it, as 8-bit RGB of shape (height, width, 3)."""
         import numpy as np
 
-        page = self._finished()
+        page = self._reduce()
         return np.asarray(page.crop(box) if box else page)
 
     def png(self) -> bytes:
-        """The finished picture as a PNG, nothing lost."""
+        """The finished image as a lossless PNG."""
         return self._save("PNG", optimize=False, compress_level=6)
 
     def jpeg(self) -> bytes:
-        """The finished picture as a JPEG of high quality, its colours at full resolution."""
+        """The finished image as a high-quality JPEG without chroma subsampling."""
         return self._save("JPEG", quality=92, subsampling=0)
 
     def _save(self, kind: str, **settings: Any) -> bytes:
         file = BytesIO()
-        self._finished().save(file, kind, **settings)
+        self._reduce().save(file, kind, **settings)
         return file.getvalue()
 
     @property
     def _pen(self) -> ImageDraw:
-        """Whoever takes the pen makes the reduced picture stale."""
+        """The pen; using it invalidates the reduced image."""
         self._reduced = None
         return self._brush
 
-    def _finished(self) -> Image:
+    def _reduce(self) -> Image:
         if self._fine == 1:
             return self._page
         if self._reduced is None:
@@ -175,7 +174,7 @@ def _shape_sprite(points: tuple[Point, ...], side: int) -> Image:
 
 @cache
 def text_sprite(text: str, size: int) -> Image:
-    """A mask, cropped to its ink, with one line of lettering of `size` pixels to the em."""
+    """A mask, cropped to its ink, with one line of text at `size` pixels to the em."""
     from PIL import Image, ImageDraw
 
     font = _font(size)
@@ -191,5 +190,7 @@ def _font(size: int) -> FreeTypeFont:
 
     face = ImageFont.load_default(size)
     if not isinstance(face, ImageFont.FreeTypeFont):
-        raise TypeError(f"Pillow's own face is {type(face).__name__} here; it needs Pillow with FreeType")
+        raise TypeError(
+            f"Pillow's own typeface is a {type(face).__name__} here; install Pillow with FreeType"
+        )
     return face.font_variant(layout_engine=ImageFont.Layout.BASIC)

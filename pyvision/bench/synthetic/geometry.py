@@ -1,12 +1,25 @@
-"""Points, segments and polygons, with the margins that tell a clear picture from an ambiguous one."""
+"""Geometry that tells a clear image from an ambiguous one: of the drawn outlines, and of the resulting pixels.
+
+The connected areas in the pixels are an independent check of what was drawn.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyvision.bench.synthetic.canvas import Point
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from pyvision.bench.synthetic.canvas import RGB, Box, Pixels
+
+    Mask: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
+
 
 _SIDES = {"triangle": 3, "square": 4, "pentagon": 5, "hexagon": 6}
 
@@ -24,8 +37,8 @@ def star(centre: Point, radius: float, turn: float = 0.0) -> list[Point]:
 
 
 def cross(centre: Point, radius: float, turn: float = 0.0) -> list[Point]:
-    """The twelve corners of a cross with ablations of one width."""
-    half = math.atan2(0.3, 1.0)  # an ablation is 0.6 wide where its end is 1 away
+    """The twelve corners of a cross with four equal bars."""
+    half = math.atan2(0.3, 1.0)  # an arm is 0.6 wide and ends at a distance of 1
     inner = radius * 0.3 * math.sqrt(2) * math.cos(half)
     angles = [turn + k * math.pi / 2 for k in range(4)]
     spread = ((radius, -half), (radius, half), (inner, math.pi / 4))
@@ -51,7 +64,7 @@ def apart(one: Point, other: Point) -> float:
 
 
 def side_of(point: Point, start: Point, end: Point) -> float:
-    """Twice the area of the triangle: its sign says on which side of the line the point lies."""
+    """Twice the area of the triangle; its sign says on which side of the line the point lies."""
     return (end[0] - start[0]) * (point[1] - start[1]) - (end[1] - start[1]) * (point[0] - start[0])
 
 
@@ -70,7 +83,7 @@ def away_from_line(point: Point, line: Sequence[Point]) -> float:
 
 
 def crossings(one: Sequence[Point], other: Sequence[Point]) -> list[Point]:
-    """Where two polylines cross; only sound when no corner of one lies on the other."""
+    """Where two polylines cross; only correct if no corner of one lies on the other."""
     return [
         _meeting(a, b, c, d)
         for a, b in pairwise(one)
@@ -82,3 +95,77 @@ def crossings(one: Sequence[Point], other: Sequence[Point]) -> list[Point]:
 def _meeting(a: Point, b: Point, c: Point, d: Point) -> Point:
     share = side_of(a, c, d) / (side_of(a, c, d) - side_of(b, c, d))
     return a[0] + share * (b[0] - a[0]), a[1] + share * (b[1] - a[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """A connected area: its number of pixels, and its box [left, top, right, bottom], the last two exclusive."""
+
+    pixels: int
+    box: Box
+
+    @property
+    def fill(self) -> float:
+        """The share of its box that the area covers."""
+        left, top, right, bottom = self.box
+        return self.pixels / ((right - left) * (bottom - top))
+
+
+def near(pixels: Pixels, ink: RGB, within: int = 60) -> Mask:
+    """Where each channel is at most `within` levels off a colour."""
+    import numpy as np
+
+    levels = np.arange(256)
+    red, green, blue = (
+        np.abs(levels - level) <= within for level in ink
+    )  # tables: much quicker than arithmetic
+    found: Mask = red[pixels[..., 0]] & green[pixels[..., 1]] & blue[pixels[..., 2]]
+    return found
+
+
+def areas(mask: Mask, least: int = 1) -> list[Area]:
+    """The areas of at least `least` pixels, connected at edges or corners, in order of their first row."""
+    runs = _runs(mask)
+    found: dict[int, list[tuple[int, int, int]]] = {}
+    for run, root in zip(runs, _roots(runs), strict=True):
+        found.setdefault(root, []).append(run)
+    whole = [_area(group) for group in found.values()]
+    return [area for area in whole if area.pixels >= least]
+
+
+def _runs(mask: Mask) -> list[tuple[int, int, int]]:
+    """(row, first, end) of each run of True."""
+    import numpy as np
+
+    steps = np.diff(np.pad(mask, ((0, 0), (1, 1))).astype(np.int8), axis=1)
+    rows, firsts = np.nonzero(steps == 1)
+    ends = np.nonzero(steps == -1)[1]
+    return list(zip(rows.tolist(), firsts.tolist(), ends.tolist(), strict=True))
+
+
+def _roots(runs: list[tuple[int, int, int]]) -> list[int]:
+    """For each run, the number of the first run of its area (union-find by the smaller number)."""
+    parent = list(range(len(runs)))
+
+    def root(index: int) -> int:
+        while parent[index] != index:
+            parent[index] = parent[parent[index]]
+            index = parent[index]
+        return index
+
+    above = 0
+    for index, (row, first, end) in enumerate(runs):
+        while runs[above][0] < row - 1 or (runs[above][0] == row - 1 and runs[above][2] < first):
+            above += 1
+        at = above
+        while runs[at][0] == row - 1 and runs[at][1] <= end:
+            one, other = sorted((root(at), root(index)))
+            parent[other] = one
+            at += 1
+    return [root(index) for index in range(len(runs))]
+
+
+def _area(runs: list[tuple[int, int, int]]) -> Area:
+    rows, firsts, ends = zip(*runs, strict=True)
+    pixels = sum(end - first for _, first, end in runs)
+    return Area(pixels, (min(firsts), min(rows), max(ends), max(rows) + 1))

@@ -1,7 +1,7 @@
-"""A word in which one letter is circled: which one?
+"""Questions about a word in which one letter is circled: which one?
 
-Difficulty: from words of four letters (0) to fourteen (1), the letters set closer together and smaller. From 0.5 on
-half of the words are letters without a meaning, which cannot be guessed from their neighbours.
+Difficulty: from words of four letters (0) to fourteen (1), set smaller and closer together. From 0.5 on, half of the
+words are random letters, which cannot be guessed from their neighbours.
 """
 
 from __future__ import annotations
@@ -10,12 +10,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pyvision.bench.synthetic.canvas import Box, Canvas, text_width
-from pyvision.bench.synthetic.colours import BLACK, INKS
-from pyvision.bench.synthetic.components import near
-from pyvision.bench.synthetic.scene import Dice, Scene
+from pyvision.bench.synthetic.geometry import near
+from pyvision.bench.synthetic.scene import BLACK, INKS, Dice, Scene
 
 if TYPE_CHECKING:
-    from pyvision.bench.synthetic.components import Mask
+    from pyvision.bench.synthetic.geometry import Mask
 
 _WORDS = (
     "door", "kite", "lamp", "bread", "chair", "stone", "bridge", "garden", "planet", "blanket", "compass", "harvest",
@@ -24,18 +23,18 @@ _WORDS = (
     "photographers", "understanding", "constellation", "comprehensive", "encyclopaedias", "transportation",
     "characteristic", "congratulation",
 )  # fmt: skip
-_LETTERS = "abcdefghkmnopqrstuvwxyz"  # without i, j and l, which a small face draws alike
+_LETTERS = "abcdefghkmnopqrstuvwxyz"  # without i, j and l, which look alike in small print
 _OVAL = INKS["red"]
 
 
-def make(dice: Dice) -> Scene | None:
-    """One word; None when the oval takes in too much of a neighbour, or too little of its letter."""
+def make_letter(dice: Dice) -> Scene | None:
+    """One word; None when the oval covers too much of a neighbour, or too little of its letter."""
     size, word = round(dice.between(60, 30)), _word(dice)
     place = dice.chance.choice([k for k, letter in enumerate(word) if letter in _LETTERS])
     gap = size * dice.between(0.5, 0.22)
     width = round(sum(text_width(letter, size) + gap for letter in word) + 4 * size)
     page = Canvas(width, 4 * size)
-    boxes = _spell(page, word, size, gap)
+    boxes = _draw_word(page, word, size, gap)
     left, top, right, bottom = oval = _oval(boxes[place], gap)
     page.ellipse(oval, line=_OVAL, width=dice.between(4, 2.5))
     if not _is_clear(near(page.pixels(), BLACK, 150), boxes, place, oval):
@@ -54,7 +53,7 @@ def _word(dice: Dice) -> str:
     return dice.chance.choice(near_by[:8])
 
 
-def _spell(page: Canvas, word: str, size: int, gap: float) -> list[Box]:
+def _draw_word(page: Canvas, word: str, size: int, gap: float) -> list[Box]:
     """Draw the word letter by letter; the boxes of their ink."""
     x, boxes = 2.0 * size, []
     for letter in word:
@@ -72,7 +71,7 @@ def _oval(box: Box, gap: float) -> tuple[float, float, float, float]:
 
 
 def _is_clear(ink: Mask, boxes: Sequence[Box], place: int, oval: tuple[float, ...]) -> bool:
-    """By the pixels: nearly all of the letter lies within the oval, and hardly anything of any other."""
+    """Whether, by the pixels, nearly all of the letter lies inside the oval, and hardly any of another."""
     import numpy as np
 
     left, top, right, bottom = oval

@@ -1,7 +1,7 @@
-"""A subway map: how many paths of one colour each run from one lettered station to another?
+"""Questions about a subway map: how many single-coloured paths run from one lettered station to another?
 
-Difficulty: from one path beside those asked for (0) to four (1), and from nearly straight paths to winding ones.
-None to three paths run between the two stations, all equally likely.
+Difficulty: from one path between other stations (0) to four (1), and from nearly straight paths to winding ones.
+Zero to three paths run between the two stations, all equally likely.
 """
 
 from __future__ import annotations
@@ -14,43 +14,42 @@ from itertools import combinations, pairwise
 from typing import TypeAlias
 
 from pyvision.bench.synthetic.canvas import Box, Canvas, Point
-from pyvision.bench.synthetic.colours import INKS, some_inks
-from pyvision.bench.synthetic.components import near
-from pyvision.bench.synthetic.scene import Dice, Scene
+from pyvision.bench.synthetic.geometry import near
+from pyvision.bench.synthetic.scene import INKS, Dice, Scene, some_inks
 
-Node: TypeAlias = tuple[int, int]
-Pair: TypeAlias = tuple[int, int]
+_Node: TypeAlias = tuple[int, int]
+_Pair: TypeAlias = tuple[int, int]
 
 _GRID = 18  # steps along each side of the map
 _STEP = 34
 _MARGIN = 80
 _SIDE = _GRID * _STEP + 2 * _MARGIN
 _PORTS = range(3, _GRID - 2, 2)
-_LETTERS = "ABDEFHKLNPTXYZ"  # unlike each other in any face
+_LETTERS = "ABDEFHKLNPTXYZ"  # easy to tell apart in any typeface
 _STROKE = 8
 
 
 @dataclass(frozen=True, slots=True)
 class _Net:
-    """What is laid so far: the free ports of each station, and the edges that are taken."""
+    """The map so far: the free ports of each station, and the edges that are in use."""
 
     ports: tuple[list[int], ...]
-    taken: set[frozenset[Node]] = field(default_factory=set)
+    used: set[frozenset[_Node]] = field(default_factory=set)
 
 
-def make(dice: Dice) -> Scene | None:
-    """One map; None when a path finds no way, or a colour does not show at exactly its two stations."""
+def make_paths(dice: Dice) -> Scene | None:
+    """One map; None when a path cannot be routed, or a colour is not visible at exactly its two stations."""
     pair, *others = dice.goal.sample(list(combinations(range(4), 2)), 6)
     wanted = dice.goal.randrange(4)
     pairs = [pair] * wanted + dice.chance.choices(others, k=dice.whole(1, 4))
     net = _Net(tuple(dice.chance.sample(_PORTS, len(_PORTS)) for _ in range(4)))
-    laid = [_walk(dice, net, each) for each in pairs]
-    if not all(laid):
+    routes = [_route(dice, net, each) for each in pairs]
+    if not all(routes):
         return None
     names = some_inks(dice.chance, len(pairs))
     letters = dice.chance.sample(_LETTERS, 4)  # of the stations at the top, right, bottom and left
-    page = _draw(dice.chance, laid, names, letters)
-    if any(_colours_at(page, station) != _ending(pairs, names, station) for station in range(4)):
+    page = _draw(dice.chance, routes, names, letters)
+    if any(_colours_at(page, station) != _colours_ending_at(pairs, names, station) for station in range(4)):
         return None
     one, other = (letters[station] for station in pair)
     truth = {
@@ -60,52 +59,52 @@ def make(dice: Dice) -> Scene | None:
     return Scene(question, wanted, (page,), "integer", "paths", truth)
 
 
-def _walk(dice: Dice, net: _Net, pair: Pair) -> list[Node]:
-    """A way along free edges from side to side, straight in and out; empty when there is none."""
+def _route(dice: Dice, net: _Net, pair: _Pair) -> list[_Node]:
+    """A route along free edges, straight at both ends; empty when there is none."""
     start, end = ((station, net.ports[station].pop()) for station in pair)
     goal, winding = _node(end, 1), dice.between(2, 18)
-    came: dict[Node, Node] = {}
-    queue: list[tuple[float, Node, Node]] = [(0.0, _node(start, 1), _node(start, 0))]
-    while queue and goal not in came:
+    previous: dict[_Node, _Node] = {}
+    queue: list[tuple[float, _Node, _Node]] = [(0.0, _node(start, 1), _node(start, 0))]
+    while queue and goal not in previous:
         cost, node, before = heapq.heappop(queue)
-        if node in came:
+        if node in previous:
             continue
-        came[node] = before
-        for further in _neighbours(node, net.taken):
-            if further not in came:
+        previous[node] = before
+        for further in _neighbours(node, net.used):
+            if further not in previous:
                 heapq.heappush(queue, (cost + dice.chance.uniform(1, winding), further, node))
-    nodes = _trace(came, [_node(end, 0), goal])
-    net.taken.update(frozenset(edge) for edge in pairwise(nodes))
+    nodes = _trace(previous, [_node(end, 0), goal])
+    net.used.update(frozenset(edge) for edge in pairwise(nodes))
     return nodes if len(nodes) > 2 else []
 
 
-def _trace(came: dict[Node, Node], nodes: list[Node]) -> list[Node]:
-    while nodes[-1] in came:
-        nodes.append(came[nodes[-1]])
+def _trace(previous: dict[_Node, _Node], nodes: list[_Node]) -> list[_Node]:
+    while nodes[-1] in previous:
+        nodes.append(previous[nodes[-1]])
     return nodes
 
 
-def _neighbours(node: Node, taken: set[frozenset[Node]]) -> list[Node]:
+def _neighbours(node: _Node, used: set[frozenset[_Node]]) -> list[_Node]:
     steps = [(node[0] + x, node[1] + y) for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1))]
     return [
         step
         for step in steps
-        if all(1 <= at <= _GRID - 1 for at in step) and frozenset((node, step)) not in taken
+        if all(1 <= at <= _GRID - 1 for at in step) and frozenset((node, step)) not in used
     ]
 
 
-def _node(port: tuple[int, int], depth: int) -> Node:
-    """The node so many steps in from a port of the top, right, bottom or left side."""
+def _node(port: tuple[int, int], depth: int) -> _Node:
+    """The node `depth` steps in from a port of the top, right, bottom or left side."""
     station, at = port
     return ((at, depth), (_GRID - depth, at), (at, _GRID - depth), (depth, at))[station]
 
 
 def _draw(
-    chance: random.Random, laid: Sequence[Sequence[Node]], names: Sequence[str], letters: Sequence[str]
+    chance: random.Random, routes: Sequence[Sequence[_Node]], names: Sequence[str], letters: Sequence[str]
 ) -> Canvas:
     page = Canvas(_SIDE, _SIDE)
-    for index in chance.sample(range(len(laid)), len(laid)):
-        page.stroke([_point(node) for node in laid[index]], INKS[names[index]], _STROKE)
+    for index in chance.sample(range(len(routes)), len(routes)):
+        page.stroke([_point(node) for node in routes[index]], INKS[names[index]], _STROKE)
     middle, edge = _SIDE / 2, _MARGIN * 0.45
     places = ((middle, edge), (_SIDE - edge, middle), (middle, _SIDE - edge), (edge, middle))
     for letter, place in zip(letters, places, strict=True):
@@ -113,16 +112,16 @@ def _draw(
     return page
 
 
-def _point(node: Node) -> Point:
+def _point(node: _Node) -> Point:
     return _MARGIN + node[0] * _STEP, _MARGIN + node[1] * _STEP
 
 
-def _ending(pairs: Sequence[Pair], names: Sequence[str], station: int) -> set[str]:
+def _colours_ending_at(pairs: Sequence[_Pair], names: Sequence[str], station: int) -> set[str]:
     return {name for name, pair in zip(names, pairs, strict=True) if station in pair}
 
 
 def _colours_at(page: Canvas, station: int) -> set[str]:
-    """The colours in the strip along a side, where only the paths of its station run."""
+    """The colours in the strip along a side, where only paths of that station run."""
     left, top, right, bottom = _strip(station)
     pixels = page.pixels()[top:bottom, left:right]
     return {name for name, ink in INKS.items() if near(pixels, ink, 12).sum() > _STROKE}

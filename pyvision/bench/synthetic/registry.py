@@ -1,4 +1,4 @@
-"""The table of generated sets, and how a sample is made from its set, seed, difficulty and number alone."""
+"""The table of generated sets; each sample is determined by its set, seed, difficulty and index."""
 
 from __future__ import annotations
 
@@ -6,54 +6,47 @@ import random
 from collections.abc import Iterator, Mapping
 
 from pyvision.bench.samples import Sample
-from pyvision.bench.synthetic import (
-    boxes,
-    charts,
-    clutter,
-    difference,
-    discs,
-    grids,
-    letter,
-    lines,
-    needle,
-    paths,
-    rings,
-    squares,
-)
+from pyvision.bench.synthetic.charts import make_charts
+from pyvision.bench.synthetic.grids import make_grids
+from pyvision.bench.synthetic.letter import make_letter
+from pyvision.bench.synthetic.needle import make_needle
+from pyvision.bench.synthetic.paths import make_paths
+from pyvision.bench.synthetic.primitives import make_discs, make_lines, make_rings, make_squares
+from pyvision.bench.synthetic.scattered import make_boxes, make_clutter, make_difference
 from pyvision.bench.synthetic.scene import Dice, Maker, Scene
 from pyvision.errors import ConfigError
 
 SETS: Mapping[str, Maker] = {
-    "lines": lines.make,
-    "discs": discs.make,
-    "letter": letter.make,
-    "rings": rings.make,
-    "squares": squares.make,
-    "grids": grids.make,
-    "paths": paths.make,
-    "needle": needle.make,
-    "charts": charts.make,
-    "difference": difference.make,
-    "clutter": clutter.make,
-    "boxes": boxes.make,
+    "lines": make_lines,
+    "discs": make_discs,
+    "letter": make_letter,
+    "rings": make_rings,
+    "squares": make_squares,
+    "grids": make_grids,
+    "paths": make_paths,
+    "needle": make_needle,
+    "charts": make_charts,
+    "difference": make_difference,
+    "clutter": make_clutter,
+    "boxes": make_boxes,
 }
-"""Every set by its name. Each module's docstring says what difficulty means there."""
+"""Name of a set -> its generator, whose docstring, or its module's, says what difficulty means."""
 
-_MOST_ATTEMPTS = 1000  # far beyond what any generator needs: reaching it is a fault of the generator
+_MAX_ATTEMPTS = 1000  # far more than any generator needs: reaching it is a bug in the generator
 
 
 def generate(name: str, count: int, seed: int, difficulty: float = 0.5) -> Iterator[Sample]:
-    """The samples 0 … count - 1 of a set; each is drawn when it is asked for, and forgotten then.
+    """The samples 0 … count - 1 of a set, each drawn on demand.
 
-    Sample i is the same whatever the count. Raises ConfigError, at once, for an unknown set, a count below 0 or a
-    difficulty outside of [0, 1].
+    Sample i does not depend on the count. Raises ConfigError, before the first sample, for an unknown set, a count
+    below 0 or a difficulty outside [0, 1].
     """
     if name not in SETS:
         raise ConfigError(f"unknown set {name!r}; known sets are {', '.join(SETS)}")
     if count < 0:
         raise ConfigError(f"count {count} is below 0; give the number of samples")
     if not 0 <= difficulty <= 1:
-        raise ConfigError(f"difficulty {difficulty} is outside of [0, 1]; 0 is the easiest, 1 the hardest")
+        raise ConfigError(f"difficulty {difficulty} is outside [0, 1]; 0 is the easiest, 1 the hardest")
     return (_sample(name, seed, abs(float(difficulty)), index) for index in range(count))
 
 
@@ -71,10 +64,10 @@ def _sample(name: str, seed: int, difficulty: float, index: int) -> Sample:
 
 
 def draw_scene(name: str, seed: int, difficulty: float, index: int) -> Scene:
-    """The scene behind a sample: that of the first attempt that is not ambiguous."""
+    """The scene of a sample: the first attempt that is not ambiguous."""
     source = f"{name}/{seed}/{difficulty}/{index}"
-    for attempt in range(_MOST_ATTEMPTS):
+    for attempt in range(_MAX_ATTEMPTS):
         dice = Dice(random.Random(f"{source}/goal"), random.Random(f"{source}/{attempt}"), difficulty)
         if scene := SETS[name](dice):
             return scene
-    raise RuntimeError(f"{source}: no clear picture in {_MOST_ATTEMPTS} attempts")
+    raise RuntimeError(f"{source}: no clear picture in {_MAX_ATTEMPTS} attempts")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pyvision.bench.runner.engines import Finished, Job
+from pyvision.bench.runner.answering import Finished, Job
 from pyvision.bench.runner.recorder import Recorder
 from pyvision.bench.samples import Record, Sample, Score
 from pyvision.events import CellRun, Event, RunEnded, RunStarted

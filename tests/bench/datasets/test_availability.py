@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pyvision.bench.datasets.availability import EXTRAS, availability_of, has_extra
-from pyvision.bench.datasets.registry import find_dataset, load_datasets
+from pyvision.bench.datasets.registry import EXTRAS, availability_of, find_dataset, has_extra, load_datasets
 from pyvision.cli import main
 
 
@@ -68,9 +67,9 @@ def test_the_overview_fits_a_terminal(nowhere: Path, capfd: pytest.CaptureFixtur
 
 def test_one_dataset_is_told_in_full(nowhere: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "list", "vstar"]) == 0
-    told = capfd.readouterr().out
-    assert "curl -L" in told
-    assert "75.9: PyVision, GPT-4.1 (PyVision, arXiv 2507.07998, Table 2)" in told
+    message = capfd.readouterr().out
+    assert "curl -L" in message
+    assert "75.9: PyVision, GPT-4.1 (PyVision, arXiv 2507.07998, Table 2)" in message
 
 
 def test_an_unknown_dataset_is_one_line_with_what_is_near(capfd: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,7 @@ from tests.bench.runs import a_sample
 from tests.doubles import png
 
 
-def found(dataset: str) -> Source:
+def find(dataset: str) -> Source:
     return find_source(dataset, count=3, seed=7, difficulty=0.5)
 
 
@@ -41,8 +41,8 @@ def test_a_folder_is_another_one_when_its_table_changes(data: Path) -> None:
 
 
 def test_a_file_is_counted_and_can_be_read_twice(data: Path) -> None:
-    source = found(str(data))
-    assert (source.counted(), source.counted(2)) == (3, 2)
+    source = find(str(data))
+    assert (source.count_samples(), source.count_samples(2)) == (3, 2)
     assert [sample.id for sample in source.samples()] == ["s0", "s1", "s2"]
     assert [sample.id for sample in source.samples(1)] == ["s0"]
 
@@ -53,16 +53,14 @@ def test_a_path_where_nothing_lies_is_told_as_a_path(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ConfigError) as caught:
-        found(path)
-    assert str(caught.value).startswith(
-        f"{path}: there is no such file or folder; give a file ending in .csv"
-    )
+        find(path)
+    assert str(caught.value).startswith(f"{path}: there is no such file or folder; give a .csv")
     assert "unknown dataset" not in str(caught.value)
 
 
 def test_a_name_that_no_row_has_is_told_as_a_name() -> None:
     with pytest.raises(ConfigError, match="unknown dataset 'zzz'"):
-        found("zzz@main/1.0")
+        find("zzz@main/1.0")
 
 
 def test_no_name_of_a_dataset_looks_like_a_path() -> None:
@@ -70,7 +68,7 @@ def test_no_name_of_a_dataset_looks_like_a_path() -> None:
 
 
 def test_a_generated_set_is_known_by_its_parameters() -> None:
-    source = found("synthetic/lines")
+    source = find("synthetic/lines")
     assert source.identity == {
         "kind": "synthetic",
         "source": "lines",
@@ -78,7 +76,7 @@ def test_a_generated_set_is_known_by_its_parameters() -> None:
         "seed": 7,
         "difficulty": 0.5,
     }
-    assert source.counted(2) == 2
+    assert source.count_samples(2) == 2
     assert len(list(source.samples())) == 3
 
 
@@ -86,12 +84,12 @@ def test_an_unknown_generated_set_names_the_known_ones() -> None:
     with pytest.raises(
         ConfigError, match=r"unknown set 'synthetic/nonsense'; known sets are .*synthetic/lines"
     ):
-        found("synthetic/nonsense")
+        find("synthetic/nonsense")
 
 
 def test_a_name_that_is_nothing_is_refused() -> None:
     with pytest.raises(ConfigError, match="'nowhere'"):
-        found("nowhere")
+        find("nowhere")
 
 
 def test_a_dataset_whose_data_is_not_here_says_how_to_get_it(
@@ -99,11 +97,11 @@ def test_a_dataset_whose_data_is_not_here_says_how_to_get_it(
 ) -> None:
     for variable in ("HOME", "PYVISION_DATA", "LMUData"):
         monkeypatch.setenv(variable, str(tmp_path))
-    with pytest.raises(ConfigError, match="vstar: its data is not here; "):
-        found("vstar")
+    with pytest.raises(ConfigError, match="vstar: its data is not on this machine; "):
+        find("vstar")
 
 
 def test_an_id_that_no_file_can_hold_is_refused() -> None:
     source = Source("made", {}, lambda: [a_sample(0, id="a\ud800")])
-    with pytest.raises(ConfigError, match="no text that a file can hold"):
+    with pytest.raises(ConfigError, match="cannot be encoded as UTF-8"):
         list(source.samples())

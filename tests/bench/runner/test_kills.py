@@ -24,7 +24,7 @@ from tests.bench.runs import Knowing, Quiet, a_plan, contents, made, records_in
 from tests.sandbox.processes import wait_until
 
 
-def started(folder: Path, count: int, file_bytes: int | None = None) -> subprocess.Popen[str]:
+def start(folder: Path, count: int, file_bytes: int | None = None) -> subprocess.Popen[str]:
     def limit() -> None:
         if file_bytes is not None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
@@ -37,13 +37,13 @@ def started(folder: Path, count: int, file_bytes: int | None = None) -> subproce
     )
 
 
-def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
-    """The exit code and what was told on standard error."""
-    _, told = process.communicate(timeout=60)
-    return process.returncode, told
+def wait_for_end(process: subprocess.Popen[str]) -> tuple[int, str]:
+    """The exit code and what it printed on standard error."""
+    _, message = process.communicate(timeout=60)
+    return process.returncode, message
 
 
-def written(folder: Path) -> int:
+def count_records(folder: Path) -> int:
     """How many records there are, as nobody but a reader of the database can know."""
     if not (folder / DATABASE).is_file():
         return 0
@@ -52,10 +52,10 @@ def written(folder: Path) -> int:
 
 
 def kill_after(folder: Path, chance: random.Random, process: ForkServerProcess) -> None:
-    """Kill a run once it has written a few samples more, at any moment of the next ones."""
-    at_least = written(folder) + chance.randrange(1, 9)
+    """Kill a run once it has recorded a few samples more, at any moment of the next ones."""
+    at_least = count_records(folder) + chance.randrange(1, 9)
     process.start()
-    while process.is_alive() and written(folder) < at_least:
+    while process.is_alive() and count_records(folder) < at_least:
         time.sleep(0.01)
     time.sleep(chance.random() * 0.03)
     process.kill()
@@ -72,10 +72,10 @@ def test_a_run_that_was_killed_has_every_sample_once(tmp_path: Path, kills: int,
     before = 0
     for _ in range(kills):
         kill_after(folder, chance, processes.Process(target=main, args=(str(folder), str(samples))))
-        assert written(folder) >= before
-        before = written(folder)
+        assert count_records(folder) >= before
+        before = count_records(folder)
     assert before > 0
-    assert ended(started(folder, samples)) == (0, "")
+    assert wait_for_end(start(folder, samples)) == (0, "")
     run.run(a_plan(undisturbed, made(samples), Knowing({7: "\\boxed{C}"})), Quiet())
     assert len(records_in(folder)) == samples
     assert contents(folder) == contents(undisturbed)
@@ -85,33 +85,33 @@ def test_a_run_that_was_killed_has_every_sample_once(tmp_path: Path, kills: int,
 
 
 def test_a_second_runner_is_refused_until_the_first_is_gone(tmp_path: Path) -> None:
-    first = started(tmp_path, 2_000)
-    assert wait_until(lambda: written(tmp_path) >= 2)
+    first = start(tmp_path, 2_000)
+    assert wait_until(lambda: count_records(tmp_path) >= 2)
     first.send_signal(signal.SIGSTOP)  # it holds the folder and does not end before the second one has begun
-    second = started(tmp_path, 2_000)
-    code, told = ended(second)
+    second = start(tmp_path, 2_000)
+    code, message = wait_for_end(second)
     assert code == 2
-    assert f"process {first.pid} on " in told
-    assert "is writing here" in told
+    assert f"process {first.pid} on " in message
+    assert "is writing to it" in message
     first.kill()
-    ended(first)
-    before = written(tmp_path)
-    third = started(tmp_path, 2_000)
-    assert wait_until(lambda: written(tmp_path) > before)
+    wait_for_end(first)
+    before = count_records(tmp_path)
+    third = start(tmp_path, 2_000)
+    assert wait_until(lambda: count_records(tmp_path) > before)
     third.kill()
-    ended(third)
+    wait_for_end(third)
 
 
 def test_a_disk_that_is_full_ends_the_run_with_one_line_and_loses_nothing(tmp_path: Path) -> None:
-    full = started(tmp_path, 200, file_bytes=120_000)
-    code, told = ended(full)
+    full = start(tmp_path, 200, file_bytes=120_000)
+    code, message = wait_for_end(full)
     assert code == 2
-    assert str(tmp_path) in told
-    assert "make room" in told
-    assert told.count("\n") == 1
+    assert str(tmp_path) in message
+    assert "make room" in message
+    assert message.count("\n") == 1
     before = records_in(tmp_path)
     assert 0 < len(before) < 200
-    assert ended(started(tmp_path, 200)) == (0, "")
+    assert wait_for_end(start(tmp_path, 200)) == (0, "")
     after = {(record.sample_id, record.repeat): record for record in records_in(tmp_path)}
     assert len(after) == 200
     assert all(after[(record.sample_id, record.repeat)] == record for record in before)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pyvision.agent.run_config import RunConfig
-from pyvision.bench.runner.preflight import check_models, check_sandbox
+from pyvision.bench.runner.failures import check_models, check_sandbox
 from pyvision.models.scripted import Scripted
 from pyvision.solve import Task
 from pyvision.strategies.code_loop import CodeLoop
@@ -48,7 +48,7 @@ def test_a_cell_is_run_and_its_kernel_closed() -> None:
 @pytest.mark.parametrize("result", [printed("3\n"), CellResult("died"), CellResult("timeout")])
 def test_a_sandbox_that_does_not_add_is_dead(result: CellResult) -> None:
     sandbox = CannedSandbox([result])
-    with pytest.raises(SandboxError, match=f"a cell that prints 1 \\+ 1 ended {result.status}"):
+    with pytest.raises(SandboxError, match=f"a cell that prints 1 \\+ 1 returned {result.status}"):
         check_sandbox(task(default=Scripted([])), sandbox)
     assert sandbox.closed == 1
 

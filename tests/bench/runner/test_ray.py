@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from pyvision.bench.runner import run
-from pyvision.bench.runner.engines import Job
-from pyvision.bench.runner.engines.ray import open_ray
+from pyvision.bench.runner.answering import Job
 from pyvision.bench.runner.plan import Plan
+from pyvision.bench.runner.ray import open_ray
 from pyvision.errors import ConfigError, MissingExtra
 from tests.bench.runs import Knowing, Quiet, a_plan, a_sample, contents, made, records_in, source_of
 from tests.doubles import png
@@ -88,7 +88,7 @@ def test_a_station_that_is_killed_is_replaced(tmp_path: Path, cluster: Any) -> N
         for finished in engine.answer(Job(sample, 0) for sample in plan.samples()):
             found.append(finished.job.sample.id)
             if len(found) == 1:
-                for context in tuple(engine._stations.values()):  # as the machine would end them
+                for context in tuple(engine._contexts.values()):  # as the machine would end them
                     ray.kill(context)
     assert sorted(found) == [f"sample {number}" for number in range(6)]
 

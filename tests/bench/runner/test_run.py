@@ -11,11 +11,10 @@ import pytest
 from pyvision.agent.budget import Limits
 from pyvision.bench.datasets.sources import Source
 from pyvision.bench.runner import run
-from pyvision.bench.runner.engines import Finished, Job
-from pyvision.bench.runner.engines.threads import Threads
-from pyvision.bench.runner.engines.worker_context import WorkerContext
+from pyvision.bench.runner.answering import Finished, Job, WorkerContext
+from pyvision.bench.runner.engine import Threads
+from pyvision.bench.runner.progress import read_running_totals
 from pyvision.bench.runner.run import ExperimentResult, Stopped
-from pyvision.bench.runner.running_totals import running_totals_of
 from pyvision.bench.store import Store
 from pyvision.errors import ConfigError, ModelError
 from pyvision.events import ModelCall
@@ -32,7 +31,7 @@ def test_every_sample_is_answered_once_and_scored(tmp_path: Path) -> None:
     assert ran == ExperimentResult(tmp_path, was_stopped=False)
     assert sorted(model.asked) == list(range(9))
     with Store(tmp_path) as store:
-        assert running_totals_of(store).summary() | {"metric": store.default_metric} == {
+        assert read_running_totals(store).summary() | {"metric": store.default_metric} == {
             "total": 9,
             "done": 9,
             "scored": 9,
@@ -71,13 +70,13 @@ def test_each_repeat_is_a_record_of_its_own(tmp_path: Path) -> None:
 def test_an_infrastructure_failure_is_unscored_and_tried_again_on_the_next_run(tmp_path: Path) -> None:
     run.run(a_plan(tmp_path, made(3), Knowing({1: ModelError("no route")})), Quiet())
     with Store(tmp_path) as store:
-        before = running_totals_of(store).summary()
+        before = read_running_totals(store).summary()
     assert (before["scored"], before["unscored"], before["accuracy"]) == (2, {"model_error": 1}, 1.0)
     model = Knowing()
     run.run(a_plan(tmp_path, made(3), model), Quiet())
     assert model.asked == [1]
     with Store(tmp_path) as store:
-        assert (running_totals_of(store).scored, store.attempts()[("sample 1", 0)]) == (3, 2)
+        assert (read_running_totals(store).scored, store.attempts()[("sample 1", 0)]) == (3, 2)
 
 
 def test_a_refusal_is_wrong_and_not_tried_again(tmp_path: Path) -> None:
@@ -245,11 +244,11 @@ def test_an_arm_that_needs_a_box_answers_only_samples_that_have_one(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("ablation", "told"),
+    ("ablation", "message"),
     [("magic", "unknown ablation 'magic'; known ablations are direct"), ("swapped", "--swap-from DIR")],
 )
-def test_an_arm_that_cannot_be_had_is_refused(tmp_path: Path, ablation: str, told: str) -> None:
-    with pytest.raises(ConfigError, match=told):
+def test_an_ablation_that_is_not_available_is_refused(tmp_path: Path, ablation: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
         run.run(a_plan(tmp_path / "out", made(1), Knowing(), ablation=ablation), Quiet())
     assert not (tmp_path / "out").exists()
 

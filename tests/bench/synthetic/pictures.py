@@ -15,7 +15,7 @@ from pyvision.bench.synthetic import generate
 SEED = 29
 
 
-def opened(sample: Sample) -> list[Image.Image]:
+def open_images(sample: Sample) -> list[Image.Image]:
     return [
         Image.open(io.BytesIO(image)).convert("RGB") for image in sample.images if isinstance(image, bytes)
     ]
@@ -26,7 +26,7 @@ def read(
 ) -> Iterator[tuple[Sample, np.ndarray[Any, np.dtype[np.uint8]]]]:
     """Samples with the pixels of their first picture."""
     for sample in generate(name, count, SEED, difficulty):
-        yield sample, np.asarray(opened(sample)[0])
+        yield sample, np.asarray(open_images(sample)[0])
 
 
 def grown(mask: np.ndarray[Any, np.dtype[np.bool_]], by: int) -> np.ndarray[Any, np.dtype[np.bool_]]:

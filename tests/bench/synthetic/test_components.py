@@ -6,12 +6,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyvision.bench.synthetic.components import Area, areas
+from pyvision.bench.synthetic.geometry import Area, areas
 
 MASKS = st.lists(st.lists(st.booleans(), min_size=6, max_size=6), min_size=1, max_size=7)
 
 
-def flooded(rows: list[list[bool]]) -> list[int]:
+def flood_fill(rows: list[list[bool]]) -> list[int]:
     """The sizes of the areas by walking from pixel to pixel."""
     left = {(y, x) for y, row in enumerate(rows) for x, on in enumerate(row) if on}
     sizes = []
@@ -27,7 +27,7 @@ def flooded(rows: list[list[bool]]) -> list[int]:
 
 @given(MASKS)
 def test_areas_are_those_that_a_walk_from_pixel_to_pixel_finds(rows: list[list[bool]]) -> None:
-    assert sorted(area.pixels for area in areas(np.array(rows))) == flooded(rows)
+    assert sorted(area.pixels for area in areas(np.array(rows))) == flood_fill(rows)
 
 
 def test_a_box_ends_behind_its_last_pixel() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from pyvision.bench.metrics import find_metric
 from pyvision.bench.synthetic import generate
-from tests.bench.synthetic.pictures import opened
+from tests.bench.synthetic.pictures import open_images
 from tests.offline.loop import ask
 
 
@@ -17,7 +17,7 @@ from tests.offline.loop import ask
 )  # fmt: skip
 def test_it_answers_a_blind_task_right(name: str, difficulty: float) -> None:
     sample = next(generate(name, 1, 11, difficulty))
-    run = ask(sample.text, *opened(sample))
+    run = ask(sample.text, *open_images(sample))
     assert run.cells
     assert run.answer is not None
     assert find_metric(sample.metadata["metric"])(run.answer, sample).value == 1.0
@@ -25,12 +25,12 @@ def test_it_answers_a_blind_task_right(name: str, difficulty: float) -> None:
 
 def test_it_counts_differences() -> None:
     sample = next(each for each in generate("difference", 9, 11, 0.5) if not each.choices)
-    assert ask(sample.text, *opened(sample)).answer == str(sample.target)
+    assert ask(sample.text, *open_images(sample)).answer == str(sample.target)
 
 
 @pytest.mark.parametrize("name", ["letter", "needle", "charts", "boxes"])
 def test_it_declines_what_it_has_no_rule_for(name: str) -> None:
     sample = next(generate(name, 1, 11, 0.0))
-    run = ask(sample.text, *opened(sample))
+    run = ask(sample.text, *open_images(sample))
     assert run.answer is None
     assert run.cells == ()

@@ -43,17 +43,17 @@ HARDER: dict[str, Callable[[dict[str, Any]], float]] = {
 
 @cache
 def easy(name: str) -> tuple[Sample, ...]:
-    """Three easy samples, drawn once for all tests that only look at them."""
-    return tuple(drawn(name, 3))
+    """Three easy samples, generated once for all tests that only read them."""
+    return tuple(generate_samples(name, 3))
 
 
-def drawn(name: str, count: int, seed: int = 7, difficulty: float = 0.0) -> list[Sample]:
+def generate_samples(name: str, count: int, seed: int = 7, difficulty: float = 0.0) -> list[Sample]:
     return list(generate(name, count, seed, difficulty))
 
 
 @pytest.mark.parametrize("name", SETS)
 def test_a_sample_depends_on_its_number_alone(name: str) -> None:
-    assert drawn(name, 2) == list(easy(name)[:2])
+    assert generate_samples(name, 2) == list(easy(name)[:2])
 
 
 def test_another_process_draws_the_same_bytes() -> None:
@@ -74,23 +74,30 @@ def test_another_process_draws_the_same_bytes() -> None:
 
 @pytest.mark.parametrize("name", QUICK)
 def test_seeds_and_difficulties_give_other_samples(name: str) -> None:
-    one, other, harder = easy(name), drawn(name, 1, seed=8), drawn(name, 1, difficulty=0.25)
+    one, other, harder = (
+        easy(name),
+        generate_samples(name, 1, seed=8),
+        generate_samples(name, 1, difficulty=0.25),
+    )
     assert len({one[0].images, other[0].images, harder[0].images}) == 3
     assert len({one[0].id, other[0].id, harder[0].id}) == 3
 
 
 def test_an_id_says_set_seed_difficulty_and_number() -> None:
-    assert [sample.id for sample in drawn("lines", 2, difficulty=0.5)] == ["lines-7-0.5-0", "lines-7-0.5-1"]
+    assert [sample.id for sample in generate_samples("lines", 2, difficulty=0.5)] == [
+        "lines-7-0.5-0",
+        "lines-7-0.5-1",
+    ]
 
 
 def test_a_whole_number_and_a_float_are_the_same_difficulty() -> None:
-    assert drawn("discs", 1, difficulty=1) == drawn("discs", 1, difficulty=1.0)
-    assert drawn("discs", 1, difficulty=-0.0) == drawn("discs", 1, difficulty=0)
+    assert generate_samples("discs", 1, difficulty=1) == generate_samples("discs", 1, difficulty=1.0)
+    assert generate_samples("discs", 1, difficulty=-0.0) == generate_samples("discs", 1, difficulty=0)
 
 
 @pytest.mark.parametrize("name", SETS)
 def test_no_id_comes_twice(name: str) -> None:
-    ids = [sample.id for sample in (*easy(name), *drawn(name, 1, seed=70))]
+    ids = [sample.id for sample in (*easy(name), *generate_samples(name, 1, seed=70))]
     assert len(set(ids)) == 4
 
 
@@ -160,7 +167,7 @@ def test_an_unknown_set_is_named_with_the_known_ones() -> None:
 
 @pytest.mark.parametrize("difficulty", [-0.1, 1.1, float("nan")])
 def test_a_difficulty_outside_of_its_range_is_refused_before_anything_is_drawn(difficulty: float) -> None:
-    with pytest.raises(ConfigError, match=r"outside of \[0, 1\]"):
+    with pytest.raises(ConfigError, match=r"outside \[0, 1\]"):
         generate("lines", 1, 1, difficulty)
 
 

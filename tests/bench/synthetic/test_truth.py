@@ -10,10 +10,10 @@ import pytest
 
 from pyvision.bench.samples import Sample
 from pyvision.bench.synthetic import generate
-from pyvision.bench.synthetic.colours import BLACK, INKS, WHITE
-from pyvision.bench.synthetic.components import areas, near
+from pyvision.bench.synthetic.geometry import areas, near
 from pyvision.bench.synthetic.registry import draw_scene
-from tests.bench.synthetic.pictures import SEED, grown, opened, read
+from pyvision.bench.synthetic.scene import BLACK, INKS, WHITE
+from tests.bench.synthetic.pictures import SEED, grown, open_images, read
 
 
 @pytest.mark.parametrize("difficulty", [0.0, 1.0])
@@ -93,8 +93,8 @@ def test_the_needle_lies_in_its_box_and_nowhere_else() -> None:
         if kind == "word":
             assert near(pixels, (250, 226, 60), 40).sum() == near(inside, (250, 226, 60), 40).sum() > 300
         if kind == "colour":
-            shown = max(INKS, key=lambda name: int(near(inside, INKS[name], 40).sum()))
-            assert sample.choices["ABCD".index(sample.target)] == shown, sample.id
+            visible = max(INKS, key=lambda name: int(near(inside, INKS[name], 40).sum()))
+            assert sample.choices["ABCD".index(sample.target)] == visible, sample.id
     assert kinds == {"colour", "shape", "word", "position"}
 
 
@@ -145,7 +145,7 @@ def pairs() -> tuple[Sample, ...]:
 
 def test_the_two_pictures_differ_in_as_many_places() -> None:
     for sample in pairs():
-        one, other = (np.asarray(picture).astype(int) for picture in opened(sample))
+        one, other = (np.asarray(picture).astype(int) for picture in open_images(sample))
         count = len(areas(grown((one != other).any(axis=2), 2)))
         assert count == (1 if sample.choices else sample.target), sample.id
 

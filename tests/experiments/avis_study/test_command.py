@@ -72,7 +72,7 @@ def test_analyse_prints_tables_and_names_its_pictures(
     assert main(["avis", "analyse", str(log), "--out", str(out)]) == 0
     told = capsys.readouterr().out
     assert "START -> vqa 1.00 (1)" in told
-    assert f"drawn: {out / 'transitions.svg'}" in told
+    assert f"plot: {out / 'transitions.svg'}" in told
 
 
 def test_a_study_of_nothing_is_refused_before_anything_is_served(

@@ -116,7 +116,7 @@ def test_a_folder_without_a_run_is_refused_in_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["bdog", "statistics", str(tmp_path)]) == 2
-    assert "holds no run" in capsys.readouterr().err
+    assert "contains no run" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("content", ["{}", "no JSON", "[1]"])
@@ -127,7 +127,7 @@ def test_targets_that_are_none_are_refused_by_file(
     targets = tmp_path / "targets.jsonl"
     targets.write_text(content, encoding="utf-8")
     assert main(["bdog", "statistics", str(run), "--targets", str(targets)]) == 2
-    assert "targets.jsonl: no targets" in capsys.readouterr().err
+    assert "targets.jsonl: invalid targets" in capsys.readouterr().err
 
 
 def test_the_graphs_of_a_run_are_drawn_as_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pyvision.bench.datasets.readers import open_samples
-from pyvision.bench.datasets.readers.guessing import guess_columns
+from pyvision.bench.datasets.rows import guess_columns
 from pyvision.errors import ConfigError, ImageError
 from tests.bench.datasets.readers.files import PICTURE, PNG, write_lines, write_pictures, write_table
 
@@ -80,7 +80,7 @@ def test_a_missing_picture_is_told_with_its_line(folder: Path) -> None:
 
 def test_a_table_without_question_or_answer_says_what_to_call_them(folder: Path) -> None:
     with pytest.raises(
-        ConfigError, match=r"no column for the question among image, answer; call it question or"
+        ConfigError, match=r"no column for the question among image, answer; name it question or"
     ):
         list(open_samples(write_table(folder / "s.csv", {"image": "p/1.png", "answer": "6"})))
 
@@ -94,11 +94,11 @@ def test_columns_of_mmmu_are_guessed() -> None:
 @pytest.mark.parametrize(
     ("content", "what"),
     [
-        (b"", "is empty; its first line has to name the columns"),
-        (b"image,question,image\n", "line 1: column 'image' stands there twice"),
-        (b"image,question,answer\np/1.png,x\n", "line 2: has 2 fields where the header names 3"),
+        (b"", "is empty; its first line must name the columns"),
+        (b"image,question,image\n", "line 1: column 'image' occurs twice"),
+        (b"image,question,answer\np/1.png,x\n", "line 2: has 2 fields where the header has 3"),
         (b"image,question,answer\np/1.png,x,y,z\n", "line 2: has 4 fields"),
-        (b"image,question,answer\np/1.png,x,\xe9\n", "line 2: no UTF-8 at byte 10"),
+        (b"image,question,answer\np/1.png,x,\xe9\n", "line 2: invalid UTF-8 at byte 10"),
     ],
 )
 def test_a_broken_table_is_told_by_its_line(folder: Path, content: bytes, what: str) -> None:
@@ -123,11 +123,11 @@ def test_a_folder_may_hold_json_lines_instead(folder: Path) -> None:
 def test_a_folder_with_two_tables_is_refused_naming_them(folder: Path) -> None:
     write_table(folder / "a.csv", ROW)
     write_table(folder / "b.tsv", ROW)
-    with pytest.raises(ConfigError, match=r"a folder needs one table, found a.csv, b.tsv"):
+    with pytest.raises(ConfigError, match=r"a folder must contain exactly one table, found a.csv, b.tsv"):
         open_samples(folder)
 
 
 @pytest.mark.parametrize("name", ["none.csv", "p", "p/1.png"])
 def test_a_source_that_is_none_is_refused_at_once(folder: Path, name: str) -> None:
-    with pytest.raises(ConfigError, match=r"give a file ending in .csv, .jsonl, .tsv"):
+    with pytest.raises(ConfigError, match=r"give a .csv, .jsonl, .tsv file"):
         open_samples(folder / name)

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pyvision.bench.datasets.hugging_face import Remote, parse_remote, samples_in, stream
 from pyvision.bench.datasets.readers import open_samples
-from pyvision.bench.datasets.readers.hugging_face import Remote, parse_remote, samples_in, stream
-from pyvision.bench.datasets.readers.rows import Columns
+from pyvision.bench.datasets.rows import Columns
 from pyvision.errors import ConfigError, ImageError, MissingExtra
 from tests.bench.datasets.readers.files import PNG, write_lines
 
@@ -40,7 +40,7 @@ def test_a_source_names_repository_config_revision_and_split(source: str, remote
 )
 def test_a_source_without_a_commit_is_refused_and_told_where_to_find_it(source: str) -> None:
     with pytest.raises(
-        ConfigError, match=r"`git ls-remote https://huggingface.co/datasets/owner/name HEAD` tells"
+        ConfigError, match=r"`git ls-remote https://huggingface.co/datasets/owner/name HEAD` prints"
     ):
         open_samples(source)
 
@@ -49,7 +49,7 @@ def test_a_source_without_a_commit_is_refused_and_told_where_to_find_it(source: 
     "source", ["hf:", "hf:name", "hf:a/b/c/d@x", "hf:../x@y", "hf:a/b@x:y:z", "hf:a/b c@x"]
 )
 def test_a_source_that_names_nothing_is_refused(source: str) -> None:
-    with pytest.raises(ConfigError, match="is no dataset; write hf:owner/name"):
+    with pytest.raises(ConfigError, match="is not a dataset; write hf:owner/name"):
         open_samples(source)
 
 
@@ -124,7 +124,7 @@ def test_a_question_is_cut_where_its_options_are_repeated() -> None:
     [
         (ROW | {"image": {"bytes": None, "path": "/home/author/1.png"}}, ImageError, "hub: row 1: image"),
         (ROW | {"image": 5}, ImageError, "hub: row 1: image '5': is a int"),
-        (ROW | {"id": "a"}, ConfigError, "the id 'a' stands in"),
+        (ROW | {"id": "a"}, ConfigError, "duplicate id 'a', first used on"),
         (ROW | {"question": None}, ConfigError, "hub: row 1: field 'question' is missing"),
     ],
 )

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pyvision.bench.datasets.readers import open_samples
-from pyvision.bench.datasets.readers.json_lines import read_json_lines
-from pyvision.bench.datasets.readers.rows import Columns
+from pyvision.bench.datasets.rows import Columns
+from pyvision.bench.datasets.tables import read_json_lines
 from pyvision.errors import ConfigError, ImageError
 from tests.bench.datasets.readers.files import complaint, write_lines, write_pictures
 
@@ -85,22 +85,22 @@ def test_other_columns_can_be_named(folder: Path) -> None:
 @pytest.mark.parametrize("name", ["id", "question", "images", "target"])
 def test_a_missing_field_is_named_with_its_line(folder: Path, name: str) -> None:
     broken = {key: value for key, value in ROW.items() if key != name}
-    told = complaint(write_lines(folder / "s.jsonl", ROW | {"id": "first"}, broken))
-    assert "s.jsonl: line 2: " in told
-    assert f"{name!r} is missing" in told
+    message = complaint(write_lines(folder / "s.jsonl", ROW | {"id": "first"}, broken))
+    assert "s.jsonl: line 2: " in message
+    assert f"{name!r} is missing" in message
 
 
 @pytest.mark.parametrize(
     ("line", "what"),
     [
-        (b'{"id": "b", ', "no JSON at column"),
-        (b"[1, 2]", "holds a list; give an object"),
-        (b'{"id": "\xff"}', "no UTF-8 at byte 8"),
+        (b'{"id": "b", ', "invalid JSON at column"),
+        (b"[1, 2]", "holds a list; expected an object"),
+        (b'{"id": "\xff"}', "invalid UTF-8 at byte 8"),
         (b"[" * 100_000, "cannot be read as JSON"),
         (b'{"id": ' + b"1" * 5000 + b"}", "cannot be read as JSON"),
-        (b'{"id": true, "question": "x", "images": [], "target": 1}', "'id' is True; give a text"),
-        (b'{"id": "b", "question": 5, "images": [], "target": 1}', "'question' is 5; give a text"),
-        (b'{"id": "b", "question": "x", "images": [5], "target": 1}', "is a int; give a path"),
+        (b'{"id": true, "question": "x", "images": [], "target": 1}', "'id' is True; expected a text"),
+        (b'{"id": "b", "question": 5, "images": [], "target": 1}', "'question' is 5; expected a text"),
+        (b'{"id": "b", "question": "x", "images": [5], "target": 1}', "is a int; expected a path"),
         (
             b'{"id": "b", "question": "x", "images": [], "target": 1, "choices": 3}',
             "'choices' is 3; give a list",
@@ -111,14 +111,14 @@ def test_a_missing_field_is_named_with_its_line(folder: Path, name: str) -> None
 def test_a_broken_line_is_told_by_its_number(folder: Path, line: bytes, what: str) -> None:
     path = folder / "s.jsonl"
     path.write_bytes(json.dumps(ROW).encode() + b"\n\n" + line + b"\n")
-    told = complaint(path)
-    assert told.startswith(f"{path}: line 3: ")
-    assert what in told
+    message = complaint(path)
+    assert message.startswith(f"{path}: line 3: ")
+    assert what in message
 
 
 def test_an_id_that_comes_again_is_told_with_both_lines(folder: Path) -> None:
-    told = complaint(write_lines(folder / "s.jsonl", ROW, ROW | {"id": "b"}, ROW))
-    assert told.endswith("line 3: the id 'a' stands in line 1 already; give each its own")
+    message = complaint(write_lines(folder / "s.jsonl", ROW, ROW | {"id": "b"}, ROW))
+    assert message.endswith("line 3: duplicate id 'a', first used on line 1; make ids unique")
 
 
 @pytest.mark.parametrize(
@@ -126,13 +126,13 @@ def test_an_id_that_comes_again_is_told_with_both_lines(folder: Path) -> None:
     [
         ("p/none.png", "there is no such file"),
         ("p", "there is no such file"),
-        ("../s.png", "leads out of"),
-        ("p/../../s.png", "leads out of"),
-        ("/etc/passwd", "leads out of"),
+        ("../s.png", "is outside of"),
+        ("p/../../s.png", "is outside of"),
+        ("/etc/passwd", "is outside of"),
         ("a\0b", "there is no such file"),
         ("x" * 5000, "there is no such file"),
-        ("https://example.org/1.png", "a URL is not fetched"),
-        ("data:image/png;base64,A", "is no base64"),
+        ("https://example.org/1.png", "URLs are not fetched"),
+        ("data:image/png;base64,A", "is not valid base64"),
     ],
 )
 def test_a_picture_that_cannot_be_used_is_told_before_it_is_asked_about(
@@ -151,7 +151,7 @@ def test_a_file_named_from_the_folder_it_lies_in_keeps_to_that_folder(
     (sample,) = open_samples(write_lines(Path("s.jsonl"), ROW))
     assert sample.images == (folder / "p/1.png",)
     write_pictures(folder.parent, ["outside.png"])
-    with pytest.raises(ImageError, match="leads out of"):
+    with pytest.raises(ImageError, match="is outside of"):
         list(open_samples(write_lines(Path("s.jsonl"), ROW | {"images": ["../outside.png"]})))
 
 

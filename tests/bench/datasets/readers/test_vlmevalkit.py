@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pyvision.bench.datasets.readers import open_samples
-from pyvision.bench.datasets.readers.vlmevalkit import COLUMNS, read_vlmevalkit
+from pyvision.bench.datasets.vlmevalkit import COLUMNS, read_vlmevalkit
 from pyvision.bench.samples import Sample
 from pyvision.errors import ConfigError, ImageError
 from tests.bench.datasets.readers.files import PICTURE, PNG, complaint, write_pictures, write_table
@@ -85,7 +85,7 @@ def test_a_picture_of_a_row_of_another_split_can_be_referred_to(tmp_path: Path) 
 @pytest.mark.parametrize("name", ["9", "2"])
 def test_a_reference_that_leads_to_no_picture_is_told(tmp_path: Path, name: str) -> None:
     with pytest.raises(
-        ImageError, match=f"line 2: image '{name}' is neither a picture nor the index of a row"
+        ImageError, match=f"line 2: image '{name}' is neither an image nor the index of a row"
     ):
         read(tmp_path, ROW | {"image": name}, ROW | {"index": "2", "image": "1"})
 
@@ -117,7 +117,7 @@ def test_pictures_in_files_lie_beside_the_table_or_where_vlmevalkit_unpacks_them
 
 
 def test_a_path_out_of_the_folder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ImageError, match=r"line 2: image '\.\./a\.png': leads out of"):
+    with pytest.raises(ImageError, match=r"line 2: image '\.\./a\.png': is outside of"):
         read(tmp_path, ROW | {"image": "", "image_path": "../a.png"})
 
 
@@ -134,9 +134,9 @@ def test_a_table_without_any_column_of_pictures_is_refused(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("rows", "what"),
     [
-        ((ROW, ROW), r"line 3: the id '1' stands in line 2 already"),
+        ((ROW, ROW), r"line 3: duplicate id '1', first used on line 2"),
         ((ROW | {"answer": ""},), r"line 2: field 'answer' is missing"),
-        ((ROW | {"image": "!" * 80},), r"line 2: image: is no base64"),
+        ((ROW | {"image": "!" * 80},), r"line 2: image: is not valid base64"),
         ((ROW | {"image": "[" + "x" * 80 + "]"},), r"line 2: field 'image' is .*; give a list"),
     ],
 )

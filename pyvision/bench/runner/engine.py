@@ -1,0 +1,118 @@
+"""The engines that answer samples: threads of this process, or a Ray cluster (`pyvision.bench.runner.ray`)."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, closing, contextmanager
+from queue import Empty, SimpleQueue
+from typing import TypeAlias
+
+from pyvision.bench.runner.answering import Engine, Finished, Job, WorkerContext
+from pyvision.bench.runner.failures import check_sandbox
+from pyvision.bench.runner.plan import Plan
+from pyvision.errors import ConfigError
+from pyvision.solve import Task
+from sandbox import Sandbox
+
+_STOP_S = 5.0  # how long a job may take to end after `stop`; a pending reply of a model cannot be interrupted
+
+Opener: TypeAlias = Callable[[Plan, Task], AbstractContextManager[Engine]]
+
+
+def open_engine(plan: Plan, task: Task) -> AbstractContextManager[Engine]:
+    """The engine that the plan names, after its sandbox has run one cell.
+
+    Raises ConfigError for an unknown engine, sandbox.SandboxError for a sandbox that does not work.
+    """
+    if plan.engine not in ENGINES:
+        raise ConfigError(f"unknown engine {plan.engine!r}; known engines are {', '.join(ENGINES)}")
+    return ENGINES[plan.engine](plan, task)
+
+
+@contextmanager
+def _open_threads(plan: Plan, task: Task) -> Iterator[Engine]:
+    with Sandbox(task.policy, max_sessions=plan.workers) as sandbox:
+        check_sandbox(task, sandbox)
+        with closing(Threads(WorkerContext(task, sandbox, plan.around()), plan.workers)) as engine:
+            yield engine
+
+
+@contextmanager
+def _open_ray(plan: Plan, task: Task) -> Iterator[Engine]:
+    from pyvision.bench.runner.ray import open_ray
+
+    with open_ray(plan) as engine:
+        yield engine
+
+
+ENGINES: Mapping[str, Opener] = {"threads": _open_threads, "ray": _open_ray}
+
+
+class Threads:
+    """`workers` threads over one sandbox and one set of models.
+
+    They are daemon threads: waiting for a model that does not answer cannot keep the process alive.
+    """
+
+    def __init__(self, context: WorkerContext, workers: int) -> None:
+        self._context = context
+        self._workers = workers
+        self._todo: SimpleQueue[Job | None] = SimpleQueue()
+        self._done: SimpleQueue[Finished | None] = SimpleQueue()
+        self._is_draining = False
+        self._stopped_at: float | None = None
+        self._thread_count = 0
+
+    def answer(self, jobs: Iterator[Job]) -> Iterator[Finished]:
+        """Yields jobs as they end."""
+        running = self._take(jobs, self._workers)
+        while running and (finished := self._next()) is not None:
+            running += self._take(jobs, 1) - 1  # before the caller records the other
+            yield finished
+
+    def drain(self) -> None:
+        """Take no more jobs."""
+        self._is_draining = True
+
+    def stop(self) -> None:
+        """End every running episode: kernels are killed at once, pending replies get a few seconds."""
+        self._is_draining = True
+        self._stopped_at = time.monotonic()
+        self._done.put(None)  # wakes `answer`, which waits without a timeout
+        self._context.stop()
+
+    def close(self) -> None:
+        """Let each thread exit after its current job."""
+        for _ in range(self._thread_count):
+            self._todo.put(None)
+        self._thread_count = 0
+
+    def _take(self, jobs: Iterator[Job], most: int) -> int:
+        taken = 0
+        while taken < most and not self._is_draining and (job := next(jobs, None)) is not None:
+            self._todo.put(job)
+            taken += 1
+            if self._thread_count < self._workers:
+                self._thread_count += 1
+                threading.Thread(target=self._work, name=f"sample-{self._thread_count}", daemon=True).start()
+        return taken
+
+    def _next(self) -> Finished | None:
+        """The next job that ended; None when the remaining ones do not end after `stop`."""
+        while True:
+            try:
+                finished = self._done.get(timeout=self._seconds_left())
+            except Empty:
+                return None
+            if finished is not None:
+                return finished
+
+    def _seconds_left(self) -> float | None:
+        stopped_at = self._stopped_at
+        return None if stopped_at is None else max(0.0, stopped_at + _STOP_S - time.monotonic())
+
+    def _work(self) -> None:
+        while (job := self._todo.get()) is not None:
+            self._done.put(self._context.answer(job))

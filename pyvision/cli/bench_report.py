@@ -1,0 +1,233 @@
+"""`pyvision bench report`, `compare` and `audit`: present experiments as Markdown, JSON, or a page with plots."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyvision.cli.flags import add_part
+from pyvision.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pyvision.bench.analysis.compare import Run
+    from pyvision.bench.analysis.document import Document
+    from pyvision.bench.analysis.equal_budget import EqualBudget
+    from pyvision.bench.analysis.read_experiment import Experiment
+
+
+def add_report(parts: argparse._SubParsersAction[Any]) -> None:
+    """Declare `bench report` and its flags."""
+    parser = add_part(
+        parts,
+        "report",
+        "summarise an experiment by category, with confidence intervals and costs",
+        report_experiment,
+    )
+    parser.add_argument("folder", type=Path, metavar="DIR", help="the folder of an experiment")
+    form = _add_form(parser, "the experiment's own")
+    form.add_argument("--markdown", action="store_true", help="print Markdown (the default)")
+    parser.add_argument(
+        "--samples", action="store_true", help="also write a report for each sample; --html links to them"
+    )
+    parser.add_argument(
+        "--plots", type=Path, metavar="DIR", help="also write the plots to this folder as PNG files"
+    )
+
+
+def add_compare(parts: argparse._SubParsersAction[Any]) -> None:
+    """Declare `bench compare` and its flags."""
+    parser = add_part(
+        parts,
+        "compare",
+        "compare experiments over the same samples with the first of them",
+        compare_experiments,
+    )
+    parser.add_argument(
+        "folders",
+        type=Path,
+        nargs="+",
+        metavar="DIR",
+        help="two or more experiments; the first is the baseline",
+    )
+    _add_form(parser, "that of each experiment")
+    parser.add_argument(
+        "--equal-tokens",
+        action="store_true",
+        help="compare at an equal budget: the cheaper experiment of each pair votes over its repeats",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="seed for choosing who votes (default 0)"
+    )
+
+
+def add_audit(parts: argparse._SubParsersAction[Any]) -> None:
+    """Declare `bench audit` and its flags."""
+    parser = add_part(parts, "audit", "measure whether the tools helped, by comparing ablations", audit_tools)
+    parser.add_argument(
+        "ablations",
+        nargs="+",
+        metavar="ABLATION=DIR",
+        help="experiments over the same samples: direct=DIR, tools=DIR, and any of not_run, blank, swapped, oracle",
+    )
+    _add_form(parser, "that of each experiment")
+
+
+def report_experiment(options: argparse.Namespace) -> int:
+    """Read, print or write; returns the exit code."""
+    from pyvision.bench.analysis.markdown import to_markdown
+    from pyvision.bench.analysis.published import references_of
+    from pyvision.bench.analysis.read_experiment import read_experiment
+    from pyvision.bench.analysis.report import report
+
+    experiment = read_experiment(options.folder, options.metric, references=references_of(options.folder))
+    if options.samples:
+        _write_samples(options.folder)
+    if options.plots:
+        _write_plots(_illustrate(experiment), options.plots)
+    if options.html:
+        _write_page(_with_samples(experiment, options.folder, options.html), options.html)
+    elif options.json:
+        print(_report_json(experiment))  # noqa: T201 - the result
+    else:
+        print(to_markdown(report(experiment.results, experiment.subject)), end="")  # noqa: T201 - the result
+    return 0
+
+
+def compare_experiments(options: argparse.Namespace) -> int:
+    """Compare and print or write; returns the exit code."""
+    from pyvision.bench.analysis.compare_report import compare_report, illustrate_comparison
+    from pyvision.bench.analysis.equal_budget import at_equal_tokens
+    from pyvision.bench.analysis.markdown import to_markdown
+    from pyvision.bench.analysis.read_experiment import read_runs
+
+    runs = read_runs(options.folders, options.metric)
+    voters = runs[1:] if options.equal_tokens else ()
+    budgets = [at_equal_tokens(runs[0], run, seed=options.seed) for run in voters]
+    if options.html:
+        _write_page(illustrate_comparison(runs, budgets), options.html)
+    elif options.json:
+        print(_comparison_json(runs, budgets))  # noqa: T201 - the result
+    else:
+        print(to_markdown(compare_report(runs, budgets)), end="")  # noqa: T201 - the result
+    return 0
+
+
+def audit_tools(options: argparse.Namespace) -> int:
+    """Audit and print or write; returns the exit code."""
+    from pyvision.bench.analysis.audit import audit_table
+    from pyvision.bench.analysis.audit_report import audit_report
+    from pyvision.bench.analysis.markdown import to_markdown
+    from pyvision.bench.analysis.read_experiment import check_comparable, read_results
+
+    folders = _ablation_folders(options.ablations)
+    check_comparable(tuple(folders.values()), options.metric)
+    audit = audit_table({name: read_results(folder, options.metric) for name, folder in folders.items()})
+    document = audit_report(audit, f"Audit of {folders['tools'].name}")
+    if options.html:
+        _write_page(document, options.html)
+    elif options.json:
+        print(json.dumps(asdict(audit), ensure_ascii=False))  # noqa: T201 - the result
+    else:
+        print(to_markdown(document), end="")  # noqa: T201 - the result
+    return 0
+
+
+def _add_form(parser: argparse.ArgumentParser, metric: str) -> argparse._MutuallyExclusiveGroup:
+    parser.add_argument(
+        "--metric", metavar="NAME:FLAVOUR", help=f"use the scores of this metric (default: {metric})"
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print a JSON object")
+    form.add_argument("--html", type=Path, metavar="FILE", help="write one HTML file that works offline")
+    return form
+
+
+def _illustrate(experiment: Experiment) -> Document:
+    from pyvision.bench.analysis.illustrate import illustrate_report
+
+    return illustrate_report(experiment.results, experiment.subject)
+
+
+def _with_samples(experiment: Experiment, folder: Path, page: Path) -> Document:
+    from pyvision.bench.analysis.sample_pages import samples_section
+
+    document = _illustrate(experiment)
+    return replace(document, sections=(*document.sections, samples_section(folder, experiment.results, page)))
+
+
+def _write_samples(folder: Path) -> None:
+    from pyvision.bench.analysis.sample_pages import write_sample_pages
+    from pyvision.bench.runner.progress import print_counts
+
+    written = write_sample_pages(folder, watch=print_counts("reports"), tell=_tell)
+    _tell(f"wrote {written} sample reports, as {folder}/runs/*/report.html")
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr)  # noqa: T201 - where progress goes
+
+
+def _report_json(experiment: Experiment) -> str:
+    from pyvision.bench.analysis.summary import summarise
+
+    found = {**asdict(experiment.subject), **asdict(summarise(experiment.results))}
+    return json.dumps(found, ensure_ascii=False, default=str)
+
+
+def _comparison_json(runs: Sequence[Run], budgets: Sequence[EqualBudget]) -> str:
+    from pyvision.bench.analysis.compare import compare, price
+
+    found = {
+        "runs": [{"name": run.name, "records": len(run.results), **asdict(price(run))} for run in runs],
+        "against_the_first": [asdict(compare(runs[0], run)) for run in runs[1:]],
+        "at_equal_tokens": [asdict(each) for each in budgets],
+    }
+    return json.dumps(found, ensure_ascii=False)
+
+
+def _ablation_folders(ablations: Sequence[str]) -> dict[str, Path]:
+    found: dict[str, Path] = {}
+    for name, folder in map(_parse_ablation, ablations):
+        if name in found:
+            raise ConfigError(
+                f"the ablation {name!r} is given twice: {found[name]} and {folder}; leave one out"
+            )
+        found[name] = folder
+    return found
+
+
+def _parse_ablation(text: str) -> tuple[str, Path]:
+    name, equals, folder = text.partition("=")
+    if not equals or not folder:
+        raise ConfigError(f"{text!r} is not ABLATION=DIR, as in tools=runs/bench/mine")
+    return name, Path(folder)
+
+
+def _write_page(document: Document, file: Path) -> None:
+    from pyvision.bench.analysis.page import to_page
+
+    _write(file, to_page(document).encode())
+
+
+def _write_plots(document: Document, folder: Path) -> None:
+    for plot in document.plots:
+        _write(folder / f"{plot.name.lower().replace(' ', '-')}.png", plot.png)
+
+
+def _write(file: Path, data: bytes) -> None:
+    """Write the whole file or nothing. Raises ConfigError."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        part = file.with_name(f"{file.name}.part")
+        part.write_bytes(data)
+        part.replace(file)
+    except OSError as error:
+        raise ConfigError(
+            f"{str(file)!r}: cannot be written ({error.strerror}); choose another path"
+        ) from error
+    _tell(f"wrote {file}")
