@@ -14,9 +14,8 @@ from pyvision.cli.flags import add_part
 from pyvision.errors import ConfigError
 
 if TYPE_CHECKING:
-    from pyvision.bench.analysis.compare import Run
+    from pyvision.bench.analysis.compare import EqualBudget, Run
     from pyvision.bench.analysis.document import Document
-    from pyvision.bench.analysis.equal_budget import EqualBudget
     from pyvision.bench.analysis.read_experiment import Experiment
 
 
@@ -79,9 +78,8 @@ def add_audit(parts: argparse._SubParsersAction[Any]) -> None:
 
 def report_experiment(options: argparse.Namespace) -> int:
     """Read, print or write; returns the exit code."""
-    from pyvision.bench.analysis.markdown import to_markdown
-    from pyvision.bench.analysis.published import references_of
-    from pyvision.bench.analysis.read_experiment import read_experiment
+    from pyvision.bench.analysis.document import to_markdown
+    from pyvision.bench.analysis.read_experiment import read_experiment, references_of
     from pyvision.bench.analysis.report import report
 
     experiment = read_experiment(options.folder, options.metric, references=references_of(options.folder))
@@ -100,9 +98,8 @@ def report_experiment(options: argparse.Namespace) -> int:
 
 def compare_experiments(options: argparse.Namespace) -> int:
     """Compare and print or write; returns the exit code."""
-    from pyvision.bench.analysis.compare_report import compare_report, illustrate_comparison
-    from pyvision.bench.analysis.equal_budget import at_equal_tokens
-    from pyvision.bench.analysis.markdown import to_markdown
+    from pyvision.bench.analysis.compare import at_equal_tokens, compare_report, illustrate_comparison
+    from pyvision.bench.analysis.document import to_markdown
     from pyvision.bench.analysis.read_experiment import read_runs
 
     runs = read_runs(options.folders, options.metric)
@@ -119,9 +116,8 @@ def compare_experiments(options: argparse.Namespace) -> int:
 
 def audit_tools(options: argparse.Namespace) -> int:
     """Audit and print or write; returns the exit code."""
-    from pyvision.bench.analysis.audit import audit_table
-    from pyvision.bench.analysis.audit_report import audit_report
-    from pyvision.bench.analysis.markdown import to_markdown
+    from pyvision.bench.analysis.audit import audit_report, audit_table
+    from pyvision.bench.analysis.document import to_markdown
     from pyvision.bench.analysis.read_experiment import check_comparable, read_results
 
     folders = _ablation_folders(options.ablations)
@@ -148,20 +144,20 @@ def _add_form(parser: argparse.ArgumentParser, metric: str) -> argparse._Mutuall
 
 
 def _illustrate(experiment: Experiment) -> Document:
-    from pyvision.bench.analysis.illustrate import illustrate_report
+    from pyvision.bench.analysis.report import illustrate_report
 
     return illustrate_report(experiment.results, experiment.subject)
 
 
 def _with_samples(experiment: Experiment, folder: Path, page: Path) -> Document:
-    from pyvision.bench.analysis.sample_pages import samples_section
+    from pyvision.bench.analysis.report import samples_section
 
     document = _illustrate(experiment)
     return replace(document, sections=(*document.sections, samples_section(folder, experiment.results, page)))
 
 
 def _write_samples(folder: Path) -> None:
-    from pyvision.bench.analysis.sample_pages import write_sample_pages
+    from pyvision.bench.analysis.report import write_sample_pages
     from pyvision.bench.runner.progress import print_counts
 
     written = write_sample_pages(folder, watch=print_counts("reports"), tell=_tell)
@@ -209,7 +205,7 @@ def _parse_ablation(text: str) -> tuple[str, Path]:
 
 
 def _write_page(document: Document, file: Path) -> None:
-    from pyvision.bench.analysis.page import to_page
+    from pyvision.bench.analysis.document import to_page
 
     _write(file, to_page(document).encode())
 

@@ -150,10 +150,10 @@ def _run_plan(options: argparse.Namespace) -> ExperimentResult:
 
 def _run_judged(options: argparse.Namespace) -> ExperimentResult:
     """Grade by rules during the run and by the judge at its end; the judge is checked before any sample is answered."""
-    from pyvision.bench.regrading import judge_run, ready_judge
+    from pyvision.bench.regrading import judge_run, open_checked_judge
     from pyvision.bench.runner.progress import print_counts
 
-    with ready_judge(options.judge) as judge:
+    with open_checked_judge(options.judge) as judge:
         ran = _run_plan(options)
         if not ran.was_stopped:
             judge_run(ran.folder, None, judge, workers=options.workers, watch=print_counts("judged"))
@@ -179,14 +179,14 @@ def _read_result(folder: Path) -> dict[str, Any]:
 
 
 def _format_result(found: dict[str, Any]) -> str:
-    from pyvision.bench.grading import JUDGE, in_words
+    from pyvision.bench.grading import JUDGE, describe_metric
 
     accuracy = "nothing scored" if found["accuracy"] is None else f"{found['accuracy']:.4f}"
     judged = (f"judged: {found['judged']}",) if JUDGE in (found["metric"] or "") else ()
     unscored = ", ".join(f"{reason} {count}" for reason, count in found["unscored"].items()) or "none"
     return " · ".join(
         (
-            f"{accuracy} over {found['scored']} by {in_words(found['metric'])}",
+            f"{accuracy} over {found['scored']} by {describe_metric(found['metric'])}",
             *judged,
             f"unscored: {unscored}",
             f"without a cell: {found['without_cells']}",

@@ -74,7 +74,7 @@ def pack(options: argparse.Namespace) -> int:
 
 def train(options: argparse.Namespace) -> int:
     """Train a model; returns the exit code."""
-    from pyvision.config.model_config import with_options
+    from pyvision.agent.strategy import with_options
     from pyvision.experiments.vdebugger_training import recipe
     from pyvision.experiments.vdebugger_training.fine_tuning import train as train_model
     from pyvision.experiments.vdebugger_training.json_lines import read

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import shlex
 from contextlib import closing
@@ -12,15 +11,13 @@ from typing import Any
 import pytest
 
 from pyvision.bench.experiment import configuration, model_name_of, reproduce_command, reproduce_requirements
-from pyvision.cli.bench import run as bench_run
 
 SET = ("synthetic/lines", "--count", "5", "--seed", "3", "--model", "offline")
 
 
 def fingerprint(arguments: list[str]) -> dict[str, Any]:
-    parser = argparse.ArgumentParser()
-    bench_run.add_arguments(parser)
-    plan = bench_run.plan_of(parser.parse_args(arguments))
+    command = ["bench", "run", *arguments]
+    plan = plan_of(_parser(command).parse_args(command))
     task = plan.task()
     with closing(task):
         return configuration(plan, task)

@@ -119,7 +119,9 @@ def test_a_timeout_is_reported_with_the_fate_of_the_variables(state: str, expect
 
 
 def test_a_dead_kernel_is_reported_and_the_next_cell_runs() -> None:
-    scripted = EpisodeHarness([cell("a"), cell("b"), ANSWER], [CellResult("died", state="lost"), printed("7")])
+    scripted = EpisodeHarness(
+        [cell("a"), cell("b"), ANSWER], [CellResult("died", state="lost"), printed("7")]
+    )
     assert scripted.solve(CodeLoop()).text == "7"
     assert "kernel was restarted" in scripted.request_text(1)
     assert scripted.sandbox.cells == ["a", "b"]

@@ -25,7 +25,7 @@ from typing import Any, Self
 from pyvision.bench.experiment import differences
 from pyvision.bench.runner.answering import Finished, Job
 from pyvision.bench.samples import Score
-from pyvision.bench.schema import (
+from pyvision.bench.store import (
     DATABASE,
     FORMAT,
     PICTURES,
@@ -35,17 +35,18 @@ from pyvision.bench.schema import (
     SCHEMA,
     SCORE_COLUMNS,
     VERSION,
+    Store,
     add_score_columns,
+    explain_errors,
     put,
     put_if_new,
     record_row,
     sample_row,
     score_row,
 )
-from pyvision.bench.store import Store, explain_errors
 from pyvision.errors import ConfigError, RunFolderError
 from pyvision.events import Event, RunStarted
-from pyvision.text.redaction import Redactor
+from pyvision.text.sanitize import Redactor
 from pyvision.trajectory import IMAGES, TrajectoryWriter, picture_file
 
 _SURROGATE = re.compile("[\ud800-\udfff]")

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import shlex
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -25,18 +23,16 @@ from pyvision.bench.experiment import MODEL_FILE, reproduce_command
 from pyvision.bench.runner import run
 from pyvision.bench.runner.recorder import Recorder
 from pyvision.bench.samples import Sample, Score
-from pyvision.cli.bench import audit, compare, report
-from pyvision.cli.bench import run as bench_run
 from pyvision.errors import ConfigError
 from pyvision.trajectory import EVENTS
 from tests.bench.analysis.experiments import CONFIGURATION, SHOWING, write_experiment
 from tests.bench.runs import Knowing, Quiet, a_plan, a_sample, made, source_of
 
 
-def call(command: Any, *arguments: str | Path) -> int:
-    parser = argparse.ArgumentParser()
-    command.add_arguments(parser)
-    return int(command.run(parser.parse_args([str(word) for word in arguments])))
+def call(command: str, *arguments: str | Path) -> int:
+    line = ["bench", command, *map(str, arguments)]
+    options = _parser(line).parse_args(line)
+    return int(options.call(options))
 
 
 def test_an_experiment_is_read_with_its_scores_and_the_tools_of_its_cells(tmp_path: Path) -> None:
@@ -101,9 +97,7 @@ def test_the_command_to_run_it_again_is_one_that_bench_run_takes() -> None:
         "policy": {"cell_timeout_s": 30.0},
     }
     arguments = shlex.split(reproduce_command(configuration))
-    parser = argparse.ArgumentParser()
-    bench_run.add_arguments(parser)
-    options = parser.parse_args(arguments[5:])
+    options = _parser(arguments[3:]).parse_args(arguments[3:])
     assert arguments[:5] == ["python", "-m", "pyvision", "bench", "run"]
     assert (options.dataset, options.count, options.seed, options.limit) == ("synthetic/lines", 4, 7, 9)
     assert (options.config, options.repeat, options.set) == (
@@ -124,7 +118,7 @@ def test_a_name_with_spaces_or_quotes_stays_one_word() -> None:
 
 
 def test_report_prints_markdown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert call(report, write_experiment(tmp_path, [1, 0])) == 0
+    assert call("report", write_experiment(tmp_path, [1, 0])) == 0
     text = capsys.readouterr().out
     assert "## Accuracy" in text
     assert "python -m pyvision bench run synthetic/lines --count 4 --seed 7" in text
@@ -134,7 +128,7 @@ def test_report_lists_published_results_of_the_dataset(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     row = {"dataset": {"kind": "file", "name": "vstar", "source": "VStarBench.tsv"}}
-    call(report, write_experiment(tmp_path, [1, 0], configuration=row))
+    call("report", write_experiment(tmp_path, [1, 0], configuration=row))
     text = " ".join(capsys.readouterr().out.split())
     assert "75.9: PyVision, GPT-4.1 (PyVision, arXiv 2507.07998, Table 2)" in text
     assert "83.4" in text  # the share of basic image processing in its Figure 9
@@ -147,7 +141,7 @@ def test_an_unknown_dataset_has_no_published_results(tmp_path: Path) -> None:
 
 
 def test_report_prints_one_json_object(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    call(report, write_experiment(tmp_path, [1, 0, None]), "--json")
+    call("report", write_experiment(tmp_path, [1, 0, None]), "--json")
     found = json.loads(capsys.readouterr().out)
     assert (found["n"], found["unscored"], found["accuracy"]["value"]) == (3, 1, 0.5)
     assert found["tools"]["kinds"]["crop"] == 3
@@ -159,7 +153,7 @@ def test_report_writes_a_page_and_plots(tmp_path: Path) -> None:
         tmp_path / "out" / "r.html",
         tmp_path / "plots",
     )
-    call(report, folder, "--html", page, "--plots", plots)
+    call("report", folder, "--html", page, "--plots", plots)
     assert page.read_text().count("data:image/png;base64,") == 2
     assert sorted(each.name for each in plots.iterdir()) == ["accuracy.png", "tools.png"]
 
@@ -167,23 +161,23 @@ def test_report_writes_a_page_and_plots(tmp_path: Path) -> None:
 def test_a_page_that_cannot_be_written_is_one_line_of_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ConfigError, match=r"r\.html.*cannot be written"):
-        call(report, write_experiment(tmp_path / "x", [1]), "--html", tmp_path / "file" / "r.html")
+        call("report", write_experiment(tmp_path / "x", [1]), "--html", tmp_path / "file" / "r.html")
 
 
 def test_compare_prints_pairs_and_equal_budget(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cheap = write_experiment(tmp_path / "cheap", [1, 0, 1, 0], repeats=3, input_tokens=100)
     dear = write_experiment(tmp_path / "dear", [1, 1, 1, 1], input_tokens=300)
-    assert call(compare, dear, cheap, "--equal-tokens") == 0
+    assert call("compare", dear, cheap, "--equal-tokens") == 0
     text = capsys.readouterr().out
     assert "majority of 3 answers" in " ".join(text.split())
-    call(compare, dear, cheap, "--json")
+    call("compare", dear, cheap, "--json")
     found = json.loads(capsys.readouterr().out)
     assert found["against_the_first"][0]["difference"]["value"] == -0.5
 
 
 def test_compare_writes_a_page_with_a_plot(tmp_path: Path) -> None:
     folders = [write_experiment(tmp_path / name, [1, 0], input_tokens=9) for name in ("a", "b")]
-    call(compare, *folders, "--html", tmp_path / "c.html")
+    call("compare", *folders, "--html", tmp_path / "c.html")
     assert "data:image/png;base64," in (tmp_path / "c.html").read_text()
 
 
@@ -192,29 +186,29 @@ def test_audit_prints_what_the_tools_did(tmp_path: Path, capsys: pytest.CaptureF
     tools = write_experiment(tmp_path / "t", [1, 1, 1, 0])
     blank = write_experiment(tmp_path / "b", [1, 1, 0, 0])
     arguments = [f"direct={direct}", f"tools={tools}", f"blank={blank}"]
-    call(audit, *arguments)
+    call("audit", *arguments)
     assert "solved only with tools" in capsys.readouterr().out
-    call(audit, *arguments, "--json")
+    call("audit", *arguments, "--json")
     found = {each["key"]: each for each in json.loads(capsys.readouterr().out)["findings"]}
     assert found["only_with_tools"]["estimate"]["value"] == 0.5
     assert found["blank"]["estimate"]["value"] == pytest.approx(2 / 3)
-    call(audit, *arguments, "--html", str(tmp_path / "a.html"))
+    call("audit", *arguments, "--html", str(tmp_path / "a.html"))
     assert "<table>" in (tmp_path / "a.html").read_text()
 
 
 def test_an_ablation_that_is_given_twice_is_an_error() -> None:
     with pytest.raises(ConfigError, match="'blank' is given twice: x and y"):
-        call(audit, "blank=x", "blank=y")
+        call("audit", "blank=x", "blank=y")
 
 
 def test_an_ablation_without_a_folder_is_an_error() -> None:
-    with pytest.raises(ConfigError, match="'tools' is not ARM=DIR"):
-        call(audit, "tools")
+    with pytest.raises(ConfigError, match="'tools' is not ABLATION=DIR"):
+        call("audit", "tools")
 
 
 def test_the_report_agrees_with_the_runner(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run.run(a_plan(tmp_path, made(6), Knowing({1: "\\boxed{A}"})), Quiet())
-    call(report, tmp_path, "--json")
+    call("report", tmp_path, "--json")
     found = json.loads(capsys.readouterr().out)
     assert (found["n"], found["accuracy"]["value"]) == (6, pytest.approx(5 / 6))
     assert found["spending"]["input_tokens"] == 60
@@ -240,19 +234,19 @@ def test_runs_over_other_samples_are_not_compared_nor_audited(tmp_path: Path) ->
     with pytest.raises(ConfigError, match="sample 'sample 0' is not the same question in"):
         read_runs(folders)
     with pytest.raises(ConfigError, match="sample 'sample 0' is not the same question in"):
-        call(audit, f"direct={folders[0]}", f"tools={folders[1]}")
+        call("audit", f"direct={folders[0]}", f"tools={folders[1]}")
 
 
 def test_an_equal_budget_of_no_tokens_is_refused(tmp_path: Path) -> None:
     folders = [write_experiment(tmp_path / name, [1, 0]) for name in ("a", "b")]
     with pytest.raises(ConfigError, match="spent no tokens"):
-        call(compare, *folders, "--equal-tokens")
+        call("compare", *folders, "--equal-tokens")
 
 
 def test_failures_with_one_reason_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = source_of(*(a_sample(number, target={"no": "letter"}) for number in range(3)))
     run.run(a_plan(tmp_path, source, Knowing()), Quiet())
-    call(report, tmp_path)
+    call("report", tmp_path)
     lines = [line for line in capsys.readouterr().out.splitlines() if "the metric failed" in line]
     assert len(lines) == 1
     assert lines[0].startswith("- 3: the metric failed: ")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from html.parser import HTMLParser
 from pathlib import Path
@@ -13,7 +12,6 @@ import pytest
 from pyvision.bench.analysis.document import Document, Section, Table, to_markdown, to_page
 from pyvision.bench.analysis.read_experiment import read_results
 from pyvision.bench.analysis.report import REPORT, samples_section, write_sample_pages
-from pyvision.cli.bench import report
 from pyvision.trajectory import EVENTS
 from tests.bench.analysis.experiments import write_experiment
 
@@ -34,9 +32,7 @@ def links_in(page: str) -> list[str]:
 
 
 def call(*arguments: str | Path) -> None:
-    parser = argparse.ArgumentParser()
-    report.add_arguments(parser)
-    assert report.run(parser.parse_args([str(word) for word in arguments])) == 0
+    assert main(["bench", "report", *map(str, arguments)]) == 0
 
 
 def test_the_page_links_to_the_report_of_each_sample(tmp_path: Path) -> None:

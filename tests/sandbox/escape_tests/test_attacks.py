@@ -96,7 +96,10 @@ def test_an_attack_is_contained(in_sandbox: Verdicts, limits_sessions: bool, att
 
 def test_a_later_session_finds_nothing_where_a_watchdog_limits_memory() -> None:
     policy = replace(_POLICY, session_memory="watchdog")  # it refuses more system calls than cgroups need
-    with SandboxPool(policy) as containers, Runner(containers.open_session, policy.interrupt_grace_s) as runner:
+    with (
+        SandboxPool(policy) as containers,
+        Runner(containers.open_session, policy.interrupt_grace_s) as runner,
+    ):
         verdicts = {each.id: runner.run(each) for each in _ALL if each.topic == "leaks" and each.sessions > 1}
     assert {name: verdict.evidence for name, verdict in verdicts.items() if not verdict.contained} == {}
 
