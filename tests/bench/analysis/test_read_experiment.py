@@ -23,6 +23,7 @@ from pyvision.bench.experiment import MODEL_FILE, reproduce_command
 from pyvision.bench.runner import run
 from pyvision.bench.runner.recorder import Recorder
 from pyvision.bench.samples import Sample, Score
+from pyvision.cli.main import _parser
 from pyvision.errors import ConfigError
 from pyvision.trajectory import EVENTS
 from tests.bench.analysis.experiments import CONFIGURATION, SHOWING, write_experiment

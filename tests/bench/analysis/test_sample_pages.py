@@ -12,6 +12,7 @@ import pytest
 from pyvision.bench.analysis.document import Document, Section, Table, to_markdown, to_page
 from pyvision.bench.analysis.read_experiment import read_results
 from pyvision.bench.analysis.report import REPORT, samples_section, write_sample_pages
+from pyvision.cli import main
 from pyvision.trajectory import EVENTS
 from tests.bench.analysis.experiments import write_experiment
 
