@@ -5,11 +5,11 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyvision.offline.findings import Finding, finding_in
+from pyvision.offline.conversation import Finding, parse_finding
 
 
 def test_the_last_result_line_counts() -> None:
-    finding = finding_in('RESULT {"count": 1}\nnoise\n RESULT {"count": 2, "confident": true} \nmore')
+    finding = parse_finding('RESULT {"count": 1}\nnoise\n RESULT {"count": 2, "confident": true} \nmore')
     assert finding is not None
     assert finding.whole("count") == 2
     assert finding.confident
@@ -17,7 +17,7 @@ def test_the_last_result_line_counts() -> None:
 
 def test_output_without_a_result_gives_nothing() -> None:
     for output in ("", "RESULT", "RESULT {", "RESULT {count: 1}", "RESULT [1]", 'a RESULT {"count": 1}'):
-        assert finding_in(output) is None
+        assert parse_finding(output) is None
 
 
 def test_a_value_of_another_kind_gives_nothing() -> None:
@@ -39,8 +39,8 @@ def test_only_true_is_confident() -> None:
 
 @given(st.text())
 def test_no_output_raises(output: str) -> None:
-    finding_in(output)
-    finding_in(f"RESULT {{{output}}}")
+    parse_finding(output)
+    parse_finding(f"RESULT {{{output}}}")
 
 
 VALUES = st.text() | st.lists(st.text() | st.integers(), max_size=3)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyvision.offline.passages import find_extract
+from pyvision.offline.avis_roles import find_extract
 
 LAKE = """Knowledge: [
   Title: Lake Anra

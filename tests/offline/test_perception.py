@@ -121,7 +121,7 @@ def test_other_questions_are_declined(question: str) -> None:
 
 
 def test_things_of_a_photograph_are_not_counted() -> None:
-    with pytest.raises(ToolError, match="no simple drawing"):
+    with pytest.raises(ToolError, match="not a simple drawing"):
         answer("How many circles are there?", photograph())
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyvision.offline.vdebugger_roles import programming_reply
+from pyvision.offline.vdebugger_roles import find_program_reply
 from pyvision.types import Message, Text
 
 VQA, BOX = "def execute_command(image) -> str:", "def execute_command(image) -> ImagePatch:"
@@ -16,7 +16,7 @@ LIST, PAIR = "def execute_command(image_list) -> str:", "def execute_command(ima
 
 
 def said(text: str) -> str:
-    reply = programming_reply((Message("user", (Text(text),)),))
+    reply = find_program_reply((Message("user", (Text(text),)),))
     assert reply is not None
     return reply.text
 
@@ -97,8 +97,8 @@ def test_blocks_are_judged_by_their_numbers() -> None:
 
 @given(st.text(max_size=200))
 def test_other_talks_are_left_to_others(text: str) -> None:
-    assert programming_reply((Message("user", (Text(text),)),)) is None
-    assert programming_reply(()) is None
+    assert find_program_reply((Message("user", (Text(text),)),)) is None
+    assert find_program_reply(()) is None
 
 
 @given(

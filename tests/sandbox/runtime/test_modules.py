@@ -73,9 +73,10 @@ def test_the_path_of_the_folder_on_the_host_is_not_visible(session: Session, fol
 
 def test_without_isolation_the_folder_is_imported_where_it_lies(folder: Path) -> None:
     policy = Policy(isolation="none", modules=(str(folder),))
-    with Sandbox(policy) as sandbox, pytest.warns(UserWarning, match="without isolation"):
-        session = sandbox.open({})
-        code = "import sys; sys.dont_write_bytecode = True\nfrom numbers_of_ours import file\nprint(file)"
+    code = "import sys; sys.dont_write_bytecode = True\nfrom numbers_of_ours import file\nprint(file)"
+    with Sandbox(policy) as sandbox:
+        with pytest.warns(UserWarning, match="without isolation"):
+            session = sandbox.open({})
         assert str(folder) in session.run(code).text
 
 
