@@ -7,7 +7,7 @@ import pytest
 from pyvision.offline.model import find_plan
 from pyvision.offline.wording import read_question
 
-TAKEN = {
+QUESTIONS = {
     "size": (
         "What is the size of the picture?",
         "how wide is this image in pixels?",
@@ -65,7 +65,7 @@ TAKEN = {
     ),
     "text": ("What text is in the image?", "Read the text.", "What does the sign say?"),
 }
-NOT_TAKEN = (
+NOT_QUESTIONS = (
     "What breed is the dog?",
     "How many dogs are in the image?",
     "How many red circles are to the left of the square?",
@@ -85,7 +85,7 @@ NOT_TAKEN = (
 
 
 @pytest.mark.parametrize(
-    ("template", "question"), [(name, text) for name, texts in TAKEN.items() for text in texts]
+    ("template", "question"), [(name, text) for name, texts in QUESTIONS.items() for text in texts]
 )
 def test_a_question_goes_to_the_family_that_can_measure_it(template: str, question: str) -> None:
     plan = find_plan(read_question(question, images=1))
@@ -93,8 +93,8 @@ def test_a_question_goes_to_the_family_that_can_measure_it(template: str, questi
     assert plan.cells[0].template == template
 
 
-@pytest.mark.parametrize("question", NOT_TAKEN)
-def test_a_question_that_rules_cannot_answer_is_left_alone(question: str) -> None:
+@pytest.mark.parametrize("question", NOT_QUESTIONS)
+def test_a_question_that_rules_cannot_answer_gets_no_plan(question: str) -> None:
     assert find_plan(read_question(question, images=1)) is None
 
 
@@ -115,7 +115,7 @@ def test_a_comparison_needs_exactly_two_images(question: str) -> None:
     assert find_plan(read_question(question, images=3)) is None
 
 
-def test_the_image_that_the_question_names_is_looked_at() -> None:
+def test_the_image_that_the_question_names_is_used() -> None:
     for question in ("How many circles are in the second image?", "Count the circles in image 2."):
         plan = find_plan(read_question(question, images=2))
         assert plan is not None
@@ -126,5 +126,5 @@ def test_one_of_several_images_must_be_named() -> None:
     assert find_plan(read_question("How many circles are there?", images=2)) is None
 
 
-def test_an_image_that_does_not_exist_is_not_looked_at() -> None:
+def test_an_image_that_does_not_exist_gets_no_plan() -> None:
     assert find_plan(read_question("How many circles are in the third image?", images=2)) is None

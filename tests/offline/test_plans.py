@@ -14,11 +14,11 @@ from pyvision.offline.modules import FOLDER, pyvision_offline
 from pyvision.offline.plans import Cell
 from pyvision.offline.wording import read_question
 from pyvision.text import prompts
-from tests.offline.test_choice import TAKEN
+from tests.offline.test_choice import QUESTIONS
 
 CELLS = {
     cell.template: cell
-    for questions in TAKEN.values()
+    for questions in QUESTIONS.values()
     for question in questions
     if (plan := find_plan(read_question(question, images=1))) is not None
     for cell in plan.cells

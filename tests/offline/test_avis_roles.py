@@ -30,5 +30,5 @@ def test_a_sentence_of_the_right_passage_gives_what_is_asked_for(question: str, 
     assert found.answer.split()[: len(answer.split())] == answer.split()
 
 
-def test_a_question_whose_words_stand_nowhere_has_no_answer() -> None:
+def test_a_question_without_a_shared_word_has_no_answer() -> None:
     assert find_extract("Which currency is used there?", LAKE) is None
