@@ -13,9 +13,7 @@ from pyvision.errors import PromptError
 from pyvision.text import prompts
 
 FOLDER = data_folder("prompts")
-NAMES = sorted(
-    str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*") if path.suffix in (".md", ".txt")
-)
+NAMES = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*") if path.suffix in (".md", ".txt"))
 CELLS = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*.py"))
 
 
