@@ -167,12 +167,13 @@ def prepare(  # noqa: PLR0913 - each is one thing that a person may choose
     built = build_tools(chosen.tools, tools or {}, is_offline=is_offline)
     _check_needs(chosen, built)
     question = Question(text.strip(), tuple(pictures.read(image) for image in images))
+    uses_offline = any(resolved.is_offline for resolved in resolved_models.values())
     return Task(
         question,
         chosen,
         {role: resolved.model for role, resolved in resolved_models.items()},
         limits,
-        policy,
+        offer_offline_modules(policy) if uses_offline else policy,
         run_config,
         secrets=_secrets(*resolved_models.values(), *built.values()),
         accepts={role: resolved.accepts for role, resolved in resolved_models.items()},
@@ -183,6 +184,13 @@ def prepare(  # noqa: PLR0913 - each is one thing that a person may choose
         ),
         resolved_models=tuple(resolved_models.values()),
     )
+
+
+def offer_offline_modules(policy: Policy) -> Policy:
+    """The same policy for a sandbox in which cells of the offline model can run: they import a package of ours."""
+    from pyvision.offline.modules import FOLDER
+
+    return policy if FOLDER in policy.modules else replace(policy, modules=(*policy.modules, FOLDER))
 
 
 def solve(

@@ -3,7 +3,8 @@
 SandboxError
 ├── IsolationError    this machine cannot isolate the guest: bubblewrap or user namespaces are missing, or nothing can
 │                     limit the memory of a session
-├── InterpreterError  `Policy.python` is not a Python interpreter, or lacks what a kernel needs
+├── InterpreterError  `Policy.python` is not a Python interpreter, or lacks what a kernel needs;
+│                     or a folder of `Policy.modules` does not exist
 ├── KernelStartError  the container was built, but no kernel started in it within `Policy.start_timeout_s`
 ├── SandboxBusy       no session became free within `Sandbox(acquire_timeout_s=…)`
 ├── ImageError        an image handed to `open` or `define` cannot be read or decoded
@@ -22,7 +23,7 @@ class IsolationError(SandboxError):
 
 
 class InterpreterError(SandboxError):
-    """`Policy.python` is not a Python interpreter, or lacks what a kernel needs."""
+    """`Policy.python` or `Policy.modules` does not name what a kernel can use."""
 
 
 class KernelStartError(SandboxError):

@@ -16,6 +16,7 @@ class Policy:
     isolation: `bwrap` uses bubblewrap. `none` runs cells with all rights of the caller, and warns.
     python: another interpreter for the cells, with ipykernel, matplotlib, numpy and pillow in its environment.
     preload: modules to import once for all sessions, so that importing them in a cell takes no time.
+    modules: folders of Python modules that cells may import. They are mounted read-only, and searched last.
     seed: of random, of numpy's global generator and of hashes, in 0 … 2**32 - 1: every kernel draws the same numbers
     and iterates over its sets in the same order. None: unpredictable. `numpy.random.default_rng()` without a seed
     is unpredictable in any case.
@@ -28,6 +29,7 @@ class Policy:
     isolation: Literal["bwrap", "none"] = "bwrap"
     python: str | None = None
     preload: tuple[str, ...] = ()
+    modules: tuple[str, ...] = ()
     seed: int | None = 0
     cell_timeout_s: float = 30.0
     interrupt_grace_s: float = 1.5  # between the interrupt and the kill

@@ -40,5 +40,10 @@ class RunConfig:
             "roles": {role: dict(model) for role, model in self.roles.items()},
             "tools": dict(self.tools),
             "limits": asdict(self.limits),
-            "policy": asdict(self.policy),
+            "policy": _describe_policy(self.policy),
         }
+
+
+def _describe_policy(policy: Policy) -> dict[str, Any]:
+    """Its fields; `modules` only if there are any, so that experiments of earlier versions can be resumed."""
+    return {name: value for name, value in asdict(policy).items() if name != "modules" or value}

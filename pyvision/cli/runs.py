@@ -181,7 +181,7 @@ def _continue(recorded: Run, fork: Fork, options: argparse.Namespace) -> int:
     from pyvision.events import Event
     from pyvision.runs.replay import fork_task, with_figures
     from pyvision.runs.replay.fork import read_tools
-    from pyvision.solve import solve
+    from pyvision.solve import offer_offline_modules, solve
     from pyvision.trajectory import TrajectoryWriter
     from sandbox import Sandbox
 
@@ -201,7 +201,7 @@ def _continue(recorded: Run, fork: Fork, options: argparse.Namespace) -> int:
     }
     with (
         task,
-        Sandbox(task.policy) as plain_sandbox,
+        Sandbox(offer_offline_modules(task.policy)) as plain_sandbox,
         TrajectoryWriter(folder, setup, secrets=task.secrets) as trajectory,
         Progress(folder) as progress,
     ):

@@ -18,6 +18,7 @@ from pyvision.demo.settings import Settings
 from pyvision.demo.uploads import UploadLimits
 from pyvision.errors import ConfigError, MissingExtra
 from pyvision.runs.report.code import highlight, styles_of
+from pyvision.solve import offer_offline_modules
 from sandbox import Policy, Sandbox
 
 _HERE = Path(__file__).parent
@@ -60,7 +61,7 @@ class Demo:
         _port(serving.host, serving.port)  # refused before anything is started
         os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"  # read when gradio loads
         self._settings = Settings(serving.models, serving.config, serving.limits)
-        self._sandbox = Sandbox(serving.policy, spare=1, max_sessions=serving.kernels)
+        self._sandbox = Sandbox(offer_offline_modules(serving.policy), spare=1, max_sessions=serving.kernels)
         self._sessions = SessionRegistry(
             self._sandbox, serving.out.resolve(), _address(serving.prefix), serving.idle_s
         )

@@ -1,4 +1,4 @@
-"""The embedded rule-based reasoner: answers simple questions about drawings without a key or a network."""
+"""The rule-based model: answers simple questions about drawings without a key or a network."""
 
 from pyvision.offline.model import Offline
 

@@ -1,30 +1,30 @@
-"""Answer a conversation by rules: choose a family by the wording, ask for cells, read what they print.
+"""The rule-based model: choose a plan by the wording of the question, write cells, and read what they report.
 
-Covered: the questions of `families/`, about drawings more than about photographs. Not covered: everything
-that needs to know what things are. It reads text only and holds no state: the conversation says how far it has come.
+Covered: the questions of `families/`, mostly about drawings. Not covered: everything that requires recognizing objects.
+It reads text only and holds no state: all it needs to know is in the conversation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from pyvision.models.streaming import in_one_piece, truncate_at_stop
+from pyvision.models.stop_sequences import cut_at_stop
+from pyvision.models.streaming import in_one_piece
 from pyvision.offline.avis_roles import find_avis_reply
-from pyvision.offline.choice import FAMILIES, plan_for
-from pyvision.offline.conversation import ParsedConversation, parse_conversation
-from pyvision.offline.findings import finding_in
-from pyvision.offline.plans import Cell, Found, Undecided, next_step
-from pyvision.offline.vdebugger_roles import programming_reply
-from pyvision.offline.wording import read_question
+from pyvision.offline.conversation import ParsedConversation, parse_conversation, parse_finding
+from pyvision.offline.families import images, lines, shapes
+from pyvision.offline.plans import Cell, Found, Plan, Undecided, next_step
+from pyvision.offline.vdebugger_roles import find_program_reply
+from pyvision.offline.wording import ParsedQuestion, read_question
 from pyvision.text import prompts
 from pyvision.types import Message, Reply, Sampling
 
 
 @dataclass(frozen=True, slots=True)
 class Offline:
-    """The Model that needs no key and no network; what it cannot do it declines (`finish` is `refusal`)."""
+    """The Model that needs no key and no network. It declines what it cannot do: `finish` is `refusal`."""
 
     is_offline: ClassVar[bool] = True
 
@@ -34,50 +34,77 @@ class Offline:
 
     def complete(self, messages: Sequence[Message], sampling: Sampling) -> Reply:
         """One reply to the whole conversation; never fails."""
-        if (played := find_avis_reply(messages)) is not None:
-            return truncate_at_stop(Reply(played), sampling.stop)
-        program = programming_reply(messages)
-        if program is not None:
+        if (text := find_avis_reply(messages)) is not None:
+            return cut_at_stop(Reply(text), sampling.stop)
+        if (program := find_program_reply(messages)) is not None:
             return program
         conversation = parse_conversation(messages)
-        match _next(conversation):
+        match _choose_step(conversation):
             case Cell(thought=thought, code=code):
-                return truncate_at_stop(
+                return cut_at_stop(
                     Reply(f"{thought}\n<code>\n```python\n{code}\n```\n</code>"), sampling.stop
                 )
             case Found(sentence, answer):
-                return truncate_at_stop(
+                return cut_at_stop(
                     Reply(f"{sentence}\n<answer>\n\\boxed{{{answer}}}\n</answer>"), sampling.stop
                 )
             case Undecided(reason):
-                return _refusal(reason)
+                return _decline(reason)
 
     def stream(self, messages: Sequence[Message], sampling: Sampling) -> Iterator[str | Reply]:
         """The same reply, its text in one piece."""
-        return in_one_piece(self.complete(messages, sampling))
+        yield from in_one_piece(self.complete(messages, sampling))
 
     def close(self) -> None:
         """Nothing is open."""
 
 
-def _next(conversation: ParsedConversation) -> Cell | Found | Undecided:
-    asked = read_question(conversation.question, conversation.images)
+def find_plan(question: ParsedQuestion) -> Plan | None:
+    """The plan of the first family that fits the question, or None."""
+    return next((plan for family in FAMILIES if (plan := family.plan(question)) is not None), None)
+
+
+def _choose_step(conversation: ParsedConversation) -> Cell | Found | Undecided:
+    question = read_question(conversation.question, conversation.images)
     if not conversation.can_run:
-        return Undecided("it can look at a picture only by running code, and this way of asking runs none")
+        return Undecided("it examines images by running code, and this strategy runs none")
     if not conversation.images:
-        return Undecided("there is no image to look at")
-    plan = plan_for(asked)
+        return Undecided("there is no image")
+    plan = find_plan(question)
     if plan is None:
-        unclear = " or does not say which image it means" if asked.images > 1 else ""
-        return Undecided(f"the question fits none of its rules{unclear}")
+        unclear = " or does not say which image it means" if question.images > 1 else ""
+        return Undecided(f"the question matches none of its rules{unclear}")
     step = next_step(
-        plan, [finding_in(output) for output in conversation.outputs], last_turn=conversation.last_turn
+        plan, [parse_finding(output) for output in conversation.outputs], last_turn=conversation.last_turn
     )
-    if isinstance(step, Cell):  # a plan counts the images of its question
+    if isinstance(step, Cell):  # plans number the images of their question from 0
         return replace(step, images=tuple(conversation.numbers[image] for image in step.images))
     return step
 
 
-def _refusal(reason: str) -> Reply:
+def _decline(reason: str) -> Reply:
     families = ", ".join(family.about for family in FAMILIES)
     return Reply(prompts.render("offline/declined.md", reason=reason, families=families), finish="refusal")
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A kind of question: what it is about, and the plan for a question if it is of that kind."""
+
+    about: str
+    plan: Callable[[ParsedQuestion], Plan | None]
+
+
+FAMILIES = (  # the first whose wording fits a question answers it
+    Family("the size of an image", images.plan_size),
+    Family("differences between two images", images.plan_difference),
+    Family("rows and columns of a table", lines.plan_table),
+    Family("touching or overlapping circles", shapes.plan_contact),
+    Family("paths of one colour between lettered stations", lines.plan_paths),
+    Family("intersections of two lines", lines.plan_crossings),
+    Family("nested squares", shapes.plan_squares),
+    Family("overlapping circles and polygons", shapes.plan_overlapping),
+    Family("counting by colour and shape", shapes.plan_objects),
+    Family("colours", images.plan_colours),
+    Family("reading text", images.plan_text),
+)

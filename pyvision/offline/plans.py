@@ -1,4 +1,4 @@
-"""What a family makes of a question: cells to run one after another, and how to read their findings."""
+"""A plan for a question: cells to run one after another, and how to read what they report."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from pyvision.offline.findings import Finding
-from pyvision.offline.pieces import collect_needed
+from pyvision.offline.conversation import Finding
 from pyvision.text import prompts
 
 Value: TypeAlias = "str | int | float | tuple[Value, ...] | None"
@@ -15,23 +14,24 @@ Value: TypeAlias = "str | int | float | tuple[Value, ...] | None"
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One method: the shared pieces and the template that make up its code, and their parameters."""
+    """One method: a template of prompts/offline and its variables. images: the k of each `image_clue_k`."""
 
     thought: str
     template: str
-    common: tuple[str, ...]
     images: tuple[int, ...] = (0,)
-    settings: Mapping[str, Value] = field(default_factory=dict)
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def code(self) -> str:
-        """Whole Python source: images and parameters first, so that the cell runs by itself."""
-        names = [f"image_clue_{index}" for index in self.images]
-        pictures = f"picture = {names[0]}" if len(names) == 1 else f"pictures = [{', '.join(names)}]"
-        settings = [f"{name} = {value!r}" for name, value in self.settings.items()]
-        shared = "\n\n".join(prompts.load(f"offline/common/{piece}.py") for piece in ("report", *self.common))
-        method = prompts.load(f"offline/{self.template}.py").strip()
-        return "\n\n".join(["\n".join([pictures, *settings]), collect_needed(shared, method), method])
+        """A complete program, which imports what it needs from `pyvision_offline`."""
+        names = (f"image_clue_{number}" for number in self.images)
+        images = dict(zip(("image", "other_image"), names, strict=False))
+        return prompts.render(f"offline/{self.template}.txt", **images, **self.variables)
+
+
+def format_literal(value: Value) -> str:
+    """The value as Python source. No string of ours holds a quotation mark."""
+    return repr(value).replace("'", '"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """The cells ran, and what they show does not decide the question."""
+    """The question cannot be answered from what the cells reported."""
 
     reason: str
 
@@ -54,27 +54,27 @@ Conclude: TypeAlias = Callable[[Finding], Found | None]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`conclude` turns the findings of any of the cells into an answer, or None where they hold none."""
+    """`conclude` turns the findings of any of its cells into an answer, or None if they contain none."""
 
     cells: tuple[Cell, ...]
     conclude: Conclude
 
 
 def next_step(plan: Plan, findings: Sequence[Finding | None], *, last_turn: bool) -> Cell | Found | Undecided:
-    """Answer as soon as a cell is sure, else try the next method; two that agree are sure together."""
-    used = findings[: len(plan.cells)]
-    drawn = [(finding, plan.conclude(finding)) for finding in used if finding is not None]
-    for finding, found in drawn:
+    """Answer as soon as a cell is confident; else try the next method. Two methods that agree are believed as well."""
+    findings = findings[: len(plan.cells)]
+    results = [(finding, plan.conclude(finding)) for finding in findings if finding is not None]
+    for finding, found in results:
         if found and finding.confident:
             return found
-    unsure = [found for _, found in drawn if found]
-    if len(used) < len(plan.cells) and not last_turn:
-        return plan.cells[len(used)]
-    agreed = [found for found in unsure if sum(other.answer == found.answer for other in unsure) > 1]
-    return agreed[-1] if agreed else Undecided(_reason(drawn, unsure))
+    unsure = [found for _, found in results if found]
+    if len(findings) < len(plan.cells) and not last_turn:
+        return plan.cells[len(findings)]
+    repeated = [found for found in unsure if sum(other.answer == found.answer for other in unsure) > 1]
+    return repeated[-1] if repeated else Undecided(_find_reason(results, unsure))
 
 
-def _reason(drawn: Sequence[tuple[Finding, Found | None]], unsure: Sequence[Found]) -> str:
-    reasons = [finding.why for finding, _ in drawn if finding.why]
+def _find_reason(results: Sequence[tuple[Finding, Found | None]], unsure: Sequence[Found]) -> str:
+    reasons = [finding.why for finding, _ in results if finding.why]
     measured = f" (measured, but not sure: {', '.join(found.answer for found in unsure)})" if unsure else ""
     return (reasons[-1] if reasons else "the cells gave no usable measurement") + measured

@@ -1,7 +1,7 @@
-"""The roles of a visual program by rules: a coder of templates, a critic of exceptions, a refiner that simplifies.
+"""The roles of VDebugger by rules: the coder fills in templates, the critic reports exceptions, the refiner simplifies.
 
-Covered: questions for a number, a colour, whether there is one, which there are more of, and where one is. Anything
-else is asked as it is. The prompts are known by how they end; the pictures are not looked at.
+Covered: questions for a number, a colour, whether there is one, which there are more of, and where one is. Other
+questions are passed to `simple_query` unchanged. Prompts are recognized by their last lines; images are not used.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LARGEST = re.compile(r"(?:largest|biggest) (?P<what>.+)")
 _LEFTMOST = re.compile(r"(?:leftmost (?P<one>.+)|(?P<two>.+) (?:farthest|furthest|most) (?:to )?left)")
 
 
-def programming_reply(messages: Sequence[Message]) -> Reply | None:
+def find_program_reply(messages: Sequence[Message]) -> Reply | None:
     """The reply to a prompt about a visual program, or None to any other."""
     text = messages[-1].text if messages else ""
     task = _TASK.search(text)
@@ -57,7 +57,7 @@ def _judge_by_block(case: re.Match[str]) -> Reply:
 
 
 def _refine(case: re.Match[str]) -> Reply:
-    """The template after the one that was tried; the last one has nothing after it."""
+    """The template after the one that was tried, or the last one again."""
     program = _MARKS.sub("", case["program"])
     signature = next((line for line in program.splitlines() if line.startswith("def ")), "")
     templates = _templates(case["question"], signature)
@@ -104,7 +104,7 @@ def _fence(program: str) -> str:
 
 
 def _templates(question: str, signature: str) -> list[str]:
-    """Programs for a question, the plainest last."""
+    """Programs for a question, the simplest last."""
     if "image_dict" in signature or "image_list" in signature:
         bodies = _of_several(question, "image_dict.values()" if "image_dict" in signature else "image_list")
     elif "ImagePatch" in signature.partition("->")[2]:
@@ -161,7 +161,7 @@ def _of_a_place(question: str) -> list[str]:
 
 
 def _of_several(question: str, images: str) -> list[str]:
-    """Numbers of all images are added up; else each is asked, and they agree or all their answers are told."""
+    """Add up the numbers of all images; ask other questions about each, and list the answers if they differ."""
     asked = read_question(question.removeprefix("Is the statement true? "), 1)
     answers = (
         f"answers = [ImagePatch(image).simple_query({question!r}) for image in {images}]\n"
@@ -176,12 +176,12 @@ def _of_several(question: str, images: str) -> list[str]:
     ]
 
 
-def _singular(words: str) -> str:
-    """`red circles` as `red circle`; what is not recognised stays."""
+def _singular(plural: str) -> str:
+    """`red circles` as `red circle`; words with other endings stay."""
     for ending, other in (("shes", "sh"), ("xes", "x"), ("ies", "y"), ("ss", "ss"), ("s", "")):
-        if words.endswith(ending):
-            return words.removesuffix(ending) + other
-    return words
+        if plural.endswith(ending):
+            return plural.removesuffix(ending) + other
+    return plural
 
 
 def _variable(name: str) -> str:

@@ -25,13 +25,14 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.errors import IsolationError
-from sandbox.isolation.interpreter import Interpreter, font_lists
+from sandbox.isolation.interpreter import Interpreter, check_modules, font_lists
 from sandbox.policy import MIB, Policy
 
 GUEST = Path(__file__).parents[1] / "guest"
 IMAGES_FOLDER = "/opt/room/images"
 WORK_FOLDER = "/tmp/work"
 _GUEST_FOLDER = "/opt/room/guest"
+_MODULES_FOLDER = "/opt/room/modules"
 _SESSIONS_FOLDER = "/opt/room/sessions"
 _TREE = "/opt/room/tree"  # what all containers share, assembled once
 _FONTS_FOLDER = "/tmp/.matplotlib"  # its font list is read-only, the rest is writable
@@ -115,6 +116,12 @@ class Confinement:
         """The bubblewrap arguments that mount this image folder in the container of a session."""
         return ["--ro-bind", f"{_SESSIONS_FOLDER}/{images.name}", IMAGES_FOLDER]
 
+    def module_folders(self) -> tuple[str, ...]:
+        """The paths at which a session finds the folders of `Policy.modules`."""
+        if self.policy.isolation == "none":
+            return self.policy.modules
+        return tuple(mount.target for mount in self._module_mounts())
+
     def _outer_container(self, mounts: Iterable[Mount], uid: int) -> list[str]:
         """The arguments for the system, the interpreter, these mounts, and the tree that the containers mount.
 
@@ -159,7 +166,12 @@ class Confinement:
     def _shared_mounts(self) -> tuple[Mount, ...]:
         """The mounts that zygote and containers share, at the same paths."""
         folders = (Mount(Path(folder), folder) for folder in self.interpreter.folders)
-        return (*folders, *(Mount(path, f"{_FONTS_FOLDER}/{path.name}") for path in self.fonts))
+        fonts = (Mount(path, f"{_FONTS_FOLDER}/{path.name}") for path in self.fonts)
+        return (*folders, *fonts, *self._module_mounts())
+
+    def _module_mounts(self) -> tuple[Mount, ...]:
+        folders = enumerate(self.policy.modules)
+        return tuple(Mount(Path(folder), f"{_MODULES_FOLDER}/{number}") for number, folder in folders)
 
     def environment(self) -> dict[str, str]:
         """The whole environment of zygote and guest."""
@@ -223,6 +235,7 @@ def move_to_high_fd(descriptor: int) -> int:
 def find_confinement(policy: Policy) -> Confinement:
     """Find how to isolate on this machine, and test it once. Raises IsolationError."""
     interpreter = Interpreter.of(policy.python) if policy.python else Interpreter.current()
+    check_modules(policy.modules)
     fonts = font_lists(interpreter)
     if policy.isolation == "none":
         return Confinement("", None, policy, interpreter, fonts)

@@ -65,6 +65,13 @@ class Interpreter:
         )
 
 
+def check_modules(folders: Iterable[str]) -> None:
+    """Raises InterpreterError for a folder of `Policy.modules` that cannot be mounted."""
+    for folder in folders:
+        if not Path(folder).is_absolute() or not Path(folder).is_dir():
+            raise InterpreterError(f"Policy.modules: {folder!r} is not the absolute path of a folder")
+
+
 def _query(python: str) -> dict[str, Any]:
     command = [python, "-I", "-c", _QUERY, *_NEEDED]
     try:

@@ -3,10 +3,10 @@
 Only jupyter_client loads it, by the entry point that `kernel.json` names; a Sandbox never does.
 
 Covered: the same containers as those of a Sandbox (isolation/bubblewrap.py), with these fields of Policy:
-isolation, python, preload, start_timeout_s, memory_bytes, processes, cpus, open_files, file_bytes, disk_bytes,
-disk_files and figure_pixels. Not covered: how long a cell runs and how much it prints, which are the client's to
-limit; what a browser does with the HTML and JavaScript of an output; the files beside a notebook, which its kernel
-cannot see.
+isolation, python, preload, modules, start_timeout_s, memory_bytes, processes, cpus, open_files, file_bytes,
+disk_bytes, disk_files and figure_pixels. Not covered: how long a cell runs and how much it prints, which are the
+client's to limit; what a browser does with the HTML and JavaScript of an output; the files beside a notebook, which its
+kernel cannot see.
 """
 
 from __future__ import annotations

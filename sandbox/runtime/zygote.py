@@ -198,7 +198,7 @@ def _build_setup(confinement: Confinement) -> dict[str, Any]:
     is_isolated = policy.isolation == "bwrap"
     programs = filter_programs(is_measured=confinement.is_measured) if is_isolated else ()
     return {
-        "packages": confinement.interpreter.packages,
+        "packages": (*confinement.interpreter.packages, *confinement.module_folders()),
         "preload": policy.preload,
         "figure_pixels": policy.figure_pixels,
         "figure_bytes": policy.figure_bytes,

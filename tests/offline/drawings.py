@@ -27,7 +27,7 @@ _FINE = 4  # drawn this much larger and reduced, so that edges are smooth
 
 
 def page(width: int, height: int, paper: RGB = PAPERS[0]) -> tuple[Image, ImageDraw]:
-    """A large empty page and its pen; positions are given in pixels of the finished picture times `_FINE`."""
+    """A large empty page and its pen; positions are given in pixels of the finish picture times `_FINE`."""
     from PIL import Image as ImageModule
     from PIL import ImageDraw as DrawModule
 
@@ -35,7 +35,7 @@ def page(width: int, height: int, paper: RGB = PAPERS[0]) -> tuple[Image, ImageD
     return image, DrawModule.Draw(image)
 
 
-def finished(image: Image) -> Image:
+def finish(image: Image) -> Image:
     """The page reduced to its size, with smooth edges."""
     from PIL import Image as ImageModule
 
@@ -109,7 +109,7 @@ def chain(seed: int, sides: int) -> tuple[Image, int]:
             disc(pen, x, y, radius, line=inks[k], width=width)
         else:
             polygon(pen, corners(x, y, radius, sides), line=inks[k], width=width)
-    return finished(image), count
+    return finish(image), count
 
 
 def nest(seed: int) -> tuple[Image, int]:
@@ -129,10 +129,10 @@ def nest(seed: int) -> tuple[Image, int]:
             y + u * math.sin(turn + math.pi / 4) + v * math.cos(turn + math.pi / 4),
         )
         radius = smaller
-    return finished(image), count
+    return finish(image), count
 
 
-def scattered(seed: int) -> tuple[Image, list[tuple[str, str]]]:
+def scatter(seed: int) -> tuple[Image, list[tuple[str, str]]]:
     """Filled shapes of several colours that stand apart; the truth is (colour, shape) for each."""
     chance = random.Random(seed)
     width, height = chance.randint(300, 900), chance.randint(300, 900)
@@ -152,11 +152,11 @@ def scattered(seed: int) -> tuple[Image, list[tuple[str, str]]]:
             chance.choice(("circle", "triangle", "square", "pentagon", "hexagon", "star")),
         )
         truth.append((name, shape))
-        filled_shape(pen, shape, (x, y, radius), INKS[name], turn=chance.uniform(0, 6))
-    return finished(image), truth
+        draw_shape(pen, shape, (x, y, radius), INKS[name], turn=chance.uniform(0, 6))
+    return finish(image), truth
 
 
-def filled_shape(
+def draw_shape(
     pen: ImageDraw, shape: str, place: tuple[float, float, float], ink: RGB, *, turn: float = 0.0
 ) -> None:
     """One filled shape; its place is x, y and the radius of the circle around it."""
@@ -195,7 +195,7 @@ def table(seed: int) -> tuple[Image, tuple[int, int]]:
                 word = chance.choice(("apple", "door", "kite", "moon", "37", "x"))
                 at = ((margin + (c + 0.2) * wide) * _FINE, (margin + (r + 0.3) * high) * _FINE)
                 pen.text(at, word, fill=ink, font_size=13 * _FINE)
-    return finished(image), (rows, columns)
+    return finish(image), (rows, columns)
 
 
 def two_discs(seed: int, gap: float, *, colours: int = 2) -> Image:
@@ -210,4 +210,4 @@ def two_discs(seed: int, gap: float, *, colours: int = 2) -> Image:
     for sign, radius, ink in ((1, one, inks[0]), (-1, other, inks[0 if colours == 1 else 1])):
         shift = sign * reach + (other - one) / 2
         disc(pen, side / 2 + shift * math.cos(angle), side / 2 + shift * math.sin(angle), radius, fill=ink)
-    return finished(image)
+    return finish(image)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pyvision.offline import Offline
@@ -66,6 +68,7 @@ def run_cell(code: str, pictures: Sequence[Image]) -> str:
     from PIL import Image as ImageModule
 
     names: dict[str, Any] = {"np": np, "plt": plt, "Image": ImageModule}
+    sys.modules["pyvision_offline"] = import_module("pyvision.offline.modules.pyvision_offline")
     names |= {f"image_clue_{index}": picture.convert("RGB") for index, picture in enumerate(pictures)}
     printed = io.StringIO()
     with redirect_stdout(printed):

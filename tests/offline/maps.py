@@ -7,7 +7,7 @@ import random
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from tests.offline.drawings import INKS, PAPERS, contrasting, finished, page, stroke
+from tests.offline.drawings import INKS, PAPERS, contrasting, finish, page, stroke
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -50,7 +50,7 @@ def subway(seed: int) -> tuple[Image, dict[tuple[str, str], int]]:
     )
     for letter, (x, y) in zip(letters, places, strict=True):
         pen.text((x * 4, y * 4), letter, fill=(0, 0, 0), font=_bold(step * 1.1 * 4), anchor="mm")
-    return finished(image), truth
+    return finish(image), truth
 
 
 def _bold(size: float) -> FreeTypeFont:
@@ -107,4 +107,4 @@ def two_lines(seed: int) -> tuple[Image, tuple[str, str], int]:
     for name, ys in zip(names, (one, other), strict=True):
         stroke(pen, list(zip(xs, ys, strict=True)), INKS[name], width)
     crossings = sum(a * b < 0 for a, b in pairwise(gaps))
-    return finished(image), (names[0], names[1]), crossings
+    return finish(image), (names[0], names[1]), crossings

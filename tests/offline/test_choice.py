@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pyvision.offline.choice import plan_for
+from pyvision.offline.model import find_plan
 from pyvision.offline.wording import read_question
 
-TAKEN = {
+QUESTIONS = {
     "size": (
         "What is the size of the picture?",
         "how wide is this image in pixels?",
@@ -16,7 +16,7 @@ TAKEN = {
         "Is the image portrait or landscape?",
         "How big is the picture?",
     ),
-    "table": (
+    "ruled_table": (
         "How many rows and columns are in the table? Answer as (rows, columns).",
         "Count the rows in the grid.",
         "number of columns",
@@ -24,7 +24,7 @@ TAKEN = {
         "In the image, how many rows are there?",
         "What is the size of the table?",
     ),
-    "discs": (
+    "gap": (
         "Are the two circles touching? Answer Yes or No.",
         "Do the circles touch each other?",
         "Do the red circle and the blue circle overlap?",
@@ -37,12 +37,12 @@ TAKEN = {
         "Count the routes between station B and station D.",
         "Which colour is the path from A to B?",
     ),
-    "intersections": (
+    "crossings": (
         "How many times do the blue and red lines intersect?",
         "How often do the two lines cross each other?",
         "How many intersections are there between the green line and the red line?",
     ),
-    "blobs": (
+    "objects": (
         "How many squares are in the image?",
         "Count the circles in the image.",
         "How many red triangles are there?",
@@ -65,7 +65,7 @@ TAKEN = {
     ),
     "text": ("What text is in the image?", "Read the text.", "What does the sign say?"),
 }
-NOT_TAKEN = (
+NOT_QUESTIONS = (
     "What breed is the dog?",
     "How many dogs are in the image?",
     "How many red circles are to the left of the square?",
@@ -85,17 +85,17 @@ NOT_TAKEN = (
 
 
 @pytest.mark.parametrize(
-    ("template", "question"), [(name, text) for name, texts in TAKEN.items() for text in texts]
+    ("template", "question"), [(name, text) for name, texts in QUESTIONS.items() for text in texts]
 )
 def test_a_question_goes_to_the_family_that_can_measure_it(template: str, question: str) -> None:
-    plan = plan_for(read_question(question, images=1))
+    plan = find_plan(read_question(question, images=1))
     assert plan is not None
     assert plan.cells[0].template == template
 
 
-@pytest.mark.parametrize("question", NOT_TAKEN)
-def test_a_question_that_rules_cannot_answer_is_left_alone(question: str) -> None:
-    assert plan_for(read_question(question, images=1)) is None
+@pytest.mark.parametrize("question", NOT_QUESTIONS)
+def test_a_question_that_rules_cannot_answer_gets_no_plan(question: str) -> None:
+    assert find_plan(read_question(question, images=1)) is None
 
 
 @pytest.mark.parametrize(
@@ -110,21 +110,21 @@ def test_a_question_that_rules_cannot_answer_is_left_alone(question: str) -> Non
     ],
 )
 def test_a_comparison_needs_exactly_two_images(question: str) -> None:
-    assert plan_for(read_question(question, images=2)) is not None
-    assert plan_for(read_question(question, images=1)) is None
-    assert plan_for(read_question(question, images=3)) is None
+    assert find_plan(read_question(question, images=2)) is not None
+    assert find_plan(read_question(question, images=1)) is None
+    assert find_plan(read_question(question, images=3)) is None
 
 
-def test_the_image_that_the_question_names_is_looked_at() -> None:
+def test_the_image_that_the_question_names_is_used() -> None:
     for question in ("How many circles are in the second image?", "Count the circles in image 2."):
-        plan = plan_for(read_question(question, images=2))
+        plan = find_plan(read_question(question, images=2))
         assert plan is not None
         assert plan.cells[0].images == (1,)
 
 
 def test_one_of_several_images_must_be_named() -> None:
-    assert plan_for(read_question("How many circles are there?", images=2)) is None
+    assert find_plan(read_question("How many circles are there?", images=2)) is None
 
 
-def test_an_image_that_does_not_exist_is_not_looked_at() -> None:
-    assert plan_for(read_question("How many circles are in the third image?", images=2)) is None
+def test_an_image_that_does_not_exist_gets_no_plan() -> None:
+    assert find_plan(read_question("How many circles are in the third image?", images=2)) is None

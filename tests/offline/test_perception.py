@@ -1,4 +1,4 @@
-"""The embedded rules see colours and simple shapes, and decline what they do not see."""
+"""The offline rules find colours and simple shapes, and decline everything else."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 PICTURE = two_circles_and_a_square()
 
 
-def found(text: str, picture: Picture = PICTURE) -> list[str]:
+def find_labels(text: str, picture: Picture = PICTURE) -> list[str]:
     observation = tools.detect("")(ToolRequest(text, picture), nobody)
     return sorted(box["label"] for box in observation.data["boxes"])
 
@@ -39,7 +39,7 @@ def scores(*texts: str, picture: Picture = PICTURE) -> list[float]:
     return [float(score) for score in observation.data["scores"]]
 
 
-def test_things_are_found_where_they_are() -> None:
+def test_objects_are_found_where_they_are() -> None:
     (box,) = tools.detect("")(ToolRequest("blue square", PICTURE), nobody).data["boxes"]
     assert [box[edge] for edge in ("left", "top", "right", "bottom")] == pytest.approx(
         [90, 100, 130, 140], abs=1
@@ -58,28 +58,28 @@ def test_things_are_found_where_they_are() -> None:
         ("ring", []),
     ],
 )
-def test_words_choose_among_the_things(text: str, labels: list[str]) -> None:
-    assert found(text) == labels
+def test_a_description_selects_objects(text: str, labels: list[str]) -> None:
+    assert find_labels(text) == labels
 
 
-def test_rings_and_lines_are_told_from_discs_and_bars() -> None:
+def test_rings_differ_from_discs() -> None:
     def draw(page: ImageDraw.ImageDraw) -> None:
         page.ellipse((10, 10, 70, 70), outline="red", width=8)
         page.line((100, 20, 220, 140), fill="green", width=4)
         page.line((20, 150, 90, 150), fill="blue", width=3)
 
     picture = drawn(draw)
-    assert found("ring", picture) == ["red ring"]
-    assert found("lines", picture) == ["blue line", "green line"]
+    assert find_labels("ring", picture) == ["red ring"]
+    assert find_labels("lines", picture) == ["blue line", "green line"]
 
 
-def test_an_animal_is_declined_and_another_provider_named() -> None:
+def test_an_animal_is_declined_with_another_provider() -> None:
     with pytest.raises(ToolError, match=r"not 'black dog'; .* --tool detect=model"):
-        found("black dog")
+        find_labels("black dog")
 
 
-def test_a_photograph_is_parted_into_regions_of_one_colour() -> None:
-    assert found("object", photograph()) == ["blue region", "green region"]
+def test_a_photograph_is_separated_into_regions_of_one_colour() -> None:
+    assert find_labels("object", photograph()) == ["blue region", "green region"]
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_simple_questions_are_answered(question: str, expected: str) -> None:
     assert answer(question) == expected
 
 
-def test_what_is_cut_out_of_a_picture_is_seen_as_well() -> None:
+def test_a_crop_can_be_asked_about() -> None:
     patch = crop(PICTURE, (80, 90, 140, 150))
     assert answer("What color is this?", patch) == "blue"
     assert answer("Is this a circle?", patch) == "no"
@@ -120,8 +120,8 @@ def test_other_questions_are_declined(question: str) -> None:
         answer(question)
 
 
-def test_things_of_a_photograph_are_not_counted() -> None:
-    with pytest.raises(ToolError, match="no simple drawing"):
+def test_objects_in_a_photograph_are_not_counted() -> None:
+    with pytest.raises(ToolError, match="not a simple drawing"):
         answer("How many circles are there?", photograph())
 
 
@@ -153,7 +153,7 @@ def test_what_stands_lower_counts_as_nearer() -> None:
     assert at(50, 50) < at(140, 50)  # a thing stands before the ground beside it
 
 
-def test_a_caption_counts_what_is_drawn_and_reads_what_is_written() -> None:
+def test_a_caption_contains_objects_with_the_text() -> None:
     assert tools.caption("")(ToolRequest(picture=PICTURE), nobody).text == (
         "A drawing on a white background with 2 red circles and 1 blue square."
     )
@@ -178,9 +178,9 @@ def test_knowledge_is_declined() -> None:
         tools.llm_qa("")(ToolRequest("Who wrote Faust?"), nobody)
 
 
-def test_the_examples_are_seen_as_they_are() -> None:
+def test_the_examples_are_described_correctly() -> None:
     shapes, lake = read(EXAMPLES / "shapes.png"), read(EXAMPLES / "lake.jpg")
-    assert len(found("red circle", shapes)) == 4
+    assert len(find_labels("red circle", shapes)) == 4
     assert answer("How many triangles are there?", shapes) == "2"
     assert answer("What colour is the sky?", lake) == "blue"
-    assert set(found("object", lake)) == {"blue region", "grey region", "purple region"}
+    assert set(find_labels("object", lake)) == {"blue region", "grey region", "purple region"}

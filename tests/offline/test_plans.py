@@ -1,58 +1,72 @@
-"""Cells are whole programs, and every family's cells can be built."""
+"""Cells are short programs that import what they need, and every template belongs to a family."""
 
 from __future__ import annotations
 
 import ast
+import sys
+from pathlib import Path
 
 import pytest
 
-from pyvision.config.files import data_folder
-from pyvision.offline.choice import plan_for
+from pyvision.config.data_folders import data_folder
+from pyvision.offline.model import find_plan
+from pyvision.offline.modules import FOLDER, pyvision_offline
 from pyvision.offline.plans import Cell
 from pyvision.offline.wording import read_question
 from pyvision.text import prompts
-from tests.offline.test_choice import TAKEN
+from tests.offline.test_choice import QUESTIONS
 
 CELLS = {
     cell.template: cell
-    for questions in TAKEN.values()
+    for questions in QUESTIONS.values()
     for question in questions
-    if (plan := plan_for(read_question(question, images=1))) is not None
+    if (plan := find_plan(read_question(question, images=1))) is not None
     for cell in plan.cells
 }
 
 
+CELLS["difference"] = Cell("", "difference", (0, 1))
+
+
+def read_imports(code: str) -> list[ast.ImportFrom]:
+    return [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.ImportFrom)]
+
+
 @pytest.mark.parametrize("name", sorted(CELLS))
-def test_a_cell_is_valid_python_that_ends_with_its_report(name: str) -> None:
-    tree = ast.parse(CELLS[name].code)
+def test_a_cell_is_short(name: str) -> None:
+    assert len(CELLS[name].code.splitlines()) <= 15
+
+
+@pytest.mark.parametrize("name", sorted(CELLS))
+def test_a_cell_ends_with_its_report(name: str) -> None:
+    last = ast.parse(CELLS[name].code).body[-1]
+    assert ast.unparse(last).startswith("report(")
+
+
+@pytest.mark.parametrize("name", sorted(CELLS))
+def test_a_cell_imports_only_what_the_package_offers(name: str) -> None:
+    (line,) = read_imports(CELLS[name].code)
+    assert line.module == "pyvision_offline"
+    assert {alias.name for alias in line.names} <= set(pyvision_offline.__all__)
+
+
+@pytest.mark.parametrize("path", sorted(Path(FOLDER).rglob("*.py")), ids=lambda path: path.name)
+def test_the_package_of_the_cells_needs_nothing_but_numpy_matplotlib_and_pillow(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
     names = {
-        node.func.id
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and not node.level
     }
-    assert "report" in names
-
-
-@pytest.mark.parametrize("name", sorted(CELLS))
-def test_a_cell_needs_nothing_but_numpy_matplotlib_and_pillow(name: str) -> None:
-    imported = {
-        (node.module or "").split(".")[0]
-        if isinstance(node, ast.ImportFrom)
-        else node.names[0].name.split(".")[0]
-        for node in ast.walk(ast.parse(CELLS[name].code))
-        if isinstance(node, ast.Import | ast.ImportFrom)
-    }
-    own = {"importlib", "shutil", "subprocess", "tempfile"} if name == "text" else set()
-    assert imported <= {"colorsys", "json", "math", "pathlib", "matplotlib", "numpy", "PIL"} | own
+    names |= {each.name for node in ast.walk(tree) if isinstance(node, ast.Import) for each in node.names}
+    packages = {name.split(".")[0] for name in names}
+    assert packages <= sys.stdlib_module_names | {"matplotlib", "numpy", "PIL"}
 
 
 def test_every_template_belongs_to_a_family() -> None:
-    files = {path.stem for path in (data_folder("prompts") / "offline").glob("*.py")}
-    assert files == set(CELLS) | {"difference"}
+    assert {path.stem for path in (data_folder("prompts") / "offline").glob("*.txt")} == set(CELLS)
 
 
-def test_several_images_come_as_a_list() -> None:
-    assert Cell("", "difference", (), (0, 1)).code.startswith("pictures = [image_clue_0, image_clue_1]\n")
+def test_a_comparison_gets_both_images() -> None:
+    assert "compare_images(image_clue_0, image_clue_1)" in CELLS["difference"].code
 
 
 def test_the_declining_text_renders() -> None:

@@ -1,4 +1,4 @@
-"""The embedded model plays coder, critic and refiner of visual programs by rules."""
+"""The offline model is coder, critic and refiner of visual programs by rules."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyvision.offline.vdebugger_roles import programming_reply
+from pyvision.offline.vdebugger_roles import find_program_reply
 from pyvision.types import Message, Text
 
 VQA, BOX = "def execute_command(image) -> str:", "def execute_command(image) -> ImagePatch:"
 LIST, PAIR = "def execute_command(image_list) -> str:", "def execute_command(image_dict) -> str:"
 
 
-def said(text: str) -> str:
-    reply = programming_reply((Message("user", (Text(text),)),))
+def reply_to(text: str) -> str:
+    reply = find_program_reply((Message("user", (Text(text),)),))
     assert reply is not None
     return reply.text
 
 
-def coded(question: str, signature: str = VQA) -> str:
-    reply = said(f"Write it.\n\n# Given an image: {question}\n{signature}")
+def write_program(question: str, signature: str = VQA) -> str:
+    reply = reply_to(f"Write it.\n\n# Given an image: {question}\n{signature}")
     program = reply.removeprefix("```python\n").removesuffix("\n```")
     ast.parse(program)
     return program
@@ -43,7 +43,7 @@ PROGRAMS = {
 
 @pytest.mark.parametrize("question", PROGRAMS)
 def test_the_wording_of_a_question_chooses_its_program(question: str) -> None:
-    assert PROGRAMS[question] in coded(question)
+    assert PROGRAMS[question] in write_program(question)
 
 
 @pytest.mark.parametrize(
@@ -56,18 +56,21 @@ def test_the_wording_of_a_question_chooses_its_program(question: str) -> None:
     ],
 )
 def test_every_form_has_programs(question: str, signature: str, part: str) -> None:
-    assert part in coded(question, signature)
+    assert part in write_program(question, signature)
 
 
 def test_the_critic_accepts_a_program_that_returned_something() -> None:
-    assert said(f"{case(coded('How many cups are there?'), '3', 'return 4')}\n\n# Program is") == "right"
+    assert (
+        reply_to(f"{case(write_program('How many cups are there?'), '3', 'return 4')}\n\n# Program is")
+        == "right"
+    )
 
 
 def test_the_critic_marks_the_line_that_raised() -> None:
     trace = (
         "line         3     x\nexception    3     x\nException:..... NameError: x\nCall ended by exception"
     )
-    reply = said(f"{case(coded('How many cups are there?'), 'None', trace)}\n\n# Program is")
+    reply = reply_to(f"{case(write_program('How many cups are there?'), 'None', trace)}\n\n# Program is")
     assert reply.startswith("wrong\ndef")
     assert "    <<<BUG>>>cup_patches = image_patch.find('cup')<<<BUG/>>>\n" in reply
 
@@ -76,29 +79,29 @@ def test_the_critic_marks_the_line_that_raised() -> None:
     ("result", "trace"), [("None", "return       3     x"), ("None", "Compile Error"), ("", "x")]
 )
 def test_the_critic_rejects_a_program_without_a_result(result: str, trace: str) -> None:
-    reply = said(f"{case(coded('How many cups are there?'), result, trace)}\n\n# Program is")
+    reply = reply_to(f"{case(write_program('How many cups are there?'), result, trace)}\n\n# Program is")
     assert reply.startswith("wrong")
 
 
-def test_the_refiner_falls_back_to_a_plainer_program_and_then_stays_there() -> None:
+def test_the_refiner_falls_back_to_a_simpler_program_once() -> None:
     question = "How many cups are there?"
-    refined = said(f"{case(coded(question), 'None', 'x', question)}\n\n# Correction")
+    refined = reply_to(f"{case(write_program(question), 'None', 'x', question)}\n\n# Correction")
     assert "simple_query('How many cups are there?')" in refined
     plain = refined.removeprefix("```python\n").removesuffix("\n```")
-    assert said(f"{case(plain, 'None', 'x', question)}\n\n# Correction") == refined
+    assert reply_to(f"{case(plain, 'None', 'x', question)}\n\n# Correction") == refined
 
 
 def test_blocks_are_judged_by_their_numbers() -> None:
     trace = "exception    3     x\nCall ended by exception"
     blocks = case("BLOCK 1\n    a = 1\n\nBLOCK 2\n    b = x", "None", trace)
-    reply = said(f"{blocks}\n\n# Blocks are")
+    reply = reply_to(f"{blocks}\n\n# Blocks are")
     assert reply == "BLOCK 1: right\nBLOCK 2: wrong"
 
 
 @given(st.text(max_size=200))
-def test_other_talks_are_left_to_others(text: str) -> None:
-    assert programming_reply((Message("user", (Text(text),)),)) is None
-    assert programming_reply(()) is None
+def test_other_conversations_get_no_program(text: str) -> None:
+    assert find_program_reply((Message("user", (Text(text),)),)) is None
+    assert find_program_reply(()) is None
 
 
 @given(
@@ -106,4 +109,4 @@ def test_other_talks_are_left_to_others(text: str) -> None:
     st.sampled_from([VQA, BOX, LIST, PAIR]),
 )
 def test_any_question_gets_a_program_that_is_python(question: str, signature: str) -> None:
-    assert coded(question, signature).startswith(signature)
+    assert write_program(question, signature).startswith(signature)

@@ -13,7 +13,7 @@ from pyvision.errors import PromptError
 from pyvision.text import prompts
 
 FOLDER = data_folder("prompts")
-NAMES = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*.md"))
+NAMES = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*") if path.suffix in (".md", ".txt"))
 CELLS = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*.py"))
 
 

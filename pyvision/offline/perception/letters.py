@@ -1,6 +1,6 @@
-"""Read capital letters of a drawing, by comparing its shapes with rendered letters; nothing else is read.
+"""Read capital letters in a drawing, by comparing its shapes with rendered letters.
 
-Not covered: small letters, digits, handwriting, letters that touch, text in photographs. An engine reads those.
+Not covered: small letters, digits, handwriting, letters that touch, text in photographs. A text engine reads those.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from itertools import pairwise
 from typing import Any
 
 from pyvision.images.pixels import pixels
-from pyvision.offline.perception.rules import SIDE_PX, pieces
+from pyvision.offline.perception.scene import SIDE_PX
 from pyvision.tools.perception.observations import Line
 from pyvision.types import Picture
 
-_LEAST_SCORE = 0.86  # shapes of a drawing look like an O or an I at less than that
+_MIN_SCORE = 0.86  # other shapes of a drawing resemble an O or an I with a lower score
 _WORD_GAP = 0.4  # of the height of its letters
-_MOST_LETTERS = 400
+_MAX_LETTERS = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,30 +35,36 @@ class _Letter:
 
 
 def lines_in(picture: Picture) -> tuple[Line, ...]:
-    """The lines of capital letters, from the top; a letter that stands alone is none."""
+    """The lines of capital letters, from the top; a single letter does not count as a line."""
+    from pyvision.offline.modules.pyvision_offline.masks import boxes, label
+    from pyvision.offline.modules.pyvision_offline.palette import background_of, is_simple, mask_of_ink
+
     array = pixels(picture, SIDE_PX)
-    rules = pieces()
-    if not rules["is_drawing"](array):
+    if not is_simple(array):
         return ()
     scale = picture.width / array.shape[1]
-    ink = rules["ink_on"](array, rules["background_of"](array), 90)
-    shapes = rules["boxes"](*rules["label"](ink))
-    rows = [row for row in _rows(_letters(ink)) if len(row) > 1 and _is_whole(row, shapes)]
-    return tuple(_line(row, scale) for row in rows)
+    ink = mask_of_ink(array, background_of(array), 90)
+    shapes = boxes(*label(ink))
+    rows = [row for row in _group_by_line(_find_letters(ink)) if len(row) > 1 and _is_complete(row, shapes)]
+    return tuple(_build_line(row, scale) for row in rows)
 
 
-def _letters(ink: Any) -> list[_Letter]:
-    found = pieces()["letters_in"]([ink], _LEAST_SCORE)
-    return [_Letter(letter, score, *box) for letter, score, box, _ in found][:_MOST_LETTERS]
+def _find_letters(ink: Any) -> list[_Letter]:
+    from pyvision.offline.modules.pyvision_offline.letters import match_letters
+
+    found = match_letters([ink], _MIN_SCORE)[:_MAX_LETTERS]
+    return [_Letter(letter.name, letter.score, *letter.box) for letter in found]
 
 
-def _rows(letters: Sequence[_Letter]) -> list[list[_Letter]]:
-    """Letters of like height on one line, from left to right."""
+def _group_by_line(letters: Sequence[_Letter]) -> list[list[_Letter]]:
+    """Letters of similar height on one line, from left to right."""
     rows: list[list[_Letter]] = []
     for letter in sorted(letters, key=lambda each: (each.bottom, each.left)):
         for row in rows:
             last = row[-1]
-            if abs(letter.bottom - last.bottom) < 0.3 * last.height and _like(letter.height, last.height):
+            if abs(letter.bottom - last.bottom) < 0.3 * last.height and _is_similar(
+                letter.height, last.height
+            ):
                 row.append(letter)
                 break
         else:
@@ -66,8 +72,8 @@ def _rows(letters: Sequence[_Letter]) -> list[list[_Letter]]:
     return [sorted(row, key=lambda each: each.left) for row in rows]
 
 
-def _is_whole(row: Sequence[_Letter], shapes: Any) -> bool:
-    """Whether every shape on the line was read: half a line of small letters would be read as another word."""
+def _is_complete(row: Sequence[_Letter], shapes: Any) -> bool:
+    """Whether every shape on the line was read: half a line of small letters would become another word."""
     reach = 2 * row[0].height
     left, right = row[0].left - reach, row[-1].right + reach
     middle = (row[0].top + row[0].bottom) / 2
@@ -76,11 +82,11 @@ def _is_whole(row: Sequence[_Letter], shapes: Any) -> bool:
     return int((beside & level).sum()) <= len(row)
 
 
-def _like(one: int, other: int) -> bool:
+def _is_similar(one: int, other: int) -> bool:
     return 0.75 < one / other < 1.34
 
 
-def _line(row: Sequence[_Letter], scale: float) -> Line:
+def _build_line(row: Sequence[_Letter], scale: float) -> Line:
     height = sum(letter.height for letter in row) / len(row)
     text = row[0].letter
     for before, letter in pairwise(row):

@@ -1,6 +1,6 @@
-"""Answer simple questions about a picture by rules: how many, which colour, which shape, is there, how large, where.
+"""Answer simple questions about an image by rules: how many, which colour, which shape, is there, how large, where.
 
-A question of another kind, or one whose nouns are no colours and simple shapes, is declined: ToolError.
+Other questions, and those with nouns other than colours and simple shapes, are declined: ToolError.
 """
 
 from __future__ import annotations
@@ -10,13 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pyvision.errors import ToolError
-from pyvision.offline.perception.rules import Region, Scene, scene_of
-from pyvision.offline.perception.words import Wanted, parse_wanted
+from pyvision.offline.perception.scene import Region, Scene, Wanted, parse_wanted, scene_of
 from pyvision.offline.wording import read_question
 from pyvision.types import Picture
 
 _IT = r"(?:this|it|that|image|object|thing|image of|here|(?:a |an )?(?:object|thing|shape|item)s?(?: in image)?)"
-_PLACES = {  # what is commonly there in a photograph: a rule, not sight
+_PLACES = {  # where in a photograph these usually are; nothing is recognized
     "sky": (0.0, 0.2), "clouds": (0.0, 0.2), "ground": (0.8, 1.0), "floor": (0.8, 1.0), "water": (0.8, 1.0),
     "lake": (0.8, 1.0), "sea": (0.8, 1.0), "grass": (0.8, 1.0), "road": (0.8, 1.0), "field": (0.8, 1.0),
 }  # fmt: skip
@@ -28,31 +27,31 @@ _TEXT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """A wording of the plain form of questions, and who answers it; None: not by these rules."""
+    """A wording, and the function that answers questions of it, or gives None if it cannot."""
 
     wording: re.Pattern[str]
     answer: Callable[[re.Match[str], Picture], str | None]
 
 
 def answer(question: str, picture: Picture) -> str:
-    """A word, a number or a name. Raises ToolError where the rules do not reach."""
+    """A word, a number or a name. Raises ToolError if the rules do not cover the question."""
     plain = _plain(question)
     for form in _FORMS:
-        if (found := form.wording.fullmatch(plain)) and (said := form.answer(found, picture)) is not None:
-            return said
+        if (found := form.wording.fullmatch(plain)) and (text := form.answer(found, picture)) is not None:
+            return text
     raise ToolError(
-        f"vqa: the embedded rules do not reach {question.strip()!r:.200}: they know colours, simple shapes, numbers, "
+        f"vqa: the offline rules cannot answer {question.strip()!r:.200}: they know colours, simple shapes, numbers, "
         f"sizes, places and capital letters; choose another provider: --tool vqa=model"
     )
 
 
 def asks_for_text(question: str) -> bool:
-    """Whether the question is what is written in the picture."""
+    """Whether it asks what is written in the image."""
     return _TEXT.fullmatch(_plain(question)) is not None
 
 
 def place_of(region: Region, picture: Picture) -> str:
-    """One of nine places, `upper left` say; the middle one is `center`."""
+    """One of nine places, such as `upper left`; the middle one is `center`."""
     column = int(3 * (region.left + region.right) / 2 / picture.width)
     row = int(3 * (region.top + region.bottom) / 2 / picture.height)
     across, down = ("left", "center", "right")[min(2, column)], ("upper", "", "lower")[min(2, row)]
@@ -65,31 +64,31 @@ def _plain(question: str) -> str:
 
 
 def _count(found: re.Match[str], picture: Picture) -> str | None:
-    wanted = _understood(found["what"])
-    return None if wanted is None else str(len(wanted.among(_draw(picture).regions)))
+    wanted = _parse_description(found["what"])
+    return None if wanted is None else str(len(wanted.among(_require_drawing(picture).regions)))
 
 
 def _exists(found: re.Match[str], picture: Picture) -> str | None:
-    """Yes when one of them is there; with a second description, when one of them fits that as well."""
-    wanted = _understood(found["what"])
+    """Whether there is at least one of them."""
+    wanted = _parse_description(found["what"])
     if wanted is None:
         return None
     scene = scene_of(picture)
     if wanted.shape is None and wanted.colour is not None:
         return _yes(scene.shares.get(wanted.colour, 0) > 0.005 or bool(wanted.among(scene.regions)))
-    return _yes(bool(wanted.among(_draw(picture).regions)))
+    return _yes(bool(wanted.among(_require_drawing(picture).regions)))
 
 
 def _is_so(found: re.Match[str], picture: Picture) -> str | None:
-    """Is the X Y: whether the largest X is of the colour and shape Y."""
-    said = parse_wanted(found["said"])
-    if said.unknown or not (said.colour or said.shape):
+    """Is the X Y: whether the largest X has the colour and shape Y."""
+    claim = parse_wanted(found["claim"])
+    if claim.unknown or not (claim.colour or claim.shape):
         return None
-    region = _meant(found["what"], picture)
+    region = _find_largest(found["what"], picture)
     if region is not None:
-        return _yes(bool(said.among([region])))
+        return _yes(bool(claim.among([region])))
     colour = _colour_of(found["what"], picture)
-    return None if colour is None or said.shape else _yes(colour == said.colour)
+    return None if colour is None or claim.shape else _yes(colour == claim.colour)
 
 
 def _colour(found: re.Match[str], picture: Picture) -> str | None:
@@ -97,15 +96,15 @@ def _colour(found: re.Match[str], picture: Picture) -> str | None:
 
 
 def _colour_of(what: str, picture: Picture) -> str | None:
-    scene, words = scene_of(picture), what.strip()
-    if words == "background":
+    scene, noun = scene_of(picture), what.strip()
+    if noun == "background":
         return scene.background
-    if not scene.is_drawing and (span := _PLACES.get(words.removeprefix("a "))):
+    if not scene.is_drawing and (span := _PLACES.get(noun.removeprefix("a "))):
         return _colour_between(picture, *span)
-    region = _meant(words, picture)
+    region = _find_largest(noun, picture)
     if region is not None:
         return region.colour
-    return next(iter(scene.shares)) if re.fullmatch(_IT, words) else None
+    return next(iter(scene.shares)) if re.fullmatch(_IT, noun) else None
 
 
 def _colour_between(picture: Picture, top: float, bottom: float) -> str:
@@ -116,47 +115,47 @@ def _colour_between(picture: Picture, top: float, bottom: float) -> str:
 
 
 def _shape(found: re.Match[str], picture: Picture) -> str | None:
-    region = _meant(found["what"] or "it", picture)
+    region = _find_largest(found["what"] or "it", picture)
     return None if region is None or region.shape in ("region", "other") else region.shape
 
 
 def _name(found: re.Match[str], picture: Picture) -> str | None:
-    region = _meant("it", picture)
+    region = _find_largest("it", picture)
     return None if region is None or region.shape == "region" else region.name
 
 
 def _size(found: re.Match[str], picture: Picture) -> str | None:
-    """Of the picture, or of the largest thing that is meant, width x height in pixels."""
+    """Width x height in pixels, of the image or of the largest object that fits."""
     what = found["what"].strip()
     if re.fullmatch(r"image|it|this", what):
         return f"{picture.width} x {picture.height}"
-    region = _meant(what, picture)
+    region = _find_largest(what, picture)
     return None if region is None else f"{region.right - region.left:.0f} x {region.bottom - region.top:.0f}"
 
 
 def _where(found: re.Match[str], picture: Picture) -> str | None:
-    region = _meant(found["what"], picture)
+    region = _find_largest(found["what"], picture)
     return None if region is None else place_of(region, picture)
 
 
-def _meant(what: str, picture: Picture) -> Region | None:
-    """The largest thing that the words name, or the largest of all for `it`; None where there is none."""
-    wanted = Wanted() if re.fullmatch(_IT, what.strip()) else _understood(what)
+def _find_largest(what: str, picture: Picture) -> Region | None:
+    """The largest object that fits the description, or the largest of all for `it`; None if there is none."""
+    wanted = Wanted() if re.fullmatch(_IT, what.strip()) else _parse_description(what)
     regions = wanted.among(scene_of(picture).regions) if wanted is not None else ()
     return max(regions, key=lambda region: region.area, default=None)
 
 
-def _understood(what: str) -> Wanted | None:
+def _parse_description(what: str) -> Wanted | None:
     wanted = parse_wanted(what)
     return wanted if wanted.is_understood else None
 
 
-def _draw(picture: Picture) -> Scene:
-    """The things of a drawing; in a photograph there are none to be counted by rules."""
+def _require_drawing(picture: Picture) -> Scene:
+    """The objects of a drawing. Raises ToolError for a photograph: rules cannot tell its objects apart."""
     scene = scene_of(picture)
     if not scene.is_drawing:
         raise ToolError(
-            "vqa: this is no simple drawing, and the embedded rules cannot tell its things apart; "
+            "vqa: this is not a simple drawing, and the offline rules cannot tell objects in a photograph apart; "
             "choose another provider: --tool vqa=model"
         )
     return scene
@@ -166,8 +165,8 @@ def _yes(so: bool) -> str:  # noqa: FBT001 - a word for it
     return "yes" if so else "no"
 
 
-def _form(wording: str, answered: Callable[[re.Match[str], Picture], str | None]) -> _Form:
-    return _Form(re.compile(wording), answered)
+def _form(wording: str, answer_by: Callable[[re.Match[str], Picture], str | None]) -> _Form:
+    return _Form(re.compile(wording), answer_by)
 
 
 _FORMS = (
@@ -179,8 +178,8 @@ _FORMS = (
     _form(r"what is (?:shape|form) of (?P<what>.+)", _shape),
     _form(r"(?:(?:is|are) there|(?:do|can) you see|does (?:image|it) (?:show|contain|have)) (?P<what>.+)", _exists),
     _form(r"(?:is|are) (?:(?:it|that|image|object) )?(?P<what>(?:a |an ).+)", _exists),
-    _form(r"(?:is|are) (?P<what>.+) (?P<said>[a-z]+(?: [a-z]+)?)", _is_so),
-    _form(r"(?:is|are) (?P<said>[a-z]+)(?P<what>)", lambda f, p: _yes(f["said"] == _colour_of("it", p))),
+    _form(r"(?:is|are) (?P<what>.+) (?P<claim>[a-z]+(?: [a-z]+)?)", _is_so),
+    _form(r"(?:is|are) (?P<claim>[a-z]+)(?P<what>)", lambda f, p: _yes(f["claim"] == _colour_of("it", p))),
     _form(r"(?:what is size of|how (?:large|big) is) (?P<what>.+)", _size),
     _form(r"where (?:is|are) (?P<what>.+)", _where),
     _form(r"what is (?:(?:this|it|that|shown|here|image|object)(?: object)?)(?: .*)?", _name),

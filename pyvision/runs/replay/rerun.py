@@ -18,6 +18,7 @@ from pyvision.runs.replay.fork import Fork, with_figures
 from pyvision.runs.replay.tool_stubs import functions_of
 from pyvision.runs.replay.settings import policy_of
 from pyvision.runs.report.run import Run, pair_figures
+from pyvision.solve import offer_offline_modules
 from pyvision.types import Picture
 from sandbox import CellResult, Sandbox
 from sandbox import ImageError as NotInjected
@@ -44,7 +45,7 @@ def rerun(run: Run) -> Iterator[Rerun]:
 def open_session(run: Run, fork: Fork | None = None) -> Iterator[Session]:
     """A fresh kernel under the policy on record, with the images of the question, and the figures of the fork."""
     pictures = {name: picture.data for name, picture in run.inputs.items()}
-    with Sandbox(policy_of(run)) as sandbox:
+    with Sandbox(offer_offline_modules(policy_of(run))) as sandbox:
         rooms = with_figures(run, fork, sandbox) if fork else sandbox
         with closing(rooms.open(pictures)) as session:
             yield session

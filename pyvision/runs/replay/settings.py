@@ -1,8 +1,8 @@
 """What a recorded run was given, as values again.
 
-Where cells run is not for a record to say, as somebody else may have written it: its limits are taken over, `isolation`
-and `python` are not; nor is it for a record to say which network is fetched and loaded (`hf:NAME`). Settings of another
-release that this one does not know are left aside.
+Where cells run is not for a record to say, as somebody else may have written it: its limits are taken over,
+`isolation`, `python` and `modules` are not; nor is it for a record to say which network is fetched and loaded
+(`hf:NAME`). Settings of another release that this one does not know are left aside.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pyvision.tools.registry import read_choice
 from sandbox import Policy
 
 _Settings = TypeVar("_Settings", Policy, Limits)
-_NOT_FROM_A_RECORD = {"isolation", "python"}
+_NOT_FROM_A_RECORD = {"isolation", "python", "modules"}
 
 
 def policy_of(run: Run) -> Policy:

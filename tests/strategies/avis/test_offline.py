@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from benchmarks.worlds.seeking.drawings import drawing
 from benchmarks.worlds.seeking.entries import world
 from pyvision.events import Event, Note
-from pyvision.offline.avis_roles import find_avis_reply
+from pyvision.offline.avis_roles import Passage, find_avis_reply, find_extract, passages_in
 from pyvision.offline.model import Offline
-from pyvision.offline.passages import Passage, find_extract, passages_in
 from pyvision.solve import Task, prepare, solve
 from pyvision.strategies.avis import Avis
 from pyvision.strategies.avis.memory import Memory, Node
