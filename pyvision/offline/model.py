@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from pyvision.models.stop_sequences import cut_at_stop
-from pyvision.models.streaming import in_one_piece
+from pyvision.models.streaming import in_one_piece, truncate_at_stop
 from pyvision.offline.avis_roles import find_avis_reply
 from pyvision.offline.conversation import ParsedConversation, parse_conversation, parse_finding
 from pyvision.offline.families import images, lines, shapes
@@ -35,17 +34,17 @@ class Offline:
     def complete(self, messages: Sequence[Message], sampling: Sampling) -> Reply:
         """One reply to the whole conversation; never fails."""
         if (text := find_avis_reply(messages)) is not None:
-            return cut_at_stop(Reply(text), sampling.stop)
+            return truncate_at_stop(Reply(text), sampling.stop)
         if (program := find_program_reply(messages)) is not None:
             return program
         conversation = parse_conversation(messages)
         match _choose_step(conversation):
             case Cell(thought=thought, code=code):
-                return cut_at_stop(
+                return truncate_at_stop(
                     Reply(f"{thought}\n<code>\n```python\n{code}\n```\n</code>"), sampling.stop
                 )
             case Found(sentence, answer):
-                return cut_at_stop(
+                return truncate_at_stop(
                     Reply(f"{sentence}\n<answer>\n\\boxed{{{answer}}}\n</answer>"), sampling.stop
                 )
             case Undecided(reason):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pyvision.config.data_folders import data_folder
+from pyvision.config.files import data_folder
 from pyvision.offline.model import find_plan
 from pyvision.offline.modules import FOLDER, pyvision_offline
 from pyvision.offline.plans import Cell
