@@ -21,17 +21,11 @@ from tests.servers.conversation import Request
 from tests.servers.server import ModelServer
 
 EXAMPLE = "How many circles are in the image?"  # the first that the page offers
-_CONTROLS = {
-    "button",
-    "checkbox",
-    "combobox",
-    "DisclosureTriangle",
-    "link",
-    "listbox",
-    "menuitem",
-    "option",
-    "radio",
-} | {"searchbox", "slider", "spinbutton", "switch", "tab", "textbox"}  # roles, as chromium calls them
+_CONTROLS = (
+    *("button", "checkbox", "combobox", "link", "listbox", "menuitem", "option", "radio"),
+    *("searchbox", "slider", "spinbutton", "switch", "tab", "textbox"),
+)  # ARIA roles; `summary`, which has none, is looked for by its tag
+_EMPTY = re.compile(r"^\s*$")
 _QUESTION = re.compile(r"<question>\s*(.*?)\s*</question>", re.DOTALL)
 
 
@@ -142,17 +136,16 @@ class Tab:
             "[...document.querySelectorAll('#talk img')].every(image => image.complete && image.naturalWidth)"
         )
 
-    def controls(self) -> list[tuple[str, str]]:
-        """What can be operated, as a screen reader is told of it: role and name."""
-        session = self.page.context.new_cdp_session(self.page)
-        nodes = session.send("Accessibility.getFullAXTree")["nodes"]
-        session.detach()
-        told = [
-            (node["role"]["value"], node.get("name", {}).get("value", ""))
-            for node in nodes
-            if not node["ignored"]
-        ]
-        return [(role, name.strip()) for role, name in told if role in _CONTROLS]
+    def unnamed_controls(self) -> list[str]:
+        """The role, or tag, of each kind of visible control of which one has no accessible name.
+
+        Playwright computes role and name in a script. The accessibility tree of chromium itself is never asked for:
+        building it while the page changes can crash the renderer.
+        """
+        roles = [role for role in _CONTROLS if self.page.get_by_role(role, name=_EMPTY).count()]
+        image = self.page.get_by_role("img", name=re.compile(r"\S"))
+        summary = self.page.locator("summary:visible").filter(has_not=image, has_not_text=re.compile(r"\S"))
+        return [*roles, *(["summary"] if summary.count() else [])]
 
     def text(self) -> str:
         return str(self.page.inner_text("#talk"))
