@@ -13,7 +13,16 @@ import pytest
 from pyvision.config.data_folders import data_folder
 
 ROOT = Path(__file__).resolve().parents[2]
-SHIPPED = ("pyvision", "sandbox", "prompts", "api_configs", "pyproject.toml", "README.md", "LICENSE")
+SHIPPED = (
+    "pyvision",
+    "sandbox",
+    "prompts",
+    "api_configs",
+    "pyproject.toml",
+    "README.md",
+    "LICENSE",
+    ".gitignore",
+)
 FIND = """
 from pyvision.config import data_folders
 for kind in ("prompts", "api_configs"):
