@@ -9,10 +9,8 @@ from typing import Any
 
 import gradio as gr
 
-from pyvision.demo.downloads import downloads
-from pyvision.demo.session import Pieces, SessionRegistry, announced
-from pyvision.demo.settings import Choice, Settings
-from pyvision.demo.uploads import UploadLimits, pictures_of
+from pyvision.demo.session import Pieces, SessionRegistry, announced, downloads
+from pyvision.demo.settings import Choice, Settings, UploadLimits, pictures_of
 from pyvision.errors import PyVisionError
 from pyvision.runs.report.markup import element
 
@@ -228,3 +226,20 @@ def _with_picture(said: dict[str, Any] | None, taken: str | None) -> tuple[Any, 
         return gr.skip(), gr.skip()
     said = said or {}
     return {"text": said.get("text") or "", "files": [*(said.get("files") or ()), taken]}, None
+
+
+# ---- Questions to begin with, where the pictures for them are at hand: in a checkout.
+
+
+_PICTURES = Path(__file__).parent.parent.parent / "examples"
+_QUESTIONS = (
+    ("How many circles are in the image?", ("circles.png",)),
+    ("How many rows and columns does the table have?", ("table.png",)),
+    ("What are the differences between the two images?", ("shapes.png", "shapes_changed.png")),
+)
+
+
+def examples() -> tuple[Example, ...]:
+    """Those whose pictures are there."""
+    found = (Example(text, tuple(_PICTURES / name for name in names)) for text, names in _QUESTIONS)
+    return tuple(example for example in found if all(file.is_file() for file in example.files))

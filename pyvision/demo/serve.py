@@ -14,10 +14,9 @@ from typing import Any
 
 from pyvision.agent.budget import Limits
 from pyvision.demo.session import SessionRegistry
-from pyvision.demo.settings import Settings
-from pyvision.demo.uploads import UploadLimits
+from pyvision.demo.settings import Settings, UploadLimits
 from pyvision.errors import ConfigError, MissingExtra
-from pyvision.runs.report.code import highlight, styles_of
+from pyvision.runs.report.markup import highlight, styles_of
 from sandbox import Policy, Sandbox
 
 _HERE = Path(__file__).parent
@@ -94,8 +93,7 @@ class Demo:
     def _launch(self, serving: Serving) -> str:
         import gradio as gr
 
-        from pyvision.demo.examples import examples
-        from pyvision.demo.page import Page
+        from pyvision.demo.page import Page, examples
 
         page = Page(self._sessions, self._settings, serving.uploads, examples(), serving.at_once)
         self._blocks = page.blocks.queue(max_size=200)

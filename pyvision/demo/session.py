@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 import time
+import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -14,7 +15,10 @@ from pyvision.demo.batching import batches
 from pyvision.demo.view import View
 from pyvision.errors import PyVisionError
 from pyvision.events import Event
+from pyvision.runs.export.formats import export
+from pyvision.runs.report import read_run, report
 from pyvision.runs.report.markup import Markup
+from pyvision.runs.report.run import write_file
 from pyvision.solve import Task
 from pyvision.trajectory import picture_file
 from pyvision.types import Picture, Question
@@ -164,3 +168,27 @@ class SessionRegistry:
             for visitor, session in tuple(self._sessions.items()):
                 if not session.is_busy and now > session.seen_at + self._idle_s:
                     self.leave(visitor)
+
+
+# ---- What a visitor takes home of a question: its report, its notebook, and its whole record.
+
+
+def downloads(run_dir: Path) -> tuple[Path, ...]:
+    """A report, a notebook with its pictures, and the record itself; written beside the run folder."""
+    run = read_run(run_dir)
+    beside = run_dir.with_name(f"{run_dir.name}-files")
+    write_file(beside / "report.html", report(run).encode())
+    export(run, "ipynb", beside / "notebook")
+    return (
+        beside / "report.html",
+        _archive(beside / "notebook", beside / "notebook.zip"),
+        _archive(run_dir, beside / "trajectory.zip"),
+    )
+
+
+def _archive(folder: Path, path: Path) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+        for file in sorted(folder.rglob("*")):
+            if file.is_file():
+                archive.write(file, Path(path.stem) / file.relative_to(folder))
+    return path

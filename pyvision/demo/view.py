@@ -21,14 +21,11 @@ from pyvision.events import (
     TextDelta,
     ToolRun,
 )
-from pyvision.runs.report.code import highlight
 from pyvision.runs.report.crops import Crop
-from pyvision.runs.report.endings import ending
-from pyvision.runs.report.markup import Markup, element, escape, join
+from pyvision.runs.report.markup import Markup, element, escape, highlight, join
 from pyvision.runs.report.notes import note
-from pyvision.runs.report.run import Turn, pair_figures, turns_of
-from pyvision.runs.report.steps import cell_block
-from pyvision.runs.report.tools import tool_block
+from pyvision.runs.report.run import Turn, ending, pair_figures, turns_of
+from pyvision.runs.report.turns import cell_block, tool_block
 from pyvision.text.replies import find_code, thought
 from pyvision.types import Outcome, Picture, Question
 

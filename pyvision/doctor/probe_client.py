@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from pyvision.config.model_config import ModelConfig
 from pyvision.errors import ModelError
@@ -85,3 +86,57 @@ def quote_start(text: str) -> str:
     """The beginning of a reply, on one line."""
     line = " ".join(text.split())
     return repr(line if len(line) <= 80 else line[:80] + "…")
+
+
+# ---- What the doctor found out: one finding for each thing looked at, as a table and as plain values.
+
+
+Verdict: TypeAlias = Literal["yes", "no", "refused", "unclear", "not applicable", "not tried"]
+Subject: TypeAlias = Literal[
+    "isolation",
+    "kernel",
+    "CJK fonts",
+    "disk",
+    "reachable",
+    "streams",
+    "stop",
+    "temperature",
+    "token limit",
+    "log probabilities",
+    "sees a picture",
+    "smallest numeral",
+    "sees later pictures",
+    "sees many at once",
+    "box coordinates",
+    "writes <code> cells",
+]
+
+_WIDTH = 80
+_SUBJECT, _VERDICT = 24, 15  # columns; what is left is the detail's
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the table. `value` is what a program would want to know of it."""
+
+    subject: Subject
+    verdict: Verdict
+    detail: str = ""
+    value: str | int | float | None = None
+
+
+def table(sections: Sequence[tuple[str, Sequence[Finding]]]) -> str:
+    """Every section under its title, no line wider than 80 columns."""
+    lines: list[str] = []
+    for title, findings in sections:
+        lines += ["", *textwrap.wrap(title, _WIDTH)] if lines else textwrap.wrap(title, _WIDTH)
+        for finding in findings:
+            lines += _rows(finding)
+    return "\n".join(lines)
+
+
+def _rows(finding: Finding) -> list[str]:
+    """The detail goes on below itself."""
+    head = f"  {finding.subject:{_SUBJECT}}{finding.verdict:{_VERDICT}}"
+    detail = textwrap.wrap(finding.detail, _WIDTH - len(head)) or [""]
+    return [f"{head}{detail[0]}".rstrip(), *(" " * len(head) + line for line in detail[1:])]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pyvision.demo.uploads import UploadLimits, pictures_of
+from pyvision.demo.settings import UploadLimits, pictures_of
 from pyvision.errors import ImageError
 from tests.doubles import png
 

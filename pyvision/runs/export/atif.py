@@ -12,9 +12,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from pyvision.events import ModelCall, CellRun
-from pyvision.runs.export.parts import Export, as_json, facts, picture_files
+from pyvision.events import CellRun, ModelCall
 from pyvision.runs.export.conversations import is_interpreter
+from pyvision.runs.export.formats import Export, as_json, facts, picture_files
 from pyvision.runs.report.run import Run, Turn, as_picture, pair_figures
 from pyvision.trajectory import picture_file
 from pyvision.types import Message, Picture, Text

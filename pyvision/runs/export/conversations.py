@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from pyvision.events import ModelCall, Event
+from pyvision.events import Event, ModelCall
 from pyvision.text.replies import canonical_reply
 from pyvision.types import Message, Picture, Text
 

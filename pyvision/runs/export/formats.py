@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import re
+from base64 import b64encode
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from pyvision.errors import ConfigError
-from pyvision.runs.export.parts import Export
-from pyvision.runs.report.files import write_file
-from pyvision.runs.report.run import Run
+from pyvision.runs.report.run import Run, ending, write_file
+from pyvision.trajectory import picture_file
+from pyvision.types import Message, Picture, Text
 
 FORMATS: Mapping[str, str] = {  # MODULE.FUNCTION of this package, imported when it is chosen
     "ipynb": "notebook.export_notebook",
     "messages": "messages.export_messages",
-    "pyvision": "upstream.export_upstream",
-    "sharegpt": "sharegpt.export_sharegpt",
-    "swift": "swift.export_swift",
-    "verl": "verl.export_verl",
+    "pyvision": "messages.export_upstream",
+    "sharegpt": "training.export_sharegpt",
+    "swift": "training.export_swift",
+    "verl": "training.export_verl",
     "atif": "atif.export_atif",
 }
 
@@ -34,3 +39,67 @@ def export(run: Run, format_name: str, folder: Path) -> Path:
     for name, data in reversed(made.files):  # the pictures first: the file to open never lacks them
         write_file(folder / name, data)
     return folder / made.files[0][0]
+
+
+# ---- Parts of a message in the shapes that several formats share, and the files of the pictures.
+
+
+PLACEHOLDER = "<image>"  # stands for the next picture in LLaMA-Factory, ms-swift and verl
+_PLACEHOLDERS = re.compile(r"<(image|video|audio)>")
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """The files of one export under names relative to its folder; the first is the one to open."""
+
+    files: tuple[tuple[str, bytes], ...]
+
+
+def openai_part(part: Text | Picture) -> dict[str, Any]:
+    """A content part of OpenAI's chat format."""
+    if isinstance(part, Text):
+        return {"type": "text", "text": part.text}
+    return {
+        "type": "image_url",
+        "image_url": {"url": f"data:{part.mime};base64,{b64encode(part.data).decode()}"},
+    }
+
+
+def with_placeholders(message: Message) -> str:
+    """The text with `<image>` for each picture. One that somebody wrote is no picture, and loses its brackets."""
+    return "".join(_flat(part) for part in message.parts)
+
+
+def picture_files(pictures: Iterable[Picture]) -> tuple[tuple[str, bytes], ...]:
+    """Each picture once, under the name that it has in the folder of the run too."""
+    return tuple({picture_file(picture): picture.data for picture in pictures}.items())
+
+
+def facts(run: Run) -> dict[str, Any]:
+    """What a user of the data must know of the run: how it ended and whose fault it was."""
+    began, ended = run.began, run.ended
+    reason = ended.outcome.end_reason if ended else None
+    return {
+        "source": "pyvision",
+        "run": run.folder.name,
+        "strategy": began.strategy if began else None,
+        "models": dict(began.models) if began else {},
+        "answer": ended.outcome.answer if ended else None,
+        "end_reason": reason or "unfinished",
+        "fault": ending(reason).fault,
+        "may_be_scored": ending(reason).is_of_the_model,
+        "turns": ended.turns if ended else len(run.turns),
+        "cells": ended.cells if ended else sum(len(turn.cells) for turn in run.turns),
+    }
+
+
+def as_json(value: Any, *, indent: int | None = None) -> bytes:
+    return json.dumps(value, ensure_ascii=False, indent=indent).encode() + b"\n"
+
+
+def as_lines(rows: Iterable[Any]) -> bytes:
+    return b"".join(as_json(row) for row in rows)
+
+
+def _flat(part: Text | Picture) -> str:
+    return _PLACEHOLDERS.sub(r"‹\1›", part.text) if isinstance(part, Text) else PLACEHOLDER

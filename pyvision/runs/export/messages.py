@@ -19,14 +19,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyvision.errors import RunFolderError
-from pyvision.events import ModelCall, Event
-from pyvision.runs.export.parts import Export, as_json, as_lines, facts, openai_part
-from pyvision.runs.export.conversations import TrainingConversation, conversations_of
+from pyvision.events import Event, ModelCall
+from pyvision.runs.export.conversations import (
+    TrainingConversation,
+    alternating,
+    conversations_of,
+    main_conversation,
+)
+from pyvision.runs.export.formats import Export, as_json, as_lines, facts, openai_part
 from pyvision.runs.report.run import Run
 from pyvision.types import Message
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
+
 
 MESSAGES, RECORD = "messages.jsonl", "record.json"
 _FORMAT = "pyvision-messages-record"
@@ -67,7 +73,11 @@ def _row(conversation: TrainingConversation, run: Run) -> dict[str, Any]:
     for at, message in enumerate(messages):
         if message["role"] == "assistant" and not conversation.is_learned(at):
             message["weight"] = 0
-    known = {**facts(run), "role": conversation.role, "models": ", ".join(sorted(set(facts(run)["models"].values())))}
+    known = {
+        **facts(run),
+        "role": conversation.role,
+        "models": ", ".join(sorted(set(facts(run)["models"].values()))),
+    }
     return {"messages": messages, "metadata": {key: _short(value) for key, value in known.items()}}
 
 
@@ -158,3 +168,27 @@ def _message() -> TypeAdapter[Message]:
     from pydantic import TypeAdapter
 
     return TypeAdapter(Message)
+
+
+# ---- The `test_messages.json` of the original PyVision, which its public viewer reads.
+# ----
+# ---- Source: agents-x-project/PyVision, `main.py` and `inference_engine/vis_inference_demo_gpt.py`: a JSON list of messages
+# ---- of the roles user and assistant alone, each content a list of `text` and `image_url` parts, pictures as data URLs.
+# ---- A system message stands at the head of the first user's. Without a conversation the list is empty.
+
+
+def export_upstream(run: Run, folder: Path) -> Export:
+    """The longest conversation of the run."""
+    conversation = main_conversation(run.events)
+    messages = [_as_user(message) for message in conversation.messages] if conversation else []
+    return Export(
+        (("test_messages.json", as_json([_upstream_message(m) for m, _ in alternating(messages)], indent=4)),)
+    )
+
+
+def _as_user(message: Message) -> Message:
+    return Message("user", message.parts) if message.role == "system" else message
+
+
+def _upstream_message(message: Message) -> dict[str, Any]:
+    return {"role": message.role, "content": [openai_part(part) for part in message.parts]}

@@ -13,11 +13,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from pyvision.text.sanitize import printable
+from pyvision.runs.export.formats import Export, as_json, facts
+from pyvision.runs.report.run import Run, Turn, ending, pair_figures
 from pyvision.text.replies import thought
-from pyvision.runs.report.endings import ending
-from pyvision.runs.export.parts import Export, as_json, facts
-from pyvision.runs.report.run import Run, Turn, pair_figures
+from pyvision.text.sanitize import printable
 from pyvision.types import Picture
 from sandbox import CellResult, Figure, Omitted, Output, Stream
 

@@ -107,7 +107,7 @@ def _first_pixel(name: str, before: NDArray[np.uint8], after: NDArray[np.uint8])
 
 
 def _read(figure: Figure) -> NDArray[np.uint8] | None:
-    from pyvision.runs.report.pixels import pixels_of
+    from pyvision.runs.report.crops import pixels_of
 
     try:
         return pixels_of(Picture(figure.data, figure.mime, figure.width, figure.height))

@@ -8,20 +8,22 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
+from typing import Any, TypeVar
 
+from pyvision.agent.budget import Limits
+from pyvision.agent.episode import Sandbox, Session
 from pyvision.config.model_config import with_options
-from pyvision.agent.episode import Sandbox
 from pyvision.errors import ConfigError, FormatError
-from pyvision.events import ModelCall, ImageDefined
-from pyvision.runs.replay.figure_overrides import OtherFigures
-from pyvision.runs.replay.settings import limits_of, options_of, policy_of, refuse_networks, tools_of
-from pyvision.text.replies import find_code, thought
+from pyvision.events import ImageDefined, ModelCall
 from pyvision.runs.report.run import Run
 from pyvision.solve import STRATEGIES, Task, prepare
+from pyvision.text.replies import find_code, thought
+from pyvision.tools.registry import read_choice
 from pyvision.trajectory import picture_file
 from pyvision.types import Message, Model, Picture, Reply, Restart, Sampling, Usage
+from sandbox import CellResult, Figure, HostFunction, Policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,3 +150,114 @@ def with_code(asked: ModelCall, code: str) -> Reply:
             "the edited cell is no valid Python, or holds a line of ``` of its own; mend the file"
         )
     return Reply(text, finish="stop")
+
+
+# ---- Other figures in the place of those that cells show: for the model, and in the kernel under their names.
+
+
+class OtherFigures:
+    """A sandbox whose sessions show these pictures instead; the key is the number of the figure, from 0."""
+
+    def __init__(self, sandbox: Sandbox, instead: Mapping[int, Picture]) -> None:
+        self._sandbox = sandbox
+        self._instead = instead
+
+    def warm_up(self) -> None:
+        self._sandbox.warm_up()
+
+    def open(self, images: Mapping[str, bytes]) -> Session:
+        return _Showing(self._sandbox.open(images), self._instead)
+
+
+class _Showing:
+    def __init__(self, session: Session, instead: Mapping[int, Picture]) -> None:
+        self._session = session
+        self._instead = instead
+        self._shown = 0
+
+    def run(
+        self, code: str, *, trace: bool = False, functions: Mapping[str, HostFunction] | None = None
+    ) -> CellResult:
+        result = self._session.run(code, trace=trace, functions=functions)
+        outputs = tuple(self._other(each) if isinstance(each, Figure) else each for each in result.outputs)
+        return replace(result, outputs=outputs)
+
+    def define(self, images: Mapping[str, bytes]) -> None:
+        self._session.define(images)
+
+    def interrupt(self) -> None:
+        self._session.interrupt()
+
+    def close(self) -> None:
+        self._session.close()
+
+    def _other(self, figure: Figure) -> Figure:
+        picture = self._instead.get(self._shown)
+        self._shown += 1
+        if picture is None:
+            return figure
+        return Figure(picture.data, picture.mime, picture.width, picture.height)
+
+
+# ---- What a recorded run was given, as values again.
+# ----
+# ---- Where cells run is not for a record to say, as somebody else may have written it: its limits are taken over, `isolation`
+# ---- and `python` are not; nor is it for a record to say which network is fetched and loaded (`hf:NAME`). Settings of another
+# ---- release that this one does not know are left aside.
+
+
+_Settings = TypeVar("_Settings", Policy, Limits)
+_NOT_FROM_A_RECORD = {"isolation", "python"}
+
+
+def policy_of(run: Run) -> Policy:
+    """The limits of its cells. Raises ConfigError."""
+    return _settings(run, "policy", Policy)
+
+
+def limits_of(run: Run) -> Limits:
+    """Its budgets. Raises ConfigError."""
+    return _settings(run, "limits", Limits)
+
+
+def options_of(run: Run) -> dict[str, str]:
+    """The options of its strategy, as `--set` takes them. Raises ConfigError."""
+    return {key: str(value) for key, value in _object(run, "options").items() if value is not None}
+
+
+def tools_of(run: Run) -> dict[str, str]:
+    """Who provided its tools, as `--tool` takes it, where somebody had chosen that. No key stands in a record."""
+    model = _object(run, "model")
+    is_offline = "offline" in (model.get("wire"), model.get("name"))
+    told = {name: str(provider) for name, provider in _object(run, "tools").items()}
+    return read_choice(told, is_offline=is_offline)
+
+
+def refuse_networks(tools: Mapping[str, str]) -> None:
+    """Raises ConfigError for a network of the record's choice that does not lie on this machine."""
+    for name, provider in tools.items():
+        kind, _, where = provider.partition(":")
+        if kind == "hf" and not Path(where).is_dir():
+            told = f"--tool {name}={provider}"
+            raise ConfigError(
+                f"the record loads a network, {where!r}; say so too: {told}, or another provider"
+            )
+
+
+def _settings(run: Run, name: str, kind: type[_Settings]) -> _Settings:
+    from pydantic import TypeAdapter
+
+    known = {field.name for field in fields(kind)} - _NOT_FROM_A_RECORD
+    values = {key: value for key, value in _object(run, name).items() if key in known}
+    try:
+        return TypeAdapter(kind).validate_python(values)
+    except ValueError as error:
+        why = " ".join(str(error).split())[:200]
+        raise ConfigError(f"{str(run.folder)!r}: config.json: {name}: {why}") from error
+
+
+def _object(run: Run, name: str) -> dict[str, Any]:
+    found = run.config.get(name) or {}
+    if not isinstance(found, dict):
+        raise ConfigError(f"{str(run.folder)!r}: config.json: {name} is {found!r:.80}; it must be an object")
+    return found

@@ -5,21 +5,22 @@ The names that cells rely on are given as they were on record, but to what the f
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from pyvision.agent.episode import Session
-from pyvision.errors import ImageError
-from pyvision.events import CellRun
+from pyvision.errors import ImageError, ToolError
+from pyvision.events import CellRun, Event, ToolRun
 from pyvision.images.read import decode
 from pyvision.runs.replay.comparison import Difference, difference
-from pyvision.runs.replay.fork import Fork, with_figures
-from pyvision.runs.replay.tool_stubs import functions_of
-from pyvision.runs.replay.settings import policy_of
+from pyvision.runs.replay.fork import Fork, policy_of, with_figures
 from pyvision.runs.report.run import Run, pair_figures
-from pyvision.types import Picture
-from sandbox import CellResult, Sandbox
+from pyvision.tools.cell_functions import CALLS, host_functions
+from pyvision.types import Observation, Picture, ToolRequest
+from sandbox import CellResult, HostFunction, Sandbox
 from sandbox import ImageError as NotInjected
 
 
@@ -76,3 +77,49 @@ def define_figures(session: Session, now: CellResult, names: tuple[tuple[str, Pi
             NotInjected,
         ):  # no picture, or a name that is none: a cell that wants it fails and says so
             continue
+
+
+# ---- The functions of the host for cells that run again: they give what the tools gave on record, in that order.
+
+
+def functions_of(events: Sequence[Event], strategy: str) -> Mapping[int, Mapping[str, HostFunction]]:
+    """For each cell of a run, by `id` of its event, what it may call as `host.NAME(…)`."""
+    found: dict[int, Mapping[str, HostFunction]] = {}
+    uses: list[ToolRun] = []
+    for event in events:
+        match event:
+            case ToolRun():
+                uses.append(event)
+            case CellRun():
+                found[id(event)] = _functions(RecordedTools(uses), strategy)
+                uses = []
+    return found
+
+
+class RecordedTools:
+    """What the tools gave in one cell. `tools` and `use` are those of an Episode."""
+
+    def __init__(self, uses: Sequence[ToolRun]) -> None:
+        self.tools: Mapping[str, None] = dict.fromkeys(CALLS)
+        self._given: dict[str, deque[Observation]] = {}
+        for used in uses:
+            self._given.setdefault(used.tool, deque()).append(used.observation)
+
+    def use(self, tool: str, request: ToolRequest) -> Observation:
+        """The next one of this tool, whatever is asked. Raises ToolError when there is none left."""
+        given = self._given.get(tool)
+        if not given:
+            raise ToolError(f"{tool}: the record holds no further use of it in this cell")
+        return given.popleft()
+
+
+def _functions(recorded: RecordedTools, strategy: str) -> Mapping[str, HostFunction]:
+    if strategy == "vdebugger":
+        from pyvision.strategies.vdebugger.services import Services
+
+        return {**Services(recorded).functions, "conclude": _take}
+    return host_functions(recorded.use, recorded.tools)
+
+
+def _take(result: Any) -> None:
+    """What a program concludes is on record already."""

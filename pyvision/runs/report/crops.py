@@ -5,13 +5,17 @@ Not covered: crops that were resampled, drawn on or shown inside axes. Those are
 
 from __future__ import annotations
 
+import ast
 import time
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from io import BytesIO
 from typing import TYPE_CHECKING
 
 from pyvision.errors import ImageError
-from pyvision.runs.report.pixels import pixels_of
+from pyvision.images.read import decode
+from pyvision.text.python_source import parse_source
 from pyvision.types import Picture
 
 if TYPE_CHECKING:
@@ -19,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Colours = NDArray[np.uint32]  # (height, width), one number for each colour
+
 
 _MOST_PIXELS = 24_000_000  # of a picture that is searched
 _FACTORS = (1, 2, 3, 4, 5, 6, 8, 10)
@@ -138,3 +143,84 @@ def _places(small: Colours, large: Colours, room: NDArray[np.int64]) -> NDArray[
     for value, row, column in probes:
         places = places[large[places[:, 0] + row, places[:, 1] + column] == value]
     return places
+
+
+# ---- Boxes that a cell cuts out of a picture of the question, as its code names them: `image_clue_0.crop((l, t, r, b))`.
+# ----
+# ---- Most figures are drawn anew by matplotlib and hold no pixel of the original, so this is what is left to go by. Covered:
+# ---- numbers that stand in the call, or in a tuple under a name that the cell gives once. What was shown may be another cut.
+
+
+_MOST = 12  # boxes of one cell that are drawn
+
+
+def collect_boxes(code: str, pictures: Mapping[str, Picture]) -> tuple[Crop, ...]:
+    """The boxes in order, each once, cut off at the borders of their picture."""
+    tree = _parse(code) if pictures else None
+    if tree is None:
+        return ()
+    known = dict(_tuples(tree))
+    found = (_crop_in(node, known, pictures) for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return tuple(dict.fromkeys(crop for crop in found if crop))[:_MOST]
+
+
+def _crop_in(call: ast.Call, known: Mapping[str, ast.expr], pictures: Mapping[str, Picture]) -> Crop | None:
+    match call:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="crop"), args=[box]) if (
+            name in pictures
+        ):
+            numbers = _numbers(known.get(box.id, box) if isinstance(box, ast.Name) else box)
+            return _within(name, pictures[name], numbers) if len(numbers) == 4 else None
+        case _:
+            return None
+
+
+def _within(name: str, picture: Picture, box: tuple[float, ...]) -> Crop | None:
+    left, top, right, bottom = box
+    x, y = max(0, round(left)), max(0, round(top))
+    width, height = min(picture.width, round(right)) - x, min(picture.height, round(bottom)) - y
+    return Crop(name, x, y, width, height) if width > 0 and height > 0 else None
+
+
+def _numbers(box: ast.expr) -> tuple[float, ...]:
+    """The numbers of a literal tuple or list; empty for anything else."""
+    try:
+        values = ast.literal_eval(box)
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        return ()
+    if not isinstance(values, tuple | list) or not all(isinstance(each, int | float) for each in values):
+        return ()
+    return tuple(values) if all(abs(each) < 1e9 for each in values) else ()
+
+
+def _tuples(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
+    given = [
+        (target.id, node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    ]
+    times = Counter(name for name, _ in given)
+    return ((name, value) for name, value in given if times[name] == 1)
+
+
+def _parse(code: str) -> ast.Module | None:
+    try:
+        return parse_source(code)
+    except SyntaxError:
+        return None
+
+
+# ---- The pixels of a picture as numbers, for comparing pictures.
+
+
+def pixels_of(picture: Picture) -> NDArray[np.uint8]:
+    """Shape (height, width, 3), red green blue, 0 to 255; what is transparent lies on white. Raises ImageError."""
+    import numpy as np
+    from matplotlib.image import imread
+
+    plain = decode(picture.data, "of the run")
+    read = np.asarray(imread(BytesIO(plain.data), format=plain.mime.removeprefix("image/")))
+    whole = read if read.dtype == np.uint8 else np.rint(read * 255).astype(np.uint8)
+    return np.stack([whole] * 3, axis=-1) if whole.ndim == 2 else np.ascontiguousarray(whole[..., :3])

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
-from pyvision.errors import RunFolderError, reason
-from pyvision.events import ModelCall, RunStarted, ImageDefined, RunEnded, Event, Note, CellRun
+from pyvision.errors import EndReason, RunFolderError, reason
+from pyvision.events import CellRun, Event, ImageDefined, ModelCall, Note, RunEnded, RunStarted
 from pyvision.trajectory import CONFIG, read_trajectory
 from pyvision.types import Picture, Question
 from sandbox import Figure
@@ -123,3 +125,66 @@ def _config(path: Path) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise RunFolderError(f"{str(path)!r}: holds no JSON object; remove it to go on without it")
     return found
+
+
+# ---- Why a run ended, in words, and whose fault it is when there is no answer.
+
+
+Fault: TypeAlias = Literal["nobody", "model", "limit", "endpoint", "machine", "caller", "program"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """fault: of `endpoint`, `machine`, `caller` and `program` a model must not be scored or trained."""
+
+    fault: Fault
+    words: str
+
+    @property
+    def is_of_the_model(self) -> bool:
+        return self.fault in ("nobody", "model", "limit")
+
+
+ENDINGS: Mapping[EndReason, Ending] = {
+    "answered": Ending("nobody", "answered"),
+    "no_answer": Ending("model", "the model ended without an answer"),
+    "refused": Ending("model", "the model declined, or a content filter did"),
+    "truncated": Ending("model", "the reply was cut at its length limit, twice"),
+    "loop": Ending("model", "the same cell failed in the same way again and again"),
+    "turn_limit": Ending("limit", "all turns were used"),
+    "token_limit": Ending("limit", "all tokens were used"),
+    "time_limit": Ending("limit", "the time was up"),
+    "picture_limit": Ending("limit", "all pictures that could be sent were sent"),
+    "byte_limit": Ending("limit", "all bytes that could be sent were sent"),
+    "tool_limit": Ending("limit", "the uses of tools were spent"),
+    "cost_limit": Ending("limit", "the money was spent"),
+    "context_overflow": Ending("limit", "the conversation is longer than the model can read"),
+    "model_error": Ending("endpoint", "the model endpoint failed"),
+    "sandbox_error": Ending("machine", "no isolated kernel could be had"),
+    "interrupted": Ending("caller", "stopped by the caller"),
+    "error": Ending("program", "an error of the program or its settings"),
+}
+UNFINISHED = Ending("machine", "the record breaks off: the run was killed or still goes on")
+
+
+def ending(reason: EndReason | None) -> Ending:
+    """What an end reason means; None is a run that has not ended."""
+    return ENDINGS.get(reason, UNFINISHED) if reason else UNFINISHED
+
+
+# ---- Write what was made of a run, whole or not at all.
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """The file with this content, in place of one that is there. Raises RunFolderError."""
+    half = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        half.write_bytes(data)
+        half.replace(path)
+    except OSError as error:
+        with suppress(OSError):  # what cannot be removed was not written either, or stays as a hidden file
+            half.unlink(missing_ok=True)
+        raise RunFolderError(
+            f"{str(path)!r}: cannot be written: {error.strerror}; choose another place with --out"
+        ) from error

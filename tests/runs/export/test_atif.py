@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from pyvision.events import ModelCall, Event, CellRun
+from pyvision.events import CellRun, Event, ModelCall
 from pyvision.runs.export import export
 from sandbox import CellResult, Stream
 from tests.runs.report.runs import eventful_events, recorded, simple_events

@@ -2,8 +2,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pyvision.events import ModelCall, Event
-from pyvision.runs.export.conversations import alternating, is_interpreter, main_conversation, conversations_of
+from pyvision.events import Event, ModelCall
+from pyvision.runs.export.conversations import (
+    alternating,
+    conversations_of,
+    is_interpreter,
+    main_conversation,
+)
 from pyvision.types import Message, Text
 from tests.runs.report.runs import eventful_events, said, simple_events, user
 

@@ -10,7 +10,7 @@ import pytest
 from markdown_it import MarkdownIt
 from nbclient import NotebookClient
 
-from pyvision.events import ModelCall, ImageDefined, Event, CellRun
+from pyvision.events import CellRun, Event, ImageDefined, ModelCall
 from pyvision.runs.export import export
 from pyvision.types import Reply
 from sandbox import CellError, CellResult, Stream

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from pyvision.errors import MissingExtra
-from pyvision.events import ModelCall, Event
+from pyvision.events import Event, ModelCall
 from pyvision.runs.export import export
-from pyvision.runs.export.verl import verl_rows
+from pyvision.runs.export.training import verl_rows
 from pyvision.types import Text
 from tests.runs.report.runs import eventful_events, recorded, simple_events, user
 

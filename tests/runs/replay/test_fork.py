@@ -9,13 +9,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from pyvision.errors import ConfigError
-from pyvision.events import ModelCall, RunStarted, ImageDefined, Event, CellRun
+from pyvision.events import CellRun, Event, ImageDefined, ModelCall, RunStarted
 from pyvision.models.scripted import Scripted
-from pyvision.runs.replay.fork import (Fork, fork_task, read_replies, read_tools, with_code, with_figures)
-from pyvision.runs.replay.settings import limits_of, options_of, policy_of, tools_of
-from pyvision.text.replies import find_code
+from pyvision.runs.replay.fork import (
+    Fork,
+    fork_task,
+    limits_of,
+    options_of,
+    policy_of,
+    read_replies,
+    read_tools,
+    tools_of,
+    with_code,
+    with_figures,
+)
 from pyvision.runs.report.run import Run
 from pyvision.solve import solve
+from pyvision.text.replies import find_code
 from pyvision.types import Question
 from sandbox import CellResult, Stream
 from tests.doubles import CannedSandbox, figure, picture

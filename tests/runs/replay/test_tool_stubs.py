@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from pyvision.errors import ToolError
-from pyvision.events import Event, Note, CellRun, ToolRun
-from pyvision.runs.replay.tool_stubs import functions_of
+from pyvision.events import CellRun, Event, Note, ToolRun
+from pyvision.runs.replay.rerun import functions_of
 from pyvision.types import Observation, ToolRequest
 from sandbox import CellResult, Figure
 from tests.doubles import png

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from pyvision.runs.report.gallery import Gallery, thumbnail
+from pyvision.runs.report.figures import Gallery, thumbnail
 from pyvision.types import Picture
 from tests.runs.report.runs import noise, picture, random_picture
 

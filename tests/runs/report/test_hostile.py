@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pyvision.events import ModelCall, RunStarted, ImageDefined, RunEnded, Event, Note, CellRun, Sent
-from pyvision.text.sanitize import printable
+from pyvision.events import CellRun, Event, ImageDefined, ModelCall, Note, RunEnded, RunStarted, Sent
 from pyvision.runs.report import report
+from pyvision.text.sanitize import printable
 from pyvision.types import Message, Outcome, Question, Reply, Text, Usage
 from sandbox import CellError, CellResult, Figure, Omitted, Stream
 from tests.payloads import PAYLOADS

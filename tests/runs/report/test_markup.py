@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from pyvision.text.sanitize import printable
 from pyvision.runs.report.markup import Markup, element, escape, join, render
+from pyvision.text.sanitize import printable
 from tests.runs.report.parsed import Page
 
 

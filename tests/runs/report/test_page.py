@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from pyvision.events import RunEnded, CellRun
+from pyvision.events import CellRun, RunEnded
 from pyvision.runs.report import report
 from pyvision.types import Outcome
 from sandbox import CellResult, Stream

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pyvision.events import Event, Note
-from pyvision.runs.report.notes import note
-from pyvision.runs.report.paths import stops
+from pyvision.runs.report.notes import note, stops
 
 
 def step(state: str, action: str, ruling: str, told: str = "") -> list[Note]:

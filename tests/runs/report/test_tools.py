@@ -4,22 +4,18 @@ from pathlib import Path
 
 from pyvision.events import ImageDefined, ToolRun
 from pyvision.runs.report import report
-from pyvision.runs.report.markup import Markup, element
-from pyvision.runs.report.tools import tool_block
-from pyvision.types import Observation, Picture, Source, ToolRequest
+from pyvision.runs.report.crops import CropFinder
+from pyvision.runs.report.figures import Figures, Gallery
+from pyvision.runs.report.turns import tool_block
+from pyvision.types import Observation, Source, ToolRequest
 from tests.doubles import picture
 from tests.payloads import PAYLOADS
 from tests.runs.report.parsed import Page
 from tests.runs.report.runs import recorded, simple_events
 
 
-class Plain:
-    def glimpse(self, name: str, picture: Picture) -> Markup:
-        return element("i", f"{name} {picture.width}")
-
-
 def page(request: ToolRequest, seen: Observation) -> Page:
-    return Page(tool_block(ToolRun("similar_image", request, seen, 0.25), Plain()))
+    return Page(tool_block(ToolRun("similar_image", request, seen, 0.25), Figures(Gallery([]), {}, CropFinder({}))))
 
 
 def test_a_use_is_one_line_that_opens_on_the_whole() -> None:
@@ -27,7 +23,7 @@ def test_a_use_is_one_line_that_opens_on_the_whole() -> None:
     told = page(asked, Observation("Great tit\n" + "x" * 200, sources=(Source("Birds", "birds.md"),)))
     assert told.text.startswith("similar image which bird? → Great tit xx")
     assert "… 0.2 s" in told.text
-    for part in ("what it looked at 33", '{"top": 3}', "x" * 200, "Birds · birds.md"):
+    for part in ("what it looked at 33 × 20", '{"top": 3}', "x" * 200, "Birds · birds.md"):
         assert part in told.text
 
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Protocol
+from typing import Any, Protocol
 
-from pyvision.events import ModelCall, ImageDefined, Event, Note, CellRun, ToolRun
-from pyvision.text.replies import thought
-from pyvision.runs.report.boxes import collect_boxes
-from pyvision.runs.report.code import highlight
-from pyvision.runs.report.crops import Crop
+from pyvision.events import CellRun, Event, ImageDefined, ModelCall, Note, ToolRun
+from pyvision.runs.report.crops import Crop, collect_boxes
 from pyvision.runs.report.figures import Figures
-from pyvision.runs.report.markup import Markup, element, join
+from pyvision.runs.report.markup import Markup, element, highlight, join
 from pyvision.runs.report.notes import note, plain
 from pyvision.runs.report.run import Turn, as_picture, pair_figures
-from pyvision.runs.report.tools import tool_block
+from pyvision.text.replies import thought
 from pyvision.types import Message, Picture, Text
 from sandbox import CellResult, Figure, Omitted, Stream
 
@@ -131,6 +129,8 @@ class Draws(Protocol):
 
     def located(self, name: str, picture: Picture) -> Markup: ...
 
+    def glimpse(self, name: str, picture: Picture) -> Markup: ...
+
     def boxes(self, crops: Sequence[Crop]) -> Markup | None: ...
 
 
@@ -198,3 +198,48 @@ def _error(result: CellResult) -> str:
 
 def _fold(title: str, *content: object) -> Markup:
     return element("details", element("summary", title), *content, class_="folded")
+
+
+# ---- The use of a tool as HTML: what it was asked, what it gave back and where that comes from. All of it is text.
+
+
+_LINE = 100  # characters of the one line that stands for it
+
+
+def tool_block(used: ToolRun, figures: Draws) -> Markup:
+    """One use: a line of what was asked and found, which opens on the whole."""
+    seen, request = used.observation, used.request
+    found = seen.error or seen.text
+    line = element(
+        "summary",
+        element("b", used.tool.replace("_", " ")),
+        f" {_short(request.text)}" if request.text else None,
+        element("span", f" → {_short(found) or 'nothing'}", class_="bad" if seen.error else None),
+        element("small", f" {used.seconds:.1f} s"),
+    )
+    picture = figures.glimpse("what it looked at", request.picture) if request.picture else None
+    return element(
+        "details",
+        line,
+        _label("asked", request.text),
+        _label("with", _options(request.options)),
+        picture,
+        _label("failed" if seen.error else "found", found),
+        element("ul", *(element("li", f"{source.title} · {source.address}") for source in seen.sources))
+        if seen.sources
+        else None,
+        class_="note tool",
+    )
+
+
+def _label(label: str, text: str) -> Markup | None:
+    return element("div", element("small", label), element("pre", text, tabindex=0)) if text else None
+
+
+def _options(options: Mapping[str, Any]) -> str:
+    return json.dumps(dict(options), ensure_ascii=False, default=str) if options else ""
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LINE else f"{line[: _LINE - 1]}…"
