@@ -46,7 +46,7 @@ def statistics(options: argparse.Namespace) -> int:
 
     from pyvision.experiments.bdog_analysis.plots import plot
     from pyvision.experiments.bdog_analysis.statistics import statistics_of, table
-    from pyvision.runs.report.debate_graphs.record import read_record
+    from pyvision.runs.report.debates import read_record
 
     targets = _targets(options.targets) if options.targets else {}
     records = [read_record(folder) for folder in _folders(options.runs)]
@@ -63,8 +63,7 @@ def statistics(options: argparse.Namespace) -> int:
 def draw(options: argparse.Namespace) -> int:
     """Write the page and print where it is; returns the exit code."""
     from pyvision.errors import RunFolderError
-    from pyvision.runs.report.debate_graphs.page import page
-    from pyvision.runs.report.debate_graphs.record import read_record
+    from pyvision.runs.report.debates import page, read_record
 
     path = options.out or options.run / "graphs.html"
     text = page(read_record(options.run))

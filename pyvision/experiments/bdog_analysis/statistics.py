@@ -9,7 +9,7 @@ from math import sqrt
 from statistics import fmean
 from typing import Any
 
-from pyvision.runs.report.debate_graphs.record import Record, is_right
+from pyvision.runs.report.debates import Record, is_right
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import pytest
 from pyvision.agent.budget import Limits
 from pyvision.agent.episode import Episode
 from pyvision.errors import ToolError
-from pyvision.runs.replay.tool_stubs import RecordedTools
+from pyvision.runs.replay.rerun import RecordedTools
 from pyvision.strategies.vdebugger.services import Services
 from pyvision.types import Ask, Observation, Question, Tool, ToolRequest
 from tests.doubles import CannedSandbox, figure
