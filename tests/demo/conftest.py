@@ -91,7 +91,7 @@ class Parrot:
 
 @pytest.fixture(scope="module")
 def parrot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, Parrot]]:
-    """A demo whose model says what it was told to."""
+    """A demo whose model replies by script."""
     folder, brain = tmp_path_factory.mktemp("demo"), Parrot()
     with ModelServer(brain) as server:
         config = {"wire": "openai", "model": "parrot", "base_url": server.base_url, "api_key": "none"}
@@ -130,10 +130,10 @@ class Tab:
         """Look at every picture of the conversation, and wait until all of it is there:
         they load as they come into view.
         """
-        for picture in self.page.locator("#talk figure img").all():
+        for picture in self.page.locator("#conversation figure img").all():
             picture.scroll_into_view_if_needed()
         self.page.wait_for_function(
-            "[...document.querySelectorAll('#talk img')].every(image => image.complete && image.naturalWidth)"
+            "[...document.querySelectorAll('#conversation img')].every(image => image.complete && image.naturalWidth)"
         )
 
     def unnamed_controls(self) -> list[str]:
@@ -148,7 +148,7 @@ class Tab:
         return [*roles, *(["summary"] if summary.count() else [])]
 
     def text(self) -> str:
-        return str(self.page.inner_text("#talk"))
+        return str(self.page.inner_text("#conversation"))
 
     def open(self, title: str) -> None:
         """Unfold an accordion, and wait until what is in it can be seen."""

@@ -19,7 +19,13 @@ def replies(events: tuple[Event, ...]) -> list[ModelCall]:
 
 def test_a_talk_that_only_grows_is_one_talk_with_the_last_reply_at_its_end() -> None:
     (conversation,) = conversations_of(simple_events())
-    assert [message.role for message in conversation.messages] == ["system", "user", "assistant", "user", "assistant"]
+    assert [message.role for message in conversation.messages] == [
+        "system",
+        "user",
+        "assistant",
+        "user",
+        "assistant",
+    ]
     assert conversation.messages[-1].text.startswith("It is grey.")
     assert len(conversation.pictures) == 2
 

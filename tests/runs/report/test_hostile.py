@@ -31,10 +31,16 @@ def events(text: str) -> Iterator[Event]:
         figure(cut),
     )
     yield RunStarted(Question(text, (shown,)), text, {text: text})
-    yield ModelCall(text, text, messages, Reply(text, Usage(1, 1), "end", text), 1.0, (Sent(text, text, 1, 1),))
+    yield ModelCall(
+        text, text, messages, Reply(text, Usage(1, 1), "end", text), 1.0, (Sent(text, text, 1, 1),)
+    )
     yield Note("malformed", {text: text, "list": [text]})
     yield ModelCall(
-        "solver", text, messages, Reply(f"I look.\n<code>\n```python\nx = {text!a}\n```\n", finish="length"), 1.0
+        "solver",
+        text,
+        messages,
+        Reply(f"I look.\n<code>\n```python\nx = {text!a}\n```\n", finish="length"),
+        1.0,
     )
     yield CellRun(f"# {text}\nx = {text!a}", CellResult("error", outputs, error, 1.0, "lost", None, text))
     yield ImageDefined(text, picture(cut))
