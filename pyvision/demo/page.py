@@ -11,6 +11,7 @@ import gradio as gr
 
 from pyvision.demo.session import Pieces, SessionRegistry, preview, write_downloads
 from pyvision.demo.settings import Choice, Settings, UploadLimits, read_images
+from pyvision.demo.view import error_message
 from pyvision.errors import PyVisionError
 from pyvision.runs.report.markup import element, shorten
 
@@ -83,9 +84,12 @@ class Page:
                 autofocus=True,
             )
             with gr.Row(elem_id="buttons"):
-                stop = gr.Button("Stop", variant="stop", size="sm", interactive=False)
-                start_over = gr.Button("Start over", size="sm")
-                downloads = [gr.DownloadButton(name, size="sm", interactive=False) for name in _DOWNLOADS]
+                stop = gr.Button("Stop", variant="stop", size="sm", min_width=120, interactive=False)
+                start_over = gr.Button("Start over", size="sm", min_width=120)
+                downloads = [
+                    gr.DownloadButton(name, size="sm", min_width=120, interactive=False)
+                    for name in _DOWNLOADS
+                ]
             if examples:
                 gr.Examples(
                     [[{"text": each.text, "files": [str(file) for file in each.files]}] for each in examples],
@@ -104,7 +108,7 @@ class Page:
                 turns = gr.Slider(1, 50, value=20, step=1, label="Maximum number of turns")
             with gr.Accordion("Edit a cell and continue from there", open=False):
                 cell = gr.Dropdown([], label="Cell", type="index")
-                code = gr.Code(language="python", label="Code", lines=6, interactive=True)
+                code = gr.Code(language="python", label="Code", lines=6, max_lines=20, interactive=True)
                 resume = gr.Button("Run and continue", size="sm")
 
             outputs = [conversation, box, stop, cell]
@@ -112,7 +116,7 @@ class Page:
             queued: dict[str, Any] = {
                 "concurrency_limit": at_once,
                 "concurrency_id": "asking",
-                "trigger_mode": "multiple",  # `once` drops a question that is sent just as the one before it ends
+                "trigger_mode": "multiple",  # `once` drops a question sent just as the last one ends
                 "show_progress": "minimal",  # with the place in the queue
                 "show_progress_on": box,
             }
@@ -223,8 +227,8 @@ class Page:
 
     def _error(self, error: PyVisionError, request: gr.Request) -> list[Any]:
         session = self._sessions.find(_visitor(request))
-        message = element("p", str(error), class_="bad", role="alert")
-        return [[*(session.pieces if session else ()), message], gr.skip(), gr.skip(), gr.skip()]
+        message = error_message(str(error))
+        return [[*(session.pieces if session else _WELCOME), message], gr.skip(), gr.skip(), gr.skip()]
 
 
 def _visitor(request: gr.Request) -> str:

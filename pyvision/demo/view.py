@@ -134,10 +134,15 @@ class View:
 
     def _end(self) -> Markup | None:
         if self._failure is not None:
-            return element("p", self._failure, class_="bad", role="alert")
+            return error_message(self._failure)
         if self._ended is None:
             return None
         return join(*_outcome_blocks(self._ended))
+
+
+def error_message(text: str) -> Markup:
+    """An error, which a screen reader announces."""
+    return element("p", f"Error: {text}", class_="bad", role="alert")
 
 
 class _Images:

@@ -1,4 +1,4 @@
-"""The formats that a run can be exported to: a row each."""
+"""The export formats, a row each, with the parts that several of them share."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pyvision.runs.report.run import Run, ending, write_file
 from pyvision.trajectory import picture_file
 from pyvision.types import Message, Picture, Text
 
-FORMATS: Mapping[str, str] = {  # MODULE.FUNCTION of this package, imported when it is chosen
+FORMATS: Mapping[str, str] = {  # MODULE.FUNCTION in this package, imported when chosen
     "ipynb": "notebook.export_notebook",
     "messages": "messages.export_messages",
     "pyvision": "messages.export_upstream",
@@ -25,34 +25,29 @@ FORMATS: Mapping[str, str] = {  # MODULE.FUNCTION of this package, imported when
     "verl": "training.export_verl",
     "atif": "atif.export_atif",
 }
-
-
-def export(run: Run, format_name: str, folder: Path) -> Path:
-    """Write the run in a format into a folder; the path of the file to open.
-
-    Raises ConfigError for a format that is not known, RunFolderError where nothing can be written.
-    """
-    if format_name not in FORMATS:
-        raise ConfigError(f"unknown format {format_name!r}; known formats are {', '.join(FORMATS)}")
-    module, _, function = FORMATS[format_name].partition(".")
-    made: Export = getattr(import_module(f"pyvision.runs.export.{module}"), function)(run, folder)
-    for name, data in reversed(made.files):  # the pictures first: the file to open never lacks them
-        write_file(folder / name, data)
-    return folder / made.files[0][0]
-
-
-# ---- Parts of a message in the shapes that several formats share, and the files of the pictures.
-
-
-PLACEHOLDER = "<image>"  # stands for the next picture in LLaMA-Factory, ms-swift and verl
+PLACEHOLDER = "<image>"  # stands for the next image in LLaMA-Factory, ms-swift and verl
 _PLACEHOLDERS = re.compile(r"<(image|video|audio)>")
 
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """The files of one export under names relative to its folder; the first is the one to open."""
+    """The files of an export by name relative to its folder; the first is the one to open."""
 
     files: tuple[tuple[str, bytes], ...]
+
+
+def export(run: Run, format_name: str, folder: Path) -> Path:
+    """Write the run in a format into a folder; returns the file to open.
+
+    Raises ConfigError for an unknown format, RunFolderError if nothing can be written.
+    """
+    if format_name not in FORMATS:
+        raise ConfigError(f"unknown format {format_name!r}; known formats are {', '.join(FORMATS)}")
+    module, _, function = FORMATS[format_name].partition(".")
+    result: Export = getattr(import_module(f"pyvision.runs.export.{module}"), function)(run, folder)
+    for name, data in reversed(result.files):  # images first, so that the file to open is never without them
+        write_file(folder / name, data)
+    return folder / result.files[0][0]
 
 
 def openai_part(part: Text | Picture) -> dict[str, Any]:
@@ -66,17 +61,17 @@ def openai_part(part: Text | Picture) -> dict[str, Any]:
 
 
 def with_placeholders(message: Message) -> str:
-    """The text with `<image>` for each picture. One that somebody wrote is no picture, and loses its brackets."""
-    return "".join(_flat(part) for part in message.parts)
+    """The text with `<image>` for each image. Placeholders in the text itself are escaped."""
+    return "".join(_escape_placeholders(part) for part in message.parts)
 
 
 def picture_files(pictures: Iterable[Picture]) -> tuple[tuple[str, bytes], ...]:
-    """Each picture once, under the name that it has in the folder of the run too."""
+    """Each image once, under the same name as in the run folder."""
     return tuple({picture_file(picture): picture.data for picture in pictures}.items())
 
 
 def facts(run: Run) -> dict[str, Any]:
-    """What a user of the data must know of the run: how it ended and whose fault it was."""
+    """What a user of the data must know about the run: how it ended, and why."""
     began, ended = run.began, run.ended
     reason = ended.outcome.end_reason if ended else None
     return {
@@ -101,5 +96,5 @@ def as_lines(rows: Iterable[Any]) -> bytes:
     return b"".join(as_json(row) for row in rows)
 
 
-def _flat(part: Text | Picture) -> str:
+def _escape_placeholders(part: Text | Picture) -> str:
     return _PLACEHOLDERS.sub(r"‹\1›", part.text) if isinstance(part, Text) else PLACEHOLDER

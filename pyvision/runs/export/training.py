@@ -1,15 +1,24 @@
-"""ShareGPT rows as LLaMA-Factory reads them, with the `dataset_info.json` that names the columns.
+"""Training data: one row per conversation, for LLaMA-Factory (ShareGPT), ms-swift and verl.
 
-Source: hiyouga/LLaMA-Factory, `data/README.md` and `src/llamafactory/data/converter.py`: turns alternate, a human's
-first, an even number of them; `<image>` for each of `images`, in order; paths are relative to the folder of the data.
-An interpreter turn is `human`, as the model is shown it later too (an `observation` would be wrapped in tool tags that
-`pyvision run` does not send). Only turns of `gpt` are trained on; `train` says which of them deserve it, and
-`what` which human turns are an interpreter's: LLaMA-Factory leaves both aside.
+In all three, `<image>` in a text stands for the next of the row's images, and only replies of the assistant are
+trained on; a reply that was cut off, or that this run did not produce, is marked so that it is left out.
+
+LLaMA-Factory. Source: hiyouga/LLaMA-Factory, `data/README.md` and `src/llamafactory/data/converter.py`: turns
+alternate, beginning with a human's, and their number is even; paths are relative to the data folder. An interpreter
+turn is `human`, as the model sees it in `pyvision run` (an `observation` would be wrapped in tool tags). LLaMA-Factory ignores
+`train` (whether the turn should be trained on) and `what` (which human turns are an interpreter's).
+
+ms-swift. Source: modelscope/ms-swift, `docs/source_en/Customization/Custom-dataset.md`: one JSON object per line,
+absolute paths; `loss: false` leaves a reply out.
+
+verl. Source: verl, `verl/utils/dataset/multiturn_sft_dataset.py`: a parquet file; `trainable: false` leaves a message
+out. An image is `{"bytes": …}`, as `process_image` of its vision utilities takes it.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
@@ -40,15 +49,43 @@ _DESCRIPTION = {
 
 
 def export_sharegpt(run: Run, folder: Path) -> Export:
-    """A row for each conversation, the description of the columns, and the pictures."""
+    """The rows, `dataset_info.json`, which describes their columns, and the images."""
     conversations = conversations_of(run.events)
     rows = [_sharegpt_row(conversation, run) for conversation in conversations]
-    pictures = picture_files(picture for conversation in conversations for picture in conversation.pictures)
-    return Export(((ROWS, as_json(rows, indent=1)), (INFO, as_json(_DESCRIPTION, indent=2)), *pictures))
+    return Export(
+        ((ROWS, as_json(rows, indent=1)), (INFO, as_json(_DESCRIPTION, indent=2)), *_images(conversations))
+    )
+
+
+def export_swift(run: Run, folder: Path) -> Export:
+    """The rows, one per line, and the images."""
+    conversations, here = conversations_of(run.events), folder.absolute()
+    rows = [_swift_row(conversation, run, here) for conversation in conversations]
+    return Export((("swift.jsonl", as_lines(rows)), *_images(conversations)))
+
+
+def export_verl(run: Run, folder: Path) -> Export:
+    """A parquet file of the rows. Raises MissingExtra without pyarrow."""
+    try:
+        arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError as error:
+        raise MissingExtra("pyarrow", "parquet") from error
+    file = BytesIO()
+    parquet.write_table(arrow.Table.from_pylist(verl_rows(run), _schema(arrow)), file)
+    return Export((("verl.parquet", file.getvalue()),))
+
+
+def verl_rows(run: Run) -> list[dict[str, Any]]:
+    """The rows of `export_verl` as plain values."""
+    return [_verl_row(conversation, run) for conversation in conversations_of(run.events)]
+
+
+def _images(conversations: Iterable[TrainingConversation]) -> tuple[tuple[str, bytes], ...]:
+    return picture_files(picture for conversation in conversations for picture in conversation.pictures)
 
 
 def _sharegpt_row(conversation: TrainingConversation, run: Run) -> dict[str, Any]:
-    system, rest = split_system(conversation.messages)
+    system, rest = _split_system(conversation.messages)
     offset = len(conversation.messages) - len(rest)
     return {
         "conversations": [
@@ -61,37 +98,16 @@ def _sharegpt_row(conversation: TrainingConversation, run: Run) -> dict[str, Any
     }
 
 
-def split_system(messages: tuple[Message, ...]) -> tuple[str, tuple[Message, ...]]:
-    """The text of the system message at the head, empty without one, and the other messages."""
+def _split_system(messages: tuple[Message, ...]) -> tuple[str, tuple[Message, ...]]:
+    """The text of the leading system message, empty without one, and the other messages."""
     if messages and messages[0].role == "system":
         return messages[0].text, messages[1:]
     return "", messages
 
 
-def _sharegpt_turn(message: Message, learned: bool) -> dict[str, Any]:  # noqa: FBT001 - it is a field of the turn
+def _sharegpt_turn(message: Message, train: bool) -> dict[str, Any]:  # noqa: FBT001 - a field of the turn
     what = "interpreter" if is_interpreter(message) else message.role
-    return {"from": _TURNS[message.role], "value": with_placeholders(message), "train": learned, "what": what}
-
-
-# ---- Rows for ms-swift: `messages` with `<image>` for each of `images`, one JSON object a line.
-# ----
-# ---- Source: modelscope/ms-swift, `docs/source_en/Customization/Custom-dataset.md`. Its paths are best absolute. Only what an
-# ---- assistant says is trained on; `loss` false takes a reply out of that too.
-
-
-def export_swift(run: Run, folder: Path) -> Export:
-    """A line for each conversation, and the pictures."""
-    conversations = conversations_of(run.events)
-    pictures = picture_files(picture for conversation in conversations for picture in conversation.pictures)
-    return Export(
-        (
-            (
-                "swift.jsonl",
-                as_lines(_swift_row(conversation, run, folder.absolute()) for conversation in conversations),
-            ),
-            *pictures,
-        )
-    )
+    return {"from": _TURNS[message.role], "value": with_placeholders(message), "train": train, "what": what}
 
 
 def _swift_row(conversation: TrainingConversation, run: Run, folder: Path) -> dict[str, Any]:
@@ -106,29 +122,6 @@ def _swift_message(conversation: TrainingConversation, at: int) -> dict[str, Any
     message = conversation.messages[at]
     row: dict[str, Any] = {"role": message.role, "content": with_placeholders(message)}
     return row | ({"loss": conversation.is_learned(at)} if message.role == "assistant" else {})
-
-
-# ---- A parquet file for verl's multi-turn supervised training; pyarrow writes it.
-# ----
-# ---- Source: verl, `verl/utils/dataset/multiturn_sft_dataset.py`: the columns `messages` and `images`, `<image>` in a content
-# ---- for each picture, which are as many as there are images; `trainable` false on a message takes it out of the loss, and
-# ---- only an assistant's is ever in it. A picture is `{"bytes": …}`, as `process_image` of its vision utilities takes it.
-
-
-def export_verl(run: Run, folder: Path) -> Export:
-    """One row for each conversation. Raises MissingExtra without pyarrow."""
-    try:
-        arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
-    except ImportError as error:
-        raise MissingExtra("pyarrow", "parquet") from error
-    file = BytesIO()
-    parquet.write_table(arrow.Table.from_pylist(verl_rows(run), _schema(arrow)), file)
-    return Export((("verl.parquet", file.getvalue()),))
-
-
-def verl_rows(run: Run) -> list[dict[str, Any]]:
-    """The rows as plain values."""
-    return [_verl_row(conversation, run) for conversation in conversations_of(run.events)]
 
 
 def _verl_row(conversation: TrainingConversation, run: Run) -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""Run recorded cells in a fresh kernel: with the images of the question, and each figure under its name again.
+"""Run recorded cells again in a fresh kernel, with the images of the question and the recorded results of tools.
 
-The names that cells rely on are given as they were on record, but to what the figures show now.
+Figures get the names that they had in the recording, but show what the cells draw now.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from pyvision.events import CellRun, Event, ToolRun
 from pyvision.images.read import decode
 from pyvision.runs.replay.comparison import Difference, difference
 from pyvision.runs.replay.fork import Fork, policy_of, with_figures
-from pyvision.runs.report.run import Run, pair_figures
+from pyvision.runs.report.run import Names, Run, pair_figures
 from pyvision.tools.cell_functions import CALLS, host_functions
-from pyvision.types import Observation, Picture, ToolRequest
+from pyvision.types import Observation, ToolRequest
 from sandbox import CellResult, HostFunction, Sandbox
-from sandbox import ImageError as NotInjected
+from sandbox import ImageError as SandboxImageError
 
 
 @dataclass(frozen=True, slots=True)
 class Rerun:
-    """One cell, run again. turn, cell: their numbers, counted from 1; cells are counted through the run."""
+    """One cell, run again. turn, cell: numbers from 1; cells are counted through the whole run."""
 
     turn: int
     cell: int
@@ -36,18 +36,18 @@ class Rerun:
 
 
 def rerun(run: Run) -> Iterator[Rerun]:
-    """Every cell of the run in a sandbox of its own. Raises sandbox.SandboxError where nothing can run."""
+    """Every cell of the run, in a new sandbox. Raises sandbox.SandboxError if no cell can run."""
     with open_session(run) as session:
         yield from rerun_cells(run, session)
 
 
 @contextmanager
 def open_session(run: Run, fork: Fork | None = None) -> Iterator[Session]:
-    """A fresh kernel under the policy on record, with the images of the question, and the figures of the fork."""
+    """A fresh kernel under the recorded policy, with the images of the question and the figures of the fork."""
     pictures = {name: picture.data for name, picture in run.inputs.items()}
     with Sandbox(policy_of(run)) as sandbox:
-        rooms = with_figures(run, fork, sandbox) if fork else sandbox
-        with closing(rooms.open(pictures)) as session:
+        opener = with_figures(run, fork, sandbox) if fork else sandbox
+        with closing(opener.open(pictures)) as session:
             yield session
 
 
@@ -65,8 +65,8 @@ def rerun_cells(run: Run, session: Session, *, before_turn: int | None = None) -
             yield Rerun(turn.number, number, recorded, now, difference(recorded.result, now))
 
 
-def define_figures(session: Session, now: CellResult, names: tuple[tuple[str, Picture] | None, ...]) -> None:
-    """Give the figures that a cell shows now the names that its figures had on record."""
+def define_figures(session: Session, now: CellResult, names: Names) -> None:
+    """Give the new figures of a cell the names that its figures had in the recording."""
     for figure, named in zip(now.figures, names, strict=False):
         if named is None:
             continue
@@ -74,52 +74,49 @@ def define_figures(session: Session, now: CellResult, names: tuple[tuple[str, Pi
             session.define({named[0]: decode(figure.data, "figure").data})
         except (
             ImageError,
-            NotInjected,
-        ):  # no picture, or a name that is none: a cell that wants it fails and says so
+            SandboxImageError,
+        ):  # not an image or not a valid name; a cell that needs it fails
             continue
 
 
-# ---- The functions of the host for cells that run again: they give what the tools gave on record, in that order.
-
-
 def functions_of(events: Sequence[Event], strategy: str) -> Mapping[int, Mapping[str, HostFunction]]:
-    """For each cell of a run, by `id` of its event, what it may call as `host.NAME(…)`."""
+    """The functions that each cell may call as `host.NAME(…)`, by the `id` of its event."""
     found: dict[int, Mapping[str, HostFunction]] = {}
-    uses: list[ToolRun] = []
+    calls: list[ToolRun] = []
     for event in events:
         match event:
             case ToolRun():
-                uses.append(event)
+                calls.append(event)
             case CellRun():
-                found[id(event)] = _functions(RecordedTools(uses), strategy)
-                uses = []
+                found[id(event)] = _cell_functions(RecordedTools(calls), strategy)
+                calls = []
     return found
 
 
 class RecordedTools:
-    """What the tools gave in one cell. `tools` and `use` are those of an Episode."""
+    """The results of the tools in one cell, in order. `tools` and `use` are those of an Episode."""
 
-    def __init__(self, uses: Sequence[ToolRun]) -> None:
+    def __init__(self, calls: Sequence[ToolRun]) -> None:
         self.tools: Mapping[str, None] = dict.fromkeys(CALLS)
-        self._given: dict[str, deque[Observation]] = {}
-        for used in uses:
-            self._given.setdefault(used.tool, deque()).append(used.observation)
+        self._results: dict[str, deque[Observation]] = {}
+        for call in calls:
+            self._results.setdefault(call.tool, deque()).append(call.observation)
 
     def use(self, tool: str, request: ToolRequest) -> Observation:
-        """The next one of this tool, whatever is asked. Raises ToolError when there is none left."""
-        given = self._given.get(tool)
-        if not given:
-            raise ToolError(f"{tool}: the record holds no further use of it in this cell")
-        return given.popleft()
+        """The next result of this tool, for any request. Raises ToolError when none is left."""
+        results = self._results.get(tool)
+        if not results:
+            raise ToolError(f"{tool}: the recording has no further call of this tool in this cell")
+        return results.popleft()
 
 
-def _functions(recorded: RecordedTools, strategy: str) -> Mapping[str, HostFunction]:
+def _cell_functions(recorded: RecordedTools, strategy: str) -> Mapping[str, HostFunction]:
     if strategy == "vdebugger":
         from pyvision.strategies.vdebugger.services import Services
 
-        return {**Services(recorded).functions, "conclude": _take}
+        return {**Services(recorded).functions, "conclude": _ignore}
     return host_functions(recorded.use, recorded.tools)
 
 
-def _take(result: Any) -> None:
-    """What a program concludes is on record already."""
+def _ignore(result: Any) -> None:
+    """What a program concludes is already recorded."""

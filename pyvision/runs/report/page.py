@@ -146,7 +146,7 @@ def _timeline(run: Run) -> Markup:
     rows = [_row(turn, longest, _tokens(turn) if has_tokens else None) for turn in turns]
     return element(
         "div",
-        element("p", _swatch("of-model"), " model  ", _swatch("of-cells"), " cells", class_="facts"),
+        element("p", _swatch("of-model"), " model · ", _swatch("of-cells"), " cells", class_="facts"),
         element("table", element("caption", "Timeline"), element("thead", head), element("tbody", *rows)),
         class_="timeline",
         tabindex=0,

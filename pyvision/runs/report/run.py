@@ -155,7 +155,7 @@ def write_file(path: Path, data: bytes) -> None:
         with suppress(OSError):  # it may never have been created
             part.unlink(missing_ok=True)
         raise RunFolderError(
-            f"{str(path)!r}: cannot be written: {error.strerror}; choose another --out"
+            f"{str(path)!r}: cannot be written: {error.strerror}; choose another place with --out"
         ) from error
 
 

@@ -72,7 +72,7 @@ def test_the_same_pixels_in_another_file_are_the_same() -> None:
     [
         ((), "figures: recorded 1, now 0"),
         ((figure(noise(9, 8)),), "figure 1, size: recorded 120x90, now 9x8"),
-        ((Figure(b"no", "image/png", 120, 90),), "figure 1: recorded a picture, now no picture"),
+        ((Figure(b"no", "image/png", 120, 90),), "figure 1: recorded an image, now not an image"),
     ],
 )
 def test_figures_of_another_number_size_or_kind_are_named(now: tuple[Figure, ...], what: str) -> None:
@@ -80,7 +80,7 @@ def test_figures_of_another_number_size_or_kind_are_named(now: tuple[Figure, ...
 
 
 def test_output_that_is_left_out_now_is_a_difference() -> None:
-    assert "left out" in describe(
+    assert "omitted" in describe(
         printed("a\n"), CellResult("ok", (Stream("stdout", "a\n"), Omitted("9 lines")))
     )
 
