@@ -88,5 +88,5 @@ def test_what_is_no_image_is_refused(image: Any) -> None:
 def test_what_a_record_no_longer_holds_is_an_error_of_the_service() -> None:
     asked = Services(RecordedTools([]))
     for _ in range(2):
-        with pytest.raises(ToolError, match="detect: the record holds no further use"):
+        with pytest.raises(ToolError, match="detect: the recording has no further call"):
             asked.find(figure(), "cup")
