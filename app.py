@@ -1,4 +1,4 @@
-"""The web demo, for who looks for it here: what `python -m pyvision demo` does, with the same flags."""
+"""The web demo as a script: the same as `python -m pyvision demo`, with the same flags."""
 
 import sys
 

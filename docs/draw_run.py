@@ -39,10 +39,10 @@ def take_screenshot(url: str, file: Path) -> None:
         page.wait_for_function("document.querySelectorAll('#box img').length >= 2")
         page.fill("#box textarea", QUESTION)
         page.keyboard.press("Enter")
-        page.wait_for_selector("#talk .outcome", timeout=60_000)
+        page.wait_for_selector("#conversation .outcome", timeout=60_000)
         page.locator("#question-1 details summary", has_text="Cell").first.click()
         page.wait_for_timeout(1500)
-        page.locator("#talk").screenshot(path=file)
+        page.locator("#conversation").screenshot(path=file)
         browser.close()
 
 

@@ -55,4 +55,4 @@ def test_a_reader_loads_no_reader_of_another_form(tmp_path: Path) -> None:
 
 def test_the_table_of_export_formats_loads_no_exporter(tmp_path: Path) -> None:
     found = loaded("import pyvision.runs.export", "pyvision.runs.export", tmp_path)
-    assert found == {f"pyvision.runs.export.{shared}" for shared in ("formats", "parts")}
+    assert found == {"pyvision.runs.export.formats"}

@@ -21,7 +21,7 @@ from benchmarks.worlds.debates.nlvr import play_samples
 from benchmarks.worlds.debates.printed import misprints
 from benchmarks.worlds.debates.questions import KINDS
 from pyvision.experiments.bdog_analysis.statistics import Share, statistics_of, table
-from pyvision.runs.report.debate_graphs.record import Record, is_right
+from pyvision.runs.report.debates import Record, is_right
 from pyvision.strategies.bdog import Bdog
 
 THINGS = 10  # of a scene, unless a table varies them

@@ -1,1 +1,1 @@
-"""The web demo: a chat in which one watches the model think, write code and look at figures. Needs the extra `demo`."""
+"""The web demo: a chat that shows how the model thinks, writes code and looks at figures. Needs the extra `demo`."""

@@ -1,4 +1,4 @@
-"""Events in batches, so that a screen is not drawn more often than anybody can look."""
+"""Groups events into batches, so that the page is not updated more often than a person can follow."""
 
 from __future__ import annotations
 
@@ -13,57 +13,56 @@ T = TypeVar("T")
 
 
 def batches(
-    events: Callable[[], Iterator[T]], stop: Callable[[], None], least_s: float
+    events: Callable[[], Iterator[T]], stop: Callable[[], None], interval_s: float
 ) -> Generator[tuple[T, ...]]:
-    """All events, in order: the first at once, what comes within `least_s` of a batch with the next, the end at once.
+    """All events in order: the first and the last at once, the others at most every `interval_s`.
 
-    A thread reads them, so that whoever is slow to show a batch gets more in the next. Closing this iterator before
-    their end calls `stop`, which has to bring it about, and waits for it. Raises what `events` raises, after what came
-    before.
+    A thread reads them, so that a slow consumer gets larger batches. Closing this iterator early calls `stop`, which
+    must end the events, and waits until it has. Raises what `events` raises, after the events before it.
     """
-    queue: SimpleQueue[T | _Over] = SimpleQueue()
+    queue: SimpleQueue[T | _End] = SimpleQueue()
     reader = threading.Thread(target=_read, args=(events, queue.put), name="events", daemon=True)
     reader.start()
-    over, not_before = None, 0.0
+    end, not_before = None, 0.0
     try:
-        while over is None:
-            batch, over = _gather(queue, not_before)
-            not_before = time.monotonic() + least_s
+        while end is None:
+            batch, end = _gather(queue, not_before)
+            not_before = time.monotonic() + interval_s
             if batch:
                 yield batch
     finally:
-        if over is None:
+        if end is None:
             stop()
         reader.join()
-    if over.error is not None:
-        raise over.error
+    if end.error is not None:
+        raise end.error
 
 
 @dataclass(frozen=True, slots=True)
-class _Over:
-    """Nothing more comes; what reading failed with, if it did."""
+class _End:
+    """No more events; the error that ended them, if one did."""
 
     error: Exception | None = None
 
 
-def _read(events: Callable[[], Iterator[T]], tell: Callable[[T | _Over], None]) -> None:
+def _read(events: Callable[[], Iterator[T]], put: Callable[[T | _End], None]) -> None:
     try:
         for event in events():
-            tell(event)
-    except Exception as error:  # noqa: BLE001 - it is the showing thread's to raise
-        tell(_Over(error))
+            put(event)
+    except Exception as error:  # noqa: BLE001 - raised in the consuming thread
+        put(_End(error))
     else:
-        tell(_Over())
+        put(_End())
 
 
-def _gather(queue: SimpleQueue[T | _Over], not_before: float) -> tuple[tuple[T, ...], _Over | None]:
-    """What has come by `not_before`, one at least; without waiting for more once it is over."""
+def _gather(queue: SimpleQueue[T | _End], not_before: float) -> tuple[tuple[T, ...], _End | None]:
+    """The events that came until `not_before`, at least one; returns early at the end."""
     batch: list[T] = []
-    come = queue.get()
-    while not isinstance(come, _Over):
-        batch.append(come)
+    item = queue.get()
+    while not isinstance(item, _End):
+        batch.append(item)
         try:
-            come = queue.get(timeout=max(0.0, not_before - time.monotonic()))
+            item = queue.get(timeout=max(0.0, not_before - time.monotonic()))
         except Empty:
             return tuple(batch), None
-    return tuple(batch), come
+    return tuple(batch), item

@@ -1,4 +1,4 @@
-// Every update draws the talk anew: what the reader has opened or closed stays so, and the end stays in view.
+// Each update renders the conversation again. Keep open what the reader opened, and closed what they closed.
 (() => {
   const chosen = new Map();
   const key = (details) => {
@@ -11,21 +11,21 @@
   });
   document.addEventListener('keydown', (event) => {
     if (event.key !== 'Escape') return;
-    for (const large of document.querySelectorAll('#talk .zoom[open]')) {
+    for (const large of document.querySelectorAll('#conversation .zoom[open]')) {
       chosen.delete(key(large));
       large.open = false;
     }
   });
   const restore = () => {
-    for (const details of document.querySelectorAll('#talk .exchange details')) {
+    for (const details of document.querySelectorAll('#conversation .exchange details')) {
       const open = chosen.get(key(details));
       if (open !== undefined && open !== details.open) details.open = open;
     }
   };
   const watch = () => {
-    const talk = document.getElementById('talk');
-    if (!talk) return setTimeout(watch, 100);
-    new MutationObserver(restore).observe(talk, { childList: true, subtree: true });
+    const conversation = document.getElementById('conversation');
+    if (!conversation) return setTimeout(watch, 100);
+    new MutationObserver(restore).observe(conversation, { childList: true, subtree: true });
   };
   watch();
 })();

@@ -1,4 +1,4 @@
-"""Serve the demo: one warm sandbox, one set of models, until it is interrupted."""
+"""Serve the demo: one warm sandbox and one set of models for all visitors, until interrupted."""
 
 from __future__ import annotations
 
@@ -14,11 +14,9 @@ from typing import Any
 
 from pyvision.agent.budget import Limits
 from pyvision.demo.session import SessionRegistry
-from pyvision.demo.settings import Settings
-from pyvision.demo.uploads import UploadLimits
+from pyvision.demo.settings import Settings, UploadLimits
 from pyvision.errors import ConfigError, MissingExtra
-from pyvision.runs.report.code import highlight, styles_of
-from pyvision.solve import offer_offline_modules
+from pyvision.runs.report.markup import highlight, token_styles
 from sandbox import Policy, Sandbox
 
 _HERE = Path(__file__).parent
@@ -29,9 +27,10 @@ _BLOCKS = _HERE.parent / "runs" / "report" / "blocks.css"
 class Serving:
     """How the demo is served.
 
-    models: names as `--model` takes them. out: where conversations are kept. at_once: questions answered at the same
-    time, the others wait in turn; kernels: the most that are open. prefix: the path under which a proxy shows it.
-    people: names and passwords of who may come in; none is everybody.
+    models: names as `--model` takes them. out: the folder for conversations. at_once: the number of questions answered
+    at the same time; others are queued. kernels: the number of open kernels. idle_s: how long an unused kernel is kept.
+    prefix: the path under which a proxy serves the demo. people: (name, password) pairs; without any, everybody may
+    use it.
     """
 
     host: str = "127.0.0.1"
@@ -55,21 +54,21 @@ class Demo:
 
     def __init__(self, serving: Serving) -> None:
         if serving.policy.isolation == "none":
-            raise ConfigError("the demo runs the code of strangers: it is not served without isolation")
+            raise ConfigError("the demo runs code for strangers and is not served without isolation")
         if find_spec("gradio") is None:
             raise MissingExtra("gradio", "demo")
-        _port(serving.host, serving.port)  # refused before anything is started
+        _free_port(serving.host, serving.port)  # fails before anything is started
         os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"  # read when gradio loads
         self._settings = Settings(serving.models, serving.config, serving.limits)
-        self._sandbox = Sandbox(offer_offline_modules(serving.policy), spare=1, max_sessions=serving.kernels)
+        self._sandbox = Sandbox(serving.policy, spare=1, max_sessions=serving.kernels)
         self._sessions = SessionRegistry(
-            self._sandbox, serving.out.resolve(), _address(serving.prefix), serving.idle_s
+            self._sandbox, serving.out.resolve(), _file_address(serving.prefix), serving.idle_s
         )
         self._blocks: Any = None
         try:
             self._sandbox.warm_up()
             self._settings.default_task()
-            _load()
+            _preload()
             self.url = self._launch(serving)
         except BaseException:
             self.close()
@@ -80,11 +79,11 @@ class Demo:
         return self._sessions
 
     def wait(self) -> None:
-        """Until somebody interrupts."""
+        """Block until interrupted."""
         threading.Event().wait()
 
     def close(self) -> None:
-        """End it for everybody. Twice is once."""
+        """End every session and release all resources. May be called more than once."""
         if self._blocks is not None:
             self._blocks.close(verbose=False)
             self._blocks = None
@@ -95,12 +94,11 @@ class Demo:
     def _launch(self, serving: Serving) -> str:
         import gradio as gr
 
-        from pyvision.demo.examples import examples
-        from pyvision.demo.page import Page
+        from pyvision.demo.page import Page, find_examples
 
-        page = Page(self._sessions, self._settings, serving.uploads, examples(), serving.at_once)
+        page = Page(self._sessions, self._settings, serving.uploads, find_examples(), serving.at_once)
         self._blocks = page.blocks.queue(max_size=200)
-        self._blocks._queue.sleep_when_free = 0.01  # as 0.001 it takes 7 % of a core while nobody asks
+        self._blocks._queue.sleep_when_free = 0.01  # the default of 0.001 uses 7 % of a core while idle
         serving.out.mkdir(parents=True, exist_ok=True)
         fonts: dict[str, Any] = {
             "font": ["system-ui", "sans-serif"],
@@ -108,7 +106,7 @@ class Demo:
         }
         _, url, _ = self._blocks.launch(
             server_name=serving.host,
-            server_port=_port(serving.host, serving.port),
+            server_port=_free_port(serving.host, serving.port),
             root_path=serving.prefix or None,
             auth=list(serving.people) or None,
             share=serving.share,
@@ -126,15 +124,15 @@ class Demo:
         return str(url)
 
 
-def _load() -> None:
-    """What would be loaded with the first question: a second, in which its visitor saw nothing."""
+def _preload() -> None:
+    """Load what the first question needs, which would delay its first update by a second."""
     highlight("0")
-    if find_spec("matplotlib"):  # gradio asks it for its backend at each call, and one is loaded to find out
+    if find_spec("matplotlib"):  # gradio asks for its backend at each call, which loads one
         import_module("matplotlib").use("agg")
 
 
-def _port(host: str, port: int) -> int:
-    """A port to listen on, for 0 any free one. Raises ConfigError where it is taken, or none of this machine's."""
+def _free_port(host: str, port: int) -> int:
+    """A port to listen on; 0 means any free port. Raises ConfigError if host or port is not available."""
     try:
         family, kind, _, _, address = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind) as free:
@@ -143,18 +141,18 @@ def _port(host: str, port: int) -> int:
             return int(free.getsockname()[1])
     except OSError as error:
         raise ConfigError(
-            f"{host}:{port} cannot be listened on ({error.strerror}); choose --port N, where 0 is any free one, "
-            "or another --host"
+            f"cannot listen on {host}:{port} ({error.strerror}); choose another --port (0 takes any free port) "
+            "or --host"
         ) from error
 
 
-def _address(prefix: str) -> Any:
+def _file_address(prefix: str) -> Any:
     """Where a browser finds a file of a conversation."""
     return lambda path: f"{prefix.rstrip('/')}/gradio_api/file={path}"
 
 
 def _style() -> str:
-    """The report's own blocks inside the conversation, in light and in dark as gradio has them."""
+    """The style of the report's blocks, for the conversation, in gradio's light and dark modes."""
     blocks, own = _BLOCKS.read_text(encoding="utf-8"), (_HERE / "demo.css").read_text(encoding="utf-8")
-    code = f"#talk {{\n{styles_of('light')}\n}}\n.dark #talk {{\n{styles_of('dark')}\n}}"
-    return f"#talk {{\n{blocks}\n}}\n{code}\n{own}"
+    light, dark = (f"#conversation {{\n{token_styles(theme)}\n}}" for theme in ("light", "dark"))
+    return f"#conversation {{\n{blocks}\n}}\n{light}\n.dark {dark}\n{own}"

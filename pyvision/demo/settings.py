@@ -1,4 +1,4 @@
-"""What a visitor may choose, and the Task that comes of it: built once for each choice and shared by all."""
+"""What a visitor may choose and upload: strategy, model, options, and a limited number of images."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from pyvision.agent.budget import Limits
-from pyvision.errors import ConfigError
+from pyvision.errors import ConfigError, ImageError
+from pyvision.images.read import decode
 from pyvision.solve import STRATEGIES, Task, prepare
+from pyvision.types import Picture
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A strategy by name, one of the models on offer, options as `--set` takes them, and a number of turns."""
+    """A strategy by name, one of the offered models, options as `--set` takes them, and a limit on turns."""
 
     strategy: str = "code_loop"
     model: str = ""
@@ -22,8 +24,20 @@ class Choice:
     max_turns: int = 20
 
 
+@dataclass(frozen=True, slots=True)
+class UploadLimits:
+    """Limits for one question: the number of images, and bytes and pixels of each."""
+
+    pictures: int = 8
+    picture_bytes: int = 20 * 2**20
+    picture_pixels: int = 50_000_000
+
+
 class Settings:
-    """What is on offer. models: names as `--model` takes them, the first is the default. config: instead of them."""
+    """What is offered. models: names as `--model` takes them, the default first. config: a file that replaces them.
+
+    A Task is built once per choice and shared by all visitors.
+    """
 
     def __init__(self, models: Sequence[str], config: Path | None, limits: Limits) -> None:
         self.models = tuple(models) or ((config.name,) if config else ("",))
@@ -34,16 +48,16 @@ class Settings:
         self._lock = threading.Lock()
 
     def task(self, choice: Choice) -> Task:
-        """Raises ConfigError for what is not on offer or cannot be used."""
+        """Raises ConfigError for a choice that is not offered or not valid."""
         if choice.model not in self.models:
-            raise ConfigError(f"model {choice.model!r} is not on offer here; choose {', '.join(self.models)}")
+            raise ConfigError(f"model {choice.model!r} is not offered here; choose {', '.join(self.models)}")
         with self._lock:
             if choice not in self._tasks:
                 self._tasks[choice] = self._prepare(choice)
             return self._tasks[choice]
 
     def default_task(self) -> Task:
-        """That of a visitor who chooses nothing."""
+        """The task of a visitor who changes no setting."""
         return self.task(Choice(model=self.models[0]))
 
     def close(self) -> None:
@@ -51,7 +65,7 @@ class Settings:
             task.close()
 
     def _prepare(self, choice: Choice) -> Task:
-        options = _options(choice.options)
+        options = _parse_options(choice.options)
         if choice.strategy in STRATEGIES:
             _refuse_files(choice.strategy, options)
         return prepare(
@@ -64,22 +78,41 @@ class Settings:
         )
 
 
+def read_images(files: Sequence[Path], limits: UploadLimits) -> tuple[Picture, ...]:
+    """The images in these files. Raises ImageError, which names the file as the visitor named it."""
+    if len(files) > limits.pictures:
+        raise ImageError(f"{len(files)} images are too many for one question; the limit is {limits.pictures}")
+    return tuple(_read_image(file, limits) for file in files)
+
+
+def _parse_options(text: str) -> dict[str, str]:
+    """KEY=VALUE pairs, separated by spaces."""
+    pairs = {}
+    for pair in text.split():
+        key, equals, value = pair.partition("=")
+        if not equals or not key:
+            raise ConfigError(f"option {pair!r} is not of the form KEY=VALUE, such as repairs=2")
+        pairs[key] = value
+    return pairs
+
+
 def _refuse_files(strategy: str, options: Mapping[str, str]) -> None:
-    """Raises ConfigError for an option that names a file: the files of this machine are no visitor's."""
+    """Raises ConfigError for an option that names a file: visitors must not read files of the server."""
     files = {field.name for field in fields(STRATEGIES[strategy]()) if "Path" in str(field.type)}  # type: ignore[arg-type]  # every strategy is a dataclass
     for name in options:
         if name in files:
-            raise ConfigError(
-                f"option {name!r} names a file of the machine that serves this; it is not on offer"
-            )
+            raise ConfigError(f"option {name!r} names a file on the server; it is not available here")
 
 
-def _options(text: str) -> dict[str, str]:
-    """KEY=VALUE, divided by spaces."""
-    pairs = {}
-    for word in text.split():
-        key, equals, value = word.partition("=")
-        if not equals or not key:
-            raise ConfigError(f"option {word!r} is not KEY=VALUE, as in repairs=2")
-        pairs[key] = value
-    return pairs
+def _read_image(file: Path, limits: UploadLimits) -> Picture:
+    size = file.stat().st_size
+    if size > limits.picture_bytes:
+        limit = limits.picture_bytes // 2**20
+        raise ImageError(f"{file.name!r} has {size / 2**20:.1f} MB; the limit is {limit} MB")
+    picture = decode(file.read_bytes(), file.name)
+    if picture.width * picture.height > limits.picture_pixels:
+        limit = limits.picture_pixels // 10**6
+        raise ImageError(
+            f"{file.name!r} is {picture.width} x {picture.height}; the limit is {limit} million pixels"
+        )
+    return picture

@@ -1,63 +1,49 @@
-"""One question and what follows from it, as HTML that grows with its events; whatever anybody said is text.
+"""One question and its events as HTML that grows while they come; everything that anybody wrote is shown as text.
 
-What an event looks like is drawn once, when it comes: colouring a long cell takes tens of milliseconds, and a question
-has many updates.
+Each event is rendered once, when it comes: highlighting a long cell takes tens of milliseconds, and a question has many
+updates.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from pyvision.errors import FormatError
-from pyvision.events import (
-    CellRun,
-    Event,
-    ModelCall,
-    Note,
-    ReplyRestarted,
-    RunEnded,
-    RunStarted,
-    TextDelta,
-    ToolRun,
-)
-from pyvision.runs.report.code import highlight
+from pyvision.events import Event, ModelCall, ReplyRestarted, RunEnded, RunStarted, TextDelta
 from pyvision.runs.report.crops import Crop
-from pyvision.runs.report.endings import ending
-from pyvision.runs.report.markup import Markup, element, escape, join
-from pyvision.runs.report.notes import note
-from pyvision.runs.report.run import Turn, pair_figures, turns_of
-from pyvision.runs.report.steps import cell_block
-from pyvision.runs.report.tools import tool_block
+from pyvision.runs.report.figures import zoomable
+from pyvision.runs.report.markup import Markup, count, element, escape, highlight, join
+from pyvision.runs.report.run import Names, Turn, ending, pair_figures, turns_of
+from pyvision.runs.report.turns import answer_block, error_block, event_block, prose_block, reasoning_block
 from pyvision.text.replies import find_code, thought
 from pyvision.types import Outcome, Picture, Question
 
-Address = Callable[[Picture], str]  # where a browser finds a picture
-Names = tuple[tuple[str, Picture] | None, ...]  # of the figures of a cell
+Address = Callable[[Picture], str]  # where a browser finds an image
 
-_SEAM = "\0"  # where the steps come in: no text on a page holds it, `escape` leaves no control character
-_COLOURED_CHARS = 4_000  # of a cell that is still being written, which is drawn anew with each word
+_STEPS_HERE = "\0"  # marks where the steps go; `escape` removes control characters, so no text can contain it
+_MAX_HIGHLIGHTED_CHARS = 4_000  # of a cell that is still being written and is rendered again for each token
 
 
 class View:
-    """Takes the events of one question, one by one; `pieces` are what is to be seen by now."""
+    """Takes the events of one question one by one; `pieces` is what to show so far."""
 
     def __init__(self, number: int, question: Question, address: Address) -> None:
         self._number = number
         self._question = question
-        self._pictures = _Pictures(address)
+        self._images = _Images(address)
         self._events: list[Event] = []
-        self._text = ""  # of a reply that is on its way
-        self._notice: str | None = None  # of a call that failed and is made again
+        self._text = ""  # of the reply that is being streamed
+        self._notice: str | None = None  # about a model call that failed and is retried
         self._has_begun = False
         self._failure: str | None = None
-        self._drawn: dict[int, tuple[Names, Markup | None]] = {}  # by the id of an event, which is kept
-        self._coloured = lru_cache(maxsize=1)(highlight)  # a cell that runs is drawn again when it has run
-        self._code = lru_cache(maxsize=1)(_code)
+        self._rendered: dict[int, tuple[Names, Markup | None]] = {}  # by the id of an event, which is kept
+        self._highlight = lru_cache(maxsize=1)(highlight)  # a running cell is rendered again once it has run
+        self._code = lru_cache(maxsize=1)(_find_code)
 
     @property
     def has_ended(self) -> bool:
-        return self._failure is not None or any(isinstance(event, RunEnded) for event in self._events)
+        return self._failure is not None or self._ended is not None
 
     def take(self, event: Event) -> None:
         match event:
@@ -73,158 +59,145 @@ class View:
                 self._events.append(event)
 
     def fail(self, why: str) -> None:
-        """The question cannot be answered, and why: one line."""
+        """The question cannot be answered, for this reason (one line)."""
         self._failure = why
 
     @property
     def pieces(self) -> tuple[Markup, ...]:
-        """HTML in parts, to be joined: a step that is over stays as it is, so that only the end has to be sent."""
+        """HTML in parts, to be joined. A finished step does not change any more, so that only the end must be sent."""
         turns = tuple(turns_of(self._events))
-        before, _, after = self._frame(turns).partition(_SEAM)
-        return (Markup(before), *map(self._turn, turns), Markup(after))
+        before, _, after = self._frame(turns).partition(_STEPS_HERE)
+        return (Markup(before), *map(self._step, turns), Markup(after))
 
     @property
     def html(self) -> Markup:
         return join(*self.pieces)
 
+    @property
+    def _ended(self) -> RunEnded | None:
+        return next((event for event in self._events if isinstance(event, RunEnded)), None)
+
     def _frame(self, turns: Sequence[Turn]) -> Markup:
-        """All but the steps, whose place it marks."""
-        reply = element("div", Markup(_SEAM), self._coming(turns), self._end(), class_="reply")
+        """Everything but the steps."""
+        reply = element("div", Markup(_STEPS_HERE), self._pending(turns), self._end(), class_="reply")
         return element(
             "article",
-            _ask(self._question, self._render_inputs()),
+            self._question_block(),
             reply,
             id=f"question-{self._number}",
             class_="exchange" if self.has_ended else "exchange under-way",
         )
 
-    def _render_inputs(self) -> list[Markup]:
-        """They have an address once the question has begun."""
-        named = self._question.named_images if self._has_begun else ()
-        return [self._pictures.located(name, picture) for name, picture in named]
+    def _question_block(self) -> Markup:
+        named = self._question.named_images if self._has_begun else ()  # before, the files are not there
+        images = [self._images.figure(name, picture) for name, picture in named]
+        return element(
+            "div",
+            element("div", *images, class_="pictures") if images else None,
+            element("p", self._question.text or "Continue from the edited cell.", class_="question"),
+            class_="asked",
+        )
 
-    def _turn(self, turn: Turn) -> Markup:
-        names = {id(ran): given for ran, given in pair_figures(turn.events)}
-        said = self._block(turn.asked, ()) if turn.asked else None
+    def _step(self, turn: Turn) -> Markup:
+        names = {id(cell): pairs for cell, pairs in pair_figures(turn.events)}
+        reply = self._block(turn.asked, ()) if turn.asked else None
         blocks = [self._block(event, names.get(id(event), ())) for event in turn.events]
-        return element("section", said, *blocks, class_="step", aria_label=f"step {turn.number}")
+        return element("section", reply, *blocks, class_="step", aria_label=f"step {turn.number}")
 
     def _block(self, event: Event, names: Names) -> Markup | None:
-        """An event, drawn once; a cell again when its figures have got their names."""
-        known = self._drawn.get(id(event))
+        """An event, rendered once; a cell again when its figures get their names."""
+        known = self._rendered.get(id(event))
         if known is None or known[0] != names:
-            known = self._drawn[id(event)] = (names, self._draw(event, names))
+            known = self._rendered[id(event)] = (names, self._render(event, names))
         return known[1]
 
-    def _draw(self, event: Event, names: Names) -> Markup | None:
-        match event:
-            case ModelCall():
-                return _prose(event)
-            case CellRun():
-                return cell_block(event, names, self._pictures, self._coloured)
-            case ToolRun():
-                return tool_block(event, self._pictures)
-            case Note():
-                return note(event, self._events)
-        return None
+    def _render(self, event: Event, names: Names) -> Markup | None:
+        if isinstance(event, ModelCall):
+            return join(reasoning_block(event), prose_block(thought(event.reply.text)))
+        return event_block(event, names, self._images, self._events, self._highlight)
 
-    def _coming(self, turns: Sequence[Turn]) -> Markup | None:
-        """What is under way: the reply that is being said, the cell that runs, or the wait for either."""
+    def _pending(self, turns: Sequence[Turn]) -> Markup | None:
+        """The reply that is being streamed, the cell that is running, or that the model has not replied yet."""
         if self.has_ended:
             return None
         if self._text:
-            said, _, code = self._text.partition("<code>")
+            prose, _, code = self._text.partition("<code>")
             return join(
-                element("p", said.strip(), class_="said") if said.strip() else None,
-                _pending("writing a cell", _write(code)) if code else None,
+                prose_block(prose.strip()),
+                _pending_cell("Writing code", _highlight_partial(code)) if code else None,
             )
         last = turns[-1] if turns else None
         running = self._code(last.asked.reply.text) if last and last.asked and not last.cells else None
         if running:
-            return _pending("running", self._coloured(running))
-        return element("p", f"{self._notice or 'thinking'} …", class_="status pending")
+            return _pending_cell("Running", self._highlight(running))
+        return element("p", f"{self._notice or 'Thinking'} …", class_="status pending")
 
     def _end(self) -> Markup | None:
         if self._failure is not None:
-            return element("p", self._failure, class_="bad", role="alert")
-        ended = next((event for event in self._events if isinstance(event, RunEnded)), None)
-        if ended is None:
+            return error_message(self._failure)
+        if self._ended is None:
             return None
-        outcome = ended.outcome
-        facts = f"{ended.turns} turns, {ended.cells} cells, {ended.seconds:.1f} s"
-        tokens = f", {ended.usage.total:,} tokens" if ended.usage.total else ""
-        if outcome.answer is None:
-            return join(
-                element("p", f"No answer: {_why_none(outcome)}.", class_="bad"),
-                element("pre", outcome.error, class_="output bad", tabindex=0)
-                if outcome.error and outcome.end_reason != "interrupted"
-                else None,
-                element("p", facts, tokens, class_="facts"),
-            )
-        label = "Answer (all of the last reply)" if outcome.is_last_resort else "Answer"
-        answer = element("p", element("small", label), element("strong", outcome.answer), class_="answer")
-        return element(
-            "div", answer, element("p", facts, tokens, class_="facts"), class_="outcome", role="status"
-        )
+        return join(*_outcome_blocks(self._ended))
 
 
-def _why_none(outcome: Outcome) -> str:
-    """The reason that there is no answer; of an interrupt, what it came in the midst of as well."""
-    words = ending(outcome.end_reason).words
-    return outcome.error or words if outcome.end_reason == "interrupted" else words
+def error_message(text: str) -> Markup:
+    """An error, which a screen reader announces."""
+    return element("p", f"Error: {text}", class_="bad", role="alert")
 
 
-class _Pictures:
-    """Puts pictures on the page by their addresses; one opens large by click or key."""
+class _Images:
+    """Shows images by address. A crop is not located in its original: the report does that."""
+
+    inputs: Mapping[str, Picture] = {}
 
     def __init__(self, address: Address) -> None:
-        self.inputs: Mapping[str, Picture] = {}  # where a crop lies in them is for the report to find
         self._address = address
 
-    def located(self, name: str, picture: Picture) -> Markup:
-        size = f"{picture.width} × {picture.height} px"
-        image = element("img", src=self._address(picture), alt=f"{name}, {size}", loading="lazy")
-        zoom = element("details", element("summary", image), class_="zoom")
-        return element("figure", zoom, element("figcaption", element("b", name), f" {size}"))
+    def figure(self, name: str, picture: Picture) -> Markup:
+        return zoomable(name, picture, self._address(picture), loading="lazy")
 
-    def glimpse(self, name: str, picture: Picture) -> Markup:
-        return self.located(name, picture)
+    def thumbnail(self, name: str, picture: Picture) -> Markup:
+        return self.figure(name, picture)
 
     def boxes(self, crops: Sequence[Crop]) -> Markup | None:
         return None
 
 
-def _ask(question: Question, shown: Sequence[Markup]) -> Markup:
-    return element(
-        "div",
-        element("div", *shown, class_="pictures") if shown else None,
-        element("p", question.text or "Go on from the cell as it was edited.", class_="question"),
-        class_="asked",
-    )
+def _outcome_blocks(ended: RunEnded) -> Iterator[Markup | None]:
+    outcome = ended.outcome
+    parts = [count(ended.turns, "turn"), count(ended.cells, "cell"), f"{ended.seconds:.1f} s"]
+    tokens = [f"{ended.usage.total:,} tokens"] if ended.usage.total else []
+    facts = element("p", ", ".join([*parts, *tokens]), class_="facts")
+    if outcome.answer is not None:
+        yield element("div", answer_block(outcome), facts, class_="outcome", role="status")
+        return
+    yield element("p", f"No answer: {_why_none(outcome)}.", class_="bad")
+    yield error_block(outcome) if outcome.end_reason != "interrupted" else None
+    yield facts
 
 
-def _prose(asked: ModelCall) -> Markup:
-    reply, said = asked.reply, thought(asked.reply.text)
-    folded = element("details", element("summary", "Reasoning"), element("p", reply.reasoning, class_="said"))
-    return join(folded if reply.reasoning else None, element("p", said, class_="said") if said else None)
+def _why_none(outcome: Outcome) -> str:
+    """The reason that there is no answer; an interrupt also says what it interrupted."""
+    text = ending(outcome.end_reason).text
+    return outcome.error or text if outcome.end_reason == "interrupted" else text
 
 
-def _pending(what: str, code: Markup) -> Markup:
+def _pending_cell(status: str, code: Markup) -> Markup:
     return element(
         "div",
         element("pre", element("code", code), class_="code", tabindex=0),
-        element("p", f"{what} …", class_="status pending"),
+        element("p", f"{status} …", class_="status pending"),
         class_="cell",
     )
 
 
-def _write(said: str) -> Markup:
-    """As much of a cell as there is."""
-    code = said.replace("```python", "").strip("`\n ")
-    return highlight(code) if len(code) <= _COLOURED_CHARS else escape(code)
+def _highlight_partial(text: str) -> Markup:
+    """As much of a cell as has been written."""
+    code = text.replace("```python", "").strip("`\n ")
+    return highlight(code) if len(code) <= _MAX_HIGHLIGHTED_CHARS else escape(code)
 
 
-def _code(reply: str) -> str | None:
+def _find_code(reply: str) -> str | None:
     try:
         return find_code(reply)
     except FormatError:

@@ -1,30 +1,55 @@
-"""The pictures that the probes show: drawn anew each time, the same to the last pixel."""
+"""The images that probes send, always the same to the last pixel, and how the boxes in a reply are to be read.
+
+A model may give boxes in pixels, in pixels of a reduced copy, as fractions of the sides, or in thousandths.
+"""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from pyvision.types import Picture
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-
 CHART_SIZE = (2048, 1024)
 CHART_HEIGHTS_PX = (96, 64, 48, 36, 27, 20, 15, 11, 8)
-BOXED_SIZE = (1200, 600)  # neither square nor 1000 wide, so that the conventions differ
+BOXED_SIZE = (1200, 600)  # not square and not 1000 wide, so that the conventions differ
 BOX = (300, 120, 780, 420)
-_DIGIT_SHARE = 0.72  # of a font's size is the height of its digits
+_DIGIT_SHARE = 0.72  # height of a digit as a fraction of the font size
+Box: TypeAlias = tuple[float, float, float, float]  # left, top, right, bottom
+
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_MIN_OVERLAP = 0.6
+_MIN_COPY, _MAX_COPY = 0.02, 0.95  # fractions of the width of the image
 
 
 @dataclass(frozen=True, slots=True)
 class Numbered:
-    """A picture and the numbers to be read in it, from top to bottom."""
+    """An image and the numbers in it, from top to bottom."""
 
     picture: Picture
     numbers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Convention:
+    """unit: of the numbers. overlap: of the box with the true one, 1 if they are equal."""
+
+    unit: str
+    rows_first: bool
+    overlap: float
+
+    @property
+    def name(self) -> str:
+        return f"{self.unit}, y first" if self.rows_first else self.unit
+
+    @property
+    def description(self) -> str:
+        return f"{self.name} (overlap {self.overlap:.2f})"
 
 
 def numbers(count: int, seed: str) -> tuple[str, ...]:
@@ -40,18 +65,18 @@ def numeral(number: str) -> Numbered:
 
 
 def eye_chart() -> Numbered:
-    """Numbers of CHART_HEIGHTS_PX, one below the other, each a little further to the right."""
+    """Numbers of CHART_HEIGHTS_PX, one below the other, each further to the right."""
     canvas = _canvas(CHART_SIZE)
-    shown = numbers(len(CHART_HEIGHTS_PX), "eye chart")
+    rows = numbers(len(CHART_HEIGHTS_PX), "eye chart")
     top = 60
-    for row, (number, height_px) in enumerate(zip(shown, CHART_HEIGHTS_PX, strict=True)):
+    for row, (number, height_px) in enumerate(zip(rows, CHART_HEIGHTS_PX, strict=True)):
         _write(canvas, number, (120 + 150 * row, top), height_px=height_px)
         top += height_px + 48
-    return Numbered(_encode(canvas), shown)
+    return Numbered(_encode(canvas), rows)
 
 
 def red_rectangle() -> Picture:
-    """One filled rectangle: BOX in a picture of BOXED_SIZE, its far edges not included."""
+    """One filled rectangle: BOX, without its right and bottom edge, in an image of BOXED_SIZE."""
     from PIL import ImageDraw
 
     canvas = _canvas(BOXED_SIZE)
@@ -61,7 +86,7 @@ def red_rectangle() -> Picture:
 
 
 def circles() -> Picture:
-    """Three filled circles, far from each other."""
+    """Three filled circles, well apart."""
     from PIL import ImageDraw
 
     canvas = _canvas((480, 320))
@@ -71,6 +96,24 @@ def circles() -> Picture:
     return _encode(canvas)
 
 
+def convention(text: str, true: Box, size: tuple[int, int]) -> Convention | None:
+    """The convention that makes the four numbers of a reply fit the true box best; None if none fits."""
+    values = [float(number) for number in _NUMBER.findall(text.rpartition("[")[2])[:4]]
+    if len(values) < 4:
+        return None
+    found = max(_readings(values, true, size), key=lambda reading: reading.overlap)
+    return found if found.overlap >= _MIN_OVERLAP else None
+
+
+def overlap(one: Box, other: Box) -> float:
+    """Intersection over union."""
+    across = min(one[2], other[2]) - max(one[0], other[0])
+    down = min(one[3], other[3]) - max(one[1], other[1])
+    common = max(0.0, across) * max(0.0, down)
+    both = _area(one) + _area(other) - common
+    return common / both if both > 0 else 0.0
+
+
 def _canvas(size: tuple[int, int]) -> Image:
     from PIL import Image
 
@@ -78,7 +121,7 @@ def _canvas(size: tuple[int, int]) -> Image:
 
 
 def _write(canvas: Image, number: Sequence[str], at: tuple[int, int], *, height_px: int) -> None:
-    """Digits of this height with clear space between them: it is the eye that is tested, not the reading."""
+    """Digits of this height with clear space between them, since this tests resolution rather than reading."""
     from PIL import ImageDraw, ImageFont
 
     font = ImageFont.load_default(height_px / _DIGIT_SHARE)
@@ -94,3 +137,31 @@ def _encode(canvas: Image) -> Picture:
     file = BytesIO()
     canvas.save(file, "PNG", compress_level=1)
     return Picture(file.getvalue(), "image/png", canvas.width, canvas.height)
+
+
+def _readings(values: list[float], true: Box, size: tuple[int, int]) -> Iterator[Convention]:
+    """If several fit equally well, the more common one comes first."""
+    width, height = size
+    a, b, c, d = values
+    for rows_first, box in ((False, (a, b, c, d)), (True, (b, a, d, c))):
+        yield Convention("pixels", rows_first, overlap(box, true))
+        yield Convention("0-1000", rows_first, overlap(_stretch(box, width / 1000, height / 1000), true))
+        yield Convention("0-1", rows_first, overlap(_stretch(box, width, height), true))
+        scale = _scale(box, true)
+        if _MIN_COPY < scale < _MAX_COPY:
+            reduced = overlap(_stretch(box, 1 / scale, 1 / scale), true)
+            yield Convention(f"pixels of a copy {scale * width:.0f} px wide", rows_first, reduced)
+
+
+def _scale(box: Box, true: Box) -> float:
+    """The factor, the same on both axes, that brings the true box closest to this one."""
+    along = sum(seen * real for seen, real in zip(box, true, strict=True))
+    return along / sum(real * real for real in true)
+
+
+def _stretch(box: Box, across: float, down: float) -> Box:
+    return box[0] * across, box[1] * down, box[2] * across, box[3] * down
+
+
+def _area(box: Box) -> float:
+    return max(0.0, box[2] - box[0]) * max(0.0, box[3] - box[1])

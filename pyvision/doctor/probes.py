@@ -1,36 +1,55 @@
-"""What an endpoint is asked, and what its replies mean: one function for each thing to find out.
+"""The probes of an endpoint: what each sends, and what it concludes from the replies.
 
-A probe is given the patient and returns its findings; a ModelError it does not answer itself goes to the
-examination. What is judged is what came back, never what a documentation promises.
+A probe takes the client and yields findings; a ModelError that it does not handle is reported by `run_probes`. Only
+replies count, never what a documentation promises.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from pyvision.doctor import pictures
-from pyvision.doctor.boxes import convention
-from pyvision.doctor.findings import Finding, Subject, Verdict
-from pyvision.doctor.parameters import parameters
-from pyvision.doctor.probe_client import ProbeClient, complaint, quote_start, turn
+from pyvision.doctor.pictures import convention
+from pyvision.doctor.probe_client import (
+    Finding,
+    ProbeClient,
+    ProbeReply,
+    Subject,
+    Verdict,
+    complaint,
+    quote_start,
+    turn,
+)
 from pyvision.errors import FormatError, ModelError
 from pyvision.strategies.code_loop.turns import open_conversation
 from pyvision.text.prompts import render
 from pyvision.text.replies import find_code
-from pyvision.types import Message, Part, Question, Text
+from pyvision.types import Message, Part, Question, Sampling, Text
 
-_MANY = (24, 8, 3, 2)  # pictures to try in one request; more than 20 is a limit of its own at one provider
+_MANY = (24, 8, 3, 2)  # images to try in one request; one provider has a separate limit beyond 20
 _AT_MOST = re.compile(r"at most (\d+) image|(?:maximum|limit)\D{0,40}?(\d+) images?", re.IGNORECASE)
+_MAX_TOKENS = 2000  # enough for a model that reasons before it repeats a line
+_FEW_TOKENS = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """What is found out, and by whom: `subjects` are the lines of the table that it fills."""
+    """A function, and the lines of the table that it fills."""
 
     subjects: tuple[Subject, ...]
-    look: Callable[[ProbeClient], Iterator[Finding]]
+    find: Callable[[ProbeClient], Iterator[Finding]]
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The names of the probed parameters in one API; empty for a parameter that it does not have."""
+
+    stop: str
+    limits: tuple[str, ...]
+    logprobs: bool
 
 
 def reach(client: ProbeClient) -> Iterator[Finding]:
@@ -42,38 +61,20 @@ def reach(client: ProbeClient) -> Iterator[Finding]:
         yield Finding("streams", "no", "the reply came in one piece")
 
 
-def two_turns(client: ProbeClient) -> Iterator[Finding]:
-    """A picture in the first user turn and one in the second, as figures come."""
-    first, second = (pictures.numeral(number) for number in pictures.numbers(2, "turns"))
-    messages = (
-        *turn(first.picture, Text(render("doctor/numbers.md"))),
-        Message("assistant", (Text(first.numbers[0]),)),  # told, so that only the second is in doubt
-        Message("user", (second.picture, Text(render("doctor/later_turn.md")))),
-    )
-    read = _numbers_in(client.ask(messages).text)
-    yield _seen("sees later pictures", second.numbers[0] in read)
-
-
-def several(client: ProbeClient) -> Iterator[Finding]:
-    """Many pictures in one request; fewer where an endpoint refuses so many."""
-    counts, told = list(_MANY), ""
-    while counts and client.calls_left > 0:
-        count = counts.pop(0)
-        try:
-            read = _read_many(client, count)
-        except ModelError as error:
-            if error.retry:
-                raise
-            told = complaint(error)
-            counts = [number for number in (_allowed(told),) if number and number < count] or counts
-        else:
-            yield _judge(count, read, told)
-            return
-    yield Finding("sees many at once", "refused", told, value=1 if not counts else None)
+def parameters(client: ProbeClient) -> Iterator[Finding]:
+    """Sends all parameters at once, then again without each that the endpoint rejects, until a request succeeds."""
+    names = NAMES[client.config.wire]
+    body: dict[str, Any] = {"temperature": 0, names.limits[0]: _MAX_TOKENS}
+    body |= {names.stop: ["</code>"]} if names.stop else {}
+    probe_reply, refused = _ask_without_refused(client, body, names)
+    yield _stop(names, probe_reply, refused)
+    yield _temperature(refused)
+    yield _limit(client, names, refused)
+    yield _logprobs(names, probe_reply)
 
 
 def smallest(client: ProbeClient) -> Iterator[Finding]:
-    """The eye chart: how low a numeral may be, down to which every row was read."""
+    """The eye chart: the height of the last row before the first that was not read."""
     chart = pictures.eye_chart()
     read = _numbers_in(client.ask(turn(chart.picture, Text(render("doctor/numbers.md")))).text)
     heights = []
@@ -82,12 +83,42 @@ def smallest(client: ProbeClient) -> Iterator[Finding]:
             break
         heights.append(height_px)
     width = pictures.CHART_SIZE[0]
-    yield _seen("sees a picture", bool(read & set(chart.numbers)))
+    yield _read_finding("sees a picture", bool(read & set(chart.numbers)))
     if heights:
-        told = f"{heights[-1]} px high in a picture {width} px wide"
-        yield Finding("smallest numeral", "yes", told, value=heights[-1])
+        detail = f"{heights[-1]} px high in an image {width} px wide"
+        yield Finding("smallest numeral", "yes", detail, value=heights[-1])
     else:
         yield Finding("smallest numeral", "no", f"none of {pictures.CHART_HEIGHTS_PX[0]} px or less was read")
+
+
+def two_turns(client: ProbeClient) -> Iterator[Finding]:
+    """An image in the first user turn and another in the second, as with figures."""
+    first, second = (pictures.numeral(number) for number in pictures.numbers(2, "turns"))
+    messages = (
+        *turn(first.picture, Text(render("doctor/numbers.md"))),
+        Message("assistant", (Text(first.numbers[0]),)),  # given, so that only the second is tested
+        Message("user", (second.picture, Text(render("doctor/later_turn.md")))),
+    )
+    read = _numbers_in(client.ask(messages).text)
+    yield _read_finding("sees later pictures", second.numbers[0] in read)
+
+
+def several(client: ProbeClient) -> Iterator[Finding]:
+    """Many images in one request; fewer if the endpoint rejects them."""
+    counts, refusal = list(_MANY), ""
+    while counts and client.calls_left > 0:
+        count = counts.pop(0)
+        try:
+            read = _read_many(client, count)
+        except ModelError as error:
+            if error.retry:
+                raise
+            refusal = complaint(error)
+            counts = [number for number in (_parse_limit(refusal),) if number and number < count] or counts
+        else:
+            yield _judge_several(count, read, refusal)
+            return
+    yield Finding("sees many at once", "refused", refusal, value=1 if not counts else None)
 
 
 def boxes(client: ProbeClient) -> Iterator[Finding]:
@@ -96,11 +127,11 @@ def boxes(client: ProbeClient) -> Iterator[Finding]:
     if found is None:
         yield Finding("box coordinates", "unclear", f"fits no convention: {quote_start(probe_reply.text)}")
     else:
-        yield Finding("box coordinates", "yes", found.told, value=found.name)
+        yield Finding("box coordinates", "yes", found.description, value=found.name)
 
 
 def protocol(client: ProbeClient) -> Iterator[Finding]:
-    """The question as the code loop asks it: does the first reply hold a cell?"""
+    """A question as the code loop asks it: does the first reply contain a cell?"""
     question = Question(render("doctor/protocol.md"), (pictures.circles(),))
     before, parts = open_conversation(question, None, None, {})
     probe_reply = client.ask((*before, Message("user", parts)))
@@ -112,7 +143,118 @@ def protocol(client: ProbeClient) -> Iterator[Finding]:
     if code is None:
         yield Finding("writes <code> cells", "no", f"no cell in the reply: {quote_start(probe_reply.text)}")
     else:
-        yield Finding("writes <code> cells", "yes", "the first reply holds a cell")
+        yield Finding("writes <code> cells", "yes", "the first reply contains a cell")
+
+
+def _ask_without_refused(
+    client: ProbeClient, body: dict[str, Any], names: Names
+) -> tuple[ProbeReply, frozenset[str]]:
+    """The first reply, and the parameters that were removed to get it. `body` ends up as it was sent."""
+    messages = turn(Text(render("doctor/repeat.md", line="one </code> two")))
+    refused: frozenset[str] = frozenset()
+    while True:
+        try:
+            return client.ask(messages, Sampling(logprobs=names.logprobs), **body), refused
+        except ModelError as error:
+            named = next((name for name in body if re.search(rf"\b{name}\b", str(error))), None)
+            if named is None or client.calls_left <= 0:
+                raise
+            refused |= {named}
+            value = body.pop(named)
+            spare = [name for name in names.limits if name not in refused]
+            if named in names.limits and spare:
+                body[spare[0]] = value
+
+
+def _stop(names: Names, probe_reply: ProbeReply, refused: frozenset[str]) -> Finding:
+    if not names.stop:
+        return Finding("stop", "not applicable", "this API has none; PyVision cuts replies")
+    if names.stop in refused:
+        return Finding("stop", "refused", "PyVision cuts replies", names.stop)
+    if "two" in probe_reply.text:
+        return Finding("stop", "no", "accepted but ignored; PyVision cuts replies")
+    if "one" not in probe_reply.text:
+        return Finding(
+            "stop", "unclear", f"the model did not repeat the line: {quote_start(probe_reply.text)}"
+        )
+    suffix = ", and the stop string stays in the text" if "</code>" in probe_reply.text else ""
+    return Finding("stop", "yes", f"accepted and honoured{suffix}")
+
+
+def _temperature(refused: frozenset[str]) -> Finding:
+    if "temperature" in refused:
+        return Finding("temperature", "refused", value="temperature")
+    return Finding("temperature", "yes", "accepted")
+
+
+def _limit(client: ProbeClient, names: Names, refused: frozenset[str]) -> Finding:
+    name = next((name for name in names.limits if name not in refused), None)
+    if name is None:
+        return Finding("token limit", "refused", ", ".join(names.limits))
+    if client.calls_left <= 0:
+        return Finding("token limit", "unclear", f"{name} is accepted", value=name)
+    try:
+        probe_reply = client.ask(
+            turn(Text(render("doctor/count.md", last=300))), **dict[str, Any]({name: _FEW_TOKENS})
+        )
+    except ModelError as error:
+        return Finding("token limit", "yes", f"{name}: {complaint(error)}", value=name)
+    if probe_reply.reply.finish == "length" or len(probe_reply.text) < 8 * _FEW_TOKENS:
+        return Finding("token limit", "yes", f"{name}, honoured", value=name)
+    return Finding("token limit", "no", f"{name} is accepted but ignored", value=name)
+
+
+def _logprobs(names: Names, probe_reply: ProbeReply) -> Finding:
+    """The model client leaves them out if the endpoint rejects them."""
+    if not names.logprobs:
+        return Finding("log probabilities", "not applicable", "this API has none")
+    if not probe_reply.reply.logprobs:
+        return Finding("log probabilities", "no", "refused, or ignored", value="logprobs")
+    return Finding("log probabilities", "yes", "one for each token")
+
+
+def _read_finding(subject: Subject, is_read: bool) -> Finding:  # noqa: FBT001 - the finding itself
+    if is_read:
+        return Finding(subject, "yes", "read")
+    return Finding(subject, "no", "the number in it was not read")
+
+
+def _read_many(client: ProbeClient, count: int) -> int:
+    """How many images were read before the first that was not."""
+    images = [pictures.numeral(number) for number in pictures.numbers(count, f"{count} pictures")]
+    parts: list[Part] = [each.picture for each in images]
+    read = _numbers_in(client.ask(turn(*parts, Text(render("doctor/numbers.md")))).text)
+    is_read = [each.numbers[0] in read for each in images]
+    return is_read.index(False) if False in is_read else count
+
+
+def _parse_limit(refusal: str) -> int | None:
+    """The number of images that the endpoint says it accepts."""
+    named = _AT_MOST.search(refusal)
+    return int(named[1] or named[2]) if named else None
+
+
+def _judge_several(count: int, read: int, refusal: str) -> Finding:
+    """What it means that `read` of `count` images were read; `refusal`: why more were rejected."""
+    refused = f"; more are rejected: {refusal}" if refusal else ""
+    if read == count:
+        verdict: Verdict = "yes" if count > 1 else "no"
+        limit = count if refusal else None
+        return Finding("sees many at once", verdict, f"{count} in one request, all read{refused}", limit)
+    if read > count // 2:
+        return Finding("sees many at once", "unclear", f"{read} of {count} read without a gap{refused}")
+    return Finding("sees many at once", "no", f"only {read} of {count} read{refused}", read or None)
+
+
+def _numbers_in(text: str) -> set[str]:
+    return set(re.findall(r"(?<!\d)\d{4}(?!\d)", text))
+
+
+NAMES: Mapping[str, Names] = {
+    "openai": Names("stop", ("max_tokens", "max_completion_tokens"), logprobs=True),
+    "responses": Names("", ("max_output_tokens",), logprobs=True),
+    "anthropic": Names("stop_sequences", ("max_tokens",), logprobs=False),
+}
 
 
 PROTOCOL = Probe(("writes <code> cells",), protocol)
@@ -125,38 +267,3 @@ PROBES = (
     Probe(("box coordinates",), boxes),
     PROTOCOL,
 )
-
-
-def _seen(what: Subject, seen: bool) -> Finding:  # noqa: FBT001 - it is the finding itself
-    return Finding(what, "yes", "read") if seen else Finding(what, "no", "the number in it was not read")
-
-
-def _read_many(client: ProbeClient, count: int) -> int:
-    """How many of the first pictures were read, without a gap."""
-    shown = [pictures.numeral(number) for number in pictures.numbers(count, f"{count} pictures")]
-    parts: list[Part] = [each.picture for each in shown]
-    read = _numbers_in(client.ask(turn(*parts, Text(render("doctor/numbers.md")))).text)
-    seen = [each.numbers[0] in read for each in shown]
-    return seen.index(False) if False in seen else count
-
-
-def _allowed(told: str) -> int | None:
-    """How many pictures an endpoint says it takes."""
-    named = _AT_MOST.search(told)
-    return int(named[1] or named[2]) if named else None
-
-
-def _judge(count: int, read: int, told: str) -> Finding:
-    """What `read` of `count` pictures in one request means; `told`: why more of them were refused."""
-    refused = f"; more are refused: {told}" if told else ""
-    if read == count:
-        verdict: Verdict = "yes" if count > 1 else "no"
-        limit = count if told else None
-        return Finding("sees many at once", verdict, f"{count} in one request, all read{refused}", limit)
-    if read > count // 2:
-        return Finding("sees many at once", "unclear", f"{read} of {count} read without a gap{refused}")
-    return Finding("sees many at once", "no", f"only {read} of {count} read{refused}", read or None)
-
-
-def _numbers_in(text: str) -> set[str]:
-    return set(re.findall(r"(?<!\d)\d{4}(?!\d)", text))

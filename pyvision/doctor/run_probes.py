@@ -1,32 +1,34 @@
-"""The whole examination: the machine, then the endpoint as far as it answers, and the profile that comes of it."""
+"""All checks in order: the machine (isolation, kernel, fonts, disk), the endpoint, and the profile that results."""
 
 from __future__ import annotations
 
+import shutil
+import statistics
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from pyvision.config.endpoints import Profile, endpoint_of
 from pyvision.config.model_config import ModelConfig
-from pyvision.doctor.findings import Finding, Subject, table
-from pyvision.doctor.host_checks import check_host
-from pyvision.doctor.parameters import NAMES
-from pyvision.doctor.probe_client import ProbeClient, complaint
-from pyvision.doctor.probes import PROBES, PROTOCOL, Probe
+from pyvision.config.profiles import Profile, endpoint_of
+from pyvision.doctor.probe_client import Finding, ProbeClient, Subject, complaint, table
+from pyvision.doctor.probes import NAMES, PROBES, PROTOCOL, Probe
 from pyvision.errors import ModelError
+from pyvision.text.prompts import load
+from sandbox import IsolationError, Sandbox, SandboxError, Session
 
 CALLS = 12
-_NOT_SENT: tuple[Subject, ...] = (
-    "stop",
-    "temperature",
-    "log probabilities",
-)  # value: the name of what is not
+_PARAMETERS: tuple[Subject, ...] = ("stop", "temperature", "log probabilities")  # value: the name, if refused
+_MIN_FREE_BYTES = 10**9
+_SLOW_START_S = 10.0
+_STARTS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class ProbeReport:
-    """All findings; `profile` is what the loop obeys, None where the endpoint said nothing."""
+    """All findings, and the profile for later runs; None if the endpoint did not reply."""
 
     model: str
     machine: tuple[Finding, ...]
@@ -45,8 +47,13 @@ class ProbeReport:
     @property
     def table(self) -> str:
         """Both sections, within 80 columns."""
-        told = f"model: {self.model} (calls: {self.calls})"
-        return table([("machine", self.machine), (told, self.endpoint)])
+        title = f"model: {self.model} (calls: {self.calls})"
+        return table([("machine", self.machine), (title, self.endpoint)])
+
+
+def check_host() -> tuple[Finding, ...]:
+    """Starts a few kernels, if they can be isolated."""
+    return (*_isolation(), _disk(Path.cwd()))
 
 
 def run_probes(
@@ -56,14 +63,82 @@ def run_probes(
     machine: Callable[[], tuple[Finding, ...]] = check_host,
     calls: int = CALLS,
 ) -> ProbeReport:
-    """Look at the machine and at the model. `watch` is told what is looked at. Never raises for what fails."""
+    """Check machine and endpoint. `watch` gets the name of each check. A failure is a finding, not an exception."""
     watch("machine")
-    at_home = machine()
+    on_machine = machine()
     with closing(ProbeClient(config, calls)) as client:
         findings = tuple(_endpoint(client, watch))
     profile = _profile(config, findings) if config.wire in NAMES else None
     name = f"{config.model} at {endpoint_of(config) or config.wire}" if config.model else config.wire
-    return ProbeReport(name, at_home, findings, profile, calls - client.calls_left)
+    return ProbeReport(name, on_machine, findings, profile, calls - client.calls_left)
+
+
+def _isolation() -> Iterator[Finding]:
+    began = time.monotonic()
+    with Sandbox() as sandbox:
+        try:
+            session = sandbox.open()
+            session.run("pass")
+            first_s = time.monotonic() - began
+        except IsolationError as error:
+            yield Finding("isolation", "no", str(error))
+            yield Finding("kernel", "not tried")
+            yield Finding("CJK fonts", "not tried")
+            return
+        except SandboxError as error:
+            yield Finding("isolation", "yes", _describe_isolation(sandbox))
+            yield Finding("kernel", "no", str(error))
+            yield Finding("CJK fonts", "not tried")
+            return
+        yield Finding("isolation", "yes", _describe_isolation(sandbox))
+        yield _starts(first_s, _later_s(sandbox))
+        yield _fonts(session)
+
+
+def _describe_isolation(sandbox: Sandbox) -> str:
+    layers = sandbox.layers()
+    present = ", ".join(layer.name for layer in layers if layer.is_present)
+    missing = ", ".join(f"{layer.name} ({layer.detail})" for layer in layers if not layer.is_present)
+    return f"{present}; not {missing}" if missing else present
+
+
+def _later_s(sandbox: Sandbox) -> float:
+    """The median time until a first cell has run, in sessions after the first."""
+    return statistics.median(_session_s(sandbox) for _ in range(_STARTS))
+
+
+def _session_s(sandbox: Sandbox) -> float:
+    began = time.monotonic()
+    with sandbox.open() as session:
+        session.run("pass")
+        return time.monotonic() - began
+
+
+def _starts(first_s: float, later_s: float) -> Finding:
+    slow = "; this is slow, the machine may be busy" if first_s > _SLOW_START_S else ""
+    detail = f"the first is ready after {first_s:.1f} s, a later one after {later_s * 1000:.0f} ms{slow}"
+    return Finding("kernel", "yes", detail, value=round(later_s, 3))
+
+
+def _fonts(session: Session) -> Finding:
+    """Whether figures can have labels in Chinese, Japanese and Korean."""
+    result = session.run(load("doctor/fonts.py"))
+    if result.status != "ok":
+        return Finding(
+            "CJK fonts", "unclear", f"the cell that checks for them ended with status {result.status}"
+        )
+    missing = result.text.strip()
+    if missing:
+        languages = missing.replace(",", ", ")
+        detail = f"no characters for {languages}: labels show as boxes; install fonts-noto-cjk"
+        return Finding("CJK fonts", "no", detail)
+    return Finding("CJK fonts", "yes", "characters for Chinese, Japanese and Korean")
+
+
+def _disk(folder: Path) -> Finding:
+    free = shutil.disk_usage(folder).free
+    detail = f"{free / 1e9:,.1f} GB free in the current folder, which holds runs/"
+    return Finding("disk", "yes" if free > _MIN_FREE_BYTES else "no", detail, value=free)
 
 
 def _endpoint(client: ProbeClient, watch: Callable[[str], None]) -> Iterator[Finding]:
@@ -73,40 +148,40 @@ def _endpoint(client: ProbeClient, watch: Callable[[str], None]) -> Iterator[Fin
     down: Sequence[Finding] = ()
     for probe in PROBES:
         if down or client.calls_left <= 0:
-            why = "" if down else "the calls of this examination are spent"
+            why = "" if down else "the budget of calls is used up"
             yield from (Finding(subject, "not tried", why) for subject in probe.subjects)
             continue
         watch(" and ".join(probe.subjects))
-        found = _looked(probe, client)
+        found = _run_probe(probe, client)
         yield from found
         down = [finding for finding in found if finding.subject == "reachable" and finding.verdict == "no"]
 
 
 def _without_endpoint(client: ProbeClient) -> Iterator[Finding]:
-    """A model inside this process: rules or recorded replies."""
+    """A model in this process: rules or recorded replies."""
     for probe in PROBES:
         if probe is PROTOCOL and client.config.wire == "offline":
-            yield from _looked(probe, client)
+            yield from _run_probe(probe, client)
         else:
             yield from (Finding(subject, "not applicable") for subject in probe.subjects)
 
 
-def _looked(probe: Probe, client: ProbeClient) -> list[Finding]:
-    """What a probe finds; when the endpoint fails in the midst of it, that is the finding of the rest."""
+def _run_probe(probe: Probe, client: ProbeClient) -> list[Finding]:
+    """The findings of a probe; a failure of the endpoint becomes the finding of the lines that are left."""
     found: list[Finding] = []
     try:
-        for finding in probe.look(client):
-            found.append(finding)  # one by one: those before a failure count
+        for finding in probe.find(client):
+            found.append(finding)  # one at a time, to keep those before a failure
     except ModelError as error:
-        passing = error.retry and probe.subjects[0] != "reachable"
+        is_temporary = error.retry and probe.subjects[0] != "reachable"
         rest = probe.subjects[len(found) :]
-        found += [Finding(rest[0], "unclear" if passing else "no", complaint(error))]
+        found += [Finding(rest[0], "unclear" if is_temporary else "no", complaint(error))]
         found += [Finding(subject, "not tried") for subject in rest[1:]]
     return found
 
 
 def _profile(config: ModelConfig, findings: Sequence[Finding]) -> Profile | None:
-    """What later runs go by; None where the endpoint did not answer."""
+    """What later runs use; None if the endpoint did not reply."""
     found = {finding.subject: finding for finding in findings}
     if found["reachable"].verdict != "yes":
         return None
@@ -115,14 +190,14 @@ def _profile(config: ModelConfig, findings: Sequence[Finding]) -> Profile | None
         config.wire,
         endpoint_of(config),
         config.model or "",
-        refused=tuple(str(value[subject]) for subject in _NOT_SENT if value[subject] is not None),
-        stream=_known(found["streams"]),
-        honours_stop=_known(found["stop"]),
+        refused=tuple(str(value[subject]) for subject in _PARAMETERS if value[subject] is not None),
+        stream=_as_flag(found["streams"]),
+        honours_stop=_as_flag(found["stop"]),
         pictures=value["sees many at once"],
         legible_px=value["smallest numeral"],
         boxes=value["box coordinates"],
     )
 
 
-def _known(finding: Finding) -> bool | None:
+def _as_flag(finding: Finding) -> bool | None:
     return {"yes": True, "no": False, "refused": False}.get(finding.verdict)

@@ -13,7 +13,16 @@ import pytest
 from pyvision.config.files import data_folder
 
 ROOT = Path(__file__).resolve().parents[2]
-SHIPPED = ("pyvision", "sandbox", "prompts", "api_configs", "pyproject.toml", "README.md", "LICENSE")
+SHIPPED = (
+    "pyvision",
+    "sandbox",
+    "prompts",
+    "api_configs",
+    "pyproject.toml",
+    "README.md",
+    "LICENSE",
+    ".gitignore",
+)
 FIND = """
 from pyvision.config.files import data_folder
 for kind in ("prompts", "api_configs"):

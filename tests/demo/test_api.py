@@ -46,7 +46,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_program_asks_and_sees_progress_code_and_answer(served: Served) -> None:
     shown = asked(client_of(served.url), "How many circles are in the image?", _CIRCLES)
-    assert "thinking" in shown[0]
+    assert "Thinking" in shown[0]
     assert "outcome" in shown[-1]
     assert "<strong>7</strong>" in shown[-1]
 
@@ -62,7 +62,7 @@ def test_programs_have_conversations_of_their_own(served: Served) -> None:
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_too_many_pictures_are_refused_in_one_line(served: Served) -> None:
     shown = asked(client_of(served.url), "How many?", *[_SHAPES] * 9)
-    assert "9 pictures are too many" in shown[-1]
+    assert "9 images are too many" in shown[-1]
     assert "How many?" not in shown[-1]
 
 
@@ -70,7 +70,7 @@ def test_too_many_pictures_are_refused_in_one_line(served: Served) -> None:
 def test_a_question_is_seen_before_its_pictures_are_read(served: Served) -> None:
     shown = asked(client_of(served.url), "How many?", *[_SHAPES] * 9)
     assert "How many?" in shown[0]
-    assert "thinking" in shown[0]
+    assert "Thinking" in shown[0]
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")

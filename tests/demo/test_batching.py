@@ -39,18 +39,18 @@ def test_the_first_event_comes_before_there_is_a_second() -> None:
 
 
 def test_what_comes_soon_after_a_batch_comes_together_and_at_the_end_without_waiting() -> None:
-    told = threading.Event()
+    stopped = threading.Event()
 
     def events() -> Iterator[int]:
         yield 0
-        assert told.wait(30)
+        assert stopped.wait(30)
         yield 1
         time.sleep(0.2)  # enough for whoever does not wait to be off with the first
         yield 2
 
     come = batches(events, nothing, 3600)
     assert next(come) == (0,)
-    told.set()
+    stopped.set()
     assert list(come) == [(1, 2)]
 
 

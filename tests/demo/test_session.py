@@ -62,7 +62,7 @@ def test_a_question_can_be_announced_before_it_is_asked(rooms: Rooms) -> None:
     task = a_task("\\boxed{1}")
     session = rooms.sessions().session("a", task)
     last(session, task, "First?")
-    announced = "".join(session.announced("Second?"))
+    announced = "".join(session.preview("Second?"))
     assert announced.index("First?") < announced.index("<strong>1") < announced.index("Second?")
     assert 'id="question-2"' in announced
     assert "Second?" not in "".join(session.pieces)

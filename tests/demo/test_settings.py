@@ -27,9 +27,9 @@ def test_options_and_turns_reach_the_task() -> None:
 
 
 @pytest.mark.parametrize(
-    ("choice", "told"),
+    ("choice", "expected"),
     [
-        (Choice(model="openai"), "not on offer"),
+        (Choice(model="openai"), "not offered"),
         (Choice(model="offline", strategy="magic"), "unknown strategy"),
         (Choice(model="offline", options="repairs"), "KEY=VALUE"),
         (Choice(model="offline", options="depth=3"), "depth"),
@@ -38,8 +38,8 @@ def test_options_and_turns_reach_the_task() -> None:
         (Choice(model="offline", strategy="avis", options="examples=/etc"), "names a file"),
     ],
 )
-def test_what_is_not_on_offer_is_one_line(choice: Choice, told: str) -> None:
-    with pytest.raises(ConfigError, match=told):
+def test_what_is_not_on_offer_is_one_line(choice: Choice, expected: str) -> None:
+    with pytest.raises(ConfigError, match=expected):
         some_settings().task(choice)
 
 

@@ -35,7 +35,7 @@ def ended(answer: str | None, error: str | None = None) -> RunEnded:
 def test_a_question_is_seen_before_anything_has_happened() -> None:
     html = a_view().html
     assert "How many?" in html
-    assert "thinking" in html
+    assert "Thinking" in html
 
 
 def test_words_are_seen_while_they_come_and_void_ones_go() -> None:
@@ -58,7 +58,7 @@ def test_a_call_that_fails_again_is_seen_until_the_reply_comes() -> None:
 def test_an_answer_of_last_resort_is_seen_as_one() -> None:
     view = a_view()
     view.take(RunEnded(Outcome("red", "turn_limit", is_last_resort=True), Usage(10, 5), 1, 1, 2.0))
-    assert "all of the last reply" in view.html
+    assert "the whole last reply" in view.html
 
 
 def test_an_interrupt_says_what_it_came_in_the_midst_of() -> None:
@@ -71,11 +71,11 @@ def test_an_interrupt_says_what_it_came_in_the_midst_of() -> None:
 def test_a_cell_is_pending_until_it_has_run() -> None:
     view = a_view()
     view.take(TextDelta("solver", CODE[:30]))
-    assert "writing a cell" in view.html
+    assert "Writing code" in view.html
     view.take(asked(CODE))
-    assert "running" in view.html
+    assert "Running" in view.html
     view.take(CellRun("print(1)", CellResult("ok", (Stream("stdout", "1\n"),), seconds=0.3)))
-    assert "running" not in view.html
+    assert "Running" not in view.html
     assert ", 0.3 s" in view.html
 
 
@@ -97,13 +97,13 @@ def test_the_answer_stands_apart_and_ends_the_waiting() -> None:
     view.take(ended("7"))
     assert view.has_ended
     assert "<strong>7</strong>" in view.html
-    assert "thinking" not in view.html
+    assert "Thinking" not in view.html
 
 
 def test_without_an_answer_it_says_why() -> None:
     view = a_view()
     view.take(ended(None, "twenty replies"))
-    assert "all turns were used" in view.html
+    assert "the turn limit was reached" in view.html
     assert "twenty replies" in view.html
 
 

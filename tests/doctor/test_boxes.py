@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyvision.doctor.boxes import convention, overlap
-from pyvision.doctor.pictures import BOX, BOXED_SIZE
+from pyvision.doctor.pictures import BOX, BOXED_SIZE, convention, overlap
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyvision.doctor.findings import Finding, table
+from pyvision.doctor.probe_client import Finding, table
 
 LONG = "m at http://127.0.0.1:8000/v1: the request was refused (400): " + "at most five images " * 12
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyvision.doctor.host_checks import check_host
+from pyvision.doctor.run_probes import check_host
 
 
 def test_a_machine_that_can_isolate_has_a_kernel_and_room(monkeypatch: pytest.MonkeyPatch) -> None:

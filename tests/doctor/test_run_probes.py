@@ -11,7 +11,7 @@ import pytest
 from pyvision.config.endpoints import Profile
 from pyvision.config.model_config import ModelConfig
 from pyvision.doctor import ProbeReport, run_probes
-from pyvision.doctor.findings import Finding
+from pyvision.doctor.probe_client import Finding
 from pyvision.doctor.probes import PROBES
 from tests.servers.capabilities import Capabilities
 from tests.servers.eyes import Sighted

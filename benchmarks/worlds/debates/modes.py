@@ -11,7 +11,7 @@ from benchmarks.worlds.debates.models import Abilities, RoleModel
 from benchmarks.worlds.debates.questions import KINDS, Query, query
 from benchmarks.worlds.debates.scenes import Scene, scene
 from pyvision.events import Event
-from pyvision.runs.report.debate_graphs.record import Record, record
+from pyvision.runs.report.debates import Record, record
 from pyvision.solve import Task, solve
 from pyvision.strategies.bdog import Bdog
 from pyvision.types import Question

@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from pyvision.runs.report.debate_graphs.record import Record, is_right
+from pyvision.runs.report.debates import Record, is_right
 
 _STYLES = {"updated": ("#b35c00", "o-"), "pruned": ("#b3261e", "s--"), "added": ("#1b7a3d", "^:")}
 _BARS = "#35618f"

@@ -1,8 +1,8 @@
-"""The Agent Trajectory Interchange Format, version 1.6, with pictures as files beside it.
+"""The Agent Trajectory Interchange Format, version 1.6, with images as files beside it.
 
 Source: harbor, RFC 0001 "Agent Trajectory Format": steps numbered from 1 by `step_id`, of a `source` (system, user,
 agent); only an agent's step has `tool_calls` and `metrics`; a result of an `observation` names the `tool_call_id` that
-it answers; content is text or a list of parts, a picture by the relative path of its file (since 1.6).
+it answers; content is text or a list of parts, an image by the relative path of its file (since 1.6).
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from pyvision.events import ModelCall, CellRun
-from pyvision.runs.export.parts import Export, as_json, facts, picture_files
+from pyvision.events import CellRun, ModelCall
 from pyvision.runs.export.conversations import is_interpreter
+from pyvision.runs.export.formats import Export, as_json, facts, picture_files
 from pyvision.runs.report.run import Run, Turn, as_picture, pair_figures
 from pyvision.trajectory import picture_file
 from pyvision.types import Message, Picture, Text
@@ -26,7 +26,7 @@ _SOURCES = {"system": "system", "user": "user", "assistant": "agent"}
 
 
 def export_atif(run: Run, folder: Path) -> Export:
-    """trajectory.json and the pictures. Interpreter turns are observations of the cells that they tell of."""
+    """trajectory.json and the images. An interpreter turn is the observation of its cell."""
     steps = [{"step_id": number, **step} for number, step in enumerate(_steps(run), start=1)]
     trajectory = {
         "schema_version": VERSION,
@@ -91,7 +91,7 @@ def _calls(turn: Turn) -> dict[str, Any]:
 
 
 def _render(ran: CellRun, names: tuple[tuple[str, Picture] | None, ...]) -> tuple[Text | Picture, ...]:
-    """What a cell printed and drew, and how it ended where that was not well."""
+    """The output of a cell, and how it ended unless it succeeded."""
     given = iter(names)
     parts: list[Text | Picture] = []
     for output in ran.result.outputs:
@@ -130,13 +130,15 @@ def _metrics(asked: ModelCall) -> dict[str, Any]:
         "completion_tokens": usage.output_tokens,
         "cached_tokens": usage.cached_tokens,
     }
-    told = {
+    optional = {
         "logprobs": [token.logprob for token in asked.reply.logprobs],
         "prompt_token_ids": list(asked.reply.prompt_ids),
         "completion_token_ids": list(asked.reply.token_ids),
     }
     return (
-        counts | {name: each for name, each in told.items() if each} | {"extra": {"seconds": asked.seconds}}
+        counts
+        | {name: each for name, each in optional.items() if each}
+        | {"extra": {"seconds": asked.seconds}}
     )
 
 

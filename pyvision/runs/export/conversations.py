@@ -1,7 +1,7 @@
-"""The conversations of a run: each chain of requests that only ever grew, with the reply that ended it.
+"""The conversations of a run: each chain of requests that only grew, with its last reply.
 
-A strategy with one role and a conversation that is only appended to is one conversation. Every role has its own, and one begins anew
-where a request does not continue the one before, as when old figures gave way to a limit of the endpoint.
+A strategy with one role that only appends to its messages has one conversation. Each role has its own conversations,
+and a new one begins where a request does not continue the one before, as when old figures were evicted.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from pyvision.events import ModelCall, Event
+from pyvision.events import Event, ModelCall
 from pyvision.text.replies import canonical_reply
 from pyvision.types import Message, Picture, Text
 
 INTERPRETER = "<interpreter>"
-_WHOLE = ("end", "stop")  # a reply that ended so is one to learn from
+_COMPLETE = ("end", "stop")  # the finish of a reply that may be trained on
 
 
 @dataclass(frozen=True)
 class TrainingConversation:
-    """The requests of one chain, each a longer version of the one before."""
+    """The model calls of one chain; each request extends the one before."""
 
     asked: tuple[ModelCall, ...]
 
@@ -30,23 +30,23 @@ class TrainingConversation:
 
     @cached_property
     def messages(self) -> tuple[Message, ...]:
-        """All that was said, the last reply at the end."""
+        """All messages, with the last reply at the end."""
         last = self.asked[-1]
-        return (*last.messages, Message("assistant", (Text(_as_said(last)),)))
+        return (*last.messages, Message("assistant", (Text(_reply_text(last)),)))
 
     @cached_property
     def pictures(self) -> tuple[Picture, ...]:
-        """In the order in which they stand in the conversation; one that was sent twice is there twice."""
+        """In the order of the conversation; an image that was sent twice appears twice."""
         return tuple(part for message in self.messages for part in message.parts if isinstance(part, Picture))
 
     def is_learned(self, at: int) -> bool:
-        """Whether message number `at` is to be trained on: a whole reply that a model gave in this run."""
+        """Whether message number `at` may be trained on: a complete reply that a model gave in this run."""
         replies = {len(asked.messages): asked.reply for asked in self.asked}
-        return at in replies and replies[at].finish in _WHOLE
+        return at in replies and replies[at].finish in _COMPLETE
 
 
 def is_interpreter(message: Message) -> bool:
-    """Whether a user's message is what a cell printed and drew."""
+    """Whether a user message is the output of a cell."""
     return message.role == "user" and message.text.lstrip().startswith(INTERPRETER)
 
 
@@ -69,19 +69,19 @@ def main_conversation(events: Iterable[Event]) -> TrainingConversation | None:
 
 
 def alternating(messages: Iterable[Message]) -> Iterator[tuple[Message, tuple[int, ...]]]:
-    """The messages with neighbours of one role made one, and which of the given ones each consists of."""
-    kept: Message | None = None
+    """Merges neighbouring messages of one role; each result comes with the numbers of the messages in it."""
+    merged: Message | None = None
     numbers: tuple[int, ...] = ()
     for number, message in enumerate(messages):
-        if kept is not None and kept.role == message.role:
-            kept = Message(kept.role, (*kept.parts, Text("\n\n"), *message.parts))
+        if merged is not None and merged.role == message.role:
+            merged = Message(merged.role, (*merged.parts, Text("\n\n"), *message.parts))
             numbers = (*numbers, number)
             continue
-        if kept is not None:
-            yield kept, numbers
-        kept, numbers = message, (number,)
-    if kept is not None:
-        yield kept, numbers
+        if merged is not None:
+            yield merged, numbers
+        merged, numbers = message, (number,)
+    if merged is not None:
+        yield merged, numbers
 
 
 def _continues(asked: ModelCall, before: ModelCall) -> bool:
@@ -94,5 +94,5 @@ def _continues(asked: ModelCall, before: ModelCall) -> bool:
     )
 
 
-def _as_said(asked: ModelCall) -> str:
+def _reply_text(asked: ModelCall) -> str:
     return canonical_reply(asked.reply.text) or asked.reply.text.strip() or "(empty)"

@@ -1,9 +1,14 @@
-"""OpenAI's chat format, one conversation a line, and beside it the record from which every event can be read back.
+"""Chat messages: OpenAI's format with a record from which every event can be restored, and the original PyVision's.
 
-messages.jsonl   {"messages": […], "metadata": {…}}: the body of a request without its model. A reply that is not to be
-                 trained on has `"weight": 0`, as in the fine-tuning format; other roles are never trained on there.
-record.json      the events of the run; a picture stands as the SHA-256 of its file, which is in either of the two.
+messages.jsonl   one conversation per line, {"messages": […], "metadata": {…}}: the body of a request without its model.
+                 A reply that should not be trained on has `"weight": 0`, as in the fine-tuning format.
+record.json      the events of the run. An image is given as the SHA-256 of its file, whose bytes are in either file.
 Source: OpenAI API reference, "Create chat completion", and the fine-tuning guide, "multi-turn chat examples".
+
+test_messages.json   for the public viewer of the original PyVision: a list of messages of user and assistant, each
+                     content a list of `text` and `image_url` parts with data URLs. The text of a system message is put
+                     before that of the first user message. The list is empty if there was no conversation.
+Source: agents-x-project/PyVision, `main.py` and `inference_engine/vis_inference_demo_gpt.py`.
 """
 
 from __future__ import annotations
@@ -19,14 +24,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyvision.errors import RunFolderError
-from pyvision.events import ModelCall, Event
-from pyvision.runs.export.parts import Export, as_json, as_lines, facts, openai_part
-from pyvision.runs.export.conversations import TrainingConversation, conversations_of
+from pyvision.events import Event, ModelCall
+from pyvision.runs.export.conversations import (
+    TrainingConversation,
+    alternating,
+    conversations_of,
+    main_conversation,
+)
+from pyvision.runs.export.formats import Export, as_json, as_lines, facts, openai_part
 from pyvision.runs.report.run import Run
 from pyvision.types import Message
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
+
 
 MESSAGES, RECORD = "messages.jsonl", "record.json"
 _FORMAT = "pyvision-messages-record"
@@ -34,9 +45,18 @@ _DATA_URL = re.compile(r"data:image/(?:png|jpeg);base64,(.*)", re.DOTALL)
 
 
 def export_messages(run: Run, folder: Path) -> Export:
-    """Both files. Reading them back gives the same events, bytes of pictures included."""
-    rows = [_row(conversation, run) for conversation in conversations_of(run.events)]
+    """Both files. `read_messages` restores the same events from them, with all bytes of the images."""
+    rows = [_openai_row(conversation, run) for conversation in conversations_of(run.events)]
     return Export(((MESSAGES, as_lines(rows)), (RECORD, as_json(_record(run.events, rows)))))
+
+
+def export_upstream(run: Run, folder: Path) -> Export:
+    """The longest conversation of the run, for the viewer of the original PyVision."""
+    conversation = main_conversation(run.events)
+    messages = [_as_user(message) for message in conversation.messages] if conversation else []
+    return Export(
+        (("test_messages.json", as_json([_upstream_message(m) for m, _ in alternating(messages)], indent=4)),)
+    )
 
 
 def read_messages(folder: Path) -> tuple[Event, ...]:
@@ -53,56 +73,60 @@ def read_messages(folder: Path) -> tuple[Event, ...]:
         ) from error
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
         why = " ".join(str(error).split())[:200]
-        raise RunFolderError(f"{str(folder / RECORD)!r}: is no record of ours: {why}") from error
+        raise RunFolderError(f"{str(folder / RECORD)!r}: is not a record of this format: {why}") from error
 
 
 def openai_message(message: Message) -> dict[str, Any]:
-    """A message of OpenAI's chat format; only a user's can hold pictures there."""
+    """A message in OpenAI's chat format, where only a user message can contain images."""
     content = [openai_part(part) for part in message.parts] if message.role == "user" else message.text
     return {"role": message.role, "content": content}
 
 
-def _row(conversation: TrainingConversation, run: Run) -> dict[str, Any]:
+def _openai_row(conversation: TrainingConversation, run: Run) -> dict[str, Any]:
     messages = [openai_message(message) for message in conversation.messages]
     for at, message in enumerate(messages):
         if message["role"] == "assistant" and not conversation.is_learned(at):
             message["weight"] = 0
-    known = {**facts(run), "role": conversation.role, "models": ", ".join(sorted(set(facts(run)["models"].values())))}
+    known = {
+        **facts(run),
+        "role": conversation.role,
+        "models": ", ".join(sorted(set(facts(run)["models"].values()))),
+    }
     return {"messages": messages, "metadata": {key: _short(value) for key, value in known.items()}}
 
 
 def _short(value: Any) -> str:
-    """As the endpoint takes metadata: strings of at most 512 characters."""
+    """The endpoint accepts strings of at most 512 characters as metadata."""
     return ("" if value is None else str(value))[:512]
 
 
 def _record(events: Iterable[Event], rows: list[dict[str, Any]]) -> dict[str, Any]:
-    there = _pictures_in(rows)
-    kept: dict[str, bytes] = {}
+    in_rows = _pictures_in(rows)
+    files: dict[str, bytes] = {}
     conversation: dict[Message, int] = {}
-    lines = [_line(event, conversation, kept) for event in events]
-    said = [_by_hash(_message().dump_python(message), kept) for message in conversation]
-    own = {key: b64encode(data).decode() for key, data in kept.items() if key not in there}
-    return {"format": _FORMAT, "version": 1, "events": lines, "messages": said, "pictures": own}
+    lines = [_line(event, conversation, files) for event in events]
+    messages = [_by_hash(_message().dump_python(message), files) for message in conversation]
+    own = {key: b64encode(data).decode() for key, data in files.items() if key not in in_rows}
+    return {"format": _FORMAT, "version": 1, "events": lines, "messages": messages, "pictures": own}
 
 
-def _line(event: Event, conversation: dict[Message, int], kept: dict[str, bytes]) -> Any:
+def _line(event: Event, conversation: dict[Message, int], files: dict[str, bytes]) -> Any:
     if not isinstance(event, ModelCall):
-        return _by_hash(_event().dump_python(event), kept)
+        return _by_hash(_event().dump_python(event), files)
     numbers = [conversation.setdefault(message, len(conversation)) for message in event.messages]
-    return {**_by_hash(_event().dump_python(replace(event, messages=())), kept), "messages": numbers}
+    return {**_by_hash(_event().dump_python(replace(event, messages=())), files), "messages": numbers}
 
 
-def _by_hash(value: Any, kept: dict[str, bytes]) -> Any:
+def _by_hash(value: Any, files: dict[str, bytes]) -> Any:
     match value:
         case bytes():
             key = sha256(value).hexdigest()
-            kept[key] = value
+            files[key] = value
             return {"sha256": key}
         case dict():
-            return {key: _by_hash(item, kept) for key, item in value.items()}
+            return {key: _by_hash(item, files) for key, item in value.items()}
         case list() | tuple():
-            return [_by_hash(item, kept) for item in value]
+            return [_by_hash(item, files) for item in value]
         case frozenset():
             return sorted(value)  # of numbers
         case _:
@@ -124,22 +148,22 @@ def _pictures_in(rows: list[dict[str, Any]]) -> dict[str, bytes]:
 
 def _events(record: dict[str, Any], pictures: dict[str, bytes]) -> Iterable[Event]:
     pictures = pictures | {key: b64decode(text, validate=True) for key, text in record["pictures"].items()}
-    said = [_message().validate_python(_whole(message, pictures)) for message in record["messages"]]
+    messages = [_message().validate_python(_restore(message, pictures)) for message in record["messages"]]
     for line in record["events"]:
-        content = _whole(line, pictures)
+        content = _restore(line, pictures)
         if content["kind"] == "asked":
-            content["messages"] = tuple(said[at] for at in content["messages"])
+            content["messages"] = tuple(messages[at] for at in content["messages"])
         yield _event().validate_python(content)
 
 
-def _whole(value: Any, pictures: dict[str, bytes]) -> Any:
+def _restore(value: Any, pictures: dict[str, bytes]) -> Any:
     match value:
         case {"sha256": str(key), **rest} if not rest and key in pictures:
             return pictures[key]
         case dict():
-            return {key: _whole(item, pictures) for key, item in value.items()}
+            return {key: _restore(item, pictures) for key, item in value.items()}
         case list():
-            return [_whole(item, pictures) for item in value]
+            return [_restore(item, pictures) for item in value]
         case _:
             return value
 
@@ -158,3 +182,11 @@ def _message() -> TypeAdapter[Message]:
     from pydantic import TypeAdapter
 
     return TypeAdapter(Message)
+
+
+def _as_user(message: Message) -> Message:
+    return Message("user", message.parts) if message.role == "system" else message
+
+
+def _upstream_message(message: Message) -> dict[str, Any]:
+    return {"role": message.role, "content": [openai_part(part) for part in message.parts]}

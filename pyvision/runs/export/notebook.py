@@ -1,8 +1,8 @@
-"""A notebook that runs top to bottom in Jupyter, with the recorded outputs in it and the pictures beside it.
+"""A notebook that runs from top to bottom in Jupyter, with the recorded outputs in it and the images beside it.
 
-nbformat 4.5. A cell that raised is tagged `raises-exception`, so that running all goes on behind it; one that ran out
-of time or ended its kernel is shown as text and does not run. What people and models wrote stands in fences: it is
-never Markdown or HTML.
+nbformat 4.5. A cell that raised is tagged `raises-exception`, so that "Run all" continues after it; a cell that timed
+out or killed its kernel is shown as text. Text of people and models stands in fences, so that it is never Markdown or
+HTML.
 """
 
 from __future__ import annotations
@@ -13,18 +13,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from pyvision.text.sanitize import printable
+from pyvision.runs.export.formats import Export, as_json, facts
+from pyvision.runs.report.run import Run, Turn, ending, pair_figures
 from pyvision.text.replies import thought
-from pyvision.runs.report.endings import ending
-from pyvision.runs.export.parts import Export, as_json, facts
-from pyvision.runs.report.run import Run, Turn, pair_figures
+from pyvision.text.sanitize import printable
 from pyvision.types import Picture
 from sandbox import CellResult, Figure, Omitted, Output, Stream
 
 _BACKTICKS = re.compile("`+")
 _NAME = re.compile(r"[a-z_][a-z0-9_]{0,63}", re.ASCII)
 _RUNS = ("ok", "error")
-_OFFLINE = "pyvision_offline"
 _SETUP = """\
 %matplotlib inline
 import matplotlib.pyplot as plt
@@ -37,7 +35,7 @@ _METADATA = {
 
 
 def export_notebook(run: Run, folder: Path) -> Export:
-    """notebook.ipynb, the pictures of the question and the figures, and the modules that cells of `offline` import."""
+    """notebook.ipynb, with the images of the question and the figures under the names that cells use."""
     cells = [{"id": f"cell-{number}", **cell} for number, cell in enumerate(_cells(run))]
     notebook = {
         "nbformat": 4,
@@ -47,19 +45,10 @@ def export_notebook(run: Run, folder: Path) -> Export:
     }
     pictures = [
         *run.inputs.items(),
-        *(named for turn in run.turns for named in _name(turn) if _is_name(named[0])),
+        *(named for turn in run.turns for named in _figures_of(turn) if _is_name(named[0])),
     ]
     files = {_file(name, picture): picture.data for name, picture in pictures}
-    return Export((("notebook.ipynb", as_json(notebook, indent=1)), *files.items(), *_modules(run)))
-
-
-def _modules(run: Run) -> Iterator[tuple[str, bytes]]:
-    """The package that cells of the offline model import, to lie beside the notebook."""
-    if any(_OFFLINE in ran.code for turn in run.turns for ran, _ in pair_figures(turn.events)):
-        from pyvision.offline.modules import FOLDER
-
-        for path in sorted(Path(FOLDER, _OFFLINE).glob("*.py")):
-            yield f"{_OFFLINE}/{path.name}", path.read_bytes()
+    return Export((("notebook.ipynb", as_json(notebook, indent=1)), *files.items()))
 
 
 def _cells(run: Run) -> Iterator[dict[str, Any]]:
@@ -69,9 +58,7 @@ def _cells(run: Run) -> Iterator[dict[str, Any]]:
         yield from _turn(turn)
     ended = run.ended
     meaning = ending(ended.outcome.end_reason if ended else None)
-    yield _markdown(
-        f"# Answer\n\nHow it ended: {meaning.words}.", (ended.outcome.answer or "") if ended else ""
-    )
+    yield _markdown(f"# Answer\n\nOutcome: {meaning.text}.", (ended.outcome.answer or "") if ended else "")
 
 
 def _turn(turn: Turn) -> Iterator[dict[str, Any]]:
@@ -84,25 +71,27 @@ def _turn(turn: Turn) -> Iterator[dict[str, Any]]:
             yield _code(ran.code, tags, _outputs(ran.result))
         else:
             yield _markdown(
-                f"This cell is not run again, as it ended so: {ran.result.status}.", ran.code, "python"
+                f"This cell does not run again; its recorded status is {ran.result.status}.",
+                ran.code,
+                "python",
             )
         loading = _loading(named for named in names if named and _is_name(named[0]))
         if loading:
             yield _code("\n".join(loading))
 
 
-def _name(turn: Turn) -> Iterator[tuple[str, Picture]]:
+def _figures_of(turn: Turn) -> Iterator[tuple[str, Picture]]:
     for _, names in pair_figures(turn.events):
         yield from (named for named in names if named)
 
 
 def _is_name(name: str) -> bool:
-    """Whether this can be a variable and a file. A record may come from anywhere, and a path must not."""
+    """Whether this is safe as a variable and as a file name; the recording may come from anywhere."""
     return _NAME.fullmatch(name) is not None
 
 
 def _loading(pictures: Iterable[tuple[str, Picture]]) -> list[str]:
-    """Lines that define the pictures as the kernel held them: RGB, at full size."""
+    """Lines that define the images as in the kernel: RGB, at full size."""
     return [f'{name} = Image.open("{_file(name, picture)}").convert("RGB")' for name, picture in pictures]
 
 
@@ -116,7 +105,7 @@ def _markdown(heading: str, text: str = "", language: str = "text") -> dict[str,
 
 
 def _fence(text: str, language: str) -> str:
-    """Text that no Markdown in it can leave: its fence is longer than any in it."""
+    """Fenced text; the fence is longer than any in the text."""
     text = printable(text)
     fence = "`" * max(3, 1 + max((len(run) for run in _BACKTICKS.findall(text)), default=0))
     return f"{fence}{language}\n{text}\n{fence}"
@@ -133,13 +122,13 @@ def _code(source: str, metadata: dict[str, Any] | None = None, outputs: Sequence
 
 
 def _outputs(result: CellResult) -> list[dict[str, Any]]:
-    shown = [_output(output) for output in result.outputs]
+    outputs = [_output(output) for output in result.outputs]
     error = result.error
     if error is None:
-        return shown
+        return outputs
     lines = printable(error.traceback or f"{error.name}: {error.message}").split("\n")
     return [
-        *shown,
+        *outputs,
         {"output_type": "error", "ename": error.name, "evalue": error.message, "traceback": lines},
     ]
 

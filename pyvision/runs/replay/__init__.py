@@ -1,4 +1,4 @@
-"""Run the cells of a recorded run again, and go on from one of its turns in another way."""
+"""Run the cells of a recorded run again, or resume the run at one of its turns with changes."""
 
 from pyvision.runs.replay.comparison import Difference, difference
 from pyvision.runs.replay.fork import Fork, fork_task, with_figures

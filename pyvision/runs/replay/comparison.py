@@ -1,6 +1,6 @@
-"""Whether a cell did again what is on record: status, text in order, exception, the pixels of every figure.
+"""Compares two results of a cell: status, output text in order, exception, the pixels of every figure.
 
-Not compared: seconds, tracebacks, and addresses in a text, as in `<object at 0x7f…>`: no two processes agree on them.
+Not compared: seconds, tracebacks, and addresses in a text (`<object at 0x7f…>`), which differ between processes.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
-_SHOWN_CHARS = 120
+_QUOTED_CHARS = 120
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The first thing in which a cell differs: what it is, and how it was and is."""
+    """The first difference between two results of a cell: what differs, before and now."""
 
     what: str
     recorded: str
@@ -44,18 +44,18 @@ def _differences(recorded: CellResult, now: CellResult) -> Iterator[Difference]:
     if recorded.status != now.status:
         yield Difference("status", recorded.status, now.status)
     for name in ("stdout", "stderr", "result"):
-        yield from _text(name, _said(recorded, name), _said(now, name))
-    if _raised(recorded) != _raised(now):
-        yield Difference("exception", _quote(_raised(recorded)), _quote(_raised(now)))
+        yield from _text(name, _stream_text(recorded, name), _stream_text(now, name))
+    if _exception(recorded) != _exception(now):
+        yield Difference("exception", _quote(_exception(recorded)), _quote(_exception(now)))
     yield from _figures(recorded.figures, now.figures)
     if recorded.state != now.state:
         yield Difference("variables", recorded.state, now.state)
 
 
-def _said(result: CellResult, name: str) -> str:
-    """What went to one stream; where output was left out, the other side must have left it out too."""
+def _stream_text(result: CellResult, name: str) -> str:
+    """The text of one stream; omitted output only equals omitted output."""
     texts = [
-        output.text if isinstance(output, Stream) else "[left out]\n"
+        output.text if isinstance(output, Stream) else "[omitted]\n"
         for output in result.outputs
         if isinstance(output, Omitted) or (isinstance(output, Stream) and output.name == name)
     ]
@@ -69,7 +69,7 @@ def _text(name: str, recorded: str, now: str) -> Iterator[Difference]:
             yield Difference(f"{name}, line {number}", _quote(before), _quote(after))
 
 
-def _raised(result: CellResult) -> str | None:
+def _exception(result: CellResult) -> str | None:
     error = result.error
     return (
         _ADDRESS.sub("0x…", f"{error.name}: {error.message}") if error and result.status == "error" else None
@@ -91,7 +91,7 @@ def _pixels(name: str, recorded: Figure, now: Figure) -> Iterator[Difference]:
         return
     before, after = _read(recorded), _read(now)
     if before is None or after is None:
-        yield Difference(name, *("no picture" if each is None else "a picture" for each in (before, after)))
+        yield Difference(name, *("not an image" if each is None else "an image" for each in (before, after)))
         return
     yield from _first_pixel(name, before, after)
 
@@ -107,7 +107,7 @@ def _first_pixel(name: str, before: NDArray[np.uint8], after: NDArray[np.uint8])
 
 
 def _read(figure: Figure) -> NDArray[np.uint8] | None:
-    from pyvision.runs.report.pixels import pixels_of
+    from pyvision.runs.report.crops import pixels_of
 
     try:
         return pixels_of(Picture(figure.data, figure.mime, figure.width, figure.height))
@@ -118,4 +118,4 @@ def _read(figure: Figure) -> NDArray[np.uint8] | None:
 def _quote(text: str | None) -> str:
     if text is None:
         return "nothing"
-    return repr(text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}…")
+    return repr(text if len(text) <= _QUOTED_CHARS else f"{text[:_QUOTED_CHARS]}…")

@@ -1,36 +1,45 @@
-"""Go on from a turn of a recorded run with other code in its cell, or with another model, prompt or option.
+"""Resume a recorded run at one of its turns, with other code in its cell or another model, prompt or option.
 
-The replies on record are given again, the one of the turn with its code replaced, and the strategy runs as ever: its
-cells run, its figures get their names, its conversation grows. Where the record ends the model of the fork is asked.
+The recorded replies are replayed up to that turn, whose code may be replaced, and the strategy runs as usual: cells
+run, figures get their names, the conversation grows. After that, the model of the fork is asked.
+
+A recording may come from somebody else. Its limits are used, but it does not decide where cells run (`isolation` and
+`python` are ignored) nor which network is downloaded and loaded (`hf:NAME`). Settings that this release does not know
+are ignored.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
+from typing import Any, TypeVar
 
-from pyvision.agent.strategy import with_options
-from pyvision.agent.episode import Sandbox
+from pyvision.agent.budget import Limits
+from pyvision.agent.episode import Sandbox, Session
+from pyvision.config.model_config import with_options
 from pyvision.errors import ConfigError, FormatError
-from pyvision.events import ModelCall, ImageDefined
-from pyvision.runs.replay.figure_overrides import OtherFigures
-from pyvision.runs.replay.settings import limits_of, options_of, policy_of, refuse_networks, tools_of
-from pyvision.text.replies import find_code, thought
+from pyvision.events import ImageDefined, ModelCall
 from pyvision.runs.report.run import Run
 from pyvision.solve import STRATEGIES, Task, prepare
+from pyvision.text.replies import find_code, thought
+from pyvision.tools.registry import read_choice
 from pyvision.trajectory import picture_file
 from pyvision.types import Message, Model, Picture, Reply, Restart, Sampling, Usage
+from sandbox import CellResult, Figure, HostFunction, Policy
+
+_Settings = TypeVar("_Settings", Policy, Limits)
+_IGNORED_SETTINGS = {"isolation", "python"}
 
 
 @dataclass(frozen=True, slots=True)
 class Fork:
-    """What to do otherwise. turn: the first that is not as on record, counted from 1.
+    """What to change. turn: the first turn that differs from the recording, counted from 1.
 
-    code: for its cell, None to ask the model there. settings: of the strategy, over those on record. figures: what is
-    seen in the place of a figure, by its name `image_clue_k`, whichever turn shows it. tools: who provides them, over
-    those on record.
+    code: for the cell of that turn; None asks the model instead. settings: options of the strategy. figures: images
+    that replace figures, by name (`image_clue_k`), in any turn. tools: providers of tools. Settings and tools override
+    the recorded ones.
     """
 
     turn: int
@@ -38,39 +47,6 @@ class Fork:
     settings: Mapping[str, str] = field(default_factory=dict)
     figures: Mapping[str, Picture] = field(default_factory=dict)
     tools: Mapping[str, str] = field(default_factory=dict)
-
-
-class Resumed:
-    """A model that first gives recorded replies, which cost nothing again, and then is another one.
-
-    replies: shared by the models of all roles, as the record has one order.
-    """
-
-    def __init__(self, replies: deque[Reply], then: Model) -> None:
-        self._replies = replies
-        self._then = then
-
-    @property
-    def name(self) -> str:
-        return self._then.name
-
-    def complete(self, messages: Sequence[Message], sampling: Sampling) -> Reply:
-        """The next recorded reply, else one of the other model."""
-        return self._next() or self._then.complete(messages, sampling)
-
-    def stream(self, messages: Sequence[Message], sampling: Sampling) -> Iterator[str | Restart | Reply]:
-        """Likewise; a recorded reply comes in one piece."""
-        reply = self._next()
-        if reply:
-            yield reply
-        else:
-            yield from self._then.stream(messages, sampling)
-
-    def _next(self) -> Reply | None:
-        try:
-            return replace(self._replies.popleft(), usage=Usage())
-        except IndexError:
-            return None
 
 
 def fork_task(
@@ -81,13 +57,13 @@ def fork_task(
     config: Path | None = None,
     roles: Mapping[str, str | Model] | None = None,
 ) -> Task:
-    """The task that goes on from there, to be given to `solve` in the sandbox `with_figures`. Raises ConfigError.
+    """The task that resumes the run; call `solve` with it and the sandbox of `with_figures`. Raises ConfigError.
 
-    model, config, roles: as `prepare` takes them; they name who is asked once the recorded replies are used up.
+    model, config, roles: as in `prepare`; the models to ask after the recorded replies.
     """
     began = run.began
     if began is None:
-        raise ConfigError(f"{str(run.folder)!r}: the record has no beginning; there is nothing to go on from")
+        raise ConfigError(f"{str(run.folder)!r}: the start of the run was not recorded; it cannot be resumed")
     task = prepare(
         run.question.text,
         [run.folder / picture_file(picture) for picture in run.question.images],
@@ -104,47 +80,174 @@ def fork_task(
     return replace(task, models={role: Resumed(replies, then) for role, then in task.models.items()})
 
 
-def read_tools(run: Run, fork: Fork) -> Mapping[str, str]:
-    """Who provides tools as on record: those that the fork still has and says nothing about. Raises ConfigError."""
-    strategy = STRATEGIES.get(run.began.strategy) if run.began else None
-    if strategy is None:
-        return {}
-    known = with_options(strategy(), {**options_of(run), **fork.settings}).tools
-    kept = {name: by for name, by in tools_of(run).items() if name in known and name not in fork.tools}
-    refuse_networks(kept)
-    return kept
-
-
 def with_figures(run: Run, fork: Fork, sandbox: Sandbox) -> Sandbox:
-    """The sandbox, in which the fork's own figures are seen. Raises ConfigError for a name that no figure has."""
+    """The sandbox with the fork's figures in place of the cells' own. Raises ConfigError for an unknown figure name."""
     given = len(run.question.images)
     names = [event.name for event in run.events if isinstance(event, ImageDefined)]
     for name in fork.figures:
         if name not in names:
             known = ", ".join(names) or "none"
-            raise ConfigError(f"--figure {name}: the run has no such figure; it has: {known}")
-    instead = {int(name.rpartition("_")[2]) - given: picture for name, picture in fork.figures.items()}
-    return OtherFigures(sandbox, instead) if instead else sandbox
+            raise ConfigError(f"--figure {name}: no such figure in this run; its figures are {known}")
+    overrides = {int(name.rpartition("_")[2]) - given: picture for name, picture in fork.figures.items()}
+    return FigureOverrides(sandbox, overrides) if overrides else sandbox
 
 
 def read_replies(run: Run, fork: Fork) -> tuple[Reply, ...]:
-    """What is given again: the replies before the turn, and that of the turn with its code replaced."""
+    """The replies to replay: those before the turn, and that of the turn if its code is replaced."""
     asked = [turn.asked for turn in run.turns if turn.asked]
     if not 1 <= fork.turn <= len(asked):
-        raise ConfigError(f"--from {fork.turn}: the run has the turns 1 to {len(asked)}")
+        raise ConfigError(f"--from {fork.turn}: the run has turns 1 to {len(asked)}")
     before = tuple(each.reply for each in asked[: fork.turn - 1])
-    return before if fork.code is None else (*before, with_code(asked[fork.turn - 1], fork.code))
+    return before if fork.code is None else (*before, replace_code(asked[fork.turn - 1], fork.code))
 
 
-def with_code(asked: ModelCall, code: str) -> Reply:
-    """The reply with its cell replaced. Raises ConfigError for code that would not be found in it again."""
+def read_tools(run: Run, fork: Fork) -> Mapping[str, str]:
+    """The recorded providers of the tools that the fork uses and does not override. Raises ConfigError."""
+    strategy = STRATEGIES.get(run.began.strategy) if run.began else None
+    if strategy is None:
+        return {}
+    known = with_options(strategy(), {**options_of(run), **fork.settings}).tools
+    providers = {name: by for name, by in tools_of(run).items() if name in known and name not in fork.tools}
+    _refuse_networks(providers)
+    return providers
+
+
+def policy_of(run: Run) -> Policy:
+    """The sandbox policy of the run. Raises ConfigError."""
+    return _settings(run, "policy", Policy)
+
+
+class Resumed:
+    """A model that first replays recorded replies, at no cost, and then asks another model.
+
+    replies: shared by the models of all roles, since the recording has a single order.
+    """
+
+    def __init__(self, replies: deque[Reply], then: Model) -> None:
+        self._replies = replies
+        self._then = then
+
+    @property
+    def name(self) -> str:
+        return self._then.name
+
+    def complete(self, messages: Sequence[Message], sampling: Sampling) -> Reply:
+        """The next recorded reply, or a reply of the other model."""
+        return self._next() or self._then.complete(messages, sampling)
+
+    def stream(self, messages: Sequence[Message], sampling: Sampling) -> Iterator[str | Restart | Reply]:
+        """Like `complete`; a recorded reply comes in one piece."""
+        reply = self._next()
+        if reply:
+            yield reply
+        else:
+            yield from self._then.stream(messages, sampling)
+
+    def _next(self) -> Reply | None:
+        try:
+            return replace(self._replies.popleft(), usage=Usage())
+        except IndexError:
+            return None
+
+
+class FigureOverrides:
+    """A sandbox whose sessions show these images in place of figures; the key is the number of the figure, from 0."""
+
+    def __init__(self, sandbox: Sandbox, overrides: Mapping[int, Picture]) -> None:
+        self._sandbox = sandbox
+        self._overrides = overrides
+
+    def warm_up(self) -> None:
+        self._sandbox.warm_up()
+
+    def open(self, images: Mapping[str, bytes]) -> Session:
+        return _OverridingSession(self._sandbox.open(images), self._overrides)
+
+
+class _OverridingSession:
+    def __init__(self, session: Session, overrides: Mapping[int, Picture]) -> None:
+        self._session = session
+        self._overrides = overrides
+        self._count = 0
+
+    def run(
+        self, code: str, *, trace: bool = False, functions: Mapping[str, HostFunction] | None = None
+    ) -> CellResult:
+        result = self._session.run(code, trace=trace, functions=functions)
+        outputs = tuple(self._override(each) if isinstance(each, Figure) else each for each in result.outputs)
+        return replace(result, outputs=outputs)
+
+    def define(self, images: Mapping[str, bytes]) -> None:
+        self._session.define(images)
+
+    def interrupt(self) -> None:
+        self._session.interrupt()
+
+    def close(self) -> None:
+        self._session.close()
+
+    def _override(self, figure: Figure) -> Figure:
+        picture = self._overrides.get(self._count)
+        self._count += 1
+        if picture is None:
+            return figure
+        return Figure(picture.data, picture.mime, picture.width, picture.height)
+
+
+def replace_code(asked: ModelCall, code: str) -> Reply:
+    """The reply with its cell replaced. Raises ConfigError for code that cannot be put into a reply."""
     text = f"{thought(asked.reply.text)}\n<code>\n```python\n{code.strip(chr(10))}\n```\n"
     try:
         found = find_code(text)
     except FormatError as error:
         raise ConfigError(f"the edited cell cannot be run: {error}") from error
     if found is None or found.rstrip() != code.strip("\n").rstrip():
-        raise ConfigError(
-            "the edited cell is no valid Python, or holds a line of ``` of its own; mend the file"
-        )
+        raise ConfigError("the edited cell is not valid Python or contains a line ```; fix the file")
     return Reply(text, finish="stop")
+
+
+def limits_of(run: Run) -> Limits:
+    """The limits of the run. Raises ConfigError."""
+    return _settings(run, "limits", Limits)
+
+
+def options_of(run: Run) -> dict[str, str]:
+    """The options of the strategy, as `--set` takes them. Raises ConfigError."""
+    return {key: str(value) for key, value in _object(run, "options").items() if value is not None}
+
+
+def tools_of(run: Run) -> dict[str, str]:
+    """The chosen providers of tools, as `--tool` takes them. A recording contains no API keys."""
+    model = _object(run, "model")
+    is_offline = "offline" in (model.get("wire"), model.get("name"))
+    chosen = {name: str(provider) for name, provider in _object(run, "tools").items()}
+    return read_choice(chosen, is_offline=is_offline)
+
+
+def _refuse_networks(tools: Mapping[str, str]) -> None:
+    """Raises ConfigError for a recorded network that is not on this machine."""
+    for name, provider in tools.items():
+        kind, _, where = provider.partition(":")
+        if kind == "hf" and not Path(where).is_dir():
+            raise ConfigError(
+                f"the run used the network {where!r}; pass --tool {name}={provider} to allow it, or another provider"
+            )
+
+
+def _settings(run: Run, name: str, kind: type[_Settings]) -> _Settings:
+    from pydantic import TypeAdapter
+
+    known = {field.name for field in fields(kind)} - _IGNORED_SETTINGS
+    values = {key: value for key, value in _object(run, name).items() if key in known}
+    try:
+        return TypeAdapter(kind).validate_python(values)
+    except ValueError as error:
+        why = " ".join(str(error).split())[:200]
+        raise ConfigError(f"{str(run.folder)!r}: config.json: {name}: {why}") from error
+
+
+def _object(run: Run, name: str) -> dict[str, Any]:
+    found = run.config.get(name) or {}
+    if not isinstance(found, dict):
+        raise ConfigError(f"{str(run.folder)!r}: config.json: {name} is {found!r:.80}; it must be an object")
+    return found

@@ -1,32 +1,32 @@
-"""Run recorded cells in a fresh kernel: with the images of the question, and each figure under its name again.
+"""Run recorded cells again in a fresh kernel, with the images of the question and the recorded results of tools.
 
-The names that cells rely on are given as they were on record, but to what the figures show now.
+Figures get the names that they had in the recording, but show what the cells draw now.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from pyvision.agent.episode import Session
-from pyvision.errors import ImageError
-from pyvision.events import CellRun
+from pyvision.errors import ImageError, ToolError
+from pyvision.events import CellRun, Event, ToolRun
 from pyvision.images.read import decode
 from pyvision.runs.replay.comparison import Difference, difference
-from pyvision.runs.replay.fork import Fork, with_figures
-from pyvision.runs.replay.tool_stubs import functions_of
-from pyvision.runs.replay.settings import policy_of
-from pyvision.runs.report.run import Run, pair_figures
-from pyvision.solve import offer_offline_modules
-from pyvision.types import Picture
-from sandbox import CellResult, Sandbox
-from sandbox import ImageError as NotInjected
+from pyvision.runs.replay.fork import Fork, policy_of, with_figures
+from pyvision.runs.report.run import Names, Run, pair_figures
+from pyvision.tools.cell_functions import CALLS, host_functions
+from pyvision.types import Observation, ToolRequest
+from sandbox import CellResult, HostFunction, Sandbox
+from sandbox import ImageError as SandboxImageError
 
 
 @dataclass(frozen=True, slots=True)
 class Rerun:
-    """One cell, run again. turn, cell: their numbers, counted from 1; cells are counted through the run."""
+    """One cell, run again. turn, cell: numbers from 1; cells are counted through the whole run."""
 
     turn: int
     cell: int
@@ -36,18 +36,18 @@ class Rerun:
 
 
 def rerun(run: Run) -> Iterator[Rerun]:
-    """Every cell of the run in a sandbox of its own. Raises sandbox.SandboxError where nothing can run."""
+    """Every cell of the run, in a new sandbox. Raises sandbox.SandboxError if no cell can run."""
     with open_session(run) as session:
         yield from rerun_cells(run, session)
 
 
 @contextmanager
 def open_session(run: Run, fork: Fork | None = None) -> Iterator[Session]:
-    """A fresh kernel under the policy on record, with the images of the question, and the figures of the fork."""
+    """A fresh kernel under the recorded policy, with the images of the question and the figures of the fork."""
     pictures = {name: picture.data for name, picture in run.inputs.items()}
-    with Sandbox(offer_offline_modules(policy_of(run))) as sandbox:
-        rooms = with_figures(run, fork, sandbox) if fork else sandbox
-        with closing(rooms.open(pictures)) as session:
+    with Sandbox(policy_of(run)) as sandbox:
+        opener = with_figures(run, fork, sandbox) if fork else sandbox
+        with closing(opener.open(pictures)) as session:
             yield session
 
 
@@ -65,8 +65,8 @@ def rerun_cells(run: Run, session: Session, *, before_turn: int | None = None) -
             yield Rerun(turn.number, number, recorded, now, difference(recorded.result, now))
 
 
-def define_figures(session: Session, now: CellResult, names: tuple[tuple[str, Picture] | None, ...]) -> None:
-    """Give the figures that a cell shows now the names that its figures had on record."""
+def define_figures(session: Session, now: CellResult, names: Names) -> None:
+    """Give the new figures of a cell the names that its figures had in the recording."""
     for figure, named in zip(now.figures, names, strict=False):
         if named is None:
             continue
@@ -74,6 +74,49 @@ def define_figures(session: Session, now: CellResult, names: tuple[tuple[str, Pi
             session.define({named[0]: decode(figure.data, "figure").data})
         except (
             ImageError,
-            NotInjected,
-        ):  # no picture, or a name that is none: a cell that wants it fails and says so
+            SandboxImageError,
+        ):  # not an image or not a valid name; a cell that needs it fails
             continue
+
+
+def functions_of(events: Sequence[Event], strategy: str) -> Mapping[int, Mapping[str, HostFunction]]:
+    """The functions that each cell may call as `host.NAME(…)`, by the `id` of its event."""
+    found: dict[int, Mapping[str, HostFunction]] = {}
+    calls: list[ToolRun] = []
+    for event in events:
+        match event:
+            case ToolRun():
+                calls.append(event)
+            case CellRun():
+                found[id(event)] = _cell_functions(RecordedTools(calls), strategy)
+                calls = []
+    return found
+
+
+class RecordedTools:
+    """The results of the tools in one cell, in order. `tools` and `use` are those of an Episode."""
+
+    def __init__(self, calls: Sequence[ToolRun]) -> None:
+        self.tools: Mapping[str, None] = dict.fromkeys(CALLS)
+        self._results: dict[str, deque[Observation]] = {}
+        for call in calls:
+            self._results.setdefault(call.tool, deque()).append(call.observation)
+
+    def use(self, tool: str, request: ToolRequest) -> Observation:
+        """The next result of this tool, for any request. Raises ToolError when none is left."""
+        results = self._results.get(tool)
+        if not results:
+            raise ToolError(f"{tool}: the recording has no further call of this tool in this cell")
+        return results.popleft()
+
+
+def _cell_functions(recorded: RecordedTools, strategy: str) -> Mapping[str, HostFunction]:
+    if strategy == "vdebugger":
+        from pyvision.strategies.vdebugger.services import Services
+
+        return {**Services(recorded).functions, "conclude": _ignore}
+    return host_functions(recorded.use, recorded.tools)
+
+
+def _ignore(result: Any) -> None:
+    """What a program concludes is already recorded."""

@@ -1,48 +1,66 @@
-"""What a strategy noted about its own course, as HTML: a table of renderers by label, and a plain one for the rest."""
+"""What a strategy noted during a run, as HTML: a renderer for each known label, names and values for the rest.
+
+VDebugger notes programs, verdicts and refinements. AVIS notes its search: one row per step, indented by depth; a step
+that was not informative is red and dashed, an informative one orange, one that answered green, each with its own sign,
+and a backtrack is a row as well. The graphs of BDoG are in `debates`.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pyvision.events import Event, Note
 from pyvision.runs.report.debates import graph_note, round_note
-from pyvision.runs.report.markup import Markup, element
-from pyvision.runs.report.paths import path_note
-from pyvision.runs.report.programs import program_note, refinement_note, verdict_note
+from pyvision.runs.report.markup import Markup, element, fold, join, shorten
 
-Renderer = Callable[[Note, Sequence[Event]], Markup]  # of a note, and of the run's events with it among them
-_LONG = 120  # characters of a value that stands in a block of its own
+Renderer = Callable[
+    [Note, Sequence[Event]], Markup
+]  # takes a note, and the events of the run that contain it
+_INLINE_CHARS = 120  # a longer value gets a block
+_VERDICTS = {"right": "right", "wrong": "wrong", "unclear": "no verdict"}
 
-# A strategy with something of its own to show (a graph, a marked program, a path) gets a row here.
-RENDERERS: Mapping[str, Renderer] = {
-    "graph": graph_note,
-    "difference": round_note,
-    "forced": path_note,
-    "answer": path_note,
-    "program": program_note,
-    "verdict": verdict_note,
-    "refinement": refinement_note,
-}
+# Of a search path.
+_INK = {"not informative": "#b3261e", "informative": "#b35c00", "answerable": "#1b7a3d"}
+_FILL = {"not informative": "#fdecea", "informative": "#fff1dc", "answerable": "#e6f5ea"}
+_SIGN = {"not informative": "✗", "informative": "→", "answerable": "✓"}
+_ROW, _INDENT, _HEIGHT, _WIDTH, _CHARACTER = 34, 44, 24, 190, 7.0  # pixels
+_RESULT_CHARS = 90
+_PLAIN, _PAPER = "#444444", "#f6f6f6"
 
 
-def note(event: Note, events: Sequence[Event]) -> Markup:
-    """The note as its label's renderer draws it, else its data as a list of names and values.
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One row of a search path: a state or an action. parent: the row it was reached from.
 
-    A record may come from anybody: what a renderer cannot read is shown plainly.
+    ruling: how the result was judged; None for START and a backtrack.
+    """
+
+    name: str
+    depth: int
+    parent: int | None
+    ruling: str | None
+    result: str
+
+
+def render_note(event: Note, events: Sequence[Event]) -> Markup:
+    """The note as the renderer of its label draws it, else as a list of names and values.
+
+    A recording may come from anybody: data that a renderer cannot read is listed.
     """
     renderer = RENDERERS.get(event.label)
     if renderer is None:
-        return plain(event)
+        return plain_note(event)
     try:
         return renderer(event, events)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError):
-        return plain(event)
+        return plain_note(event)
 
 
-def plain(event: Note) -> Markup:
-    """Any note: label, then every value under its name."""
+def plain_note(event: Note) -> Markup:
+    """Any note: its label, then each value under its name."""
     rows = [
         part
         for name, value in event.data.items()
@@ -52,10 +70,214 @@ def plain(event: Note) -> Markup:
     return element("div", heading, element("dl", *rows) if rows else None, class_="note")
 
 
+def search_steps(notes: Sequence[Note]) -> Iterator[Step]:
+    """The rows of the search that these notes tell about, in order."""
+    yield Step("START", 0, None, None, "")
+    stack, row, verdict = [0], 0, dict[str, Any]()
+    for note in notes:
+        match note.label:
+            case "verdict":
+                verdict = note.data
+            case "transition":
+                row += 1
+                yield _step(note.data, verdict, len(stack), stack[-1])
+                if note.data["to"] == note.data["action"]:
+                    stack.append(row)
+            case "backtrack" if len(stack) > 1:
+                stack.pop()
+                row += 1
+                yield Step(f"back to {note.data['to']}", len(stack) - 1, stack[-1], None, "")
+
+
 def _value(value: Any) -> Markup:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    if len(text) <= _LONG and "\n" not in text:
+    if len(text) <= _INLINE_CHARS and "\n" not in text:
         return element("span", text)
     if not isinstance(value, str):
         text = json.dumps(value, ensure_ascii=False, indent=2, default=str)
     return element("pre", text, tabindex=0)
+
+
+def _program_note(event: Note, events: Sequence[Event]) -> Markup:
+    """A program that ran: the question it was written for, what it returned, and its trace."""
+    data = event.data
+    result = f"error: {data['error']}" if data["error"] else f"-> {data['result']}"
+    return element(
+        "div",
+        element("p", element("b", f"Program {data['round']}"), f" · {data['question']}"),
+        _code(data["program"]),
+        element("p", result, class_="facts"),
+        fold("Trace", element("pre", data["trace"], tabindex=0)) if data["trace"] else None,
+        class_="note",
+    )
+
+
+def _verdict_note(event: Note, events: Sequence[Event]) -> Markup:
+    """The critic's verdict on the program before it, with the suspect parts highlighted."""
+    data = event.data
+    program = _last_program(event, events)
+    heading = element("b", f"Verdict {data['round']}: {_VERDICTS[data['verdict']]}")
+    return element(
+        "div",
+        element("p", heading, f" · {_format_verdict(data)}"),
+        None if data["accepted"] or program is None else _code(_mark(program, data["spans"])),
+        class_="note",
+    )
+
+
+def _refinement_note(event: Note, events: Sequence[Event]) -> Markup:
+    """The program that the refiner wrote; its result is shown where it runs."""
+    outcome = "same as an earlier program; the search ends" if event.data["repeated"] else "runs next"
+    heading = element("p", element("b", f"Refinement {event.data['round']}"), f" · {outcome}")
+    return element("div", heading, _code(event.data["program"].strip("\n")), class_="note")
+
+
+def _last_program(event: Note, events: Sequence[Event]) -> str | None:
+    programs = [str(note.data["program"]) for note in _notes_before(event, events) if note.label == "program"]
+    return programs[-1] if programs else None
+
+
+def _format_verdict(data: Mapping[str, Any]) -> str:
+    parts = ["accepted" if data["accepted"] else "rejected"]
+    if data["score"] is not None:
+        parts.append(f"score {data['score']:.3f}")
+    if data["fault"]:
+        parts.append(data["fault"])
+    return "; ".join(parts)
+
+
+def _mark(program: str, spans: Sequence[Mapping[str, Any]]) -> Markup:
+    parts: list[object] = []
+    at = 0
+    for span in sorted(spans, key=lambda each: int(each["start"])):
+        start, end = max(at, span["start"]), min(span["end"], len(program))
+        parts += [program[at:start], element("mark", program[start:end])]
+        at = max(at, end)
+    return join(*parts, program[at:])
+
+
+def _code(program: object) -> Markup:
+    return element("pre", element("code", program), tabindex=0)
+
+
+def _path_note(event: Note, events: Sequence[Event]) -> Markup:
+    """The note `forced` or `answer` with the path of the search; after `forced`, `answer` does not repeat it."""
+    before = list(_notes_before(event, events))
+    is_repeat = event.label == "answer" and any(note.label == "forced" for note in before)
+    path = None if is_repeat else _draw_path(list(search_steps(before)))
+    return element(
+        "div", path, _forced_text(event.data) if event.label == "forced" else _answer_text(event.data)
+    )
+
+
+def _step(transition: Mapping[str, Any], verdict: Mapping[str, Any], depth: int, parent: int) -> Step:
+    ruling = str(verdict["verdict"])
+    result = str(verdict["answer"] or verdict["why"] or "")
+    return Step(str(transition["action"]), depth, parent, ruling if ruling in _INK else None, result)
+
+
+def _draw_path(rows: Sequence[Step]) -> Markup | None:
+    if len(rows) < 2:
+        return None
+    width = max(_left(row) + _WIDTH + 12 + len(_result(row)) * _CHARACTER for row in rows) + 8
+    height = len(rows) * _ROW + 8
+    drawing = element(
+        "svg",
+        element("title", "; ".join(_describe(row) for row in rows)),
+        *(_line(row, place, rows) for place, row in enumerate(rows)),
+        *(_box(row, place) for place, row in enumerate(rows)),
+        viewBox=f"0 0 {width:.0f} {height}",
+        width=f"{width:.0f}",
+        height=height,
+        role="img",
+        font_family="monospace",
+        font_size=12,
+    )
+    legend = "Search path: ✓ answerable, → informative, ✗ not informative"
+    return element("figure", drawing, element("figcaption", legend), class_="graph")
+
+
+def _line(row: Step, place: int, rows: Sequence[Step]) -> Markup | None:
+    """An elbow from the parent's box down and right to this one."""
+    if row.parent is None:
+        return None
+    x, y = _left(rows[row.parent]) + 14, row.parent * _ROW + 4 + _HEIGHT
+    end_y = place * _ROW + 4 + _HEIGHT / 2
+    stroke = _INK.get(row.ruling or "", _PLAIN)
+    return element("path", d=f"M{x} {y}V{end_y:.0f}H{_left(row)}", fill="none", stroke=stroke)
+
+
+def _box(row: Step, place: int) -> Markup:
+    top, ruling = place * _ROW + 4, row.ruling or ""
+    ink = _INK.get(ruling, _PLAIN)
+    frame = element(
+        "rect",
+        x=_left(row),
+        y=top,
+        width=_WIDTH,
+        height=_HEIGHT,
+        rx=5,
+        fill=_FILL.get(ruling, _PAPER),
+        stroke=ink,
+        stroke_dasharray="5 3" if place and ruling in ("", "not informative") else None,
+    )
+    name = f"{_SIGN.get(ruling, '')} {row.name}".strip()
+    label = element("text", name, x=_left(row) + 8, y=top + 16, fill=ink)
+    result = element("text", _result(row), x=_left(row) + _WIDTH + 12, y=top + 16, fill=_PLAIN)
+    return join(frame, label, result if row.result else None)
+
+
+def _left(row: Step) -> int:
+    return 8 + row.depth * _INDENT
+
+
+def _describe(row: Step) -> str:
+    return ", ".join(part for part in (row.name, row.ruling, _result(row)) if part)
+
+
+def _result(row: Step) -> str:
+    return shorten(row.result, _RESULT_CHARS)
+
+
+def _forced_text(data: Mapping[str, Any]) -> Markup:
+    return element("p", f"The search was cut short: {data['why']}", class_="facts")
+
+
+def _answer_text(data: Mapping[str, Any]) -> Markup:
+    """The answer and its numbered sources; an address is never a link, since it may come from anybody."""
+    label = "Best answer" if data["forced"] else "Answer"
+    sources = [
+        element(
+            "li",
+            str(source["title"]),
+            " ",
+            element("code", str(source["address"])),
+            value=int(source["number"]),
+        )
+        for source in data["sources"]
+    ]
+    return join(
+        element("p", element("b", f"{label}: "), str(data["answer"])),
+        element("p", "Sources:" if sources else "No sources.", class_="facts"),
+        element("ol", *sources) if sources else None,
+    )
+
+
+def _notes_before(event: Note, events: Sequence[Event]) -> Iterator[Note]:
+    for other in events:
+        if other is event:
+            return
+        if isinstance(other, Note):
+            yield other
+
+
+# A strategy whose notes deserve more than a list of values gets a row here.
+RENDERERS: Mapping[str, Renderer] = {
+    "graph": graph_note,
+    "difference": round_note,
+    "forced": _path_note,
+    "answer": _path_note,
+    "program": _program_note,
+    "verdict": _verdict_note,
+    "refinement": _refinement_note,
+}

@@ -1,26 +1,32 @@
-"""A recorded run as its readers want it: events cut into turns, figures with their names."""
+"""A recorded run as reports and exports need it: events grouped into turns, figures with their names, how it ended."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
-from pyvision.errors import RunFolderError, reason
-from pyvision.events import ModelCall, RunStarted, ImageDefined, RunEnded, Event, Note, CellRun
+from pyvision.errors import EndReason, RunFolderError, reason
+from pyvision.events import CellRun, Event, ImageDefined, ModelCall, Note, RunEnded, RunStarted
 from pyvision.trajectory import CONFIG, read_trajectory
 from pyvision.types import Picture, Question
 from sandbox import Figure
 
-FIGURE_REFUSED = "figure_refused"  # the label of a figure that got no name
+FIGURE_REFUSED = "figure_refused"  # the label of a note on a figure that got no name
+Names: TypeAlias = tuple[
+    tuple[str, Picture] | None, ...
+]  # one entry for each figure of a cell, None without a name
+Fault: TypeAlias = Literal["nobody", "model", "limit", "endpoint", "machine", "caller", "program"]
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One reply of a model and all that followed from it. Number 0 is what happened before the first reply."""
+    """One reply of a model with everything that followed from it. Number 0: what happened before the first reply."""
 
     number: int
     asked: ModelCall | None
@@ -33,7 +39,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Run:
-    """One run: its events in order, what it was given, and what a reader of a broken record should know."""
+    """One run: its events in order and its configuration. note: what is wrong with a damaged trajectory."""
 
     folder: Path
     events: tuple[Event, ...]
@@ -54,7 +60,7 @@ class Run:
 
     @cached_property
     def inputs(self) -> dict[str, Picture]:
-        """The pictures of the question under their names."""
+        """The images of the question by name."""
         return {f"image_clue_{number}": picture for number, picture in enumerate(self.question.images)}
 
     @cached_property
@@ -62,39 +68,53 @@ class Run:
         return tuple(turns_of(self.events))
 
 
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """Why a run ended. With the fault `endpoint`, `machine`, `caller` or `program`, do not score or train the model."""
+
+    fault: Fault
+    text: str
+
+    @property
+    def is_of_the_model(self) -> bool:
+        return self.fault in ("nobody", "model", "limit")
+
+
+ENDINGS: Mapping[EndReason, Ending] = {
+    "answered": Ending("nobody", "answered"),
+    "no_answer": Ending("model", "the model stopped without an answer"),
+    "refused": Ending("model", "the model or a content filter declined to answer"),
+    "truncated": Ending("model", "the reply was cut off at its length limit twice"),
+    "loop": Ending("model", "the same cell kept failing in the same way"),
+    "turn_limit": Ending("limit", "the turn limit was reached"),
+    "token_limit": Ending("limit", "the token limit was reached"),
+    "time_limit": Ending("limit", "the time limit was reached"),
+    "picture_limit": Ending("limit", "the limit on images sent was reached"),
+    "byte_limit": Ending("limit", "the limit on bytes sent was reached"),
+    "tool_limit": Ending("limit", "the limit on tool calls was reached"),
+    "cost_limit": Ending("limit", "the cost limit was reached"),
+    "context_overflow": Ending("limit", "the conversation exceeded the context window of the model"),
+    "model_error": Ending("endpoint", "the model endpoint failed"),
+    "sandbox_error": Ending("machine", "no isolated kernel was available"),
+    "interrupted": Ending("caller", "stopped by the caller"),
+    "error": Ending("program", "the program or its settings caused an error"),
+}
+UNFINISHED = Ending("machine", "the recording is incomplete: the run was killed or is still going")
+
+
 def read_run(folder: Path) -> Run:
-    """The run in a folder. Raises RunFolderError, naming the file and what is wrong with it."""
+    """The run in a folder. Raises RunFolderError, which names the file and the problem."""
     trajectory = read_trajectory(folder)
-    return Run(folder, trajectory.events, _config(folder / CONFIG), trajectory.note)
+    return Run(folder, trajectory.events, _read_config(folder / CONFIG), trajectory.note)
 
 
-def pair_figures(events: Sequence[Event]) -> Iterator[tuple[CellRun, tuple[tuple[str, Picture] | None, ...]]]:
-    """Each cell among the events with one entry for each of its figures: name and picture, or None without one."""
-    for at, event in enumerate(events):
-        if isinstance(event, CellRun):
-            given = list(_given(events[at + 1 :]))
-            count = len(event.result.figures)
-            yield event, tuple((*given, *[None] * count)[:count])
-
-
-def as_picture(figure: Figure) -> Picture:
-    """A figure of a cell as a picture, with the bytes that the cell gave."""
-    return Picture(figure.data, figure.mime, figure.width, figure.height)
-
-
-def _given(following: Sequence[Event]) -> Iterator[tuple[str, Picture] | None]:
-    for event in following:
-        match event:
-            case ImageDefined(name=name, picture=picture):
-                yield name, picture
-            case Note(label=label) if label == FIGURE_REFUSED:
-                yield None
-            case CellRun() | ModelCall():
-                return
+def ending(reason: EndReason | None) -> Ending:
+    """What an end reason means; None stands for a run that has not ended."""
+    return ENDINGS.get(reason, UNFINISHED) if reason else UNFINISHED
 
 
 def turns_of(events: Sequence[Event]) -> Iterator[Turn]:
-    """The turns among the events, also of a run that goes on."""
+    """The turns among the events; the run may still be going."""
     number, asked, following = 0, None, list[Event]()
     for event in events:
         match event:
@@ -110,16 +130,56 @@ def turns_of(events: Sequence[Event]) -> Iterator[Turn]:
         yield Turn(number, asked, tuple(following))
 
 
-def _config(path: Path) -> dict[str, Any]:
-    """What the run was given; empty where the file is missing, as in a run that was handed on without it."""
+def pair_figures(events: Sequence[Event]) -> Iterator[tuple[CellRun, Names]]:
+    """Each cell among the events with the names and images of its figures."""
+    for at, event in enumerate(events):
+        if isinstance(event, CellRun):
+            names = list(_names_after(events[at + 1 :]))
+            count = len(event.result.figures)
+            yield event, tuple((*names, *[None] * count)[:count])
+
+
+def as_picture(figure: Figure) -> Picture:
+    """A figure of a cell as an image, with the bytes that the cell produced."""
+    return Picture(figure.data, figure.mime, figure.width, figure.height)
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Write a file atomically, replacing an existing one. Raises RunFolderError."""
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(data)
+        part.replace(path)
+    except OSError as error:
+        with suppress(OSError):  # it may never have been created
+            part.unlink(missing_ok=True)
+        raise RunFolderError(
+            f"{str(path)!r}: cannot be written: {error.strerror}; choose another place with --out"
+        ) from error
+
+
+def _names_after(events: Sequence[Event]) -> Iterator[tuple[str, Picture] | None]:
+    for event in events:
+        match event:
+            case ImageDefined(name=name, picture=picture):
+                yield name, picture
+            case Note(label=label) if label == FIGURE_REFUSED:
+                yield None
+            case CellRun() | ModelCall():
+                return
+
+
+def _read_config(path: Path) -> dict[str, Any]:
+    """The configuration of the run; empty if the file is missing, as in a run that was shared without it."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
         raise RunFolderError(
-            f"{str(path)!r}: cannot be read ({reason(error)}); remove it to go on without it"
+            f"{str(path)!r}: cannot be read ({reason(error)}); remove it to continue without it"
         ) from error
     if not isinstance(found, dict):
-        raise RunFolderError(f"{str(path)!r}: holds no JSON object; remove it to go on without it")
+        raise RunFolderError(f"{str(path)!r}: is not a JSON object; remove it to continue without it")
     return found

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pyvision.cli.main import main
 from pyvision.experiments.bdog_analysis.statistics import Share, statistics_of, table
-from pyvision.runs.report.debate_graphs.record import is_right, read_record, record
+from pyvision.runs.report.debates import is_right, read_record, record
 from pyvision.strategies.bdog.graphs import Graph
 from tests.strategies.bdog.runs import BLUEPRINT, NEGATIVE, events_of, write_run
 

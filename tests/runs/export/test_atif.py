@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from pyvision.events import ModelCall, Event, CellRun
+from pyvision.events import CellRun, Event, ModelCall
 from pyvision.runs.export import export
 from sandbox import CellResult, Stream
 from tests.runs.report.runs import eventful_events, recorded, simple_events
@@ -128,8 +128,8 @@ def test_an_interpreter_turn_is_the_observation_of_its_cell_and_no_step(tmp_path
 def test_token_ids_are_exported_where_the_endpoint_told_them(tmp_path: Path) -> None:
     began, asked, *rest = simple_events()
     assert isinstance(asked, ModelCall)
-    told = replace(asked, reply=replace(asked.reply, prompt_ids=(1, 2), token_ids=(7,)))
-    _, trajectory = exported(tmp_path, (began, told, *rest))
+    with_ids = replace(asked, reply=replace(asked.reply, prompt_ids=(1, 2), token_ids=(7,)))
+    _, trajectory = exported(tmp_path, (began, with_ids, *rest))
     first, last = (step.metrics for step in trajectory.steps if step.metrics)
     assert (first.prompt_token_ids, first.completion_token_ids) == ([1, 2], [7])
     assert (last.prompt_token_ids, last.completion_token_ids) == (None, None)
@@ -143,9 +143,9 @@ def test_it_says_how_the_run_ended_and_whose_fault_it_was(tmp_path: Path) -> Non
 
 def test_a_cell_that_failed_says_so_in_its_observation(tmp_path: Path) -> None:
     _, trajectory = exported(tmp_path, eventful_events())
-    told = [str(step.observation.results[0].content) for step in trajectory.steps if step.observation]
-    assert any("[error] NameError: name 'x' is not defined" in text for text in told)
-    assert any("[timeout]" in text for text in told)
+    results = [str(step.observation.results[0].content) for step in trajectory.steps if step.observation]
+    assert any("[error] NameError: name 'x' is not defined" in text for text in results)
+    assert any("[timeout]" in text for text in results)
 
 
 def test_cells_before_any_reply_are_a_step_of_the_agent(tmp_path: Path) -> None:

@@ -2,8 +2,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pyvision.events import ModelCall, Event
-from pyvision.runs.export.conversations import alternating, is_interpreter, main_conversation, conversations_of
+from pyvision.events import Event, ModelCall
+from pyvision.runs.export.conversations import (
+    alternating,
+    conversations_of,
+    is_interpreter,
+    main_conversation,
+)
 from pyvision.types import Message, Text
 from tests.runs.report.runs import eventful_events, said, simple_events, user
 
@@ -14,7 +19,13 @@ def replies(events: tuple[Event, ...]) -> list[ModelCall]:
 
 def test_a_talk_that_only_grows_is_one_talk_with_the_last_reply_at_its_end() -> None:
     (conversation,) = conversations_of(simple_events())
-    assert [message.role for message in conversation.messages] == ["system", "user", "assistant", "user", "assistant"]
+    assert [message.role for message in conversation.messages] == [
+        "system",
+        "user",
+        "assistant",
+        "user",
+        "assistant",
+    ]
     assert conversation.messages[-1].text.startswith("It is grey.")
     assert len(conversation.pictures) == 2
 

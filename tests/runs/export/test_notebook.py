@@ -10,7 +10,7 @@ import pytest
 from markdown_it import MarkdownIt
 from nbclient import NotebookClient
 
-from pyvision.events import ModelCall, ImageDefined, Event, CellRun
+from pyvision.events import CellRun, Event, ImageDefined, ModelCall
 from pyvision.runs.export import export
 from pyvision.types import Reply
 from sandbox import CellError, CellResult, Stream
@@ -80,7 +80,9 @@ def test_what_a_model_wrote_cannot_leave_its_fence(tmp_path: Path, text: str) ->
 
 @pytest.mark.parametrize("name", ["../../escaped", "x; import os", "a/b", ""])
 def test_a_name_that_is_none_reaches_no_file_and_no_code(tmp_path: Path, name: str) -> None:
-    events = [replace(event, name=name) if isinstance(event, ImageDefined) else event for event in simple_events()]
+    events = [
+        replace(event, name=name) if isinstance(event, ImageDefined) else event for event in simple_events()
+    ]
     folder, notebook = exported(tmp_path, tuple(events))
     assert sorted(path.name for path in folder.rglob("*.png")) == ["image_clue_0.png"]
     assert not list(tmp_path.glob("*.png"))

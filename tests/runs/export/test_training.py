@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from pyvision.errors import MissingExtra
-from pyvision.events import ModelCall, Event
+from pyvision.events import Event, ModelCall
 from pyvision.runs.export import export
-from pyvision.runs.export.verl import verl_rows
+from pyvision.runs.export.training import verl_rows
 from pyvision.types import Text
 from tests.runs.report.runs import eventful_events, recorded, simple_events, user
 
@@ -54,8 +54,8 @@ def test_sharegpt_rows_are_what_llama_factory_takes(tmp_path: Path, events: tupl
 
 def test_sharegpt_says_which_turns_are_an_interpreters_and_which_to_learn(tmp_path: Path) -> None:
     _, (row,) = sharegpt(tmp_path, simple_events())
-    told = [(turn["what"], turn["train"]) for turn in row["conversations"]]
-    assert told == [("user", False), ("assistant", True), ("interpreter", False), ("assistant", True)]
+    turns = [(turn["what"], turn["train"]) for turn in row["conversations"]]
+    assert turns == [("user", False), ("assistant", True), ("interpreter", False), ("assistant", True)]
     assert row["metadata"]["end_reason"] == "answered"
 
 
@@ -105,7 +105,7 @@ def test_verl_without_pyarrow_says_what_to_install(tmp_path: Path, monkeypatch: 
 def test_a_placeholder_that_somebody_wrote_is_no_picture(tmp_path: Path) -> None:
     began, asked, *_ = simple_events()
     assert isinstance(asked, ModelCall)
-    told = replace(asked, messages=(user(Text("What does <image> mean, or <video>?")),))
-    (row,) = swift(tmp_path, (began, told))
+    hostile = replace(asked, messages=(user(Text("What does <image> mean, or <video>?")),))
+    (row,) = swift(tmp_path, (began, hostile))
     assert row["images"] == []
     assert row["messages"][0]["content"] == "What does ‹image› mean, or ‹video›?"

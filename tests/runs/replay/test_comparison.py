@@ -13,7 +13,7 @@ def printed(text: str) -> CellResult:
     return CellResult("ok", (Stream("stdout", text),))
 
 
-def told(recorded: CellResult, now: CellResult) -> str:
+def describe(recorded: CellResult, now: CellResult) -> str:
     found = difference(recorded, now)
     assert found is not None
     return str(found)
@@ -30,9 +30,12 @@ def test_text_that_came_in_other_pieces_is_the_same() -> None:
 
 def test_the_first_line_that_differs_is_named() -> None:
     assert (
-        told(printed("one\ntwo\n"), printed("one\nthree\n")) == "stdout, line 2: recorded 'two', now 'three'"
+        describe(printed("one\ntwo\n"), printed("one\nthree\n"))
+        == "stdout, line 2: recorded 'two', now 'three'"
     )
-    assert told(printed("one\n"), printed("one\nmore\n")) == "stdout, line 2: recorded nothing, now 'more'"
+    assert (
+        describe(printed("one\n"), printed("one\nmore\n")) == "stdout, line 2: recorded nothing, now 'more'"
+    )
 
 
 def test_addresses_are_not_compared() -> None:
@@ -42,19 +45,19 @@ def test_addresses_are_not_compared() -> None:
 
 def test_the_status_comes_first() -> None:
     failed = CellResult("error", (), CellError("ValueError", "no"))
-    assert told(SAME, failed) == "status: recorded ok, now error"
+    assert describe(SAME, failed) == "status: recorded ok, now error"
 
 
 def test_another_exception_is_named() -> None:
     one, other = (CellResult("error", (), CellError("ValueError", why, traceback=why)) for why in ("a", "b"))
-    assert told(one, other) == "exception: recorded 'ValueError: a', now 'ValueError: b'"
+    assert describe(one, other) == "exception: recorded 'ValueError: a', now 'ValueError: b'"
 
 
 def test_the_first_pixel_that_differs_is_named() -> None:
     changed = noise()
     changed.putpixel((7, 5), (0, 0, 0))
     before = noise().getpixel((7, 5))
-    text = told(CellResult("ok", (figure(noise()),)), CellResult("ok", (figure(changed),)))
+    text = describe(CellResult("ok", (figure(noise()),)), CellResult("ok", (figure(changed),)))
     assert text == f"figure 1, 1 of 10,800 pixels, the first at (7, 5): recorded {before}, now (0, 0, 0)"
 
 
@@ -69,17 +72,19 @@ def test_the_same_pixels_in_another_file_are_the_same() -> None:
     [
         ((), "figures: recorded 1, now 0"),
         ((figure(noise(9, 8)),), "figure 1, size: recorded 120x90, now 9x8"),
-        ((Figure(b"no", "image/png", 120, 90),), "figure 1: recorded a picture, now no picture"),
+        ((Figure(b"no", "image/png", 120, 90),), "figure 1: recorded an image, now not an image"),
     ],
 )
 def test_figures_of_another_number_size_or_kind_are_named(now: tuple[Figure, ...], what: str) -> None:
-    assert told(CellResult("ok", (figure(noise()),)), CellResult("ok", now)) == what
+    assert describe(CellResult("ok", (figure(noise()),)), CellResult("ok", now)) == what
 
 
 def test_output_that_is_left_out_now_is_a_difference() -> None:
-    assert "left out" in told(printed("a\n"), CellResult("ok", (Stream("stdout", "a\n"), Omitted("9 lines"))))
+    assert "omitted" in describe(
+        printed("a\n"), CellResult("ok", (Stream("stdout", "a\n"), Omitted("9 lines")))
+    )
 
 
 def test_variables_that_were_lost_now_are_a_difference() -> None:
-    kept, lost = CellResult("timeout"), CellResult("timeout", state="lost")
-    assert told(kept, lost) == "variables: recorded kept, now lost"
+    intact, lost = CellResult("timeout"), CellResult("timeout", state="lost")
+    assert describe(intact, lost) == "variables: recorded kept, now lost"

@@ -9,13 +9,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from pyvision.errors import ConfigError
-from pyvision.events import ModelCall, RunStarted, ImageDefined, Event, CellRun
+from pyvision.events import CellRun, Event, ImageDefined, ModelCall, RunStarted
 from pyvision.models.scripted import Scripted
-from pyvision.runs.replay.fork import (Fork, fork_task, read_replies, read_tools, with_code, with_figures)
-from pyvision.runs.replay.settings import limits_of, options_of, policy_of, tools_of
-from pyvision.text.replies import find_code
+from pyvision.runs.replay.fork import (
+    Fork,
+    fork_task,
+    limits_of,
+    options_of,
+    policy_of,
+    read_replies,
+    read_tools,
+    tools_of,
+    replace_code,
+    with_figures,
+)
 from pyvision.runs.report.run import Run
 from pyvision.solve import solve
+from pyvision.text.replies import find_code
 from pyvision.types import Question
 from sandbox import CellResult, Stream
 from tests.doubles import CannedSandbox, figure, picture
@@ -31,7 +41,7 @@ def first_reply() -> ModelCall:
 
 
 def test_the_edited_cell_stands_in_the_reply_in_place_of_the_old_one() -> None:
-    reply = with_code(first_reply(), "print('new')")
+    reply = replace_code(first_reply(), "print('new')")
     assert reply.text.startswith("I look closer.")
     assert find_code(reply.text) == "print('new')"
 
@@ -45,7 +55,7 @@ def test_the_edited_cell_stands_in_the_reply_in_place_of_the_old_one() -> None:
 def test_any_text_for_a_cell_is_run_as_it_is_or_refused(lines: list[str]) -> None:
     code = "\n".join(lines)
     try:
-        reply = with_code(first_reply(), code)
+        reply = replace_code(first_reply(), code)
     except ConfigError:
         return
     assert (find_code(reply.text) or "").rstrip() == code.strip("\n").rstrip()
@@ -53,7 +63,7 @@ def test_any_text_for_a_cell_is_run_as_it_is_or_refused(lines: list[str]) -> Non
 
 @pytest.mark.parametrize("turn", [0, 3, -1])
 def test_a_turn_that_is_not_there_is_refused(tmp_path: Path, turn: int) -> None:
-    with pytest.raises(ConfigError, match="the turns 1 to 2"):
+    with pytest.raises(ConfigError, match="has turns 1 to 2"):
         read_replies(recorded(tmp_path, simple_events()), Fork(turn))
 
 
@@ -74,7 +84,7 @@ def test_the_record_is_given_again_up_to_the_edited_cell_and_then_the_model_goes
     events, sandbox = forked(tmp_path, Fork(1, "print('new')"), [ANSWER], monkeypatch)
     assert sandbox.cells == ["print('new')"]
     asked = [event for event in events if isinstance(event, ModelCall)]
-    assert [each.reply.text for each in asked] == [with_code(first_reply(), "print('new')").text, ANSWER]
+    assert [each.reply.text for each in asked] == [replace_code(first_reply(), "print('new')").text, ANSWER]
     assert "now" in asked[1].messages[-1].text
 
 
@@ -162,7 +172,9 @@ def test_a_tool_that_the_fork_no_longer_has_is_left_aside(tmp_path: Path) -> Non
 
 def test_a_network_of_the_hub_is_loaded_only_when_its_user_says_so(tmp_path: Path) -> None:
     run = walked(tmp_path, {"detect": "hf:their/network", "vqa": f"hf:{tmp_path}"})
-    with pytest.raises(ConfigError, match="'their/network'; say so too: --tool detect=hf:their/network, or"):
+    with pytest.raises(
+        ConfigError, match="'their/network'; pass --tool detect=hf:their/network to allow it, or"
+    ):
         read_tools(run, Fork(1))
     assert read_tools(run, Fork(1, tools={"detect": "hf:their/network"})) == {"vqa": f"hf:{tmp_path}"}
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pyvision.events import ImageDefined, Event, CellRun
+from pyvision.events import CellRun, Event, ImageDefined
 from pyvision.runs.replay import rerun
 from pyvision.runs.replay.rerun import rerun_cells
 from sandbox import CellResult, Figure, Sandbox, SandboxError, Stream

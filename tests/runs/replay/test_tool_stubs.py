@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from pyvision.errors import ToolError
-from pyvision.events import Event, Note, CellRun, ToolRun
-from pyvision.runs.replay.tool_stubs import functions_of
+from pyvision.events import CellRun, Event, Note, ToolRun
+from pyvision.runs.replay.rerun import functions_of
 from pyvision.types import Observation, ToolRequest
 from sandbox import CellResult, Figure
 from tests.doubles import png
@@ -29,7 +29,7 @@ def test_a_cell_gets_what_the_tools_gave_it_on_record() -> None:
     functions = functions_of(events, "code_loop")
     ask = functions[id(first)]["vqa"]
     assert [ask(png(), "Which?")["answer"] for _ in range(2)] == ["red", "blue"]
-    with pytest.raises(ToolError, match="no further use of it"):
+    with pytest.raises(ToolError, match="no further call of this tool"):
         ask(png(), "Which?")
     with pytest.raises(ToolError, match="it is down"):
         functions[id(second)]["vqa"](png(), "Which?")

@@ -10,7 +10,7 @@ from typing import Any
 
 from PIL import Image
 
-from pyvision.events import ModelCall, RunStarted, ImageDefined, RunEnded, Event, Note, CellRun, Sent
+from pyvision.events import CellRun, Event, ImageDefined, ModelCall, Note, RunEnded, RunStarted, Sent
 from pyvision.runs.report import Run, read_run
 from pyvision.trajectory import TrajectoryWriter
 from pyvision.types import Message, Outcome, Picture, Question, Reply, Text, Usage

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from pyvision.runs.report.boxes import collect_boxes
-from pyvision.runs.report.crops import Crop
+from pyvision.runs.report.crops import Crop, collect_boxes
 from tests.runs.report.runs import noise, picture
 
 PICTURES = {"image_clue_0": picture(noise(120, 90))}

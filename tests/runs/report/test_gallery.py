@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from pyvision.runs.report.gallery import Gallery, thumbnail
+from pyvision.runs.report.figures import Gallery, reduce_image
 from pyvision.types import Picture
 from tests.runs.report.runs import noise, picture, random_picture
 
@@ -24,11 +24,11 @@ def test_pictures_that_are_too_many_bytes_are_all_made_smaller() -> None:
 def test_what_is_no_picture_is_not_shown() -> None:
     broken = Picture(b"no", "image/png", 9000, 9000)
     assert Gallery([broken])[broken] is None
-    assert thumbnail(broken) is None
+    assert reduce_image(broken) is None
 
 
 def test_a_thumbnail_is_small() -> None:
-    small = thumbnail(random_picture(800))
+    small = reduce_image(random_picture(800))
     assert small is not None
     assert max(small.width, small.height) <= 360
     assert len(small.data) <= 60_000

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pyvision.events import ModelCall, RunStarted, ImageDefined, RunEnded, Event, Note, CellRun, Sent
-from pyvision.text.sanitize import printable
+from pyvision.events import CellRun, Event, ImageDefined, ModelCall, Note, RunEnded, RunStarted, Sent
 from pyvision.runs.report import report
+from pyvision.text.sanitize import printable
 from pyvision.types import Message, Outcome, Question, Reply, Text, Usage
 from sandbox import CellError, CellResult, Figure, Omitted, Stream
 from tests.payloads import PAYLOADS
@@ -31,10 +31,16 @@ def events(text: str) -> Iterator[Event]:
         figure(cut),
     )
     yield RunStarted(Question(text, (shown,)), text, {text: text})
-    yield ModelCall(text, text, messages, Reply(text, Usage(1, 1), "end", text), 1.0, (Sent(text, text, 1, 1),))
+    yield ModelCall(
+        text, text, messages, Reply(text, Usage(1, 1), "end", text), 1.0, (Sent(text, text, 1, 1),)
+    )
     yield Note("malformed", {text: text, "list": [text]})
     yield ModelCall(
-        "solver", text, messages, Reply(f"I look.\n<code>\n```python\nx = {text!a}\n```\n", finish="length"), 1.0
+        "solver",
+        text,
+        messages,
+        Reply(f"I look.\n<code>\n```python\nx = {text!a}\n```\n", finish="length"),
+        1.0,
     )
     yield CellRun(f"# {text}\nx = {text!a}", CellResult("error", outputs, error, 1.0, "lost", None, text))
     yield ImageDefined(text, picture(cut))

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from pyvision.runs.report.markup import Markup, element, escape, join
 from pyvision.text.sanitize import printable
-from pyvision.runs.report.markup import Markup, element, escape, join, render
 from tests.runs.report.parsed import Page
 
 
@@ -45,12 +45,3 @@ def test_an_attribute_that_could_run_something_is_refused(name: str) -> None:
 def test_a_name_of_an_element_cannot_come_from_outside() -> None:
     with pytest.raises(ValueError, match="element"):
         element("p onclick=x")
-
-
-def test_a_template_escapes_what_is_filled_in() -> None:
-    assert render("<p>$text</p>", text="<b>") == "<p>&lt;b&gt;</p>"
-
-
-def test_a_template_with_a_value_too_few_is_an_error() -> None:
-    with pytest.raises(KeyError, match="text"):
-        render("<p>$text</p>")

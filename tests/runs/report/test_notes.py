@@ -1,36 +1,38 @@
 from __future__ import annotations
 
 from pyvision.events import Note
-from pyvision.runs.report.notes import note
+from pyvision.runs.report.notes import render_note
 from tests.runs.report.parsed import Page
 
 
 def test_any_note_is_told_with_all_its_values() -> None:
-    page = Page(note(Note("left_out", {"role": "solver", "pictures": ["image_clue_1"], "count": 2}), ()))
+    page = Page(
+        render_note(Note("left_out", {"role": "solver", "pictures": ["image_clue_1"], "count": 2}), ())
+    )
     assert page.text == 'left outrolesolverpictures["image_clue_1"]count2'
 
 
 def test_long_values_stand_in_a_block_of_their_own() -> None:
-    page = Page(note(Note("graph", {"nodes": [{"name": "n" * 200}]}), ()))
+    page = Page(render_note(Note("graph", {"nodes": [{"name": "n" * 200}]}), ()))
     assert page.counts()["pre"] == 1
     assert "n" * 200 in page.text
 
 
 def test_a_note_without_data_is_its_label() -> None:
-    assert Page(note(Note("repeated", {}), ())).text == "repeated"
+    assert Page(render_note(Note("repeated", {}), ())).text == "repeated"
 
 
 def a_debate() -> tuple[Note, ...]:
     red, blue = ({"id": "a", "name": "ball", "attributes": [colour]} for colour in ("crimson", "teal"))
-    told = {"debater": 1, "source": "read", "repairs": []}
+    common = {"debater": 1, "source": "read", "repairs": []}
     change = {
         "round": 1,
         "counts": {"entities": {"updated": 1, "kept": 2}, "relations": {"kept": 1}},
         "distance": 1.0,
     }
     return (
-        Note("graph", {"role": "blueprint", "round": 0, "graph": {"nodes": [red], "edges": []}, **told}),
-        Note("graph", {"role": "opponent", "round": 1, "graph": {"nodes": [blue], "edges": []}, **told}),
+        Note("graph", {"role": "blueprint", "round": 0, "graph": {"nodes": [red], "edges": []}, **common}),
+        Note("graph", {"role": "opponent", "round": 1, "graph": {"nodes": [blue], "edges": []}, **common}),
         Note("difference", {"comparison": "inter", **change}),
         Note("difference", {"comparison": "intra", **change}),
     )
@@ -38,7 +40,7 @@ def a_debate() -> tuple[Note, ...]:
 
 def test_a_graph_is_drawn_with_what_changed_since_the_one_before_it() -> None:
     events = a_debate()
-    first, second = (note(event, events) for event in events[:2])
+    first, second = (render_note(event, events) for event in events[:2])
     assert "<svg" in first
     assert "crimson" in first
     assert "teal" not in first
@@ -47,12 +49,12 @@ def test_a_graph_is_drawn_with_what_changed_since_the_one_before_it() -> None:
 
 def test_a_round_is_told_in_numbers_and_drawn_as_a_whole() -> None:
     events = a_debate()
-    inter, intra = (note(event, events) for event in events[2:])
-    assert "entities 1 updated; relations as they were; distance 1" in inter
+    inter, intra = (render_note(event, events) for event in events[2:])
+    assert "entities 1 updated; relations unchanged; distance 1" in inter
     assert "<svg" in inter
     assert "between the two sides" in intra
 
 
 def test_a_graph_that_is_none_is_shown_plainly() -> None:
     event = Note("graph", {"graph": 5})
-    assert "<svg" not in note(event, (event,))
+    assert "<svg" not in render_note(event, (event,))

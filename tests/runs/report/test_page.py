@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from pyvision.events import RunEnded, CellRun
+from pyvision.events import CellRun, RunEnded
 from pyvision.runs.report import report
 from pyvision.types import Outcome
 from sandbox import CellResult, Stream
@@ -32,37 +32,37 @@ def test_every_element_is_closed(simple: Page, eventful: Page) -> None:
     assert simple.open == eventful.open == []
 
 
-def test_it_tells_question_answer_code_and_output(simple: Page) -> None:
-    for told in (
+def test_it_shows_question_answer_code_and_output(simple: Page) -> None:
+    for expected in (
         "Which colour is at (10, 20)?",
         "grey",
         "print(image_clue_0.size)",
         "(120, 90)",
         "Answered.",
     ):
-        assert told in simple.text
+        assert expected in simple.text
 
 
-def test_it_tells_tokens_time_and_budget(simple: Page) -> None:
-    for told in ("100 in (50 cached), 20 out", "2 of 20", "278 of 2,000,000", "2.4 of 1,800.0"):
-        assert told in simple.text
+def test_it_shows_tokens_time_and_budget(simple: Page) -> None:
+    for expected in ("100 in (50 cached), 20 out", "2 of 20", "278 of 2,000,000", "2.4 of 1,800.0"):
+        assert expected in simple.text
 
 
-def test_it_tells_every_mishap(eventful: Page) -> None:
-    for told in (
+def test_it_reports_everything_that_went_wrong(eventful: Page) -> None:
+    for expected in (
         "raised an error",
-        "ran out of time",
+        "timed out",
         "the kernel died",
         "variables were lost",
         "NameError: name 'x' is not defined",
         "9 lines left out",
-        "the reply was cut at its length limit",
-        "a figure without a name: this file is no picture",
-        "Written late",
-        "All turns were used. Whose fault: a limit that was set.",
+        "the reply was cut off at its length limit",
+        "unnamed figure: this file is not an image",
+        "Late output of an earlier cell",
+        "The turn limit was reached. Cause: a limit of this run.",
         "the last reply held no answer",
     ):
-        assert told in eventful.text
+        assert expected in eventful.text
 
 
 def test_it_asks_for_nothing_from_anywhere(simple: Page) -> None:
@@ -97,18 +97,18 @@ def test_a_crop_is_drawn_into_its_original(simple: Page) -> None:
     assert "original-image_clue_0" in [group["id"] for group in simple.named("g")]
 
 
-def test_cuts_that_the_code_names_are_drawn_where_no_pixel_can_be_found(tmp_path: Path) -> None:
+def test_boxes_in_the_code_are_drawn_where_no_pixels_match(tmp_path: Path) -> None:
     plotted = CellRun("plt.imshow(image_clue_0.crop((1, 2, 31, 42)))", CellResult("ok"))
     page = Page(report(recorded(tmp_path, [*simple_events()[:2], plotted])))
-    assert "Cuts that the code names: 1 box" in page.text
+    assert "Crops in the code: 1 box" in page.text
     (box,) = [rect for rect in page.named("rect") if rect.get("class") == "box"]
     assert (box["x"], box["y"], box["width"], box["height"]) == ("1", "2", "30", "40")
 
 
-def test_a_figure_that_is_no_cut_is_said_not_to_be_found(tmp_path: Path) -> None:
+def test_a_figure_that_is_no_crop_has_no_place_in_the_original(tmp_path: Path) -> None:
     drawn = CellRun("plot()", CellResult("ok", (figure(Image.effect_noise((50, 40), 90).convert("RGB")),)))
     page = Page(report(recorded(tmp_path, [*simple_events()[:2], drawn])))
-    assert "place in the original: not found" in page.text
+    assert "place in the original not found" in page.text
 
 
 def test_every_link_leads_somewhere_in_the_page(simple: Page, eventful: Page) -> None:
@@ -130,16 +130,14 @@ def test_a_picture_that_is_shown_twice_is_held_once(tmp_path: Path) -> None:
     source = report(recorded(tmp_path, [began, again, *rest]))
     whole = base64.b64encode(figure(noise()).data).decode()
     assert source.count(f'src="data:image/png;base64,{whole}"') == 2  # its thumbnail is the picture itself
-    assert "the same picture as before" in source
+    assert "the same image as before" in source
 
 
 def test_sixty_large_figures_stay_under_thirty_megabytes(tmp_path: Path) -> None:
     began, asked, *_ = simple_events()
     small = figure(noise(200, 150))
     cells = []
-    for number in range(
-        60
-    ):  # what stands behind the end of its file makes each of them large and another one
+    for number in range(60):  # bytes after the end of the file make each of them large and unique
         large = replace(small, data=small.data + os.urandom(500_000))
         cells.append(CellRun(f"show({number})", CellResult("ok", (large,))))
     source = report(recorded(tmp_path, [began, asked, *cells]))
@@ -155,21 +153,21 @@ def test_code_is_coloured(simple: Page) -> None:
     assert {"class": "nb"} in simple.named("span")
 
 
-def test_a_run_that_never_ended_is_told(tmp_path: Path) -> None:
+def test_a_run_that_never_ended_is_reported_as_incomplete(tmp_path: Path) -> None:
     page = Page(report(recorded(tmp_path, simple_events()[:3])))
-    assert "The record breaks off" in page.text
+    assert "The recording is incomplete" in page.text
 
 
 def test_a_run_without_events_has_a_page(tmp_path: Path) -> None:
     assert "Nothing happened" in Page(report(recorded(tmp_path, []))).text
 
 
-def test_what_has_to_be_known_of_an_answer_is_no_failure(tmp_path: Path) -> None:
+def test_a_remark_on_an_answer_is_not_shown_as_a_failure(tmp_path: Path) -> None:
     *events, ended = simple_events()
     assert isinstance(ended, RunEnded)
-    told = replace(ended, outcome=Outcome("4", "answered", "best effort: nowhere is left to go"))
-    html = report(recorded(tmp_path, [*events, told]))
-    assert re.search(r'<pre class="output"[^>]*>best effort: nowhere is left to go</pre>', html)
+    remarked = replace(ended, outcome=Outcome("4", "answered", "best effort: search exhausted"))
+    html = report(recorded(tmp_path, [*events, remarked]))
+    assert re.search(r'<pre class="output"[^>]*>best effort: search exhausted</pre>', html)
 
 
 def test_an_endpoint_that_failed_is_not_the_models_fault(tmp_path: Path) -> None:
@@ -177,7 +175,7 @@ def test_an_endpoint_that_failed_is_not_the_models_fault(tmp_path: Path) -> None
     assert isinstance(ended, RunEnded)
     failed = replace(ended, outcome=Outcome(None, "model_error", "503"))
     page = Page(report(recorded(tmp_path, [*events, failed])))
-    assert "Whose fault: the endpoint's, not the model's." in page.text
+    assert "Cause: the endpoint, not the model." in page.text
 
 
 def test_very_long_code_is_shown_plain(tmp_path: Path) -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from pyvision.events import Event, Note
-from pyvision.runs.report.notes import note
-from pyvision.runs.report.paths import stops
+from pyvision.runs.report.notes import render_note, search_steps
 
 
-def step(state: str, action: str, ruling: str, told: str = "") -> list[Note]:
+def step(state: str, action: str, ruling: str, result: str = "") -> list[Note]:
     to = state if ruling == "not informative" else action
-    answer = told if ruling == "answerable" else None
-    why = told if answer is None else ""
+    answer = result if ruling == "answerable" else None
+    why = result if answer is None else ""
     return [
         Note("verdict", {"step": 1, "action": action, "verdict": ruling, "why": why, "answer": answer}),
         Note("transition", {"step": 1, "from": state, "action": action, "to": to}),
@@ -37,7 +36,7 @@ WALK = [
 
 
 def test_a_row_follows_from_the_state_that_it_was_taken_in() -> None:
-    rows = list(stops(WALK))
+    rows = list(search_steps(WALK))
     assert [(row.name, row.depth, row.parent) for row in rows] == [
         ("START", 0, None),
         ("vqa", 1, 0),
@@ -50,7 +49,7 @@ def test_a_row_follows_from_the_state_that_it_was_taken_in() -> None:
 
 def test_the_answer_stands_with_its_path_and_its_sources() -> None:
     answer = ended()
-    drawn = note(answer, [*WALK, answer])
+    drawn = render_note(answer, [*WALK, answer])
     assert "✓ identical_image_search" in drawn
     assert "✗ web_search" in drawn
     assert 'value="2"' in drawn
@@ -58,7 +57,7 @@ def test_the_answer_stands_with_its_path_and_its_sources() -> None:
 
 def test_what_tools_and_models_said_is_text() -> None:
     answer = ended()
-    drawn = note(answer, [*WALK, answer])
+    drawn = render_note(answer, [*WALK, answer])
     assert "<script>" not in drawn
     assert "<b>" not in drawn.replace("<b>Answer: </b>", "")
     assert "<i>" not in drawn
@@ -71,13 +70,13 @@ def test_a_forced_answer_has_its_path_once() -> None:
         ended(forced=True),
     )
     events: list[Event] = [*WALK, forced, answer]
-    assert "<svg" in note(forced, events)
-    assert "<svg" not in note(answer, events)
-    assert "Best answer" in note(answer, events)
+    assert "<svg" in render_note(forced, events)
+    assert "<svg" not in render_note(answer, events)
+    assert "Best answer" in render_note(answer, events)
 
 
 def test_a_record_of_another_form_is_shown_plainly() -> None:
     strange = Note("answer", {"answer": "<x>"})
-    assert "&lt;x&gt;" in note(strange, [strange])
+    assert "&lt;x&gt;" in render_note(strange, [strange])
     bad: list[Event] = [Note("transition", {"to": 1}), ended()]
-    assert "<dl>" in note(bad[1], bad)  # type: ignore[arg-type]
+    assert "<dl>" in render_note(bad[1], bad)  # type: ignore[arg-type]

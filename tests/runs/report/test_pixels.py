@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from pyvision.errors import ImageError
-from pyvision.runs.report.pixels import pixels_of
+from pyvision.runs.report.crops import pixels_of
 from pyvision.types import Picture
 from tests.runs.report.runs import noise, picture
 

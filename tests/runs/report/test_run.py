@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from pyvision.errors import RunFolderError
-from pyvision.events import Note, CellRun
+from pyvision.events import CellRun, Note
 from pyvision.runs.report.run import pair_figures, read_run
 from sandbox import CellResult
-from tests.runs.report.runs import (eventful_events, figure, noise, recorded, simple_events, written)
+from tests.runs.report.runs import eventful_events, figure, noise, recorded, simple_events, written
 
 
 def test_a_turn_is_a_reply_and_all_that_followed_it(tmp_path: Path) -> None:

@@ -4,35 +4,33 @@ from pathlib import Path
 
 from pyvision.events import ImageDefined, ToolRun
 from pyvision.runs.report import report
-from pyvision.runs.report.markup import Markup, element
-from pyvision.runs.report.tools import tool_block
-from pyvision.types import Observation, Picture, Source, ToolRequest
+from pyvision.runs.report.crops import CropFinder
+from pyvision.runs.report.figures import Figures, Gallery
+from pyvision.runs.report.turns import tool_block
+from pyvision.types import Observation, Source, ToolRequest
 from tests.doubles import picture
 from tests.payloads import PAYLOADS
 from tests.runs.report.parsed import Page
 from tests.runs.report.runs import recorded, simple_events
 
 
-class Plain:
-    def glimpse(self, name: str, picture: Picture) -> Markup:
-        return element("i", f"{name} {picture.width}")
-
-
 def page(request: ToolRequest, seen: Observation) -> Page:
-    return Page(tool_block(ToolRun("similar_image", request, seen, 0.25), Plain()))
+    return Page(
+        tool_block(ToolRun("similar_image", request, seen, 0.25), Figures(Gallery([]), {}, CropFinder({})))
+    )
 
 
 def test_a_use_is_one_line_that_opens_on_the_whole() -> None:
     asked = ToolRequest("which bird?", picture(33, 20), {"top": 3})
-    told = page(asked, Observation("Great tit\n" + "x" * 200, sources=(Source("Birds", "birds.md"),)))
-    assert told.text.startswith("similar image which bird? → Great tit xx")
-    assert "… 0.2 s" in told.text
-    for part in ("what it looked at 33", '{"top": 3}', "x" * 200, "Birds · birds.md"):
-        assert part in told.text
+    rendered = page(asked, Observation("Great tit\n" + "x" * 200, sources=(Source("Birds", "birds.md"),)))
+    assert rendered.text.startswith("similar image which bird? → Great tit xx")
+    assert "… 0.2 s" in rendered.text
+    for part in ("input image 33 × 20", '{"top": 3}', "x" * 200, "Birds · birds.md"):
+        assert part in rendered.text
 
 
 def test_a_failure_is_told_as_one() -> None:
-    assert "failed" in page(ToolRequest("?"), Observation(error="the provider is down")).text
+    assert "error" in page(ToolRequest("?"), Observation(error="the provider is down")).text
     assert "nothing" in page(ToolRequest("?"), Observation()).text
 
 
@@ -50,4 +48,4 @@ def test_a_page_shows_what_a_tool_looked_at_and_where_that_lies(tmp_path: Path) 
     used = ToolRun("vqa", request, Observation("grey"), 0.1)
     page = Page(report(recorded(tmp_path, (began, used, *rest))))
     assert "no picture that can be shown" not in page.text
-    assert "what it looked at 40 × 30 px · image_clue_0 from (10, 20) to (50, 50)" in page.text
+    assert "input image 40 × 30 px · image_clue_0 from (10, 20) to (50, 50)" in page.text

@@ -8,11 +8,9 @@ from xml.etree import ElementTree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pyvision.runs.report.debate_graphs.drawing import INK, draw
+from pyvision.runs.report.debates import figures, page, record
+from pyvision.runs.report.graph_drawing import INK, arrange, draw
 from pyvision.strategies.bdog.graphs import Edge, Graph, Node, difference
-from pyvision.runs.report.debate_graphs.layout import arrange
-from pyvision.runs.report.debate_graphs.page import figures, page
-from pyvision.runs.report.debate_graphs.record import record
 from tests.strategies.bdog.graphs import any_graphs, graph
 from tests.strategies.bdog.runs import events_of
 

@@ -1,0 +1,243 @@
+"""What happened in a turn, as HTML: what the model was sent and replied, cells with their output, tool calls.
+
+The report renders whole turns of a recorded run. The demo renders the same events one by one, as they come.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, Protocol
+
+from pyvision.events import CellRun, Event, ImageDefined, ModelCall, Note, ToolRun
+from pyvision.runs.report.crops import Crop, collect_boxes
+from pyvision.runs.report.markup import Markup, count, element, fold, highlight, join, shorten
+from pyvision.runs.report.notes import plain_note, render_note
+from pyvision.runs.report.run import Names, Turn, as_picture, pair_figures
+from pyvision.text.replies import thought
+from pyvision.types import Message, Outcome, Picture, Text
+from sandbox import CellResult, Figure, Omitted, Stream
+
+_STATUS = {"ok": "ran", "error": "raised an error", "timeout": "timed out", "died": "the kernel died"}
+_FINISH = {"length": "the reply was cut off at its length limit", "refusal": "the model declined"}
+_SUMMARY_CHARS = 100  # of a tool call
+
+
+class ImageRenderer(Protocol):
+    """Puts images on a page; `Figures` is the report's."""
+
+    @property
+    def inputs(self) -> Mapping[str, Picture]: ...
+
+    def figure(self, name: str, picture: Picture) -> Markup: ...
+
+    def thumbnail(self, name: str, picture: Picture) -> Markup: ...
+
+    def boxes(self, crops: Sequence[Crop]) -> Markup | None: ...
+
+
+def turn_section(
+    turn: Turn, previous: ModelCall | None, images: ImageRenderer, events: Sequence[Event]
+) -> Markup:
+    """One turn. previous: the model call of the same role before it; messages that it sent are not repeated.
+
+    events: all events of the run.
+    """
+    title = f"Turn {turn.number}" if turn.number else "Before the first reply"
+    heading = element("h2", title, id=f"turn-{turn.number}-title")
+    call = _call_block(turn.asked, previous, turn) if turn.asked else None
+    return element(
+        "section",
+        heading,
+        call,
+        *_event_blocks(turn, images, events),
+        id=f"turn-{turn.number}",
+        class_="turn",
+        aria_labelledby=f"turn-{turn.number}-title",
+    )
+
+
+def event_block(
+    event: Event,
+    names: Names,
+    images: ImageRenderer,
+    events: Sequence[Event],
+    highlighter: Callable[[str], Markup] = highlight,
+) -> Markup | None:
+    """A cell, a tool call or a note; None for any other event. names: of the figures of a cell."""
+    match event:
+        case CellRun():
+            return cell_block(event, names, images, highlighter)
+        case ToolRun():
+            return tool_block(event, images)
+        case Note():
+            return render_note(event, events)
+    return None
+
+
+def reasoning_block(call: ModelCall) -> Markup | None:
+    """The reasoning of a reply, folded."""
+    reasoning = call.reply.reasoning
+    return fold("Reasoning", element("p", reasoning, class_="said")) if reasoning else None
+
+
+def prose_block(text: str) -> Markup | None:
+    """What a model wrote beside its code."""
+    return element("p", text, class_="said") if text else None
+
+
+def cell_block(
+    ran: CellRun, names: Names, images: ImageRenderer, highlighter: Callable[[str], Markup] = highlight
+) -> Markup:
+    """One cell: code, how it ended, then output and figures in the order in which they came."""
+    result = ran.result
+    late = result.stragglers
+    return element(
+        "div",
+        _code_block(ran.code, highlighter),
+        element("p", *_status(result), class_="facts"),
+        *_output_blocks(result, names, images),
+        images.boxes(collect_boxes(ran.code, images.inputs)),
+        element("pre", _error_text(result), class_="output bad", tabindex=0) if result.error else None,
+        fold("Late output of an earlier cell", element("pre", late)) if late else None,
+        class_="cell",
+    )
+
+
+def tool_block(ran: ToolRun, images: ImageRenderer) -> Markup:
+    """One tool call: a line with request and result, which unfolds to both in full."""
+    request, observation = ran.request, ran.observation
+    found = observation.error or observation.text
+    summary = element(
+        "summary",
+        element("b", ran.tool.replace("_", " ")),
+        f" {shorten(request.text, _SUMMARY_CHARS)}" if request.text else None,
+        element(
+            "span",
+            f" → {shorten(found, _SUMMARY_CHARS) or 'nothing'}",
+            class_="bad" if observation.error else None,
+        ),
+        element("small", f" {ran.seconds:.1f} s"),
+    )
+    sources = [element("li", f"{source.title} · {source.address}") for source in observation.sources]
+    return element(
+        "details",
+        summary,
+        _labelled("request", request.text),
+        _labelled("options", _format_options(request.options)),
+        images.thumbnail("input image", request.picture) if request.picture else None,
+        _labelled("error" if observation.error else "result", found),
+        element("ul", *sources) if sources else None,
+        class_="note tool",
+    )
+
+
+def answer_block(outcome: Outcome) -> Markup | None:
+    """The answer, if there is one."""
+    if outcome.answer is None:
+        return None
+    label = "Answer (the whole last reply)" if outcome.is_last_resort else "Answer"
+    return element("p", element("small", label), element("strong", outcome.answer), class_="answer")
+
+
+def error_block(outcome: Outcome) -> Markup | None:
+    """The error of a run, if there was one; highlighted if it prevented an answer."""
+    if not outcome.error:
+        return None
+    return element(
+        "pre", outcome.error, class_="output bad" if outcome.answer is None else "output", tabindex=0
+    )
+
+
+def format_tokens(call: ModelCall) -> str:
+    """The token counts of one reply; empty if the endpoint reported none."""
+    usage = call.reply.usage
+    cached = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""
+    return f"{usage.input_tokens:,} in{cached}, {usage.output_tokens:,} out" if usage.total else ""
+
+
+def _call_block(call: ModelCall, previous: ModelCall | None, turn: Turn) -> Markup:
+    reply, tokens = call.reply, format_tokens(call)
+    facts = [call.role, call.model, f"{call.seconds:.1f} s", f"{tokens} tokens" if tokens else ""]
+    prose = thought(reply.text) if turn.cells else reply.text.strip()
+    is_part = prose != reply.text.strip()
+    return join(
+        element("p", " · ".join(filter(None, facts)), class_="facts"),
+        _request_block(call, previous),
+        reasoning_block(call),
+        prose_block(prose),
+        element("p", _FINISH[reply.finish], class_="bad") if reply.finish in _FINISH else None,
+        fold("Full reply", element("pre", reply.text, tabindex=0)) if is_part else None,
+    )
+
+
+def _request_block(call: ModelCall, previous: ModelCall | None) -> Markup:
+    new = [message for message in call.messages if previous is None or message not in previous.messages]
+    messages = [
+        element("div", element("h4", message.role), *_parts(message), class_="message") for message in new
+    ]
+    images = {picture.sha256 for picture in call.sent}
+    size = count(len(call.messages), "message") + (f", {count(len(images), 'image')}" if images else "")
+    return fold(f"Sent to the model: {size}" + (" (only new messages shown)" if previous else ""), *messages)
+
+
+def _parts(message: Message) -> Iterator[Markup]:
+    for part in message.parts:
+        if not isinstance(part, Text):
+            yield element("p", f"[image, {part.width} × {part.height} px]", class_="facts")
+        elif part.text.strip():
+            yield element("pre", part.text, tabindex=0)
+
+
+def _event_blocks(turn: Turn, images: ImageRenderer, events: Sequence[Event]) -> Iterator[Markup | None]:
+    names = {id(cell): pairs for cell, pairs in pair_figures(turn.events)}
+    for number, event in enumerate(turn.events):
+        match event:
+            case CellRun() | ToolRun() | Note():
+                yield event_block(event, names.get(id(event), ()), images, events)
+            case ImageDefined():  # after a cell it is one of its figures
+                if not any(isinstance(other, CellRun) for other in turn.events[:number]):
+                    yield images.figure(event.name, event.picture)
+            case _:  # unknown to this page: all of its fields
+                fields = {key: value for key, value in asdict(event).items() if key != "kind"}
+                yield plain_note(Note(event.kind, fields))
+
+
+def _code_block(code: str, highlighter: Callable[[str], Markup]) -> Markup:
+    title = element("summary", f"Cell, {count(code.count(chr(10)) + 1, 'line')}")
+    block = element(
+        "pre", element("code", highlighter(code)), class_="code", tabindex=0, aria_label="code of the cell"
+    )
+    return element("details", title, block, open=True)
+
+
+def _status(result: CellResult) -> tuple[object, ...]:
+    status = element("span", _STATUS[result.status], class_=f"status {result.status}")
+    lost = " · all variables were lost and the images loaded again" if result.state == "lost" else ""
+    return status, f", {result.seconds:.1f} s{lost}"
+
+
+def _output_blocks(result: CellResult, names: Names, images: ImageRenderer) -> Iterator[Markup]:
+    remaining = iter(names)
+    for output in result.outputs:
+        match output:
+            case Stream(name=name, text=text):
+                yield element("pre", text, class_=f"output {name}", tabindex=0, aria_label=f"output: {name}")
+            case Omitted(note=why):
+                yield element("p", why, class_="facts")
+            case Figure():
+                yield images.figure(*(next(remaining, None) or ("unnamed figure", as_picture(output))))
+
+
+def _error_text(result: CellResult) -> str:
+    error = result.error
+    return (error.traceback or f"{error.name}: {error.message}") if error else ""
+
+
+def _labelled(label: str, text: str) -> Markup | None:
+    return element("div", element("small", label), element("pre", text, tabindex=0)) if text else None
+
+
+def _format_options(options: Mapping[str, Any]) -> str:
+    return json.dumps(dict(options), ensure_ascii=False, default=str) if options else ""
