@@ -42,7 +42,9 @@ def study(options: argparse.Namespace) -> int:
     toolbox = find_toolbox(options.model, options.config, roles, tools)
     with closing(toolbox), closing(Study(serving, toolbox)) as served:
         _print(served.url)
-        _print_progress(f"the log: {options.log}", *(f"not available: {each}" for each in toolbox.left_out))
+        _print_progress(
+            f"the log: {options.log}", *(f"not available: {each}" for each in toolbox.unavailable)
+        )
         _print_progress(f"the tools: {', '.join(toolbox.tools) or 'none'}", "press Ctrl-C to stop")
         with suppress(KeyboardInterrupt):
             served.wait()
@@ -63,7 +65,7 @@ def induce(options: argparse.Namespace) -> int:
     )
     trajectories = [trajectory_of(attempt) for record in records for attempt in record.attempts]
     found = induced_from(
-        trajectories, threshold=options.threshold, failures=options.failures, most=options.examples
+        trajectories, threshold=options.threshold, failures=options.failures, max_examples=options.examples
     )
     paths = write_induced(found, options.out) if options.out else ()
     _print(

@@ -48,7 +48,7 @@ def statistics(options: argparse.Namespace) -> int:
     from dataclasses import replace
 
     from pyvision.experiments.bdog_analysis.statistics import plot, statistics_of, table
-    from pyvision.runs.report.debate_graphs.record import read_record
+    from pyvision.runs.report.debates import read_record
 
     targets = _read_targets(options.targets) if options.targets else {}
     records = [read_record(folder) for folder in _find_folders(options.runs)]
@@ -64,9 +64,8 @@ def statistics(options: argparse.Namespace) -> int:
 
 def draw(options: argparse.Namespace) -> int:
     """Write the page and print where it is; returns the exit code."""
-    from pyvision.runs.report.debate_graphs.page import page
-    from pyvision.runs.report.debate_graphs.record import read_record
-    from pyvision.runs.report.files import write_file
+    from pyvision.runs.report.debates import page, read_record
+    from pyvision.runs.report.run import write_file
 
     path = options.out or options.run / "graphs.html"
     write_file(path, page(read_record(options.run)).encode(errors="replace"))

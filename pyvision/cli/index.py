@@ -61,7 +61,7 @@ def add(options: argparse.Namespace) -> int:
 
     counts = add_files(path, options.paths, report, step, options.embed)
     print(f"{_summary(counts)} · {path}")  # noqa: T201 - the result
-    return _SKIPPED if counts.left_out else 0
+    return _SKIPPED if counts.skipped else 0
 
 
 def search(options: argparse.Namespace) -> int:
@@ -139,7 +139,7 @@ def _summary(counts: Counts) -> str:
         "changed": counts.changed,
         "unchanged": counts.unchanged,
         "removed": counts.removed,
-        "skipped": counts.left_out,
+        "skipped": counts.skipped,
         "of other types": counts.other_kinds,
     }
     changes = ", ".join(f"{count:,} {what}" for what, count in parts.items() if count) or "no changes"

@@ -81,7 +81,7 @@ def add_export(commands: argparse._SubParsersAction[Any]) -> None:
 def report_run(options: argparse.Namespace) -> int:
     """Write the page; returns the exit code."""
     from pyvision.runs.report import read_run, report
-    from pyvision.runs.report.files import write_file
+    from pyvision.runs.report.run import write_file
 
     path = options.out or options.run_dir / "report.html"
     write_file(path, report(read_run(options.run_dir)).encode())

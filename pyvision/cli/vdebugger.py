@@ -36,7 +36,7 @@ def generate(options: argparse.Namespace) -> int:
         counts = dataset.generate(
             collection.samples(), dataset.Pipeline(attempt, options.out, _print_progress)
         )
-    return _print_result(f"{options.out}: {dataset.told(counts)}")
+    return _print_result(f"{options.out}: {dataset.format_counts(counts)}")
 
 
 def inject(options: argparse.Namespace) -> int:
@@ -51,7 +51,7 @@ def inject(options: argparse.Namespace) -> int:
         counts = dataset.inject(
             samples, infill, dataset.Pipeline(attempt, options.folder, _print_progress), how
         )
-    return _print_result(f"{options.folder / how.file}: {dataset.told(counts)}")
+    return _print_result(f"{options.folder / how.file}: {dataset.format_counts(counts)}")
 
 
 def pack(options: argparse.Namespace) -> int:
@@ -257,11 +257,11 @@ def _make_infill(options: argparse.Namespace) -> Infill:
 
         return PromptedInfill(resolve_model(options.model).model, api_and_examples())
     from pyvision.experiments.vdebugger_training.encoding import TokenBudget
-    from pyvision.experiments.vdebugger_training.infilling import REFILL_TOKENS
+    from pyvision.experiments.vdebugger_training.infilling import INFILL_TOKENS
     from pyvision.experiments.vdebugger_training.local_model import Local, LocalInfill
 
     rule = MaskBest(options.threshold, options.times) if options.decoding == "mask_best" else None
-    token_budget = TokenBudget(options.tokens, REFILL_TOKENS, "start")
+    token_budget = TokenBudget(options.tokens, INFILL_TOKENS, "start")
     model = Local(options.local, at_once=options.at_once)
     return LocalInfill(model, api_and_examples(), rule, token_budget, options.seed)
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pyvision.config.endpoints import Profile, endpoint_of
 from pyvision.config.model_config import ModelConfig
-from pyvision.config.profiles import Profile, endpoint_of
 from pyvision.doctor.probe_client import Finding, ProbeClient, Subject, complaint, table
 from pyvision.doctor.probes import NAMES, PROBES, PROTOCOL, Probe
 from pyvision.errors import ModelError

@@ -8,7 +8,7 @@ from pyvision.experiments.vdebugger_training.masking import MASK, Masked
 from pyvision.text import prompts
 from pyvision.types import Message, Model, Sampling, Text
 
-REFILL_TOKENS = 512  # as in the authors' code
+INFILL_TOKENS = 512  # as in the authors' code
 
 
 def refill_prompt(task: str, masked: Masked, api: str) -> str:
@@ -48,7 +48,7 @@ class PromptedInfill:
 
     def _fill(self, task: str, masked: Masked) -> str:
         message = Message("user", (Text(refill_prompt(task, masked, self._api)),))
-        reply = self._model.complete([message], Sampling(temperature=0.0, max_tokens=REFILL_TOKENS))
+        reply = self._model.complete([message], Sampling(temperature=0.0, max_tokens=INFILL_TOKENS))
         return program_in(reply.text)
 
 

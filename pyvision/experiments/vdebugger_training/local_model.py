@@ -10,7 +10,7 @@ from typing import Any
 from pyvision.experiments.vdebugger_training.encoding import TokenBudget, encode_prompt
 from pyvision.experiments.vdebugger_training.fine_tuning import load_model, require, usual_device
 from pyvision.experiments.vdebugger_training.infilling import (
-    REFILL_TOKENS,
+    INFILL_TOKENS,
     opening_of,
     program_in,
     refill_prompt,
@@ -112,7 +112,7 @@ class LocalInfill:
     def __call__(self, asked: Sequence[tuple[str, Masked]]) -> Sequence[str]:
         self._seed += 1
         prompts = [self._prompt(task, masked) for task, masked in asked]
-        said = self._model.continued(prompts, REFILL_TOKENS, self._rule, self._seed)
+        said = self._model.continued(prompts, INFILL_TOKENS, self._rule, self._seed)
         return [
             program_in(opening_of(task, masked) + text)
             for (task, masked), text in zip(asked, said, strict=True)

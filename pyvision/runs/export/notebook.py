@@ -23,6 +23,7 @@ from sandbox import CellResult, Figure, Omitted, Output, Stream
 _BACKTICKS = re.compile("`+")
 _NAME = re.compile(r"[a-z_][a-z0-9_]{0,63}", re.ASCII)
 _RUNS = ("ok", "error")
+_OFFLINE = "pyvision_offline"
 _SETUP = """\
 %matplotlib inline
 import matplotlib.pyplot as plt
@@ -35,7 +36,7 @@ _METADATA = {
 
 
 def export_notebook(run: Run, folder: Path) -> Export:
-    """notebook.ipynb, with the images of the question and the figures under the names that cells use."""
+    """notebook.ipynb, its images under the names that cells use, and the modules that cells of `offline` import."""
     cells = [{"id": f"cell-{number}", **cell} for number, cell in enumerate(_cells(run))]
     notebook = {
         "nbformat": 4,
@@ -48,7 +49,16 @@ def export_notebook(run: Run, folder: Path) -> Export:
         *(named for turn in run.turns for named in _figures_of(turn) if _is_name(named[0])),
     ]
     files = {_file(name, picture): picture.data for name, picture in pictures}
-    return Export((("notebook.ipynb", as_json(notebook, indent=1)), *files.items()))
+    return Export((("notebook.ipynb", as_json(notebook, indent=1)), *files.items(), *_modules(run)))
+
+
+def _modules(run: Run) -> Iterator[tuple[str, bytes]]:
+    """The package that cells of the offline model import, to lie beside the notebook."""
+    if any(_OFFLINE in ran.code for turn in run.turns for ran, _ in pair_figures(turn.events)):
+        from pyvision.offline.modules import FOLDER
+
+        for path in sorted(Path(FOLDER, _OFFLINE).glob("*.py")):
+            yield f"{_OFFLINE}/{path.name}", path.read_bytes()
 
 
 def _cells(run: Run) -> Iterator[dict[str, Any]]:

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from pyvision.agent.budget import Limits
 from pyvision.agent.episode import Sandbox, Session
-from pyvision.config.model_config import with_options
+from pyvision.agent.strategy import with_options
 from pyvision.errors import ConfigError, FormatError
 from pyvision.events import ImageDefined, ModelCall
 from pyvision.runs.report.run import Run
@@ -30,7 +30,7 @@ from pyvision.types import Message, Model, Picture, Reply, Restart, Sampling, Us
 from sandbox import CellResult, Figure, HostFunction, Policy
 
 _Settings = TypeVar("_Settings", Policy, Limits)
-_IGNORED_SETTINGS = {"isolation", "python"}
+_IGNORED_SETTINGS = {"isolation", "python", "modules"}
 
 
 @dataclass(frozen=True, slots=True)

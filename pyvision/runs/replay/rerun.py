@@ -18,6 +18,7 @@ from pyvision.images.read import decode
 from pyvision.runs.replay.comparison import Difference, difference
 from pyvision.runs.replay.fork import Fork, policy_of, with_figures
 from pyvision.runs.report.run import Names, Run, pair_figures
+from pyvision.solve import offer_offline_modules
 from pyvision.tools.cell_functions import CALLS, host_functions
 from pyvision.types import Observation, ToolRequest
 from sandbox import CellResult, HostFunction, Sandbox
@@ -45,7 +46,7 @@ def rerun(run: Run) -> Iterator[Rerun]:
 def open_session(run: Run, fork: Fork | None = None) -> Iterator[Session]:
     """A fresh kernel under the recorded policy, with the images of the question and the figures of the fork."""
     pictures = {name: picture.data for name, picture in run.inputs.items()}
-    with Sandbox(policy_of(run)) as sandbox:
+    with Sandbox(offer_offline_modules(policy_of(run))) as sandbox:
         opener = with_figures(run, fork, sandbox) if fork else sandbox
         with closing(opener.open(pictures)) as session:
             yield session
@@ -112,7 +113,7 @@ class RecordedTools:
 
 def _cell_functions(recorded: RecordedTools, strategy: str) -> Mapping[str, HostFunction]:
     if strategy == "vdebugger":
-        from pyvision.strategies.vdebugger.services import Services
+        from pyvision.strategies.vdebugger.execution import Services
 
         return {**Services(recorded).functions, "conclude": _ignore}
     return host_functions(recorded.use, recorded.tools)

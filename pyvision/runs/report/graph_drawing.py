@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from html import escape
 
 from pyvision.strategies.bdog.graphs import Changed, Difference, Edge, Node
-from pyvision.strategies.bdog.graphs.difference import Change
+from pyvision.strategies.bdog.graphs.graph import Change
 
 INK: dict[Change, str] = {"kept": "#444444", "updated": "#b35c00", "pruned": "#b3261e", "added": "#1b7a3d"}
 FILL: dict[Change, str] = {"kept": "#f6f6f6", "updated": "#fff1dc", "pruned": "#fdecea", "added": "#e6f5ea"}

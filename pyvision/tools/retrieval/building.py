@@ -41,7 +41,7 @@ def add(
     counts = Counts()
 
     def complain(path: str, why: str) -> None:
-        counts.left_out += 1
+        counts.skipped += 1
         tell(f"{format_name(path)}: {' '.join(why.split())}")
 
     paths = [os.path.abspath(root) for root in roots]  # noqa: PTH100 - links stay as they were given

@@ -10,7 +10,7 @@ import pytest
 from pyvision.agent.budget import Limits
 from pyvision.agent.episode import Episode
 from pyvision.errors import ToolError
-from pyvision.runs.replay.tool_stubs import RecordedTools
+from pyvision.runs.replay.rerun import RecordedTools
 from pyvision.strategies.vdebugger.execution import Services
 from pyvision.types import Ask, Observation, Question, Tool, ToolRequest
 from tests.doubles import CannedSandbox, figure
@@ -88,5 +88,5 @@ def test_what_is_no_image_is_refused(image: Any) -> None:
 def test_what_a_record_no_longer_holds_is_an_error_of_the_service() -> None:
     asked = Services(RecordedTools([]))
     for _ in range(2):
-        with pytest.raises(ToolError, match="detect: the record holds no further use"):
+        with pytest.raises(ToolError, match="detect: the recording has no further call"):
             asked.find(figure(), "cup")

@@ -50,7 +50,7 @@ def test_a_folder_is_indexed_with_all_kinds_in_it(index: Path, folder: Path) -> 
     write_records(folder / "facts.jsonl", {"title": "Vessa", "text": "The capital.", "url": "http://v/"})
     counts = indexed(index, folder)
     assert counts.by_kind == {"markdown": 1, "text": 1, "picture": 2, "records": 1}
-    assert (counts.added, counts.passages, counts.left_out) == (5, 6, 0)
+    assert (counts.added, counts.passages, counts.skipped) == (5, 6, 0)
 
 
 def test_what_is_unchanged_is_not_read_again(index: Path, folder: Path) -> None:
@@ -179,7 +179,7 @@ def test_hidden_files_and_other_kinds_are_passed_over(index: Path, folder: Path)
     (folder / ".git" / "a.txt").write_text("Zebras graze.")
     (folder / "b.zip").write_bytes(b"PK")
     counts = indexed(index, folder)
-    assert (counts.added, counts.other_kinds, counts.left_out) == (4, 1, 0)
+    assert (counts.added, counts.other_kinds, counts.skipped) == (4, 1, 0)
 
 
 def test_a_name_that_is_no_text_is_left_out(index: Path, folder: Path) -> None:
