@@ -23,7 +23,7 @@ from contextlib import ExitStack
 from PIL import Image
 
 from benchmarks.sandbox.measure import percentile_95
-from benchmarks.soak.bombs import BOMBS
+from benchmarks.soak.work import BOMBS
 from sandbox import CellResult, Policy, Sandbox, Session
 
 _PHASE_S = 30.0

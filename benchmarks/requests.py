@@ -15,14 +15,16 @@ import argparse
 import base64
 import io
 import json
+import multiprocessing
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from typing import Any
 
-from benchmarks.serving import Steady, served
 from pyvision.agent.episode import Episode, Limits
 from pyvision.config.model_config import ModelConfig
 from pyvision.images.read import decode
@@ -30,7 +32,7 @@ from pyvision.models.factory import build
 from pyvision.types import Message, Part, Picture, Question, Reply, Sampling, Text
 from sandbox import CellResult, Sandbox
 from tests.servers.capabilities import Capabilities
-from tests.servers.conversation import Request
+from tests.servers.conversation import Request, Said
 from tests.servers.server import ModelServer
 
 _SIDE = (4000, 3000)
@@ -276,3 +278,43 @@ def _any(value: object) -> Any:
 
 if __name__ == "__main__":
     main()
+
+
+# ---- Model servers for benchmarks, in a process of their own: what is measured does not share their interpreter.
+
+
+@dataclass(frozen=True, slots=True)
+class Steady:
+    """A Brain that thinks for a while and then says the n-th text to the n-th turn of a conversation; the last one
+    again.
+    """
+
+    texts: Sequence[str]
+    think_s: float = 0.0
+
+    def __call__(self, request: Request) -> str | Said:
+        time.sleep(self.think_s)
+        turn = sum(turn.role == "assistant" for turn in request.turns)
+        return self.texts[min(turn, len(self.texts) - 1)]
+
+
+@contextmanager
+def served(brain: Steady) -> Iterator[str]:
+    """The address of a server in another process, which ends with the block."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_serve, args=(brain, theirs))
+    process.start()
+    try:
+        yield str(ours.recv())
+    finally:
+        ours.send("end")
+        process.join()
+        ours.close()
+        theirs.close()
+
+
+def _serve(brain: Steady, pipe: Connection) -> None:
+    with ModelServer(brain) as server:
+        pipe.send(server.base_url)
+        pipe.recv()

@@ -15,9 +15,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.fuzz.campaign import Report, Target, fuzz
-from benchmarks.fuzz.channels import MESSAGES, ZMTP
+from benchmarks.fuzz.channels import MESSAGES, ZMTP, ZYGOTE
 from benchmarks.fuzz.images import HEADERS, VALUES
-from benchmarks.fuzz.zygote import ZYGOTE
 
 TARGETS: dict[str, Target] = {target.name: target for target in (ZMTP, MESSAGES, HEADERS, VALUES, ZYGOTE)}
 CORPUS = Path(__file__).parents[2] / "tests" / "sandbox" / "corpus"

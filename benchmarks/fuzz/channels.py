@@ -10,17 +10,19 @@ import socket
 import tempfile
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from benchmarks.fuzz.campaign import Read, Target
+from sandbox.errors import KernelStartError
 from sandbox.policy import Policy
 from sandbox.protocol.collect import Collector, cell_error
 from sandbox.protocol.messages import Messages
 from sandbox.protocol.trace import TraceCollector
 from sandbox.protocol.zmtp import Connection, Frame, Limits, encode
+from sandbox.runtime.zygote import parse_answer
 
 _GREETING = b"\xff" + bytes(8) + b"\x7f\x03\x01NULL".ljust(55, b"\0")
 _READY = b"\x04\x06\x05READY"
@@ -144,3 +146,45 @@ def _open_messages() -> Iterator[Read]:
 
 ZMTP = Target("zmtp", _conversation, _open_connection)
 MESSAGES = Target("messages", _message, _open_messages)
+
+
+# ---- Fuzz what the host reads from its zygote.
+
+
+_VALUES: tuple[object, ...] = (
+    "no such file",
+    "",
+    7,
+    0,
+    -1,
+    2**70,
+    1.5,
+    None,
+    True,
+    [],
+    {},
+    [[]],
+    {"failed": 1},
+)
+
+
+def _answer(random: Random) -> bytes:
+    kind = random.choice(("object", "value", "deep"))
+    if kind == "deep":
+        depth = random.randrange(5_000)
+        return b"[" * depth + b"]" * depth
+    if kind == "value":
+        return json.dumps(random.choice(_VALUES)).encode()
+    return json.dumps({random.choice(("failed", "landlock", "x")): random.choice(_VALUES)}).encode()
+
+
+@contextmanager
+def _open() -> Iterator[Read]:
+    def read(data: bytes) -> None:
+        with suppress(KernelStartError):
+            parse_answer(data)
+
+    yield read
+
+
+ZYGOTE = Target("zygote", _answer, _open)

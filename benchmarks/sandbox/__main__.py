@@ -16,28 +16,38 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.sandbox import cells, crowds, endings, floods, pictures, starts
-from benchmarks.sandbox.measure import Measure
-from benchmarks.sandbox.setting import FULL, QUICK, TRIVIAL, Effort, Setting, checked, make_sandbox
-from benchmarks.sandbox.table import as_json, as_text, machine
+from benchmarks.sandbox import cells, sessions
+from benchmarks.sandbox.measure import (
+    FULL,
+    QUICK,
+    TRIVIAL,
+    Effort,
+    Measure,
+    Setting,
+    as_json,
+    as_text,
+    checked,
+    machine,
+    make_sandbox,
+)
 
 ROWS: tuple[Callable[[Setting], list[Measure]], ...] = (
-    starts.first_start,
-    starts.start_and_close,
-    starts.warm_session,
-    starts.rate,
-    endings.killed_host,
+    sessions.first_start,
+    sessions.start_and_close,
+    sessions.warm_session,
+    sessions.rate,
+    sessions.killed_host,
     cells.trivial_cell,
     cells.much_text,
     cells.ten_figures,
     cells.host_call,
     cells.traced_cell,
-    pictures.define,
-    pictures.crop_and_show,
-    floods.flood,
-    floods.floods_at_once,
-    crowds.idle_memory,
-    crowds.curve,
+    cells.define,
+    cells.crop_and_show,
+    cells.flood,
+    cells.floods_at_once,
+    sessions.idle_memory,
+    sessions.curve,
 )
 
 
@@ -66,7 +76,7 @@ def measure(rows: Sequence[Callable[[Setting], list[Measure]]], effort: Effort) 
         tempfile.TemporaryDirectory(prefix="bench-") as folder,
         make_sandbox(spare=0, max_sessions=1024) as sandbox,
     ):
-        setting = Setting(sandbox, effort, pictures.make_picture(Path(folder)))
+        setting = Setting(sandbox, effort, cells.make_picture(Path(folder)))
         with sandbox.open() as session:
             checked(session.run(TRIVIAL))
         for row in rows:

@@ -22,8 +22,7 @@ from typing import NoReturn
 
 from benchmarks.worlds.seeking.collection import RECALLED, build, recall, searches
 from benchmarks.worlds.seeking.entries import World, world
-from benchmarks.worlds.seeking.models import Rates, RoleModel, scripted_tools
-from benchmarks.worlds.seeking.questions import FORMS, Case, cases
+from benchmarks.worlds.seeking.models import FORMS, Case, Rates, RoleModel, cases, scripted_tools
 from pyvision.agent.budget import Limits
 from pyvision.bench.analysis.statistics import wilson
 from pyvision.bench.metrics.infoseek import official

@@ -16,10 +16,8 @@ from pathlib import Path
 from statistics import fmean
 
 from benchmarks.worlds.debates.models import Abilities
-from benchmarks.worlds.debates.modes import ARMS, Case, cases, play
-from benchmarks.worlds.debates.nlvr import play_samples
-from benchmarks.worlds.debates.printed import misprints
-from benchmarks.worlds.debates.questions import KINDS
+from benchmarks.worlds.debates.modes import ARMS, Case, cases, misprints, play, play_samples
+from benchmarks.worlds.debates.scenes import KINDS
 from pyvision.experiments.bdog_analysis.statistics import Share, statistics_of, table
 from pyvision.runs.report.debate_graphs.record import Record, is_right
 from pyvision.strategies.bdog import Bdog

@@ -6,10 +6,17 @@ import pytest
 
 from benchmarks.processes import descendants, pss_mb
 from benchmarks.sandbox.__main__ import main
-from benchmarks.sandbox.measure import Measure, in_turns, medians, percentile_95
+from benchmarks.sandbox.measure import (
+    Measure,
+    as_json,
+    as_text,
+    checked,
+    in_turns,
+    line,
+    medians,
+    percentile_95,
+)
 from benchmarks.sandbox.plain import PlainKernel
-from benchmarks.sandbox.setting import checked
-from benchmarks.sandbox.table import as_json, as_text, line
 from sandbox import CellResult
 
 

@@ -4,11 +4,9 @@ from random import Random
 
 import pytest
 
-from benchmarks.soak.__main__ import conclude, main
-from benchmarks.soak.bombs import BOMBS
+from benchmarks.soak.__main__ import Verdict, conclude, main
 from benchmarks.soak.gauges import GAUGES, Flatness, judge
-from benchmarks.soak.sessions import Verdict
-from benchmarks.soak.work import Cell, benign
+from benchmarks.soak.work import BOMBS, Cell, benign
 from sandbox import CellError, CellResult, Stream
 
 FLAT = Flatness("threads", 0, 0, 1)

@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from benchmarks.worlds.debates.questions import Query
-from benchmarks.worlds.debates.scenes import COLOURS, SHAPES, SIZES, Scene
+from benchmarks.worlds.debates.scenes import COLOURS, SHAPES, SIZES, Query, Scene
 from pyvision.models.streaming import in_one_piece
 from pyvision.strategies.bdog.choices import find_choice
 from pyvision.strategies.bdog.graphs import Edge, Graph, Node, read_graph

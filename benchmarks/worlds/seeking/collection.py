@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.worlds.seeking.drawings import drawing, view
-from benchmarks.worlds.seeking.entries import World
+from benchmarks.worlds.seeking.entries import World, drawing, view
 from pyvision.images.pixels import file_hash
 from pyvision.tools.retrieval.building import add
 from pyvision.tools.retrieval.tools import index_tool

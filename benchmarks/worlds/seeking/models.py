@@ -1,22 +1,90 @@
-"""Scripted roles and tools that look things up in the encyclopaedia, and err at rates that are set.
-
-What is assumed, and so what no result of this world can show: that errors are independent from step to step; that a
-planner who errs takes any step that is offered; that a reasoner reads the wording of the articles and is misled only by
-chance; that a decomposer makes no mistake. Facts of two articles need two searches, the second for a name that
-the first one brought: no fixed row of tools makes it, and so a row fails at those questions by construction.
-"""
+"""Questions about invented things, in InfoSeek's three answer types, half of them needing two articles."""
 
 from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
-from benchmarks.worlds.seeking.entries import KINDS, World
-from benchmarks.worlds.seeking.questions import FORMS, Case
+from benchmarks.worlds.seeking.entries import KINDS, Entry, World, row, view
+from pyvision.bench.samples import Sample
 from pyvision.models.streaming import in_one_piece
-from pyvision.types import Ask, Message, Observation, Reply, Sampling, Tool, ToolRequest
+from pyvision.types import Ask, Message, Observation, Picture, Reply, Sampling, Tool, ToolRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A kind of question. text: {} stands for the thing. kind: InfoSeek's answer type. articles: how many it takes."""
+
+    text: str
+    kind: str
+    articles: int
+    truth: Callable[[Entry], str | int]
+
+
+FORMS: Mapping[str, Form] = {
+    "recorder": Form("Who first recorded {}?", "String", 1, lambda t: t.person.name),
+    "year": Form("In which year was {} first recorded?", "Time", 1, lambda t: t.year),
+    "size": Form("How many mm does {} measure across?", "Numerical", 1, lambda t: t.size),
+    "town": Form("In which town was the recorder of {} born?", "String", 2, lambda t: t.person.town),
+    "born": Form("In which year was the recorder of {} born?", "Time", 2, lambda t: t.person.born),
+    "books": Form("How many books did the recorder of {} write?", "Numerical", 2, lambda t: t.person.books),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A question with its picture. boxes: label and box of each thing in the picture, the true ones."""
+
+    id: str
+    form: str
+    thing: Entry
+    text: str
+    picture: Picture
+    boxes: tuple[tuple[str, tuple[int, int, int, int]], ...]
+
+    @property
+    def is_crowded(self) -> bool:
+        return len(self.boxes) > 1
+
+    def sample(self) -> Sample:
+        """With its target as InfoSeek's metric takes it: a quantity counts within ten percent."""
+        form = FORMS[self.form]
+        truth = form.truth(self.thing)
+        target = truth if form.kind == "Numerical" else [str(truth)]
+        return Sample(self.id, self.text, (), target, metadata={"question_type": form.kind})
+
+
+@cache
+def cases(made: World, count: int) -> tuple[Case, ...]:
+    """So many cases, the forms in turn; in every second round of forms the thing stands among two others."""
+    chance = random.Random(f"cases {len(made.things)}")
+    return tuple(_case(number, made, chance) for number in range(count))
+
+
+def _case(number: int, made: World, chance: random.Random) -> Case:
+    form = list(FORMS)[number % len(FORMS)]
+    thing = chance.choice(made.things)
+    text = FORMS[form].text.format(f"this {thing.kind}")
+    crowd = [thing]
+    if number // len(FORMS) % 2:
+        others = [other for other in made.things if other.kind != thing.kind]
+        crowd += chance.sample(others, 2)
+        chance.shuffle(crowd)
+    picture, boxes = row([view(each, str(number)) for each in crowd])
+    labelled = tuple((each.kind, box) for each, box in zip(crowd, boxes, strict=True))
+    return Case(f"{number}", form, thing, text, picture, labelled)
+
+
+# ---- Scripted roles and tools that look things up in the encyclopaedia, and err at rates that are set.
+# ----
+# ---- What is assumed, and so what no result of this world can show: that errors are independent from step to step; that a
+# ---- planner who errs takes any step that is offered; that a reasoner reads the wording of the articles and is misled only by
+# ---- chance; that a decomposer makes no mistake. Facts of two articles need two searches, the second for a name that
+# ---- the first one brought: no fixed row of tools makes it, and so a row fails at those questions by construction.
+
 
 _SECTION = re.compile(r"<([a-z]+)(?: tool=\"(\w+)\")?>\n(.*?)\n</\1>", re.DOTALL)
 _RETRIEVED = re.compile(r"(high confidence: )?([A-Z][\w ]+), (\w+) \(score=[\d.]+\)")

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.worlds.vdebugger_world.grammar import make_cases
-from benchmarks.worlds.vdebugger_world.interpreter import Interpreter
 from benchmarks.worlds.vdebugger_world.models import (
     Filler,
     Shape,
@@ -18,9 +17,9 @@ from benchmarks.worlds.vdebugger_world.models import (
     lessons_of_a_filler,
     new_model,
 )
-from benchmarks.worlds.vdebugger_world.scenes import Perception
+from benchmarks.worlds.vdebugger_world.scenes import Interpreter, Perception
 from benchmarks.worlds.vdebugger_world.simulation import Attempts, attempt_in, debug
-from benchmarks.worlds.vdebugger_world.tables import Findings, report
+from pyvision.bench.analysis.statistics import Estimate, mcnemar_exact, wilson
 from pyvision.experiments.vdebugger_training.dataset import (
     PROGRAMS,
     InjectionConfig,
@@ -28,16 +27,13 @@ from pyvision.experiments.vdebugger_training.dataset import (
     generate,
     inject,
 )
-from pyvision.experiments.vdebugger_training.encoding import TokenBudget
+from pyvision.experiments.vdebugger_training.evaluation import Debugged, format_rows, measure, table
 from pyvision.experiments.vdebugger_training.fine_tuning import Progress, train
-from pyvision.experiments.vdebugger_training.json_lines import read
 from pyvision.experiments.vdebugger_training.local_model import Local, LocalDebugger
 from pyvision.experiments.vdebugger_training.mask_best import MaskBest
-from pyvision.experiments.vdebugger_training.metrics import Debugged
-from pyvision.experiments.vdebugger_training.packing import Packing, pack
-from pyvision.experiments.vdebugger_training.prompt_templates import case as told_case
+from pyvision.experiments.vdebugger_training.packing import Packing, TokenBudget, format_case, pack
 from pyvision.experiments.vdebugger_training.recipe import Recipe
-from pyvision.experiments.vdebugger_training.records import Decoding, Example, Injected, Program
+from pyvision.experiments.vdebugger_training.records import Decoding, Example, Injected, Program, read
 
 ROUNDS = 3
 Tell = Callable[[str], None]
@@ -139,7 +135,9 @@ def _writers(size: Size, folder: Path, interpreter: Interpreter, timed: _Timed) 
     start = folder / "start"
     if not start.exists():
         ran = (interpreter.run(case.scene, case.program(0), case.form)[0] for case in cases[:300])
-        traces = [told_case(each.task, each.program(0), told) for each, told in zip(cases, ran, strict=False)]
+        traces = [
+            format_case(each.task, each.program(0), told) for each, told in zip(cases, ran, strict=False)
+        ]
         texts = [each.prompt + each.inst + each.completion for each in (*coding, *filling)]
         new_model(start, [*texts, *traces], size.shape)
     copies = _trained(tuple(drills(size.drills, size.seed)), start, folder / "copies", size, 1, timed)
@@ -221,3 +219,104 @@ def _played(
             played[title][name] = debug(test.programs, test.attempt, debugger, ROUNDS, feedback=feedback)
             timed(f"debugged {name}: {title}")
     return played
+
+
+# ---- The tables of the world, and what they say about the two directions of VDebugger's own results.
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What was counted: first programs by fate, injections by decoding and fate, and debugging by test and arm."""
+
+    written: Mapping[str, int]
+    injected: Mapping[str, Mapping[str, int]]
+    played: Mapping[str, Mapping[str, Sequence[Debugged]]]
+    rounds: int
+
+
+def report(findings: Findings) -> str:
+    """All tables."""
+    parts = ["values are percent [95 % interval] of how many", _injection(findings)]
+    for title, arms in findings.played.items():
+        columns = {name: measure(questions, findings.rounds) for name, questions in arms.items()}
+        parts.append(f"{title}\n{table(columns)}\n{_feedback(arms)}")
+    parts.append(_directions(findings))
+    return "\n\n".join(parts)
+
+
+def rate(counts: Mapping[str, int], fate: str) -> Estimate | None:
+    """Of all attempts, the share with this fate."""
+    return wilson(counts.get(fate, 0), sum(counts.values()))
+
+
+def _injection(findings: Findings) -> str:
+    fates = {
+        "broken: runs to a wrong answer or none": "wrong",
+        "still right": "right",
+        "refused: as it was, or changed elsewhere": "refused",
+    }
+    rows = {label: [rate(each, fate) for each in findings.injected.values()] for label, fate in fates.items()}
+    first = rate(findings.written, "right")
+    head = f"first programs of the coder that are right: {format_rows([''], {'': [first]}).strip()}"
+    return f"{head}\nerrors injected, of all attempts\n{format_rows(list(findings.injected), rows)}"
+
+
+def _feedback(arms: Mapping[str, Sequence[Debugged]]) -> str:
+    """The critics compared question by question."""
+    without, feedback = ([_is_judged(each) for each in questions] for questions in arms.values())
+    only_without = sum(a and not b for a, b in zip(without, feedback, strict=True))
+    only_with = sum(b and not a for a, b in zip(without, feedback, strict=True))
+    p = mcnemar_exact(only_without, only_with)
+    return (
+        f"judged as it is by one critic only: {only_without} without, {only_with} with feedback; p = {p:.3g}"
+    )
+
+
+def _is_judged(question: Debugged) -> bool:
+    return question.rounds[0].accepted == question.rounds[0].is_right
+
+
+def _directions(findings: Findings) -> str:
+    greedy, masked = (rate(findings.injected[name], "wrong") for name in ("greedy", "mask_best"))
+    lines = ["the directions of the paper, here"]
+    if greedy and masked:
+        is_reverse = masked.high < greedy.low
+        holds = (
+            "holds"
+            if masked.low > greedy.high
+            else "does not hold, the reverse does"
+            if is_reverse
+            else "is not shown"
+        )
+        times = (
+            f"{masked.value / greedy.value:.1f} times as often" if greedy.value else "where greedy never does"
+        )
+        lines.append(f"  mask-best injects more errors than greedy: {holds}; {times}")
+    for title, arms in findings.played.items():
+        lines.append(f"  feedback helps the critic, {title}: {_verdict(arms)}")
+        for name, questions in arms.items():
+            lines.append(f"  debugging {name} raises the task score, {title}: {_gain(questions)}")
+    return "\n".join(lines)
+
+
+def _verdict(arms: Mapping[str, Sequence[Debugged]]) -> str:
+    without, feedback = ([_is_judged(each) for each in questions] for questions in arms.values())
+    gain = sum(feedback) - sum(without)
+    p = mcnemar_exact(
+        sum(a and not b for a, b in zip(without, feedback, strict=True)),
+        sum(b and not a for a, b in zip(without, feedback, strict=True)),
+    )
+    return _said(gain, len(without), p)
+
+
+def _gain(questions: Sequence[Debugged]) -> str:
+    before = [each.rounds[0].is_right for each in questions]
+    after = [each.rounds[-1].is_right for each in questions]
+    won = sum(b and not a for a, b in zip(before, after, strict=True))
+    lost = sum(a and not b for a, b in zip(before, after, strict=True))
+    return f"{_said(won - lost, len(questions), mcnemar_exact(lost, won))} ({won} mended, {lost} spoilt)"
+
+
+def _said(gain: int, n: int, p: float) -> str:
+    holds = "is not shown" if p >= 0.05 else "holds" if gain > 0 else "does not hold, the reverse does"
+    return f"{holds}; {gain / n:+.1%} of {n}, p = {p:.3g}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from benchmarks.worlds.vdebugger_world.scenes import COLOURS, SHAPES, Scene, Shape, make_scene
-from pyvision.experiments.vdebugger_training.spans import canonical
+from pyvision.experiments.vdebugger_training.masking import canonical
 from pyvision.strategies.vdebugger.task_types import FORMS, FormName
 
 Words: TypeAlias = Mapping[str, str]

@@ -10,10 +10,10 @@ from typing import Any
 
 from benchmarks.worlds.vdebugger_world.grammar import Case, some_shape
 from benchmarks.worlds.vdebugger_world.scenes import COLOURS, SHAPES
-from pyvision.experiments.vdebugger_training.encoding import TokenBudget, encode_prompt
 from pyvision.experiments.vdebugger_training.local_model import Local
 from pyvision.experiments.vdebugger_training.mask_best import MaskBest
 from pyvision.experiments.vdebugger_training.masking import MASK, Masked, mask_somewhere
+from pyvision.experiments.vdebugger_training.packing import TokenBudget, encode_prompt
 from pyvision.experiments.vdebugger_training.records import Example
 
 CODER_INST, FILLER_INST, _DRILL_INST = "\n\n# Program\n", "\n\n# Whole\n", "\n\n# Names\n"

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from benchmarks.worlds.vdebugger_world.grammar import Case
-from benchmarks.worlds.vdebugger_world.interpreter import Interpreter
+from benchmarks.worlds.vdebugger_world.scenes import Interpreter
 from pyvision.bench.metrics.boxes import iou
 from pyvision.bench.samples import Sample
 from pyvision.errors import FormatError
-from pyvision.experiments.vdebugger_training.metrics import Debugged, Round
-from pyvision.experiments.vdebugger_training.prompt_templates import case as told_case
+from pyvision.experiments.vdebugger_training.evaluation import Debugged, Round
+from pyvision.experiments.vdebugger_training.packing import format_case
 from pyvision.experiments.vdebugger_training.records import Program
 from pyvision.strategies.vdebugger.fault_spans import mark_program, marks_in
 from pyvision.strategies.vdebugger.programs import canonical, program_in
@@ -77,7 +77,7 @@ def debug(
     courses = [_Course([program]) for program in programs]
     for number in range(rounds + 1):
         open_ones = [course for course in courses if not course.is_closed]
-        cases = [told_case(p.task, p.program, p.executed if feedback else None) for p in _latest(open_ones)]
+        cases = [format_case(p.task, p.program, p.executed if feedback else None) for p in _latest(open_ones)]
         verdicts = debugger.judged(cases) if cases else []
         refused = []
         for course, (score, said) in zip(open_ones, verdicts, strict=True):
@@ -124,7 +124,7 @@ def _refine(
         latest = course.programs[-1]
         spans = marks_in(said, latest.program).spans
         text = mark_program(latest.program, spans)
-        cases.append(told_case(latest.task, text, latest.executed if feedback else None))
+        cases.append(format_case(latest.task, text, latest.executed if feedback else None))
     replies = debugger.refined(cases) if cases else []
     for (course, _), reply in zip(refused, replies, strict=True):
         course.take(_run(course.programs[-1], reply, attempt))

@@ -5,14 +5,16 @@ from __future__ import annotations
 import secrets
 import threading
 import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
-from pyvision.errors import ConfigError
-from pyvision.experiments.avis_study.actions import ACTIONS, DETECT, Action
-from pyvision.experiments.avis_study.detections import Detection, detections_in
+from pyvision.errors import ConfigError, ImageError
 from pyvision.experiments.avis_study.log import Closed, Log, Opened, UsedTool
-from pyvision.experiments.avis_study.toolbox import Toolbox
+from pyvision.experiments.avis_study.toolbox import BUTTONS, DETECT, Button, Toolbox
+from pyvision.images.pixels import crop
+from pyvision.strategies.avis.context import caption_line, location
 from pyvision.types import Picture, Question, ToolRequest
 
 
@@ -53,8 +55,8 @@ class AnnotationSession:
             self._check_open()
             tool = self._toolbox.tool_of(name)
             if tool is None:
-                raise ConfigError(f"{ACTIONS[name].label!r} is not set up here; choose another button")
-            request = self._request(ACTIONS[name], query.strip(), detection)
+                raise ConfigError(f"{BUTTONS[name].label!r} is not set up here; choose another button")
+            request = self._request(BUTTONS[name], query.strip(), detection)
             began = time.monotonic()
             seen = self._toolbox.use(tool, request)
             line = UsedTool(
@@ -102,7 +104,7 @@ class AnnotationSession:
         seen = self._toolbox.use(DETECT, ToolRequest(picture=picture))
         return detections_in(picture, seen.data), seen.error
 
-    def _request(self, action: Action, query: str, detection: int | None) -> ToolRequest:
+    def _request(self, action: Button, query: str, detection: int | None) -> ToolRequest:
         if action.about in ("question", "text") and not query:
             raise ConfigError(f"nothing is asked; write something before {action.label!r}")
         if action.about == "text":
@@ -125,3 +127,50 @@ class AnnotationSession:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+# ---- The objects of a picture as the detector found them, each with its crop, and the words for where they lie.
+
+
+MOST_THINGS = 10  # on one page, the surest first
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """One object. number: from 1; 0 would be the whole picture. box: left, top, right, bottom in pixels."""
+
+    number: int
+    label: str
+    score: float
+    box: tuple[float, float, float, float]
+    crop: Picture
+    place: str
+
+    def __str__(self) -> str:
+        """As a line of a planner's context tells of it."""
+        return f"Object #{self.number}: {caption_line(self.label or 'object', self.place)}"
+
+
+def detections_in(picture: Picture, data: Any) -> tuple[Detection, ...]:
+    """The objects of a detector's `Observation.data`; a box without a pixel in the picture is left out."""
+    boxes = data.get("boxes", ()) if isinstance(data, Mapping) else ()
+    surest = sorted(boxes, key=lambda box: -float(box.get("score", 0)))
+    return tuple(_number(picture, surest))[:MOST_THINGS]
+
+
+def _number(picture: Picture, boxes: Sequence[Mapping[str, Any]]) -> Iterator[Detection]:
+    number = 0
+    for found in boxes:
+        box = (float(found["left"]), float(found["top"]), float(found["right"]), float(found["bottom"]))
+        try:
+            part = crop(picture, box)
+        except ImageError:
+            continue  # a tool may not keep to the picture: nothing of it can be shown
+        number += 1
+        label, score = str(found.get("label", "")), float(found.get("score", 0))
+        yield Detection(number, label, score, box, part, _place(picture, box))
+
+
+def _place(picture: Picture, box: tuple[float, float, float, float]) -> str:
+    left, top, right, bottom = box
+    return location((left + right) / 2 / picture.width, (top + bottom) / 2 / picture.height)

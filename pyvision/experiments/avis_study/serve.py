@@ -12,10 +12,8 @@ from typing import Any
 
 from pyvision.bench.samples import Sample
 from pyvision.errors import MissingExtra
-from pyvision.experiments.avis_study.log import Log
-from pyvision.experiments.avis_study.log_reader import answered_questions, read_log
-from pyvision.experiments.avis_study.queue import TaskQueue
-from pyvision.experiments.avis_study.sessions import SessionRegistry
+from pyvision.experiments.avis_study.log import Log, answered_questions, read_log
+from pyvision.experiments.avis_study.sessions import SessionRegistry, TaskQueue
 from pyvision.experiments.avis_study.toolbox import Toolbox
 
 _STYLE = Path(__file__).parent / "study.css"

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NoReturn
+from typing import Literal, NoReturn, TypeAlias
 
 from pyvision.agent.budget import Limits
 from pyvision.agent.episode import DEFAULT_ROLE, Episode
 from pyvision.errors import ConfigError, PyVisionError
-from pyvision.experiments.avis_study.actions import ACTIONS, TOOLS
 from pyvision.models.factory import ResolvedModel, resolve_model
 from pyvision.tools.registry import build_tools
 from pyvision.types import Observation, Question, Tool, ToolRequest
@@ -29,7 +28,7 @@ class Toolbox:
 
     def tool_of(self, action: str) -> str | None:
         """The tool behind a button; None where none that could be is set up."""
-        return next((tool for tool in ACTIONS[action].tools if tool in self.tools), None)
+        return next((tool for tool in BUTTONS[action].tools if tool in self.tools), None)
 
     def use(self, tool: str, request: ToolRequest) -> Observation:
         """What the tool makes of it, on a budget of its own; its `error` says what went wrong."""
@@ -85,3 +84,42 @@ class _NoKernel:
 
 def _unseen(event: object) -> None:
     """The log of the study has a line of its own for it."""
+
+
+# ---- What a person can do on the study page: the tool behind each button, and the action that it stands for.
+
+
+About: TypeAlias = Literal["picture", "object", "question", "text"]
+
+SELECTION = "object_select"
+AFTER_SELECTION = ("image_search",)  # who searches with an object has selected it, without a click of its own
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """One button. about: the whole picture, one object in it, a question about the picture, or a text alone.
+
+    tools: the first one that is set up is used. action: of the transition graph; None for what is only context.
+    """
+
+    name: str
+    label: str
+    about: About
+    tools: tuple[str, ...]
+    action: str | None
+
+
+_ROWS = (
+    Button("caption", "Caption", "picture", ("caption",), None),
+    Button("identical", "Identical pictures", "picture", ("identical_image",), "identical_image_search"),
+    Button("entities", "What is it?", "object", ("identical_image",), "object_select"),
+    Button("read", "Text on it", "object", ("ocr",), "object_select"),
+    Button("similar", "Similar pictures", "object", ("similar_image",), "image_search"),
+    Button("vqa", "Ask about the picture", "question", ("vqa",), "vqa"),
+    Button("llm_qa", "Ask without the picture", "text", ("llm_qa",), "llm_qa"),
+    Button("search", "Search", "text", ("web_search", "document"), "web_search"),
+)
+BUTTONS: Mapping[str, Button] = {action.name: action for action in _ROWS}
+DETECT = "detect"
+TOOLS = tuple(dict.fromkeys((DETECT, *(tool for action in _ROWS for tool in action.tools))))
+"""Every tool that the page can use."""

@@ -7,17 +7,23 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from pyvision.experiments.vdebugger_training.encoding import TokenBudget, encode_prompt
 from pyvision.experiments.vdebugger_training.fine_tuning import load_model, require, usual_device
-from pyvision.experiments.vdebugger_training.infilling import (
+from pyvision.experiments.vdebugger_training.mask_best import MaskBest
+from pyvision.experiments.vdebugger_training.masking import (
     REFILL_TOKENS,
+    Masked,
     opening_of,
     program_in,
     refill_prompt,
 )
-from pyvision.experiments.vdebugger_training.mask_best import MaskBest
-from pyvision.experiments.vdebugger_training.masking import Masked
-from pyvision.experiments.vdebugger_training.prompt_templates import CRITIC_INST, REFINER_INST, RIGHT, WRONG
+from pyvision.experiments.vdebugger_training.packing import (
+    CRITIC_INST,
+    REFINER_INST,
+    RIGHT,
+    WRONG,
+    TokenBudget,
+    encode_prompt,
+)
 
 
 class Local:
@@ -56,7 +62,7 @@ class Local:
         return [1 / (1 + float(torch.exp(wrong - right))) for right, wrong in pairs]
 
     def _continued(self, batch: Sequence[Sequence[int]], most: int, rule: MaskBest | None) -> list[str]:
-        from pyvision.experiments.vdebugger_training.decoding import MaskBestProcessor
+        from pyvision.experiments.vdebugger_training.mask_best import MaskBestProcessor
 
         tokens, shown = self._pad_at_the_start(batch)
         sampling: dict[str, Any] = {"do_sample": False}

@@ -11,11 +11,13 @@ import hashlib
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from pyvision.errors import ConfigError
-from pyvision.experiments.vdebugger_training import prompt_templates
-from pyvision.experiments.vdebugger_training.records import Example, Injected, Program
+from pyvision.experiments.vdebugger_training.records import Example, Executed, Injected, Program
+from pyvision.strategies.vdebugger.execution import COMPILE_ERROR
+from pyvision.strategies.vdebugger.fault_spans import Span, mark_program
+from pyvision.text.prompts import render
 
 Part: TypeAlias = Literal["train", "val", "test"]
 Packed: TypeAlias = Mapping[str, tuple[Example, ...]]
@@ -68,17 +70,16 @@ def part_of(sample_id: str, how: Packing) -> Part:
 
 
 def _verdicts(right: Program, broken: Injected, how: Packing) -> Iterator[Example]:
-    accepted = prompt_templates.case(right.task, right.program, right.executed if how.feedback else None)
-    refused = prompt_templates.case(right.task, broken.program, broken.executed if how.feedback else None)
-    yield Example(accepted, prompt_templates.CRITIC_INST, prompt_templates.RIGHT, of=right.id)
-    rejection = prompt_templates.rejection(broken.program, broken.span)
-    yield Example(refused, prompt_templates.CRITIC_INST, rejection, of=right.id)
+    accepted = format_case(right.task, right.program, right.executed if how.feedback else None)
+    refused = format_case(right.task, broken.program, broken.executed if how.feedback else None)
+    yield Example(accepted, CRITIC_INST, RIGHT, of=right.id)
+    yield Example(refused, CRITIC_INST, format_rejection(broken.program, broken.span), of=right.id)
 
 
 def _correction(right: Program, broken: Injected, how: Packing) -> Example:
-    marked = prompt_templates.annotate(broken.program, broken.span)
-    prompt = prompt_templates.case(right.task, marked, broken.executed if how.feedback else None)
-    return Example(prompt, prompt_templates.REFINER_INST, f"\n{right.program}", of=right.id)
+    marked = mark_fault(broken.program, broken.span)
+    prompt = format_case(right.task, marked, broken.executed if how.feedback else None)
+    return Example(prompt, REFINER_INST, f"\n{right.program}", of=right.id)
 
 
 def _mixture(programs: Sequence[Program], most: int, how: Packing) -> list[Example]:
@@ -92,11 +93,126 @@ def _mixture(programs: Sequence[Program], most: int, how: Packing) -> list[Examp
 
 
 def _unlocalised(program: Program, how: Packing) -> Example:
-    prompt = prompt_templates.case(program.task, program.program, program.executed if how.feedback else None)
-    return Example(prompt, prompt_templates.CRITIC_INST, prompt_templates.WRONG, eos=False, of=program.id)
+    prompt = format_case(program.task, program.program, program.executed if how.feedback else None)
+    return Example(prompt, CRITIC_INST, WRONG, eos=False, of=program.id)
 
 
 def _shuffle(examples: list[Example], seed: int) -> tuple[Example, ...]:
     distinct = list(dict.fromkeys(examples))
     random.Random(seed).shuffle(distinct)
     return tuple(distinct)
+
+
+# ---- What a trained critic and refiner read and write: the case of `prompts/vdebugger`, and lessons about it.
+# ----
+# ---- Source: section 3.1 and Figure 9 of VDebugger (arXiv 2406.13444) and its authors' code. The word of a negative verdict
+# ---- and the space before a verdict are ours: neither is told.
+
+
+CRITIC_INST = "\n\n# Program is"
+REFINER_INST = "\n\n# Correction"
+RIGHT, WRONG = " right", " wrong"
+TRACE = "\n\n--- Trace\n\n"
+
+
+def format_case(task: str, program: str, executed: Executed | None) -> str:
+    """A program about a task with what it did; without feedback where `executed` is None."""
+    if executed is None:
+        return render("vdebugger/case_without_feedback.md", line=task, program=program)
+    trace = COMPILE_ERROR if executed.trace is None else executed.trace or "(none)"
+    return render("vdebugger/case.md", line=task, program=program, result=executed.result, trace=trace)
+
+
+def mark_fault(program: str, span: tuple[int, int]) -> str:
+    """The program with the faulty characters between the marks."""
+    return mark_program(program, (Span(*span),))
+
+
+def format_rejection(program: str, span: tuple[int, int]) -> str:
+    """What a critic says of a wrong program whose fault is known."""
+    return f"{WRONG}\n{mark_fault(program, span)}"
+
+
+# ---- Turn lessons into tokens: what is learnt, what is only read, and what is left out when it is too long.
+
+
+UNCOUNTED = -100
+"""The label of a token that the loss does not count, as PyTorch and transformers have it."""
+Keep: TypeAlias = Literal["end", "start"]
+
+
+class Tokens(Protocol):
+    """What is needed of a tokenizer; those of transformers have it."""
+
+    @property
+    def bos_token_id(self) -> int | None: ...
+
+    @property
+    def eos_token_id(self) -> int | None: ...
+
+    def encode(self, text: str, *, add_special_tokens: bool) -> list[int]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class TokenBudget:
+    """How many tokens there are. answer: kept free for what the model writes (the authors' 256 of 1024).
+
+    keep: which part of a trace that is too long is kept. The authors keep the start, and lose the exception and the
+    value returned, which stand at its end.
+    """
+
+    tokens: int = 1024
+    answer: int = 256
+    keep: Keep = "end"
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """The tokens of a lesson, and for each of them itself where it is learnt, else UNCOUNTED."""
+
+    tokens: tuple[int, ...]
+    labels: tuple[int, ...]
+
+
+def encode(example: Example, tokenizer: Tokens, token_budget: TokenBudget) -> Encoded:
+    """A whole lesson: `inst` and `completion` are learnt, the prompt is not. At most `token_budget.tokens` long."""
+    read = encode_prompt(example.prompt, example.inst, tokenizer, token_budget)
+    said = _plain(example.inst, tokenizer)
+    learnt = [*said, *_plain(example.completion, tokenizer), *(_end(tokenizer) if example.eos else [])]
+    read = read[: len(read) - len(said)]
+    tokens = [*read, *learnt][: token_budget.tokens]
+    return Encoded(tuple(tokens), tuple([UNCOUNTED] * len(read) + learnt)[: token_budget.tokens])
+
+
+def encode_prompt(prompt: str, inst: str, tokenizer: Tokens, token_budget: TokenBudget) -> list[int]:
+    """What a model continues: the beginning token, the prompt as far as there is room, the instruction."""
+    said = _plain(inst, tokenizer)
+    begin = [] if tokenizer.bos_token_id is None else [tokenizer.bos_token_id]
+    free = token_budget.tokens - token_budget.answer - len(said) - len(begin)
+    if free < 1:
+        raise ConfigError(
+            f"{token_budget.tokens} tokens hold no prompt beside {token_budget.answer} for the answer; give more"
+        )
+    return [*begin, *_cut(prompt, free, tokenizer, token_budget.keep), *said]
+
+
+def _cut(prompt: str, free: int, tokenizer: Tokens, keep: Keep) -> Sequence[int]:
+    whole = _plain(prompt, tokenizer)
+    if len(whole) <= free or keep == "start":
+        return whole[:free]
+    head, mark, trace = prompt.partition(TRACE)
+    told, ran = _plain(head + mark, tokenizer), _plain(trace, tokenizer)
+    left = free - len(told)
+    return [*told, *ran[-left:]] if left > 0 else told[:free]
+
+
+def _plain(text: str, tokenizer: Tokens) -> list[int]:
+    return tokenizer.encode(text, add_special_tokens=False)
+
+
+def _end(tokenizer: Tokens) -> list[int]:
+    if tokenizer.eos_token_id is None:
+        raise ConfigError(
+            "the tokenizer has no end-of-text token, which a finished answer needs; give it one"
+        )
+    return [tokenizer.eos_token_id]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import ClassVar, Literal, TypeAlias
 
 from pyvision.errors import ConfigError
-from pyvision.experiments.vdebugger_training.encoding import Keep, TokenBudget
+from pyvision.experiments.vdebugger_training.packing import Keep, TokenBudget
 
 PAPER = Path(__file__).with_name("paper.json")
 

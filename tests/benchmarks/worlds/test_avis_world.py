@@ -9,10 +9,8 @@ import pytest
 
 from benchmarks.worlds.avis_world import ARMS, play, report
 from benchmarks.worlds.seeking.collection import build, recall, searches
-from benchmarks.worlds.seeking.drawings import drawing, view
-from benchmarks.worlds.seeking.entries import world
-from benchmarks.worlds.seeking.models import Rates
-from benchmarks.worlds.seeking.questions import FORMS, cases
+from benchmarks.worlds.seeking.entries import drawing, view, world
+from benchmarks.worlds.seeking.models import FORMS, Rates, cases
 from pyvision.bench.metrics.infoseek import official
 from pyvision.images.read import decode
 from pyvision.strategies.avis import Avis

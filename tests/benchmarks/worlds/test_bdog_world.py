@@ -6,11 +6,8 @@ import pytest
 
 from benchmarks.worlds.bdog_world import report
 from benchmarks.worlds.debates.models import Abilities
-from benchmarks.worlds.debates.modes import ARMS, cases, play
-from benchmarks.worlds.debates.nlvr import scene_graph
-from benchmarks.worlds.debates.printed import ALPHABETICAL, ROWS, mean
-from benchmarks.worlds.debates.questions import KINDS, query
-from benchmarks.worlds.debates.scenes import ABOVE, LEFT, Scene, Shape, scene
+from benchmarks.worlds.debates.modes import ALPHABETICAL, ARMS, ROWS, cases, mean, play, scene_graph
+from benchmarks.worlds.debates.scenes import ABOVE, KINDS, LEFT, Scene, Shape, query, scene
 from pyvision.images.read import decode
 from pyvision.strategies.bdog.graphs import Edge
 

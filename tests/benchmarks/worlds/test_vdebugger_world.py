@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 
+from benchmarks.worlds.vdebugger_world.experiment import Findings, report
 from benchmarks.worlds.vdebugger_world.grammar import KINDS, Case, make_cases, some_shape
-from benchmarks.worlds.vdebugger_world.interpreter import Interpreter
-from benchmarks.worlds.vdebugger_world.scenes import Part, Perception, Scene, Shape
+from benchmarks.worlds.vdebugger_world.scenes import Interpreter, Part, Perception, Scene, Shape
 from benchmarks.worlds.vdebugger_world.simulation import attempt_in, debug, is_right
-from benchmarks.worlds.vdebugger_world.tables import Findings, report
-from pyvision.experiments.vdebugger_training.metrics import Debugged, Round
+from pyvision.experiments.vdebugger_training.evaluation import Debugged, Round
 
 EXACT = Interpreter(Perception())
 CASES = make_cases("test", 120)

@@ -10,8 +10,7 @@ from typing import Any
 
 from pyvision.errors import ToolError
 from pyvision.experiments.avis_study.annotation import AnnotationSession, Task
-from pyvision.experiments.avis_study.log import Closed, Log, Opened, UsedTool
-from pyvision.experiments.avis_study.log_reader import Attempt
+from pyvision.experiments.avis_study.log import Attempt, Closed, Log, Opened, UsedTool
 from pyvision.experiments.avis_study.toolbox import Toolbox
 from pyvision.types import Ask, Observation, Question, Tool, ToolRequest
 from tests.doubles import picture, png

@@ -7,8 +7,7 @@ import pytest
 
 from pyvision.errors import ConfigError
 from pyvision.experiments.avis_study.annotation import Task
-from pyvision.experiments.avis_study.log import Log
-from pyvision.experiments.avis_study.log_reader import Attempt, read_log
+from pyvision.experiments.avis_study.log import Attempt, Log, read_log
 from pyvision.images.read import decode
 from pyvision.types import Question
 from tests.experiments.avis_study.doubles import FakeTool, a_desk, box, boxes

@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 from pyvision.cli import main
-from pyvision.experiments.avis_study.log import Log
-from pyvision.experiments.avis_study.log_reader import read_log
+from pyvision.experiments.avis_study.log import Log, read_log
 from pyvision.strategies.avis.graph import load_graph
 from tests.demo.test_browser import until
 from tests.experiments.avis_study.doubles import a_data_set, closed, opened

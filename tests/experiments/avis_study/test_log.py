@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.errors import RunFolderError
-from pyvision.experiments.avis_study.log import Line, Log
-from pyvision.experiments.avis_study.log_reader import answered_questions, read_log
+from pyvision.experiments.avis_study.log import Line, Log, answered_questions, read_log
 from tests.experiments.avis_study.doubles import closed, opened, used
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pyvision.bench.samples import Sample
-from pyvision.experiments.avis_study.queue import TaskQueue
+from pyvision.experiments.avis_study.sessions import TaskQueue
 from tests.doubles import png
 
 SAMPLES = [Sample(f"q{number}", f"{number}?", (png(),), "truth") for number in (1, 2, 3)]

@@ -5,10 +5,9 @@ from html import unescape
 
 import pytest
 
-from pyvision.experiments.avis_study.annotation import Task
-from pyvision.experiments.avis_study.detections import detections_in
-from pyvision.experiments.avis_study.queue import Progress
-from pyvision.experiments.avis_study.view import complaint, detection_block, pictures, render_question, trail
+from pyvision.experiments.avis_study.annotation import Task, detections_in
+from pyvision.experiments.avis_study.page import complaint, detection_block, pictures, render_question, trail
+from pyvision.experiments.avis_study.sessions import Progress
 from pyvision.types import Question
 from tests.doubles import picture
 from tests.experiments.avis_study.doubles import box, boxes, used

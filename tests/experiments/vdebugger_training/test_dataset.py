@@ -17,9 +17,16 @@ from pyvision.experiments.vdebugger_training.dataset import (
     generate,
     inject,
 )
-from pyvision.experiments.vdebugger_training.json_lines import append, read, resume, rewrite
 from pyvision.experiments.vdebugger_training.masking import MASK, Masked
-from pyvision.experiments.vdebugger_training.records import Executed, Injected, Program
+from pyvision.experiments.vdebugger_training.records import (
+    Executed,
+    Injected,
+    Program,
+    append,
+    read,
+    resume,
+    rewrite,
+)
 
 RIGHT = "def execute_command(image) -> str:\n    return 'two'"
 SAMPLES = tuple(Sample(str(number), "How many?", (), "two") for number in range(3))

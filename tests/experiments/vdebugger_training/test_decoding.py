@@ -10,13 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyvision.errors import ConfigError
-from pyvision.experiments.vdebugger_training.decoding import (
+from pyvision.experiments.vdebugger_training.mask_best import (
+    MaskBest,
     MaskBestProcessor,
     MaskBestRequest,
     request_processor,
+    step,
     vllm_processor,
 )
-from pyvision.experiments.vdebugger_training.mask_best import MaskBest, step
 
 pytestmark = pytest.mark.train
 

@@ -7,8 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.errors import ConfigError
-from pyvision.experiments.vdebugger_training.encoding import UNCOUNTED, TokenBudget, encode, encode_prompt
-from pyvision.experiments.vdebugger_training.prompt_templates import TRACE
+from pyvision.experiments.vdebugger_training.packing import (
+    TRACE,
+    UNCOUNTED,
+    TokenBudget,
+    encode,
+    encode_prompt,
+)
 from pyvision.experiments.vdebugger_training.records import Example
 
 BOS, EOS = 1, 2

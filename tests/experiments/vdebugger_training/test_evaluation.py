@@ -11,15 +11,15 @@ from pyvision.bench.grading import find_grading
 from pyvision.bench.samples import Record, Sample
 from pyvision.errors import ConfigError
 from pyvision.events import Event, Note, RunStarted
-from pyvision.experiments.vdebugger_training.encoding import TokenBudget
+from pyvision.experiments.vdebugger_training.dataset import program_of, read_executed
 from pyvision.experiments.vdebugger_training.evaluation import (
+    Round,
     measure_examples,
     read_answer,
     read_debugged,
     rounds_in,
 )
-from pyvision.experiments.vdebugger_training.executor import program_of, read_executed
-from pyvision.experiments.vdebugger_training.metrics import Round
+from pyvision.experiments.vdebugger_training.packing import TokenBudget
 from pyvision.experiments.vdebugger_training.records import Example, Executed
 from pyvision.types import Question
 from tests.doubles import picture

@@ -10,7 +10,7 @@ import pytest
 from pyvision.bench.samples import Sample
 from pyvision.cli import main
 from pyvision.errors import ConfigError, ModelError
-from pyvision.experiments.vdebugger_training.executor import Collection, attempts, keep, read_collection
+from pyvision.experiments.vdebugger_training.dataset import Collection, attempts, keep, read_collection
 from tests.doubles import png
 
 COLLECTION = Collection("synthetic/discs", count=1, model="offline", metric="text:exact")

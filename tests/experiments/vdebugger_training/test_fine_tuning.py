@@ -9,14 +9,13 @@ from pathlib import Path
 import pytest
 
 from pyvision.errors import ConfigError, MissingExtra
-from pyvision.experiments.vdebugger_training.encoding import TokenBudget, encode_prompt
 from pyvision.experiments.vdebugger_training.fine_tuning import Progress, require, train
 from pyvision.experiments.vdebugger_training.local_model import Local, LocalDebugger, LocalInfill
 from pyvision.experiments.vdebugger_training.mask_best import MaskBest
-from pyvision.experiments.vdebugger_training.masking import Masked
+from pyvision.experiments.vdebugger_training.masking import Masked, Span
+from pyvision.experiments.vdebugger_training.packing import TokenBudget, encode_prompt
 from pyvision.experiments.vdebugger_training.recipe import Recipe
 from pyvision.experiments.vdebugger_training.records import Example
-from pyvision.experiments.vdebugger_training.spans import Span
 from tests.experiments.vdebugger_training.tiny import tiny_model
 
 LESSONS = [
@@ -183,7 +182,7 @@ def test_a_missing_package_names_its_extra() -> None:
 
 
 def test_a_training_folder_tells_what_it_is_about(tmp_path: Path) -> None:
-    from pyvision.experiments.vdebugger_training.checkpoints import TrainingFolder, about
+    from pyvision.experiments.vdebugger_training.fine_tuning import TrainingFolder, about
 
     TrainingFolder(tmp_path, about(LESSONS, "model", RECIPE))
     assert json.loads((tmp_path / "training.json").read_text())["recipe"]["epochs"] == 10

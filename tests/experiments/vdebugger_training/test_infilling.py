@@ -6,9 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyvision.experiments.vdebugger_training.infilling import PromptedInfill, program_in, refill_prompt
-from pyvision.experiments.vdebugger_training.masking import MASK, Masked
-from pyvision.experiments.vdebugger_training.spans import Span
+from pyvision.experiments.vdebugger_training.masking import (
+    MASK,
+    Masked,
+    PromptedInfill,
+    Span,
+    program_in,
+    refill_prompt,
+)
 from pyvision.models.scripted import Scripted
 
 PROGRAM = "def f():\n    return 1"

@@ -9,8 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.errors import FormatError
-from pyvision.experiments.vdebugger_training.masking import MASK, Masked, mask_somewhere, parse_infill
-from pyvision.experiments.vdebugger_training.spans import Span, candidates, canonical
+from pyvision.experiments.vdebugger_training.masking import (
+    MASK,
+    Masked,
+    Span,
+    candidates,
+    canonical,
+    mask_somewhere,
+    parse_infill,
+)
 
 PROGRAM = canonical("""
 def execute_command(image) -> str:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.bench.analysis.statistics import Estimate
-from pyvision.experiments.vdebugger_training.metrics import Debugged, Round, measure, score_after, table
+from pyvision.experiments.vdebugger_training.evaluation import Debugged, Round, measure, score_after, table
 
 
 def question(*rounds: tuple[float, bool | None]) -> Debugged:

@@ -9,8 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.errors import ConfigError
-from pyvision.experiments.vdebugger_training import prompt_templates
-from pyvision.experiments.vdebugger_training.packing import Packing, pack, part_of
+from pyvision.experiments.vdebugger_training.packing import (
+    CRITIC_INST,
+    REFINER_INST,
+    TRACE,
+    Packing,
+    format_case,
+    pack,
+    part_of,
+)
 from pyvision.experiments.vdebugger_training.records import Example, Executed, Injected, Program
 from pyvision.strategies.vdebugger.fault_spans import Span, marks_in
 from pyvision.strategies.vdebugger.verdicts import read_word
@@ -86,7 +93,7 @@ def test_a_box_that_barely_overlaps_is_no_right_program() -> None:
 
 
 def test_a_program_that_never_ran_is_shown_as_a_compile_error() -> None:
-    assert prompt_templates.case("q", "p", Executed(error="SyntaxError: x")).endswith(
+    assert format_case("q", "p", Executed(error="SyntaxError: x")).endswith(
         "-> None\n\n--- Trace\n\nCompile Error"
     )
 
@@ -110,10 +117,10 @@ def test_a_packing_that_leaves_nothing_is_refused(wrong: dict[str, float]) -> No
 
 
 def test_lessons_are_laid_out_as_the_strategy_asks_trained_models() -> None:
-    case = prompt_templates.case("q", "p", Executed("r", "t"))
-    assert case + prompt_templates.CRITIC_INST == render("vdebugger/critic_trained.md", case=case)
-    assert case + prompt_templates.REFINER_INST == render("vdebugger/refiner_trained.md", case=case)
-    assert prompt_templates.TRACE in case
+    case = format_case("q", "p", Executed("r", "t"))
+    assert case + CRITIC_INST == render("vdebugger/critic_trained.md", case=case)
+    assert case + REFINER_INST == render("vdebugger/refiner_trained.md", case=case)
+    assert TRACE in case
 
 
 def test_a_critic_that_learnt_its_lesson_is_understood_by_the_strategy() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.errors import FormatError
-from pyvision.experiments.vdebugger_training.spans import Span, candidates, canonical
+from pyvision.experiments.vdebugger_training.masking import Span, candidates, canonical
 
 COUNTING = """\
 def execute_command(image) -> str:

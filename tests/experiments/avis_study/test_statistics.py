@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from pyvision.experiments.avis_study.analysis.statistics import END, statistics_of
-from pyvision.experiments.avis_study.analysis.tables import tables
+from pyvision.experiments.avis_study.statistics import END, statistics_of, tables
 from pyvision.experiments.avis_study.trajectories import Ending, Move, Trajectory
 
 

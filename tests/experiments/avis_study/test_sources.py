@@ -7,9 +7,8 @@ import pytest
 
 from pyvision.errors import RunFolderError
 from pyvision.events import Event, Note, RunEnded, RunStarted
-from pyvision.experiments.avis_study.analysis.sources import trajectories_in, trajectory_of_run
 from pyvision.experiments.avis_study.log import Log
-from pyvision.experiments.avis_study.trajectories import Move
+from pyvision.experiments.avis_study.trajectories import Move, trajectories_in, trajectory_of_run
 from pyvision.trajectory import TrajectoryWriter
 from pyvision.types import Outcome, Question, Usage
 from tests.experiments.avis_study.doubles import closed, opened, used

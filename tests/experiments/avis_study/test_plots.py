@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from pyvision.errors import RunFolderError
-from pyvision.experiments.avis_study.analysis.plots import draw
-from pyvision.experiments.avis_study.analysis.statistics import statistics_of
+from pyvision.experiments.avis_study.plots import draw
+from pyvision.experiments.avis_study.statistics import statistics_of
 from pyvision.experiments.avis_study.trajectories import Move, Trajectory
 
 MOVES = (Move("START", "vqa"), Move("vqa", "web_search"), Move("web_search", "web_search"))
