@@ -39,18 +39,16 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _of_runs(folders: list[Path]) -> dict[str, Any]:
-    from pyvision.experiments.vdebugger_training.evaluation import read_debugged
-    from pyvision.experiments.vdebugger_training.metrics import measure
+    from pyvision.experiments.vdebugger_training.evaluation import measure, read_debugged
 
     return {str(folder): measure(*read_debugged(folder)) for folder in folders}
 
 
 def _of_examples(options: argparse.Namespace) -> Any:
-    from pyvision.experiments.vdebugger_training.encoding import TokenBudget
     from pyvision.experiments.vdebugger_training.evaluation import measure_examples
-    from pyvision.experiments.vdebugger_training.json_lines import read
     from pyvision.experiments.vdebugger_training.local_model import Local
-    from pyvision.experiments.vdebugger_training.records import Example
+    from pyvision.experiments.vdebugger_training.packing import TokenBudget
+    from pyvision.experiments.vdebugger_training.records import Example, read
 
     token_budget = TokenBudget(options.tokens, min(256, options.tokens // 4))
     return measure_examples(tuple(read(options.lessons, Example)), Local(options.model), token_budget)
@@ -59,7 +57,7 @@ def _of_examples(options: argparse.Namespace) -> Any:
 def _table(measures: dict[str, Any]) -> str:
     from dataclasses import asdict
 
-    from pyvision.experiments.vdebugger_training.metrics import Measures, format_rows, table
+    from pyvision.experiments.vdebugger_training.evaluation import Measures, format_rows, table
 
     if all(isinstance(each, Measures) for each in measures.values()):
         return table(measures)

@@ -10,7 +10,7 @@ from pyvision.cli.settings import add_repeated, parse_pairs
 from pyvision.cli.vdebugger.output import tell, write
 
 if TYPE_CHECKING:
-    from pyvision.experiments.vdebugger_training.executor import Collection
+    from pyvision.experiments.vdebugger_training.dataset import Collection
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Collect programs; returns the exit code."""
     from pyvision.experiments.vdebugger_training import dataset
-    from pyvision.experiments.vdebugger_training.executor import attempts, keep
+    from pyvision.experiments.vdebugger_training.dataset import attempts, keep
 
     collection = _collection(options)
     keep(collection, options.out)
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
 def _collection(options: argparse.Namespace) -> Collection:
     from dataclasses import fields
 
-    from pyvision.experiments.vdebugger_training.executor import Collection
+    from pyvision.experiments.vdebugger_training.dataset import Collection
 
     settings = vars(options) | {
         "roles": parse_pairs(options, "--role"),

@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Break programs; returns the exit code."""
     from pyvision.experiments.vdebugger_training import dataset
-    from pyvision.experiments.vdebugger_training.executor import attempts, read_collection
+    from pyvision.experiments.vdebugger_training.dataset import attempts, read_collection
 
     collection, refill = read_collection(options.folder), _refill(options)
     how = dataset.InjectionConfig(options.decoding, options.attempts, options.at_once, options.seed)
@@ -44,8 +44,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _refill(options: argparse.Namespace) -> Infill:
     """Who fills the masks. Raises ConfigError."""
-    from pyvision.experiments.vdebugger_training.infilling import PromptedInfill, api_and_examples
     from pyvision.experiments.vdebugger_training.mask_best import MaskBest
+    from pyvision.experiments.vdebugger_training.masking import PromptedInfill, api_and_examples
 
     if options.local is None:
         if options.decoding != "greedy":
@@ -53,9 +53,9 @@ def _refill(options: argparse.Namespace) -> Infill:
         from pyvision.models.factory import resolve_model
 
         return PromptedInfill(resolve_model(options.model).model, api_and_examples())
-    from pyvision.experiments.vdebugger_training.encoding import TokenBudget
-    from pyvision.experiments.vdebugger_training.infilling import REFILL_TOKENS
     from pyvision.experiments.vdebugger_training.local_model import Local, LocalInfill
+    from pyvision.experiments.vdebugger_training.masking import REFILL_TOKENS
+    from pyvision.experiments.vdebugger_training.packing import TokenBudget
 
     rule = MaskBest(options.threshold, options.times) if options.decoding == "mask_best" else None
     token_budget = TokenBudget(options.tokens, REFILL_TOKENS, "start")

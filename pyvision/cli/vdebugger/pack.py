@@ -25,8 +25,7 @@ def run(options: argparse.Namespace) -> int:
     """Make lessons; returns the exit code."""
     from pyvision.experiments.vdebugger_training import packing
     from pyvision.experiments.vdebugger_training.dataset import PROGRAMS
-    from pyvision.experiments.vdebugger_training.json_lines import read, rewrite
-    from pyvision.experiments.vdebugger_training.records import Injected, Program
+    from pyvision.experiments.vdebugger_training.records import Injected, Program, read, rewrite
 
     how = packing.Packing(not options.without_feedback, options.mix, options.held_out, options.seed)
     files = sorted(options.folder.glob("injected-*.jsonl"))

@@ -35,8 +35,7 @@ def run(options: argparse.Namespace) -> int:
     from pyvision.config.model_config import with_options
     from pyvision.experiments.vdebugger_training import recipe
     from pyvision.experiments.vdebugger_training.fine_tuning import train as train_model
-    from pyvision.experiments.vdebugger_training.json_lines import read
-    from pyvision.experiments.vdebugger_training.records import Example
+    from pyvision.experiments.vdebugger_training.records import Example, read
 
     chosen = with_options(
         recipe.read_recipe(options.recipe or recipe.PAPER), pairs("--set", options.set, "lora_rank=16")
