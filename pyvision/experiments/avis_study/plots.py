@@ -1,10 +1,10 @@
-"""Draw the statistics of courses as SVG files, by matplotlib's object interface: no window, no global state."""
+"""Plot the statistics of trajectories as SVG files, with matplotlib's object interface: no window, no global state."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyvision.errors import RunFolderError
 from pyvision.experiments.avis_study.statistics import END, Statistics
@@ -12,6 +12,8 @@ from pyvision.strategies.avis.graph import START
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    _Drawing: TypeAlias = Callable[[Axes, Statistics], None]
 
 
 COLOURS = {
@@ -23,86 +25,9 @@ COLOURS = {
     "llm_qa": "#a61e4d",
 }
 _BARS = "#33658a"
-_VERDICTS = {"not informative": "#a4262c", "informative": "#7fa7c9", "answerable": "#2f9e44"}
+_VERDICT_COLOURS = {"not informative": "#a4262c", "informative": "#7fa7c9", "answerable": "#2f9e44"}
 _OTHER = "#888888"
-
-
-def draw(found: Statistics, folder: Path) -> tuple[Path, ...]:
-    """Write a picture of everything that there is something to tell of; their paths. Raises RunFolderError."""
-    drawn = [(name, size, how) for name, size, how, is_there in _pictures(found) if is_there]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        return tuple(_write(folder / name, size, how, found) for name, size, how in drawn)
-    except OSError as error:
-        raise RunFolderError(f"{str(folder)!r}: {error.strerror}; choose another --out") from error
-
-
-_Drawing = Callable[["Axes", Statistics], None]
-
-
-def _pictures(found: Statistics) -> list[tuple[str, tuple[float, float], _Drawing, bool]]:
-    """Name, size in inches, how, and whether there is anything to draw."""
-    return [
-        ("actions_by_step.svg", (7.5, 4.2), _by_step, bool(found.by_step)),
-        ("transitions.svg", (10.0, 6.4), draw_transitions, bool(found.edges)),
-        ("verdicts.svg", (7.5, 1.4 + 0.45 * (1 + len(found.verdicts))), _verdicts, bool(found.verdicts)),
-        ("lengths.svg", (6.0, 3.6), _lengths, bool(found.lengths)),
-    ]
-
-
-def _write(path: Path, size: tuple[float, float], how: _Drawing, found: Statistics) -> Path:
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=size, layout="constrained")
-    FigureCanvasSVG(figure)
-    axes = figure.subplots()
-    axes.spines[["top", "right"]].set_visible(False)
-    how(axes, found)
-    figure.savefig(path, metadata={"Date": None})
-    return path
-
-
-def _by_step(axes: Axes, found: Statistics) -> None:
-    """Stacked: how often each action was the first, the second … of a course."""
-    steps = list(found.by_step)
-    below = [0] * len(steps)
-    for action in found.actions():
-        heights = [found.by_step[step][action] for step in steps]
-        axes.bar(steps, heights, bottom=below, label=action, color=COLOURS.get(action, _OTHER), width=0.8)
-        below = [low + height for low, height in zip(below, heights, strict=True)]
-    axes.set(title="actions by step", xlabel="step", ylabel="courses")
-    _whole_numbers(axes)
-    axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
-
-
-def _verdicts(axes: Axes, found: Statistics) -> None:
-    rows = {"all actions": found.verdict_counts(), **dict(sorted(found.verdicts.items()))}
-    names = [f"{name} (n={sum(counts.values())})" for name, counts in rows.items()]
-    left = [0.0] * len(rows)
-    for verdict, _ in found.verdict_counts().most_common():
-        shares = [100 * counts[verdict] / sum(counts.values()) for counts in rows.values()]
-        axes.barh(names, shares, left=left, label=verdict, color=_VERDICTS.get(verdict, _OTHER), height=0.7)
-        left = [at + share for at, share in zip(left, shares, strict=True)]
-    axes.invert_yaxis()
-    axes.set(xlim=(0, 100), xlabel="share of verdicts, %")
-    axes.legend(frameon=False, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))
-
-
-def _lengths(axes: Axes, found: Statistics) -> None:
-    axes.bar(list(found.lengths), list(found.lengths.values()), color=_BARS, width=0.8)
-    axes.set(title="length of a course", xlabel="actions", ylabel="courses")
-    _whole_numbers(axes)
-
-
-def _whole_numbers(axes: Any) -> None:
-    axes.xaxis.get_major_locator().set_params(integer=True)
-    axes.yaxis.get_major_locator().set_params(integer=True)
-
-
-# ---- Draw what followed what as a graph: a box for each state, an arrow for each transition, as thick as it is likely.
-
-
+_INK, _BACK = "#1d1f21", "#ffffff"
 _PLACES = {
     START: (0.0, 1.5),
     "vqa": (1.5, 3.0),
@@ -112,17 +37,88 @@ _PLACES = {
     "llm_qa": (4.5, 3.0),
     "web_search": (4.5, 0.0),
     END: (6.0, 1.5),
-}  # looking on the left, knowing on the right, as most courses go
+}  # looking on the left, knowing on the right, as most trajectories go
 _NAMES = {"identical_image_search": "identical_image\n_search"}
-_INK, _BACK = "#1d1f21", "#ffffff"
-_LEAST = 0.02  # likelier transitions are drawn; all are in the table
+_MIN_SHARE = 0.02  # rarer transitions are only in the table
 
 
-def draw_transitions(axes: Axes, found: Statistics) -> None:
-    """Every transition with a share of at least 2 % of what followed its state."""
+def draw(found: Statistics, folder: Path) -> tuple[Path, ...]:
+    """Write a plot of each statistic that has data; returns the paths. Raises RunFolderError."""
+    plots = [(name, size, draw) for name, size, draw, has_data in _plots(found) if has_data]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return tuple(_write(folder / name, size, draw, found) for name, size, draw in plots)
+    except OSError as error:
+        raise RunFolderError(f"{str(folder)!r}: {error.strerror}; choose another --out") from error
+
+
+def _plots(found: Statistics) -> list[tuple[str, tuple[float, float], _Drawing, bool]]:
+    """File name, size in inches, drawing function, and whether there is data to draw."""
+    return [
+        ("actions_by_step.svg", (7.5, 4.2), _by_step, bool(found.by_step)),
+        ("transitions.svg", (10.0, 6.4), _transitions, bool(found.edges)),
+        ("verdicts.svg", (7.5, 1.4 + 0.45 * (1 + len(found.verdicts))), _verdicts, bool(found.verdicts)),
+        ("lengths.svg", (6.0, 3.6), _lengths, bool(found.lengths)),
+    ]
+
+
+def _write(path: Path, size: tuple[float, float], draw: _Drawing, found: Statistics) -> Path:
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, layout="constrained")
+    FigureCanvasSVG(figure)
+    axes = figure.subplots()
+    axes.spines[["top", "right"]].set_visible(False)
+    draw(axes, found)
+    figure.savefig(path, metadata={"Date": None})
+    return path
+
+
+def _by_step(axes: Axes, found: Statistics) -> None:
+    """Stacked: how often each action was the first, the second … of a trajectory."""
+    steps = list(found.by_step)
+    below = [0] * len(steps)
+    for action in found.actions():
+        heights = [found.by_step[step][action] for step in steps]
+        axes.bar(steps, heights, bottom=below, label=action, color=COLOURS.get(action, _OTHER), width=0.8)
+        below = [low + height for low, height in zip(below, heights, strict=True)]
+    axes.set(title="actions by step", xlabel="step", ylabel="trajectories")
+    _use_integer_ticks(axes)
+    axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+
+
+def _verdicts(axes: Axes, found: Statistics) -> None:
+    rows = {"all actions": found.verdict_counts(), **dict(sorted(found.verdicts.items()))}
+    names = [f"{name} (n={sum(counts.values())})" for name, counts in rows.items()]
+    left = [0.0] * len(rows)
+    for verdict, _ in found.verdict_counts().most_common():
+        shares = [100 * counts[verdict] / sum(counts.values()) for counts in rows.values()]
+        axes.barh(
+            names, shares, left=left, label=verdict, color=_VERDICT_COLOURS.get(verdict, _OTHER), height=0.7
+        )
+        left = [at + share for at, share in zip(left, shares, strict=True)]
+    axes.invert_yaxis()
+    axes.set(xlim=(0, 100), xlabel="share of verdicts, %")
+    axes.legend(frameon=False, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+
+
+def _lengths(axes: Axes, found: Statistics) -> None:
+    axes.bar(list(found.lengths), list(found.lengths.values()), color=_BARS, width=0.8)
+    axes.set(title="trajectory length", xlabel="actions", ylabel="trajectories")
+    _use_integer_ticks(axes)
+
+
+def _use_integer_ticks(axes: Any) -> None:
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.yaxis.get_major_locator().set_params(integer=True)
+
+
+def _transitions(axes: Axes, found: Statistics) -> None:
+    """A box for each state and an arrow for each transition, as wide as it is likely; those below 2 % are omitted."""
     axes.set_axis_off()
-    axes.set(xlim=(-0.5, 6.4), ylim=(-0.75, 3.5), title="what followed what, as shares of what followed")
-    shares = {edge: share for edge, share in found.probabilities().items() if share >= _LEAST}
+    axes.set(xlim=(-0.5, 6.4), ylim=(-0.75, 3.5), title="transition probabilities")
+    shares = {edge: share for edge, share in found.probabilities().items() if share >= _MIN_SHARE}
     boxes = {state: _box(axes, state) for state in _PLACES if any(state in edge for edge in shares)}
     for (state, after), share in shares.items():
         if state == after and state in boxes:
@@ -141,7 +137,7 @@ def _arrow(axes: Axes, edge: tuple[str, str], share: float, boxes: tuple[Any, An
     from matplotlib.patches import FancyArrowPatch
 
     (x0, y0), (x1, y1) = _PLACES[edge[0]], _PLACES[edge[1]]
-    bend = 0.18  # to one side, so that the way back runs beside it
+    bend = 0.18  # to one side, so that the opposite arrow runs beside it
     style = _style(share) | {"connectionstyle": f"arc3,rad={bend}", "patchA": boxes[0], "patchB": boxes[1]}
     axes.add_patch(FancyArrowPatch((x0, y0), (x1, y1), shrinkA=1, shrinkB=3, **style))
     _label(axes, ((x0 + x1) / 2 + bend / 2 * (y1 - y0), (y0 + y1) / 2 - bend / 2 * (x1 - x0)), share)
@@ -159,7 +155,7 @@ def _loop(axes: Axes, state: str, share: float) -> None:
 
 
 def _style(share: float) -> dict[str, Any]:
-    """Above the boxes: an arrow ends at the border of a box, which is known once that is drawn."""
+    """Drawn above the boxes: an arrow ends at the border of a box, which is known only after drawing it."""
     return {
         "arrowstyle": "-|>",
         "mutation_scale": 10 + 6 * share,

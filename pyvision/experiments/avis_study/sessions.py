@@ -1,4 +1,4 @@
-"""Who sits at the study page: each browser tab with its pseudonym and its desk; what is on it goes with the tab."""
+"""The participants of a study: each browser tab with its pseudonym and question, and the queue of open questions."""
 
 from __future__ import annotations
 
@@ -21,76 +21,17 @@ _NAME_CHARS = 40
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """One tab. desk: None when there is no question left."""
+    """One browser tab. session: None when no question is left."""
 
     user: str
     session: AnnotationSession | None = None
 
 
-class SessionRegistry:
-    """Thread-safe. Raises RunFolderError when the log takes no line."""
-
-    def __init__(self, queue: TaskQueue, toolbox: Toolbox, log: Log) -> None:
-        self.toolbox = toolbox
-        self._queue = queue
-        self._log = log
-        self._seats: dict[str, Tab] = {}
-        self._lock = threading.Lock()
-
-    def sit(self, visitor: str, name: str) -> Tab:
-        """A seat under this pseudonym, or one of our own making, with a question on it."""
-        user = "".join(letter for letter in name if letter.isprintable()).strip()[:_NAME_CHARS]
-        return self._seated(visitor, Tab(user or f"p-{secrets.token_hex(3)}"))
-
-    def tab(self, visitor: str) -> Tab:
-        """Raises ConfigError for somebody who has none, as after a restart of the server."""
-        with self._lock:
-            tab = self._seats.get(visitor)
-        if tab is None:
-            raise ConfigError("this page has no question any more; load it again")
-        return tab
-
-    def session(self, visitor: str) -> AnnotationSession:
-        """Raises ConfigError where no question lies."""
-        session = self.tab(visitor).session
-        if session is None:
-            raise ConfigError("there is no question left; the study is over")
-        return session
-
-    def close(self, visitor: str, answer: str | None) -> Tab:
-        """End what lies there, and put the next question on it. answer: None of somebody who gives up."""
-        tab = self.tab(visitor)
-        session = self.session(visitor)
-        session.close(answer)
-        self._queue.end(session.user, session.task.id)
-        return self._seated(visitor, tab)
-
-    def progress(self, user: str) -> Progress:
-        return self._queue.progress(user)
-
-    def leave(self, visitor: str) -> None:
-        """The tab was closed; its question may go to somebody else."""
-        with self._lock:
-            self._seats.pop(visitor, None)
-        self._queue.leave(visitor)
-
-    def _seated(self, visitor: str, tab: Tab) -> Tab:
-        task = self._queue.next(tab.user, visitor)
-        session = AnnotationSession(task, tab.user, self.toolbox, self._log) if task else None
-        tab = replace(tab, session=session)
-        with self._lock:
-            self._seats[visitor] = tab
-        return tab
-
-
-# ---- Which question comes next for whom; questions that were brought to an end do not come again.
-
-
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a study is, as one person sees it: of `total` questions, `done` are over.
+    """The state of a study for one participant: `done` of `total` questions are closed.
 
-    broken: those that cannot be shown, and why; they do not count.
+    broken: the questions that cannot be shown, and why; they do not count.
     """
 
     done: int
@@ -98,68 +39,124 @@ class Progress:
     broken: tuple[str, ...] = ()
 
 
+class SessionRegistry:
+    """The open tabs; thread-safe. Raises RunFolderError if the log cannot be written."""
+
+    def __init__(self, queue: TaskQueue, toolbox: Toolbox, log: Log) -> None:
+        self.toolbox = toolbox
+        self._queue = queue
+        self._log = log
+        self._tabs: dict[str, Tab] = {}
+        self._lock = threading.Lock()
+
+    def join(self, tab_id: str, name: str) -> Tab:
+        """Register a tab under this pseudonym, or a generated one, and give it a question."""
+        user = "".join(letter for letter in name if letter.isprintable()).strip()[:_NAME_CHARS]
+        return self._assign(tab_id, Tab(user or f"p-{secrets.token_hex(3)}"))
+
+    def tab(self, tab_id: str) -> Tab:
+        """Raises ConfigError for an unknown tab, for example after a restart of the server."""
+        with self._lock:
+            tab = self._tabs.get(tab_id)
+        if tab is None:
+            raise ConfigError("this page has expired; reload it")
+        return tab
+
+    def session(self, tab_id: str) -> AnnotationSession:
+        """Raises ConfigError if the tab has no question."""
+        session = self.tab(tab_id).session
+        if session is None:
+            raise ConfigError("there are no more questions; the study is over")
+        return session
+
+    def close(self, tab_id: str, answer: str | None) -> Tab:
+        """Close the tab's question and assign the next one. answer: None if the participant gives up."""
+        tab = self.tab(tab_id)
+        session = self.session(tab_id)
+        session.close(answer)
+        self._queue.end(session.user, session.task.id)
+        return self._assign(tab_id, tab)
+
+    def progress(self, user: str) -> Progress:
+        return self._queue.progress(user)
+
+    def leave(self, tab_id: str) -> None:
+        """The tab was closed; its question becomes available to others."""
+        with self._lock:
+            self._tabs.pop(tab_id, None)
+        self._queue.leave(tab_id)
+
+    def _assign(self, tab_id: str, tab: Tab) -> Tab:
+        task = self._queue.next(tab.user, tab_id)
+        session = AnnotationSession(task, tab.user, self.toolbox, self._log) if task else None
+        tab = replace(tab, session=session)
+        with self._lock:
+            self._tabs[tab_id] = tab
+        return tab
+
+
 class TaskQueue:
-    """The questions of a study; thread-safe. everyone: each person gets every question, not a share of them."""
+    """The open questions of a study; thread-safe. everyone: each participant gets every question, not a share."""
 
     def __init__(
-        self, samples: Sequence[Sample], ended: Iterable[tuple[str, str]], *, everyone: bool = False
+        self, samples: Sequence[Sample], closed: Iterable[tuple[str, str]], *, everyone: bool = False
     ) -> None:
-        """ended: (user, question id) of what was brought to an end before."""
+        """closed: (user, question id) of the questions that were closed before."""
         self._samples = {sample.id: sample for sample in samples}
         self._broken: tuple[str, ...] = ()
         self._everyone = everyone
-        self._ended = {self._key(user, question) for user, question in ended if question in self._samples}
-        self._taken: dict[tuple[str, str], str] = {}  # what lies on somebody's desk
+        self._closed = {self._key(user, question) for user, question in closed if question in self._samples}
+        self._assigned: dict[tuple[str, str], str] = {}  # key -> tab
         self._lock = threading.Lock()
 
-    def next(self, user: str, visitor: str) -> Task | None:
-        """The next question for this person, which lies on the visitor's desk from now on; None when all are done."""
+    def next(self, user: str, tab_id: str) -> Task | None:
+        """Assign this participant's next question to the tab; None when all are closed or assigned."""
         with self._lock:
-            self._leave(visitor)
+            self._release(tab_id)
             for sample in tuple(self._samples.values()):
                 key = self._key(user, sample.id)
-                if key in self._ended or key in self._taken:
+                if key in self._closed or key in self._assigned:
                     continue
-                if task := self._task(sample):
-                    self._taken[key] = visitor
+                if task := self._read(sample):
+                    self._assigned[key] = tab_id
                     return task
         return None
 
     def end(self, user: str, question: str) -> None:
-        """It was brought to an end."""
+        """The question was closed."""
         with self._lock:
-            self._ended.add(self._key(user, question))
+            self._closed.add(self._key(user, question))
 
-    def leave(self, visitor: str) -> None:
-        """What lies on this visitor's desk may go to another one."""
+    def leave(self, tab_id: str) -> None:
+        """Make the tab's question available to others."""
         with self._lock:
-            self._leave(visitor)
+            self._release(tab_id)
 
     def progress(self, user: str) -> Progress:
         with self._lock:
-            done = sum(self._key(user, question) in self._ended for question in self._samples)
+            done = sum(self._key(user, question) in self._closed for question in self._samples)
             return Progress(done, len(self._samples), self._broken)
 
-    def _task(self, sample: Sample) -> Task | None:
-        """None for one whose picture cannot be used: it is left out from now on."""
+    def _read(self, sample: Sample) -> Task | None:
+        """None if an image cannot be used: the question is then removed from the study."""
         try:
-            return task_of(sample)
+            return read_task(sample)
         except ImageError as error:
             self._broken = (*self._broken, f"{sample.id}: {error}")
             del self._samples[sample.id]
             return None
 
-    def _leave(self, visitor: str) -> None:
-        self._taken = {key: by for key, by in self._taken.items() if by != visitor}
+    def _release(self, tab_id: str) -> None:
+        self._assigned = {key: tab for key, tab in self._assigned.items() if tab != tab_id}
 
     def _key(self, user: str, question: str) -> tuple[str, str]:
         return (user if self._everyone else "", question)
 
 
-def task_of(sample: Sample) -> Task:
-    """The question as a person sees it, with its pictures read. Raises ImageError."""
-    pictures = [
+def read_task(sample: Sample) -> Task:
+    """The question as a participant sees it, with its images. Raises ImageError."""
+    images = [
         read(image) if isinstance(image, Path) else decode(image, f"of {sample.id}")
         for image in sample.images
     ]
-    return Task(sample.id, Question(sample.text, tuple(pictures), sample.choices, sample.context))
+    return Task(sample.id, Question(sample.text, tuple(images), sample.choices, sample.context))

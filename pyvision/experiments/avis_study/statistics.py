@@ -1,6 +1,6 @@
-"""Statistics over courses, as the paper's appendix C has them: actions by step, transitions, verdicts, lengths.
+"""Statistics of trajectories, as in the paper's appendix C: actions by step, transitions, verdicts, lengths.
 
-Covered: courses of people and of strategies alike; people give no verdicts. Not covered: whether an answer is right.
+Covered: trajectories of participants, who give no verdicts, and of strategies. Not covered: whether answers are right.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from pyvision.bench.analysis.statistics import wilson
 from pyvision.experiments.avis_study.trajectories import Trajectory, edges_of
 
 END = "END"
+_STEPS = 12  # columns of the first table; a trajectory may be longer
 
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
     """by_step: step, from 1 -> action -> count. edges: (state, action) -> count; END follows the last state.
 
-    verdicts: action -> verdict -> count. lengths: number of actions -> number of courses. endings: how they ended.
+    verdicts: action -> verdict -> count. lengths: number of actions -> number of trajectories. endings: how they ended.
     """
 
     trajectories: int
@@ -30,7 +31,7 @@ class Statistics:
     endings: Mapping[str, int]
 
     def probabilities(self) -> Mapping[tuple[str, str], float]:
-        """(state, what follows) -> its share of all that followed this state; END included."""
+        """(state, next state) -> its share of all transitions from this state; END included."""
         leaving: Counter[str] = Counter()
         for (state, _), count in self.edges.items():
             leaving[state] += count
@@ -41,21 +42,34 @@ class Statistics:
         return sum(self.verdicts.values(), Counter())
 
     def actions(self) -> tuple[str, ...]:
-        """Every action that was taken, the most frequent first."""
+        """Every action taken, most frequent first."""
         return tuple(action for action, _ in sum(self.by_step.values(), Counter[str]()).most_common())
 
 
 def statistics_of(trajectories: Sequence[Trajectory]) -> Statistics:
-    """Every course counts, however it ended."""
+    """All trajectories count, however they ended."""
     lengths = Counter(len(trajectory.moves) for trajectory in trajectories)
     return Statistics(
         len(trajectories),
         _by_step(trajectories),
-        edges_of(trajectories) + Counter((c.moves[-1].state, END) for c in trajectories if c.moves),
+        edges_of(trajectories) + Counter((t.moves[-1].state, END) for t in trajectories if t.moves),
         _verdicts(trajectories),
         {length: lengths[length] for length in sorted(lengths)},
         Counter(trajectory.ending for trajectory in trajectories),
     )
+
+
+def tables(found: Statistics) -> str:
+    """All statistics as text for a terminal."""
+    ends = ", ".join(f"{ending} {count}" for ending, count in sorted(found.endings.items())) or "none"
+    parts = [
+        [f"trajectories: {found.trajectories} ({ends})"],
+        ["actions by step", *_step_lines(found)],
+        ["transition probabilities, with counts", *_transition_lines(found)],
+        ["verdicts", *_verdict_lines(found)],
+        ["lengths, in actions", *_length_lines(found.lengths)],
+    ]
+    return "\n\n".join("\n".join(part) for part in parts)
 
 
 def _by_step(trajectories: Iterable[Trajectory]) -> dict[int, Counter[str]]:
@@ -74,25 +88,6 @@ def _verdicts(trajectories: Iterable[Trajectory]) -> dict[str, Counter[str]]:
     return found
 
 
-# ---- The statistics of courses as text for a terminal.
-
-
-_STEPS = 12  # columns of the first table; a course may be longer
-
-
-def tables(found: Statistics) -> str:
-    """All of them, one below the other."""
-    ends = ", ".join(f"{ending} {count}" for ending, count in sorted(found.endings.items())) or "none"
-    parts = [
-        [f"courses: {found.trajectories} ({ends})"],
-        ["actions by step", *_step_lines(found)],
-        ["what followed what, as shares of what followed", *_transition_lines(found)],
-        ["verdicts", *_verdict_lines(found)],
-        ["lengths, in actions", *_length_lines(found.lengths)],
-    ]
-    return "\n\n".join("\n".join(part) for part in parts)
-
-
 def _step_lines(found: Statistics) -> Iterator[str]:
     steps = [step for step in found.by_step if step <= _STEPS]
     yield _row("", [str(step) for step in steps])
@@ -104,22 +99,22 @@ def _transition_lines(found: Statistics) -> Iterator[str]:
     shares = found.probabilities()
     for state in dict.fromkeys(state for state, _ in found.edges):
         following = sorted((each for each in found.edges if each[0] == state), key=lambda edge: -shares[edge])
-        told = ", ".join(
+        line = ", ".join(
             f"{after} {shares[s, after]:.2f} ({found.edges[s, after]})" for s, after in following
         )
-        yield f"  {state} -> {told}"
+        yield f"  {state} -> {line}"
 
 
 def _verdict_lines(found: Statistics) -> Iterator[str]:
     counts = found.verdict_counts()
     if not counts:
-        yield "  none: only a strategy judges what a tool says"
+        yield "  none: only a strategy judges the output of its tools"
         return
     total = sum(counts.values())
     for verdict, count in counts.most_common():
         share = wilson(count, total)
-        told = f"{100 * share.value:.1f} % ({100 * share.low:.1f} to {100 * share.high:.1f})" if share else ""
-        yield f"  {verdict:<22} {count:>6}  {told}"
+        line = f"{100 * share.value:.1f} % ({100 * share.low:.1f} to {100 * share.high:.1f})" if share else ""
+        yield f"  {verdict:<22} {count:>6}  {line}"
     for action, each in sorted(found.verdicts.items()):
         yield f"  after {action}: " + ", ".join(f"{verdict} {n}" for verdict, n in each.most_common())
 
