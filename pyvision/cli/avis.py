@@ -44,7 +44,7 @@ def study(options: argparse.Namespace) -> int:
     toolbox = find_toolbox(options.model, options.config, roles, tools)
     with closing(toolbox), closing(Study(serving, toolbox)) as served:
         _print(served.url)
-        _tell(f"the log: {options.log}", *(f"left out: {each}" for each in toolbox.left_out))
+        _tell(f"the log: {options.log}", *(f"left out: {each}" for each in toolbox.unavailable))
         _tell(f"the tools: {', '.join(toolbox.tools) or 'none'}", "Ctrl-C ends it")
         with suppress(KeyboardInterrupt):
             served.wait()
@@ -63,7 +63,7 @@ def induce(options: argparse.Namespace) -> int:
     _tell(*(f"{path}: {each.note}" for path, each in zip(options.logs, records, strict=True) if each.note))
     trajectories = [trajectory_of(attempt) for record in records for attempt in record.attempts]
     found = induced_from(
-        trajectories, threshold=options.threshold, failures=options.failures, most=options.examples
+        trajectories, threshold=options.threshold, failures=options.failures, max_examples=options.examples
     )
     paths = write_induced(found, options.out) if options.out else ()
     _print(
