@@ -1,4 +1,4 @@
-"""Cells in a running kernel: a trivial one, much text, many figures, calls to the host, a trace."""
+"""Rows about cells in a running kernel: text, figures, host calls, traces, large images, and endless output."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from benchmarks.sandbox.measure import (
     TRIVIAL,
     Measure,
     Setting,
-    checked,
+    alternate,
+    check,
     has,
-    in_turns,
     medians,
     milliseconds,
 )
@@ -37,29 +37,29 @@ _CALLS = 100
 
 def trivial_cell(setting: Setting) -> list[Measure]:
     """The cell `1`."""
-    return [_beside("trivial cell", TRIVIAL, setting, setting.effort.cells, "<= 1.1 x")]
+    return [_compare("trivial cell", TRIVIAL, setting, setting.effort.cells, "<= 1.1 x")]
 
 
 def much_text(setting: Setting) -> list[Measure]:
-    """5 MB on standard output in 5,000 lines; of ours a caller gets what the Policy keeps, of plain all."""
-    return [_beside("5 MB of text in 5,000 lines", _TEXT, setting, setting.effort.rounds)]
+    """5 MB on standard output in 5,000 lines; our result holds as much as the policy allows, the plain one all of it."""
+    return [_compare("5 MB of text in 5,000 lines", _TEXT, setting, setting.effort.rounds)]
 
 
 def ten_figures(setting: Setting) -> list[Measure]:
-    """Ten plots, each shown."""
-    return [_beside("ten figures", _FIGURES, setting, setting.effort.rounds)]
+    """Ten plots."""
+    return [_compare("ten figures", _FIGURES, setting, setting.effort.rounds)]
 
 
 def host_call(setting: Setting) -> list[Measure]:
-    """A cell calls a function of the host: the time of one call, without the cell's own."""
+    """The time of one call of a host function, without that of the cell."""
     name, goal = "call of a host function", "< 2"
     if not has("functions", Session.run):
-        return [Measure(name, "ms", None, goal=goal, note="this version has no bridge")]
+        return [Measure(name, "ms", None, goal=goal, note="this version has no host functions")]
     functions: dict[str, Callable[[int], int]] = {"double": lambda number: 2 * number}
     calls = f"for _ in range({_CALLS}):\n    host.double(1)"
     with setting.sandbox.open() as session:
         long, short = medians(
-            in_turns(
+            alternate(
                 setting.effort.rounds,
                 lambda: milliseconds(lambda: _run(session, calls, functions=functions)),
                 lambda: milliseconds(lambda: _run(session, "host.double(1)", functions=functions)),
@@ -69,12 +69,12 @@ def host_call(setting: Setting) -> list[Measure]:
 
 
 def traced_cell(setting: Setting) -> list[Measure]:
-    """A loop of 4,000 lines with a trace, beside the same cell of ours without."""
+    """A loop of 4,000 lines with a trace, compared with the same cell without one."""
     name = "loop of 4,000 lines with a trace (plain: ours without)"
     if not has("trace", Session.run):
         return [Measure(name, "ms", None, note="this version does not trace")]
     with setting.sandbox.open() as session:
-        traced, untraced = in_turns(
+        traced, untraced = alternate(
             setting.effort.rounds,
             lambda: milliseconds(lambda: _run(session, _LOOP, trace=True)),
             lambda: milliseconds(lambda: _run(session, _LOOP)),
@@ -82,15 +82,15 @@ def traced_cell(setting: Setting) -> list[Measure]:
     return [Measure(name, "ms", median(traced), median(untraced))]
 
 
-def _beside(name: str, code: str, setting: Setting, rounds: int, goal: str = "") -> Measure:
-    """The same cell in a session and in a plain kernel; the first run in each does not count."""
+def _compare(name: str, code: str, setting: Setting, rounds: int, goal: str = "") -> Measure:
+    """The same cell in a session and in a plain kernel; the first run of each does not count."""
     with setting.sandbox.open() as session, PlainKernel() as kernel:
-        checked(session.run(code))
+        check(session.run(code))
         kernel.run(code)
         ours, plain = medians(
-            in_turns(
+            alternate(
                 rounds,
-                lambda: milliseconds(lambda: checked(session.run(code))),
+                lambda: milliseconds(lambda: check(session.run(code))),
                 lambda: milliseconds(lambda: kernel.run(code)),
             )
         )
@@ -98,12 +98,9 @@ def _beside(name: str, code: str, setting: Setting, rounds: int, goal: str = "")
 
 
 def _run(session: Session, code: str, **options: Any) -> CellResult:
-    """`session.run` with parameters that not every version has."""
+    """`session.run` with parameters that older versions lack."""
     run: Callable[..., CellResult] = session.run
-    return checked(run(code, **options))
-
-
-# ---- A 12-megapixel photo: into a variable, and through a whole job.
+    return check(run(code, **options))
 
 
 _WIDTH, _HEIGHT = 4000, 3000
@@ -118,21 +115,21 @@ sharper = ImageEnhance.Contrast(crop).enhance(1.8)
 plt.imshow(sharper)
 plt.show()
 """
-_MORE = "print(sharper.size, crop.size == sharper.size)"
-_SAID = "(1200, 900) True\n"
+_SECOND_CELL = "print(sharper.size, crop.size == sharper.size)"
+_EXPECTED_TEXT = "(1200, 900) True\n"
 
 
 def define(setting: Setting) -> list[Measure]:
-    """From a path to a variable, and to a pixel of it; the plain kernel opens the path itself."""
-    opened = _open(setting.picture)
+    """From a path to a variable, and to one of its pixels; the plain kernel opens the path itself."""
+    code = _open(setting.image)
     with setting.sandbox.open() as session, PlainKernel() as kernel:
-        kernel.run(opened)
+        kernel.run(code)
         ours, plain, ours_read, plain_read = medians(
-            in_turns(
+            alternate(
                 setting.effort.rounds,
-                lambda: milliseconds(lambda: session.define({_NAME: setting.picture})),
-                lambda: milliseconds(lambda: kernel.run(opened)),
-                lambda: milliseconds(lambda: checked(session.run(_READ))),
+                lambda: milliseconds(lambda: session.define({_NAME: setting.image})),
+                lambda: milliseconds(lambda: kernel.run(code)),
+                lambda: milliseconds(lambda: check(session.run(_READ))),
                 lambda: milliseconds(lambda: kernel.run(_READ)),
             )
         )
@@ -143,19 +140,19 @@ def define(setting: Setting) -> list[Measure]:
 
 
 def crop_and_show(setting: Setting) -> list[Measure]:
-    """Open, crop, contrast, a figure out, a second cell that uses the first, close."""
-    ours, plain = in_turns(
+    """Open, crop, change the contrast, show a figure, run a second cell, close."""
+    ours, plain = alternate(
         setting.effort.rounds,
         lambda: milliseconds(lambda: _job(setting)),
-        lambda: milliseconds(lambda: _plain_job(setting.picture)),
+        lambda: milliseconds(lambda: _plain_job(setting.image)),
     )
     return [
         Measure("12-megapixel JPEG, whole crop-and-show job", "ms", median(ours), median(plain), "< 0.4 x")
     ]
 
 
-def make_picture(folder: Path) -> Path:
-    """A JPEG of about 4 MB, the same each time: soft shapes of many sizes under fine grain, as in photos."""
+def make_image(folder: Path) -> Path:
+    """A reproducible JPEG of about 4 MB, with shapes of many sizes and fine grain, as in photos."""
     import numpy as np
     from PIL import Image
 
@@ -170,32 +167,31 @@ def make_picture(folder: Path) -> Path:
     return path
 
 
-def _open(picture: Path) -> str:
-    return f"from PIL import Image\n{_NAME} = Image.open({str(picture)!r})"
+def _open(image: Path) -> str:
+    return f"from PIL import Image\n{_NAME} = Image.open({str(image)!r})"
 
 
 def _job(setting: Setting) -> None:
-    with setting.sandbox.open({_NAME: setting.picture}) as session:
-        shown, said = checked(session.run(_CROP)), checked(session.run(_MORE))
-    _expect(len(shown.figures), said.text)
+    with setting.sandbox.open({_NAME: setting.image}) as session:
+        first, second = check(session.run(_CROP)), check(session.run(_SECOND_CELL))
+    _check_output(len(first.figures), second.text)
 
 
-def _plain_job(picture: Path) -> None:
+def _plain_job(image: Path) -> None:
     with PlainKernel() as kernel:
-        shown, said = kernel.run(_open(picture) + _CROP), kernel.run(_MORE)
-    _expect(len(shown.figures), said.text)
+        first, second = kernel.run(_open(image) + _CROP), kernel.run(_SECOND_CELL)
+    _check_output(len(first.figures), second.text)
 
 
-def _expect(figures: int, said: str) -> None:
-    if (figures, said) != (1, _SAID):
-        raise RuntimeError(f"the job showed {figures} figures and said {said!r}, not 1 and {_SAID!r}")
-
-
-# ---- Cells that print without end: what they cost the host.
+def _check_output(figures: int, text: str) -> None:
+    if (figures, text) != (1, _EXPECTED_TEXT):
+        raise RuntimeError(
+            f"the job showed {figures} figures and printed {text!r}, not 1 and {_EXPECTED_TEXT!r}"
+        )
 
 
 def flood(setting: Setting) -> list[Measure]:
-    """One cell prints much in lines of 1 MB; the plain caller keeps it all, as callers do."""
+    """One cell prints lines of 1 MB; the plain caller keeps all of them."""
     megabytes = setting.effort.flood_mb
     code = _flood(megabytes, 10**6)
     with setting.sandbox.open() as session:
@@ -210,13 +206,13 @@ def flood(setting: Setting) -> list[Measure]:
 
 
 def floods_at_once(setting: Setting) -> list[Measure]:
-    """Several sessions do so at once; plain would need memory for all of it."""
+    """Several sessions print at once; plain kernels would need memory for all of it."""
     count, mebibytes = setting.effort.flooding, setting.effort.each_flood_mib
     code = _flood(mebibytes, 2**20)
     with ExitStack() as stack:
         sessions = [stack.enter_context(setting.sandbox.open()) for _ in range(count)]
         with ThreadPoolExecutor(count) as pool:
-            seconds, busy, growth = _cost(lambda: list(pool.map(lambda one: one.run(code), sessions)))
+            seconds, busy, growth = _cost(lambda: list(pool.map(lambda session: session.run(code), sessions)))
     label = f"{count} sessions print {mebibytes} MiB each:"
     return [
         Measure(f"{label} time", "s", seconds),
@@ -230,10 +226,10 @@ def _flood(lines: int, line_bytes: int) -> str:
 
 
 def _cost(work: Callable[[], object]) -> tuple[float, float, float]:
-    """Seconds by the clock, seconds of this process on the cores, and its largest growth in MiB."""
+    """Wall-clock seconds, CPU seconds of this process, and the peak growth of its memory in MiB."""
     reset_peak()
     before, started, busy = rss_mb(), time.perf_counter(), time.process_time()
     result = work()
     cost = time.perf_counter() - started, time.process_time() - busy, peak_mb() - before
-    del result  # held until now, as a caller would
+    del result  # kept until here, as a caller would
     return cost

@@ -136,7 +136,7 @@ def _drill(chance: random.Random) -> Example:
 def first_programs(coder: Local, cases: Sequence[Case], token_budget: TokenBudget) -> dict[str, str]:
     """What the coder writes for each question, greedily, by the question's id."""
     prompts = [encode_prompt(f"# {case.task}", CODER_INST, coder.tokenizer, token_budget) for case in cases]
-    said = coder.continued(prompts, token_budget.answer)
+    said = coder.generate(prompts, token_budget.answer)
     return {case.id: text for case, text in zip(cases, said, strict=True)}
 
 
@@ -151,7 +151,7 @@ class Filler:
     def __call__(self, asked: Sequence[tuple[str, Masked]]) -> Sequence[str]:
         self._seed += 1
         prompts = [self._prompt(f"# {task}\n{masked.text}") for task, masked in asked]
-        return self._model.continued(prompts, self._token_budget.answer, self._rule, self._seed)
+        return self._model.generate(prompts, self._token_budget.answer, self._rule, self._seed)
 
     def _prompt(self, text: str) -> list[int]:
         return encode_prompt(text, FILLER_INST, self._model.tokenizer, self._token_budget)

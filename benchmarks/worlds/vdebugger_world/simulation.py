@@ -24,9 +24,9 @@ THRESHOLD = 0.5
 class Debugger(Protocol):
     """A critic and a refiner by their texts, `LocalDebugger` of `pyvision.experiments` for one."""
 
-    def judged(self, cases: Sequence[str]) -> list[tuple[float, str]]: ...
+    def critique(self, cases: Sequence[str]) -> list[tuple[float, str]]: ...
 
-    def refined(self, cases: Sequence[str]) -> list[str]: ...
+    def refine(self, cases: Sequence[str]) -> list[str]: ...
 
 
 def is_right(case: Case, answer: str | None) -> bool:
@@ -78,7 +78,7 @@ def debug(
     for number in range(rounds + 1):
         open_ones = [course for course in courses if not course.is_closed]
         cases = [format_case(p.task, p.program, p.executed if feedback else None) for p in _latest(open_ones)]
-        verdicts = debugger.judged(cases) if cases else []
+        verdicts = debugger.critique(cases) if cases else []
         refused = []
         for course, (score, said) in zip(open_ones, verdicts, strict=True):
             course.judge(score)
@@ -125,7 +125,7 @@ def _refine(
         spans = marks_in(said, latest.program).spans
         text = mark_program(latest.program, spans)
         cases.append(format_case(latest.task, text, latest.executed if feedback else None))
-    replies = debugger.refined(cases) if cases else []
+    replies = debugger.refine(cases) if cases else []
     for (course, _), reply in zip(refused, replies, strict=True):
         course.take(_run(course.programs[-1], reply, attempt))
 

@@ -1,4 +1,7 @@
-"""Measure debugging: from the runs of an experiment, or of a trained model on lessons that it has not seen."""
+"""Evaluate critics and refiners: on the runs of an experiment, or on held-out training examples.
+
+The quantities are those of VDebugger's Tables 3 to 6, by round, with 95 % intervals.
+"""
 
 from __future__ import annotations
 
@@ -23,133 +26,9 @@ from pyvision.strategies.vdebugger.programs import program_in
 from pyvision.trajectory import read_trajectory
 
 
-def read_debugged(folder: Path) -> tuple[tuple[Debugged, ...], int]:
-    """The questions of an experiment with the strategy vdebugger, and how many rounds each had at most.
-
-    A sample that is unscored is left out. Answers are read out of each program's result, so that every round has a
-    score; a list is read as its text. Raises ConfigError.
-    """
-    with Store(folder) as store:
-        strategy, options = store.configuration.get("strategy"), store.configuration.get("options", {})
-        if strategy != "vdebugger":
-            raise ConfigError(
-                f"{folder}: holds an experiment with {strategy!r}; --strategy vdebugger is needed"
-            )
-        grading = find_grading(store.default_metric)
-        samples = {sample.id: sample for sample in store.samples()}
-        found = tuple(_all(store, samples, grading))
-    if not found:
-        raise ConfigError(f"{folder}: no program was scored; `bench run` goes on with it")
-    return found, int(options.get("rounds", 0)) if options.get("mode") != "none" else 0
-
-
-def rounds_in(events: Sequence[Event], sample: Sample, grading: Grading, record: Record) -> tuple[Round, ...]:
-    """Every program of a run with its score and the verdict on it; empty where one cannot be scored."""
-    began = next((event for event in events if isinstance(event, RunStarted)), None)
-    height = began.question.images[0].height if began and began.question.images else 0
-    notes = [event for event in events if isinstance(event, Note)]
-    accepted = {
-        note.data["round"] - 1: bool(note.data["accepted"]) for note in notes if note.label == "verdict"
-    }
-    rounds: list[Round] = []
-    for number, told in enumerate(note.data for note in notes if note.label == "program"):
-        score = grading.score(_as_record(record, told, height), sample).value
-        if score is None:
-            return ()
-        rounds.append(Round(score, accepted.get(number)))
-    return tuple(rounds)
-
-
-@dataclass(frozen=True, slots=True)
-class ExampleMeasures:
-    """How a trained model does on lessons. verdicts: judged as taught. places: of faults that were taught, marked so
-    that they overlap; exact: marked just so. corrections: written just as taught, another program may be right too.
-    """
-
-    verdicts: Estimate | None
-    places: Estimate | None
-    exact: Estimate | None
-    corrections: Estimate | None
-
-
-def measure_examples(examples: Sequence[Example], model: Local, token_budget: TokenBudget) -> ExampleMeasures:
-    """Put lessons to a model that has not seen them: those of a critic and of a refiner by their instruction."""
-    prompts = [encode_prompt(each.prompt, each.inst, model.tokenizer, token_budget) for each in examples]
-    replies = list(zip(examples, prompts, model.continued(prompts, token_budget.answer), strict=True))
-    critic = [each for each in replies if each[0].inst == CRITIC_INST]
-    scores = model.accepts([prompt for _, prompt, _ in critic])
-    verdicts = [
-        (score > 0.5) == (example.completion == RIGHT)
-        for (example, _, _), score in zip(critic, scores, strict=True)
-    ]
-    places = [_place(example, said) for example, _, said in critic if OPEN in example.completion]
-    corrections = [
-        _is_correction(example, said) for example, _, said in replies if example.inst != CRITIC_INST
-    ]
-    return ExampleMeasures(
-        _share(verdicts),
-        _share([overlaps for overlaps, _ in places]),
-        _share([exact for _, exact in places]),
-        _share(corrections),
-    )
-
-
-def _all(store: Store, samples: dict[str, Sample], grading: Grading) -> Iterator[Debugged]:
-    for record in store.records():
-        folder = store.run_folder(record.sample_id, record.repeat)
-        if folder is None:
-            continue
-        events = read_trajectory(folder).events
-        rounds = rounds_in(events, samples[record.sample_id], grading, record)
-        if rounds:
-            yield Debugged(f"{record.sample_id} {record.repeat}", rounds)
-
-
-def _as_record(record: Record, told: dict[str, Any], height: int) -> Record:
-    """The record as it would be if this program had been the last one, and nothing put in its place."""
-    return replace(record, answer=read_answer(told, height), end_reason="answered")
-
-
-def read_answer(told: dict[str, Any], height: int) -> str | None:
-    """The answer that a program's result makes, from its text; None where it makes none."""
-    text = str(told["result"])
-    if told["error"] or text == "None":
-        return None
-    returned = Returned("str", text, len(text), text, box_in(text), is_empty=text in ("[]", "()"))
-    try:
-        return answer_of(returned, told["form"], height)
-    except FormatError:
-        return None
-
-
-def _place(example: Example, said: str) -> tuple[bool, bool]:
-    """Whether the fault is marked where it was taught, in part and exactly."""
-    program = example.completion.partition("\n")[2].replace(OPEN, "").replace("<<<BUG/>>>", "")
-    taught, found = marks_in(example.completion, program).spans, marks_in(said, program).spans
-    if not taught or not found:
-        return False, False
-    overlaps = any(a.start < b.end and b.start < a.end for a in taught for b in found)
-    return overlaps, taught == found
-
-
-def _is_correction(example: Example, said: str) -> bool:
-    signature = example.completion.strip().partition("\n")[0]
-    try:
-        return canonical(program_in(said, signature)) == canonical(example.completion.strip())
-    except FormatError:
-        return False
-
-
-def _share(outcomes: Sequence[bool]) -> Estimate | None:
-    return wilson(sum(outcomes), len(outcomes))
-
-
-# ---- How well critics and refiners do: the quantities of VDebugger's Tables 3 to 6, by round, with 95 % intervals.
-
-
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One program of a question. score: of its answer, 0 to 1. accepted: by the critic; None where none judged it."""
+    """One program of a question. score: of its answer, 0 to 1. accepted: by the critic; None without a verdict."""
 
     score: float
     accepted: bool | None = None
@@ -161,7 +40,7 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Debugged:
-    """The programs of one question, the first one first; never empty."""
+    """The programs of one question, in order; never empty."""
 
     id: str
     rounds: tuple[Round, ...]
@@ -169,11 +48,11 @@ class Debugged:
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """What a column of the table holds.
+    """One column of the table.
 
-    critic: share of first programs that were judged as they are. of_right, of_wrong: the same of those that are right
-    and wrong. refiner: share of first programs, wrong and refused, whose first refinement is right. harm: share of
-    first programs, right but refused, whose last one is wrong. task: the mean score after 0, 1, … rounds.
+    critic: share of first programs judged correctly; of_right, of_wrong: the same among correct and wrong programs.
+    refiner: share of wrong, rejected first programs whose first refinement is correct. harm: share of correct, rejected
+    first programs whose last program is wrong. task: mean score after 0, 1, … rounds.
     """
 
     critic: Estimate | None
@@ -184,12 +63,63 @@ class Measures:
     task: tuple[Estimate | None, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class ExampleMeasures:
+    """How a trained model does on examples. verdicts: as in the example. places: error marks that overlap with those
+    of the example; exact: equal to them. corrections: equal to the example's, though other programs may be correct too.
+    """
+
+    verdicts: Estimate | None
+    places: Estimate | None
+    exact: Estimate | None
+    corrections: Estimate | None
+
+
+def read_debugged(folder: Path) -> tuple[tuple[Debugged, ...], int]:
+    """The questions of an experiment with the strategy vdebugger, and the maximum number of rounds.
+
+    Unscored samples are omitted. Answers are read from the recorded result of each program, so that every round has a
+    score; a list is scored as its text. Raises ConfigError.
+    """
+    with Store(folder) as store:
+        strategy, options = store.configuration.get("strategy"), store.configuration.get("options", {})
+        if strategy != "vdebugger":
+            raise ConfigError(
+                f"{folder}: contains an experiment with {strategy!r}; --strategy vdebugger is required"
+            )
+        grading = find_grading(store.default_metric)
+        samples = {sample.id: sample for sample in store.samples()}
+        found = tuple(_read_all(store, samples, grading))
+    if not found:
+        raise ConfigError(f"{folder}: no program was scored; resume the experiment with `bench run`")
+    return found, int(options.get("rounds", 0)) if options.get("mode") != "none" else 0
+
+
+def read_rounds(
+    events: Sequence[Event], sample: Sample, grading: Grading, record: Record
+) -> tuple[Round, ...]:
+    """Every program of a run with its score and the verdict on it; empty if one cannot be scored."""
+    began = next((event for event in events if isinstance(event, RunStarted)), None)
+    height = began.question.images[0].height if began and began.question.images else 0
+    notes = [event for event in events if isinstance(event, Note)]
+    accepted = {
+        note.data["round"] - 1: bool(note.data["accepted"]) for note in notes if note.label == "verdict"
+    }
+    rounds: list[Round] = []
+    for number, data in enumerate(note.data for note in notes if note.label == "program"):
+        score = grading.score(_as_record(record, data, height), sample).value
+        if score is None:
+            return ()
+        rounds.append(Round(score, accepted.get(number)))
+    return tuple(rounds)
+
+
 def measure(questions: Sequence[Debugged], rounds: int) -> Measures:
-    """The measures over questions that were debugged for at most so many rounds."""
+    """The measures of questions that were debugged for at most `rounds` rounds."""
     first = [question.rounds[0] for question in questions if question.rounds[0].accepted is not None]
-    refused = [question for question in questions if question.rounds[0].accepted is False]
-    wrong = [question for question in refused if not question.rounds[0].is_right]
-    right = [question for question in refused if question.rounds[0].is_right]
+    rejected = [question for question in questions if question.rounds[0].accepted is False]
+    wrong = [question for question in rejected if not question.rounds[0].is_right]
+    right = [question for question in rejected if question.rounds[0].is_right]
     return Measures(
         _share([program.accepted == program.is_right for program in first]),
         _share([bool(program.accepted) for program in first if program.is_right]),
@@ -203,32 +133,54 @@ def measure(questions: Sequence[Debugged], rounds: int) -> Measures:
 
 
 def score_after(question: Debugged, rounds: int) -> float:
-    """The score of the program that stands after so many rounds."""
+    """The score of the current program after so many rounds."""
     return question.rounds[min(rounds, len(question.rounds) - 1)].score
 
 
+def measure_examples(examples: Sequence[Example], model: Local, token_budget: TokenBudget) -> ExampleMeasures:
+    """Evaluate a model on held-out examples of a critic or a refiner, recognised by their instruction."""
+    prompts = [encode_prompt(each.prompt, each.inst, model.tokenizer, token_budget) for each in examples]
+    replies = list(zip(examples, prompts, model.generate(prompts, token_budget.answer), strict=True))
+    critic = [each for each in replies if each[0].inst == CRITIC_INST]
+    scores = model.score_verdicts([prompt for _, prompt, _ in critic])
+    verdicts = [
+        (score > 0.5) == (example.completion == RIGHT)
+        for (example, _, _), score in zip(critic, scores, strict=True)
+    ]
+    places = [_compare_marks(example, reply) for example, _, reply in critic if OPEN in example.completion]
+    corrections = [
+        _is_correction(example, reply) for example, _, reply in replies if example.inst != CRITIC_INST
+    ]
+    return ExampleMeasures(
+        _share(verdicts),
+        _share([overlaps for overlaps, _ in places]),
+        _share([exact for _, exact in places]),
+        _share(corrections),
+    )
+
+
 def table(columns: Mapping[str, Measures]) -> str:
-    """The measures in percent, one column for each way of debugging."""
+    """The measures in percent, one column each."""
     rows = {
-        "critic: judged as it is": [each.critic for each in columns.values()],
-        "  of right programs": [each.of_right for each in columns.values()],
+        "critic: judged correctly": [each.critic for each in columns.values()],
+        "  of correct programs": [each.of_right for each in columns.values()],
         "  of wrong programs": [each.of_wrong for each in columns.values()],
-        "refiner: wrong, refused, then right": [each.refiner for each in columns.values()],
-        "right, refused, at last wrong": [each.harm for each in columns.values()],
+        "refiner: wrong, rejected, then correct": [each.refiner for each in columns.values()],
+        "correct, rejected, finally wrong": [each.harm for each in columns.values()],
     }
-    most = max((len(each.task) for each in columns.values()), default=0)
-    for number in range(most):
+    rounds = max((len(each.task) for each in columns.values()), default=0)
+    for number in range(rounds):
         label = f"task score after {number} round{'' if number == 1 else 's'}"
         rows[label] = [each.task[number] if number < len(each.task) else None for each in columns.values()]
     return format_rows(list(columns), rows)
 
 
 def format_rows(heads: Sequence[str], rows: Mapping[str, Sequence[Estimate | None]]) -> str:
-    """A table of estimates, as wide as what stands in it."""
-    cells = {label: [told(value) for value in values] for label, values in rows.items()}
+    """A table of estimates."""
+    cells = {label: [format_estimate(value) for value in values] for label, values in rows.items()}
     left = max(map(len, rows), default=0)
     widths = [
-        max(len(head), *(len(row[place]) for row in cells.values())) for place, head in enumerate(heads)
+        max(len(head), *(len(row[index]) for row in cells.values())) for index, head in enumerate(heads)
     ]
     lines = [
         _line("", heads, left, widths),
@@ -237,11 +189,61 @@ def format_rows(heads: Sequence[str], rows: Mapping[str, Sequence[Estimate | Non
     return "\n".join(lines)
 
 
-def told(value: Estimate | None) -> str:
+def format_estimate(value: Estimate | None) -> str:
     """As `72.1 [67.8, 76.0] of 480`, in percent."""
     if value is None:
         return "–"
     return f"{value.value:.1%} [{value.low:.1%}, {value.high:.1%}] of {value.n}".replace("%", "")
+
+
+def _read_all(store: Store, samples: dict[str, Sample], grading: Grading) -> Iterator[Debugged]:
+    for record in store.records():
+        folder = store.run_folder(record.sample_id, record.repeat)
+        if folder is None:
+            continue
+        events = read_trajectory(folder).events
+        rounds = read_rounds(events, samples[record.sample_id], grading, record)
+        if rounds:
+            yield Debugged(f"{record.sample_id} {record.repeat}", rounds)
+
+
+def _as_record(record: Record, data: dict[str, Any], height: int) -> Record:
+    """The record as if this program had been the last one, without a replacement."""
+    return replace(record, answer=read_answer(data, height), end_reason="answered")
+
+
+def read_answer(data: dict[str, Any], height: int) -> str | None:
+    """The answer in the text of a program's result; None if there is none."""
+    text = str(data["result"])
+    if data["error"] or text == "None":
+        return None
+    returned = Returned("str", text, len(text), text, box_in(text), is_empty=text in ("[]", "()"))
+    try:
+        return answer_of(returned, data["form"], height)
+    except FormatError:
+        return None
+
+
+def _compare_marks(example: Example, reply: str) -> tuple[bool, bool]:
+    """Whether the marks of a reply overlap with those of the example, and whether they are equal."""
+    program = example.completion.partition("\n")[2].replace(OPEN, "").replace("<<<BUG/>>>", "")
+    expected, found = marks_in(example.completion, program).spans, marks_in(reply, program).spans
+    if not expected or not found:
+        return False, False
+    overlaps = any(a.start < b.end and b.start < a.end for a in expected for b in found)
+    return overlaps, expected == found
+
+
+def _is_correction(example: Example, reply: str) -> bool:
+    signature = example.completion.strip().partition("\n")[0]
+    try:
+        return canonical(program_in(reply, signature)) == canonical(example.completion.strip())
+    except FormatError:
+        return False
+
+
+def _share(outcomes: Sequence[bool]) -> Estimate | None:
+    return wilson(sum(outcomes), len(outcomes))
 
 
 def _line(label: str, cells: Sequence[str], left: int, widths: Sequence[int]) -> str:
