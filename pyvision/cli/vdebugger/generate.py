@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
     keep(collection, options.out)
     with attempts(collection) as attempt:
         counts = dataset.generate(collection.samples(), dataset.Pipeline(attempt, options.out, tell))
-    return write(f"{options.out}: {dataset.told(counts)}")
+    return write(f"{options.out}: {dataset.format_counts(counts)}")
 
 
 def _collection(options: argparse.Namespace) -> Collection:

@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
     samples = {sample.id: sample for sample in collection.samples()}
     with attempts(collection) as attempt:
         counts = dataset.inject(samples, refill, dataset.Pipeline(attempt, options.folder, tell), how)
-    return write(f"{options.folder / how.file}: {dataset.told(counts)}")
+    return write(f"{options.folder / how.file}: {dataset.format_counts(counts)}")
 
 
 def _refill(options: argparse.Namespace) -> Infill:
@@ -54,10 +54,10 @@ def _refill(options: argparse.Namespace) -> Infill:
 
         return PromptedInfill(resolve_model(options.model).model, api_and_examples())
     from pyvision.experiments.vdebugger_training.local_model import Local, LocalInfill
-    from pyvision.experiments.vdebugger_training.masking import REFILL_TOKENS
+    from pyvision.experiments.vdebugger_training.masking import INFILL_TOKENS
     from pyvision.experiments.vdebugger_training.packing import TokenBudget
 
     rule = MaskBest(options.threshold, options.times) if options.decoding == "mask_best" else None
-    token_budget = TokenBudget(options.tokens, REFILL_TOKENS, "start")
+    token_budget = TokenBudget(options.tokens, INFILL_TOKENS, "start")
     model = Local(options.local, at_once=options.at_once)
     return LocalInfill(model, api_and_examples(), rule, token_budget, options.seed)
