@@ -1,4 +1,4 @@
-"""Run one target on many inputs: time and memory are measured, and failing inputs are collected."""
+"""Run a target on many mutated inputs, measure time and memory, and collect the failing inputs."""
 
 from __future__ import annotations
 
@@ -14,100 +14,14 @@ from typing import TypeAlias
 from benchmarks.processes import peak_mb, reset_peak, rss_mb
 
 Read: TypeAlias = Callable[[bytes], None]
+Mutation: TypeAlias = Callable[[bytes, bytes, Random], bytes]
 
 _SLOW_S = 0.1
 _GROWTH_MIB = 64
-_WARM = 200  # inputs after which all is imported and allocated that is needed
-_MOST_FAILURES = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A reader of the host. `generate` makes a well-formed input; `open_reader` what may raise on none."""
-
-    name: str
-    generate: Callable[[Random], bytes]
-    open_reader: Callable[[], AbstractContextManager[Read]]
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """An input, and what went wrong with it."""
-
-    data: bytes
-    reason: str
-
-    def keep(self, folder: Path) -> Path:
-        """Write the input into this folder, under a name by its content."""
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / hashlib.sha256(self.data).hexdigest()[:16]
-        path.write_bytes(self.data)
-        return path
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What one run has measured."""
-
-    inputs: int
-    seconds: float
-    slowest_s: float  # of the processor, for one input
-    growth_mib: float
-    failures: tuple[Failure, ...]
-
-    @property
-    def passed(self) -> bool:
-        return not self.failures and self.growth_mib <= _GROWTH_MIB
-
-
-def inputs(target: Target, count: int, seed: int) -> Iterator[bytes]:
-    """Four of five are broken in some way; the same ones for the same seed."""
-    random = Random(seed)
-    for _ in range(count):
-        data = target.generate(random)
-        yield data if random.random() < 0.2 else mutated(data, target.generate(random), random)
-
-
-def fuzz(target: Target, count: int, seed: int) -> Report:
-    """Stops early after many failures."""
-    with target.open_reader() as read:
-        return _measure(read, target, count, seed)
-
-
-def _measure(read: Read, target: Target, count: int, seed: int) -> Report:
-    for data in inputs(target, _WARM, seed + 1):
-        attempt(read, data)
-    reset_peak()
-    before, started = rss_mb(), time.monotonic()
-    done, slowest, failures = 0, 0.0, []
-    for data in inputs(target, count, seed):
-        seconds, failure = attempt(read, data)
-        done, slowest = done + 1, max(slowest, seconds)
-        if failure is not None:
-            failures.append(failure)
-        if len(failures) >= _MOST_FAILURES:
-            break
-    return Report(done, time.monotonic() - started, slowest, peak_mb() - before, tuple(failures))
-
-
-def attempt(read: Read, data: bytes) -> tuple[float, Failure | None]:
-    """The time of the processor that one input took, and how it failed, if it did."""
-    started = time.thread_time()
-    try:
-        read(data)
-    except Exception as error:  # noqa: BLE001 - that any escapes is what is looked for
-        return time.thread_time() - started, Failure(data, f"{type(error).__name__}: {error}"[:200])
-    seconds = time.thread_time() - started
-    return seconds, Failure(data, f"took {seconds * 1000:.0f} ms") if seconds > _SLOW_S else None
-
-
-# ---- Break bytes in the ways that parsers stumble over.
-
-
-Mutation: TypeAlias = Callable[[bytes, bytes, Random], bytes]
-
-_MOST = 6  # mutations of one input
-_LARGEST = 300_000
+_WARM_UP = 200  # inputs before the measurement, for imports and allocations
+_MAX_FAILURES = 20
+_MAX_MUTATIONS = 6  # of one input
+_MAX_BYTES = 300_000
 _EDGES = (
     b"\0",
     b"\xff",
@@ -120,10 +34,90 @@ _EDGES = (
 )
 
 
-def mutated(data: bytes, other: bytes, random: Random) -> bytes:
-    """`data` with some mutations, one of which may take a piece of `other`."""
-    for _ in range(random.randint(1, _MOST)):
-        data = random.choice(_MUTATIONS)(data, other, random)[:_LARGEST]
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A host-side parser. generate: makes a well-formed input. open_reader: opens the parser; it must never raise."""
+
+    name: str
+    generate: Callable[[Random], bytes]
+    open_reader: Callable[[], AbstractContextManager[Read]]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A failing input and the reason."""
+
+    data: bytes
+    reason: str
+
+    def save(self, folder: Path) -> Path:
+        """Write the input to the folder, named by its hash."""
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / hashlib.sha256(self.data).hexdigest()[:16]
+        path.write_bytes(self.data)
+        return path
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The results of one run."""
+
+    inputs: int
+    seconds: float
+    slowest_s: float  # CPU time of one input
+    growth_mib: float
+    failures: tuple[Failure, ...]
+
+    @property
+    def passed(self) -> bool:
+        return not self.failures and self.growth_mib <= _GROWTH_MIB
+
+
+def inputs(target: Target, count: int, seed: int) -> Iterator[bytes]:
+    """Reproducible inputs, four of five mutated."""
+    random = Random(seed)
+    for _ in range(count):
+        data = target.generate(random)
+        yield data if random.random() < 0.2 else mutate(data, target.generate(random), random)
+
+
+def fuzz(target: Target, count: int, seed: int) -> Report:
+    """Run the target on `count` inputs; stops early after many failures."""
+    with target.open_reader() as read:
+        return _measure(read, target, count, seed)
+
+
+def _measure(read: Read, target: Target, count: int, seed: int) -> Report:
+    for data in inputs(target, _WARM_UP, seed + 1):
+        attempt(read, data)
+    reset_peak()
+    before, started = rss_mb(), time.monotonic()
+    done, slowest, failures = 0, 0.0, []
+    for data in inputs(target, count, seed):
+        seconds, failure = attempt(read, data)
+        done, slowest = done + 1, max(slowest, seconds)
+        if failure is not None:
+            failures.append(failure)
+        if len(failures) >= _MAX_FAILURES:
+            break
+    return Report(done, time.monotonic() - started, slowest, peak_mb() - before, tuple(failures))
+
+
+def attempt(read: Read, data: bytes) -> tuple[float, Failure | None]:
+    """The CPU time of one input, and its failure, if any."""
+    started = time.thread_time()
+    try:
+        read(data)
+    except Exception as error:  # noqa: BLE001 - any exception is a finding
+        return time.thread_time() - started, Failure(data, f"{type(error).__name__}: {error}"[:200])
+    seconds = time.thread_time() - started
+    return seconds, Failure(data, f"took {seconds * 1000:.0f} ms") if seconds > _SLOW_S else None
+
+
+def mutate(data: bytes, other: bytes, random: Random) -> bytes:
+    """`data` with some mutations, which may insert pieces of `other`."""
+    for _ in range(random.randint(1, _MAX_MUTATIONS)):
+        data = random.choice(_MUTATIONS)(data, other, random)[:_MAX_BYTES]
     return data
 
 

@@ -41,7 +41,7 @@ def trivial_cell(setting: Setting) -> list[Measure]:
 
 
 def much_text(setting: Setting) -> list[Measure]:
-    """5 MB on standard output in 5,000 lines; our result holds as much as the policy allows, the plain one all of it."""
+    """5 MB on standard output in 5,000 lines; our result holds what the policy allows, the plain one everything."""
     return [_compare("5 MB of text in 5,000 lines", _TEXT, setting, setting.effort.rounds)]
 
 

@@ -1,4 +1,4 @@
-"""Invented things and the people who recorded them, from a seed: facts, articles, and near-duplicates."""
+"""Invented objects and the people who recorded them: facts, articles, near-duplicates, and images."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from pyvision.bench.synthetic import colours
 from pyvision.bench.synthetic.canvas import Canvas, Point
 from pyvision.types import Picture
 
+SIDE = 160  # pixels of an image in the collection
+GAP = 12  # pixels between the images in a row
 KINDS = ("emblem", "flag", "creature", "building")
 SHAPES = ("disc", "ring", "star", "square", "triangle", "cross")
 INKS = ("red", "blue", "green", "orange", "purple", "brown", "cyan", "magenta")
@@ -54,7 +56,7 @@ _ENDS = (
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody who records things."""
+    """A person who records objects."""
 
     name: str
     town: str
@@ -67,7 +69,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How a thing is drawn: two layers of shapes, inks by name."""
+    """The look of an object: two layers of shapes, inks by name."""
 
     ground: str
     inks: tuple[str, str, str]
@@ -100,29 +102,29 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """All of it."""
+    """The encyclopaedia."""
 
-    things: tuple[Entry, ...]
+    entries: tuple[Entry, ...]
     people: tuple[Person, ...]
 
 
 @cache
 def world(count: int = 240, people: int = 60, seed: int = 0) -> World:
-    """So many things, a fifth of them near-duplicates of the one before; the same for the same numbers."""
+    """A reproducible world of `count` entries, a fifth of them near-duplicates of the one before."""
     chance = random.Random(f"encyclopaedia {seed}")
-    names = _names(chance)
+    names = _Names(chance)
     recorders = tuple(
         Person(f"{next(names)} {next(names)}", next(names), chance.randint(1500, 1899), chance.randint(2, 90))
         for _ in range(people)
     )
-    things: list[Entry] = []
+    entries: list[Entry] = []
     for number in range(count):
-        twin = things[-1] if number % 5 == 4 else None
-        things.append(_twin(twin, recorders, chance) if twin else _thing(next(names), recorders, chance))
-    return World(tuple(things), recorders)
+        twin = entries[-1] if number % 5 == 4 else None
+        entries.append(_twin(twin, recorders, chance) if twin else _entry(next(names), recorders, chance))
+    return World(tuple(entries), recorders)
 
 
-def _thing(name: str, people: tuple[Person, ...], chance: random.Random) -> Entry:
+def _entry(name: str, people: tuple[Person, ...], chance: random.Random) -> Entry:
     ground, *inks = chance.sample(INKS, 4)
     look = Look(
         ground,
@@ -136,18 +138,18 @@ def _thing(name: str, people: tuple[Person, ...], chance: random.Random) -> Entr
     )
 
 
-def _twin(thing: Entry, people: tuple[Person, ...], chance: random.Random) -> Entry:
-    """Nearly the same name and picture, another entry: one ink differs."""
-    look = thing.look
+def _twin(entry: Entry, people: tuple[Person, ...], chance: random.Random) -> Entry:
+    """Another entry with a similar name and image: one ink differs."""
+    look = entry.look
     ink = chance.choice([ink for ink in INKS if ink not in (look.ground, *look.inks)])
     near = Look(look.ground, (look.inks[0], look.inks[1], ink), look.shapes, look.count)
-    fresh = _thing("", people, chance)
-    name = f"{chance.choice(('New', 'Upper', 'Lesser'))} {thing.name}"
-    return Entry(name, thing.kind, fresh.year, fresh.size, fresh.person, near, thing.name)
+    fresh = _entry("", people, chance)
+    name = f"{chance.choice(('New', 'Upper', 'Lesser'))} {entry.name}"
+    return Entry(name, entry.kind, fresh.year, fresh.size, fresh.person, near, entry.name)
 
 
-class _names:  # noqa: N801 - an iterator
-    """Names that do not repeat."""
+class _Names:
+    """An iterator of distinct names."""
 
     def __init__(self, chance: random.Random) -> None:
         self._chance, self._used = chance, set[str]()
@@ -160,38 +162,31 @@ class _names:  # noqa: N801 - an iterator
                 return name
 
 
-# ---- Pictures of invented things: the one in the collection, and the views of it that questions show.
-
-
-SIDE = 160  # pixels of a picture in the collection
-GAP = 12  # pixels between the things of a row
-
-
 @lru_cache(maxsize=512)
-def drawing(thing: Entry) -> Picture:
-    """The thing alone, as the collection holds it."""
+def drawing(entry: Entry) -> Picture:
+    """The image of the entry in the collection."""
     canvas = Canvas(SIDE, SIDE, fine=2)
     middle = SIDE / 2
-    look = thing.look
+    look = entry.look
     canvas.rectangle((6, 6, SIDE - 6, SIDE - 6), fill=colours.INKS[look.ground])
-    if thing.kind == "flag":
+    if entry.kind == "flag":
         canvas.rectangle((6, 60, SIDE - 6, 100), fill=colours.INKS[look.inks[0]])
-    elif thing.kind == "building":
+    elif entry.kind == "building":
         canvas.rectangle((36, 50, SIDE - 36, SIDE - 6), fill=colours.INKS[look.inks[0]])
     else:
-        canvas.disc((middle, middle), 58 if thing.kind == "emblem" else 44, fill=colours.INKS[look.inks[0]])
-    _around(canvas, look)
+        canvas.disc((middle, middle), 58 if entry.kind == "emblem" else 44, fill=colours.INKS[look.inks[0]])
+    _draw_border(canvas, look)
     _shape(canvas, look.shapes[1], (middle, middle), 20, colours.INKS[look.inks[2]])
     return Picture(canvas.png(), "image/png", SIDE, SIDE)
 
 
-def view(thing: Entry, seed: str) -> Picture:
-    """What a question shows of it: cut, scaled, recoloured a little, and noisy."""
+def view(entry: Entry, seed: str) -> Picture:
+    """The image for a question: cropped, scaled, slightly recoloured, and noisy."""
     import numpy as np
     from PIL import Image
 
-    chance = random.Random(f"view {thing.name} {seed}")
-    image = Image.open(io.BytesIO(drawing(thing).data))
+    chance = random.Random(f"view {entry.name} {seed}")
+    image = Image.open(io.BytesIO(drawing(entry).data))
     cut = [chance.randint(0, SIDE // 20) for _ in range(4)]
     side = round(SIDE * chance.uniform(0.6, 1.6))
     part = image.crop((cut[0], cut[1], SIDE - cut[2], SIDE - cut[3])).resize((side, side))
@@ -201,7 +196,7 @@ def view(thing: Entry, seed: str) -> Picture:
 
 
 def row(views: list[Picture]) -> tuple[Picture, list[tuple[int, int, int, int]]]:
-    """Several views side by side on white, and the box of each: left, top, right, bottom in pixels."""
+    """Several views side by side on white, with their boxes: left, top, right, bottom in pixels."""
     from PIL import Image
 
     images = [Image.open(io.BytesIO(view.data)) for view in views]
@@ -215,7 +210,7 @@ def row(views: list[Picture]) -> tuple[Picture, list[tuple[int, int, int, int]]]
     return _encode(page), boxes
 
 
-def _around(canvas: Canvas, look: Look) -> None:
+def _draw_border(canvas: Canvas, look: Look) -> None:
     for number in range(look.count):
         angle = 2 * math.pi * number / look.count
         at = (SIDE / 2 + 52 * math.sin(angle), SIDE / 2 - 52 * math.cos(angle))
@@ -248,7 +243,7 @@ def _encode(image: object) -> Picture:
     from PIL.Image import Image
 
     if not isinstance(image, Image):
-        raise TypeError(f"{type(image).__name__} is no image")
+        raise TypeError(f"{type(image).__name__} is not an image")
     file = io.BytesIO()
     image.save(file, "JPEG", quality=85)
     return Picture(file.getvalue(), "image/jpeg", image.width, image.height)
