@@ -157,7 +157,7 @@ def test_a_folder_of_notes_and_pictures_answers_with_a_citation(tmp_path: Path) 
     """The tools are those that the offline model has, over a real index; the picture that is asked about is a copy."""
     folder = tmp_path / "collection"
     folder.mkdir()
-    detected = next(iter(world(4, 2).things))
+    detected = next(iter(world(4, 2).entries))
     (folder / "plate.png").write_bytes(drawing(detected).data)
     (folder / "plate.txt").write_text("Orlen Bridge\n")
     (folder / "orlen.md").write_text(
