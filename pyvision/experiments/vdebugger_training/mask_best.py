@@ -72,7 +72,7 @@ class MaskBestProcessor:
         forbidden, best = forbidden_tokens(scores, self._done, self._rule)
         self._done = self._done + forbidden.long()
         mask = forbidden.new_zeros(scores.shape).scatter(1, best[:, None], forbidden[:, None])
-        return scores.msetting_fill(mask, float("-inf"))
+        return scores.masked_fill(mask, float("-inf"))
 
 
 class MaskBestRequest:
