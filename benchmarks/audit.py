@@ -1,10 +1,9 @@
-"""Whether an audit finds what is there: a simulated model with planted effects, audited many times over.
+"""Check that audits find known effects: a simulated model with planted effects, audited many times.
 
 python -m benchmarks.audit [--runs N] [--samples N] [--repeats K]
 
-A sample is of one kind, and a kind is solved in some ablations and not in others; then a share of all answers is turned
-around by chance. What an audit should find follows from these numbers alone. The table tells how often the 95 %
-interval holds it: about 95 of 100.
+Each kind of sample is solved in some ablations and not in others; then a share of all answers is flipped at random. The
+true effects follow from these numbers. The table shows how often the 95 % interval contains them: about 95 of 100.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from pyvision.bench.analysis.audit import Audit, audit_table
 from pyvision.bench.samples import Record, Result, Score
 
 ABLATIONS = ("direct", "tools", "not_run", "blank", "swapped", "oracle")
-SLIP = 0.05  # the share of answers that chance turns around
+SLIP = 0.05  # the share of answers that are flipped at random
 
 
 @dataclass(frozen=True, slots=True)
 class SampleKind:
-    """So many of the samples are solved in these ablations, but for slips. figures: whether their cells show any."""
+    """A share of the samples, and the ablations that solve them. figures: whether their cells show any."""
 
     name: str
     share: float
@@ -62,7 +61,7 @@ def simulate(seed: int, samples: int, repeats: int = 1) -> dict[str, list[Result
 
 
 def planted() -> dict[str, float]:
-    """What an audit of endlessly many samples would find, by the key of its findings."""
+    """The true effects, by the key of the finding."""
     return {
         "only_with_tools": _only("tools", "direct"),
         "harmed": _only("direct", "tools"),
@@ -76,7 +75,7 @@ def planted() -> dict[str, float]:
 
 
 def covered(audits: Sequence[Audit], truth: Mapping[str, float]) -> dict[str, int]:
-    """Key of a finding -> in how many audits its interval holds the truth."""
+    """Key of a finding -> in how many audits its interval contains the truth."""
     counts = dict.fromkeys(truth, 0)
     for audit in audits:
         for finding in audit.findings:
@@ -89,10 +88,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.audit", description=(__doc__ or "").split("\n")[0]
     )
-    parser.add_argument("--runs", type=int, default=100, help="audits, each of its own seed (default 100)")
-    parser.add_argument("--samples", type=int, default=300, help="samples of an audit (default 300)")
+    parser.add_argument("--runs", type=int, default=100, help="audits, each with another seed (default 100)")
+    parser.add_argument("--samples", type=int, default=300, help="samples per audit (default 300)")
     parser.add_argument(
-        "--repeats", type=int, default=1, help="answers of a sample in each ablation (default 1)"
+        "--repeats", type=int, default=1, help="answers per sample in each ablation (default 1)"
     )
     options = parser.parse_args(arguments)
     runs = range(options.runs)
@@ -101,7 +100,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def table(audits: Sequence[Audit], truth: Mapping[str, float]) -> str:
-    """A line for each question: planted, the mean found, the mean width of the interval, how many hold it."""
+    """A line for each finding: the true effect, the mean estimate, the mean width of the interval, and its coverage."""
     counts = covered(audits, truth)
     lines = [f"{'question':40}{'planted':>9}{'found':>9}{'width':>9}{'holds it':>12}"]
     for place, finding in enumerate(audits[0].findings):

@@ -1,9 +1,9 @@
-"""Twenty people at the web demo at once: how soon each sees something, and what each costs in memory.
+"""Twenty concurrent users of the web demo: the response times and the memory of each.
 
-Each is a thread that speaks to the demo as its page in a browser does, with a conversation and so a kernel of its own;
-the model is `offline`, so what is measured is the demo. All of them upload a picture and ask at the same moment. Not
-covered: the browser's own work, and gradio's client for Python but for one visit: it makes three TLS contexts for each
-question, a quarter of a second of CPU time, and twenty of them on this machine would be what is measured.
+Each user is a thread that sends the requests of the page in a browser, with a separate conversation and kernel; the
+model is `offline`, so that only the demo is measured. All users upload an image and ask at the same moment. Not
+covered: the work of the browser. Gradio's Python client is used only once: it creates three TLS contexts for
+each question, a quarter of a second of CPU time, which would dominate the result.
 Run: python -m benchmarks.demo_users [--users 20]
 """
 
@@ -34,13 +34,13 @@ _PICTURE = Path(__file__).resolve().parent.parent / "examples" / "circles.png"
 _QUESTION = "How many circles are in the image?"
 _CHOSEN = ("code_loop", "offline", "", 20)
 _API = "/gradio_api"
-_ANSWER = b'class=\\"answer\\"'  # in the JSON of what is shown
+_ANSWER = b'class=\\"answer\\"'  # in the JSON of the page
 _LONG_S = 300.0
 _LOOK_S = 0.005
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class UserTimes:
     """What one person saw, in seconds from sending:
     a place in the queue, their question in the conversation, the answer.
     """
@@ -59,14 +59,14 @@ def main() -> int:
     )
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    with served(options.at_once) as url:
+    with run_demo(options.at_once) as url:
         measured = measure(url, options.users)
-    print(json.dumps(measured) if options.json else told(measured))
+    print(json.dumps(measured) if options.json else format_table(measured))
     return 0 if all(visit["answered"] for visit in measured["visits"]) else 1
 
 
-def told(measured: dict[str, Any]) -> str:
-    """In lines for a reader."""
+def format_table(measured: dict[str, Any]) -> str:
+    """The results as text."""
     alone, crowd = measured["alone"], measured["visits"]
     lines = [
         f"alone: in the queue after {_ms(alone['queue_s'])}, in the conversation after {_ms(alone['talk_s'])}, "
@@ -92,8 +92,8 @@ def _ms(seconds: float) -> str:
 
 
 @contextmanager
-def served(at_once: int) -> Iterator[str]:
-    """A demo in a process of its own; its address."""
+def run_demo(at_once: int) -> Iterator[str]:
+    """The address of a demo in another process."""
     with tempfile.TemporaryDirectory() as folder:
         flags = ("--model", "offline", "--port", "0", "--out", folder, "--at-once", str(at_once))
         command = [sys.executable, "-m", "pyvision", "demo", *flags]
@@ -109,8 +109,8 @@ def served(at_once: int) -> Iterator[str]:
 
 
 def measure(url: str, users: int) -> dict[str, Any]:
-    """Let one person ask, then gradio's client, then all of them."""
-    _visit(url, Barrier(1))  # what is loaded with the first question
+    """Measure one user, then gradio's client, then all users."""
+    _visit(url, Barrier(1))  # loads what the first question needs
     alone = _visit(url, Barrier(1))
     client_s = _first_progress_by_client(url)
     before = pss_mb(descendants())
@@ -127,31 +127,33 @@ def measure(url: str, users: int) -> dict[str, Any]:
     }
 
 
-def _visit(url: str, start: Barrier) -> Visit:
+def _visit(url: str, start: Barrier) -> UserTimes:
     session = uuid4().hex
     with closing(HTTPConnection(urlsplit(url).netloc, timeout=_LONG_S)) as connection:
-        function = _function(connection)  # a page knows it once it is open
+        function = _function(connection)  # known as soon as the page is open
         start.wait()
         began = time.monotonic()
-        said = {"text": _QUESTION, "files": [_uploaded(connection)]}
-        body = {"data": [said, *_CHOSEN], "fn_index": function, "session_hash": session}
+        question = {"text": _QUESTION, "files": [_upload(connection)]}
+        body = {"data": [question, *_CHOSEN], "fn_index": function, "session_hash": session}
         _ask(connection, "POST", f"{_API}/queue/join", json.dumps(body).encode(), "application/json").read()
         seen: dict[str, float] = {}
-        shown = b""
+        last = b""
         for kind, message in _messages(_ask(connection, "GET", f"{_API}/queue/data?session_hash={session}")):
             seen.setdefault(kind, time.monotonic() - began)
-            shown = message
-    return Visit(_ANSWER in shown, seen["estimation"], seen["process_generating"], seen["process_completed"])
+            last = message
+    return UserTimes(
+        _ANSWER in last, seen["estimation"], seen["process_generating"], seen["process_completed"]
+    )
 
 
 def _function(connection: HTTPConnection) -> int:
-    """The number of what the box calls."""
+    """The number of the function behind the input box."""
     page = json.load(_ask(connection, "GET", "/config"))
     return next(int(each["id"]) for each in page["dependencies"] if each["api_name"] == "ask")
 
 
-def _uploaded(connection: HTTPConnection) -> dict[str, Any]:
-    """The picture, as a question names it."""
+def _upload(connection: HTTPConnection) -> dict[str, Any]:
+    """Upload the image; returns its reference for a question."""
     head = f'--END\r\nContent-Disposition: form-data; name="files"; filename="{_PICTURE.name}"\r\n\r\n'
     body = head.encode() + _PICTURE.read_bytes() + b"\r\n--END--\r\n"
     paths = json.load(_ask(connection, "POST", f"{_API}/upload", body, "multipart/form-data; boundary=END"))

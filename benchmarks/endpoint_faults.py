@@ -1,11 +1,11 @@
-"""The main job against an endpoint that fails at random: how every question ends, and what that cost.
+"""Run questions against an endpoint that fails at random: how each ends, and what it costs.
 
 python -m benchmarks.endpoint_faults [--questions 200] [--rate 0.3] [--seed 0] [--at-once 4] [--wire completions]
 
-Each question is a small picture; the model behind the server asks for one cell, which prints a number that only the
-picture holds, and answers with it. Every request fails with the given probability: busy, broken, cut off, reset, or
-a 200 that is none. A question is lost when it ends without an answer and without a reason of its own. The exit
-status is 1 if one is.
+Each question has a small image; the model behind the server runs one cell, which prints a number from the image, and
+answers with it. Every request fails with the given probability: busy, server error, truncated, reset, or an invalid
+response with status 200. A question is lost if it ends without an answer or an end reason. The exit status is 1 if any
+is lost.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""Measure the index of one's own collection: building it, searching it, finding again what was put in.
+"""Measure the index: the time of building and searching, and the recall of known entries.
 
 python -m benchmarks.index [--documents N] [--pictures N] [--queries N]
 
-Documents are 110 words out of 60,000 by Zipf's law, in one file of JSON lines; pictures are drawn: flags, emblems on
-white, clutter, smooth noise. A query of text is some words of one document, in their order and unchanged: it measures
-ranking, not understanding. A second table tells how many of the best 1, 5 and 10 of all passages by bm25 the search
-finds within its bounds, in 50 queries a row; passages of one score stand for each other. A query by picture is a
-picture of the collection, changed. Everything comes from one seed. Times are of the whole search as a tool does it, the
-file opened anew; the time of the processor tells more on a machine that does other things too. What describing the
-picture takes of them is told besides, because it depends on its size. With the default counts it takes some minutes.
+Documents have 110 words out of 60,000 by Zipf's law, in one file of JSON lines; images are drawn: flags, emblems on
+white, clutter, smooth noise. A text query consists of some words of one document, in order and unchanged: it measures
+ranking, not understanding. The second table shows how many of the best 1, 5 and 10 of all passages by bm25 the bounded
+search finds, in 50 queries per row; passages with equal scores are equivalent. An image query is a changed image of the
+collection. All data is reproducible. Times are of a whole search as in a tool, including opening the file; CPU time is
+more reliable on a busy machine. The time to describe the image is also listed separately, since it depends on its size.
+The default counts take some minutes.
 """
 
 from __future__ import annotations
@@ -26,9 +26,8 @@ from pathlib import Path
 from statistics import mean, quantiles
 
 import numpy as np
-from PIL import Image, ImageEnhance, ImageFilter
+from PIL import Image, ImageDraw, ImageEnhance, ImageFilter
 
-from benchmarks.drawn_pictures import drawn
 from pyvision.images.read import decode
 from pyvision.tools.retrieval.building import add
 from pyvision.tools.retrieval.database import reading
@@ -42,7 +41,7 @@ WORDS, WORDS_OF_A_DOCUMENT = 60_000, 110
 RANKS = (1, 5, 10)
 COUNTS = (1, 2, 3, 5, 10)  # words of a query
 COMPARED = 50
-SAME = 1e-5  # words that stand nearly everywhere differ by less
+SAME = 1e-5  # words in nearly every document differ by less
 _ALL = "SELECT rowid, -bm25(words, 2.0, 1.0, 0.0) FROM words WHERE words MATCH ?"
 
 
@@ -73,18 +72,18 @@ def run(folder: Path, documents: int, pictures: int, queries: int) -> None:
 
 @dataclass(slots=True)
 class Row:
-    """What one kind of query came to. ranks: where the right hit stood, from 1; None where it was not among ten."""
+    """The results of one kind of query. ranks: of the right hit, from 1; None if not among ten."""
 
     milliseconds: list[float] = field(default_factory=list)
     processor_ms: list[float] = field(default_factory=list)
     ranks: list[int | None] = field(default_factory=list)
 
-    def told(self, name: str) -> str:
+    def format(self, name: str) -> str:
         parts, processor = quantiles(self.milliseconds, n=20), quantiles(self.processor_ms, n=20)
         times = parts[9], parts[18], max(self.milliseconds), processor[18]
         recall = (sum(rank is not None and rank <= limit for rank in self.ranks) for limit in RANKS)
         shares = "".join(f"{count / len(self.ranks):>8.3f}" for count in recall)
-        return f"  {name:<34}" + "".join(f"{one:>9.1f}" for one in times) + shares
+        return f"  {name:<34}" + "".join(f"{time_ms:>9.1f}" for time_ms in times) + shares
 
 
 def _head(what: str) -> str:
@@ -95,14 +94,14 @@ def _head(what: str) -> str:
 def _documents(count: int) -> Iterator[list[str]]:
     generator = np.random.default_rng(0)
     share = 1 / (np.arange(WORDS) + 2.7)
-    words = [_word(number) for number in range(WORDS)]
+    vocabulary = [_word(number) for number in range(WORDS)]
     for _ in range(count):
         chosen = generator.choice(WORDS, WORDS_OF_A_DOCUMENT, p=share / share.sum())
-        yield [words[number] for number in chosen]
+        yield [vocabulary[number] for number in chosen]
 
 
 def _word(number: int) -> str:
-    """A word of syllables that ends in a vowel, so that it is nobody's plural."""
+    """A word of syllables that ends in a vowel, so that it is not a plural."""
     syllables = []
     for _ in range(4):
         number, rest = divmod(number, 75)
@@ -113,8 +112,8 @@ def _word(number: int) -> str:
 def _write_documents(folder: Path, texts: Sequence[Sequence[str]]) -> Path:
     path = folder / "documents.jsonl"
     with path.open("w", encoding="utf-8") as file:
-        for number, words in enumerate(texts):
-            record = {"title": f"entry {number}", "text": " ".join(words)}
+        for number, text in enumerate(texts):
+            record = {"title": f"entry {number}", "text": " ".join(text)}
             file.write(f"{json.dumps(record)}\n")
     return path
 
@@ -123,7 +122,7 @@ def _write_pictures(folder: Path, count: int) -> Path:
     pictures = folder / "pictures"
     pictures.mkdir()
     for number in range(count):
-        drawn(number).save(pictures / f"{number}.png", compress_level=1)
+        draw_image(number).save(pictures / f"{number}.png", compress_level=1)
     return pictures
 
 
@@ -144,7 +143,7 @@ def _print_texts(index: Index, texts: Sequence[Sequence[str]], queries: int) -> 
         row = Row()
         for number, query in _queries(texts, count, queries):
             _search(row, partial(index.documents, query, 10), f"entry {number}")
-        print(row.told(_words(count)))
+        print(row.format(_count_words(count)))
 
 
 def _print_losses(index: Index, texts: Sequence[Sequence[str]], queries: int) -> None:
@@ -152,21 +151,21 @@ def _print_losses(index: Index, texts: Sequence[Sequence[str]], queries: int) ->
     for count in COUNTS:
         shares = [_shares(index, query) for _, query in _queries(texts, count, min(queries, COMPARED))]
         print(
-            f"  {_words(count):<33}"
+            f"  {_count_words(count):<33}"
             + "".join(f"{mean(column):>8.3f}" for column in zip(*shares, strict=True))
         )
 
 
 def _queries(texts: Sequence[Sequence[str]], count: int, queries: int) -> Iterator[tuple[int, str]]:
-    """The number of a document, and so many of its words in their order."""
+    """The number of a document, and `count` of its words in order."""
     choose = random.Random(count)
     for number in choose.choices(range(len(texts)), k=queries):
-        places = sorted(choose.sample(range(WORDS_OF_A_DOCUMENT), count))
-        yield number, " ".join(texts[number][place] for place in places)
+        positions = sorted(choose.sample(range(WORDS_OF_A_DOCUMENT), count))
+        yield number, " ".join(texts[number][position] for position in positions)
 
 
 def _shares(index: Index, query: str) -> list[float]:
-    """How many of the best passages a search finds, as shares, for each of RANKS."""
+    """The share of the best passages that a search finds, for each of RANKS."""
     match = " OR ".join(f'"{word}"' for word in query_words(query, MAX_QUERY_WORDS))
     with reading(index.path) as database:
         scores: dict[int, float] = dict(database.execute(_ALL, (match,)).fetchall())
@@ -176,38 +175,38 @@ def _shares(index: Index, query: str) -> list[float]:
 
 
 def _share(found: Sequence[float], best: Sequence[float]) -> float:
-    """How many of the found reach the last of the best."""
+    """The share of results that score at least as high as the last of the best."""
     return sum(score > best[-1] - SAME for score in found) / len(best)
 
 
-def _words(count: int) -> str:
+def _count_words(count: int) -> str:
     return f"{count} words" if count > 1 else "1 word"
 
 
 def _print_pictures(index: Index, pictures: int, queries: int) -> None:
-    index.similar(_picture(drawn(0)))  # loads the descriptors
+    index.similar(_picture(draw_image(0)))  # loads the descriptors
     similar, copies = {name: Row() for name in CHANGES}, {name: Row() for name in CHANGES}
     describing, wrong = list[float](), 0
     for name, change in CHANGES.items():
         for number in random.Random(name).choices(range(pictures), k=queries):
-            picture = _picture(change(drawn(number)))
+            picture = _picture(change(draw_image(number)))
             began = time.perf_counter()
             features_of(picture)
             describing.append(1000 * (time.perf_counter() - began))
             _search(similar[name], partial(index.similar, picture, 10), str(number))
             _search(copies[name], partial(index.identical, picture, 10), str(number))
             wrong += any(hit.title != str(number) for hit in index.identical(picture, 10))
-    _print_rows("pictures, by likeness", similar)
-    _print_rows("pictures, copies alone", copies)
+    _print_rows("images, by similarity", similar)
+    _print_rows("images, copies only", copies)
     parts = quantiles(describing, n=20)
-    print(f"\nof that describing the picture: p50 {parts[9]:.1f} ms, p95 {parts[18]:.1f} ms")
-    print(f"queries for copies that found another picture too: {wrong} of {len(CHANGES) * queries}")
+    print(f"\nof which describing the image: p50 {parts[9]:.1f} ms, p95 {parts[18]:.1f} ms")
+    print(f"queries for copies that also found another image: {wrong} of {len(CHANGES) * queries}")
 
 
 def _print_rows(what: str, rows: Mapping[str, Row]) -> None:
     print(_head(what))
     for name, row in rows.items():
-        print(row.told(name))
+        print(row.format(name))
 
 
 def _search(row: Row, search: Callable[[], Sequence[object]], title: str) -> None:
@@ -220,7 +219,7 @@ def _search(row: Row, search: Callable[[], Sequence[object]], title: str) -> Non
 
 
 def _picture(image: Image.Image) -> Picture:
-    return decode(_file(image, "PNG", 0), "drawn")
+    return decode(_file(image, "PNG", 0), "query")
 
 
 def _file(image: Image.Image, kind: str, quality: int) -> bytes:
@@ -229,11 +228,11 @@ def _file(image: Image.Image, kind: str, quality: int) -> bytes:
     return file.getvalue()
 
 
-def _compressed(image: Image.Image, quality: int) -> Image.Image:
+def _compress(image: Image.Image, quality: int) -> Image.Image:
     return Image.open(BytesIO(_file(image, "JPEG", quality))).convert("RGB")
 
 
-def _cropped(image: Image.Image, share: float) -> Image.Image:
+def _crop(image: Image.Image, share: float) -> Image.Image:
     left, top = image.width * (1 - share) / 2, image.height * (1 - share) / 2
     return image.crop((int(left), int(top), int(image.width - left), int(image.height - top)))
 
@@ -244,16 +243,69 @@ def _scale(image: Image.Image, across: float, down: float) -> Image.Image:
 
 CHANGES: Mapping[str, Callable[[Image.Image], Image.Image]] = {
     "none": lambda image: image,
-    "JPEG of quality 30": lambda image: _compressed(image, 30),
+    "JPEG of quality 30": lambda image: _compress(image, 30),
     "half the size": lambda image: _scale(image, 0.5, 0.5),
-    "a quarter, JPEG of quality 60": lambda image: _compressed(_scale(image, 0.25, 0.25), 60),
+    "a quarter, JPEG of quality 60": lambda image: _compress(_scale(image, 0.25, 0.25), 60),
     "twice the size": lambda image: _scale(image, 2, 2),
     "a tenth wider": lambda image: _scale(image, 1.1, 1),
     "brighter by 15 %": lambda image: ImageEnhance.Brightness(image).enhance(1.15),
     "blurred by a pixel": lambda image: image.filter(ImageFilter.GaussianBlur(1)),
-    "the middle 90 %": lambda image: _cropped(image, 0.9),
-    "the middle 70 %": lambda image: _cropped(image, 0.7),
+    "the middle 90 %": lambda image: _crop(image, 0.9),
+    "the middle 70 %": lambda image: _crop(image, 0.7),
 }
+
+
+def draw_image(number: int) -> Image.Image:
+    """The image with this number, 240 to 400 pixels on each side."""
+    choose = random.Random(number)
+    size = choose.choice([(320, 240), (256, 256), (240, 320), (400, 300)])
+    return (_flag, _emblem, _clutter, _noise)[number % 4](choose, size)
+
+
+def _colour(choose: random.Random) -> tuple[int, int, int]:
+    return choose.randrange(256), choose.randrange(256), choose.randrange(256)
+
+
+def _flag(choose: random.Random, size: tuple[int, int]) -> Image.Image:
+    image, (width, height) = Image.new("RGB", size, _colour(choose)), size
+    draw, stripes, is_upright = ImageDraw.Draw(image), choose.choice([2, 3, 4]), choose.random() < 0.5
+    for place in range(stripes):
+        upright = (place * width // stripes, 0, (place + 1) * width // stripes, height)
+        level = (0, place * height // stripes, width, (place + 1) * height // stripes)
+        draw.rectangle(upright if is_upright else level, fill=_colour(choose))
+    if choose.random() < 0.7:
+        draw.ellipse((width * 0.35, height * 0.35, width * 0.65, height * 0.65), fill=_colour(choose))
+    return image
+
+
+def _emblem(choose: random.Random, size: tuple[int, int]) -> Image.Image:
+    image, (width, height) = Image.new("RGB", size, "white"), size
+    draw = ImageDraw.Draw(image)
+    for _ in range(choose.randint(2, 5)):
+        x, y = choose.uniform(0.2, 0.6) * width, choose.uniform(0.2, 0.6) * height
+        side = choose.uniform(0.1, 0.35) * min(size)
+        shape = choose.choice([draw.ellipse, draw.rectangle])
+        shape((x, y, x + side, y + side), fill=_colour(choose), outline="black")
+    return image
+
+
+def _clutter(choose: random.Random, size: tuple[int, int]) -> Image.Image:
+    image, (width, height) = Image.new("RGB", size, _colour(choose)), size
+    draw = ImageDraw.Draw(image)
+    for _ in range(30):
+        x, y = choose.random() * width, choose.random() * height
+        side = choose.uniform(0.03, 0.25) * min(size)
+        third = (x + choose.uniform(-side, side), y + side)
+        draw.polygon([(x, y), (x + side, y + choose.uniform(-side, side)), third], fill=_colour(choose))
+    return image
+
+
+def _noise(choose: random.Random, size: tuple[int, int]) -> Image.Image:
+    generator = np.random.default_rng(choose.randrange(2**32))
+    coarse = Image.fromarray(generator.integers(0, 256, (6, 8, 3), dtype=np.uint8))
+    smooth = np.asarray(coarse.resize(size, Image.Resampling.BICUBIC), dtype=np.float64)
+    grain = generator.normal(0, 8, (size[1], size[0], 1))
+    return Image.fromarray(np.clip(smooth + grain, 0, 255).astype(np.uint8))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""Half of the sessions are hostile: what the others notice of them.
+"""Run half of the sessions with hostile code, and measure the effect on the others.
 
     python -m benchmarks.neighbours [--sessions 20] [--minutes 10] [--seed 0]
 
-The well-behaved sessions count in a variable and crop an image, once a second each; every result is checked. Their
-latency is measured while the other half is idle and while it is hostile, in phases that take turns. The hostile half
-runs the bombs of benchmarks/soak, and loops that keep a processor busy in a cell and after it.
-Exit status 1 when a result was wrong or lost.
+Each well-behaved session increments a variable and crops an image once a second; every result is checked. Their
+latency is measured in alternating phases: the other half is idle, then hostile. The hostile half runs the programs of
+benchmarks/soak, and loops that keep a core busy during a cell and after it.
+The exit status is 1 if a result was wrong or lost.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from contextlib import ExitStack
 from PIL import Image
 
 from benchmarks.sandbox.measure import percentile_95
-from benchmarks.soak.bombs import BOMBS
+from benchmarks.soak.work import HOSTILE_PROGRAMS
 from sandbox import CellResult, Policy, Sandbox, Session
 
 _PHASE_S = 30.0
@@ -37,7 +37,7 @@ _LOOPS = {
     "for _ in range(8):\n"
     "    threading.Thread(target=lambda: [hashlib.sha256(bytes(10**8)) for _ in range(50)], daemon=True).start()",
 }
-_HOSTILE = tuple((BOMBS | _LOOPS).values())
+_HOSTILE = tuple((HOSTILE_PROGRAMS | _LOOPS).values())
 _WORK = """
 count += 1
 part = image_clue_0.crop((100 + count % 50, 100, 400, 300)).resize((600, 400))
@@ -63,34 +63,34 @@ class Neighbour:
         self.work()
 
     def work(self) -> float:
-        """One cell, checked; its latency in milliseconds."""
+        """Run one cell and check its result; returns the latency in milliseconds."""
         self._count += 1
         started = time.perf_counter()
         result = self._session.run(_WORK)
-        taken = (time.perf_counter() - started) * 1000
+        latency = (time.perf_counter() - started) * 1000
         if result.text != f"{self._count} (400, 600, 3)\n":
             self.wrong.append(_describe(result))
-        return taken
+        return latency
 
 
-def measured(neighbours: list[Neighbour], seconds: float, chance: random.Random) -> list[float]:
-    """The latencies of all of them in this time, each at its own pace."""
+def measure(neighbours: list[Neighbour], seconds: float, chance: random.Random) -> list[float]:
+    """The latencies of all sessions during this time."""
     pauses = [chance.uniform(0.8, 1.2) * _PAUSE_S for _ in neighbours]
     end = time.monotonic() + seconds
 
-    def works(neighbour: Neighbour, pause_s: float) -> list[float]:
-        taken = []
+    def run(neighbour: Neighbour, pause_s: float) -> list[float]:
+        latencies = []
         while time.monotonic() < end:
             time.sleep(pause_s)
-            taken.append(neighbour.work())
-        return taken
+            latencies.append(neighbour.work())
+        return latencies
 
     with ThreadPoolExecutor(len(neighbours)) as threads:
-        return [each for taken in threads.map(works, neighbours, pauses) for each in taken]
+        return [each for latencies in threads.map(run, neighbours, pauses) for each in latencies]
 
 
-def besiege(session: Session, over: threading.Event, chance: random.Random) -> None:
-    """Run one hostile cell after the other."""
+def attack(session: Session, over: threading.Event, chance: random.Random) -> None:
+    """Run hostile cells one after another."""
     while not over.is_set():
         session.run(chance.choice(_HOSTILE))
 
@@ -106,7 +106,7 @@ def main() -> int:
     options = parser.parse_args()
     chance, half = random.Random(options.seed), options.sessions // 2
     calm: list[float] = []
-    besieged: list[float] = []
+    under_attack: list[float] = []
     with Sandbox(Policy(cell_timeout_s=_LIMIT_S, interrupt_grace_s=0.5)) as sandbox, ExitStack() as stack:
         image = photo()
         neighbours = [
@@ -115,26 +115,28 @@ def main() -> int:
         ]
         end = time.monotonic() + options.minutes * 60
         while time.monotonic() < end:
-            calm += measured(neighbours, _PHASE_S, chance)
+            calm += measure(neighbours, _PHASE_S, chance)
             over = threading.Event()
             with ExitStack() as hostile, ThreadPoolExecutor(half) as threads:
                 for _ in range(half):
                     session = hostile.enter_context(sandbox.open())
-                    threads.submit(besiege, session, over, random.Random(chance.random()))
+                    threads.submit(attack, session, over, random.Random(chance.random()))
                 try:
-                    besieged += measured(neighbours, _PHASE_S, chance)
+                    under_attack += measure(neighbours, _PHASE_S, chance)
                 finally:
                     over.set()
         wrong = [each for neighbour in neighbours for each in neighbour.wrong]
-    return report(calm, besieged, wrong)
+    return report(calm, under_attack, wrong)
 
 
-def report(calm: list[float], besieged: list[float], wrong: list[str]) -> int:
-    """Print both latencies and their ratio."""
+def report(calm: list[float], under_attack: list[float], wrong: list[str]) -> int:
+    """Print both latencies and their ratio; returns the exit status."""
     print(f"{'latency of a cell, ms':24}{'median':>10}{'95 %':>10}{'cells':>8}")
-    for name, taken in (("others idle", calm), ("others hostile", besieged)):
-        print(f"{name:24}{statistics.median(taken):>10.1f}{percentile_95(taken):>10.1f}{len(taken):>8}")
-    ratio = statistics.median(besieged) / statistics.median(calm)
+    for name, latencies in (("others idle", calm), ("others hostile", under_attack)):
+        print(
+            f"{name:24}{statistics.median(latencies):>10.1f}{percentile_95(latencies):>10.1f}{len(latencies):>8}"
+        )
+    ratio = statistics.median(under_attack) / statistics.median(calm)
     print(f"ratio of the medians: {ratio:.2f}; wrong or lost results: {len(wrong)}")
     for each in wrong[:10]:
         print(f"  {each}")

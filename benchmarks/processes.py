@@ -1,4 +1,4 @@
-"""What Linux says of this process and of those that it started, from /proc: memory, descriptors, threads."""
+"""Memory, descriptors and threads of this process and its descendants, from /proc."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MIB = 2**20
 
 
 def descendants(ancestor: int | None = None) -> frozenset[int]:
-    """The pids of everything that a process, or else this one, has started, and what that has, and so on."""
+    """The pids of all descendants of a process, by default of this one."""
     first = os.getpid() if ancestor is None else ancestor
     parents = {pid: parent for pid in _pids() if (parent := _parent(pid)) is not None}
     found, added = {first}, {first}
@@ -22,21 +22,21 @@ def descendants(ancestor: int | None = None) -> frozenset[int]:
 
 
 def pss_mb(pids: frozenset[int]) -> float:
-    """Their memory in MiB, where what n processes share counts 1/n for each.
+    """Their proportional set size in MiB: memory shared by n processes counts 1/n for each.
 
-    Raises PermissionError where one may not be looked into: a sum without it would flatter.
+    Raises PermissionError if a process cannot be read, since the sum would then be too small.
     """
     return sum(_pss_bytes(pid) for pid in pids) / _MIB
 
 
 def rss_mb() -> float:
-    """The resident memory of this process in MiB, garbage collected first."""
+    """The resident memory of this process in MiB, after garbage collection."""
     gc.collect()
     return _status_kib("VmRSS") / 1024
 
 
 def reset_peak() -> None:
-    """Give free memory back to the system, and let `peak_mb` begin anew."""
+    """Return free memory to the system and reset `peak_mb`."""
     import ctypes
 
     gc.collect()
@@ -45,7 +45,7 @@ def reset_peak() -> None:
 
 
 def peak_mb() -> float:
-    """The most resident memory in MiB that this process had since `reset_peak`."""
+    """The peak resident memory of this process in MiB since `reset_peak`."""
     return _status_kib("VmHWM") / 1024
 
 
@@ -54,7 +54,7 @@ def thread_count() -> int:
 
 
 def descriptor_count() -> int:
-    return len(list(Path("/proc/self/fd").iterdir())) - 1  # without the one that lists them
+    return len(list(Path("/proc/self/fd").iterdir())) - 1  # without that of the listing itself
 
 
 def _pids() -> list[int]:
@@ -65,7 +65,7 @@ def _parent(pid: int) -> int | None:
     try:
         stat = Path(_PROC, str(pid), "stat").read_text(errors="replace")
     except (FileNotFoundError, ProcessLookupError):
-        return None  # it ended meanwhile
+        return None  # it has ended
     return int(stat.rpartition(")")[2].split()[1])
 
 
@@ -73,7 +73,7 @@ def _pss_bytes(pid: int) -> int:
     try:
         lines = Path(_PROC, str(pid), "smaps_rollup").read_text().splitlines()
     except (FileNotFoundError, ProcessLookupError):
-        return 0  # it ended meanwhile, or waits for its parent
+        return 0  # it has ended, or is a zombie
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:")), 0)
 
 

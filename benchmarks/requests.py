@@ -1,12 +1,12 @@
-"""What a request costs and how soon a cell starts: three tables, each against the plain way in the same run.
+"""The cost of a request and the delay until a cell starts: three tables, each with a baseline from the same run.
 
 python -m benchmarks.requests [--figures 30] [--conversations 64] [--repeats 5]
 
-1. Building the request of turn 30 with 30 figures of 12 megapixels: CPU of the asking thread, against a loop that
-   decodes, scales, encodes and base64s every picture for every request (goal: 20 times less).
-2. From the last token a cell needs, as the server sends it, to the start of that cell in the kernel, while the server
-   has two more seconds of text to send (goal: a median under 20 ms), against waiting for the whole reply.
-3. Conversations at once in one process, against one alone: replies per second.
+1. Building the request of turn 30 with 30 figures of 12 megapixels: CPU time of the calling thread, against a loop
+   that decodes, scales and encodes every image for every request (goal: 20 times less).
+2. From the last token of a cell, as the server sends it, to the start of the cell in the kernel, while the server sends
+   text for two more seconds (goal: a median under 20 ms), against waiting for the whole reply.
+3. Replies per second of many conversations in one process, against a single one.
 """
 
 from __future__ import annotations
@@ -15,14 +15,16 @@ import argparse
 import base64
 import io
 import json
+import multiprocessing
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from typing import Any
 
-from benchmarks.serving import Steady, served
 from pyvision.agent.episode import Episode, Limits
 from pyvision.config.model_config import ModelConfig
 from pyvision.images.read import decode
@@ -30,7 +32,7 @@ from pyvision.models.factory import build
 from pyvision.types import Message, Part, Picture, Question, Reply, Sampling, Text
 from sandbox import CellResult, Sandbox
 from tests.servers.capabilities import Capabilities
-from tests.servers.conversation import Request
+from tests.servers.conversation import Request, Said
 from tests.servers.server import ModelServer
 
 _SIDE = (4000, 3000)
@@ -43,22 +45,19 @@ _NEEDED = "I look.\n<code>\n```python\nimport time; print(repr(time.time()))\n``
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.requests")
     parser.add_argument("--figures", type=int, default=30, help="turns, with one figure each (default 30)")
-    parser.add_argument("--conversations", type=int, default=64, help="at once (default 64)")
-    parser.add_argument("--repeats", type=int, default=5, help="medians of so many (default 5)")
+    parser.add_argument("--conversations", type=int, default=64, help="at the same time (default 64)")
+    parser.add_argument("--repeats", type=int, default=5, help="requests for each median (default 5)")
     options = parser.parse_args(arguments)
-    print(building(options.figures, options.repeats), end="\n\n")
-    print(starting(options.repeats), end="\n\n")
-    print(together(options.conversations))
+    print(measure_building(options.figures, options.repeats), end="\n\n")
+    print(measure_start(options.repeats), end="\n\n")
+    print(measure_throughput(options.conversations))
 
 
-# --- 1. the request of a late turn
-
-
-def building(figures: int, repeats: int) -> str:
-    """CPU and bytes of one late request, ours and the plain way."""
-    pictures = [_photo(seed) for seed in range(figures)]
-    messages = _talk(pictures)
-    with served(Steady(["more"])) as base_url:
+def measure_building(figures: int, repeats: int) -> str:
+    """CPU time and bytes of one late request, ours and the baseline."""
+    images = [_photo(seed) for seed in range(figures)]
+    messages = _conversation(images)
+    with run_server(Steady(["more"])) as base_url:
         first, later, sent_bytes = _ask(base_url, messages, repeats)
         plain = [_cpu(lambda: _post_plainly(base_url, messages)) for _ in range(2)]
     ours, theirs = statistics.median(later), min(plain)
@@ -66,48 +65,46 @@ def building(figures: int, repeats: int) -> str:
         [
             f"request of turn {figures} with {figures} figures of 12 megapixels",
             f"{'':28}{'CPU s':>10}{'MB sent':>10}",
-            f"{'first turn that sees them':28}{first:10.3f}{'':>10}",
+            f"{'first turn with the figures':28}{first:10.3f}{'':>10}",
             f"{'every later turn':28}{ours:10.3f}{sent_bytes / 1e6:10.1f}",
-            f"{'encoding anew, each turn':28}{theirs:10.3f}",
+            f"{'encoding again, each turn':28}{theirs:10.3f}",
             f"{theirs / ours:.0f} times less CPU (goal 20)",
         ]
     )
 
 
 def _ask(base_url: str, messages: tuple[Message, ...], repeats: int) -> tuple[float, list[float], int]:
-    """CPU seconds of the first request with these pictures and of the same conversation a turn later; bytes of a
-    request.
-    """
+    """CPU seconds of the first request with these images, and of later ones; the bytes of a request."""
     config = ModelConfig("openai", model="m", base_url=base_url)
     with closing(build(config)) as model, Sandbox() as sandbox:
         episode = Episode(
             Question("?"), {"default": model}, Limits(max_turns=1000), _any(sandbox), lambda event: None
         )
-        episode.ask("solver", messages[:1])  # the client is made
+        episode.ask("solver", messages[:1])  # creates the client
         first = _cpu(lambda: episode.ask("solver", messages))
         later = [_cpu(lambda: episode.ask("solver", messages)) for _ in range(repeats)]
-    return first, later, sum(_sent_bytes(part) for message in messages for part in message.parts)
+    return first, later, sum(_count_sent_bytes(part) for message in messages for part in message.parts)
 
 
-def _sent_bytes(part: Part) -> int:
+def _count_sent_bytes(part: Part) -> int:
     from pyvision.images.fit import fit
 
     return len(part.text) if isinstance(part, Text) else -(-len(fit(part).picture.data) // 3) * 4
 
 
 def _post_plainly(base_url: str, conversation: Sequence[Message]) -> None:
-    """What a loop without memory does: from pixels to JPEG and base64, for every picture, for every request."""
+    """The baseline: from pixels to JPEG and base64, for every image in every request."""
     import openai
 
     messages: list[Any] = [
-        {"role": message.role, "content": [_encode_anew(part) for part in message.parts]}
+        {"role": message.role, "content": [_encode_again(part) for part in message.parts]}
         for message in conversation
     ]
     with openai.OpenAI(base_url=base_url, api_key="none", max_retries=0) as client:
         client.chat.completions.create(model="m", messages=messages)
 
 
-def _encode_anew(part: Part) -> dict[str, Any]:
+def _encode_again(part: Part) -> dict[str, Any]:
     from PIL import Image
 
     if isinstance(part, Text):
@@ -120,10 +117,10 @@ def _encode_anew(part: Part) -> dict[str, Any]:
     return {"type": "image_url", "image_url": {"url": url}}
 
 
-def _talk(pictures: Sequence[Picture]) -> tuple[Message, ...]:
-    """One figure for each turn, as the code loop lays them out."""
+def _conversation(images: Sequence[Picture]) -> tuple[Message, ...]:
+    """One figure per turn, in the format of the code loop."""
     turns: list[Message] = []
-    for number, picture in enumerate(pictures):
+    for number, picture in enumerate(images):
         tag = f"image_clue_{number}"
         turns.append(Message("user", (Text(f"<{tag}>\n"), picture, Text(f"\n</{tag}>\n"))))
         turns.append(Message("assistant", (Text("<code>\nplt.show()\n</code>"),)))
@@ -131,7 +128,7 @@ def _talk(pictures: Sequence[Picture]) -> tuple[Message, ...]:
 
 
 def _photo(seed: int) -> Picture:
-    """Like a photo to an encoder: coarse noise, smoothed, with some fine noise on it."""
+    """As hard to encode as a photo: smoothed coarse noise with some fine noise."""
     import numpy as np
     from PIL import Image
 
@@ -154,11 +151,8 @@ def _cpu(work: Callable[[], object]) -> float:
     return time.thread_time() - began
 
 
-# --- 2. from the last needed token to the cell
-
-
 class _Chatty:
-    """A Brain whose server goes on for a while after the text a cell needs; knows when that was sent."""
+    """A Brain whose server sends more text after the cell, and records when the cell was sent."""
 
     def __init__(self) -> None:
         self.sent_at = 0.0
@@ -168,25 +162,25 @@ class _Chatty:
         self._seen = b""
         return _NEEDED + " and so on" * 40
 
-    def sent(self, piece: bytes) -> None:
-        """Called by the server after each piece; the text of a token stands in its JSON."""
+    def on_sent(self, piece: bytes) -> None:
+        """Called by the server after each piece, which contains the text of a token as JSON."""
         found = json.loads(piece[6:])["choices"] if piece.startswith(b"data: {") else []
-        said = "".join(choice["delta"].get("content") or "" for choice in found)
+        text = "".join(choice["delta"].get("content") or "" for choice in found)
         before = b"</code>" in self._seen
-        self._seen += said.encode()
+        self._seen += text.encode()
         if b"</code>" in self._seen and not before:
             self.sent_at = time.time()
-        elif before and said:
+        elif before and text:
             time.sleep(_AFTER_S / 100)
 
 
-def starting(repeats: int) -> str:
-    """The wait between the end of a cell on the wire and its start in the kernel."""
+def measure_start(repeats: int) -> str:
+    """The delay between sending the last token of a cell and its start in the kernel."""
     streamed = _starts(repeats * 2, stream=True)
     whole = _starts(2, stream=False)
     return "\n".join(
         [
-            f"from the last token that a cell needs to its start in the kernel ({_AFTER_S:g} s of text follow)",
+            f"from the last token of a cell to its start in the kernel ({_AFTER_S:g} s of text follow)",
             f"{'':28}{'median ms':>10}{'worst ms':>10}",
             f"{'stream, cut at </code>':28}{statistics.median(streamed) * 1e3:10.1f}{max(streamed) * 1e3:10.1f}",
             f"{'the whole reply':28}{statistics.median(whole) * 1e3:10.1f}{max(whole) * 1e3:10.1f}",
@@ -201,7 +195,7 @@ def _starts(count: int, *, stream: bool) -> list[float]:
     brain, waits = _Chatty(), []
     deaf = Capabilities(honours_stop=False)
     with (
-        ModelServer(brain, can=deaf, sent=brain.sent) as server,
+        ModelServer(brain, can=deaf, sent=brain.on_sent) as server,
         Sandbox() as sandbox,
         sandbox.open() as session,
     ):
@@ -222,12 +216,9 @@ def _reply(model: Any, *, stream: bool) -> Reply:
     return reply
 
 
-# --- 3. many at once
-
-
-def together(conversations: int) -> str:
-    """Replies per second of one conversation and of many; each reply takes the endpoint a quarter second."""
-    with served(Steady(["more"], _THINK_S)) as base_url:
+def measure_throughput(conversations: int) -> str:
+    """Replies per second of one conversation and of many; each reply takes the endpoint a quarter of a second."""
+    with run_server(Steady(["more"], _THINK_S)) as base_url:
         config = ModelConfig("openai", model="m", base_url=base_url)
         with closing(build(config)) as model:
             _converse(model)
@@ -235,11 +226,11 @@ def together(conversations: int) -> str:
             many = _rate(model, conversations)
     return "\n".join(
         [
-            f"conversations of {_TURNS} turns with a picture each, {_THINK_S:g} s for a reply at the endpoint",
+            f"conversations of {_TURNS} turns with an image each, {_THINK_S:g} s per reply at the endpoint",
             f"{'at once':28}{'replies/s':>10}{'each':>10}",
             f"{1:<28}{alone:10.1f}{alone:10.2f}",
             f"{conversations:<28}{many:10.1f}{many / conversations:10.2f}",
-            f"{many / alone:.0f} times the replies of one; {1 / _THINK_S * conversations:.0f} would be no wait at all",
+            f"{many / alone:.0f} times the replies of one; {1 / _THINK_S * conversations:.0f} would be ideal",
         ]
     )
 
@@ -253,15 +244,15 @@ def _rate(model: Any, conversations: int) -> float:
 
 
 def _converse(model: Any) -> None:
-    shown = _small_picture()
+    image = _small_image()
     messages: tuple[Message, ...] = ()
     for _ in range(_TURNS):
-        messages = (*messages, Message("user", (Text("<interpreter>\n"), shown, Text("\n</interpreter>"))))
+        messages = (*messages, Message("user", (Text("<interpreter>\n"), image, Text("\n</interpreter>"))))
         reply = model.complete(messages, Sampling(stop=("</code>",)))
         messages = (*messages, Message("assistant", (Text(reply.text),)))
 
 
-def _small_picture() -> Picture:
+def _small_image() -> Picture:
     from PIL import Image
 
     file = io.BytesIO()
@@ -270,8 +261,43 @@ def _small_picture() -> Picture:
 
 
 def _any(value: object) -> Any:
-    """A value whose protocol is wider than what its maker promises."""
+    """A value that does not declare the whole protocol."""
     return value
+
+
+@dataclass(frozen=True, slots=True)
+class Steady:
+    """A Brain that waits, then replies with the n-th text to the n-th turn, repeating the last one."""
+
+    texts: Sequence[str]
+    think_s: float = 0.0
+
+    def __call__(self, request: Request) -> str | Said:
+        time.sleep(self.think_s)
+        turn = sum(turn.role == "assistant" for turn in request.turns)
+        return self.texts[min(turn, len(self.texts) - 1)]
+
+
+@contextmanager
+def run_server(brain: Steady) -> Iterator[str]:
+    """The address of a server in another process, so that it does not share the interpreter being measured."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_serve, args=(brain, theirs))
+    process.start()
+    try:
+        yield str(ours.recv())
+    finally:
+        ours.send("end")
+        process.join()
+        ours.close()
+        theirs.close()
+
+
+def _serve(brain: Steady, pipe: Connection) -> None:
+    with ModelServer(brain) as server:
+        pipe.send(server.base_url)
+        pipe.recv()
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
-"""What the benchmark runner costs: time per sample, throughput by workers, memory over ten thousand samples.
+"""The cost of the benchmark runner: time per sample, throughput by workers, memory over ten thousand samples.
 
     python -m benchmarks.runner [overhead|throughput|memory …] [--samples N]
 
 overhead     one sample with one cell through the whole runner (a scripted model, a real kernel, a record on the disk),
-             against the sandbox called directly for the same cell; goal: under 1.3 times. One worker, medians of rounds
-             that alternate.
-throughput   records a second at 1, 4, 16 and 64 workers, with a model that takes 50 ms and with one that takes none.
-memory       resident memory of a process of its own after 1,000 and after all samples (10,000).
+             against a direct call of the sandbox with the same cell; goal: under 1.3 times. One worker, medians of
+             alternating rounds.
+throughput   records per second with 1, 4, 16 and 64 workers, and a model that takes 50 ms or no time.
+memory       resident memory of a separate process after 1,000 and after all samples (10,000).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ MIB = 2**20
 
 
 class Measuring:
-    """A model that runs one cell, where it is asked in a loop, and then answers; it takes `seconds` for each."""
+    """A model that runs one cell, if asked in a loop, and then answers; each reply takes `seconds`."""
 
     name = "measuring"
 
@@ -60,7 +60,7 @@ class Measuring:
 
 
 class Watch:
-    """Says nothing; remembers when each sample was written, and the memory after some of them."""
+    """Records when each sample was written, and the memory after some of them."""
 
     def __init__(self, at: Sequence[int] = ()) -> None:
         self.seconds: list[float] = []
@@ -77,11 +77,11 @@ class Watch:
             self.resident[totals.done] = resident_bytes()
 
     def tell(self, line: str) -> None:
-        """Nobody listens."""
+        """Progress lines are ignored."""
 
 
-def made(count: int) -> Source:
-    """So many samples, drawn when they are read."""
+def make_source(count: int) -> Source:
+    """A source of `count` generated samples."""
 
     def samples() -> Iterator[Sample]:
         photo = png(64, 48, "navy")
@@ -93,7 +93,7 @@ def made(count: int) -> Source:
 
 def plan(folder: Path, count: int, strategy: str, seconds: float, workers: int) -> Plan:
     settings = {"strategy": strategy, "model": Measuring(seconds)}
-    return Plan(made(count), settings, workers=workers, folder=folder)
+    return Plan(make_source(count), settings, workers=workers, folder=folder)
 
 
 @contextmanager

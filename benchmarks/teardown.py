@@ -1,10 +1,10 @@
-"""Kill a host, or what it has started, at random moments, and count what is left of its containers after two seconds.
+"""Kill a host or its helper processes at random moments, and count what is left of its containers after two seconds.
 
     python -m benchmarks.teardown [--kills 200] [--load 4] [--seed 0]
 
-Survivors are found by the mounts that they hold: whatever runs in a container of the host sees its private folder
-in /proc/PID/mountinfo, however it calls itself. Folders and cgroups count as survivors too. The guest of each host
-forks, daemonises, ignores signals and stops itself, and the host opens further sessions all the time.
+Survivors are found by their mounts: every process in a container of the host has its private folder in
+/proc/PID/mountinfo, whatever its name. Folders and cgroups count as survivors too. The guest of each host forks,
+daemonises, ignores signals and stops itself, and the host keeps opening further sessions.
 """
 
 from __future__ import annotations
@@ -74,14 +74,14 @@ def survivors_of(victim: Victim, moment_s: float) -> list[str]:
             finally:
                 host.kill()
         end = time.monotonic() + _LIMIT_S
-        while (left := _left(folder, groups)) and time.monotonic() < end:
+        while (left := _find_survivors(folder, groups)) and time.monotonic() < end:
             time.sleep(0.02)
         return left
 
 
 def _pids(victim: Victim, host: int) -> Iterator[int]:
-    """Of the first process below the host whose command line begins so; for the supervisor, the zygote's parent."""
-    marks = {
+    """The pid of the first matching process below the host; the supervisor is the zygote's parent."""
+    patterns = {
         "zygote": "guest.__main__",
         "supervisor": "guest.__main__",
         "reaper": "reaper",
@@ -90,7 +90,7 @@ def _pids(victim: Victim, host: int) -> Iterator[int]:
     wanted = victim.removesuffix(" and host")
     if wanted == "host":
         return
-    found = [pid for pid in _below(host) if marks[wanted] in _command(pid)]
+    found = [pid for pid in _below(host) if patterns[wanted] in _command(pid)]
     if wanted in ("zygote", "supervisor"):  # the supervisor, its zygote, and the kernels, in this order
         found = found[1:2] if wanted == "zygote" else found[:1]
     yield from found[:1]
@@ -111,8 +111,8 @@ def _command(pid: int) -> str:
     return ""
 
 
-def _left(folder: str, groups: Sequence[str]) -> list[str]:
-    """Processes that see the folder in their mounts, files in it, and those of the cgroups that still exist."""
+def _find_survivors(folder: str, groups: Sequence[str]) -> list[str]:
+    """Processes with the folder in their mounts, files in it, and remaining cgroups."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
@@ -124,7 +124,7 @@ def _left(folder: str, groups: Sequence[str]) -> list[str]:
 
 @contextlib.contextmanager
 def _busy(loops: int) -> Iterator[None]:
-    """So many processes that keep a processor busy."""
+    """Run `loops` processes that keep a core busy."""
     with ExitStack() as stack:
         for _ in range(loops):
             loop = subprocess.Popen([sys.executable, "-c", "while True: pass"])

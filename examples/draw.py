@@ -30,10 +30,10 @@ def main() -> None:
     after.save(HERE / "shapes_changed.png", optimize=True)
     squares().save(HERE / "squares.png", optimize=True)
     landscape().save(HERE / "lake.jpg", quality=86)
-    edited_portrait().save(HERE / "portrait_changed.jpg", quality=92)
+    edit_portrait().save(HERE / "portrait_changed.jpg", quality=92)
 
 
-def edited_portrait() -> Image.Image:
+def edit_portrait() -> Image.Image:
     """The portrait without a star of the flag, the name tag and the button of the coat."""
     image = Image.open(HERE / "portrait.jpg")
     for source, target in (
@@ -54,8 +54,8 @@ def page(width: int, height: int) -> tuple[Image.Image, ImageDraw.ImageDraw]:
     return image, ImageDraw.Draw(image)
 
 
-def reduced(image: Image.Image) -> Image.Image:
-    """The page at its own size."""
+def downscale(image: Image.Image) -> Image.Image:
+    """The page at its final size."""
     return image.resize((image.width // FINE, image.height // FINE), Image.Resampling.BOX)
 
 
@@ -65,7 +65,7 @@ def rings() -> Image.Image:
     for k, ink in enumerate((BLUE, ORANGE, GREY, GREEN, RED, PURPLE, BLUE)):
         x, y, radius = (90 + 75 * k) * FINE, (130 + 60 * (k % 2)) * FINE, 70 * FINE
         pen.ellipse((x - radius, y - radius, x + radius, y + radius), outline=ink, width=3 * FINE)
-    return reduced(image)
+    return downscale(image)
 
 
 def shapes() -> Image.Image:
@@ -80,13 +80,13 @@ def shapes() -> Image.Image:
             [(FINE * (x + dx * side), FINE * (y + dy * side)) for dx, dy in ((0, 0), (1, 0), (0.5, -0.87))],
             GREEN,
         )
-    return reduced(image)
+    return downscale(image)
 
 
 def table() -> Image.Image:
     """A ruled table of six rows and four columns, with words in it."""
     image, pen = page(560, 372)
-    words = (
+    labels = (
         "apple",
         "river",
         "stone",
@@ -108,8 +108,8 @@ def table() -> Image.Image:
         )
     for cell in range(24):
         at = (FINE * (45 + 130 * (cell % 4)), FINE * (36 + 55 * (cell // 4)))
-        pen.text(at, words[cell % len(words)], fill=GREY, font_size=20 * FINE)
-    return reduced(image)
+        pen.text(at, labels[cell % len(labels)], fill=GREY, font_size=20 * FINE)
+    return downscale(image)
 
 
 def squares() -> Image.Image:
@@ -123,7 +123,7 @@ def squares() -> Image.Image:
             fill="black", width=2 * FINE, joint="curve",
         )  # fmt: skip
         x, y, radius = x + 0.06 * radius, y - 0.05 * radius, 0.72 * radius
-    return reduced(image)
+    return downscale(image)
 
 
 def landscape(width: int = 960, height: int = 640) -> Image.Image:

@@ -1,1 +1,1 @@
-"""Random and broken input for the readers of a host, which must survive whatever a guest sends."""
+"""Random and broken input for the host-side parsers, which must handle anything that a guest sends."""

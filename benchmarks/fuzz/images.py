@@ -1,4 +1,4 @@
-"""Targets: image files that a cell shows or passes to the host, and the values of calls to functions of the host."""
+"""Targets: image files that a cell shows or passes to the host, and the arguments of host function calls."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from sandbox.results import Figure
 _POLICY = Policy(figure_pixels=1_000_000)
 _UNLIMITED = 2**62  # bytes that all figures of one cell may inflate to
 _PNG = b"\x89PNG\r\n\x1a\n"
-_CHECKED = 0.5  # of the broken PNG files get new checksums, so that what lies behind that check is read too
+_FIXED_CHECKSUMS = 0.5  # share of mutated PNG files with new checksums, to reach the code behind that check
 _END = b"\0\xff\0"  # between the JSON and each buffer
 _MODES = ("1", "L", "LA", "P", "RGB", "RGBA", "I;16")
 _KEYS = ("a", "", "__bytes__", "__picture__", "__float__", "__int__", "__dict__")
-_WORDS = ("", "nan", "inf", "0x1f", "-0x" + "f" * 300, "z", "\ud800", "😀", "x" * 5_000)
+_STRINGS = ("", "nan", "inf", "0x1f", "-0x" + "f" * 300, "z", "\ud800", "😀", "x" * 5_000)
 
 
 def _image_file(random: Random) -> bytes:
-    """A PNG or JPEG file of a common encoder; its first byte says whether its checksums are made to match."""
-    return bytes((random.random() < _CHECKED,)) + random.choice(_files())
+    """A PNG or JPEG file from a common encoder; its first byte says whether its checksums are corrected."""
+    return bytes((random.random() < _FIXED_CHECKSUMS,)) + random.choice(_files())
 
 
 @cache
@@ -62,19 +62,19 @@ def _save(image: Any, kind: str, **options: Any) -> bytes:
 
 @contextmanager
 def _open_headers() -> Iterator[Read]:
-    """Whatever passes as a PNG file is decoded by Pillow; a JPEG file is opened, since its data may be damaged."""
+    """An accepted PNG file must decode in Pillow; a JPEG file is only opened, since its data may be damaged."""
     reader = FigureReader(_POLICY, _UNLIMITED)
 
     def read(data: bytes) -> None:
         file = _with_checksums(data[1:]) if data[:1] == b"\1" else data[1:]
         measure(file)
         with suppress(InvalidImage):
-            _assert_honest(reader.read(file))
+            _assert_consistent(reader.read(file))
 
     yield read
 
 
-def _assert_honest(figure: Figure) -> None:
+def _assert_consistent(figure: Figure) -> None:
     from PIL import Image
 
     with warnings.catch_warnings(action="error"), Image.open(io.BytesIO(figure.data)) as image:
@@ -94,7 +94,7 @@ def _kinds(data: bytes) -> Iterator[str]:
 
 
 def _with_checksums(data: bytes) -> bytes:
-    """A PNG file whose chunks match their checksums, as far as there are chunks."""
+    """The PNG file with correct checksums, as far as it consists of chunks."""
     found, at = [data[: len(_PNG)]], len(_PNG)
     while at + 12 <= len(data):
         end = at + 8 + int.from_bytes(data[at : at + 4], "big")
@@ -104,18 +104,18 @@ def _with_checksums(data: bytes) -> bytes:
 
 
 def _call(random: Random) -> bytes:
-    """The JSON of a value, and the buffers that it names."""
+    """The JSON of a value, and the buffers it refers to."""
     buffers = [random.choice((b"", b"some bytes", *_files()[:8])) for _ in range(random.randint(0, 3))]
     return _END.join([json.dumps(_value(random, 0)).encode(), *buffers])
 
 
 def _value(random: Random, level: int) -> Any:
-    plain = (None, True, random.randint(-(2**70), 2**70), random.random(), random.choice(_WORDS))
+    plain = (None, True, random.randint(-(2**70), 2**70), random.random(), random.choice(_STRINGS))
     kind = random.choice(("plain", "special", "list", "dict", "pairs") if level < 5 else ("plain", "special"))
     if kind == "plain":
         return random.choice(plain)
     if kind == "special":
-        return {random.choice(_KEYS): random.choice((-1, 0, 1, 2, *_WORDS))}
+        return {random.choice(_KEYS): random.choice((-1, 0, 1, 2, *_STRINGS))}
     inner = [_value(random, level + 1) for _ in range(random.randint(0, 4))]
     if kind == "list":
         return inner
@@ -125,14 +125,14 @@ def _value(random: Random, level: int) -> Any:
 
 @contextmanager
 def _open_values() -> Iterator[Read]:
-    """What is decoded is plain: it can be encoded for the way back."""
+    """A decoded value must be plain: it can be encoded again."""
 
     def read(data: bytes) -> None:
         sent, *buffers = data.split(_END)
         try:
             value = json.loads(sent)
         except (ValueError, RecursionError):
-            return  # refused before it comes to the decoder
+            return  # refused before decoding
         with suppress(NotPlain):
             decoded = Decoder(buffers, FigureReader(_POLICY, _UNLIMITED)).decode(value)
             encode(decoded, [])

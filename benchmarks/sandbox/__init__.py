@@ -1,1 +1,1 @@
-"""The speed and size of the sandbox, beside plain jupyter_client and ipykernel in the same run."""
+"""The speed and the memory of the sandbox, compared with plain Jupyter."""

@@ -2,8 +2,8 @@
 
 python -m benchmarks.sandbox [--quick] [--json] [--sessions 1,16,64,200] [--only WORD]
 
-Goals are printed and not judged: they hold for 2 cores with nothing else to do. `--quick` shows that it works
-and gives rough figures. Not covered: what a cell costs inside its kernel, which both have alike.
+Goals are printed, not enforced: they are for 2 idle cores. `--quick` gives rough results. Not covered: what a cell
+costs inside its kernel, which is the same for both.
 """
 
 from __future__ import annotations
@@ -16,33 +16,43 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.sandbox import cells, crowds, endings, floods, pictures, starts
-from benchmarks.sandbox.measure import Measure
-from benchmarks.sandbox.setting import FULL, QUICK, TRIVIAL, Effort, Setting, checked, make_sandbox
-from benchmarks.sandbox.table import as_json, as_text, machine
+from benchmarks.sandbox import cells, sessions
+from benchmarks.sandbox.measure import (
+    FULL,
+    QUICK,
+    TRIVIAL,
+    Effort,
+    Measure,
+    Setting,
+    check,
+    format_json,
+    format_text,
+    machine,
+    make_sandbox,
+)
 
 ROWS: tuple[Callable[[Setting], list[Measure]], ...] = (
-    starts.first_start,
-    starts.start_and_close,
-    starts.warm_session,
-    starts.rate,
-    endings.killed_host,
+    sessions.first_start,
+    sessions.start_and_close,
+    sessions.warm_session,
+    sessions.rate,
+    sessions.killed_host,
     cells.trivial_cell,
     cells.much_text,
     cells.ten_figures,
     cells.host_call,
     cells.traced_cell,
-    pictures.define,
-    pictures.crop_and_show,
-    floods.flood,
-    floods.floods_at_once,
-    crowds.idle_memory,
-    crowds.curve,
+    cells.define,
+    cells.crop_and_show,
+    cells.flood,
+    cells.floods_at_once,
+    sessions.idle_memory,
+    sessions.curve,
 )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the chosen rows one after another and print what they measured."""
+    """Run the selected rows one after another and print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.sandbox", description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="few rounds and small numbers")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
@@ -52,23 +62,25 @@ def main(arguments: Sequence[str] | None = None) -> None:
     effort = QUICK if options.quick else FULL
     chosen = [row for row in ROWS if options.only in row.__name__]
     if not chosen:
-        parser.error(f"no row has {options.only!r} in its name: {', '.join(row.__name__ for row in ROWS)}")
+        parser.error(
+            f"no row contains {options.only!r}; the rows are {', '.join(row.__name__ for row in ROWS)}"
+        )
     facts = machine()
     measures = measure(chosen, replace(effort, alive=options.sessions or effort.alive))
-    print(as_json(facts, measures) if options.json else as_text(facts, measures))
+    print(format_json(facts, measures) if options.json else format_text(facts, measures))
 
 
 def measure(rows: Sequence[Callable[[Setting], list[Measure]]], effort: Effort) -> list[Measure]:
-    """What the rows say, in one warm sandbox; which row it is at, on standard error."""
+    """Run the rows in one warm sandbox; progress goes to standard error."""
     _allow_descriptors()
     measures: list[Measure] = []
     with (
         tempfile.TemporaryDirectory(prefix="bench-") as folder,
         make_sandbox(spare=0, max_sessions=1024) as sandbox,
     ):
-        setting = Setting(sandbox, effort, pictures.make_picture(Path(folder)))
+        setting = Setting(sandbox, effort, cells.make_image(Path(folder)))
         with sandbox.open() as session:
-            checked(session.run(TRIVIAL))
+            check(session.run(TRIVIAL))
         for row in rows:
             print(f"{row.__name__} …", file=sys.stderr)
             measures += row(setting)
@@ -80,9 +92,9 @@ def _counts(text: str) -> tuple[int, ...]:
 
 
 def _allow_descriptors() -> None:
-    """As many as the system lets us have: 200 sessions need more than the usual 1024."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    """Raise the limit of descriptors: 200 sessions need more than the default of 1024."""
+    _, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard_limit, hard_limit))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""The yardstick: jupyter_client's own manager and client and an ordinary ipykernel, with no isolation.
+"""The baseline: jupyter_client's manager and client with a standard ipykernel, without isolation.
 
-Made as fast as its public interface allows: Unix sockets (`transport="ipc"`); connected as soon as the sockets
-are there, since ZeroMQ tries again only every 100 ms; ready when it has answered `kernel_info` and welcomed the
-subscriber, not after `wait_for_ready`, which listens for 200 ms more; messages read from the channels directly;
-ended at once (`shutdown_kernel(now=True)`), without being asked to finish.
+As fast as the public interface allows: Unix sockets (`transport="ipc"`); connected as soon as the sockets exist, since
+ZeroMQ retries only every 100 ms; ready after the reply to `kernel_info` and the welcome message, not after
+`wait_for_ready`, which listens for another 200 ms; messages read directly from the channels; killed on close
+(`shutdown_kernel(now=True)`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _CELL_S = 600.0
 
 @dataclass(frozen=True, slots=True)
 class PlainResult:
-    """All that a cell printed and drew, as a caller of jupyter_client keeps it."""
+    """All output of a cell, as a caller of jupyter_client would keep it."""
 
     status: str
     text: str
@@ -30,7 +30,7 @@ class PlainResult:
 
 
 class PlainKernel:
-    """Started and ready when made."""
+    """Started and ready after construction."""
 
     def __init__(self) -> None:
         from jupyter_client.manager import KernelManager
@@ -42,7 +42,7 @@ class PlainKernel:
         try:
             self._manager.start_kernel()
             self._connect(time.monotonic() + _START_S)
-        except BaseException:  # also on Ctrl-C: nobody else knows of it yet
+        except BaseException:  # also on Ctrl-C: the caller has no reference yet
             self.close()
             raise
 
@@ -60,7 +60,7 @@ class PlainKernel:
         while not (status and idle):
             ready = {source for source, _ in poller.poll(int(max(0, end - time.monotonic()) * 1000))}
             if not ready:
-                raise TimeoutError(f"the plain kernel said nothing more for a cell within {_CELL_S:g} s")
+                raise TimeoutError(f"no message from the plain kernel within {_CELL_S:g} s")
             if self._client.iopub_channel.socket in ready:
                 message = self._client.iopub_channel.get_msg()
                 if message["parent_header"].get("msg_id") == identity:

@@ -1,1 +1,1 @@
-"""Thousands of sessions of mixed and hostile work, after which the host must be as it was."""
+"""A long run of benign and hostile sessions, after which the host must be unchanged."""

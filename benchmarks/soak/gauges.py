@@ -1,4 +1,4 @@
-"""What must stay flat: read between sessions, when none is alive, and judged at the end."""
+"""The gauges that must stay flat: read between batches, when no session is open, and judged at the end."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from pathlib import Path
 from benchmarks.processes import descendants, descriptor_count, pss_mb, rss_mb, thread_count
 
 _CGROUPS = Path("/sys/fs/cgroup")
-_SETTLE_S = 2.0  # what is left behind after this time counts
-_WARM_UP = 0.2  # of the samples: caches fill, allocators find their size
+_SETTLE_S = 2.0  # whatever is left after this time counts
+_WARM_UP = 0.2  # of the samples: caches fill and allocators grow
 
 
 @dataclass(frozen=True, slots=True)
 class Gauge:
-    """Something that is read after each batch, and by how much it may grow over the whole soak."""
+    """A value that is read after each batch, and how much it may grow over the whole soak."""
 
     name: str
     read: Callable[[], float]
@@ -28,7 +28,7 @@ class Gauge:
 
 @dataclass(frozen=True, slots=True)
 class Flatness:
-    """How one gauge went: by a fitted line over all samples after the warm-up, and last minus first."""
+    """The growth of one gauge: by a line fitted to the samples after the warm-up, and last minus first."""
 
     name: str
     fitted: float
@@ -36,7 +36,7 @@ class Flatness:
     allowed: float
 
     @property
-    def flat(self) -> bool:
+    def is_flat(self) -> bool:
         return max(self.fitted, self.difference) <= self.allowed
 
 
@@ -60,23 +60,23 @@ GAUGES = (
 
 
 def sample() -> tuple[float, ...]:
-    """A value for each gauge, after the time that whatever was ended has to go."""
+    """A value for each gauge, after a pause in which ended processes can disappear."""
     time.sleep(_SETTLE_S)
     return tuple(gauge.read() for gauge in GAUGES)
 
 
 def judge(counts: Sequence[int], samples: Sequence[Sequence[float]]) -> list[Flatness]:
-    """Each gauge after the warm-up; `counts` are the sessions done at each sample."""
+    """The growth of each gauge after the warm-up. counts: the sessions done at each sample."""
     start = min(round(len(samples) * _WARM_UP), max(0, len(samples) - 2))
     counts, samples = counts[start:], samples[start:]
     return [
-        Flatness(gauge.name, _fitted(counts, values), values[-1] - values[0], gauge.allowed)
+        Flatness(gauge.name, _fit_rise(counts, values), values[-1] - values[0], gauge.allowed)
         for gauge, values in zip(GAUGES, zip(*samples, strict=True), strict=True)
     ]
 
 
-def _fitted(counts: Sequence[int], values: Sequence[float]) -> float:
-    """How far the least-squares line rises from the first count to the last."""
+def _fit_rise(counts: Sequence[int], values: Sequence[float]) -> float:
+    """The rise of the least-squares line from the first count to the last."""
     if len(counts) < 2:
         return 0.0
     return statistics.linear_regression(counts, values).slope * (counts[-1] - counts[0])

@@ -1,10 +1,10 @@
-"""Measure the debate on a graph, its ablations and equal-cost controls in a world where every answer is known.
+"""Measure the debate on graphs, its ablations and equal-cost baselines in a simulated world with known answers.
 
 python -m benchmarks.worlds.bdog_world [--count N] [--nlvr FOLDER]
 
-Everything is scripted (`benchmarks.worlds.debates.models` says what is assumed), and what the tables show follows
-from those assumptions. They tell whether the machinery does what it is to do, and on what a gain would hang; not that
-any real model gains. Intervals are Wilson's, 95 %. With the default count it takes some minutes.
+Everything is scripted; `benchmarks.worlds.debates.models` lists the assumptions. The tables follow from them: they
+show whether the implementation works, and what a gain would depend on, not that any real model gains. Intervals are
+Wilson's, 95 %. The default count takes some minutes.
 """
 
 from __future__ import annotations
@@ -16,15 +16,13 @@ from pathlib import Path
 from statistics import fmean
 
 from benchmarks.worlds.debates.models import Abilities
-from benchmarks.worlds.debates.modes import ARMS, Case, cases, play
-from benchmarks.worlds.debates.nlvr import play_samples
-from benchmarks.worlds.debates.printed import misprints
-from benchmarks.worlds.debates.questions import KINDS
+from benchmarks.worlds.debates.modes import MODES, Case, cases, misprints, play, play_samples
+from benchmarks.worlds.debates.scenes import KINDS
 from pyvision.experiments.bdog_analysis.statistics import Share, statistics_of, table
 from pyvision.runs.report.debates import Record, is_right
 from pyvision.strategies.bdog import Bdog
 
-THINGS = 10  # of a scene, unless a table varies them
+SHAPES = 10  # in a scene, unless a table varies them
 COMPARED = ("plain", "graph only", "BDoG", "majority vote")
 
 
@@ -37,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--count", type=int, default=100, help="questions in each cell of a table (default 100)"
     )
     parser.add_argument(
-        "--nlvr", type=Path, metavar="FOLDER", help="NLVR samples to debate too: samples.jsonl, images"
+        "--nlvr", type=Path, metavar="FOLDER", help="also debate these NLVR samples: samples.jsonl and images"
     )
     options = parser.parse_args(arguments)
     print(report(options.count))
@@ -46,28 +44,28 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def report(count: int) -> str:
-    """All tables, over so many questions in each cell."""
-    usual = {name: _played(cases(count, THINGS), arm, Abilities()) for name, arm in ARMS.items()}
+    """All tables, with `count` questions in each cell."""
+    results = {name: _play_all(cases(count, SHAPES), mode, Abilities()) for name, mode in MODES.items()}
     return "\n\n".join(
         [
-            f"{count} questions in each cell, {THINGS} things in a scene unless told otherwise; {Abilities()}",
-            _arms(usual),
-            _kinds(usual, count),
-            _varied("things in the scene", _distractors(count)),
-            _varied(
-                "judgement error (0.5: no better than a coin)",
+            f"{count} questions in each cell, {SHAPES} shapes in a scene unless stated otherwise; {Abilities()}",
+            _modes(results),
+            _kinds(results, count),
+            _vary("shapes in the scene", _distractors(count)),
+            _vary(
+                "judgement error (0.5: random)",
                 _abilities(count, "judgement", (0.1, 0.25, 0.5)),
             ),
-            _varied("share of errors that are the model's own", _abilities(count, "shared", (0.0, 0.4, 0.8))),
+            _vary("share of systematic errors", _abilities(count, "shared", (0.0, 0.4, 0.8))),
             _stopping(count),
-            "what happened inside the debates\n\n"
-            + table(statistics_of([r for rs in usual.values() for r in rs])),
+            "statistics of the debates\n\n"
+            + table(statistics_of([r for rs in results.values() for r in rs])),
             misprints(),
         ]
     )
 
 
-def _played(questions: Sequence[Case], options: Bdog, abilities: Abilities) -> list[Record]:
+def _play_all(questions: Sequence[Case], options: Bdog, abilities: Abilities) -> list[Record]:
     return [play(case, options, abilities) for case in questions]
 
 
@@ -75,26 +73,26 @@ def _share(records: Sequence[Record]) -> Share:
     return Share(sum(is_right(r.answer, r.target or "") for r in records), len(records))
 
 
-def _arms(usual: Mapping[str, Sequence[Record]]) -> str:
-    lines = ["the arms                                                    calls  tokens (characters / 4)"]
-    for name, records in usual.items():
+def _modes(results: Mapping[str, Sequence[Record]]) -> str:
+    lines = ["the modes                                                   calls  tokens (characters / 4)"]
+    for name, records in results.items():
         calls, tokens = fmean(r.calls for r in records), fmean(r.tokens for r in records)
         lines.append(f"  {name:<16} {_share(records)!s:<38} {calls:>6.1f} {tokens:>8.0f}")
     return "\n".join(lines)
 
 
-def _kinds(usual: Mapping[str, Sequence[Record]], count: int) -> str:
-    lines = ["by the kind of question  " + "".join(f"{kind:<26}" for kind in KINDS)]
-    for name, records in usual.items():
-        parts = (_share(records[place :: len(KINDS)]) for place in range(min(len(KINDS), count)))
+def _kinds(results: Mapping[str, Sequence[Record]], count: int) -> str:
+    lines = ["by kind of question      " + "".join(f"{kind:<26}" for kind in KINDS)]
+    for name, records in results.items():
+        parts = (_share(records[index :: len(KINDS)]) for index in range(min(len(KINDS), count)))
         lines.append(f"  {name:<22} " + "".join(f"{_brief(part):<26}" for part in parts))
     return "\n".join(lines)
 
 
-def _varied(what: str, columns: Mapping[str, Mapping[str, Sequence[Record]]]) -> str:
+def _vary(what: str, columns: Mapping[str, Mapping[str, Sequence[Record]]]) -> str:
     lines = [f"{what:<46}" + "".join(f"{column:<26}" for column in columns)]
     for name in COMPARED:
-        parts = (_brief(_share(arms[name])) for arms in columns.values())
+        parts = (_brief(_share(modes[name])) for modes in columns.values())
         lines.append(f"  {name:<44}" + "".join(f"{part:<26}" for part in parts))
     return "\n".join(lines)
 
@@ -102,39 +100,42 @@ def _varied(what: str, columns: Mapping[str, Mapping[str, Sequence[Record]]]) ->
 def _distractors(count: int) -> dict[str, dict[str, list[Record]]]:
     columns = {}
     for crowding in (0.05, 0.0):
-        for things in (6, 14, 22):
+        for shapes in (6, 14, 22):
             abilities = replace(Abilities(), crowding=crowding)
-            label = f"{things}" + ("" if crowding else ", no crowding")
-            columns[label] = {name: _played(cases(count, things), ARMS[name], abilities) for name in COMPARED}
+            label = f"{shapes}" + ("" if crowding else ", no crowding")
+            columns[label] = {
+                name: _play_all(cases(count, shapes), MODES[name], abilities) for name in COMPARED
+            }
     return columns
 
 
 def _abilities(count: int, field: str, values: Sequence[float]) -> dict[str, dict[str, list[Record]]]:
-    questions = cases(count, THINGS)
+    questions = cases(count, SHAPES)
     return {
         f"{value}": {
-            name: _played(questions, ARMS[name], replace(Abilities(), **{field: value})) for name in COMPARED
+            name: _play_all(questions, MODES[name], replace(Abilities(), **{field: value}))
+            for name in COMPARED
         }
         for value in values
     }
 
 
 def _stopping(count: int) -> str:
-    """How often the rule ends a debate of five rounds early, what that saves, and what it costs."""
+    """How often the rule ends a debate of five rounds early, and the effect on calls and accuracy."""
     rules = {
         "never": Bdog(rounds=5, epsilon=None),
         "epsilon 0": Bdog(rounds=5),
         "epsilon 1": Bdog(rounds=5, epsilon=1),
         "epsilon 2": Bdog(rounds=5, epsilon=2),
         "epsilon 4": Bdog(rounds=5, epsilon=4),
-        "epsilon 2, growth not counted": Bdog(rounds=5, epsilon=2, count_added=False),
-        "epsilon 2, the two sides compared": Bdog(rounds=5, epsilon=2, stop_on="intra"),
-        "majority vote of as many calls": Bdog(rounds=5, mode="majority_vote"),
+        "epsilon 2, additions not counted": Bdog(rounds=5, epsilon=2, count_added=False),
+        "epsilon 2, sides compared": Bdog(rounds=5, epsilon=2, stop_on="intra"),
+        "majority vote, as many calls": Bdog(rounds=5, mode="majority_vote"),
     }
-    lines = [f"{'the stopping rule, five rounds at most':<40} fired   rounds  calls   right"]
-    questions = cases(count, THINGS)
+    lines = [f"{'stopping rule, at most five rounds':<40} fired   rounds  calls   right"]
+    questions = cases(count, SHAPES)
     for name, options in rules.items():
-        records = _played(questions, options, Abilities())
+        records = _play_all(questions, options, Abilities())
         fired = sum(r.why_ended == "agreed" for r in records) / len(records)
         rounds = fmean(r.end_round or 0 for r in records)
         calls = fmean(r.calls for r in records)

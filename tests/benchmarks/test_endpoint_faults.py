@@ -31,7 +31,7 @@ def test_a_question_is_lost_without_a_reason_or_an_end(
 def test_the_table_counts_what_happened() -> None:
     results = [Result("answered", right=True, has_events=True, seconds=2.0)] * 3
     results.append(Result("model_error", right=False, has_events=True, seconds=9.0))
-    shown = table(results, requests=10, fallen=3, seconds=30)
-    assert "answered                      3    75.0%" in shown
-    assert "3 answers are right, 0 questions are lost" in shown
-    assert "10 requests, of which 3 failed (30.0%); 2.50 for each question" in shown
+    text = table(results, requests=10, fallen=3, seconds=30)
+    assert "answered                      3    75.0%" in text
+    assert "3 answers are right, 0 questions are lost" in text
+    assert "10 requests, of which 3 failed (30.0%); 2.50 for each question" in text

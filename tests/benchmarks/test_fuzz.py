@@ -1,4 +1,4 @@
-"""The fuzzer, and every input that ever failed in it."""
+"""The fuzzer, and every input that has failed before."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from benchmarks.fuzz.campaign import Failure, Read, Target, attempt, fuzz, input
 
 def fails_on(is_bad: Callable[[bytes], bool]) -> Target:
     @contextmanager
-    def opened() -> Iterator[Read]:
+    def open_reader() -> Iterator[Read]:
         def read(data: bytes) -> None:
             if is_bad(data):
                 raise ValueError("bad")
 
         yield read
 
-    return Target("test", lambda random: random.randbytes(8), opened)
+    return Target("test", lambda random: random.randbytes(8), open_reader)
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_no_input_of_the_corpus_fails_any_more(name: str) -> None:
+def test_no_input_of_the_corpus_fails(name: str) -> None:
     with TARGETS[name].open_reader() as read:
         failures = {path.name: attempt(read, path.read_bytes())[1] for path in (CORPUS / name).glob("*")}
     assert {path: failure.reason for path, failure in failures.items() if failure} == {}
@@ -38,7 +38,7 @@ def test_a_few_new_inputs_do_not_fail(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_an_input_as_it_is_made_does_not_fail(name: str) -> None:
+def test_a_well_formed_input_does_not_fail(name: str) -> None:
     with TARGETS[name].open_reader() as read:
         assert attempt(read, TARGETS[name].generate(Random(0)))[1] is None
 
@@ -58,8 +58,8 @@ def test_a_run_without_failures_has_passed() -> None:
     assert fuzz(fails_on(lambda data: False), 100, seed=0).passed
 
 
-def test_a_failing_input_is_kept(tmp_path: Path) -> None:
-    assert Failure(b"bad", "why").keep(tmp_path / "new").read_bytes() == b"bad"
+def test_a_failing_input_can_be_saved(tmp_path: Path) -> None:
+    assert Failure(b"bad", "why").save(tmp_path / "new").read_bytes() == b"bad"
 
 
 def test_the_command_prints_a_line_for_each_target(

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from benchmarks.requests import building, together
+from benchmarks.requests import measure_building, measure_throughput
 
 
-def test_building_compares_both_ways_in_one_table() -> None:
-    shown = building(figures=1, repeats=1)
-    assert "every later turn" in shown
-    assert "encoding anew, each turn" in shown
-    assert "times less CPU (goal 20)" in shown
+def test_the_building_of_a_request_is_compared_with_a_baseline() -> None:
+    text = measure_building(figures=1, repeats=1)
+    assert "every later turn" in text
+    assert "encoding again, each turn" in text
+    assert "times less CPU (goal 20)" in text
 
 
-def test_conversations_at_once_are_compared_with_one_alone() -> None:
-    assert "2 " in together(2).splitlines()[3]
+def test_concurrent_conversations_are_compared_with_a_single_one() -> None:
+    assert "2 " in measure_throughput(2).splitlines()[3]

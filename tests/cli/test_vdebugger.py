@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from pyvision.cli import main
-from pyvision.experiments.vdebugger_training.json_lines import append, read
-from pyvision.experiments.vdebugger_training.records import Example, Executed, Injected, Program
+from pyvision.experiments.vdebugger_training.records import Example, Executed, Injected, Program, append, read
 
 RIGHT = Program("1", "How many?", "def execute_command(image):\n    return '2'", Executed("2", "TRACE"), 1.0)
 BROKEN = Injected(

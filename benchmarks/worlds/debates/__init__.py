@@ -1,1 +1,1 @@
-"""A world in which debates can be measured: scenes with exact graphs, questions, and scripted players that err."""
+"""A simulated world for debates: scenes with exact graphs, questions, and scripted models that make errors."""

@@ -1,1 +1,1 @@
-"""A small encyclopaedia of things that do not exist, questions about them, and scripted models that look them up."""
+"""A simulated encyclopaedia of invented objects, questions about them, and scripted models that look them up."""

@@ -1,4 +1,4 @@
-"""The encyclopaedia as an index of pyvision's own, and how often a search of it finds the thing that was meant."""
+"""The encyclopaedia as a PyVision index, and how often its searches find the right entry."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.worlds.seeking.drawings import drawing, view
-from benchmarks.worlds.seeking.entries import World
+from benchmarks.worlds.seeking.entries import World, drawing, view
 from pyvision.images.pixels import file_hash
 from pyvision.tools.retrieval.building import add
 from pyvision.tools.retrieval.tools import index_tool
@@ -19,8 +18,8 @@ RECALLED = ("identical_image", "similar_image", "document: its article", "docume
 
 
 @dataclass
-class Remembered:
-    """A Tool that asks another one only once for the same: the arms of a comparison search for the same things."""
+class CachedTool:
+    """A Tool that caches the results of another one: the compared modes make the same searches."""
 
     tool: Tool
     known: dict[object, Observation] = field(default_factory=dict)
@@ -41,39 +40,39 @@ class Remembered:
 
 
 def build(made: World, folder: Path) -> Path:
-    """Write pictures and articles, index them, and give the path of the index."""
-    papers = folder / "papers"
-    papers.mkdir(parents=True)
+    """Write images and articles, index them, and return the path of the index."""
+    documents = folder / "documents"
+    documents.mkdir(parents=True)
     rows: list[dict[str, str]] = []
-    for number, thing in enumerate(made.things):
-        (papers / f"{number}.png").write_bytes(drawing(thing).data)
-        rows.append({"title": thing.title, "text": thing.title, "image": f"{number}.png"})
-        rows.append({"title": thing.name, "text": thing.article()})
+    for number, entry in enumerate(made.entries):
+        (documents / f"{number}.png").write_bytes(drawing(entry).data)
+        rows.append({"title": entry.title, "text": entry.title, "image": f"{number}.png"})
+        rows.append({"title": entry.name, "text": entry.article()})
     rows += [{"title": person.name, "text": person.article()} for person in made.people]
-    (papers / "entries.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (documents / "entries.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     index = folder / "index.sqlite"
-    left_out: list[str] = []
-    add(index, [papers], left_out.append, lambda done, count: None)
-    if left_out:
-        raise RuntimeError(f"the index left out {len(left_out)} files, the first: {left_out[0]}")
+    skipped: list[str] = []
+    add(index, [documents], skipped.append, lambda done, count: None)
+    if skipped:
+        raise RuntimeError(f"the index skipped {len(skipped)} files, the first: {skipped[0]}")
     return index
 
 
 def searches(index: Path) -> Mapping[str, Tool]:
     """The three tools over the index."""
-    return {kind: Remembered(index_tool(kind, str(index))) for kind in KINDS}
+    return {kind: CachedTool(index_tool(kind, str(index))) for kind in KINDS}
 
 
 def recall(
     made: World, tools: Mapping[str, Tool], kind: str, depths: Sequence[int] = (1, 5, 10)
 ) -> list[int]:
-    """For how many things the right entry is among the first hits of one row of RECALLED, for each depth."""
+    """For each depth, for how many entries one row of RECALLED has the right hit among the first results."""
     found = [0] * len(depths)
-    for number, thing in enumerate(made.things):
+    for number, entry in enumerate(made.entries):
         search, _, what = kind.partition(": ")
-        picture = None if what else view(thing, f"recall {number}")
-        titles = _titles(tools[search], thing.name, picture, max(depths))
-        wanted = {*([thing.name] if what else []), *([thing.title] if what != "its article" else [])}
+        picture = None if what else view(entry, f"recall {number}")
+        titles = _titles(tools[search], entry.name, picture, max(depths))
+        wanted = {*([entry.name] if what else []), *([entry.title] if what != "its article" else [])}
         for place, depth in enumerate(depths):
             found[place] += not wanted.isdisjoint(titles[:depth])
     return found
@@ -81,9 +80,9 @@ def recall(
 
 def _titles(tool: Tool, name: str, picture: Picture | None, count: int) -> list[str]:
     text = f"{name} first recorded" if picture is None else ""
-    seen = tool(ToolRequest(text, picture, {"count": count}), _nobody)
-    return [str(hit["title"]) for hit in seen.data["hits"]]
+    observation = tool(ToolRequest(text, picture, {"count": count}), _refuse)
+    return [str(hit["title"]) for hit in observation.data["hits"]]
 
 
-def _nobody(role: str, messages: Sequence[Message]) -> Reply:
+def _refuse(role: str, messages: Sequence[Message]) -> Reply:
     raise AssertionError("a search asks no model")

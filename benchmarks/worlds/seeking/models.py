@@ -1,22 +1,23 @@
-"""Scripted roles and tools that look things up in the encyclopaedia, and err at rates that are set.
+"""Questions about the encyclopaedia, in InfoSeek's three answer types, and scripted roles and tools with error rates.
 
-What is assumed, and so what no result of this world can show: that errors are independent from step to step; that a
-planner who errs takes any step that is offered; that a reasoner reads the wording of the articles and is misled only by
-chance; that a decomposer makes no mistake. Facts of two articles need two searches, the second for a name that
-the first one brought: no fixed row of tools makes it, and so a row fails at those questions by construction.
+Assumptions, which no result of this world can therefore confirm: errors are independent from step to step; a planner
+that errs takes any offered step; a reasoner knows the wording of the articles and is misled only by chance; a
+decomposer makes no mistake. Half of the questions need two articles, and so a second search for a name from the first
+one: a fixed sequence of tools fails at those by construction.
 """
 
 from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
-from benchmarks.worlds.seeking.entries import KINDS, World
-from benchmarks.worlds.seeking.questions import FORMS, Case
+from benchmarks.worlds.seeking.entries import KINDS, Entry, World, row, view
+from pyvision.bench.samples import Sample
 from pyvision.models.streaming import in_one_piece
-from pyvision.types import Ask, Message, Observation, Reply, Sampling, Tool, ToolRequest
+from pyvision.types import Ask, Message, Observation, Picture, Reply, Sampling, Tool, ToolRequest
 
 _SECTION = re.compile(r"<([a-z]+)(?: tool=\"(\w+)\")?>\n(.*?)\n</\1>", re.DOTALL)
 _RETRIEVED = re.compile(r"(high confidence: )?([A-Z][\w ]+), (\w+) \(score=[\d.]+\)")
@@ -34,23 +35,87 @@ _NOTHING = "Verdict: not informative"
 
 
 @dataclass(frozen=True, slots=True)
-class Rates:
-    """Rates of error, each from 0 to 1; recognised and misnamed are of a look by `vqa`, which else tells the kind."""
+class Form:
+    """A kind of question. text: {} is the object. kind: InfoSeek's answer type. articles: how many are needed."""
 
-    planner: float = 0.2  # takes any offered step, or asks what was asked before
-    malformed: float = 0.05  # of every role's replies
-    misread: float = 0.1  # a reasoner overlooks what it was looking for
-    misled: float = 0.1  # a reasoner takes what is about something else
+    text: str
+    kind: str
+    articles: int
+    truth: Callable[[Entry], str | int]
+
+
+FORMS: Mapping[str, Form] = {
+    "recorder": Form("Who first recorded {}?", "String", 1, lambda t: t.person.name),
+    "year": Form("In which year was {} first recorded?", "Time", 1, lambda t: t.year),
+    "size": Form("How many mm does {} measure across?", "Numerical", 1, lambda t: t.size),
+    "town": Form("In which town was the recorder of {} born?", "String", 2, lambda t: t.person.town),
+    "born": Form("In which year was the recorder of {} born?", "Time", 2, lambda t: t.person.born),
+    "books": Form("How many books did the recorder of {} write?", "Numerical", 2, lambda t: t.person.books),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A question with its image. boxes: the true label and box of each object in the image."""
+
+    id: str
+    form: str
+    entry: Entry
+    text: str
+    picture: Picture
+    boxes: tuple[tuple[str, tuple[int, int, int, int]], ...]
+
+    @property
+    def is_crowded(self) -> bool:
+        return len(self.boxes) > 1
+
+    def sample(self) -> Sample:
+        """The case for InfoSeek's metric: numbers count within ten percent."""
+        form = FORMS[self.form]
+        truth = form.truth(self.entry)
+        target = truth if form.kind == "Numerical" else [str(truth)]
+        return Sample(self.id, self.text, (), target, metadata={"question_type": form.kind})
+
+
+@cache
+def cases(made: World, count: int) -> tuple[Case, ...]:
+    """`count` cases, the forms in turn; in every second round the image shows two other objects too."""
+    chance = random.Random(f"cases {len(made.entries)}")
+    return tuple(_case(number, made, chance) for number in range(count))
+
+
+def _case(number: int, made: World, chance: random.Random) -> Case:
+    form = list(FORMS)[number % len(FORMS)]
+    entry = chance.choice(made.entries)
+    text = FORMS[form].text.format(f"this {entry.kind}")
+    crowd = [entry]
+    if number // len(FORMS) % 2:
+        others = [other for other in made.entries if other.kind != entry.kind]
+        crowd += chance.sample(others, 2)
+        chance.shuffle(crowd)
+    picture, boxes = row([view(each, str(number)) for each in crowd])
+    labelled = tuple((each.kind, box) for each, box in zip(crowd, boxes, strict=True))
+    return Case(f"{number}", form, entry, text, picture, labelled)
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """Error rates from 0 to 1. recognised, misnamed: of `vqa`, which otherwise only answers the kind."""
+
+    planner: float = 0.2  # takes any offered step
+    malformed: float = 0.05  # replies of every role
+    misread: float = 0.1  # a reasoner overlooks the answer
+    misled: float = 0.1  # a reasoner takes the answer from another article
     selector: float = 0.15
     detector: float = 0.15  # a wrong label
     recognised: float = 0.15
     misnamed: float = 0.25
     remembered: float = 0.1  # a fact that `llm_qa` knows
-    invented: float = 0.2  # one that it makes up
+    invented: float = 0.2  # a fact that `llm_qa` makes up
 
 
 class RoleModel:
-    """Plays every role of one question through the strategy's own prompts."""
+    """Plays every role for one question, driven by the prompts of the strategy."""
 
     def __init__(self, case: Case, rates: Rates, seed: int = 0) -> None:
         self._case, self._rates, self._seed = case, rates, seed
@@ -61,7 +126,7 @@ class RoleModel:
         return "player"
 
     def complete(self, messages: Sequence[Message], sampling: Sampling) -> Reply:
-        """What the role of the prompt says."""
+        """The reply of the role that the prompt addresses."""
         self._calls += 1
         chance = random.Random(f"{self._seed} {self._case.id} {self._calls}")
         opening = messages[0].text
@@ -77,17 +142,17 @@ class RoleModel:
             case "# Choose an object":
                 return Reply(self._select(sections, chance))
             case "# Judge what a tool found in the picture":
-                return Reply(self._seen(sections, tool, chance))
+                return Reply(self._judge_image(sections, tool, chance))
             case "# Judge what a tool found out":
-                return Reply(self._read(sections, tool, chance))
+                return Reply(self._judge_text(sections, tool, chance))
             case _:
-                return Reply(self._guessed(sections))
+                return Reply(self._guess(sections))
 
     def stream(self, messages: Sequence[Message], sampling: Sampling) -> Iterator[str | Reply]:
         yield from in_one_piece(self.complete(messages, sampling))
 
     def _parts(self) -> str:
-        kind = self._case.thing.kind
+        kind = self._case.entry.kind
         return f"Visual: which {kind} is this?\nKnowledge: {FORMS[self._case.form].text.format('#')}"
 
     def _plan(self, sections: Mapping[str, str], is_visual: bool, chance: random.Random) -> str:  # noqa: FBT001
@@ -96,7 +161,7 @@ class RoleModel:
         if chance.random() < self._rates.planner:
             return f"Action: {chance.choice(offered)}"
         person = None if is_visual else _RECORDED.search(context)
-        wanted = _looks(context) if is_visual else ["web_search", "llm_qa"]
+        wanted = _plan_visual(context) if is_visual else ["web_search", "llm_qa"]
         query = f"\nQuery: {person[2]}" if person else ""
         return f"Action: {next((name for name in wanted if name in offered), offered[0])}{query}"
 
@@ -104,12 +169,12 @@ class RoleModel:
         labels = re.findall(r"Object #(\d+) \[\n\s*(\w+) \(Caption", sections["objects"])
         if not labels or chance.random() < self._rates.selector:
             return f"Object: {chance.choice(labels)[0] if labels else 0}"
-        fitting = [number for number, label in labels if label == self._case.thing.kind]
+        fitting = [number for number, label in labels if label == self._case.entry.kind]
         return f"Object: {(fitting or ['0'])[0]}"
 
-    def _seen(self, sections: Mapping[str, str], tool: str, chance: random.Random) -> str:
-        """Of titles the first one that is of the kind asked for counts; of an object its label."""
-        text, kind = sections["observation"], self._case.thing.kind
+    def _judge_image(self, sections: Mapping[str, str], tool: str, chance: random.Random) -> str:
+        """Accept the first title of the right kind; of an object, its label."""
+        text, kind = sections["observation"], self._case.entry.kind
         if tool == "vqa":
             named = re.search(r"the \w+ ([A-Z][\w ]+)", text)
             return _answerable(named[1]) if named else _NOTHING
@@ -122,17 +187,17 @@ class RoleModel:
         is_meant = tool == "object_select" and f"{kind} (Caption" in text
         return f"Finding: the object is {kind}\nVerdict: informative" if is_meant else _NOTHING
 
-    def _read(self, sections: Mapping[str, str], tool: str, chance: random.Random) -> str:
-        """Of passages the one about the thing, or about the person that the thing's article names."""
+    def _judge_text(self, sections: Mapping[str, str], tool: str, chance: random.Random) -> str:
+        """Accept the passage about the object, or about the person named in its article."""
         if tool == "llm_qa":
-            said = re.search(r"It is (.+)\.", sections["observation"])
-            return _answerable(said[1]) if said and chance.random() >= self._rates.misread else _NOTHING
+            fact = re.search(r"It is (.+)\.", sections["observation"])
+            return _answerable(fact[1]) if fact and chance.random() >= self._rates.misread else _NOTHING
         if chance.random() < self._rates.misread:
             return _NOTHING
         passages = dict(_PASSAGE.findall(sections["observation"]))
         if passages and chance.random() < self._rates.misled:
-            passages = dict.fromkeys((_about(sections["query"]),), chance.choice(list(passages.values())))
-        return self._find(_about(sections["query"]), sections["known"], passages) or _NOTHING
+            passages = dict.fromkeys((_find_name(sections["query"]),), chance.choice(list(passages.values())))
+        return self._find(_find_name(sections["query"]), sections["known"], passages) or _NOTHING
 
     def _find(self, name: str, known: str, passages: Mapping[str, str]) -> str | None:
         form = self._case.form
@@ -146,13 +211,13 @@ class RoleModel:
             return _answerable(fact[1])
         return f"Finding: {name} was {recorded[0]}\nVerdict: informative" if recorded and article else None
 
-    def _guessed(self, sections: Mapping[str, str]) -> str:
-        """From all that was seen: the first title of the kind that has a passage with the fact in it."""
+    def _guess(self, sections: Mapping[str, str]) -> str:
+        """A guess: the first title of the right kind that has a passage with the fact."""
         text = sections.get("observation") or sections.get("seen", "")
         passages = dict(_PASSAGE.findall(text))
-        names = [title for _, title, kind in _RETRIEVED.findall(text) if kind == self._case.thing.kind]
-        asked = [_about(sections["query"])] if "query" in sections else []
-        for name in (*asked, *names, *passages):
+        names = [title for _, title, kind in _RETRIEVED.findall(text) if kind == self._case.entry.kind]
+        known = [_find_name(sections["query"])] if "query" in sections else []
+        for name in (*known, *names, *passages):
             found = self._find(name, sections.get("known", ""), passages)
             if found and "Answer: " in found:
                 return "Answer: " + found.rpartition("Answer: ")[2]
@@ -160,8 +225,8 @@ class RoleModel:
 
 
 @dataclass(frozen=True, slots=True)
-class Scripted:
-    """A tool of one question whose mistakes are drawn by what it is asked."""
+class ScriptedTool:
+    """A tool for one question, with reproducible errors for each request."""
 
     name: str
     case: Case
@@ -177,7 +242,7 @@ class Scripted:
             case "vqa":
                 return _format(self._name(chance))
             case _:
-                return _format(self._recalled(chance))
+                return _format(self._recall(chance))
 
     def _boxes(self, chance: random.Random) -> Observation:
         rows = [
@@ -191,38 +256,38 @@ class Scripted:
         return Observation("boxes", {"boxes": rows})
 
     def _name(self, chance: random.Random) -> str:
-        thing, drawn = self.case.thing, chance.random()
+        entry, drawn = self.case.entry, chance.random()
         if drawn < self.rates.recognised:
-            return f"the {thing.kind} {thing.name}"
+            return f"the {entry.kind} {entry.name}"
         if drawn < self.rates.recognised + self.rates.misnamed:
-            other = chance.choice(self.made.things).name if chance.random() < 0.5 else "Nowhere Such"
-            return f"the {thing.kind} {other}"
-        return f"some {thing.kind}"
+            other = chance.choice(self.made.entries).name if chance.random() < 0.5 else "Nowhere Such"
+            return f"the {entry.kind} {other}"
+        return f"some {entry.kind}"
 
-    def _recalled(self, chance: random.Random) -> str:
+    def _recall(self, chance: random.Random) -> str:
         form, drawn = FORMS[self.case.form], chance.random()
         if drawn < self.rates.remembered:
-            return f"It is {form.truth(self.case.thing)}."
+            return f"It is {form.truth(self.case.entry)}."
         if drawn < self.rates.remembered + self.rates.invented:
-            return f"It is {form.truth(chance.choice(self.made.things))}."
+            return f"It is {form.truth(chance.choice(self.made.entries))}."
         return "I do not know."
 
 
 def scripted_tools(case: Case, made: World, rates: Rates) -> dict[str, Tool]:
-    """Those that are not searches."""
-    return {name: Scripted(name, case, made, rates) for name in ("vqa", "llm_qa", "detect")}
+    """The tools other than the searches."""
+    return {name: ScriptedTool(name, case, made, rates) for name in ("vqa", "llm_qa", "detect")}
 
 
-def _looks(context: str) -> list[str]:
-    """The steps that a planner without errors would take to look: an object where there are several, else the whole."""
+def _plan_visual(context: str) -> list[str]:
+    """The visual steps of a planner without errors: one object if there are several, else the whole image."""
     if "Object #" in context and "Object #1:" not in context:  # one is chosen
         return ["image_search", "vqa"]
-    looks = ["identical_image_search", "object_select", "vqa"]
-    return sorted(looks, key=lambda name: name != "object_select") if "Object #2:" in context else looks
+    steps = ["identical_image_search", "object_select", "vqa"]
+    return sorted(steps, key=lambda name: name != "object_select") if "Object #2:" in context else steps
 
 
-def _about(query: str) -> str:
-    """The name in a knowledge question, or the query as it is."""
+def _find_name(query: str) -> str:
+    """The name in a knowledge question, or the unchanged query."""
     first = query.partition("\n")[0]
     found = re.search(r"(?:recorded|does|was|recorder of) ((?:[A-Z]\w+ ?)+)", first)
     return found[1].strip() if found else first

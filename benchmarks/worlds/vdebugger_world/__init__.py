@@ -1,1 +1,1 @@
-"""A world in which every picture is known exactly, so that the whole of VDebugger can be measured on one machine."""
+"""A simulated world with exactly known scenes, in which all of VDebugger can be measured on one machine."""

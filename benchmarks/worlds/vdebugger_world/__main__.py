@@ -1,14 +1,13 @@
-"""Inject errors, train a critic and a refiner from scratch, and measure them where every answer is known.
+"""Inject errors, train a critic and a refiner from scratch, and measure them in a world with known answers.
 
 python -m benchmarks.worlds.vdebugger_world [--quick] [--out DIR] [--blindness X] [--seed N]
 
-The scenes, questions and right programs come from a grammar; everything after that is the product's own pipeline
-(`pyvision.experiments.vdebugger_training`) with language models of under a million weights, trained here from
-scratch. A coder, taught so little that it errs, writes first programs; a filler refills masks; one model is critic
-and refiner at once, once with feedback and once without. What the tables show holds for models and programs of this
-size; whether VDebugger's directions hold here is said below them, either way. Intervals are Wilson's, 95 %; attempts
-at one program are counted as if they were independent. Needs the extra `train`; the full course took 19 minutes on
-one core.
+The scenes, questions and correct programs come from a grammar; everything else is PyVision's own pipeline
+(`pyvision.experiments.vdebugger_training`) with language models of under a million weights, trained from scratch. A
+coder with little training, so that it makes errors, writes the first programs; a filler fills masks; one model is both
+critic and refiner, once with feedback and once without. The results hold for models and programs of this size; the
+lines below the tables say which results of the paper are reproduced. Intervals are Wilson's, 95 %; attempts at one
+program count as independent. Needs the extra `train`; a full run took 19 minutes on one core.
 """
 
 from __future__ import annotations
@@ -29,14 +28,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.worlds.vdebugger_world", description=(__doc__ or "").splitlines()[0]
     )
-    parser.add_argument("--quick", action="store_true", help="a few minutes; too little to learn much")
+    parser.add_argument("--quick", action="store_true", help="a few minutes, too short to learn much")
     parser.add_argument(
-        "--out", type=Path, metavar="DIR", help="keep programs, lessons and models here, or go on"
+        "--out", type=Path, metavar="DIR", help="keep programs, examples and models here, and resume"
     )
     parser.add_argument(
-        "--blindness", type=float, default=0.0, metavar="X", help="share of things never found"
+        "--blindness", type=float, default=0.0, metavar="X", help="share of shapes that are never found"
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of all that is drawn (default 0)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of all random choices (default 0)")
     options = parser.parse_args(arguments)
     size = replace(QUICK if options.quick else FULL, blindness=options.blindness, seed=options.seed)
     require("torch", "transformers")
@@ -48,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _compute_on_one_core() -> None:
-    """Tensors this small gain nothing from a second thread, and lose much beside anything else that computes."""
+    """Such small tensors gain nothing from a second thread."""
     import torch
 
     torch.set_num_threads(1)

@@ -1,4 +1,4 @@
-"""The whole course of the world: write, inject, pack, train, debug; each step through the product's own pipeline."""
+"""The whole experiment with PyVision's own pipeline: write, inject, pack, train, debug; and its tables."""
 
 from __future__ import annotations
 
@@ -8,19 +8,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.worlds.vdebugger_world.grammar import make_cases
-from benchmarks.worlds.vdebugger_world.interpreter import Interpreter
 from benchmarks.worlds.vdebugger_world.models import (
     Filler,
     Shape,
+    coder_examples,
     drills,
+    filler_examples,
     first_programs,
-    lessons_of_a_coder,
-    lessons_of_a_filler,
     new_model,
 )
-from benchmarks.worlds.vdebugger_world.scenes import Perception
+from benchmarks.worlds.vdebugger_world.scenes import Interpreter, Perception
 from benchmarks.worlds.vdebugger_world.simulation import Attempts, attempt_in, debug
-from benchmarks.worlds.vdebugger_world.tables import Findings, report
+from pyvision.bench.analysis.statistics import Estimate, mcnemar_exact, wilson
 from pyvision.experiments.vdebugger_training.dataset import (
     PROGRAMS,
     InjectionConfig,
@@ -28,16 +27,13 @@ from pyvision.experiments.vdebugger_training.dataset import (
     generate,
     inject,
 )
-from pyvision.experiments.vdebugger_training.encoding import TokenBudget
+from pyvision.experiments.vdebugger_training.evaluation import Debugged, format_rows, measure, table
 from pyvision.experiments.vdebugger_training.fine_tuning import Progress, train
-from pyvision.experiments.vdebugger_training.json_lines import read
 from pyvision.experiments.vdebugger_training.local_model import Local, LocalDebugger
 from pyvision.experiments.vdebugger_training.mask_best import MaskBest
-from pyvision.experiments.vdebugger_training.metrics import Debugged
-from pyvision.experiments.vdebugger_training.packing import Packing, pack
-from pyvision.experiments.vdebugger_training.prompt_templates import case as told_case
+from pyvision.experiments.vdebugger_training.packing import Packing, TokenBudget, format_case, pack
 from pyvision.experiments.vdebugger_training.recipe import Recipe
-from pyvision.experiments.vdebugger_training.records import Decoding, Example, Injected, Program
+from pyvision.experiments.vdebugger_training.records import Decoding, Example, Injected, Program, read
 
 ROUNDS = 3
 Tell = Callable[[str], None]
@@ -45,11 +41,11 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How much of everything.
+    """The size of the experiment.
 
-    drills: lists to copy before all else. coding: questions whose programs teach the coder, in one epoch: few, so that
-    it errs. filling: those that teach the filler. training: those whose programs are broken, `attempts` times by each
-    decoding. testing: questions of each test.
+    drills: lists to copy in the first training. coding: questions to train the coder, for one epoch: few, so that it
+    makes errors. filling: questions to train the filler. training: questions whose programs are broken, `attempts`
+    times with each decoding. testing: questions of each test.
     """
 
     drills: int
@@ -89,40 +85,40 @@ FULL = Size(2000, 1100, 1500, 2000, 3, 300, 3, 6)
 
 
 def run(size: Size, folder: Path, tell: Tell) -> str:
-    """Everything, and its tables; what lies in the folder already is not done again."""
-    interpreter, timed = Interpreter(Perception(size.blindness)), _Timed(tell)
-    coder, filler = _writers(size, folder, interpreter, timed)
+    """Run the experiment, resuming what is in the folder; returns the tables."""
+    interpreter, log = Interpreter(Perception(size.blindness)), _Log(tell)
+    coder, filler = _writers(size, folder, interpreter, log)
     cases = {case.id: case for case in make_cases(f"training {size.seed}", size.training)}
     first = first_programs(coder, list(cases.values()), size.token_budget)
-    shop = Pipeline(attempt_in(cases, interpreter, first), folder / "data")
+    pipeline = Pipeline(attempt_in(cases, interpreter, first), folder / "data")
     samples = {case.id: Attempts.sample(case) for case in cases.values()}
-    written = generate(samples.values(), shop)
-    timed(f"first programs: {dict(written)}")
+    written = generate(samples.values(), pipeline)
+    log(f"first programs: {dict(written)}")
     injected: dict[str, Mapping[str, int]] = {}
     for decoding in _DECODINGS:
-        refill = Filler(filler, size.token_budget, MaskBest() if decoding == "mask_best" else None, size.seed)
+        infill = Filler(filler, size.token_budget, MaskBest() if decoding == "mask_best" else None, size.seed)
         injected[decoding] = inject(
-            samples, refill, shop, InjectionConfig(decoding, size.attempts, 64, size.seed)
+            samples, infill, pipeline, InjectionConfig(decoding, size.attempts, 64, size.seed)
         )
-        timed(f"injected, {decoding}: {dict(injected[decoding])}")
+        log(f"injected, {decoding}: {dict(injected[decoding])}")
     debuggers = {
-        name: _debugger(size, folder, name, timed, feedback=feedback) for name, feedback in _ARMS.items()
+        name: _debugger(size, folder, name, log, feedback=feedback) for name, feedback in _CRITICS.items()
     }
     tests = _tests(size, interpreter, coder, filler, folder)
-    timed("tests written")
-    return report(Findings(written, injected, _played(tests, debuggers, timed), ROUNDS))
+    log("tests written")
+    return report(Findings(written, injected, _debug_all(tests, debuggers, log), ROUNDS))
 
 
 _DECODINGS: tuple[Decoding, ...] = ("greedy", "mask_best")
-_ARMS = {"without feedback": False, "with feedback": True}
+_CRITICS = {"without feedback": False, "with feedback": True}
 NEW_SCENES, NEW_SHAPES = (
     "the coder's own programs, new scenes",
-    "programs of shapes never trained on, half of them broken",
+    "held-out variants of programs, half of them broken",
 )
 
 
-class _Timed:
-    """Says what is done, and when."""
+class _Log:
+    """Reports progress with the time since the start."""
 
     def __init__(self, tell: Tell) -> None:
         self._tell, self._began = tell, time.monotonic()
@@ -131,25 +127,27 @@ class _Timed:
         self._tell(f"[{time.monotonic() - self._began:6.0f} s] {line}")
 
 
-def _writers(size: Size, folder: Path, interpreter: Interpreter, timed: _Timed) -> tuple[Local, Local]:
-    """The coder and the filler: they come of one model from scratch, which has learnt to copy names."""
-    coding = tuple(lessons_of_a_coder(make_cases(f"coding {size.seed}", size.coding), size.seed))
+def _writers(size: Size, folder: Path, interpreter: Interpreter, log: _Log) -> tuple[Local, Local]:
+    """The coder and the filler, both trained from a model that has learned to copy names."""
+    coding = tuple(coder_examples(make_cases(f"coding {size.seed}", size.coding), size.seed))
     cases = make_cases(f"filling {size.seed}", size.filling)
-    filling = tuple(lessons_of_a_filler(cases, size.seed))
+    filling = tuple(filler_examples(cases, size.seed))
     start = folder / "start"
     if not start.exists():
-        ran = (interpreter.run(case.scene, case.program(0), case.form)[0] for case in cases[:300])
-        traces = [told_case(each.task, each.program(0), told) for each, told in zip(cases, ran, strict=False)]
+        executed = (interpreter.run(case.scene, case.program(0), case.form)[0] for case in cases[:300])
+        traces = [
+            format_case(each.task, each.program(0), ran) for each, ran in zip(cases, executed, strict=False)
+        ]
         texts = [each.prompt + each.inst + each.completion for each in (*coding, *filling)]
         new_model(start, [*texts, *traces], size.shape)
-    copies = _trained(tuple(drills(size.drills, size.seed)), start, folder / "copies", size, 1, timed)
-    coder = _trained(coding, copies, folder / "coder", size, 1, timed)
-    filler = _trained(filling, copies, folder / "filler", size, size.filler_epochs, timed)
+    copies = _train(tuple(drills(size.drills, size.seed)), start, folder / "copies", size, 1, log)
+    coder = _train(coding, copies, folder / "coder", size, 1, log)
+    filler = _train(filling, copies, folder / "filler", size, size.filler_epochs, log)
     return Local(coder, at_once=64), Local(filler, at_once=64)
 
 
-def _debugger(size: Size, folder: Path, name: str, timed: _Timed, *, feedback: bool) -> LocalDebugger:
-    """Critic and refiner in one model, which goes on from the filler, taught by the pairs and the mixture."""
+def _debugger(size: Size, folder: Path, name: str, log: _Log, *, feedback: bool) -> LocalDebugger:
+    """Critic and refiner in one model, fine-tuned from the filler with the pairs and the mixture."""
     data = folder / "data"
     injected = [
         each for decoding in _DECODINGS for each in read(data / InjectionConfig(decoding).file, Injected)
@@ -158,17 +156,17 @@ def _debugger(size: Size, folder: Path, name: str, timed: _Timed, *, feedback: b
     packed = pack(tuple(read(data / PROGRAMS, Program)), injected, how)
     examples = (*packed["critic/train-mix"], *packed["refiner/train"])
     out = folder / name.replace(" ", "_")
-    trained = _trained(examples, folder / "filler", out, size, size.debugger_epochs, timed)
+    trained = _train(examples, folder / "filler", out, size, size.debugger_epochs, log)
     model = Local(trained, at_once=64)
     return LocalDebugger(model, model, size.token_budget)
 
 
-def _trained(  # noqa: PLR0913, PLR0917 - each is one thing that a training needs
-    examples: Sequence[Example], start: Path, out: Path, size: Size, epochs: int, timed: _Timed
+def _train(  # noqa: PLR0913, PLR0917 - all are needed for a training
+    examples: Sequence[Example], start: Path, out: Path, size: Size, epochs: int, log: _Log
 ) -> Path:
     def tell(progress: Progress) -> None:
         if progress.step in (1, progress.total) or progress.step % 100 == 0:
-            timed(f"{out.name}: {progress}")
+            log(f"{out.name}: {progress}")
 
     train(examples, str(start), out, size.recipe(epochs), tell)
     return out
@@ -177,21 +175,21 @@ def _trained(  # noqa: PLR0913, PLR0917 - each is one thing that a training need
 def _tests(
     size: Size, interpreter: Interpreter, coder: Local, filler: Local, folder: Path
 ) -> dict[str, _Test]:
-    """First programs about scenes that no training has seen."""
+    """First programs for scenes that no training has used."""
     cases = {case.id: case for case in make_cases(f"testing {size.seed}", size.testing)}
     samples = {case.id: Attempts.sample(case) for case in cases.values()}
     attempt = attempt_in(cases, interpreter, first_programs(coder, list(cases.values()), size.token_budget))
     first = [attempt(sample) for sample in samples.values()]
     shaped = attempt_in(cases, interpreter, {case.id: case.program(-1) for case in cases.values()})
-    shop = Pipeline(shaped, folder / "held_out")
-    generate(samples.values(), shop)
+    pipeline = Pipeline(shaped, folder / "held_out")
+    generate(samples.values(), pipeline)
     how = InjectionConfig("mask_best", 6, 64, size.seed)
-    inject(samples, Filler(filler, size.token_budget, MaskBest(), size.seed), shop, how)
-    return {NEW_SCENES: _Test(first, attempt), NEW_SHAPES: _Test(_mix(shop.folder, how), shaped)}
+    inject(samples, Filler(filler, size.token_budget, MaskBest(), size.seed), pipeline, how)
+    return {NEW_SCENES: _Test(first, attempt), NEW_SHAPES: _Test(_mix(pipeline.folder, how), shaped)}
 
 
 def _mix(folder: Path, how: InjectionConfig) -> list[Program]:
-    """Each held-out program, or the same program broken, in turn; of no question both."""
+    """Held-out programs, alternately correct and broken; never both for one question."""
     broken = {each.of: each for each in read(folder / how.file, Injected) if each.fate == "wrong"}
     programs: list[Program] = []
     for right in read(folder / PROGRAMS, Program):
@@ -210,14 +208,114 @@ class _Test:
     attempt: Attempts
 
 
-def _played(
-    tests: Mapping[str, _Test], debuggers: Mapping[str, LocalDebugger], timed: _Timed
+def _debug_all(
+    tests: Mapping[str, _Test], debuggers: Mapping[str, LocalDebugger], log: _Log
 ) -> dict[str, dict[str, list[Debugged]]]:
-    played: dict[str, dict[str, list[Debugged]]] = {}
+    debugged: dict[str, dict[str, list[Debugged]]] = {}
     for title, test in tests.items():
-        played[title] = {}
+        debugged[title] = {}
         for name, debugger in debuggers.items():
-            feedback = _ARMS[name]
-            played[title][name] = debug(test.programs, test.attempt, debugger, ROUNDS, feedback=feedback)
-            timed(f"debugged {name}: {title}")
-    return played
+            feedback = _CRITICS[name]
+            debugged[title][name] = debug(test.programs, test.attempt, debugger, ROUNDS, feedback=feedback)
+            log(f"debugged {name}: {title}")
+    return debugged
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """The counts: first programs by label, injections by decoding and label, debugging by test and critic."""
+
+    written: Mapping[str, int]
+    injected: Mapping[str, Mapping[str, int]]
+    debugged: Mapping[str, Mapping[str, Sequence[Debugged]]]
+    rounds: int
+
+
+def report(findings: Findings) -> str:
+    """All tables."""
+    parts = ["values are percent [95 % interval] of how many", _injection(findings)]
+    for title, critics in findings.debugged.items():
+        columns = {name: measure(questions, findings.rounds) for name, questions in critics.items()}
+        parts.append(f"{title}\n{table(columns)}\n{_feedback(critics)}")
+    parts.append(_directions(findings))
+    return "\n\n".join(parts)
+
+
+def rate(counts: Mapping[str, int], label: str) -> Estimate | None:
+    """The share of all attempts with this label."""
+    return wilson(counts.get(label, 0), sum(counts.values()))
+
+
+def _injection(findings: Findings) -> str:
+    labels = {
+        "broken: a wrong answer or none": "wrong",
+        "still correct": "right",
+        "refused: unchanged, or changed elsewhere": "refused",
+    }
+    rows = {
+        text: [rate(each, label) for each in findings.injected.values()] for text, label in labels.items()
+    }
+    first = rate(findings.written, "right")
+    head = f"correct first programs of the coder: {format_rows([''], {'': [first]}).strip()}"
+    return f"{head}\nerrors injected, of all attempts\n{format_rows(list(findings.injected), rows)}"
+
+
+def _feedback(critics: Mapping[str, Sequence[Debugged]]) -> str:
+    """The critics compared question by question."""
+    without, feedback = ([_is_judged_right(each) for each in questions] for questions in critics.values())
+    only_without = sum(a and not b for a, b in zip(without, feedback, strict=True))
+    only_with = sum(b and not a for a, b in zip(without, feedback, strict=True))
+    p = mcnemar_exact(only_without, only_with)
+    return (
+        f"judged correctly by one critic only: {only_without} without, {only_with} with feedback; p = {p:.3g}"
+    )
+
+
+def _is_judged_right(question: Debugged) -> bool:
+    return question.rounds[0].accepted == question.rounds[0].is_right
+
+
+def _directions(findings: Findings) -> str:
+    greedy, masked = (rate(findings.injected[name], "wrong") for name in ("greedy", "mask_best"))
+    lines = ["results of the paper, reproduced here?"]
+    if greedy and masked:
+        is_reverse = masked.high < greedy.low
+        holds = (
+            "holds"
+            if masked.low > greedy.high
+            else "does not hold, the reverse does"
+            if is_reverse
+            else "is not shown"
+        )
+        times = (
+            f"{masked.value / greedy.value:.1f} times as often" if greedy.value else "where greedy never does"
+        )
+        lines.append(f"  mask-best injects more errors than greedy: {holds}; {times}")
+    for title, critics in findings.debugged.items():
+        lines.append(f"  feedback helps the critic, {title}: {_verdict(critics)}")
+        for name, questions in critics.items():
+            lines.append(f"  debugging {name} raises the task score, {title}: {_gain(questions)}")
+    return "\n".join(lines)
+
+
+def _verdict(critics: Mapping[str, Sequence[Debugged]]) -> str:
+    without, feedback = ([_is_judged_right(each) for each in questions] for questions in critics.values())
+    gain = sum(feedback) - sum(without)
+    p = mcnemar_exact(
+        sum(a and not b for a, b in zip(without, feedback, strict=True)),
+        sum(b and not a for a, b in zip(without, feedback, strict=True)),
+    )
+    return _describe(gain, len(without), p)
+
+
+def _gain(questions: Sequence[Debugged]) -> str:
+    before = [each.rounds[0].is_right for each in questions]
+    after = [each.rounds[-1].is_right for each in questions]
+    won = sum(b and not a for a, b in zip(before, after, strict=True))
+    lost = sum(a and not b for a, b in zip(before, after, strict=True))
+    return f"{_describe(won - lost, len(questions), mcnemar_exact(lost, won))} ({won} fixed, {lost} broken)"
+
+
+def _describe(gain: int, n: int, p: float) -> str:
+    holds = "is not shown" if p >= 0.05 else "holds" if gain > 0 else "does not hold, the reverse does"
+    return f"{holds}; {gain / n:+.1%} of {n}, p = {p:.3g}"

@@ -1,4 +1,4 @@
-"""Questions about scenes with their answers, and right programs for each in several shapes, some of them held out."""
+"""Questions about scenes with their answers, and correct programs for each in several variants, some held out."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from benchmarks.worlds.vdebugger_world.scenes import COLOURS, SHAPES, Scene, Shape, make_scene
-from pyvision.experiments.vdebugger_training.spans import canonical
-from pyvision.strategies.vdebugger.programs import FORMS, FormName
+from pyvision.experiments.vdebugger_training.masking import canonical
+from pyvision.strategies.vdebugger.task_types import FORMS, FormName
 
-Words: TypeAlias = Mapping[str, str]
+Slots: TypeAlias = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class WorldQuestion:
-    """A question about a scene. words: what fills the shapes of its programs."""
+    """A question about a scene. slots: the values for the templates of its programs."""
 
     text: str
     answer: str
-    words: Words
+    slots: Slots
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of question. shapes: bodies of right programs; the last one is held out of every training."""
+    """A kind of question. variants: bodies of correct programs; the last one is held out of every training."""
 
     ask: Callable[[Scene, random.Random], WorldQuestion | None]
-    shapes: tuple[str, ...]
+    variants: tuple[str, ...]
     form: FormName = "vqa"
 
 
@@ -42,11 +42,11 @@ class Case:
     scene: Scene
     task: str
     answer: str
-    words: Words
+    slots: Slots
 
-    def program(self, shape: int) -> str:
-        """A right program, in canonical form; shapes count from 0, -1 is the held-out one."""
-        body = KINDS[self.kind].shapes[shape].format(**self.words)
+    def program(self, variant: int) -> str:
+        """A correct program in canonical form; variants count from 0, -1 is held out."""
+        body = KINDS[self.kind].variants[variant].format(**self.slots)
         lines = [
             FORMS[self.form].signature,
             "    image_patch = ImagePatch(image)",
@@ -56,32 +56,32 @@ class Case:
 
 
 def make_case(name: str) -> Case:
-    """The question of that name, always the same."""
+    """The question with this name, always the same."""
     chance = random.Random(name)
     while True:
         scene, kind = make_scene(chance), chance.choice(list(KINDS))
-        asked = KINDS[kind].ask(scene, chance)
-        if asked is not None:
+        question = KINDS[kind].ask(scene, chance)
+        if question is not None:
             form = KINDS[kind].form
-            task = FORMS[form].opening.format(asked.text)
-            return Case(name, kind, form, scene, task, asked.answer, asked.words)
+            task = FORMS[form].opening.format(question.text)
+            return Case(name, kind, form, scene, task, question.answer, question.slots)
 
 
-def some_shape(case: Case, chance: random.Random) -> str:
-    """A right program in one of the shapes that may be trained on."""
-    return case.program(chance.randrange(len(KINDS[case.kind].shapes) - 1))
+def some_variant(case: Case, chance: random.Random) -> str:
+    """A correct program in one of the variants for training."""
+    return case.program(chance.randrange(len(KINDS[case.kind].variants) - 1))
 
 
 def _name(scene: Scene, chance: random.Random) -> tuple[str, str]:
-    """Mostly what is there, else something by chance."""
+    """Mostly the name of a shape in the scene, else a random one."""
     if chance.random() < 0.7:
-        thing = chance.choice(scene.things)
-        return thing.colour, thing.shape
+        target = chance.choice(scene.shapes)
+        return target.colour, target.shape
     return chance.choice(COLOURS), chance.choice(SHAPES)
 
 
-def _named(scene: Scene, name: str) -> list[Shape]:
-    return [thing for thing in scene.things if thing.is_a(name)]
+def _find_all(scene: Scene, name: str) -> list[Shape]:
+    return [each for each in scene.shapes if each.is_a(name)]
 
 
 def _yes(truth: bool) -> str:  # noqa: FBT001
@@ -91,24 +91,24 @@ def _yes(truth: bool) -> str:  # noqa: FBT001
 def _count(scene: Scene, chance: random.Random) -> WorldQuestion:
     colour, shape = _name(scene, chance)
     name = f"{colour} {shape}"
-    words = {"a": name, "c": colour, "s": shape}
-    return WorldQuestion(f"How many {name} things are there?", str(len(_named(scene, name))), words)
+    slots = {"a": name, "c": colour, "s": shape}
+    return WorldQuestion(f"How many {name} things are there?", str(len(_find_all(scene, name))), slots)
 
 
 def _exist(scene: Scene, chance: random.Random) -> WorldQuestion:
     colour, shape = _name(scene, chance)
     name = f"{colour} {shape}"
     return WorldQuestion(
-        f"Is there a {name}?", _yes(bool(_named(scene, name))), {"a": name, "c": colour, "s": shape}
+        f"Is there a {name}?", _yes(bool(_find_all(scene, name))), {"a": name, "c": colour, "s": shape}
     )
 
 
 def _colour(scene: Scene, chance: random.Random) -> WorldQuestion | None:
-    thing = chance.choice(scene.things)
-    if len(_named(scene, thing.shape)) > 1:
+    target = chance.choice(scene.shapes)
+    if len(_find_all(scene, target.shape)) > 1:
         return None
     return WorldQuestion(
-        f"What colour is the {thing.shape}?", thing.colour, {"s": thing.shape, "all": repr([*COLOURS])}
+        f"What colour is the {target.shape}?", target.colour, {"s": target.shape, "all": repr([*COLOURS])}
     )
 
 
@@ -122,7 +122,7 @@ def _more(scene: Scene, chance: random.Random) -> WorldQuestion | None:
     if two is None:
         return None
     first, second = two
-    truth = len(_named(scene, first)) > len(_named(scene, second))
+    truth = len(_find_all(scene, first)) > len(_find_all(scene, second))
     return WorldQuestion(
         f"Are there more {first} things than {second} things?", _yes(truth), {"a": first, "b": second}
     )
@@ -133,7 +133,7 @@ def _both(scene: Scene, chance: random.Random) -> WorldQuestion | None:
     if two is None:
         return None
     first, second = two
-    truth = bool(_named(scene, first)) and bool(_named(scene, second))
+    truth = bool(_find_all(scene, first)) and bool(_find_all(scene, second))
     return WorldQuestion(f"Are there both a {first} and a {second}?", _yes(truth), {"a": first, "b": second})
 
 
@@ -155,7 +155,7 @@ def _side(scene: Scene, chance: random.Random) -> WorldQuestion | None:
     two = _two(scene, chance)
     if two is None:
         return None
-    first, second = (_named(scene, name) for name in two)
+    first, second = (_find_all(scene, name) for name in two)
     if len(first) != 1 or len(second) != 1:
         return None
     side = chance.choice(list(_SIDES))
@@ -163,59 +163,59 @@ def _side(scene: Scene, chance: random.Random) -> WorldQuestion | None:
     a, b = (each[0].x if attribute == "horizontal_center" else each[0].y for each in (first, second))
     if a == b:
         return None
-    words = {"a": two[0], "b": two[1], "at": attribute, "sign": sign}
+    slots = {"a": two[0], "b": two[1], "at": attribute, "sign": sign}
     return WorldQuestion(
-        f"Is the {two[0]} {side} the {two[1]}?", _yes(a < b if sign == "<" else a > b), words
+        f"Is the {two[0]} {side} the {two[1]}?", _yes(a < b if sign == "<" else a > b), slots
     )
 
 
-def _at_the_end(scene: Scene, chance: random.Random) -> tuple[str, Shape, Words] | None:
-    """A shape of which there are several, one of them at an end."""
-    shape, end = chance.choice(scene.things).shape, chance.choice(list(_ENDS))
+def _at_the_end(scene: Scene, chance: random.Random) -> tuple[str, Shape, Slots] | None:
+    """One of several similar shapes, at an end of the scene."""
+    shape, end = chance.choice(scene.shapes).shape, chance.choice(list(_ENDS))
     attribute, least, place = _ENDS[end]
-    things = sorted(
-        _named(scene, shape), key=lambda each: each.x if attribute == "horizontal_center" else each.y
+    matching = sorted(
+        _find_all(scene, shape), key=lambda each: each.x if attribute == "horizontal_center" else each.y
     )
-    values = [each.x if attribute == "horizontal_center" else each.y for each in things]
-    if len(things) < 2 or len(set(values)) < len(values):
+    values = [each.x if attribute == "horizontal_center" else each.y for each in matching]
+    if len(matching) < 2 or len(set(values)) < len(values):
         return None
-    words = {
+    slots = {
         "s": shape,
         "at": attribute,
         "least": least,
         "place": place,
         "sign": "<" if least == "min" else ">",
     }
-    return end, things[int(place)], words
+    return end, matching[int(place)], slots
 
 
 def _end(scene: Scene, chance: random.Random) -> WorldQuestion | None:
     found = _at_the_end(scene, chance)
     if found is None:
         return None
-    end, thing, words = found
-    return WorldQuestion(f"What colour is the {end} {thing.shape}?", thing.colour, words)
+    end, target, slots = found
+    return WorldQuestion(f"What colour is the {end} {target.shape}?", target.colour, slots)
 
 
 def _box_end(scene: Scene, chance: random.Random) -> WorldQuestion | None:
     found = _at_the_end(scene, chance)
     if found is None:
         return None
-    end, thing, words = found
-    return WorldQuestion(f"the {end} {thing.shape}", str(list(thing.box)), words)
+    end, target, slots = found
+    return WorldQuestion(f"the {end} {target.shape}", str(list(target.box)), slots)
 
 
 def _box(scene: Scene, chance: random.Random) -> WorldQuestion | None:
-    thing = chance.choice(scene.things)
-    if len(_named(scene, thing.name)) > 1:
+    target = chance.choice(scene.shapes)
+    if len(_find_all(scene, target.name)) > 1:
         return None
     return WorldQuestion(
-        f"the {thing.name}", str(list(thing.box)), {"a": thing.name, "c": thing.colour, "s": thing.shape}
+        f"the {target.name}", str(list(target.box)), {"a": target.name, "c": target.colour, "s": target.shape}
     )
 
 
 _ASK = "simple_query('What colour is this?')"
-_CHOSEN_BY = (
+_FIND_BY_COLOUR = (
     "patches = image_patch.find('{s}')\nfor patch in patches:\n    if patch." + _ASK + " == '{c}':\n        "
 )
 
@@ -236,7 +236,7 @@ KINDS: Mapping[str, Kind] = {
             "return bool_to_yesno(image_patch.exists('{a}'))",
             "patches = image_patch.find('{a}')\nif len(patches) > 0:\n    return 'yes'\nreturn 'no'",
             "patches = image_patch.find('{a}')\nfound = len(patches) > 0\nreturn bool_to_yesno(found)",
-            _CHOSEN_BY + "return 'yes'\nreturn 'no'",
+            _FIND_BY_COLOUR + "return 'yes'\nreturn 'no'",
         ),
     ),
     "colour": Kind(
@@ -295,7 +295,7 @@ KINDS: Mapping[str, Kind] = {
         (
             "return image_patch.find('{a}')[0]",
             "patches = image_patch.find('{a}')\nreturn patches[0]",
-            _CHOSEN_BY + "return patch\nreturn patches[0]",
+            _FIND_BY_COLOUR + "return patch\nreturn patches[0]",
         ),
         "box",
     ),
@@ -314,5 +314,5 @@ KINDS: Mapping[str, Kind] = {
 
 
 def make_cases(name: str, count: int) -> Sequence[Case]:
-    """So many questions under a common name; another name gives others, about other scenes."""
+    """`count` questions under a common name; another name gives other questions and scenes."""
     return [make_case(f"{name} {number}") for number in range(count)]

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.worlds.vdebugger_world.grammar import Case, some_shape
+from benchmarks.worlds.vdebugger_world.grammar import Case, some_variant
 from benchmarks.worlds.vdebugger_world.scenes import COLOURS, SHAPES
-from pyvision.experiments.vdebugger_training.encoding import TokenBudget, encode_prompt
 from pyvision.experiments.vdebugger_training.local_model import Local
 from pyvision.experiments.vdebugger_training.mask_best import MaskBest
 from pyvision.experiments.vdebugger_training.masking import MASK, Masked, mask_somewhere
+from pyvision.experiments.vdebugger_training.packing import TokenBudget, encode_prompt
 from pyvision.experiments.vdebugger_training.records import Example
 
 CODER_INST, FILLER_INST, _DRILL_INST = "\n\n# Program\n", "\n\n# Whole\n", "\n\n# Names\n"
 _PATCH = ("left", "right", "upper", "lower", "height", "width", "horizontal_center", "vertical_center")
-# What stands in every trace is one token each; digits are single, so that numbers can be compared.
+# Frequent parts of a trace are one token each; digits are single tokens, so that numbers can be compared.
 _WHOLE = (
     *(f", {name}=" for name in _PATCH[1:]),
     "ImagePatch(left=",
@@ -36,9 +36,9 @@ _WHOLE = (
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Of a transformer whose first layer is a short convolution.
+    """The size of a transformer whose first layer is a short convolution.
 
-    A layer that sees its neighbours helps the next one to learn to copy, of which programs about a question are made.
+    That layer helps the next ones to learn to copy names from a question into a program.
     """
 
     hidden: int = 96
@@ -65,7 +65,7 @@ def new_model(folder: Path, corpus: Sequence[str], shape: Shape) -> Path:
         num_hidden_layers=shape.layers,
         layer_types=["conv"] + ["full_attention"] * (shape.layers - 1),
         conv_L_cache=4,
-        initializer_range=0.1,  # about one by the root of the width; with the usual 0.02 it learns to copy much later
+        initializer_range=0.1,  # about 1 / sqrt(width); with the usual 0.02 it learns to copy much later
         num_attention_heads=shape.heads,
         num_key_value_heads=shape.heads,
         max_position_embeddings=shape.tokens,
@@ -103,24 +103,24 @@ def _tokenizer(corpus: Sequence[str]) -> Any:
     )
 
 
-def lessons_of_a_coder(cases: Sequence[Case], seed: int) -> Iterator[Example]:
-    """Write a program for a question."""
+def coder_examples(cases: Sequence[Case], seed: int) -> Iterator[Example]:
+    """Examples of a program for a question."""
     chance = random.Random(seed)
     for case in cases:
-        yield Example(f"# {case.task}", CODER_INST, some_shape(case, chance))
+        yield Example(f"# {case.task}", CODER_INST, some_variant(case, chance))
 
 
-def lessons_of_a_filler(cases: Sequence[Case], seed: int) -> Iterator[Example]:
-    """Fill the mask of a program."""
+def filler_examples(cases: Sequence[Case], seed: int) -> Iterator[Example]:
+    """Examples of a filled mask."""
     chance = random.Random(seed)
     for case in cases:
-        program = some_shape(case, chance)
+        program = some_variant(case, chance)
         masked = mask_somewhere(program, chance)
         yield Example(f"# {case.task}\n{masked.text}", FILLER_INST, program)
 
 
 def drills(count: int, seed: int) -> Iterator[Example]:
-    """Lists of names to copy: what programs take from questions, and what a model from scratch has to learn first."""
+    """Lists of names to copy, which a model has to learn first in order to write programs."""
     chance = random.Random(seed)
     for _ in range(count):
         yield _drill(chance)
@@ -134,14 +134,14 @@ def _drill(chance: random.Random) -> Example:
 
 
 def first_programs(coder: Local, cases: Sequence[Case], token_budget: TokenBudget) -> dict[str, str]:
-    """What the coder writes for each question, greedily, by the question's id."""
+    """The greedy program of the coder for each question, by its id."""
     prompts = [encode_prompt(f"# {case.task}", CODER_INST, coder.tokenizer, token_budget) for case in cases]
-    said = coder.continued(prompts, token_budget.answer)
-    return {case.id: text for case, text in zip(cases, said, strict=True)}
+    texts = coder.generate(prompts, token_budget.answer)
+    return {case.id: text for case, text in zip(cases, texts, strict=True)}
 
 
 class Filler:
-    """A `pyvision.experiments.vdebugger_training.dataset.Infill` by a trained filler; greedy without a rule."""
+    """A `dataset.Infill` with a trained filler; greedy without a rule."""
 
     def __init__(
         self, model: Local, token_budget: TokenBudget, rule: MaskBest | None = None, seed: int = 0
@@ -151,7 +151,7 @@ class Filler:
     def __call__(self, asked: Sequence[tuple[str, Masked]]) -> Sequence[str]:
         self._seed += 1
         prompts = [self._prompt(f"# {task}\n{masked.text}") for task, masked in asked]
-        return self._model.continued(prompts, self._token_budget.answer, self._rule, self._seed)
+        return self._model.generate(prompts, self._token_budget.answer, self._rule, self._seed)
 
     def _prompt(self, text: str) -> list[int]:
         return encode_prompt(text, FILLER_INST, self._model.tokenizer, self._token_budget)

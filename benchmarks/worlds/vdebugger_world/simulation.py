@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from benchmarks.worlds.vdebugger_world.grammar import Case
-from benchmarks.worlds.vdebugger_world.interpreter import Interpreter
+from benchmarks.worlds.vdebugger_world.scenes import Interpreter
 from pyvision.bench.metrics.boxes import iou
 from pyvision.bench.samples import Sample
 from pyvision.errors import FormatError
-from pyvision.experiments.vdebugger_training.metrics import Debugged, Round
-from pyvision.experiments.vdebugger_training.prompt_templates import case as told_case
+from pyvision.experiments.vdebugger_training.evaluation import Debugged, Round
+from pyvision.experiments.vdebugger_training.packing import format_case
 from pyvision.experiments.vdebugger_training.records import Program
 from pyvision.strategies.vdebugger.programs import FORMS, canonical, program_in
 from pyvision.strategies.vdebugger.verdicts import mark_program, marks_in
@@ -21,15 +21,15 @@ THRESHOLD = 0.5
 
 
 class Debugger(Protocol):
-    """A critic and a refiner by their texts, `LocalDebugger` of `pyvision.experiments` for one."""
+    """A critic and a refiner, such as `local_model.LocalDebugger`."""
 
-    def judged(self, cases: Sequence[str]) -> list[tuple[float, str]]: ...
+    def critique(self, cases: Sequence[str]) -> list[tuple[float, str]]: ...
 
-    def refined(self, cases: Sequence[str]) -> list[str]: ...
+    def refine(self, cases: Sequence[str]) -> list[str]: ...
 
 
 def is_right(case: Case, answer: str | None) -> bool:
-    """A word or a number exactly; a box by more than 0.7 of intersection over union, as the authors' code has it."""
+    """Words and numbers must be equal; boxes need an IoU above 0.7, as in the authors' code."""
     if answer is None or case.form != "box":
         return answer == case.answer
     sample = Sample(case.id, "", (), [float(side) for side in case.answer.strip("[]").split(",")])
@@ -38,9 +38,9 @@ def is_right(case: Case, answer: str | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Attempts:
-    """A `pyvision.experiments.vdebugger_training.records.Attempt` on questions of the world.
+    """A `records.Attempt` for questions of the world.
 
-    written: the first programs by question.
+    written: the first program for each question.
     """
 
     cases: Mapping[str, Case]
@@ -62,71 +62,73 @@ class Attempts:
 def attempt_in(
     cases: Mapping[str, Case], interpreter: Interpreter, written: Mapping[str, str] | None = None
 ) -> Attempts:
-    """Attempts at these questions."""
+    """Attempts for these questions."""
     return Attempts(cases, interpreter, written or {})
 
 
 def debug(
     programs: Sequence[Program], attempt: Attempts, debugger: Debugger, rounds: int, *, feedback: bool
 ) -> list[Debugged]:
-    """Judge, refine and run again, until each is accepted, repeated, or has had its rounds.
+    """Critique, refine and run again, until each program is accepted, repeated, or out of rounds.
 
-    Every program is judged at least once, also where no round is left to refine it.
+    Every program is judged at least once, even if no round is left to refine it.
     """
-    courses = [_Course([program]) for program in programs]
+    questions = [_Progress([program]) for program in programs]
     for number in range(rounds + 1):
-        open_ones = [course for course in courses if not course.is_closed]
-        cases = [told_case(p.task, p.program, p.executed if feedback else None) for p in _latest(open_ones)]
-        verdicts = debugger.judged(cases) if cases else []
-        refused = []
-        for course, (score, said) in zip(open_ones, verdicts, strict=True):
-            course.judge(score)
-            if not course.is_closed and number < rounds:
-                refused.append((course, said))
-        _refine(refused, attempt, debugger, feedback=feedback)
-    return [course.told() for course in courses]
+        open_questions = [question for question in questions if not question.is_closed]
+        cases = [
+            format_case(p.task, p.program, p.executed if feedback else None) for p in _latest(open_questions)
+        ]
+        verdicts = debugger.critique(cases) if cases else []
+        rejected = []
+        for question, (score, reply) in zip(open_questions, verdicts, strict=True):
+            question.record_verdict(score)
+            if not question.is_closed and number < rounds:
+                rejected.append((question, reply))
+        _refine(rejected, attempt, debugger, feedback=feedback)
+    return [question.result() for question in questions]
 
 
-class _Course:
-    """One question on its way."""
+class _Progress:
+    """The programs and verdicts of one question so far."""
 
     def __init__(self, programs: list[Program]) -> None:
         self.programs = programs
         self.verdicts: list[bool] = []
         self.is_closed = False
 
-    def judge(self, score: float) -> None:
+    def record_verdict(self, score: float) -> None:
         self.verdicts.append(score > THRESHOLD)
         self.is_closed = self.verdicts[-1]
 
-    def take(self, program: Program | None) -> None:
+    def add(self, program: Program | None) -> None:
         if program is None or program.program in {each.program for each in self.programs}:
             self.is_closed = True
         else:
             self.programs.append(program)
 
-    def told(self) -> Debugged:
+    def result(self) -> Debugged:
         verdicts = [*self.verdicts, *[None] * len(self.programs)]
         rounds = (Round(p.score or 0.0, v) for p, v in zip(self.programs, verdicts, strict=False))
         return Debugged(self.programs[0].id, tuple(rounds))
 
 
-def _latest(courses: Sequence[_Course]) -> list[Program]:
-    return [course.programs[-1] for course in courses]
+def _latest(questions: Sequence[_Progress]) -> list[Program]:
+    return [question.programs[-1] for question in questions]
 
 
 def _refine(
-    refused: Sequence[tuple[_Course, str]], attempt: Attempts, debugger: Debugger, *, feedback: bool
+    rejected: Sequence[tuple[_Progress, str]], attempt: Attempts, debugger: Debugger, *, feedback: bool
 ) -> None:
     cases = []
-    for course, said in refused:
-        latest = course.programs[-1]
-        spans = marks_in(said, latest.program).spans
-        text = mark_program(latest.program, spans)
-        cases.append(told_case(latest.task, text, latest.executed if feedback else None))
-    replies = debugger.refined(cases) if cases else []
-    for (course, _), reply in zip(refused, replies, strict=True):
-        course.take(_run(course.programs[-1], reply, attempt))
+    for question, text in rejected:
+        latest = question.programs[-1]
+        spans = marks_in(text, latest.program).spans
+        marked = mark_program(latest.program, spans)
+        cases.append(format_case(latest.task, marked, latest.executed if feedback else None))
+    replies = debugger.refine(cases) if cases else []
+    for (question, _), reply in zip(rejected, replies, strict=True):
+        question.add(_run(question.programs[-1], reply, attempt))
 
 
 def _run(latest: Program, reply: str, attempt: Attempts) -> Program | None:

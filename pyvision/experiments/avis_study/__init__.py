@@ -1,1 +1,1 @@
-"""How people seek an answer: a page that records them, and what is made of its logs (after the AVIS user study)."""
+"""How people seek answers: a page that records them, and the analysis of its logs (after the AVIS user study)."""

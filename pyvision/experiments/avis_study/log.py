@@ -1,13 +1,13 @@
-"""Write the log of a study: a JSON line for each thing that a person did, on the disk before they go on.
+"""Write and read the log of a study: one JSON line for each step of a participant, on disk before the next step.
 
-The first line is a header. Of the others there are three kinds:
+The first line is a header. The other lines are of three kinds:
 
-opened   a question was shown, with what stood around it; it begins an attempt, whose token all its lines carry
-used     a tool was used: what was asked of it, about which object, and what it said or why it could not
-closed   the person found an answer, or gave up
+opened   a question was shown, with its context; this begins an attempt, whose token is on all of its lines
+used     a tool was used: the query, the object it was about, and the output or the error
+closed   the participant found an answer, or gave up
 
-A server that is killed loses at most the line being written, which the next one cuts off. Two servers cannot write
-one log: the second is refused. Not covered: a disk that says it has written what it has not.
+A server that is killed loses at most the line being written; the next server removes the partial line. Two servers
+cannot write to one log: the second is refused. Not covered: a disk that reports a write which it did not do.
 """
 
 from __future__ import annotations
@@ -16,12 +16,18 @@ import json
 import os
 import re
 import threading
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from functools import cache
 from io import FileIO
 from pathlib import Path
-from typing import Literal, NoReturn, Self, TypeAlias
+from typing import TYPE_CHECKING, Literal, NoReturn, Self, TypeAlias
 
 from pyvision.errors import RunFolderError
+from pyvision.experiments.avis_study.toolbox import BUTTONS
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 FORMAT, VERSION = "pyvision-study", 1
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -29,10 +35,10 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A question was shown. context: what was known of its picture without any click. at: ISO 8601, in UTC."""
+    """A question was shown. context: what was known about its image before any click. at: ISO 8601, in UTC."""
 
     attempt: str
-    question: str  # its id in the data set
+    question: str  # its id in the dataset
     user: str  # a pseudonym
     text: str
     context: str
@@ -42,7 +48,7 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class UsedTool:
-    """A tool was used. deed: the button, a name of `actions.ACTIONS`. step: from 1. object: its number, from 1."""
+    """A tool was used. action: the button, a key of `toolbox.BUTTONS`. step: from 1. object: its number, from 1."""
 
     attempt: str
     question: str
@@ -61,7 +67,7 @@ class UsedTool:
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """The attempt is over. answer: what the person takes for it; empty if they did not find it. seconds: in all."""
+    """The attempt has ended. answer: the participant's; empty if they found none. seconds: for the whole attempt."""
 
     attempt: str
     question: str
@@ -78,17 +84,17 @@ Line: TypeAlias = Opened | UsedTool | Closed
 
 
 class Log:
-    """The log of one study, to add to; thread-safe. Raises RunFolderError when the disk does not take it."""
+    """The log of one study, opened for appending; thread-safe. Raises RunFolderError if a write fails."""
 
     def __init__(self, path: Path) -> None:
-        """Begin the file, or go on with it; half a line at its end, of a server that was killed, is cut off."""
+        """Create the file or resume it; a partial line left by a killed server is removed."""
         self.path = path
         self._lock = threading.Lock()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("ab+", buffering=0)
         except (OSError, ValueError) as error:
-            self._refuse(error)
+            self._fail(error)
         try:
             self._claim()
         except BaseException:
@@ -96,14 +102,14 @@ class Log:
             raise
 
     def add(self, line: Line) -> None:
-        """Write one line and force it to the disk; what fails half-way is taken back."""
+        """Append one line and sync it to disk; a partial write is undone."""
         with self._lock:
             start = os.fstat(self._file.fileno()).st_size
             try:
                 _write(self._file, asdict(line))
             except OSError as error:
                 self._file.truncate(start)
-                self._refuse(error)
+                self._fail(error)
 
     def close(self) -> None:
         self._file.close()
@@ -121,26 +127,111 @@ class Log:
             flock(self._file, LOCK_EX | LOCK_NB)
         except BlockingIOError as error:
             raise RunFolderError(
-                f"{str(self.path)!r}: another study page writes this log; choose another --log"
+                f"{str(self.path)!r}: another study page is writing to this log; choose another --log"
             ) from error
         self._file.seek(0)
-        whole = self._file.read()
-        kept = whole.rfind(b"\n") + 1
-        first = whole[:kept].partition(b"\n")[0]
-        if kept and not _is_header(first):
-            raise RunFolderError(f"{str(self.path)!r}: is no log of a study; choose another --log")
+        content = self._file.read()
+        end = content.rfind(b"\n") + 1
+        if end and not _is_header(content.partition(b"\n")[0]):
+            raise RunFolderError(f"{str(self.path)!r}: is not a study log; choose another --log")
         try:
-            self._file.truncate(kept)
-            if not kept:
+            self._file.truncate(end)
+            if not end:
                 _write(self._file, {"format": FORMAT, "version": VERSION})
         except OSError as error:
-            self._refuse(error)
+            self._fail(error)
 
-    def _refuse(self, error: Exception) -> NoReturn:
+    def _fail(self, error: Exception) -> NoReturn:
         why = (error.strerror if isinstance(error, OSError) else None) or "cannot be written"
         raise RunFolderError(
-            f"{str(self.path)!r}: {why}; choose another --log, or make room there"
+            f"{str(self.path)!r}: {why}; choose another --log, or free some disk space"
         ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One participant's attempt at one question. closed: None if they left the page without an end."""
+
+    opened: Opened
+    used: tuple[UsedTool, ...] = ()
+    closed: Closed | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The content of a log. note: what was dropped from its end, if the server was killed while writing."""
+
+    attempts: tuple[Attempt, ...]
+    note: str | None = None
+
+
+def read_log(path: Path) -> Record:
+    """The attempts in a log, in the order in which they began. Raises RunFolderError with the file and the line."""
+    try:
+        content, newline, partial = path.read_bytes().rpartition(b"\n")
+    except OSError as error:
+        raise RunFolderError(f"{str(path)!r}: {error.strerror}; give the log of a study page") from error
+    lines = content.split(b"\n") if newline else []
+    _check_header(path, lines[0] if lines else b"")
+    reader = _LogReader(path)
+    for number, line in enumerate(lines[1:], start=2):
+        reader.add(number, line)
+    note = f"the last line is incomplete and was ignored ({len(partial)} bytes)" if partial else None
+    return Record(tuple(reader.attempts.values()), note)
+
+
+def list_answered(attempts: Iterable[Attempt]) -> set[tuple[str, str]]:
+    """(user, question id) of the attempts that were closed, with an answer or without."""
+    return {(each.opened.user, each.opened.question) for each in attempts if each.closed}
+
+
+class _LogReader:
+    """The attempts read so far, by their token."""
+
+    def __init__(self, path: Path) -> None:
+        self.attempts: dict[str, Attempt] = {}
+        self._path = path
+
+    def add(self, number: int, text: bytes) -> None:
+        try:
+            line = _line_adapter().validate_python(json.loads(text))
+        except (ValueError, RecursionError) as error:
+            self._fail(number, "not a line of a study log", error)
+        match line:
+            case Opened():
+                if line.attempt in self.attempts:
+                    self._fail(number, f"attempt {line.attempt!r} is opened twice")
+                self.attempts[line.attempt] = Attempt(line)
+            case UsedTool() | Closed():
+                self.attempts[line.attempt] = self._extend(number, line)
+
+    def _extend(self, number: int, line: UsedTool | Closed) -> Attempt:
+        attempt = self.attempts.get(line.attempt)
+        if attempt is None:
+            self._fail(number, f"attempt {line.attempt!r} was never opened")
+        if attempt.closed:
+            self._fail(number, f"attempt {line.attempt!r} is already closed")
+        if isinstance(line, Closed):
+            return replace(attempt, closed=line)
+        if line.action not in BUTTONS:
+            self._fail(number, f"unknown action {line.action!r}; known actions are {', '.join(BUTTONS)}")
+        return replace(attempt, used=(*attempt.used, line))
+
+    def _fail(self, number: int, what: str, error: Exception | None = None) -> NoReturn:
+        why = f": {' '.join(str(error).split())[:200]}" if error else ""
+        raise RunFolderError(f"{str(self._path)!r}, line {number}: {what}{why}") from error
+
+
+def _check_header(path: Path, line: bytes) -> None:
+    try:
+        header = json.loads(line)
+        found = header["format"], header["version"]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise RunFolderError(f"{str(path)!r}, line 1: not the header of a study log") from error
+    if found != (FORMAT, VERSION):
+        raise RunFolderError(
+            f"{str(path)!r}, line 1: {found[0]} version {found[1]}; this release reads {FORMAT} version {VERSION}"
+        )
 
 
 def _is_header(line: bytes) -> bool:
@@ -148,6 +239,15 @@ def _is_header(line: bytes) -> bool:
         return bool(json.loads(line) == {"format": FORMAT, "version": VERSION})
     except ValueError:
         return False
+
+
+@cache
+def _line_adapter() -> TypeAdapter[Line]:
+    from typing import Annotated
+
+    from pydantic import Field, TypeAdapter
+
+    return TypeAdapter(Annotated[Line, Field(discriminator="kind")])
 
 
 def _write(file: FileIO, line: dict[str, object]) -> None:

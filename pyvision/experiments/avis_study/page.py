@@ -1,37 +1,42 @@
-"""The study page: what stands where, and which of it calls what. Nothing is decided here."""
+"""The study page: its layout, its event handlers, and the HTML of the question, the images and the tool outputs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import gradio as gr
 
 from pyvision.errors import PyVisionError
-from pyvision.experiments.avis_study.actions import ACTIONS, Action
-from pyvision.experiments.avis_study.detections import MOST_THINGS, Detection
-from pyvision.experiments.avis_study.sessions import SessionRegistry, Tab
-from pyvision.experiments.avis_study.view import complaint, detection_block, pictures, render_question, trail
+from pyvision.experiments.avis_study.annotation import MAX_DETECTIONS, Detection, Task
+from pyvision.experiments.avis_study.log import UsedTool
+from pyvision.experiments.avis_study.sessions import Progress, SessionRegistry, Tab
+from pyvision.experiments.avis_study.toolbox import BUTTONS, Button
+from pyvision.images.fit import FitLimits, fit
+from pyvision.runs.report.markup import Markup, element, join
+from pyvision.types import Picture
 
 _WELCOME = (
-    "Find the answers with the tools below the picture. Every click and what comes of it is recorded under your "
-    "pseudonym; do not give your name."
+    "Find the answers with the tools below the image. Every click and its result is recorded under your pseudonym; "
+    "do not enter your name."
 )
-_OVER = "There is no question left. Thank you!"
-_BOXES = {
-    "vqa": "a simple question about the picture",
-    "llm_qa": "a question to a language model, which sees no picture",
+_FINISHED = "There are no more questions. Thank you!"
+_PLACEHOLDERS = {
+    "vqa": "a simple question about the image",
+    "llm_qa": "a question to a language model that cannot see the image",
     "search": "words to search for",
 }
+_WHOLE, _CROP = FitLimits(side_px=1024), FitLimits(side_px=200)
 
 
 class Page:
-    """The Blocks, and the handlers of their events."""
+    """The Blocks and their event handlers."""
 
-    def __init__(self, sessions: SessionRegistry, at_once: int) -> None:
+    def __init__(self, sessions: SessionRegistry, max_concurrent: int) -> None:
         self._sessions = sessions
-        self._usual: dict[str, Any] = {
-            "concurrency_limit": at_once,
+        self._event_options: dict[str, Any] = {
+            "concurrency_limit": max_concurrent,
             "concurrency_id": "study",
             "show_progress": "minimal",
             "api_visibility": "private",
@@ -41,171 +46,239 @@ class Page:
     def _build(self) -> gr.Blocks:
         with gr.Blocks(title="PyVision study", analytics_enabled=False) as blocks, gr.Column(elem_id="study"):
             gr.HTML("<h1>Study</h1>")
-            self._place()
-            self._wire_ends()
-            self._wire_actions()
+            self._add_components()
+            self._wire_questions()
+            self._wire_tools()
             blocks.unload(self.leave)
         page: gr.Blocks = blocks
         return page
 
-    def _place(self) -> None:
-        """Everything that there is, from the top; what belongs to a question is hidden until there is one."""
+    def _add_components(self) -> None:
+        """All components, top to bottom; those of a question are hidden until there is one."""
         with gr.Column(elem_id="welcome") as self._welcome:
             gr.Markdown(_WELCOME)
-            self._name = gr.Textbox(label="Pseudonym", placeholder="empty: one is made up", max_length=40)
+            self._name = gr.Textbox(
+                label="Pseudonym", placeholder="leave empty to get a random one", max_length=40
+            )
             self._begin = gr.Button("Begin", variant="primary")
-        self._said = gr.HTML("", elem_id="said")
-        with gr.Column(visible=False, elem_id="desk") as self._session:
+        self._message = gr.HTML("", elem_id="message")
+        with gr.Column(visible=False, elem_id="session") as self._session:
             self._question = gr.HTML(elem_id="question")
             with gr.Row(equal_height=False):
                 with gr.Column(scale=3, min_width=400):
-                    self._picture = gr.HTML(elem_id="picture")
-                    self._whole = self._buttons("picture")
-                    self._boxes = [self._box(action) for action in self._render("question", "text")]
-                    self._place_end()
-                    self._seen = gr.HTML(elem_id="trail")
+                    self._image = gr.HTML(elem_id="image")
+                    self._image_buttons = self._add_buttons("image")
+                    self._boxes = [self._add_box(button) for button in self._list_buttons("question", "text")]
+                    self._add_answer()
+                    self._trail = gr.HTML(elem_id="trail")
                 with gr.Column(scale=2, elem_id="objects"):
-                    self._rows = [self._detection_row() for _ in range(MOST_THINGS)]
+                    self._rows = [self._add_detection_row() for _ in range(MAX_DETECTIONS)]
 
-    def _place_end(self) -> None:
+    def _add_answer(self) -> None:
         with gr.Row(elem_id="end", equal_height=False):
             self._answer = gr.Textbox(
                 label="Answer", show_label=False, placeholder="the answer", max_length=500, scale=3
             )
             self._found = gr.Button("Found the answer", variant="primary", size="sm", min_width=130)
-            self._lost = gr.Button("Couldn't find it", size="sm", min_width=130)
+            self._give_up = gr.Button("Couldn't find it", size="sm", min_width=130)
 
-    def _wire_ends(self) -> None:
-        """What puts another question on the desk: its outputs are in the order of `_scene`."""
+    def _add_buttons(self, about: str) -> list[tuple[Button, Any]]:
+        with gr.Row():
+            return [
+                (button, gr.Button(button.label, size="sm", min_width=100))
+                for button in self._list_buttons(about)
+            ]
+
+    def _add_detection_row(self) -> tuple[Any, Any, list[tuple[Button, Any]]]:
+        with gr.Row(visible=False, elem_classes="object-row") as row:
+            html = gr.HTML()
+            with gr.Column(min_width=120, elem_classes="about"):
+                buttons = self._add_buttons("object")
+        return row, html, buttons
+
+    def _add_box(self, button: Button) -> tuple[Button, Any, Any]:
+        with gr.Row(elem_id=f"ask-{button.name}", equal_height=False):
+            box = gr.Textbox(
+                label=button.label,
+                show_label=False,
+                placeholder=_PLACEHOLDERS[button.name],
+                max_length=2000,
+                scale=4,
+            )
+            component = gr.Button(button.label, size="sm", scale=1, min_width=180)
+        return button, box, component
+
+    def _list_buttons(self, *about: str) -> list[Button]:
+        """The buttons of these kinds whose tool is available."""
+        tool_of = self._sessions.toolbox.tool_of
+        return [button for button in BUTTONS.values() if button.about in about and tool_of(button.name)]
+
+    def _wire_questions(self) -> None:
+        """The events that show another question: their outputs are in the order of `_update`."""
         fixed = [
             self._welcome,
             self._session,
-            self._said,
+            self._message,
             self._question,
-            self._picture,
-            self._seen,
+            self._image,
+            self._trail,
             self._answer,
         ]
         fields = [box for _, box, _ in self._boxes]
         detections = [part for row, html, _ in self._rows for part in (row, html)]
-        scene = [*fixed, *fields, *detections]
-        self._begin.click(self.begin, self._name, scene, **self._usual)
-        self._name.submit(self.begin, self._name, scene, **self._usual)
-        self._found.click(self.found, self._answer, scene, **self._usual)
-        self._lost.click(self.lost, None, scene, **self._usual)
+        outputs = [*fixed, *fields, *detections]
+        self._begin.click(self.begin, self._name, outputs, **self._event_options)
+        self._name.submit(self.begin, self._name, outputs, **self._event_options)
+        self._found.click(self.submit_answer, self._answer, outputs, **self._event_options)
+        self._give_up.click(self.give_up, None, outputs, **self._event_options)
 
-    def _wire_actions(self) -> None:
-        shown = [self._seen, self._said]
-        for action, button in self._whole:
-            button.click(self._does(action), None, shown, **self._usual)
+    def _wire_tools(self) -> None:
+        outputs = [self._trail, self._message]
+        for button, component in self._image_buttons:
+            component.click(self._on_click(button), None, outputs, **self._event_options)
         for number, (_, _, buttons) in enumerate(self._rows, start=1):
-            for action, button in buttons:
-                button.click(self._does(action, number), None, shown, **self._usual)
-        for action, box, button in self._boxes:
-            button.click(self._asks(action), box, shown, **self._usual)
-            box.submit(self._asks(action), box, shown, **self._usual)
+            for button, component in buttons:
+                component.click(self._on_click(button, number), None, outputs, **self._event_options)
+        for button, box, component in self._boxes:
+            component.click(self._on_query(button), box, outputs, **self._event_options)
+            box.submit(self._on_query(button), box, outputs, **self._event_options)
 
     def begin(self, name: str, request: gr.Request) -> list[Any]:
-        """Sit down under a pseudonym."""
-        return self._scene(lambda: self._sessions.sit(_visitor(request), name or ""))
+        """Join under a pseudonym."""
+        return self._update(lambda: self._sessions.join(_tab_id(request), name or ""))
 
-    def found(self, answer: str, request: gr.Request) -> list[Any]:
-        """The answer is found: on to the next question."""
-        return self._scene(lambda: self._sessions.close(_visitor(request), answer or ""))
+    def submit_answer(self, answer: str, request: gr.Request) -> list[Any]:
+        """Record the answer and show the next question."""
+        return self._update(lambda: self._sessions.close(_tab_id(request), answer or ""))
 
-    def lost(self, request: gr.Request) -> list[Any]:
-        """It is not, and is not looked for any longer."""
-        return self._scene(lambda: self._sessions.close(_visitor(request), None))
+    def give_up(self, request: gr.Request) -> list[Any]:
+        """Record that no answer was found and show the next question."""
+        return self._update(lambda: self._sessions.close(_tab_id(request), None))
 
     def leave(self, request: gr.Request) -> None:
         """The tab was closed."""
-        self._sessions.leave(_visitor(request))
+        self._sessions.leave(_tab_id(request))
 
-    def _render(self, *about: str) -> list[Action]:
-        """The deeds of these kinds whose tool is set up."""
-        tool_of = self._sessions.toolbox.tool_of
-        return [action for action in ACTIONS.values() if action.about in about and tool_of(action.name)]
+    def _on_click(self, button: Button, detection: int | None = None) -> Callable[..., list[Any]]:
+        def handle(request: gr.Request) -> list[Any]:
+            return self._use(button, "", detection, request)
 
-    def _buttons(self, about: str) -> list[tuple[Action, Any]]:
-        with gr.Row():
-            return [
-                (action, gr.Button(action.label, size="sm", min_width=100)) for action in self._render(about)
-            ]
+        return handle
 
-    def _detection_row(self) -> tuple[Any, Any, list[tuple[Action, Any]]]:
-        with gr.Row(visible=False, elem_classes="object-row") as row:
-            html = gr.HTML()
-            with gr.Column(min_width=120, elem_classes="about"):
-                buttons = self._buttons("object")
-        return row, html, buttons
+    def _on_query(self, button: Button) -> Callable[..., list[Any]]:
+        def handle(query: str, request: gr.Request) -> list[Any]:
+            return self._use(button, query or "", None, request)
 
-    def _box(self, action: Action) -> tuple[Action, Any, Any]:
-        with gr.Row(elem_id=f"ask-{action.name}", equal_height=False):
-            box = gr.Textbox(
-                label=action.label,
-                show_label=False,
-                placeholder=_BOXES[action.name],
-                max_length=2000,
-                scale=4,
-            )
-            button = gr.Button(action.label, size="sm", scale=1, min_width=180)
-        return action, box, button
+        return handle
 
-    def _does(self, action: Action, detection: int | None = None) -> Callable[..., list[Any]]:
-        def do(request: gr.Request) -> list[Any]:
-            return self._done(action, "", detection, request)
-
-        return do
-
-    def _asks(self, action: Action) -> Callable[..., list[Any]]:
-        def ask(query: str, request: gr.Request) -> list[Any]:
-            return self._done(action, query or "", None, request)
-
-        return ask
-
-    def _done(self, action: Action, query: str, detection: int | None, request: gr.Request) -> list[Any]:
+    def _use(self, button: Button, query: str, detection: int | None, request: gr.Request) -> list[Any]:
         try:
-            session = self._sessions.session(_visitor(request))
-            session.do(action.name, query, detection)
+            session = self._sessions.session(_tab_id(request))
+            session.do(button.name, query, detection)
         except PyVisionError as error:
-            return [gr.skip(), complaint(str(error))]
-        return [trail(session.used), ""]
+            return [gr.skip(), render_error(str(error))]
+        return [render_trail(session.used), ""]
 
-    def _scene(self, act: Callable[[], Tab]) -> list[Any]:
-        """What is to be seen after a question was put on the desk; everything stays where that failed."""
+    def _update(self, act: Callable[[], Tab]) -> list[Any]:
+        """Updates for all components after another question was assigned; if that fails, only the message changes."""
         fields = len(self._boxes)
         try:
             tab = act()
         except PyVisionError as error:
-            return [
-                gr.skip(),
-                gr.skip(),
-                complaint(str(error)),
-                *[gr.skip()] * (4 + fields + 2 * MOST_THINGS),
-            ]
+            unchanged = [gr.skip()] * (4 + fields + 2 * MAX_DETECTIONS)
+            return [gr.skip(), gr.skip(), render_error(str(error)), *unchanged]
         session = tab.session
         empty = [""] * (1 + fields)
         if session is None:
-            hidden = [gr.Column(visible=False), gr.Column(visible=False), complaint(_OVER)]
-            return [*hidden, "", "", "", *empty, *_detections(())]
+            hidden = [gr.Column(visible=False), gr.Column(visible=False), render_error(_FINISHED)]
+            return [*hidden, "", "", "", *empty, *_update_rows(())]
         return [
             gr.Column(visible=False),
             gr.Column(visible=True),
-            complaint(f"no objects: {session.complaint}") if session.complaint else "",
+            render_error(f"no objects: {session.complaint}") if session.complaint else "",
             render_question(session.task, self._sessions.progress(tab.user)),
-            pictures(session.task, session.detections),
-            trail(()),
+            render_images(session.task, session.detections),
+            render_trail(()),
             *empty,
-            *_detections(session.detections),
+            *_update_rows(session.detections),
         ]
 
 
-def _detections(detections: Sequence[Detection]) -> list[Any]:
-    """Updates for every row of objects: those that there are, and the others hidden."""
-    shown = [part for detection in detections for part in (gr.Row(visible=True), detection_block(detection))]
-    empty = [part for _ in range(MOST_THINGS - len(detections)) for part in (gr.Row(visible=False), "")]
-    return shown + empty
+def render_question(task: Task, progress: Progress) -> Markup:
+    """The question, its number, and the questions that cannot be shown."""
+    number = f"Question {progress.done + 1} of {progress.total}"
+    broken = [element("p", f"skipped: {why}", class_="facts") for why in progress.broken]
+    question = element("p", task.question.full_text, class_="question")
+    return element("div", element("p", number, class_="facts"), *broken, question, class_="asked")
 
 
-def _visitor(request: gr.Request) -> str:
+def render_images(task: Task, detections: Sequence[Detection]) -> Markup:
+    """The images of the question, with the objects drawn into the first one."""
+    images = [
+        _image(each, detections if index == 0 else ()) for index, each in enumerate(task.question.images)
+    ]
+    return join(*images) if images else element("p", "This question has no image.", class_="facts")
+
+
+def render_detection(detection: Detection) -> Markup:
+    """One object: its crop, its label, and its position."""
+    caption = f"#{detection.number} {detection.label or 'object'}, {detection.place}"
+    image = element("img", src=_data_url(detection.crop, _CROP), alt=caption)
+    return element("figure", image, element("figcaption", caption), class_="detection")
+
+
+def render_trail(used: Sequence[UsedTool]) -> Markup:
+    """All tool calls, most recent first, so that the latest needs no scrolling."""
+    if not used:
+        return element("p", "The output of the tools will appear here.", class_="facts")
+    return element("ol", *map(_step, reversed(used)), class_="trail", reversed=True)
+
+
+def render_error(text: str) -> Markup:
+    """A message about an error, or about what to do next."""
+    return element("p", text, class_="bad", role="alert")
+
+
+def _update_rows(detections: Sequence[Detection]) -> list[Any]:
+    """Updates for the rows of objects; unused rows are hidden."""
+    visible = [
+        part for detection in detections for part in (gr.Row(visible=True), render_detection(detection))
+    ]
+    unused = [part for _ in range(MAX_DETECTIONS - len(detections)) for part in (gr.Row(visible=False), "")]
+    return visible + unused
+
+
+def _step(used: UsedTool) -> Markup:
+    about = f" about #{used.object}" if used.object else ""
+    query = f": {used.query}" if used.query else ""
+    head = element("p", f"{BUTTONS[used.action].label}{about}{query}", class_="head")
+    if used.error is not None:
+        return element("li", head, render_error(used.error))
+    return element("li", head, element("pre", used.output or "nothing found"))
+
+
+def _image(picture: Picture, detections: Sequence[Detection]) -> Markup:
+    image = element("img", src=_data_url(picture, _WHOLE), alt="the image of the question")
+    size = f"0 0 {picture.width} {picture.height}"
+    boxes = element(
+        "svg", *_boxes(picture, detections), viewBox=size, preserveAspectRatio="none", aria_hidden="true"
+    )
+    return element("div", image, boxes if detections else None, class_="whole")
+
+
+def _boxes(picture: Picture, detections: Sequence[Detection]) -> Iterator[Markup]:
+    font_size = max(picture.width, picture.height) / 28
+    for detection in detections:
+        left, top, right, bottom = detection.box
+        yield element("rect", x=left, y=top, width=right - left, height=bottom - top)
+        x, y = left + font_size / 4, max(top, 0) + font_size
+        yield element("text", detection.number, x=x, y=y, font_size=font_size)
+
+
+def _data_url(picture: Picture, limits: FitLimits) -> str:
+    sent = fit(picture, limits).picture
+    return f"data:{sent.mime};base64,{b64encode(sent.data).decode('ascii')}"
+
+
+def _tab_id(request: gr.Request) -> str:
     return str(request.session_hash)

@@ -12,10 +12,8 @@ from typing import Any
 
 from pyvision.bench.samples import Sample
 from pyvision.errors import MissingExtra
-from pyvision.experiments.avis_study.log import Log
-from pyvision.experiments.avis_study.log_reader import answered_questions, read_log
-from pyvision.experiments.avis_study.queue import TaskQueue
-from pyvision.experiments.avis_study.sessions import SessionRegistry
+from pyvision.experiments.avis_study.log import Log, list_answered, read_log
+from pyvision.experiments.avis_study.sessions import SessionRegistry, TaskQueue
 from pyvision.experiments.avis_study.toolbox import Toolbox
 
 _STYLE = Path(__file__).parent / "study.css"
@@ -23,18 +21,21 @@ _STYLE = Path(__file__).parent / "study.css"
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """How the page is served. everyone: each person gets every question, not a share of them."""
+    """How the page is served. everyone: each participant gets every question, not a share.
+
+    max_concurrent: how many events of the page are handled at the same time.
+    """
 
     log: Path
     samples: Sequence[Sample]
     host: str = "127.0.0.1"
     port: int = 7861
     everyone: bool = False
-    at_once: int = 8
+    max_concurrent: int = 8
 
 
 class Study:
-    """A served page; the toolbox stays its owner's. Raises MissingExtra, or RunFolderError for its log."""
+    """A page being served; the caller closes the toolbox. Raises MissingExtra, or RunFolderError for its log."""
 
     def __init__(self, serving: Serving, toolbox: Toolbox) -> None:
         if find_spec("gradio") is None:
@@ -43,8 +44,8 @@ class Study:
         self._blocks: Any = None
         self._log = Log(serving.log)
         try:
-            ended = answered_questions(read_log(serving.log).attempts)
-            queue = TaskQueue(serving.samples, ended, everyone=serving.everyone)
+            closed = list_answered(read_log(serving.log).attempts)
+            queue = TaskQueue(serving.samples, closed, everyone=serving.everyone)
             self._sessions = SessionRegistry(queue, toolbox, self._log)
             self.url = self._launch(serving)
         except BaseException:
@@ -52,11 +53,11 @@ class Study:
             raise
 
     def wait(self) -> None:
-        """Until somebody interrupts."""
+        """Block until KeyboardInterrupt."""
         threading.Event().wait()
 
     def close(self) -> None:
-        """End it for everybody, and let go of the log. Twice is once."""
+        """Stop serving and close the log. Idempotent."""
         if self._blocks is not None:
             self._blocks.close(verbose=False)
             self._blocks = None
@@ -67,7 +68,7 @@ class Study:
 
         from pyvision.experiments.avis_study.page import Page
 
-        self._blocks = Page(self._sessions, serving.at_once).blocks.queue(max_size=200)
+        self._blocks = Page(self._sessions, serving.max_concurrent).blocks.queue(max_size=200)
         fonts: dict[str, Any] = {
             "font": ["system-ui", "sans-serif"],
             "font_mono": ["ui-monospace", "monospace"],

@@ -1,25 +1,30 @@
-"""One way to an answer as a path through the transition graph, whoever took it: a person on the page, or a strategy."""
+"""Trajectories through the transition graph: read from study logs, and from recorded runs of the strategy avis."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
 
-from pyvision.experiments.avis_study.actions import ACTIONS, AFTER_SELECTION, SELECTION
-from pyvision.experiments.avis_study.log_reader import Attempt
-from pyvision.strategies.avis.actions import START
-from pyvision.strategies.avis.perception import WHOLE, block, caption_line, indent_block
+from pyvision.errors import RunFolderError
+from pyvision.events import Event, Note, RunEnded, RunStarted
+from pyvision.experiments.avis_study.log import Attempt, read_log
+from pyvision.experiments.avis_study.toolbox import AFTER_SELECTION, BUTTONS, SELECTION
+from pyvision.strategies.avis.actions import ACTIONS
+from pyvision.strategies.avis.context import WHOLE, block, caption_line, indent_block
+from pyvision.strategies.avis.graph import START
+from pyvision.trajectory import EVENTS, read_trajectory
 
 Ending: TypeAlias = Literal["found", "not found", "unfinished"]
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One action. origin: the state it was taken in. context: what was known then, as a planner would read it.
+    """One action. origin: the state in which it was taken. context: what was known then, as a planner would read it.
 
-    to: the state after it, where that is not the action: a strategy stays where it is when an action brought nothing.
+    to: the next state if that is not the action: a strategy stays in its state after an uninformative action.
     """
 
     origin: str
@@ -29,13 +34,13 @@ class Move:
 
     @property
     def state(self) -> str:
-        """The state after it."""
+        """The state after the action."""
         return self.to or self.action
 
 
 @dataclass(frozen=True, slots=True)
 class Trajectory:
-    """All moves towards one answer. verdicts: (action, what was made of its output), of a strategy's run."""
+    """All moves towards one answer. verdicts: (action, verdict on its output), only in runs of a strategy."""
 
     name: str
     query: str
@@ -44,19 +49,46 @@ class Trajectory:
     verdicts: tuple[tuple[str, str], ...] = ()
 
 
+def trajectories_in(paths: Sequence[Path]) -> tuple[Trajectory, ...]:
+    """The trajectories in study logs, run folders, and folders of run folders. Runs of other strategies are skipped.
+
+    Raises RunFolderError for a folder without a run of avis, and for a log or a run that cannot be read.
+    """
+    return tuple(trajectory for path in paths for trajectory in _trajectories(path))
+
+
+def trajectory_of_run(name: str, events: Sequence[Event]) -> Trajectory | None:
+    """The trajectory of a run, from its notes `transition` and `verdict`; None for another strategy."""
+    began = next((event for event in events if isinstance(event, RunStarted)), None)
+    notes = [event for event in events if isinstance(event, Note)]
+    moves = [_move(note.data) for note in notes if note.label == "transition"]
+    verdicts = [_verdict(note.data) for note in notes if note.label == "verdict"]
+    if not moves and not verdicts and (began is None or began.strategy != "avis"):
+        return None
+    return Trajectory(
+        name,
+        began.question.full_text if began else "",
+        tuple(move for move in moves if move),
+        _run_ending(events),
+        tuple(verdict for verdict in verdicts if verdict),
+    )
+
+
 def trajectory_of(attempt: Attempt) -> Trajectory:
-    """What a person did. Uses of a tool that failed changed nothing and are left out; a caption is only context."""
+    """A participant's trajectory. Failed tool calls are skipped; a caption only adds context."""
     opened = attempt.opened
-    walk = _Walk(opened.context)
+    builder = _TrajectoryBuilder(opened.context)
     for used in attempt.used:
-        action = ACTIONS[used.action].action
+        action = BUTTONS[used.action].action
         if used.error is not None:
             continue
         if action is None:
-            walk.seen.insert(0, caption_line(used.output, WHOLE))
+            builder.context.insert(0, caption_line(used.output, WHOLE))
         else:
-            walk.go(action, used.object, used.output)
-    return Trajectory(f"{opened.user}/{opened.question}", opened.text, tuple(walk.moves), _ending(attempt))
+            builder.add(action, used.object, used.output)
+    return Trajectory(
+        f"{opened.user}/{opened.question}", opened.text, tuple(builder.moves), _attempt_ending(attempt)
+    )
 
 
 def edges_of(trajectories: Iterable[Trajectory]) -> Counter[tuple[str, str]]:
@@ -64,34 +96,71 @@ def edges_of(trajectories: Iterable[Trajectory]) -> Counter[tuple[str, str]]:
     return Counter((move.origin, move.action) for trajectory in trajectories for move in trajectory.moves)
 
 
-class _Walk:
-    """Where somebody stands, what they have seen since they came there, and which object they have selected."""
+def _trajectories(path: Path) -> tuple[Trajectory, ...]:
+    if not path.is_dir():
+        return tuple(trajectory_of(attempt) for attempt in read_log(path).attempts)
+    found = tuple(_runs(path))
+    if not found:
+        raise RunFolderError(f"{str(path)!r}: contains no run of avis; give run folders or study logs")
+    return found
+
+
+def _runs(folder: Path) -> Iterator[Trajectory]:
+    runs = sorted(path.parent for path in folder.rglob(EVENTS))
+    for run in runs:
+        name = run.name if run == folder else run.relative_to(folder).as_posix()
+        if trajectory := trajectory_of_run(name, read_trajectory(run).events):
+            yield trajectory
+
+
+def _move(data: dict[str, Any]) -> Move | None:
+    """None for a step back, which is not an action."""
+    action = str(data.get("action"))
+    return Move(str(data.get("from")), action, to=str(data.get("to"))) if action in ACTIONS else None
+
+
+def _verdict(data: dict[str, Any]) -> tuple[str, str] | None:
+    action, verdict = str(data.get("action")), data.get("verdict")
+    return (action, str(verdict)) if verdict else None
+
+
+def _run_ending(events: Sequence[Event]) -> Ending:
+    """An answer forced by a spent budget does not count as found."""
+    ended = next((event for event in events if isinstance(event, RunEnded)), None)
+    if ended is None:
+        return "unfinished"
+    is_forced = any(isinstance(event, Note) and event.label == "forced" for event in events)
+    return "found" if ended.outcome.end_reason == "answered" and not is_forced else "not found"
+
+
+class _TrajectoryBuilder:
+    """The current state of a participant, what they learned in it, and the object they selected."""
 
     def __init__(self, context: str) -> None:
-        """context: what was known when the question was opened, its objects a line each."""
-        self.seen = context.splitlines()
+        """context: what was known when the question was opened, one line per object."""
+        self.context = context.splitlines()
         self.moves: list[Move] = []
-        self._objects = tuple(self.seen)
+        self._objects = tuple(self.context)
         self._state = START
         self._selected: int | None = None
 
-    def go(self, action: str, selected: int | None, output: str) -> None:
+    def add(self, action: str, selected: int | None, output: str) -> None:
         if action == SELECTION and selected == self._selected:  # more about the same object
-            self.seen.append(self._format(selected, output))
+            self.context.append(self._format(selected, output))
             return
         if action in AFTER_SELECTION and selected != self._selected:
             self._step(SELECTION, selected, "")
         self._step(action, selected, output)
 
     def _step(self, action: str, selected: int | None, output: str) -> None:
-        context = block("Context:", [indent_block(text) for text in self.seen if text])
+        context = block("Context:", [indent_block(text) for text in self.context if text])
         self.moves.append(Move(self._state, action, context))
         self._state = action
         self._selected = selected or self._selected
-        self.seen = [self._format(selected, output)]
+        self.context = [self._format(selected, output)]
 
     def _format(self, selected: int | None, output: str) -> str:
-        """What was learnt, under the object that it is about; without the comma that its last line may have."""
+        """A tool's output, under the object it is about, without a trailing comma."""
         text = output.strip().rstrip(",")
         if selected is None:
             return text
@@ -100,7 +169,7 @@ class _Walk:
         return block(f"Object #{selected}", [indent_block(part) for part in parts])
 
 
-def _ending(attempt: Attempt) -> Ending:
+def _attempt_ending(attempt: Attempt) -> Ending:
     if attempt.closed is None:
         return "unfinished"
     return "found" if attempt.closed.is_found else "not found"

@@ -1,1 +1,1 @@
-"""The data pipeline of VDebugger: collect programs, break them on purpose, and train who finds and mends the faults."""
+"""Train a critic and a refiner for visual programs: injected errors, fine-tuning, evaluation (VDebugger)."""

@@ -1,26 +1,33 @@
-"""Fine-tune a causal language model on lessons: all weights or LoRA, with checkpoints, on one device.
+"""Fine-tune a causal language model on examples: all weights or LoRA, with checkpoints, on one device.
 
-Not covered: several devices at once. The paper's 7B and 13B models were trained on four GPUs with DeepSpeed; one large
+Not covered: several devices. The paper's 7B and 13B models were trained on four GPUs with DeepSpeed; one large
 GPU needs `lora_rank` or `recompute` for them.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
+import shutil
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from pyvision.errors import ConfigError, MissingExtra
-from pyvision.experiments.vdebugger_training.checkpoints import TrainingFolder, about
-from pyvision.experiments.vdebugger_training.encoding import UNCOUNTED, Encoded, encode
+from pyvision.errors import ConfigError, MissingExtra, RunFolderError, reason
+from pyvision.experiments.vdebugger_training.packing import UNCOUNTED, Encoded, encode
 from pyvision.experiments.vdebugger_training.recipe import Batch, Recipe, rate_at, steps_of
 from pyvision.experiments.vdebugger_training.records import Example
+
+_ABOUT = "training.json"
+_LATEST = "checkpoint"
+_STATE = "state.pt"
+_PLAIN_TEMPLATE = "{{ bos_token or '' }}{% for message in messages %}{{ message['content'] }}{% endfor %}"
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """One step of a training. step: from 1; loss: per learnt token of this step."""
+    """One step of a training. step: from 1; loss: mean over the counted tokens of this step."""
 
     step: int
     total: int
@@ -34,15 +41,15 @@ class Progress:
 def train(
     examples: Sequence[Example], model: str, out: Path, recipe: Recipe, tell: Callable[[Progress], None]
 ) -> None:
-    """Train the model of a folder or name, and save it in `out`; a broken-off training goes on there.
+    """Train a model, given by folder or name, and save it in `out`; resumes an interrupted training there.
 
-    The loss is the mean over all learnt tokens of a step, however it is divided into portions. Raises ConfigError,
+    The loss is the mean over all counted tokens of a step, regardless of the micro-batches. Raises ConfigError,
     MissingExtra without torch and transformers, and what `tell` raises.
     """
     if not examples:
-        raise ConfigError("there are no lessons to train on; pack some first")
+        raise ConfigError("there are no examples to train on; create some with `vdebugger pack`")
     require("torch", "transformers", *(["peft"] if recipe.lora_rank else []))
-    folder = TrainingFolder(out, about(examples, model, recipe))
+    folder = TrainingFolder(out, describe_training(examples, model, recipe))
     if folder.is_finished:
         return
     run = _Run(examples, model, folder, recipe)
@@ -52,7 +59,7 @@ def train(
 
 
 def require(*packages: str) -> None:
-    """Raises MissingExtra for the first that is not installed."""
+    """Raises MissingExtra for the first package that is not installed."""
     from importlib.util import find_spec
 
     for package in packages:
@@ -61,14 +68,14 @@ def require(*packages: str) -> None:
 
 
 def load_model(name: str | Path, precision: str = "float32") -> tuple[Any, Any]:
-    """The tokenizer and the model. Raises ConfigError naming what is wrong with the folder.
+    """The tokenizer and the model. Raises ConfigError if they cannot be loaded.
 
-    precision: of its weights; `auto` as they were saved.
+    precision: of the weights; `auto` keeps the saved one.
     """
     from transformers import AutoTokenizer
     from transformers.utils import logging
 
-    logging.disable_progress_bar()  # one for each file that is read or written
+    logging.disable_progress_bar()  # one per file read or written
     return _load(AutoTokenizer, name), _load_model(name, precision)
 
 
@@ -83,26 +90,24 @@ def _load(kind: Any, name: str | Path, **settings: Any) -> Any:
         return kind.from_pretrained(name, **settings)
     except (OSError, ValueError) as error:
         first = str(error).strip().partition("\n")[0]
-        raise ConfigError(
-            f"{name}: no causal language model can be loaded ({first}); check the name"
-        ) from error
+        raise ConfigError(f"{name}: cannot load a causal language model ({first}); check the name") from error
 
 
-def usual_device() -> str:
+def default_device() -> str:
     import torch
 
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
 class _Run:
-    """A training on its way. Weights and optimizer are those of the last checkpoint, where there is one."""
+    """A training in progress, starting from the last checkpoint if there is one."""
 
     def __init__(
         self, examples: Sequence[Example], model: str, folder: TrainingFolder, recipe: Recipe
     ) -> None:
         import torch
 
-        self._folder, self._recipe, self._device = folder, recipe, usual_device()
+        self._folder, self._recipe, self._device = folder, recipe, default_device()
         state = folder.state()
         torch.manual_seed(recipe.seed)
         self.tokenizer, loaded = load_model(model)
@@ -120,7 +125,7 @@ class _Run:
             self._optimizer.load_state_dict(state["optimizer"])
 
     def steps(self) -> Iterator[Progress]:
-        """Do what is left to do."""
+        """Run the remaining steps."""
         self._model.train()
         for number in range(self._done, len(self._steps)):
             rate = rate_at(number, len(self._steps), self._recipe)
@@ -133,7 +138,7 @@ class _Run:
             yield Progress(number + 1, len(self._steps), loss, rate)
 
     def whole_model(self) -> Any:
-        """The model as others load it: what LoRA has learnt is added to the weights."""
+        """The model to save: a LoRA adapter is merged into the weights."""
         return self._model.merge_and_unload() if self._recipe.lora_rank else self._model
 
     def _step(self, batch: Batch, rate: float) -> float:
@@ -141,12 +146,12 @@ class _Run:
 
         for group in self._optimizer.param_groups:
             group["lr"] = rate
-        portions = [[self._records[place] for place in portion] for portion in batch]
-        learnt = max(1, sum(_learnt(record) for portion in portions for record in portion))
+        micro_batches = [[self._records[index] for index in indices] for indices in batch]
+        counted = max(1, sum(_count_labels(record) for records in micro_batches for record in records))
         self._optimizer.zero_grad(set_to_none=True)
         total = 0.0
-        for portion in portions:
-            loss = self._loss(portion) / learnt
+        for records in micro_batches:
+            loss = self._loss(records) / counted
             loss.backward()
             total += float(loss.detach())
         if self._recipe.clip:
@@ -155,13 +160,13 @@ class _Run:
         return total
 
     def _loss(self, records: Sequence[Encoded]) -> Any:
-        """The sum over the learnt tokens of one portion."""
+        """The sum over the counted tokens of one micro-batch."""
         import torch
 
-        tokens, labels, shown = (part.to(self._device) for part in _pad(records))
-        half = _computes_in_half(self._recipe, self._device)
-        with torch.autocast(self._device, dtype=torch.bfloat16, enabled=half):
-            scores = self._model(input_ids=tokens, attention_mask=shown, use_cache=False).logits
+        tokens, labels, mask = (part.to(self._device) for part in _pad(records))
+        use_bf16 = _use_bf16(self._recipe, self._device)
+        with torch.autocast(self._device, dtype=torch.bfloat16, enabled=use_bf16):
+            scores = self._model(input_ids=tokens, attention_mask=mask, use_cache=False).logits
         return torch.nn.functional.cross_entropy(
             scores[:, :-1].float().flatten(0, 1),
             labels[:, 1:].flatten(),
@@ -170,38 +175,38 @@ class _Run:
         )
 
 
-def _learnt(record: Encoded) -> int:
-    """The first token is never predicted, so it is not counted either."""
+def _count_labels(record: Encoded) -> int:
+    """Without the first token, which is never predicted."""
     return sum(label != UNCOUNTED for label in record.labels[1:])
 
 
-def _computes_in_half(recipe: Recipe, device: str) -> bool:
+def _use_bf16(recipe: Recipe, device: str) -> bool:
     import torch
 
-    on_auto = device == "cuda" and torch.cuda.is_bf16_supported()
-    return recipe.precision == "bf16" or (recipe.precision == "auto" and on_auto)
+    is_supported = device == "cuda" and torch.cuda.is_bf16_supported()
+    return recipe.precision == "bf16" or (recipe.precision == "auto" and is_supported)
 
 
 def _pad(records: Sequence[Encoded]) -> tuple[Any, Any, Any]:
-    """Tokens, labels and attention mask, each (records, longest); padded at the end, where nothing looks at it."""
+    """Tokens, labels and attention mask, each (records, longest), padded on the right."""
     import torch
 
     longest = max(len(record.tokens) for record in records)
     tokens = torch.zeros(len(records), longest, dtype=torch.long)
     labels = torch.full_like(tokens, UNCOUNTED)
-    shown = torch.zeros_like(tokens)
+    mask = torch.zeros_like(tokens)
     for row, record in enumerate(records):
         size = len(record.tokens)
         tokens[row, :size] = torch.tensor(record.tokens)
         labels[row, :size] = torch.tensor(record.labels)
-        shown[row, :size] = 1
-    return tokens, labels, shown
+        mask[row, :size] = 1
+    return tokens, labels, mask
 
 
 def _adapt(model: Any, recipe: Recipe, checkpoint: Path | None) -> Any:
-    """The model to be trained; with LoRA its adapter, the one of a checkpoint where there is one."""
+    """The model to train; with LoRA, with a new adapter or that of the checkpoint."""
     if recipe.recompute:
-        # transformers is renaming it
+        # the new name is used in newer versions of transformers
         getattr(model, "activation_checkpointing_enable", model.gradient_checkpointing_enable)()
     if not recipe.lora_rank:
         return model
@@ -217,3 +222,76 @@ def _adapt(model: Any, recipe: Recipe, checkpoint: Path | None) -> Any:
         task_type="CAUSAL_LM",
     )
     return get_peft_model(model, how)
+
+
+class TrainingFolder:
+    """The folder of a training: its description, last checkpoint, and final model.
+
+    Raises ConfigError if it belongs to another training, RunFolderError if it cannot be written.
+    """
+
+    def __init__(self, folder: Path, about: dict[str, Any]) -> None:
+        self.folder = folder
+        path = folder / _ABOUT
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            if not path.exists():
+                path.write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+            before = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise RunFolderError(
+                f"{folder}: cannot be used for a training ({reason(error)}); choose another --out"
+            ) from error
+        changed = sorted(key for key in about.keys() | before.keys() if about.get(key) != before.get(key))
+        if changed:
+            raise ConfigError(
+                f"{folder}: contains another training ({', '.join(changed)} differ); choose another --out"
+            )
+
+    @property
+    def is_finished(self) -> bool:
+        return (self.folder / "config.json").exists() and not self.checkpoint.exists()
+
+    @property
+    def checkpoint(self) -> Path:
+        """The folder of the last checkpoint; it may not exist."""
+        return self.folder / _LATEST
+
+    def save(self, model: Any, state: dict[str, Any]) -> None:
+        """Replace the last checkpoint; if interrupted, the last one stays intact."""
+        import torch
+
+        new = self.folder / f"{_LATEST}-new"
+        shutil.rmtree(new, ignore_errors=True)
+        model.save_pretrained(new)
+        torch.save(state, new / _STATE)
+        old = self.folder / f"{_LATEST}-old"
+        shutil.rmtree(old, ignore_errors=True)
+        if self.checkpoint.exists():
+            self.checkpoint.rename(old)
+        new.rename(self.checkpoint)
+        shutil.rmtree(old, ignore_errors=True)
+
+    def state(self) -> dict[str, Any]:
+        """The state saved with the last checkpoint; empty if there is none."""
+        import torch
+
+        path = self.checkpoint / _STATE
+        return torch.load(path, weights_only=True) if path.exists() else {}
+
+    def finish(self, model: Any, tokenizer: Any) -> None:
+        """Save the trained model and delete the checkpoint.
+
+        Its chat template passes the text of a message through unchanged, which is the format of the training.
+        """
+        tokenizer.chat_template = _PLAIN_TEMPLATE
+        model.save_pretrained(self.folder)
+        tokenizer.save_pretrained(self.folder)
+        shutil.rmtree(self.checkpoint, ignore_errors=True)
+
+
+def describe_training(examples: Sequence[Example], model: str, recipe: Recipe) -> dict[str, Any]:
+    """What distinguishes one training from another."""
+    written = json.dumps([asdict(example) for example in examples], sort_keys=True).encode()
+    settings = {key: value for key, value in asdict(recipe).items() if key != "save_every"}
+    return {"model": model, "lessons": hashlib.sha256(written).hexdigest()[:32], "recipe": settings}

@@ -1,4 +1,4 @@
-"""A language model whose files lie on this machine: it continues tokens, greedily or mask-best, and judges verdicts."""
+"""A language model on this machine: greedy and mask-best generation, verdict scores, infills, critic and refiner."""
 
 from __future__ import annotations
 
@@ -7,58 +7,64 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from pyvision.experiments.vdebugger_training.encoding import TokenBudget, encode_prompt
-from pyvision.experiments.vdebugger_training.fine_tuning import load_model, require, usual_device
-from pyvision.experiments.vdebugger_training.infilling import (
-    INFILL_TOKENS,
-    opening_of,
-    program_in,
-    refill_prompt,
-)
+from pyvision.experiments.vdebugger_training.fine_tuning import default_device, load_model, require
 from pyvision.experiments.vdebugger_training.mask_best import MaskBest
-from pyvision.experiments.vdebugger_training.masking import Masked
-from pyvision.experiments.vdebugger_training.prompt_templates import CRITIC_INST, REFINER_INST, RIGHT, WRONG
+from pyvision.experiments.vdebugger_training.masking import (
+    INFILL_TOKENS,
+    Masked,
+    extract_program,
+    render_infill_prompt,
+    reply_prefix,
+)
+from pyvision.experiments.vdebugger_training.packing import (
+    CRITIC_INST,
+    REFINER_INST,
+    RIGHT,
+    WRONG,
+    TokenBudget,
+    encode_prompt,
+)
 
 
 class Local:
-    """A model of transformers by its folder or name. Raises MissingExtra and ConfigError when it is made.
+    """A transformers model, loaded from its folder or by name. Raises MissingExtra and ConfigError.
 
-    at_once: texts that are continued together. Not thread-safe.
+    at_once: the batch size of generation. Not thread-safe.
     """
 
     def __init__(self, name: str | Path, *, at_once: int = 16, device: str | None = None) -> None:
         require("torch", "transformers")
         self.at_once = at_once
-        self._device = device or usual_device()
+        self._device = device or default_device()
         self.tokenizer, model = load_model(name, "float32" if self._device == "cpu" else "auto")
         self._model = model.to(self._device).eval()
 
-    def continued(
-        self, prompts: Sequence[Sequence[int]], most: int, rule: MaskBest | None = None, seed: int = 0
+    def generate(
+        self, prompts: Sequence[Sequence[int]], max_tokens: int, rule: MaskBest | None = None, seed: int = 0
     ) -> list[str]:
-        """What follows each prompt, at most so many tokens: the likeliest, or mask-best at temperature 1."""
+        """The continuation of each prompt, at most `max_tokens` long: greedy, or mask-best at temperature 1."""
         import torch
 
-        said: list[str] = []
-        left = iter(prompts)
+        texts: list[str] = []
+        remaining = iter(prompts)
         with torch.inference_mode(), torch.random.fork_rng():
             torch.manual_seed(seed)
-            while batch := list(islice(left, self.at_once)):
-                said += self._continued(batch, most, rule)
-        return said
+            while batch := list(islice(remaining, self.at_once)):
+                texts += self._generate(batch, max_tokens, rule)
+        return texts
 
-    def accepts(self, prompts: Sequence[Sequence[int]]) -> list[float]:
-        """For each critic's prompt P(right) / (P(right) + P(wrong)), the score of VDebugger's Algorithm 1."""
+    def score_verdicts(self, prompts: Sequence[Sequence[int]]) -> list[float]:
+        """P(right) / (P(right) + P(wrong)) for each prompt of a critic: the score of VDebugger's Algorithm 1."""
         import torch
 
         with torch.inference_mode():
             pairs = [(self._likelihood(p, RIGHT), self._likelihood(p, WRONG)) for p in prompts]
         return [1 / (1 + float(torch.exp(wrong - right))) for right, wrong in pairs]
 
-    def _continued(self, batch: Sequence[Sequence[int]], most: int, rule: MaskBest | None) -> list[str]:
-        from pyvision.experiments.vdebugger_training.decoding import MaskBestProcessor
+    def _generate(self, batch: Sequence[Sequence[int]], max_tokens: int, rule: MaskBest | None) -> list[str]:
+        from pyvision.experiments.vdebugger_training.mask_best import MaskBestProcessor
 
-        tokens, shown = self._pad_at_the_start(batch)
+        tokens, mask = self._pad_left(batch)
         sampling: dict[str, Any] = {"do_sample": False}
         if rule:
             sampling = {
@@ -68,18 +74,22 @@ class Local:
                 "top_p": 1.0,
                 "logits_processor": [MaskBestProcessor(rule)],
             }
-        found = self._model.generate(
-            input_ids=tokens, attention_mask=shown, max_new_tokens=most, pad_token_id=self._pad, **sampling
+        output = self._model.generate(
+            input_ids=tokens,
+            attention_mask=mask,
+            max_new_tokens=max_tokens,
+            pad_token_id=self._pad,
+            **sampling,
         )
-        return self.tokenizer.batch_decode(found[:, tokens.shape[1] :], skip_special_tokens=True)  # type: ignore[no-any-return]
+        return self.tokenizer.batch_decode(output[:, tokens.shape[1] :], skip_special_tokens=True)  # type: ignore[no-any-return]
 
-    def _pad_at_the_start(self, batch: Sequence[Sequence[int]]) -> tuple[Any, Any]:
+    def _pad_left(self, batch: Sequence[Sequence[int]]) -> tuple[Any, Any]:
         import torch
 
         longest = max(map(len, batch))
         rows = [[self._pad] * (longest - len(prompt)) + list(prompt) for prompt in batch]
-        shown = [[0] * (longest - len(prompt)) + [1] * len(prompt) for prompt in batch]
-        return torch.tensor(rows, device=self._device), torch.tensor(shown, device=self._device)
+        mask = [[0] * (longest - len(prompt)) + [1] * len(prompt) for prompt in batch]
+        return torch.tensor(rows, device=self._device), torch.tensor(mask, device=self._device)
 
     @property
     def _pad(self) -> int:
@@ -89,14 +99,14 @@ class Local:
     def _likelihood(self, prompt: Sequence[int], text: str) -> Any:
         import torch
 
-        said = self.tokenizer.encode(text, add_special_tokens=False)
-        tokens = torch.tensor([[*prompt, *said]], device=self._device)
+        added = self.tokenizer.encode(text, add_special_tokens=False)
+        tokens = torch.tensor([[*prompt, *added]], device=self._device)
         scores = self._model(input_ids=tokens).logits[0, len(prompt) - 1 : -1].float().log_softmax(-1)
-        return sum(scores[place, token] for place, token in enumerate(said))
+        return sum(scores[position, token] for position, token in enumerate(added))
 
 
 class LocalInfill:
-    """Fills masks by a local model, whose reply is begun for it up to the signature; greedily without a rule."""
+    """Fills masks with a local model, whose reply is prefixed up to the signature; greedy without a rule."""
 
     def __init__(
         self, model: Local, api: str, rule: MaskBest | None, token_budget: TokenBudget, seed: int = 0
@@ -112,40 +122,40 @@ class LocalInfill:
     def __call__(self, asked: Sequence[tuple[str, Masked]]) -> Sequence[str]:
         self._seed += 1
         prompts = [self._prompt(task, masked) for task, masked in asked]
-        said = self._model.continued(prompts, INFILL_TOKENS, self._rule, self._seed)
+        texts = self._model.generate(prompts, INFILL_TOKENS, self._rule, self._seed)
         return [
-            program_in(opening_of(task, masked) + text)
-            for (task, masked), text in zip(asked, said, strict=True)
+            extract_program(reply_prefix(task, masked) + text)
+            for (task, masked), text in zip(asked, texts, strict=True)
         ]
 
     def _prompt(self, task: str, masked: Masked) -> list[int]:
-        """With the template of a model that talks; a model that does not reads the question as it is."""
+        """With the chat template, if the model has one."""
         tokenizer = self._model.tokenizer
-        asked = refill_prompt(task, masked, self._api)
+        request = render_infill_prompt(task, masked, self._api)
         if tokenizer.chat_template:
-            messages = [{"role": "user", "content": asked}]
-            asked = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
-            return list(tokenizer.encode(f"{asked}{opening_of(task, masked)}", add_special_tokens=False))
-        return encode_prompt(f"{asked}\n\n", opening_of(task, masked), tokenizer, self._token_budget)
+            messages = [{"role": "user", "content": request}]
+            request = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+            return list(tokenizer.encode(f"{request}{reply_prefix(task, masked)}", add_special_tokens=False))
+        return encode_prompt(f"{request}\n\n", reply_prefix(task, masked), tokenizer, self._token_budget)
 
 
 class LocalDebugger:
-    """A trained critic and refiner by their texts, as the loop of VDebugger asks them."""
+    """A trained critic and refiner, as the loop of VDebugger uses them."""
 
     def __init__(self, critic: Local, refiner: Local, token_budget: TokenBudget) -> None:
         self._critic, self._refiner, self._token_budget = critic, refiner, token_budget
 
-    def judged(self, cases: Sequence[str]) -> list[tuple[float, str]]:
-        """(score, what the critic says) for each program with its feedback."""
+    def critique(self, cases: Sequence[str]) -> list[tuple[float, str]]:
+        """(score, the critic's reply) for each program with its feedback."""
         prompts = [
             encode_prompt(each, CRITIC_INST, self._critic.tokenizer, self._token_budget) for each in cases
         ]
-        said = self._critic.continued(prompts, self._token_budget.answer)
-        return list(zip(self._critic.accepts(prompts), said, strict=True))
+        replies = self._critic.generate(prompts, self._token_budget.answer)
+        return list(zip(self._critic.score_verdicts(prompts), replies, strict=True))
 
-    def refined(self, cases: Sequence[str]) -> list[str]:
-        """What the refiner says about each marked program with its feedback: a new program."""
+    def refine(self, cases: Sequence[str]) -> list[str]:
+        """The refiner's new program for each marked program with its feedback."""
         prompts = [
             encode_prompt(each, REFINER_INST, self._refiner.tokenizer, self._token_budget) for each in cases
         ]
-        return self._refiner.continued(prompts, self._token_budget.answer)
+        return self._refiner.generate(prompts, self._token_budget.answer)

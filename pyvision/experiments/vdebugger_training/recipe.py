@@ -1,4 +1,4 @@
-"""The hyper-parameters of a training, their file, and what follows from them: the batches and the learning rate."""
+"""The hyper-parameters of a training: their file, and the batches and learning rates that follow from them."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from pathlib import Path
 from typing import ClassVar, Literal, TypeAlias
 
 from pyvision.errors import ConfigError
-from pyvision.experiments.vdebugger_training.encoding import Keep, TokenBudget
+from pyvision.experiments.vdebugger_training.packing import Keep, TokenBudget
 
 PAPER = Path(__file__).with_name("paper.json")
 
 Batch: TypeAlias = tuple[tuple[int, ...], ...]
-"""The records of one step, by their places, in the portions that are computed at once."""
+"""The records of one step, by index, divided into micro-batches."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a model is trained. Every training goes through AdamW, a linear warm-up and a linear decline to nothing.
+    """How a model is trained, with AdamW, a linear warm-up, and a linear decay to zero.
 
-    warm_up: share of the steps. batch: records of one step; at_once: of one pass through the model. tokens, answer,
-    keep: as in `encoding.TokenBudget`. precision: of the computation; auto is bf16 where the device has it. recompute:
-    activations, to save memory. lora_rank: 0 trains all weights. clip: of the gradient's norm, 0 is none.
-    save_every: steps between checkpoints, 0 is none. source: where the numbers come from.
+    warm_up: share of the steps. batch: examples per step; at_once: per pass through the model. tokens, answer, keep:
+    as in `packing.TokenBudget`. precision: of the computation; auto is bf16 if the device supports it. recompute:
+    activations, to save memory. lora_rank: 0 trains all weights. clip: the maximum norm of the gradient, 0 for none.
+    save_every: steps between checkpoints, 0 for none. source: where the numbers come from.
     """
 
     __pydantic_config__: ClassVar[object] = {"extra": "forbid"}
@@ -65,7 +65,7 @@ class Recipe:
 
 
 def read_recipe(path: Path = PAPER) -> Recipe:
-    """The recipe of a JSON file; the paper's own by default. Raises ConfigError naming the key."""
+    """The recipe in a JSON file; the paper's by default. Raises ConfigError naming the key."""
     from pydantic import TypeAdapter, ValidationError
 
     try:
@@ -75,32 +75,32 @@ def read_recipe(path: Path = PAPER) -> Recipe:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         key = ".".join(map(str, first["loc"])) or "the file"
-        raise ConfigError(f"{path}: {key}: {first['msg'].lower()}; mend the recipe") from None
+        raise ConfigError(f"{path}: {key}: {first['msg'].lower()}; fix the recipe") from None
 
 
 def steps_of(lengths: Sequence[int], recipe: Recipe) -> tuple[Batch, ...]:
-    """Every step of the training: each record once in an epoch, the last step of an epoch maybe smaller.
+    """All steps of the training: each record once per epoch; the last step of an epoch may be smaller.
 
-    lengths: of the records, in tokens. The same recipe gives the same steps, so that a resumed training fits.
+    lengths: of the records, in tokens. The same recipe gives the same steps, so that a training can be resumed.
     """
     chance = random.Random(recipe.seed)
     return tuple(step for _ in range(recipe.epochs) for step in _epoch(lengths, recipe, chance))
 
 
 def rate_at(step: int, total: int, recipe: Recipe) -> float:
-    """The learning rate of a step, counted from 0, of so many."""
-    warming = int(recipe.warm_up * total)
-    if step < warming:
-        return recipe.learning_rate * (step + 1) / (warming + 1)
-    return recipe.learning_rate * (total - step) / max(1, total - warming)
+    """The learning rate of a step, from 0, of `total` steps."""
+    warm_up_steps = int(recipe.warm_up * total)
+    if step < warm_up_steps:
+        return recipe.learning_rate * (step + 1) / (warm_up_steps + 1)
+    return recipe.learning_rate * (total - step) / max(1, total - warm_up_steps)
 
 
 def _epoch(lengths: Sequence[int], recipe: Recipe, chance: random.Random) -> Iterator[Batch]:
-    places = chance.sample(range(len(lengths)), len(lengths))
-    for step in _portions(places, recipe.batch):
-        # Like lengths together, so that little is padded; across steps that would put like lessons together.
-        yield tuple(_portions(sorted(step, key=lengths.__getitem__), recipe.at_once))
+    order = chance.sample(range(len(lengths)), len(lengths))
+    for step in _split(order, recipe.batch):
+        # Similar lengths together, to reduce padding; only within a step, so that steps stay a random mix of examples.
+        yield tuple(_split(sorted(step, key=lengths.__getitem__), recipe.at_once))
 
 
-def _portions(places: Sequence[int], size: int) -> list[tuple[int, ...]]:
-    return [tuple(places[start : start + size]) for start in range(0, len(places), size)]
+def _split(indices: Sequence[int], size: int) -> list[tuple[int, ...]]:
+    return [tuple(indices[start : start + size]) for start in range(0, len(indices), size)]

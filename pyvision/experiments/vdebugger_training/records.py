@@ -1,22 +1,27 @@
-"""What the steps of the pipeline hand on: one plain value for each line of their files."""
+"""The records that the steps of the pipeline exchange, and the resumable JSON-lines files that hold them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol, TypeAlias
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar
 
 from pyvision.bench.samples import Sample
+from pyvision.errors import ConfigError, RunFolderError
 
 Decoding: TypeAlias = Literal["greedy", "mask_best"]
 Label: TypeAlias = Literal["wrong", "right", "refused", "unscored"]
-RIGHT_FROM = 0.7  # a box is right above this IoU (the authors' code); other scores are 0 or 1
+Value = TypeVar("Value")
+RIGHT_FROM = 0.7  # a box is correct above this IoU (the authors' code); other scores are 0 or 1
 
 
 @dataclass(frozen=True, slots=True)
 class Executed:
-    """How a program went. result: its answer as text; trace: line by line, as a critic reads it.
+    """The outcome of a program. result: its answer as text. trace: line by line, as the critic reads it.
 
-    trace is None where the program never ran: it did not compile. error: the exception in one line.
+    trace is None if the program did not compile. error: the exception in one line.
     """
 
     result: str | None = None
@@ -26,10 +31,10 @@ class Executed:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program that was written for a question, as it ran and what its answer scored.
+    """A program for a question, its execution, and the score of its answer.
 
-    id: the sample's. task: the question as a program's comment tells it. score: from 0 to 1; None when nothing can
-    say, which is never counted as wrong.
+    id: of the sample. task: the question, as in the comment of the program. score: from 0 to 1; None if it cannot be
+    scored, which never counts as wrong.
     """
 
     __pydantic_config__: ClassVar[object] = {"extra": "forbid"}
@@ -47,10 +52,10 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Injected:
-    """One attempt to break a right program.
+    """One attempt to break a correct program.
 
-    of: the sample's id. attempt: from 0, for each sample and decoding. fate: what became of it; only `wrong` ones
-    train anybody. span: the characters of `program` that are new. why: for what reason it was refused.
+    of: the id of the sample. attempt: from 0, for each sample and decoding. fate: the label; only `wrong` ones are
+    used for training. span: the characters of `program` that are new. why: the reason for a refusal.
     """
 
     __pydantic_config__: ClassVar[object] = {"extra": "forbid"}
@@ -68,9 +73,9 @@ class Injected:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One record to train on. The loss counts `inst` and `completion`; `prompt` is cut first where it is too long.
+    """One training example. The loss covers `inst` and `completion`; `prompt` is truncated if the example is too long.
 
-    eos: whether the completion ends there; an unlocalised verdict leaves open what follows. of: the sample's id.
+    eos: whether the completion ends there; after a verdict without a location, more may follow. of: the sample's id.
     """
 
     __pydantic_config__: ClassVar[object] = {"extra": "forbid"}
@@ -83,9 +88,78 @@ class Example:
 
 
 class Attempt(Protocol):
-    """Runs a program about a sample and scores its answer; whatever the program does ends in the value.
+    """Runs a program for a sample and scores its answer; errors of the program are part of the value.
 
-    program: None has one written first. Raises what ends the whole step: a model's endpoint that fails, say.
+    program: if None, one is generated first. Raises only what ends the whole step, such as a failing endpoint.
     """
 
     def __call__(self, sample: Sample, program: str | None = None) -> Program: ...
+
+
+def read(path: Path, kind: type[Value]) -> Iterator[Value]:
+    """The values in a file. Raises ConfigError naming the first invalid line."""
+    from pydantic import TypeAdapter, ValidationError
+
+    adapter = TypeAdapter(kind)
+    for number, line in enumerate(_lines(path), start=1):
+        if not line.strip():
+            continue
+        try:
+            yield adapter.validate_json(line)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            key = ".".join(map(str, first["loc"])) or "the line"
+            why = f"{path}: line {number}: {key}: {first['msg'].lower()}"
+            raise ConfigError(f"{why}; fix or remove this line") from None
+
+
+def append(path: Path, values: Iterable[Any]) -> int:
+    """Append the values, flushing after each; returns how many. Raises RunFolderError."""
+    from pydantic import TypeAdapter
+
+    count = 0
+    with _disk_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("ab") as file:
+            for value in values:
+                file.write(TypeAdapter(type(value)).dump_json(value) + b"\n")
+                file.flush()
+                count += 1
+    return count
+
+
+def rewrite(path: Path, values: Iterable[Any]) -> int:
+    """Overwrite a file; returns how many values. Raises RunFolderError."""
+    with _disk_errors(path):
+        path.unlink(missing_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    return append(path, values)
+
+
+def resume(path: Path, kind: type[Value]) -> tuple[Value, ...]:
+    """The values that an interrupted step has written; a partial last line is removed. Raises ConfigError."""
+    if not path.exists():
+        return ()
+    with _disk_errors(path):
+        content = path.read_bytes()
+        complete = content[: content.rfind(b"\n") + 1]
+        if complete != content:
+            path.write_bytes(complete)
+    return tuple(read(path, kind))
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    try:
+        with path.open("rb") as file:
+            yield from file
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read ({error.strerror}); check the path") from error
+
+
+@contextmanager
+def _disk_errors(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise RunFolderError(f"{path}: {error.strerror}; choose another folder") from error

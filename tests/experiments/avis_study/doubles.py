@@ -1,4 +1,4 @@
-"""Tools that say what they are told to, lines of a log, and a data set with pictures."""
+"""Tools with fixed outputs, lines of a log, and a dataset with images."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import Any
 
 from pyvision.errors import ToolError
 from pyvision.experiments.avis_study.annotation import AnnotationSession, Task
-from pyvision.experiments.avis_study.log import Closed, Log, Opened, UsedTool
-from pyvision.experiments.avis_study.log_reader import Attempt
+from pyvision.experiments.avis_study.log import Attempt, Closed, Log, Opened, UsedTool
 from pyvision.experiments.avis_study.toolbox import Toolbox
 from pyvision.types import Ask, Observation, Question, Tool, ToolRequest
 from tests.doubles import picture, png
@@ -21,7 +20,7 @@ OBJECTS = "Object #1: tower (Caption, center)\nObject #2: bridge (Caption, lower
 
 @dataclass
 class FakeTool:
-    """A tool that says this, and keeps what it was asked; `fails` is what it cannot do."""
+    """A tool that returns `text` and records its requests, or fails with the message `fails`."""
 
     name: str
     text: str = "it is so"
@@ -38,7 +37,7 @@ class FakeTool:
 
 
 def box(sides: tuple[float, float, float, float], label: str, score: float = 0.9) -> dict[str, Any]:
-    """What a detector says of one object; sides: left, top, right, bottom in pixels."""
+    """A detector's box of one object; sides: left, top, right, bottom in pixels."""
     return {
         **dict(zip(("left", "top", "right", "bottom"), sides, strict=True)),
         "label": label,
@@ -50,18 +49,20 @@ def boxes(*found: Mapping[str, Any]) -> dict[str, Any]:
     return {"boxes": list(found)}
 
 
-def a_desk(log: Log, *tools: Tool, task: Task | None = None) -> AnnotationSession:
+def annotation_session(log: Log, *tools: Tool, task: Task | None = None) -> AnnotationSession:
     toolbox = Toolbox({tool.name: tool for tool in tools})
     return AnnotationSession(
         task or Task("q1", Question("Which tower?", (picture(90, 90),))), "p-1", toolbox, log
     )
 
 
-def opened(attempt: str = "a", question: str = "q1", context: str = OBJECTS, user: str = "p-1") -> Opened:
+def make_opened(
+    attempt: str = "a", question: str = "q1", context: str = OBJECTS, user: str = "p-1"
+) -> Opened:
     return Opened(attempt, question, user, f"about {question}?", context, "2025-01-01T00:00:00+00:00")
 
 
-def used(
+def make_used(
     action: str,
     output: str = "it is so",
     *,
@@ -73,19 +74,19 @@ def used(
     return UsedTool(attempt, "q1", "p-1", 1, action, action, "", detection, output, error, 0.1, at)
 
 
-def closed(attempt: str = "a", *, is_found: bool = True) -> Closed:
+def make_closed(attempt: str = "a", *, is_found: bool = True) -> Closed:
     return Closed(
         attempt, "q1", "p-1", 9, is_found, "42" if is_found else "", 5.0, "2025-01-01T00:00:09+00:00"
     )
 
 
-def an_attempt(*lines: UsedTool, is_found: bool | None = True, attempt: str = "a") -> Attempt:
-    end = None if is_found is None else closed(attempt, is_found=is_found)
-    return Attempt(opened(attempt), lines, end)
+def make_attempt(*lines: UsedTool, is_found: bool | None = True, attempt: str = "a") -> Attempt:
+    end = None if is_found is None else make_closed(attempt, is_found=is_found)
+    return Attempt(make_opened(attempt), lines, end)
 
 
-def a_data_set(folder: Path, *questions: str) -> Path:
-    """A file of questions, `q1` and so on, about one white picture each."""
+def make_dataset(folder: Path, *questions: str) -> Path:
+    """A file of questions, `q1` and so on, about one white image each."""
     (folder / "white.png").write_bytes(png(120, 90))
     rows = [
         {"id": f"q{number}", "question": text, "images": ["white.png"], "target": "secret truth"}

@@ -1,4 +1,4 @@
-"""Serve a study page with tools that say what they are told to:
+"""Serve a study page with tools that have fixed outputs:
 python -m tests.experiments.avis_study.served DATASET LOG.
 """
 
@@ -28,7 +28,7 @@ TOOLS = (
 
 
 def main(dataset: str, log: str) -> None:
-    """Until SIGINT, also where it is started from a shell's background, which ignores that."""
+    """Serve until SIGINT, also if started in the background of a shell, which ignores that signal."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     samples = tuple(find_source(dataset, count=1, seed=0, difficulty=0.5).samples())
     toolbox = Toolbox({tool.name: tool for tool in TOOLS})

@@ -1,46 +1,44 @@
 from __future__ import annotations
 
 from pyvision.experiments.avis_study.trajectories import edges_of, trajectory_of
-from tests.experiments.avis_study.doubles import an_attempt, used
+from tests.experiments.avis_study.doubles import make_attempt, make_used
 
 
 def path(*lines: object) -> list[str]:
-    moves = trajectory_of(an_attempt(*lines)).moves  # type: ignore[arg-type]
+    moves = trajectory_of(make_attempt(*lines)).moves  # type: ignore[arg-type]
     return [f"{move.origin}>{move.action}" for move in moves]
 
 
 def test_every_action_follows_the_one_before_it() -> None:
-    assert path(used("vqa"), used("search"), used("llm_qa")) == [
+    assert path(make_used("vqa"), make_used("search"), make_used("llm_qa")) == [
         "START>vqa",
         "vqa>web_search",
         "web_search>llm_qa",
     ]
 
 
-def test_a_caption_and_a_tool_that_failed_are_no_actions() -> None:
-    assert path(used("caption"), used("search", error="down"), used("vqa")) == ["START>vqa"]
+def test_only_successful_actions_are_moves() -> None:
+    assert path(make_used("caption"), make_used("search", error="down"), make_used("vqa")) == ["START>vqa"]
 
 
-def test_who_searches_with_an_object_has_selected_it() -> None:
-    assert path(used("similar", detection=2)) == ["START>object_select", "object_select>image_search"]
+def test_searching_with_an_object_selects_it() -> None:
+    assert path(make_used("similar", detection=2)) == ["START>object_select", "object_select>image_search"]
 
 
 def test_more_about_the_same_object_is_no_second_selection() -> None:
-    assert path(used("entities", detection=2), used("read", detection=2), used("similar", detection=2)) == [
-        "START>object_select",
-        "object_select>image_search",
-    ]
+    uses = [make_used(name, detection=2) for name in ("entities", "read", "similar")]
+    assert path(*uses) == ["START>object_select", "object_select>image_search"]
 
 
 def test_another_object_is_another_selection() -> None:
-    assert path(used("entities", detection=1), used("entities", detection=2)) == [
+    assert path(make_used("entities", detection=1), make_used("entities", detection=2)) == [
         "START>object_select",
         "object_select>object_select",
     ]
 
 
-def test_the_first_context_holds_the_objects_and_the_caption() -> None:
-    trajectory = trajectory_of(an_attempt(used("caption", "a river"), used("vqa")))
+def test_the_first_context_contains_the_objects_after_the_caption() -> None:
+    trajectory = trajectory_of(make_attempt(make_used("caption", "a river"), make_used("vqa")))
     assert trajectory.moves[0].context == (
         "Context: [\n"
         "  a river (Caption, whole image),\n"
@@ -50,9 +48,9 @@ def test_the_first_context_holds_the_objects_and_the_caption() -> None:
     )
 
 
-def test_what_is_learnt_about_an_object_stands_under_it() -> None:
+def test_output_about_an_object_is_nested_under_it() -> None:
     trajectory = trajectory_of(
-        an_attempt(used("read", "Extracted Text: PONT (score=90.0)", detection=2), used("vqa"))
+        make_attempt(make_used("read", "Extracted Text: PONT (score=90.0)", detection=2), make_used("vqa"))
     )
     assert trajectory.moves[1].context == (
         "Context: [\n"
@@ -64,14 +62,14 @@ def test_what_is_learnt_about_an_object_stands_under_it() -> None:
     )
 
 
-def test_how_it_ended_is_told_apart() -> None:
-    ends = [trajectory_of(an_attempt(is_found=is_found)).ending for is_found in (True, False, None)]
+def test_each_kind_of_ending_has_its_name() -> None:
+    ends = [trajectory_of(make_attempt(is_found=is_found)).ending for is_found in (True, False, None)]
     assert ends == ["found", "not found", "unfinished"]
 
 
-def test_edges_are_counted_over_all_courses() -> None:
+def test_edges_are_counted_over_all_trajectories() -> None:
     trajectories = [
-        trajectory_of(an_attempt(used("vqa"), used("search"))),
-        trajectory_of(an_attempt(used("vqa"))),
+        trajectory_of(make_attempt(make_used("vqa"), make_used("search"))),
+        trajectory_of(make_attempt(make_used("vqa"))),
     ]
     assert edges_of(trajectories) == {("START", "vqa"): 2, ("vqa", "web_search"): 1}

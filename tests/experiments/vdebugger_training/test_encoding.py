@@ -1,4 +1,4 @@
-"""What of a lesson is learnt, and what is left out when there is no room."""
+"""Which tokens of an example the loss counts, and what is truncated."""
 
 from __future__ import annotations
 
@@ -7,15 +7,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.errors import ConfigError
-from pyvision.experiments.vdebugger_training.encoding import UNCOUNTED, TokenBudget, encode, encode_prompt
-from pyvision.experiments.vdebugger_training.prompt_templates import TRACE
+from pyvision.experiments.vdebugger_training.packing import (
+    TRACE,
+    UNCOUNTED,
+    TokenBudget,
+    encode,
+    encode_prompt,
+)
 from pyvision.experiments.vdebugger_training.records import Example
 
 BOS, EOS = 1, 2
 
 
 class Letters:
-    """A tokenizer of one token a character."""
+    """A tokenizer with one token per character."""
 
     bos_token_id: int | None = BOS
     eos_token_id: int | None = EOS
@@ -25,15 +30,15 @@ class Letters:
         return [ord(letter) for letter in text]
 
 
-class Endless(Letters):
+class WithoutEnd(Letters):
     eos_token_id = None
 
 
-def told(tokens: object) -> str:
+def decode(tokens: object) -> str:
     return "".join(chr(token) for token in tokens if token > EOS)  # type: ignore[attr-defined]
 
 
-def test_instruction_completion_and_end_are_learnt_and_the_prompt_is_not() -> None:
+def test_the_loss_counts_everything_after_the_prompt() -> None:
     found = encode(Example("prompt", "!", "yes"), Letters(), TokenBudget(40, 10))
     assert found.tokens == (BOS, *map(ord, "prompt!yes"), EOS)
     assert found.labels == (*[UNCOUNTED] * 7, *map(ord, "!yes"), EOS)
@@ -43,34 +48,34 @@ def test_an_open_completion_has_no_end() -> None:
     assert encode(Example("p", "!", "no", eos=False), Letters(), TokenBudget(40, 10)).tokens[-1] == ord("o")
 
 
-def test_a_trace_that_is_too_long_keeps_its_end() -> None:
+def test_the_end_of_a_long_trace_is_kept() -> None:
     tokens = encode_prompt(f"head{TRACE}0123456789", "!", Letters(), TokenBudget(len(TRACE) + 21, 10))
-    assert told(tokens) == f"head{TRACE}5678" + "9!" or told(tokens) == f"head{TRACE}56789!"
+    assert decode(tokens) == f"head{TRACE}5678" + "9!" or decode(tokens) == f"head{TRACE}56789!"
 
 
-def test_the_original_cut_loses_the_end() -> None:
+def test_the_truncation_of_the_paper_keeps_the_start() -> None:
     tokens = encode_prompt(
         f"head{TRACE}0123456789", "!", Letters(), TokenBudget(len(TRACE) + 21, 10, "start")
     )
-    assert told(tokens) == f"head{TRACE}01234!"
+    assert decode(tokens) == f"head{TRACE}01234!"
 
 
-def test_a_head_that_is_too_long_is_cut_at_its_end() -> None:
-    assert told(encode_prompt("abcdefgh" + TRACE + "x", "!", Letters(), TokenBudget(15, 10))) == "abc!"
+def test_a_long_head_is_truncated_at_its_end() -> None:
+    assert decode(encode_prompt("abcdefgh" + TRACE + "x", "!", Letters(), TokenBudget(15, 10))) == "abc!"
 
 
 def test_no_room_for_a_prompt_is_an_error() -> None:
-    with pytest.raises(ConfigError, match="hold no prompt"):
+    with pytest.raises(ConfigError, match="leave no room"):
         encode_prompt("p", "!", Letters(), TokenBudget(12, 10))
 
 
 def test_a_tokenizer_without_an_end_cannot_finish_a_completion() -> None:
     with pytest.raises(ConfigError, match="no end-of-text"):
-        encode(Example("p", "!", "yes"), Endless(), TokenBudget())
+        encode(Example("p", "!", "yes"), WithoutEnd(), TokenBudget())
 
 
 @given(st.text(max_size=60), st.text(max_size=60), st.text(max_size=30), st.integers(20, 80))
-def test_a_lesson_never_outgrows_its_room_and_its_labels_fit_its_tokens(
+def test_an_example_never_exceeds_its_token_budget(
     head: str, trace: str, completion: str, tokens: int
 ) -> None:
     found = encode(Example(head + TRACE + trace, "!!", completion), Letters(), TokenBudget(tokens, 10))

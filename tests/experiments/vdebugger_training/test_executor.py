@@ -1,4 +1,4 @@
-"""Programs are written, run and scored as the strategy does it; a folder remembers what it is about."""
+"""Programs are written, run and scored as the strategy does it; a folder records its collection."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from pyvision.bench.samples import Sample
 from pyvision.cli import main
 from pyvision.errors import ConfigError, ModelError
-from pyvision.experiments.vdebugger_training.executor import Collection, attempts, keep, read_collection
+from pyvision.experiments.vdebugger_training.dataset import Collection, attempts, keep, read_collection
 from tests.doubles import png
 
 COLLECTION = Collection("synthetic/discs", count=1, model="offline", metric="text:exact")
@@ -18,7 +18,7 @@ SAMPLE = Sample("1", "What colour is the image?", (png(60, 40, "red"),), "2")
 HEAD = "def execute_command(image) -> str:\n"
 
 
-def test_a_program_is_written_or_taken_run_and_scored() -> None:
+def test_a_given_program_is_run_like_a_written_one() -> None:
     with attempts(COLLECTION) as attempt:
         written = attempt(SAMPLE)
         right = attempt(SAMPLE, HEAD + "    a = 1\n    return str(a + 1)")
@@ -39,18 +39,18 @@ def test_a_program_is_written_or_taken_run_and_scored() -> None:
     assert (unreadable.executed.trace, unreadable.score) == (None, 0.0)
 
 
-def test_a_picture_that_is_none_is_unscored_and_not_wrong() -> None:
+def test_a_sample_with_an_invalid_image_is_unscored() -> None:
     with attempts(COLLECTION) as attempt:
         assert attempt(replace(SAMPLE, images=(b"none",))).score is None
 
 
-def test_a_model_that_is_gone_ends_the_step(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_model_ends_the_step(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VLLM_BASE_URL", "http://127.0.0.1:9/v1")
     with attempts(replace(COLLECTION, roles={"coder": "vllm:none"})) as attempt, pytest.raises(ModelError):
         attempt(SAMPLE)
 
 
-def test_a_folder_remembers_what_it_is_about_and_refuses_something_else(tmp_path: Path) -> None:
+def test_a_folder_refuses_another_collection(tmp_path: Path) -> None:
     keep(COLLECTION, tmp_path)
     keep(replace(COLLECTION, limit=5), tmp_path)
     assert read_collection(tmp_path).limit == 5
@@ -58,9 +58,7 @@ def test_a_folder_remembers_what_it_is_about_and_refuses_something_else(tmp_path
         keep(replace(COLLECTION, seed=1), tmp_path)
 
 
-def test_an_unknown_strategy_option_is_told_in_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_unknown_strategy_option_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = [
         "generate",
         "synthetic/discs",
@@ -75,12 +73,12 @@ def test_an_unknown_strategy_option_is_told_in_one_line(
     assert "colour" in capsys.readouterr().err
 
 
-def test_programs_are_collected_and_broken_by_the_commands(
+def test_the_commands_generate_programs_then_break_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = ["generate", "synthetic/discs", "--count", "1", "--out", str(tmp_path), "--model", "offline"]
     assert main(["vdebugger", *arguments]) == 0
     assert main(["vdebugger", "inject", str(tmp_path), "--model", "offline"]) == 0
-    told = capsys.readouterr().out.splitlines()
-    assert told[0].startswith(f"{tmp_path}: 1 ")
-    assert told[1].startswith(f"{tmp_path}/injected-greedy.jsonl:")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith(f"{tmp_path}: 1 ")
+    assert lines[1].startswith(f"{tmp_path}/injected-greedy.jsonl:")

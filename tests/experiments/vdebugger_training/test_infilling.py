@@ -1,4 +1,4 @@
-"""A model is asked to fill a mask, and its program is found in what it says."""
+"""A model is asked to fill a mask, and its program is extracted from the reply."""
 
 from __future__ import annotations
 
@@ -6,22 +6,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyvision.experiments.vdebugger_training.infilling import PromptedInfill, program_in, refill_prompt
-from pyvision.experiments.vdebugger_training.masking import MASK, Masked
-from pyvision.experiments.vdebugger_training.spans import Span
+from pyvision.experiments.vdebugger_training.masking import (
+    MASK,
+    Masked,
+    PromptedInfill,
+    Span,
+    extract_program,
+    render_infill_prompt,
+)
 from pyvision.models.scripted import Scripted
 
 PROGRAM = "def f():\n    return 1"
 MASKED = Masked(PROGRAM, Span(20, 21, "value"))
 
 
-def test_the_question_shows_the_gap_the_task_and_the_functions() -> None:
-    asked = refill_prompt("How many $?", MASKED, "def find(): …")
-    assert f"# How many $?\ndef f():\n    return {MASK}\n" in asked
-    assert "def find(): …" in asked
+def test_the_prompt_contains_the_masked_program_with_the_api() -> None:
+    prompt = render_infill_prompt("How many $?", MASKED, "def find(): …")
+    assert f"# How many $?\ndef f():\n    return {MASK}\n" in prompt
+    assert "def find(): …" in prompt
 
 
-def test_every_mask_is_asked_about_at_temperature_zero() -> None:
+def test_every_mask_is_filled_by_its_own_request() -> None:
     model = Scripted([f"```python\n{PROGRAM}2\n```", "no"])
     assert PromptedInfill(model, "")([("a", MASKED), ("b", MASKED)]) == [PROGRAM + "2", "no"]
     assert [MASK in messages[-1].text for messages in model.requests] == [True, True]
@@ -37,10 +42,10 @@ def test_every_mask_is_asked_about_at_temperature_zero() -> None:
         f"```python\n{PROGRAM}",
     ],
 )
-def test_the_program_is_found_with_and_without_a_fence(reply: str) -> None:
-    assert program_in(reply) == PROGRAM
+def test_the_program_is_extracted_from_any_form_of_reply(reply: str) -> None:
+    assert extract_program(reply) == PROGRAM
 
 
 @given(st.text())
-def test_whatever_is_said_there_is_a_text(reply: str) -> None:
-    assert "```" not in program_in(reply)
+def test_any_reply_gives_a_text_without_fences(reply: str) -> None:
+    assert "```" not in extract_program(reply)

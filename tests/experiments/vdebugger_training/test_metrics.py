@@ -1,4 +1,4 @@
-"""Critic, refiner and task are measured over questions whose every program is known."""
+"""The measures of critic, refiner and task on known rounds."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.bench.analysis.statistics import Estimate
-from pyvision.experiments.vdebugger_training.metrics import Debugged, Round, measure, score_after, table
+from pyvision.experiments.vdebugger_training.evaluation import Debugged, Round, measure, score_after, table
 
 
 def question(*rounds: tuple[float, bool | None]) -> Debugged:
     return Debugged("q", tuple(Round(*each) for each in rounds))
 
 
-MENDED = question((0.0, False), (1.0, True))
+FIXED = question((0.0, False), (1.0, True))
 MISSED = question((0.0, True))
-SPOILT = question((1.0, False), (0.0, False), (0.0, None))
-KEPT = question((1.0, True))
-ALL = (MENDED, MISSED, SPOILT, KEPT)
+HARMED = question((1.0, False), (0.0, False), (0.0, None))
+ACCEPTED = question((1.0, True))
+ALL = (FIXED, MISSED, HARMED, ACCEPTED)
 
 
 def value(estimate: Estimate | None) -> tuple[float, int] | None:
@@ -33,33 +33,33 @@ def test_the_critic_is_measured_on_first_programs() -> None:
     )
 
 
-def test_the_refiner_is_measured_on_wrong_programs_that_were_refused() -> None:
+def test_the_refiner_is_measured_on_rejected_wrong_programs() -> None:
     found = measure((*ALL, question((0.0, False), (0.0, None), (1.0, None))), 2)
     assert value(found.refiner) == (0.5, 2)
 
 
-def test_right_programs_that_debugging_spoils_are_counted() -> None:
+def test_correct_programs_that_end_wrong_are_counted() -> None:
     assert value(measure(ALL, 2).harm) == (1.0, 1)
 
 
-def test_the_task_is_scored_after_every_round_by_the_program_that_stands() -> None:
+def test_the_task_score_follows_the_current_program() -> None:
     assert [value(each) for each in measure(ALL, 2).task] == [(0.5, 4), (0.5, 4), (0.5, 4)]
-    assert [value(each) for each in measure((MENDED,), 2).task] == [(0.0, 1), (1.0, 1), (1.0, 1)]
+    assert [value(each) for each in measure((FIXED,), 2).task] == [(0.0, 1), (1.0, 1), (1.0, 1)]
 
 
-def test_a_box_is_right_above_seven_tenths_and_scores_what_it_overlaps() -> None:
+def test_a_box_is_correct_above_seven_tenths() -> None:
     found = measure((question((0.7, True)), question((0.75, True))), 0)
     assert value(found.critic) == (0.5, 2)
     assert found.task[0] is not None
     assert found.task[0].value == 0.725
 
 
-def test_what_was_not_judged_measures_no_critic() -> None:
+def test_without_verdicts_the_critic_is_not_measured() -> None:
     found = measure((question((1.0, None)),), 0)
     assert (found.critic, found.refiner, value(found.task[0])) == (None, None, (1.0, 1))
 
 
-def test_the_table_has_a_column_for_each_way_and_a_dash_for_what_is_not_known() -> None:
+def test_the_table_has_a_dash_for_an_unknown_value() -> None:
     text = table({"with": measure(ALL, 1), "none": measure((question((1.0, None)),), 0)})
     head, critic, *_, last = text.splitlines()
     assert head.split() == ["with", "none"]

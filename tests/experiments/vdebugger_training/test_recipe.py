@@ -1,4 +1,4 @@
-"""A recipe is checked, and says the same steps and rates every time."""
+"""A recipe is validated, and gives the same steps and rates every time."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def test_the_papers_recipe_is_the_default_file() -> None:
     ("key", "value"),
     [("epochs", 0), ("batch", -1), ("warm_up", 2), ("learning_rate", 0), ("colour", "red"), ("keep", "all")],
 )
-def test_a_recipe_that_means_nothing_is_refused(tmp_path: Path, key: str, value: object) -> None:
+def test_an_invalid_recipe_is_refused(tmp_path: Path, key: str, value: object) -> None:
     path = tmp_path / "recipe.json"
     path.write_text(json.dumps({key: value}))
     with pytest.raises(ConfigError, match=key):
         read_recipe(path)
 
 
-def test_the_rate_warms_up_and_declines_to_almost_nothing() -> None:
+def test_the_learning_rate_decays_after_the_warm_up() -> None:
     recipe = Recipe(learning_rate=1.0, warm_up=0.2)
     rates = [rate_at(step, 10, recipe) for step in range(10)]
     assert rates == pytest.approx([1 / 3, 2 / 3, 1.0, 7 / 8, 6 / 8, 5 / 8, 4 / 8, 3 / 8, 2 / 8, 1 / 8])
@@ -40,22 +40,22 @@ def test_the_rate_warms_up_and_declines_to_almost_nothing() -> None:
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=40), st.integers(1, 9), st.integers(1, 4))
 def test_every_record_comes_once_in_an_epoch(lengths: list[int], batch: int, at_once: int) -> None:
     steps = steps_of(lengths, Recipe(epochs=2, batch=batch, at_once=at_once))
-    places = [place for step in steps for portion in step for place in portion]
-    assert Counter(places) == dict.fromkeys(range(len(lengths)), 2)
+    indices = [index for step in steps for portion in step for index in portion]
+    assert Counter(indices) == dict.fromkeys(range(len(lengths)), 2)
     assert max(len(portion) for step in steps for portion in step) <= at_once
     assert max(sum(map(len, step)) for step in steps) <= batch
 
 
-def test_the_same_seed_gives_the_same_steps_and_another_one_others() -> None:
+def test_the_steps_depend_on_the_seed_alone() -> None:
     lengths = list(range(1, 30))
     assert steps_of(lengths, Recipe(batch=4)) == steps_of(lengths, Recipe(batch=4))
     assert steps_of(lengths, Recipe(batch=4)) != steps_of(lengths, Recipe(batch=4, seed=1))
 
 
-def test_what_is_computed_at_once_is_of_like_length() -> None:
+def test_micro_batches_have_similar_lengths() -> None:
     lengths = [1, 2, 3, 100, 101, 102]
     for step in steps_of(lengths, Recipe(epochs=1, batch=6, at_once=3)):
-        assert [sorted(lengths[place] for place in portion) for portion in step] == [
+        assert [sorted(lengths[index] for index in portion) for portion in step] == [
             [1, 2, 3],
             [100, 101, 102],
         ]

@@ -1,4 +1,4 @@
-"""Where errors may be put: windows of statements, values and tests, cut at the right characters."""
+"""The spans that may be masked: windows of statements, values and tests, at the right characters."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.errors import FormatError
-from pyvision.experiments.vdebugger_training.spans import Span, candidates, canonical
+from pyvision.experiments.vdebugger_training.masking import Span, candidates, canonical
 
 COUNTING = """\
 def execute_command(image) -> str:
@@ -27,25 +27,25 @@ def texts(program: str, kind: str) -> list[str]:
     return [span.of(program) for span in candidates(program) if span.kind == kind]
 
 
-def test_windows_are_of_one_to_three_statements_without_the_making_of_a_patch() -> None:
+def test_windows_have_up_to_three_statements_that_create_no_patch() -> None:
     lines = [window.splitlines()[0].strip() for window in texts(COUNTING, "window")]
     assert lines.count("pears = image_patch.find('pear')") == 3
     assert lines.count("if len(pears) > 2:") == 2
     assert not any("ImagePatch" in window for window in texts(COUNTING, "window"))
 
 
-def test_a_window_within_an_else_is_no_candidate_but_its_values_are() -> None:
+def test_an_else_block_offers_only_values() -> None:
     program = "def f():\n    if a:\n        b = 1\n    else:\n        c = 2\n        d = None"
     assert "c = 2" not in texts(program, "window")
     assert texts(program, "value") == ["1", "2"]
 
 
-def test_a_window_that_makes_a_patch_inside_of_a_loop_is_no_candidate() -> None:
+def test_a_window_that_creates_a_patch_in_a_loop_is_not_a_candidate() -> None:
     program = "def f():\n    for x in y:\n        z = ImagePatch(x)\n        return z.find('a')"
     assert texts(program, "window") == ["return z.find('a')"]
 
 
-def test_values_are_those_of_assignments_and_returns_that_say_something() -> None:
+def test_values_are_those_of_assignments_or_returns() -> None:
     assert texts(COUNTING, "value") == ["image_patch.find('pear')", "answer", "'many'"]
 
 
@@ -58,7 +58,7 @@ def test_a_bare_return_has_no_value() -> None:
     assert texts("def f():\n    return", "value") == []
 
 
-def test_letters_of_several_bytes_do_not_move_the_cut() -> None:
+def test_characters_of_several_bytes_do_not_shift_a_span() -> None:
     program = "def f(image):\n    if image.exists('café crème 🍐') and image.exists('naïve'):\n        return 'é' + 'ü'"
     assert texts(program, "test") == ["image.exists('café crème 🍐') and image.exists('naïve')"]
     assert texts(program, "value") == ["'é' + 'ü'"]
@@ -68,7 +68,7 @@ def test_statements_of_the_module_are_not_candidates() -> None:
     assert [span.kind for span in candidates("import os\nx = 1")] == ["value"]
 
 
-def test_a_value_that_is_its_own_window_is_told_once() -> None:
+def test_candidates_are_distinct() -> None:
     found = candidates("def f():\n    return 1")
     assert len({(span.start, span.end) for span in found}) == len(found) == 2
 
@@ -79,7 +79,7 @@ def test_a_program_that_does_not_parse_is_a_format_error(broken: str) -> None:
         canonical(broken)
 
 
-def test_the_canonical_form_drops_comments_and_spelling() -> None:
+def test_the_canonical_form_has_a_uniform_style() -> None:
     assert canonical('x = "a"  # why') == "x = 'a'"
 
 
@@ -97,16 +97,16 @@ def test_every_candidate_is_a_whole_piece_of_the_program(statements: list[str]) 
         piece = span.of(program)
         assert piece
         if span.kind == "window":
-            assert ast.parse(_outdented(program, span))
+            assert ast.parse(_as_function(program, span))
         else:
             assert ast.parse(piece, mode="eval")
 
 
-def _outdented(program: str, span: Span) -> str:
+def _as_function(program: str, span: Span) -> str:
     indent = span.start - (program.rfind("\n", 0, span.start) + 1)
-    return "def _():\n" + "\n".join("    " + line for line in _dedented(span.of(program), indent))
+    return "def _():\n" + "\n".join("    " + line for line in _dedent(span.of(program), indent))
 
 
-def _dedented(piece: str, indent: int) -> list[str]:
+def _dedent(piece: str, indent: int) -> list[str]:
     first, *later = piece.splitlines()
     return [first, *(line[indent:] for line in later)]

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.worlds.seeking.drawings import drawing
-from benchmarks.worlds.seeking.entries import world
+from benchmarks.worlds.seeking.entries import drawing, world
 from pyvision.events import Event, Note
 from pyvision.offline.avis_roles import Passage, find_avis_reply, find_extract, passages_in
 from pyvision.offline.model import Offline

@@ -7,12 +7,11 @@ import pytest
 
 from pyvision.errors import RunFolderError
 from pyvision.events import Event, Note, RunEnded, RunStarted
-from pyvision.experiments.avis_study.analysis.sources import trajectories_in, trajectory_of_run
 from pyvision.experiments.avis_study.log import Log
-from pyvision.experiments.avis_study.trajectories import Move
+from pyvision.experiments.avis_study.trajectories import Move, trajectories_in, trajectory_of_run
 from pyvision.trajectory import TrajectoryWriter
 from pyvision.types import Outcome, Question, Usage
-from tests.experiments.avis_study.doubles import closed, opened, used
+from tests.experiments.avis_study.doubles import make_closed, make_opened, make_used
 
 
 def transition(origin: str, action: str, to: str) -> Note:
@@ -37,7 +36,7 @@ RUN: tuple[Event, ...] = (
 )
 
 
-def written(folder: Path, events: tuple[Event, ...]) -> Path:
+def write_run(folder: Path, events: tuple[Event, ...]) -> Path:
     with TrajectoryWriter(folder, {}) as trajectory:
         for event in events:
             trajectory.write(event)
@@ -45,7 +44,7 @@ def written(folder: Path, events: tuple[Event, ...]) -> Path:
 
 
 def test_a_run_is_read_with_its_verdicts(tmp_path: Path) -> None:
-    (trajectory,) = trajectories_in([written(tmp_path / "run", RUN)])
+    (trajectory,) = trajectories_in([write_run(tmp_path / "run", RUN)])
     assert trajectory.moves == (
         Move("START", "vqa", to="START"),
         Move("START", "object_select", to="object_select"),
@@ -54,25 +53,25 @@ def test_a_run_is_read_with_its_verdicts(tmp_path: Path) -> None:
     assert (trajectory.name, trajectory.query, trajectory.ending) == ("run", "Which tower?", "found")
 
 
-def test_a_folder_gives_its_runs_of_avis_and_no_others(tmp_path: Path) -> None:
-    written(tmp_path / "a", RUN)
-    written(tmp_path / "deep" / "b", RUN)
-    written(tmp_path / "c", (RunStarted(Question("?"), "direct", {}), ENDED))
+def test_a_folder_gives_only_its_runs_of_avis(tmp_path: Path) -> None:
+    write_run(tmp_path / "a", RUN)
+    write_run(tmp_path / "deep" / "b", RUN)
+    write_run(tmp_path / "c", (RunStarted(Question("?"), "direct", {}), ENDED))
     assert [trajectory.name for trajectory in trajectories_in([tmp_path])] == ["a", "deep/b"]
 
 
-def test_logs_and_runs_go_together(tmp_path: Path) -> None:
+def test_logs_can_be_mixed_with_runs(tmp_path: Path) -> None:
     with Log(tmp_path / "log.jsonl") as log:
-        for line in (opened(), used("vqa"), closed()):
+        for line in (make_opened(), make_used("vqa"), make_closed()):
             log.add(line)
-    run = written(tmp_path / "run", RUN)
+    run = write_run(tmp_path / "run", RUN)
     assert [trajectory.name for trajectory in trajectories_in([tmp_path / "log.jsonl", run])] == [
         "p-1/q1",
         "run",
     ]
 
 
-def test_a_forced_answer_is_not_found_and_a_run_without_an_end_is_unfinished() -> None:
+def test_a_run_without_a_free_answer_is_not_found() -> None:
     forced = trajectory_of_run("r", (BEGAN, Note("forced", {"why": "calls are spent"}), ENDED))
     cut = trajectory_of_run("r", RUN[:-1])
     assert forced is not None
@@ -81,5 +80,5 @@ def test_a_forced_answer_is_not_found_and_a_run_without_an_end_is_unfinished() -
 
 
 def test_a_folder_without_such_runs_is_named(tmp_path: Path) -> None:
-    with pytest.raises(RunFolderError, match="holds no run of avis"):
+    with pytest.raises(RunFolderError, match="contains no run of avis"):
         trajectories_in([tmp_path])

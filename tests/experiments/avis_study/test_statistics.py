@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from pyvision.experiments.avis_study.analysis.statistics import END, statistics_of
-from pyvision.experiments.avis_study.analysis.tables import tables
+from pyvision.experiments.avis_study.statistics import END, statistics_of, tables
 from pyvision.experiments.avis_study.trajectories import Ending, Move, Trajectory
 
 
@@ -12,7 +11,7 @@ def trajectory(
     return Trajectory("c", "q", tuple(map(Move, states, actions)), ending, verdicts)
 
 
-COURSES = [
+TRAJECTORIES = [
     trajectory("vqa", "web_search", "web_search"),
     trajectory("vqa", "llm_qa"),
     trajectory("object_select", "web_search", ending="not found"),
@@ -21,7 +20,7 @@ COURSES = [
 
 
 def test_actions_are_counted_by_step() -> None:
-    by_step = statistics_of(COURSES).by_step
+    by_step = statistics_of(TRAJECTORIES).by_step
     assert by_step == {
         1: {"vqa": 2, "object_select": 1},
         2: {"web_search": 2, "llm_qa": 1},
@@ -29,40 +28,40 @@ def test_actions_are_counted_by_step() -> None:
     }
 
 
-def test_the_shares_of_what_follows_a_state_make_one() -> None:
-    shares = statistics_of(COURSES).probabilities()
+def test_the_transition_probabilities_of_a_state_sum_to_one() -> None:
+    shares = statistics_of(TRAJECTORIES).probabilities()
     assert shares["START", "vqa"] == 2 / 3
     assert shares["web_search", END] == 2 / 3
     for state in {state for state, _ in shares}:
         assert abs(sum(share for edge, share in shares.items() if edge[0] == state) - 1) < 1e-9
 
 
-def test_a_course_ends_in_the_state_that_it_stayed_in() -> None:
+def test_an_uninformative_action_does_not_change_the_final_state() -> None:
     stayed = Trajectory("c", "q", (Move("START", "vqa"), Move("vqa", "llm_qa", to="vqa")), "not found")
     assert statistics_of([stayed]).edges == {("START", "vqa"): 1, ("vqa", "llm_qa"): 1, ("vqa", END): 1}
 
 
-def test_lengths_and_endings_count_every_course() -> None:
-    found = statistics_of(COURSES)
+def test_every_trajectory_counts_whatever_its_ending() -> None:
+    found = statistics_of(TRAJECTORIES)
     assert found.lengths == {0: 1, 2: 2, 3: 1}
     assert found.endings == {"found": 2, "not found": 1, "unfinished": 1}
 
 
 def test_verdicts_are_counted_for_each_action() -> None:
-    judged = trajectory(
+    with_verdicts = trajectory(
         "vqa", verdicts=(("vqa", "informative"), ("vqa", "not informative"), ("llm_qa", "answerable"))
     )
-    found = statistics_of([judged, judged])
+    found = statistics_of([with_verdicts, with_verdicts])
     assert found.verdicts["vqa"] == {"informative": 2, "not informative": 2}
     assert found.verdict_counts() == {"informative": 2, "not informative": 2, "answerable": 2}
 
 
-def test_the_tables_tell_shares_with_their_counts() -> None:
-    text = tables(statistics_of(COURSES))
-    assert "courses: 4 (found 2, not found 1, unfinished 1)" in text
+def test_the_tables_show_shares_with_their_counts() -> None:
+    text = tables(statistics_of(TRAJECTORIES))
+    assert "trajectories: 4 (found 2, not found 1, unfinished 1)" in text
     assert "START -> vqa 0.67 (2), object_select 0.33 (1)" in text
     assert "only a strategy judges" in text
 
 
-def test_no_course_at_all_is_told_too() -> None:
-    assert "courses: 0 (none)" in tables(statistics_of([]))
+def test_the_tables_of_no_trajectories_say_so() -> None:
+    assert "trajectories: 0 (none)" in tables(statistics_of([]))

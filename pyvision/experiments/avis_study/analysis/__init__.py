@@ -1,1 +1,0 @@
-"""How the answers were sought, over many courses: numbers, tables and pictures."""
