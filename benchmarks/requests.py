@@ -32,7 +32,7 @@ from pyvision.models.factory import build
 from pyvision.types import Message, Part, Picture, Question, Reply, Sampling, Text
 from sandbox import CellResult, Sandbox
 from tests.servers.capabilities import Capabilities
-from tests.servers.conversation import Request, Said
+from tests.servers.conversation import Request, ServedReply
 from tests.servers.server import ModelServer
 
 _SIDE = (4000, 3000)
@@ -272,7 +272,7 @@ class Steady:
     texts: Sequence[str]
     think_s: float = 0.0
 
-    def __call__(self, request: Request) -> str | Said:
+    def __call__(self, request: Request) -> str | ServedReply:
         time.sleep(self.think_s)
         turn = sum(turn.role == "assistant" for turn in request.turns)
         return self.texts[min(turn, len(self.texts) - 1)]

@@ -21,7 +21,8 @@ from sandbox.policy import Policy
 from sandbox.protocol.collect import Collector, cell_error
 from sandbox.protocol.messages import Messages
 from sandbox.protocol.trace import TraceCollector
-from sandbox.protocol.zmtp import Connection, Frame, Limits, encode
+from sandbox.protocol.channels import Channel
+from sandbox.protocol.zmtp import Frame, Limits, encode
 from sandbox.runtime.zygote import parse_answer
 
 _GREETING = b"\xff" + bytes(8) + b"\x7f\x03\x01NULL".ljust(55, b"\0")
@@ -79,7 +80,7 @@ def _open_connection() -> Iterator[Read]:
         listening.listen()
 
         def read(data: bytes) -> None:
-            connection = Connection(path, "DEALER", _LIMITS, b"host")
+            connection = Channel(path, "DEALER", _LIMITS, b"host")
             peer, _ = listening.accept()
             with peer:
                 try:
@@ -91,7 +92,7 @@ def _open_connection() -> Iterator[Read]:
         yield read
 
 
-def _deliver(peer: socket.socket, data: bytes, connection: Connection) -> None:
+def _deliver(peer: socket.socket, data: bytes, connection: Channel) -> None:
     rest = memoryview(data)
     os.set_blocking(peer.fileno(), False)
     while rest and connection.is_open:
@@ -99,7 +100,7 @@ def _deliver(peer: socket.socket, data: bytes, connection: Connection) -> None:
         _receive_all(connection)
 
 
-def _receive_all(connection: Connection) -> None:
+def _receive_all(connection: Channel) -> None:
     while True:
         message = connection.receive()
         if message is not None:

@@ -55,7 +55,7 @@ def induce(options: argparse.Namespace) -> int:
     """Write the graph and the examples, and print what changed; returns the exit code."""
     from pyvision.experiments.avis_study.induction import format_induced, write_induced
     from pyvision.experiments.avis_study.induction import induce as induced_from
-    from pyvision.experiments.avis_study.log_reader import read_log
+    from pyvision.experiments.avis_study.log import read_log
     from pyvision.experiments.avis_study.trajectories import trajectory_of
     from pyvision.strategies.avis.actions import load_graph
 
@@ -81,10 +81,9 @@ def induce(options: argparse.Namespace) -> int:
 
 def analyse(options: argparse.Namespace) -> int:
     """Print the tables and draw the plots; returns the exit code."""
-    from pyvision.experiments.avis_study.analysis.plots import draw
-    from pyvision.experiments.avis_study.analysis.sources import trajectories_in
-    from pyvision.experiments.avis_study.analysis.statistics import statistics_of
-    from pyvision.experiments.avis_study.analysis.tables import tables
+    from pyvision.experiments.avis_study.plots import draw
+    from pyvision.experiments.avis_study.statistics import statistics_of, tables
+    from pyvision.experiments.avis_study.trajectories import trajectories_in
 
     found = statistics_of(trajectories_in(options.runs))
     paths = draw(found, options.out)

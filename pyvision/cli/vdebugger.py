@@ -11,8 +11,7 @@ from pyvision.cli.flags import Deprecated, add_commands, add_part, add_repeated,
 from pyvision.errors import ConfigError
 
 if TYPE_CHECKING:
-    from pyvision.experiments.vdebugger_training.dataset import Infill
-    from pyvision.experiments.vdebugger_training.executor import Collection
+    from pyvision.experiments.vdebugger_training.dataset import Collection, Infill
 
 
 def add_vdebugger(commands: argparse._SubParsersAction[Any]) -> None:
@@ -28,7 +27,7 @@ def add_vdebugger(commands: argparse._SubParsersAction[Any]) -> None:
 def generate(options: argparse.Namespace) -> int:
     """Collect programs; returns the exit code."""
     from pyvision.experiments.vdebugger_training import dataset
-    from pyvision.experiments.vdebugger_training.executor import attempts, keep
+    from pyvision.experiments.vdebugger_training.dataset import attempts, keep
 
     collection = _read_options(options)
     keep(collection, options.out)
@@ -42,7 +41,7 @@ def generate(options: argparse.Namespace) -> int:
 def inject(options: argparse.Namespace) -> int:
     """Inject errors; returns the exit code."""
     from pyvision.experiments.vdebugger_training import dataset
-    from pyvision.experiments.vdebugger_training.executor import attempts, read_collection
+    from pyvision.experiments.vdebugger_training.dataset import attempts, read_collection
 
     collection, infill = read_collection(options.folder), _make_infill(options)
     how = dataset.InjectionConfig(options.decoding, options.attempts, options.at_once, options.seed)
@@ -58,8 +57,7 @@ def pack(options: argparse.Namespace) -> int:
     """Write training examples; returns the exit code."""
     from pyvision.experiments.vdebugger_training import packing
     from pyvision.experiments.vdebugger_training.dataset import PROGRAMS
-    from pyvision.experiments.vdebugger_training.json_lines import read, rewrite
-    from pyvision.experiments.vdebugger_training.records import Injected, Program
+    from pyvision.experiments.vdebugger_training.records import Injected, Program, read, rewrite
 
     how = packing.Packing(not options.without_feedback, options.mix, options.held_out, options.seed)
     files = sorted(options.folder.glob("injected-*.jsonl"))
@@ -77,8 +75,7 @@ def train(options: argparse.Namespace) -> int:
     from pyvision.agent.strategy import with_options
     from pyvision.experiments.vdebugger_training import recipe
     from pyvision.experiments.vdebugger_training.fine_tuning import train as train_model
-    from pyvision.experiments.vdebugger_training.json_lines import read
-    from pyvision.experiments.vdebugger_training.records import Example
+    from pyvision.experiments.vdebugger_training.records import Example, read
 
     chosen = with_options(
         recipe.read_recipe(options.recipe or recipe.PAPER), pairs("--set", options.set, "lora_rank=16")
@@ -233,7 +230,7 @@ def _add_evaluate(parts: argparse._SubParsersAction[Any]) -> None:
 def _read_options(options: argparse.Namespace) -> Collection:
     from dataclasses import fields
 
-    from pyvision.experiments.vdebugger_training.executor import Collection
+    from pyvision.experiments.vdebugger_training.dataset import Collection
 
     settings = vars(options) | {
         "roles": parse_pairs(options, "--role"),
@@ -245,8 +242,8 @@ def _read_options(options: argparse.Namespace) -> Collection:
 
 def _make_infill(options: argparse.Namespace) -> Infill:
     """The model that fills the masks. Raises ConfigError."""
-    from pyvision.experiments.vdebugger_training.infilling import PromptedInfill, api_and_examples
     from pyvision.experiments.vdebugger_training.mask_best import MaskBest
+    from pyvision.experiments.vdebugger_training.masking import PromptedInfill, api_and_examples
 
     if options.local is None:
         if options.decoding != "greedy":
@@ -256,9 +253,9 @@ def _make_infill(options: argparse.Namespace) -> Infill:
         from pyvision.models.factory import resolve_model
 
         return PromptedInfill(resolve_model(options.model).model, api_and_examples())
-    from pyvision.experiments.vdebugger_training.encoding import TokenBudget
-    from pyvision.experiments.vdebugger_training.infilling import INFILL_TOKENS
     from pyvision.experiments.vdebugger_training.local_model import Local, LocalInfill
+    from pyvision.experiments.vdebugger_training.masking import INFILL_TOKENS
+    from pyvision.experiments.vdebugger_training.packing import TokenBudget
 
     rule = MaskBest(options.threshold, options.times) if options.decoding == "mask_best" else None
     token_budget = TokenBudget(options.tokens, INFILL_TOKENS, "start")
@@ -267,18 +264,16 @@ def _make_infill(options: argparse.Namespace) -> Infill:
 
 
 def _measure_runs(folders: list[Path]) -> dict[str, Any]:
-    from pyvision.experiments.vdebugger_training.evaluation import read_debugged
-    from pyvision.experiments.vdebugger_training.metrics import measure
+    from pyvision.experiments.vdebugger_training.evaluation import measure, read_debugged
 
     return {str(folder): measure(*read_debugged(folder)) for folder in folders}
 
 
 def _measure_examples(options: argparse.Namespace) -> Any:
-    from pyvision.experiments.vdebugger_training.encoding import TokenBudget
     from pyvision.experiments.vdebugger_training.evaluation import measure_examples
-    from pyvision.experiments.vdebugger_training.json_lines import read
     from pyvision.experiments.vdebugger_training.local_model import Local
-    from pyvision.experiments.vdebugger_training.records import Example
+    from pyvision.experiments.vdebugger_training.packing import TokenBudget
+    from pyvision.experiments.vdebugger_training.records import Example, read
 
     token_budget = TokenBudget(options.tokens, min(256, options.tokens // 4))
     return measure_examples(tuple(read(options.examples, Example)), Local(options.model), token_budget)
@@ -287,7 +282,7 @@ def _measure_examples(options: argparse.Namespace) -> Any:
 def _format_table(measures: dict[str, Any]) -> str:
     from dataclasses import asdict
 
-    from pyvision.experiments.vdebugger_training.metrics import Measures, format_rows, table
+    from pyvision.experiments.vdebugger_training.evaluation import Measures, format_rows, table
 
     if all(isinstance(each, Measures) for each in measures.values()):
         return table(measures)

@@ -16,7 +16,7 @@ from pyvision.events import Event
 from pyvision.experiments.bdog_analysis.statistics import Share
 from pyvision.images.read import read
 from pyvision.models.streaming import in_one_piece
-from pyvision.runs.report.debate_graphs.record import Record, record
+from pyvision.runs.report.debates import Record, record
 from pyvision.solve import Task, solve
 from pyvision.strategies.bdog import Bdog
 from pyvision.strategies.bdog.graphs import Edge, Graph, Node

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from benchmarks.worlds.vdebugger_world.scenes import COLOURS, SHAPES, Scene, Shape, make_scene
 from pyvision.experiments.vdebugger_training.masking import canonical
-from pyvision.strategies.vdebugger.task_types import FORMS, FormName
+from pyvision.strategies.vdebugger.programs import FORMS, FormName
 
 Slots: TypeAlias = Mapping[str, str]
 

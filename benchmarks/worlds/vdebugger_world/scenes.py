@@ -17,8 +17,8 @@ from typing import Any
 
 from pyvision.errors import FormatError
 from pyvision.experiments.vdebugger_training.records import Executed
-from pyvision.strategies.vdebugger.answers import Returned, answer_of, read_returned
-from pyvision.strategies.vdebugger.task_types import FORMS, FUNCTION, FormName
+from pyvision.strategies.vdebugger.execution import Returned, answer_of, read_returned
+from pyvision.strategies.vdebugger.programs import FORMS, FUNCTION, FormName
 from pyvision.strategies.vdebugger.trace_format import shorten, trace_text
 from pyvision.text.prompts import load
 from sandbox import Change, Trace, TraceEvent

@@ -14,7 +14,7 @@ from pyvision.errors import ConfigError, ImageError
 from pyvision.experiments.avis_study.log import Closed, Log, Opened, UsedTool
 from pyvision.experiments.avis_study.toolbox import BUTTONS, DETECT, Button, Toolbox
 from pyvision.images.pixels import crop
-from pyvision.strategies.avis.context import caption_line, location
+from pyvision.strategies.avis.perception import caption_line, location
 from pyvision.types import Picture, Question, ToolRequest
 
 MAX_DETECTIONS = 10  # on one page, highest score first

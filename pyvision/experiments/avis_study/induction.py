@@ -11,9 +11,7 @@ from typing import Any, TypeAlias
 
 from pyvision.errors import ConfigError, RunFolderError
 from pyvision.experiments.avis_study.trajectories import Trajectory, edges_of
-from pyvision.strategies.avis.actions import ACTIONS
-from pyvision.strategies.avis.examples import Example
-from pyvision.strategies.avis.graph import START
+from pyvision.strategies.avis.actions import ACTIONS, START, Example
 
 Edges: TypeAlias = Mapping[tuple[str, str], int]  # (state, action) -> count
 Graph: TypeAlias = Mapping[str, tuple[str, ...]]  # state -> the actions that may follow, most frequent first

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyvision.errors import RunFolderError
 from pyvision.experiments.avis_study.statistics import END, Statistics
-from pyvision.strategies.avis.graph import START
+from pyvision.strategies.avis.actions import START
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

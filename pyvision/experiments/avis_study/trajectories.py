@@ -12,9 +12,8 @@ from pyvision.errors import RunFolderError
 from pyvision.events import Event, Note, RunEnded, RunStarted
 from pyvision.experiments.avis_study.log import Attempt, read_log
 from pyvision.experiments.avis_study.toolbox import AFTER_SELECTION, BUTTONS, SELECTION
-from pyvision.strategies.avis.actions import ACTIONS
-from pyvision.strategies.avis.context import WHOLE, block, caption_line, indent_block
-from pyvision.strategies.avis.graph import START
+from pyvision.strategies.avis.actions import ACTIONS, START
+from pyvision.strategies.avis.perception import WHOLE, block, caption_line, indent_block
 from pyvision.trajectory import EVENTS, read_trajectory
 
 Ending: TypeAlias = Literal["found", "not found", "unfinished"]

@@ -18,8 +18,7 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 from pyvision.agent.episode import Sandbox as AnySandbox
 from pyvision.bench.datasets.sources import Source, find_source
 from pyvision.bench.grading import Grading, find_grading
-from pyvision.bench.runner.engines.answering import answer_job
-from pyvision.bench.runner.engines.protocol import Finished, Job
+from pyvision.bench.runner.answering import Finished, Job, answer_job
 from pyvision.bench.samples import Sample
 from pyvision.errors import ConfigError, FormatError, ModelError, RunFolderError
 from pyvision.events import Event, Note

@@ -20,9 +20,9 @@ from pyvision.experiments.vdebugger_training.local_model import Local
 from pyvision.experiments.vdebugger_training.masking import canonical
 from pyvision.experiments.vdebugger_training.packing import CRITIC_INST, RIGHT, TokenBudget, encode_prompt
 from pyvision.experiments.vdebugger_training.records import RIGHT_FROM, Example
-from pyvision.strategies.vdebugger.answers import Returned, answer_of, box_in
-from pyvision.strategies.vdebugger.fault_spans import OPEN, marks_in
+from pyvision.strategies.vdebugger.execution import Returned, answer_of, box_in
 from pyvision.strategies.vdebugger.programs import program_in
+from pyvision.strategies.vdebugger.verdicts import OPEN, marks_in
 from pyvision.trajectory import read_trajectory
 
 

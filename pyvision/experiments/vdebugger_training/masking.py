@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 
 from pyvision.errors import FormatError
 from pyvision.text import prompts
-from pyvision.text.python_source import parse_source
+from pyvision.text.parsing import parse_source
 from pyvision.types import Message, Model, Sampling, Text
 
 Kind: TypeAlias = Literal["window", "value", "test"]
@@ -151,9 +151,8 @@ def extract_program(reply: str) -> str:
 
 def api_and_examples() -> str:
     """The functions of visual programs and all example programs, for the infill prompt."""
-    from pyvision.strategies.vdebugger.coder import examples_of
-    from pyvision.strategies.vdebugger.role_client import api_text
-    from pyvision.strategies.vdebugger.task_types import FORMS
+    from pyvision.strategies.vdebugger.programs import FORMS
+    from pyvision.strategies.vdebugger.roles import api_text, examples_of
 
     return "\n\n\n".join([api_text(), *(examples_of(form) for form in FORMS)])
 

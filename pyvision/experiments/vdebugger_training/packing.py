@@ -19,7 +19,7 @@ from typing import Literal, Protocol, TypeAlias
 from pyvision.errors import ConfigError
 from pyvision.experiments.vdebugger_training.records import Example, Executed, Injected, Program
 from pyvision.strategies.vdebugger.execution import COMPILE_ERROR
-from pyvision.strategies.vdebugger.fault_spans import Span, mark_program
+from pyvision.strategies.vdebugger.verdicts import Span, mark_program
 from pyvision.text.prompts import render
 
 Part: TypeAlias = Literal["train", "val", "test"]

@@ -70,7 +70,7 @@ def test_analyse_prints_the_paths_of_its_plots_after_the_tables(
     assert main(["avis", "analyse", str(log), "--out", str(out)]) == 0
     output = capsys.readouterr().out
     assert "START -> vqa 1.00 (1)" in output
-    assert f"drawn: {out / 'transitions.svg'}" in output
+    assert f"plot: {out / 'transitions.svg'}" in output
 
 
 def test_invalid_study_arguments_are_refused_before_anything_is_served(
