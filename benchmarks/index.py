@@ -31,11 +31,10 @@ from PIL import Image, ImageEnhance, ImageFilter
 from benchmarks.drawn_pictures import drawn
 from pyvision.images.read import decode
 from pyvision.tools.retrieval.building import add
-from pyvision.tools.retrieval.database import reading
+from pyvision.tools.retrieval.database import open_reader
 from pyvision.tools.retrieval.image_features import features_of
-from pyvision.tools.retrieval.search import Index
-from pyvision.tools.retrieval.text_search import MAX_QUERY_WORDS
-from pyvision.tools.retrieval.words import query_words
+from pyvision.tools.retrieval.passages import query_terms
+from pyvision.tools.retrieval.search import MAX_QUERY_TERMS, Index
 from pyvision.types import Picture
 
 WORDS, WORDS_OF_A_DOCUMENT = 60_000, 110
@@ -167,8 +166,8 @@ def _queries(texts: Sequence[Sequence[str]], count: int, queries: int) -> Iterat
 
 def _shares(index: Index, query: str) -> list[float]:
     """How many of the best passages a search finds, as shares, for each of RANKS."""
-    match = " OR ".join(f'"{word}"' for word in query_words(query, MAX_QUERY_WORDS))
-    with reading(index.path) as database:
+    match = " OR ".join(f'"{word}"' for word in query_terms(query, MAX_QUERY_TERMS))
+    with open_reader(index.path) as database:
         scores: dict[int, float] = dict(database.execute(_ALL, (match,)).fetchall())
     found = sorted((scores[hit.id] for hit in index.documents(query, max(RANKS))), reverse=True)
     best = sorted(scores.values(), reverse=True)[: max(RANKS)]

@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 
 from pyvision.errors import ToolError
-from pyvision.tools.web.addresses import Guard
-from pyvision.tools.web.fetch import FetchLimits, Page, fetch
+from pyvision.tools.web.fetch import FetchLimits, Guard, Page, fetch
 from tests.tools.web.site import Served, Site, serving
 
 QUICK = FetchLimits(bytes=100_000, seconds=5.0)

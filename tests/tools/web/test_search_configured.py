@@ -8,8 +8,7 @@ from pyvision.errors import ConfigError
 from pyvision.solve import prepare
 from pyvision.tools.registry import build_tools
 from pyvision.tools.web import WebSearch, web_tool
-from pyvision.tools.web.providers import PROVIDERS
-from pyvision.tools.web.service import Service
+from pyvision.tools.web.providers import PROVIDERS, Service
 from tests.tools.web.searching import KEY
 
 

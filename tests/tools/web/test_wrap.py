@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyvision.tools.web.pages import page_text
-from pyvision.tools.web.wrap import clean, clean_line, wrap_untrusted
+from pyvision.tools.web.text import clean, clean_line, page_text, wrap_untrusted
 from tests.tools.web.gullible import believes, obeys
 from tests.tools.web.injections import INJECTIONS, Injection
 
