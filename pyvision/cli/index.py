@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pyvision.tools.retrieval.entries import Counts, Hit
+    from pyvision.tools.retrieval.building import Counts
+    from pyvision.tools.retrieval.search import Hit
 
 _LEFT_OUT = _NOTHING = 3
 _ADD = """\
@@ -60,7 +61,7 @@ def add(options: argparse.Namespace) -> int:
 
     counts = add_files(path, options.paths, tell, step, options.embed)
     print(f"{_summary(counts)} · {path}")  # noqa: T201 - what the command is for
-    return _LEFT_OUT if counts.left_out else 0
+    return _LEFT_OUT if counts.skipped else 0
 
 
 def search(options: argparse.Namespace) -> int:
@@ -138,7 +139,7 @@ def _summary(counts: Counts) -> str:
         "changed": counts.changed,
         "unchanged": counts.unchanged,
         "removed": counts.removed,
-        "left out": counts.left_out,
+        "left out": counts.skipped,
         "of other kinds": counts.other_kinds,
     }
     told = ", ".join(f"{count:,} {what}" for what, count in parts.items() if count) or "nothing"

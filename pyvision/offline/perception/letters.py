@@ -12,7 +12,7 @@ from typing import Any
 
 from pyvision.images.pixels import pixels
 from pyvision.offline.perception.rules import SIDE_PX, pieces
-from pyvision.tools.perception.observations import Line
+from pyvision.tools.perception.service import Line
 from pyvision.types import Picture
 
 _LEAST_SCORE = 0.86  # shapes of a drawing look like an O or an I at less than that

@@ -8,7 +8,7 @@ from typing import Any
 from pyvision.errors import ToolError
 from pyvision.offline.perception.rules import Scene, scene_of
 from pyvision.offline.perception.words import Wanted, parse_wanted
-from pyvision.tools.perception.observations import DEPTH_CELLS
+from pyvision.tools.perception.service import DEPTH_CELLS
 from pyvision.types import Picture
 
 _FARTHEST = 10.0  # at the top of the picture, where the nearest at its bottom is 1

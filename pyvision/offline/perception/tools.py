@@ -10,17 +10,22 @@ from pyvision.offline.perception.numbers import fits, stand_in_depth
 from pyvision.offline.perception.questions import answer, asks_for_text
 from pyvision.offline.perception.rules import Region, Scene, scene_of
 from pyvision.offline.perception.words import parse_wanted
-from pyvision.tools.perception.observations import (
+from pyvision.tools.perception.service import (
     Box,
     Line,
+    Provide,
+    Service,
     answer_observation,
     boxes_observation,
     caption_observation,
     depth_observation,
-    read,
+    is_all,
+    ocr_observation,
+    picture_of,
     scores_observation,
+    text_of,
+    texts_of,
 )
-from pyvision.tools.perception.service import Provide, Service, is_all, picture_of, text_of, texts_of
 from pyvision.types import Ask, Observation, Tool, ToolRequest
 
 _FEW = 6  # kinds of things that a caption names
@@ -118,7 +123,7 @@ def _depth(request: ToolRequest, _: Ask) -> Observation:
 
 def _ocr(request: ToolRequest, _: Ask) -> Observation:
     picture = picture_of(request, "ocr")
-    return read(lines_in(picture), picture)
+    return ocr_observation(lines_in(picture), picture)
 
 
 def _is_in(region: Region, line: Line) -> bool:
