@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MAX_QUERY_TERMS = 64
-MAX_CANDIDATES = 20_000  # passages; scoring one takes about a microsecond
+MAX_CANDIDATES = 10_000  # passages; scoring one takes about a microsecond
 COPY_BITS = 10
 COPY_SIMILARITY = 0.94
 # Numbers compared at once: few enough that BLAS uses one thread. Two would wait for each other on a busy machine.
@@ -216,8 +216,8 @@ def _hits(
 
 
 def _hit(database: sqlite3.Connection, passage: int, score: float, *, is_same: bool = False) -> Hit:
-    row = database.execute(_PASSAGE, (passage,)).fetchone()
-    return Hit(*row, score=score, is_same=is_same)
+    number, title, text, url, path = database.execute(_PASSAGE, (passage,)).fetchone()
+    return Hit(number, title, text, url, path, score, is_same)
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,7 +158,7 @@ def _settings(provider: str, where: str) -> Settings:
         else:
             known = f"only-cache, results=N and pages=N, N up to {_MAX_COUNT}"
             raise ConfigError(
-                f"--tool {NAME}={provider}:{where}: unknown setting {part!r}; known settings: {known}"
+                f"--tool {NAME}={provider}:{where}: invalid setting {part!r}; valid are {known}"
             )
     return settings
 

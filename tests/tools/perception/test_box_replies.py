@@ -53,9 +53,9 @@ def test_gemini_counts_rows_first_and_in_thousandths() -> None:
 
 
 def test_shares_are_known_by_their_numbers() -> None:
-    told = '[{"box": [0.1, 0.1, 0.3, 0.5]}]'
+    boxes = '[{"box": [0.1, 0.1, 0.3, 0.5]}]'
     for scale in SCALES:
-        assert edges(told, scale) == [pytest.approx((20, 10, 60, 50))]
+        assert edges(boxes, scale) == [pytest.approx((20, 10, 60, 50))]
 
 
 def test_of_a_list_that_was_cut_short_the_whole_boxes_count() -> None:
@@ -81,7 +81,7 @@ def test_an_empty_list_says_that_there_is_none(text: str) -> None:
     ],
 )
 def test_a_reply_without_boxes_is_an_error_that_quotes_it(text: str) -> None:
-    with pytest.raises(FormatError, match=r"^the reply holds no boxes: '"):
+    with pytest.raises(FormatError, match=r"^the reply contains no boxes: '"):
         parse_boxes(text, "1000", SIZE, "thing")
 
 
@@ -91,14 +91,14 @@ def test_boxes_off_their_scale_are_an_error_that_names_the_others() -> None:
 
 
 def test_a_score_may_be_a_share_or_per_cent() -> None:
-    told = '[{"box": [1, 2, 3, 4], "score": 0.25}, {"box": [1, 2, 3, 4], "confidence": 80}, {"box": [1, 2, 3, 4]}]'
-    assert [box.score for box in parse_boxes(told, "pixels", SIZE, "thing")] == [0.25, 0.8, 1.0]
+    boxes = '[{"box": [1, 2, 3, 4], "score": 0.25}, {"box": [1, 2, 3, 4], "confidence": 80}, {"box": [1, 2, 3, 4]}]'
+    assert [box.score for box in parse_boxes(boxes, "pixels", SIZE, "thing")] == [0.25, 0.8, 1.0]
 
 
 def test_numbers_that_are_none_are_no_coordinates() -> None:
-    told = '[{"box": [NaN, 2, 3, 4]}, {"box": [1, 2, Infinity, 4]}, {"box": [1, 2, 1' + "0" * 400 + ", 4]}]"
+    boxes = '[{"box": [NaN, 2, 3, 4]}, {"box": [1, 2, Infinity, 4]}, {"box": [1, 2, 1' + "0" * 400 + ", 4]}]"
     with pytest.raises(FormatError):
-        parse_boxes(told, "pixels", SIZE, "thing")
+        parse_boxes(boxes, "pixels", SIZE, "thing")
 
 
 def read_or_refused(text: str, scale: str) -> None:
@@ -131,16 +131,16 @@ ODD = st.recursive(
 
 @given(ODD, st.text(max_size=20), st.integers(0, 60), st.sampled_from(sorted(SCALES)))
 def test_any_json_in_any_prose_is_read_or_refused(value: object, prose: str, cut: int, scale: str) -> None:
-    told = json.dumps(value)
-    read_or_refused(f"{prose}{told[: len(told) - cut] or told}{prose}", scale)
+    boxes = json.dumps(value)
+    read_or_refused(f"{prose}{boxes[: len(boxes) - cut] or boxes}{prose}", scale)
 
 
 @given(
     st.lists(st.tuples(st.integers(0, 99), st.integers(0, 49), st.integers(100, 200), st.integers(50, 100)))
 )
 def test_what_is_written_as_asked_comes_back(boxes: list[tuple[int, int, int, int]]) -> None:
-    told = json.dumps([{"box": box, "label": "cat", "score": 0.5} for box in boxes])
-    assert edges(f"Sure.\n{told}\nDone.") == boxes
+    reply = json.dumps([{"box": box, "label": "cat", "score": 0.5} for box in boxes])
+    assert edges(f"Sure.\n{reply}\nDone.") == boxes
 
 
 @given(ODD)

@@ -38,13 +38,13 @@ def test_a_whole_number_is_per_cent_though_it_is_one() -> None:
     "reply", ["", "[80]", "[80, 5, 1]", "the cat", '{"a cat": 80}', "[80, null]", "[[], {}]"]
 )
 def test_a_reply_without_all_scores_is_an_error(reply: str) -> None:
-    with pytest.raises(FormatError, match="does not hold 2 scores"):
+    with pytest.raises(FormatError, match="does not contain 2 scores"):
         parse_scores(reply, TEXTS)
 
 
 @pytest.mark.parametrize("reply", ["[-1, 5]", "[80, 101]"])
 def test_scores_off_the_scale_are_an_error(reply: str) -> None:
-    with pytest.raises(FormatError, match="from 0 to 100 were asked for"):
+    with pytest.raises(FormatError, match="must be from 0 to 100"):
         parse_scores(reply, TEXTS)
 
 

@@ -23,7 +23,7 @@ def paths_of(index: Path, query: str) -> set[str]:
     return {Path(hit.path).name for hit in Index(index).documents(query, 50)}
 
 
-def skipped_files(index: Path, *roots: Path) -> list[str]:
+def lines_about_skipped(index: Path, *roots: Path) -> list[str]:
     lines = list[str]()
     add_quietly(index, *roots, report=lines.append)
     return lines
@@ -139,7 +139,7 @@ def test_an_unusable_file_is_skipped_with_one_line(
     index: Path, folder: Path, name: str, data: bytes, why: str
 ) -> None:
     (folder / name).write_bytes(data)
-    (line,) = skipped_files(index, folder)
+    (line,) = lines_about_skipped(index, folder)
     assert name in line
     assert why in line
     assert "\n" not in line
@@ -149,7 +149,7 @@ def test_an_unusable_file_is_skipped_with_one_line(
 def test_a_huge_file_is_skipped_unread(index: Path, folder: Path) -> None:
     add_quietly(index, folder)
     os.truncate(folder / "notes.txt", 2**40)  # of which the disk holds nothing
-    (line,) = skipped_files(index, folder)
+    (line,) = lines_about_skipped(index, folder)
     assert "notes.txt': is larger than 33,554,432 bytes" in line
     assert paths_of(index, "baked") == set()
 
@@ -157,7 +157,7 @@ def test_a_huge_file_is_skipped_unread(index: Path, folder: Path) -> None:
 def test_cyclic_links_end(index: Path, folder: Path) -> None:
     (folder / "again").symlink_to(folder)
     (folder / "self").symlink_to(folder / "self")
-    lines = skipped_files(index, folder)
+    lines = lines_about_skipped(index, folder)
     assert sorted(line.split("': ")[1][:20] for line in lines) == [
         "is a link that canno",
         "is a link to a folde",
@@ -183,7 +183,7 @@ def test_hidden_files_and_other_kinds_are_ignored(index: Path, folder: Path) -> 
 
 def test_a_name_that_is_not_utf8_is_skipped(index: Path, folder: Path) -> None:
     (folder / os.fsdecode(b"\xff.txt")).write_text("Zebras.")
-    assert "not UTF-8; rename it" in skipped_files(index, folder)[0]
+    assert "not UTF-8; rename it" in lines_about_skipped(index, folder)[0]
 
 
 def test_a_missing_path_is_refused_before_an_index_is_made(index: Path) -> None:

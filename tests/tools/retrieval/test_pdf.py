@@ -33,7 +33,7 @@ def pdf(*pages: str) -> bytes:
     return f"{data}{table}\nstartxref\n{len(data)}\n%%EOF\n".encode()
 
 
-def skipped_files(folder: Path) -> list[str]:
+def lines_about_skipped(folder: Path) -> list[str]:
     lines = list[str]()
     add_quietly(folder / "index.sqlite", folder / "guide.pdf", report=lines.append)
     return lines
@@ -42,7 +42,7 @@ def skipped_files(folder: Path) -> list[str]:
 @needs_pypdf
 def test_a_document_is_found_by_its_pages(tmp_path: Path) -> None:
     (tmp_path / "guide.pdf").write_bytes(pdf("Zebras graze.", "Owls hunt."))
-    assert skipped_files(tmp_path) == []
+    assert lines_about_skipped(tmp_path) == []
     (hit,) = Index(tmp_path / "index.sqlite").documents("owls")
     assert (hit.title, hit.text) == ("guide, page 2", "Owls hunt.")
 
@@ -51,12 +51,12 @@ def test_a_document_is_found_by_its_pages(tmp_path: Path) -> None:
 @pytest.mark.parametrize("data", [b"", b"%PDF-1.4 and no more", b"no document", pdf("Zebras.")[:150]])
 def test_a_broken_document_is_skipped_with_one_line(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "guide.pdf").write_bytes(data)
-    (line,) = skipped_files(tmp_path)
+    (line,) = lines_about_skipped(tmp_path)
     assert "cannot be read as PDF" in line
 
 
 @pytest.mark.skipif(find_spec("pypdf") is not None, reason="pypdf is installed")
 def test_without_pypdf_the_line_says_what_to_install(tmp_path: Path) -> None:
     (tmp_path / "guide.pdf").write_bytes(pdf("Zebras graze."))
-    (line,) = skipped_files(tmp_path)
+    (line,) = lines_about_skipped(tmp_path)
     assert "pip install 'pyvision[pdf]'" in line
