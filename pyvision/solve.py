@@ -25,8 +25,7 @@ from pyvision.events import Event, RunEnded, RunStarted
 from pyvision.images import read as pictures
 from pyvision.models.cancellation import Cancellation
 from pyvision.models.factory import ResolvedModel, resolve_model
-from pyvision.tools.availability import check_presence
-from pyvision.tools.registry import build_tools, describe
+from pyvision.tools.registry import build_tools, check_presence, describe
 from pyvision.trajectory import TrajectoryWriter
 from pyvision.types import Answer, Model, Outcome, Question, Tool
 from sandbox import Policy, Sandbox, SandboxError

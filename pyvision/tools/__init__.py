@@ -1,1 +1,1 @@
-"""Perception and search on the host: one contract (`types.Tool`), a table of who provides what."""
+"""Perception, retrieval and web search on the host: tools that a strategy, or the code in a cell, can call."""

@@ -1,9 +1,8 @@
-"""Tools as functions that a cell calls: `host.vqa(image, question)` becomes a request, its data what comes back.
+"""Tools as functions that a cell calls: `host.vqa(image, question)` becomes a request and returns the tool's data.
 
-Covered: whatever a cell hands over is checked here, as it comes out of a sandbox; a tool that fails is an exception in
-the cell.
-Not covered: a cell may print what a tool gave, and it may have been written by somebody else: whoever shows it to a
-model says that it is material.
+Covered: arguments come out of a sandbox, so all of them are checked here; a tool that fails raises in the cell.
+Not covered: a tool's result may contain text that somebody else wrote, and a cell may print it. The code that shows
+the cell's output to a model has to mark it as untrusted.
 """
 
 from __future__ import annotations
@@ -19,16 +18,22 @@ from pyvision.types import Observation, Picture, ToolRequest
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler
 
-Use: TypeAlias = Callable[[str, ToolRequest], Observation]  # `Episode.use` is one
-ROLES = ("caption", "vqa", "llm_qa", "detect", "match")  # tools that may ask a model, in a role of their name
+CallTool: TypeAlias = Callable[[str, ToolRequest], Observation]  # takes a tool's name; a method of Episode
+ROLES = (
+    "caption",
+    "vqa",
+    "llm_qa",
+    "detect",
+    "match",
+)  # tools that may ask a model, in the role of their name
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """How a cell calls one tool. request: of the cell's arguments. gives: the data, as a model is told of it."""
+    """How a cell calls one tool. request: builds the request. returns: the result, as a prompt describes it."""
 
     request: Callable[..., ToolRequest]
-    gives: str
+    returns: str
 
 
 class ToolNames(tuple[str, ...]):
@@ -37,43 +42,45 @@ class ToolNames(tuple[str, ...]):
     __slots__ = ()
 
     @classmethod
-    def parsed(cls, text: str) -> ToolNames:
-        """The names between commas, each once; brackets and quotes of a recorded list are left aside."""
+    def parse(cls, text: str) -> ToolNames:
+        """The names between commas, each once; brackets and quotes, as in a recorded list, are ignored."""
         names = [piece.strip(" \t\n'\"") for piece in text.strip(" \t\n[]()").split(",")]
         for name in filter(None, names):
             if not name.isidentifier():
-                raise ConfigError(f"option tools: {name!r} is no name of a tool; give names: caption,ocr")
+                raise ConfigError(
+                    f"option tools: {name!r} is not the name of a tool; give names, for example caption,ocr"
+                )
         return cls(dict.fromkeys(filter(None, names)))
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> Any:
         from pydantic import AfterValidator
 
-        return handler.generate_schema(Annotated[str, AfterValidator(cls.parsed)])
+        return handler.generate_schema(Annotated[str, AfterValidator(cls.parse)])
 
 
 NO_TOOLS = ToolNames()
 
 
-def host_functions(use: Use, names: Iterable[str]) -> dict[str, Callable[..., Any]]:
-    """The functions of some tools by name, as `Episode.run` hands them to a cell."""
-    return {name: host_function(use, name) for name in names}
+def host_functions(call_tool: CallTool, names: Iterable[str]) -> dict[str, Callable[..., Any]]:
+    """The functions of these tools by name, as `Episode.run` passes them to a cell."""
+    return {name: host_function(call_tool, name) for name in names}
 
 
-def host_function(use: Use, name: str) -> Callable[..., Any]:
-    """The function of one tool: takes what a cell hands over, gives plain values.
+def host_function(call_tool: CallTool, name: str) -> Callable[..., Any]:
+    """The function of one tool: takes the arguments of a cell, returns plain values.
 
-    Raises ToolError for arguments that do not fit and for what the tool cannot do, ImageError for a broken picture,
-    and what `use` raises.
+    The function raises ToolError for wrong arguments and for a failed tool, ImageError for a broken image, and
+    what `call_tool` raises.
     """
-    request_of = _call(name).request
+    request_of = _find_call(name).request
 
     def function(*arguments: Any, **options: Any) -> Any:
         try:
             bound = inspect.signature(request_of).bind(*arguments, **options)
         except TypeError as error:
             raise ToolError(f"{error}; call it as {usage(name)}") from None
-        observation = use(name, request_of(*bound.args, **bound.kwargs))
+        observation = call_tool(name, request_of(*bound.args, **bound.kwargs))
         if observation.error is not None:
             raise ToolError(observation.error)
         return observation.data if observation.data is not None else observation.text
@@ -83,96 +90,97 @@ def host_function(use: Use, name: str) -> Callable[..., Any]:
 
 def usage(name: str) -> str:
     """How a cell calls a tool: `host.vqa(image, question)`."""
-    signature = inspect.signature(_call(name).request)
+    signature = inspect.signature(_find_call(name).request)
     parameters = [each.replace(annotation=each.empty) for each in signature.parameters.values()]
     return f"host.{name}{signature.replace(parameters=parameters, return_annotation=signature.empty)}"
 
 
 def format_tool(name: str, purpose: str) -> str:
-    """The line about a tool for a model that writes cells."""
-    gives = _call(name).gives
-    return f"{usage(name)}: {purpose}." + (f" Returns {gives}." if gives else "")
+    """The line about a tool in the prompt of a model that writes cells."""
+    returns = _find_call(name).returns
+    return f"{usage(name)}: {purpose}." + (f" Returns {returns}." if returns else "")
 
 
-def _call(name: str) -> Call:
+def _find_call(name: str) -> Call:
     return CALLS.get(name, _ANY)
 
 
 def _picture(value: object) -> Picture:
-    """A picture out of a cell: the bytes of a file, or what holds them as its `data`."""
+    """An image from a cell: the bytes of a file, or an object that has them as `data`."""
     from pyvision.images.read import decode
 
     data = value if isinstance(value, bytes) else getattr(value, "data", None)
     if not isinstance(data, bytes):
-        raise ToolError(f"an image is needed here, not {_kind(value)}; give a PIL image, or an array of one")
+        raise ToolError(f"expected an image, not {_kind(value)}; give a PIL image or an array")
     return decode(data, "given by the cell")
 
 
 def _text(value: object, what: str) -> str:
     if not isinstance(value, str):
-        raise ToolError(f"{what} has to be text, not {_kind(value)}")
+        raise ToolError(f"{what} must be text, not {_kind(value)}")
     return value
 
 
 def _texts(value: object, what: str) -> list[str]:
     if not isinstance(value, list | tuple):
-        raise ToolError(f"{what} has to be a list of texts, not {_kind(value)}")
-    return [_text(each, f"each of {what}") for each in value]
+        raise ToolError(f"{what} must be a list of texts, not {_kind(value)}")
+    return [_text(each, f"each item of {what}") for each in value]
 
 
 def _kind(value: object) -> str:
-    return "nothing" if value is None else f"a value of type {type(value).__name__}"
+    return "None" if value is None else f"a value of type {type(value).__name__}"
 
 
-def _looking(image: object) -> ToolRequest:
+def _image_request(image: object) -> ToolRequest:
     return ToolRequest(picture=_picture(image))
 
 
-def _asking(image: object, question: object) -> ToolRequest:
+def _question_request(image: object, question: object) -> ToolRequest:
     return ToolRequest(_text(question, "question"), _picture(image))
 
 
-def _detecting(image: object, name: object = "") -> ToolRequest:
+def _detect_request(image: object, name: object = "") -> ToolRequest:
     return ToolRequest(_text(name, "name"), _picture(image))
 
 
-def _matching(image: object, texts: object) -> ToolRequest:
+def _match_request(image: object, texts: object) -> ToolRequest:
     return ToolRequest(picture=_picture(image), options={"texts": _texts(texts, "texts")})
 
 
-def _reading(question: object, context: object = "", long: object = False) -> ToolRequest:  # noqa: FBT002
+def _text_request(question: object, context: object = "", long: object = False) -> ToolRequest:  # noqa: FBT002
     options = {"context": _text(context, "context"), "long": bool(long)}
     return ToolRequest(_text(question, "question"), options=options)
 
 
-def _searching(query: object) -> ToolRequest:
+def _query_request(query: object) -> ToolRequest:
     return ToolRequest(_text(query, "query"))
 
 
-def _anything(*values: Any, **options: object) -> ToolRequest:
-    """For a tool that somebody added: at most one text and one image, and options as they are."""
+def _any_request(*values: Any, **options: object) -> ToolRequest:
+    """For a custom tool: at most one text and one image; options are passed on."""
     texts = [value for value in values if isinstance(value, str)]
     pictures = [_picture(value) for value in values if not isinstance(value, str)]
     if len(texts) > 1 or len(pictures) > 1:
-        raise ToolError("more than one text or image was given; give options by name")
+        raise ToolError("got more than one text or image; pass options by keyword")
     return ToolRequest("".join(texts), pictures[0] if pictures else None, options)
 
 
-_ANY = Call(_anything, "")
+_ANY = Call(_any_request, "")
 _HITS = '{"hits": [{"id", "title", "text", "score"}]}, best first'
 
 CALLS: Mapping[str, Call] = {
-    "caption": Call(_looking, '{"caption": text}'),
-    "vqa": Call(_asking, '{"answer": text}'),
-    "llm_qa": Call(_reading, '{"answer": text}'),
-    "detect": Call(_detecting, '{"boxes": [{"left", "top", "right", "bottom", "score", "label"}]}'),
-    "match": Call(_matching, '{"scores": [number]}, one a text, higher fits better'),
+    "caption": Call(_image_request, '{"caption": text}'),
+    "vqa": Call(_question_request, '{"answer": text}'),
+    "llm_qa": Call(_text_request, '{"answer": text}'),
+    "detect": Call(_detect_request, '{"boxes": [{"left", "top", "right", "bottom", "score", "label"}]}'),
+    "match": Call(_match_request, '{"scores": [number]}, one per text, higher is a better match'),
     "depth": Call(
-        _looking, '{"depth": rows of numbers, "width", "height"}, larger is farther, at most 64x64 cells'
+        _image_request,
+        '{"depth": rows of numbers, "width", "height"}, larger is farther, at most 64x64 cells',
     ),
-    "ocr": Call(_looking, '{"lines": [{"text", "left", "top", "right", "bottom", "score"}]}'),
-    "identical_image": Call(_looking, _HITS),
-    "similar_image": Call(_looking, _HITS),
-    "document": Call(_searching, _HITS),
-    "web_search": Call(_searching, '{"hits": [{"title", "text", "url", "score"}]}, best first'),
+    "ocr": Call(_image_request, '{"lines": [{"text", "left", "top", "right", "bottom", "score"}]}'),
+    "identical_image": Call(_image_request, _HITS),
+    "similar_image": Call(_image_request, _HITS),
+    "document": Call(_query_request, _HITS),
+    "web_search": Call(_query_request, '{"hits": [{"title", "text", "url", "score"}]}, best first'),
 }

@@ -1,30 +1,41 @@
-"""Which tools there are, and who can provide each; `--tool TOOL=PROVIDER[:WHERE]` chooses."""
+"""Which tools there are, who can provide each, and what a provider needs on this machine.
+
+`--tool TOOL=PROVIDER[:WHERE]` chooses a provider; WHERE is its own setting, such as the name of a model.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from shutil import which
+from typing import TypeAlias
 
-from pyvision.errors import ConfigError
+from pyvision.errors import ConfigError, MissingExtra
 from pyvision.types import Tool
 
-Build = Callable[[str], Tool]  # of what stands behind the colon, empty if nothing does
+Build: TypeAlias = Callable[[str], Tool]  # takes WHERE, the text after the colon; empty if there is none
+Check: TypeAlias = Callable[[str, str], None]  # takes the tool's name and WHERE
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One tool. providers: name -> how its tool is built. usual: who provides it unless told; offline: when the
-    common model is `offline`. None: the tool is there only when somebody asks for it.
+    """One tool. providers: name -> function that builds the tool.
+
+    default: the provider if none is chosen; offline: the same when the main model is `offline`. None: the tool exists
+    only if a provider is chosen.
     """
 
     providers: Mapping[str, Build]
-    usual: str | None
+    default: str | None
     offline: str | None
 
 
 def _from(module: str, function: str, *first: str) -> Build:
-    """Builds by a function of a module that is imported when it is used; it takes `first`, then what was told."""
+    """Build with a function of a module, which is imported on use; the function takes `first`, then WHERE."""
 
     def build(where: str) -> Tool:
         tool: Tool = getattr(import_module(module), function)(*first, where)
@@ -40,25 +51,24 @@ _PERCEPTION = {
 }
 
 
-def _perceived(tool: str, *providers: str) -> Mapping[str, Build]:
-    """Each provider of perception is a module that builds a tool by the function of the tool's name."""
+def _perception(tool: str, *providers: str) -> Mapping[str, Build]:
+    """Each provider is a module; it builds a tool with the function of the tool's name."""
     return {provider: _from(_PERCEPTION[provider], tool) for provider in providers}
 
 
-# No multimodal model is asked for depth: it takes a network made for it. Text in pictures takes an engine, and the web
-# is left alone: all three only when somebody says who provides them.
+# No default provider: depth needs a special network, ocr an engine, and web_search sends data to a third party.
 ROWS: Mapping[str, Row] = {
-    "caption": Row(_perceived("caption", "model", "hf", "offline"), "model", "offline"),
-    "vqa": Row(_perceived("vqa", "model", "hf", "offline"), "model", "offline"),
-    "llm_qa": Row(_perceived("llm_qa", "model", "offline"), "model", "offline"),
-    "detect": Row(_perceived("detect", "model", "hf", "offline"), "model", "offline"),
-    "match": Row(_perceived("match", "model", "hf", "offline"), "model", "offline"),
-    "depth": Row(_perceived("depth", "hf", "offline"), None, "offline"),
+    "caption": Row(_perception("caption", "model", "hf", "offline"), "model", "offline"),
+    "vqa": Row(_perception("vqa", "model", "hf", "offline"), "model", "offline"),
+    "llm_qa": Row(_perception("llm_qa", "model", "offline"), "model", "offline"),
+    "detect": Row(_perception("detect", "model", "hf", "offline"), "model", "offline"),
+    "match": Row(_perception("match", "model", "hf", "offline"), "model", "offline"),
+    "depth": Row(_perception("depth", "hf", "offline"), None, "offline"),
     "ocr": Row(
         {
             "rapidocr": _from("pyvision.tools.perception.ocr", "rapidocr"),
             "tesseract": _from("pyvision.tools.perception.ocr", "tesseract"),
-            **_perceived("ocr", "offline"),
+            **_perception("ocr", "offline"),
         },
         None,
         "offline",
@@ -81,9 +91,9 @@ ROWS: Mapping[str, Row] = {
 def build_tools(
     names: Sequence[str], chosen: Mapping[str, str | Tool], *, is_offline: bool
 ) -> Mapping[str, Tool]:
-    """The tools of these names, each from its chosen provider or the usual one; those without any are left out.
+    """The named tools, each from its chosen or default provider; those without a provider are omitted.
 
-    Raises ConfigError for a tool or a provider that is not known.
+    Raises ConfigError for an unknown tool or provider.
     """
     given = {name: chosen[name] for name in chosen if not isinstance(chosen[name], str)}
     providers = describe(names, chosen, is_offline=is_offline)
@@ -95,21 +105,23 @@ def build_tools(
 
 
 def describe(names: Sequence[str], chosen: Mapping[str, str | Tool], *, is_offline: bool) -> dict[str, str]:
-    """Tool -> PROVIDER[:WHERE], as it is written down; a Tool that was given is told by its type."""
+    """Tool -> PROVIDER[:WHERE], as a run records it; for a Tool object the name of its type."""
     for name in chosen:
         if name not in names:
             known = ", ".join(names) or "none"
             raise ConfigError(f"unknown tool {name!r}; the tools of this strategy are: {known}")
-    told = {name: _format(chosen[name]) if name in chosen else _usual(name, is_offline) for name in names}
-    return {name: provider for name, provider in told.items() if provider is not None}
+    providers = {
+        name: _format(chosen[name]) if name in chosen else _default(name, is_offline) for name in names
+    }
+    return {name: provider for name, provider in providers.items() if provider is not None}
 
 
-def read_choice(told: Mapping[str, str], *, is_offline: bool) -> dict[str, str]:
-    """What somebody had chosen of what `describe` wrote down: no object of a program, and not the usual one."""
+def read_choice(described: Mapping[str, str], *, is_offline: bool) -> dict[str, str]:
+    """What the user chose, from the result of `describe`: without default providers and without Tool objects."""
     return {
         name: provider
-        for name, provider in told.items()
-        if provider != _usual(name, is_offline)
+        for name, provider in described.items()
+        if provider != _default(name, is_offline)
         and name in ROWS
         and provider.partition(":")[0] in ROWS[name].providers
     }
@@ -119,9 +131,9 @@ def _format(provider: str | Tool) -> str:
     return provider if isinstance(provider, str) else type(provider).__name__
 
 
-def _usual(name: str, is_offline: bool) -> str | None:  # noqa: FBT001 - private
+def _default(name: str, is_offline: bool) -> str | None:  # noqa: FBT001 - private
     row = ROWS.get(name)
-    return None if row is None else row.offline if is_offline else row.usual
+    return None if row is None else row.offline if is_offline else row.default
 
 
 def _build(name: str, provider: str) -> Tool:
@@ -129,5 +141,71 @@ def _build(name: str, provider: str) -> Tool:
     providers = ROWS[name].providers if name in ROWS else {}
     if kind not in providers:
         known = ", ".join(providers) or "none"
-        raise ConfigError(f"--tool {name}={provider}: unknown provider {kind!r}; it has: {known}")
+        raise ConfigError(f"--tool {name}={provider}: unknown provider {kind!r}; known providers: {known}")
     return providers[kind](where)
+
+
+def check_presence(chosen: Mapping[str, object]) -> None:
+    """Raise ConfigError if a chosen provider lacks a package, a program or a file on this machine.
+
+    chosen: tool -> PROVIDER[:WHERE], or a Tool. Nothing is loaded: this runs before a question, so that it fails
+    early and not at the first use of a tool.
+    Not covered: a folder that holds no model, a name unknown to the hub, a service that is down.
+    """
+    for tool, provider in chosen.items():
+        if isinstance(provider, str):
+            kind, _, where = provider.partition(":")
+            if kind in CHECKS:
+                CHECKS[kind](tool, where)
+
+
+def _check_hugging_face(tool: str, where: str) -> None:
+    for package in ("torch", "transformers"):
+        _check_package(package, "vision")
+    folder = Path(where).expanduser()
+    if where.startswith(("/", "./", "../", "~")) and not folder.exists():
+        raise ConfigError(
+            f"--tool {tool}=hf:{where}: there is no such folder; give a folder or the name of a model"
+        )
+
+
+def _check_rapidocr(tool: str, where: str) -> None:
+    _check_package("rapidocr", "ocr")
+
+
+def _check_tesseract(tool: str, where: str) -> None:
+    if which("tesseract") is None:
+        raise ConfigError(
+            f"--tool {tool}=tesseract: the program tesseract is not installed; "
+            "install it with: sudo apt-get install tesseract-ocr"
+        )
+
+
+def _check_ddgs(tool: str, where: str) -> None:
+    if "only-cache" not in where.split(","):  # the cache is read without the package
+        _check_package("ddgs", "web")
+
+
+def _check_index(tool: str, where: str) -> None:
+    from pyvision.tools.retrieval.database import index_path
+
+    path = index_path(where, os.environ)
+    if not path.is_file():
+        raise ConfigError(
+            f"--tool {tool}=index: there is no index {str(path)!r}; "
+            "create it with `pyvision index add PATH --index FILE`"
+        )
+
+
+def _check_package(name: str, extra: str) -> None:
+    if find_spec(name) is None:
+        raise MissingExtra(name, extra)
+
+
+CHECKS: Mapping[str, Check] = {  # by provider; the others need nothing on this machine
+    "hf": _check_hugging_face,
+    "rapidocr": _check_rapidocr,
+    "tesseract": _check_tesseract,
+    "ddgs": _check_ddgs,
+    "index": _check_index,
+}

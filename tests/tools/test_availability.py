@@ -1,4 +1,4 @@
-"""What a chosen provider lacks on this machine is told before anything is created."""
+"""What a chosen provider lacks on this machine is reported before anything is created."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from pyvision.errors import ConfigError, MissingExtra
-from pyvision.tools.availability import CHECKS, check_presence
-from pyvision.tools.registry import ROWS
+from pyvision.tools.registry import CHECKS, ROWS, check_presence
 from tests.tools.perception.pictures import FakeTool
 
 EXTRAS = {"hf": ("torch", "vision"), "rapidocr": ("rapidocr", "ocr"), "ddgs": ("ddgs", "web")}
@@ -40,7 +39,7 @@ def test_a_program_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, tmp
 
 
 def test_an_index_that_is_missing_is_named_with_the_command_that_makes_one(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=f"no index '{tmp_path}/none'; `pyvision index add"):
+    with pytest.raises(ConfigError, match=f"no index '{tmp_path}/none'; create it with `pyvision index add"):
         check_presence({"document": f"index:{tmp_path}/none"})
     (tmp_path / "none").touch()
     check_presence({"document": f"index:{tmp_path}/none"})

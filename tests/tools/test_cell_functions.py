@@ -1,4 +1,4 @@
-"""Tools as functions of a cell: what it hands over becomes a request, what the tool gave comes back as plain values."""
+"""Tools as functions of a cell: arguments become a request, and the data of the tool comes back as plain values."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from tests.doubles import figure, picture, png
 SEEN = Observation("seen", {"seen": True})
 
 
-class RecordingUse:
-    """Keeps what tools were asked, and gives the same every time."""
+class RecordingCall:
+    """Records the requests, and returns the same observation every time."""
 
-    def __init__(self, gives: Observation | Exception = SEEN) -> None:
+    def __init__(self, result: Observation | Exception = SEEN) -> None:
         self.requests: list[tuple[str, ToolRequest]] = []
-        self._gives = gives
+        self._result = result
 
     def __call__(self, name: str, request: ToolRequest) -> Observation:
         self.requests.append((name, request))
-        if isinstance(self._gives, Exception):
-            raise self._gives
-        return self._gives
+        if isinstance(self._result, Exception):
+            raise self._result
+        return self._result
 
 
 def request_of(name: str, *arguments: Any, **options: Any) -> ToolRequest:
-    used = RecordingUse()
-    host_function(used, name)(*arguments, **options)
-    ((_, request),) = used.requests
+    call_tool = RecordingCall()
+    host_function(call_tool, name)(*arguments, **options)
+    ((_, request),) = call_tool.requests
     return request
 
 
@@ -65,7 +65,7 @@ IMAGE = picture(40, 30, "red")
         ("mine", ["owls", figure()], {"size": 3}, ToolRequest("owls", IMAGE, {"size": 3})),
     ],
 )
-def test_what_a_cell_hands_over_becomes_a_request(
+def test_the_arguments_of_a_cell_become_a_request(
     name: str, arguments: list[Any], options: dict[str, Any], request_: ToolRequest
 ) -> None:
     assert request_of(name, *arguments, **options) == request_
@@ -82,21 +82,21 @@ def test_what_a_cell_hands_over_becomes_a_request(
         ),
         ("caption", [figure(), "x"], {}, r"too many positional arguments; call it as host\.caption\(image\)"),
         ("ocr", [figure()], {"lang": "de"}, r"unexpected keyword argument 'lang'"),
-        ("caption", ["photo.jpg"], {}, "an image is needed here, not a value of type str"),
-        ("caption", [None], {}, "an image is needed here, not nothing"),
-        ("vqa", [figure(), 3], {}, "question has to be text, not a value of type int"),
-        ("match", [figure(), "cat"], {}, "texts has to be a list of texts, not a value of type str"),
-        ("match", [figure(), ["cat", None]], {}, "each of texts has to be text, not nothing"),
+        ("caption", ["photo.jpg"], {}, "expected an image, not a value of type str"),
+        ("caption", [None], {}, "expected an image, not None"),
+        ("vqa", [figure(), 3], {}, "question must be text, not a value of type int"),
+        ("match", [figure(), "cat"], {}, "texts must be a list of texts, not a value of type str"),
+        ("match", [figure(), ["cat", None]], {}, "each item of texts must be text, not None"),
         ("mine", ["a", "b"], {}, "more than one text"),
     ],
 )
-def test_arguments_that_do_not_fit_are_told_and_no_tool_is_used(
+def test_wrong_arguments_raise_before_the_tool_is_called(
     name: str, arguments: list[Any], options: dict[str, Any], why: str
 ) -> None:
-    used = RecordingUse()
+    call_tool = RecordingCall()
     with pytest.raises(ToolError, match=why):
-        host_function(used, name)(*arguments, **options)
-    assert used.requests == []
+        host_function(call_tool, name)(*arguments, **options)
+    assert call_tool.requests == []
 
 
 def test_a_broken_picture_is_an_image_error() -> None:
@@ -104,17 +104,17 @@ def test_a_broken_picture_is_an_image_error() -> None:
         request_of("caption", b"no picture")
 
 
-def test_the_data_comes_back_and_the_text_where_there_is_none() -> None:
-    assert host_function(RecordingUse(), "caption")(figure()) == {"seen": True}
-    assert host_function(RecordingUse(Observation("only text")), "caption")(figure()) == "only text"
+def test_a_function_returns_the_data_or_else_the_text() -> None:
+    assert host_function(RecordingCall(), "caption")(figure()) == {"seen": True}
+    assert host_function(RecordingCall(Observation("only text")), "caption")(figure()) == "only text"
 
 
-def test_what_a_tool_cannot_do_is_an_exception_of_the_cell() -> None:
+def test_the_error_of_a_tool_is_an_exception_in_the_cell() -> None:
     with pytest.raises(ToolError, match="the service is down"):
-        host_function(RecordingUse(Observation(error="the service is down")), "caption")(figure())
+        host_function(RecordingCall(Observation(error="the service is down")), "caption")(figure())
 
 
-def test_a_model_is_told_how_to_call_a_tool_and_what_comes_back() -> None:
+def test_a_prompt_line_says_how_to_call_a_tool() -> None:
     assert usage("llm_qa") == "host.llm_qa(question, context='', long=False)"
     assert format_tool("caption", "says what it shows") == (
         'host.caption(image): says what it shows. Returns {"caption": text}.'
@@ -123,7 +123,7 @@ def test_a_model_is_told_how_to_call_a_tool_and_what_comes_back() -> None:
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_every_tool_tells_how_it_is_called_and_what_it_gives(name: str) -> None:
+def test_every_tool_has_a_prompt_line_with_its_result(name: str) -> None:
     assert format_tool(name, "…").startswith(f"host.{name}(")
     assert ". Returns {" in format_tool(name, "…")
 
@@ -142,7 +142,7 @@ def test_every_tool_tells_how_it_is_called_and_what_it_gives(name: str) -> None:
         ("()", ()),
     ],
 )
-def test_names_stand_between_commas(text: str, names: tuple[str, ...]) -> None:
+def test_the_option_takes_names_between_commas(text: str, names: tuple[str, ...]) -> None:
     assert with_options(CodeLoop(), {"tools": text}).tools == names
 
 
@@ -152,16 +152,16 @@ def test_the_option_survives_being_recorded() -> None:
     assert with_options(CodeLoop(), recorded) == chosen
 
 
-def test_a_name_that_is_none_is_told() -> None:
-    with pytest.raises(ConfigError, match="'o c r' is no name of a tool"):
+def test_an_invalid_name_is_refused() -> None:
+    with pytest.raises(ConfigError, match="'o c r' is not the name of a tool"):
         with_options(CodeLoop(), {"tools": "caption,o c r"})
 
 
 @given(st.text())
 def test_any_text_is_names_or_a_config_error(text: str) -> None:
     try:
-        names = ToolNames.parsed(text)
+        names = ToolNames.parse(text)
     except ConfigError:
         return
     assert all(name.isidentifier() for name in names)
-    assert ToolNames.parsed(str(list(names))) == names
+    assert ToolNames.parse(str(list(names))) == names

@@ -1,4 +1,4 @@
-"""Tools are chosen by name, and what cannot be chosen is told in one line."""
+"""Tools are chosen by name; an invalid choice is an error of one line."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def test_every_provider_of_search_builds_a_tool_of_its_row(tool: str, provider: 
     assert build_tools((tool,), {tool: provider}, is_offline=False)[tool].name == tool
 
 
-def test_the_usual_providers_are_models_and_without_a_model_embedded_rules() -> None:
-    told = describe(PERCEPTION, {}, is_offline=False)
-    assert told["detect"] == "model"
-    assert "ocr" not in told  # it needs an engine that somebody has to choose
+def test_the_default_providers_are_models_or_the_offline_rules() -> None:
+    providers = describe(PERCEPTION, {}, is_offline=False)
+    assert providers["detect"] == "model"
+    assert "ocr" not in providers  # it needs an engine that the user has to choose
     assert set(describe(PERCEPTION, {}, is_offline=True).values()) == {"offline"}
 
 
-def test_the_web_is_left_alone_unless_somebody_chooses_it() -> None:
+def test_web_search_is_off_by_default() -> None:
     assert describe(("web_search",), {}, is_offline=False) == {}
     assert describe(("web_search",), {"web_search": "ddgs"}, is_offline=False) == {"web_search": "ddgs"}
 
@@ -50,22 +50,22 @@ def test_a_tool_that_the_strategy_does_not_use_is_refused() -> None:
         build_tools(("caption", "vqa"), {"radar": "model"}, is_offline=False)
 
 
-def test_an_unknown_provider_is_refused_and_the_known_ones_are_told() -> None:
+def test_an_unknown_provider_is_refused() -> None:
     with pytest.raises(
-        ConfigError, match=r"--tool detect=magic:x: unknown provider 'magic'; it has: model, hf"
+        ConfigError, match=r"--tool detect=magic:x: unknown provider 'magic'; known providers: model, hf"
     ):
         build_tools(("detect",), {"detect": "magic:x"}, is_offline=False)
 
 
 def test_an_unknown_scale_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"unknown scale 'miles'; known are: 1000, pixels, unit"):
+    with pytest.raises(ConfigError, match=r"unknown scale 'miles'; known scales: 1000, pixels, unit"):
         build_tools(("detect",), {"detect": "model:miles"}, is_offline=False)
 
 
-@pytest.mark.parametrize("told", ["caption=model:x", "vqa=offline:x", "ocr=rapidocr:x"])
-def test_what_a_provider_does_not_take_is_refused(told: str) -> None:
-    tool, _, provider = told.partition("=")
-    with pytest.raises(ConfigError, match=r":x: takes nothing behind the colon"):
+@pytest.mark.parametrize("choice", ["caption=model:x", "vqa=offline:x", "ocr=rapidocr:x"])
+def test_an_unexpected_setting_is_refused(choice: str) -> None:
+    tool, _, provider = choice.partition("=")
+    with pytest.raises(ConfigError, match=r":x: takes nothing (after|behind) the colon"):
         build_tools((tool,), {tool: provider}, is_offline=False)
 
 

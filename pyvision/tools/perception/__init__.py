@@ -1,1 +1,1 @@
-"""Perception on the host: what is in a picture, by models in roles, local models, engines and embedded rules."""
+"""Perception tools on the host: caption, vqa, detect, … by models in roles, local networks and OCR engines."""

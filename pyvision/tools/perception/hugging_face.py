@@ -1,7 +1,7 @@
-"""Perception by networks of the `transformers` library on this machine, on a GPU where there is one.
+"""Perception by networks of the `transformers` library on this machine, on a GPU if there is one.
 
-`--tool detect=hf:NAME` names a model of the Hugging Face hub, which is downloaded on its first use, or a folder; none
-is taken unasked. What fits:
+`--tool detect=hf:NAME` names a model of the Hugging Face hub, which is downloaded on its first use, or a folder; there
+is no default. Suitable models:
   caption, vqa  a model of the pipeline image-text-to-text that has a chat template; BLIP, BLIP-2, GIT; ViLT for vqa
   detect        a model of the pipeline zero-shot-object-detection: OWL-ViT, OWLv2, Grounding DINO
   match         a model of the pipeline zero-shot-image-classification: CLIP, SigLIP
@@ -19,23 +19,29 @@ from typing import Any, TypeAlias
 from pyvision.errors import ConfigError, MissingExtra, ToolError
 from pyvision.images.pixels import open_image
 from pyvision.text.prompts import load, render
-from pyvision.tools.perception.loading import shared_loader
-from pyvision.tools.perception.observations import (
+from pyvision.tools.perception.service import (
     Box,
+    Service,
     answer_observation,
     boxes_observation,
     caption_observation,
     depth_observation,
+    is_all,
+    picture_of,
     scores_observation,
+    share_model,
+    text_of,
+    texts_of,
 )
-from pyvision.tools.perception.service import Service, is_all, picture_of, text_of, texts_of
 from pyvision.types import Ask, Observation, Picture, Tool, ToolRequest
 
-ImageChat: TypeAlias = Callable[[Any, str], str]  # of a Pillow image and a text, which is empty for a caption
+ImageChat: TypeAlias = Callable[
+    [Any, str], str
+]  # takes a Pillow image and a question, which is empty for a caption
 _Load: TypeAlias = Callable[[str], Any]
 _Work: TypeAlias = Callable[[Any, ToolRequest, Picture], Observation]
 
-_EXAMPLES = {  # what the error suggests: the library's own defaults (SUPPORTED_TASKS of transformers 5.23)
+_EXAMPLES = {  # examples for the error message: the library's own defaults (SUPPORTED_TASKS of transformers 5.23)
     "caption": "Qwen/Qwen3-VL-2B-Instruct",
     "vqa": "Qwen/Qwen3-VL-2B-Instruct",
     "detect": "google/owlvit-base-patch32",
@@ -43,52 +49,52 @@ _EXAMPLES = {  # what the error suggests: the library's own defaults (SUPPORTED_
     "depth": "Intel/dpt-large",
 }
 _NEW_TOKENS = 128
-_LEAST_SCORE = 0.1  # of a box; programs ask for more
-_OTHERWISE = "something else"  # what each text is measured against, so that a text alone has a score too
+_MIN_SCORE = 0.1  # of a box; programs filter further
+_OTHERWISE = "something else"  # each text competes with it, so that a single text has a score too
 _METRIC = ("zoedepth", "depth_pro", "glpn")  # predict distance; the others predict its inverse
 
 
 def caption(where: str) -> Tool:
-    """Describes with a model that talks about images."""
+    """Describes the image with a multimodal chat model or a captioning model."""
     return _tool("caption", where, _chat_model, _caption)
 
 
 def vqa(where: str) -> Tool:
-    """Answers with a model that talks about images, or with one that chooses among answers."""
-    return _tool("vqa", where, _answerer, _vqa)
+    """Answers with a multimodal chat model, or with a classifier over a fixed set of answers."""
+    return _tool("vqa", where, _answer_model, _vqa)
 
 
 def detect(where: str) -> Tool:
-    """Finds by name; for every object it looks for what looks like an `object`."""
+    """Finds objects by name; without a name it searches for `object`."""
     return _tool("detect", where, partial(_pipeline, "zero-shot-object-detection"), _detect)
 
 
 def match(where: str) -> Tool:
-    """Scores by the model's probability of each text against the others and against something else.
+    """Scores each text by its probability among all texts and `something else`.
 
-    The ratio of two scores is that of the two texts alone, however many there are (for softmax models as CLIP).
+    For softmax models such as CLIP, the ratio of two scores does not depend on the other texts.
     """
     return _tool("match", where, partial(_pipeline, "zero-shot-image-classification"), _match)
 
 
 def depth(where: str) -> Tool:
-    """Larger is farther: of models that predict inverse depth, its inverse, as VDebugger takes it of DPT."""
+    """Larger is farther; the output of models that predict inverse depth is inverted, as VDebugger does for DPT."""
     return _tool("depth", where, partial(_pipeline, "depth-estimation"), _depth)
 
 
 def _tool(name: str, where: str, loads: _Load, work: _Work) -> Tool:
-    network = shared_loader((name, where), partial(_load, name, where, loads))
+    network = share_model((name, where), partial(_load, name, where, loads))
 
     def provide(request: ToolRequest, _: Ask) -> Observation:
         picture = picture_of(request, name)
-        with network.held() as model, _as_tool_errors(name):
+        with network.acquire() as model, _translate_errors(name):
             return work(model, request, picture)
 
     return Service(name, provide)
 
 
 def _load(tool: str, where: str, loads: _Load) -> Any:
-    """The model. Raises MissingExtra without the packages, ConfigError when it is none that fits."""
+    """The model. Raises MissingExtra without the packages, ConfigError for an unsuitable model."""
     for package in ("torch", "transformers"):
         try:
             import_module(package)
@@ -96,16 +102,16 @@ def _load(tool: str, where: str, loads: _Load) -> Any:
             raise MissingExtra(package, "vision") from error
     if not where:
         raise ConfigError(
-            f"--tool {tool}=hf names no model; give one or a folder: {tool}=hf:{_EXAMPLES[tool]}"
+            f"--tool {tool}=hf names no model; give a model or a folder: {tool}=hf:{_EXAMPLES[tool]}"
         )
     try:
         return loads(where)
     except (OSError, ValueError, KeyError, TypeError, ImportError, RuntimeError) as error:
-        raise ConfigError(f"--tool {tool}=hf:{where}: cannot be loaded: {_first_line(error)}") from error
+        raise ConfigError(f"--tool {tool}=hf:{where}: cannot load the model: {_first_line(error)}") from error
 
 
 @contextmanager
-def _as_tool_errors(tool: str) -> Iterator[None]:
+def _translate_errors(tool: str) -> Iterator[None]:
     try:
         yield
     except (
@@ -114,7 +120,7 @@ def _as_tool_errors(tool: str) -> Iterator[None]:
         TypeError,
         IndexError,
         KeyError,
-    ) as error:  # of torch, and no memory left
+    ) as error:  # from torch; out of memory too
         raise ToolError(f"{tool}: the network failed: {_first_line(error)}") from error
 
 
@@ -140,7 +146,7 @@ def _vqa(generate: ImageChat, request: ToolRequest, picture: Picture) -> Observa
 
 def _detect(find: Any, request: ToolRequest, picture: Picture) -> Observation:
     wanted = "" if is_all(request.text) else request.text.strip()
-    found = find(_image(picture), candidate_labels=[wanted or "object"], threshold=_LEAST_SCORE)
+    found = find(_image(picture), candidate_labels=[wanted or "object"], threshold=_MIN_SCORE)
     return boxes_observation([_box(each) for each in found], picture, wanted)
 
 
@@ -159,9 +165,8 @@ def _match(compare: Any, request: ToolRequest, picture: Picture) -> Observation:
 def _depth(estimate: Any, _: ToolRequest, picture: Picture) -> Observation:
     import numpy
 
-    with numpy.errstate(
-        invalid="ignore", divide="ignore"
-    ):  # the pipeline draws a map as well, and a flat one badly
+    # The pipeline also draws the map, and divides by zero for a flat one.
+    with numpy.errstate(invalid="ignore", divide="ignore"):
         predicted = estimate(_image(picture))["predicted_depth"].detach().float().cpu().numpy()
     config = estimate.model.config
     is_metric = config.model_type in _METRIC or getattr(config, "depth_estimation_type", "") == "metric"
@@ -169,25 +174,25 @@ def _depth(estimate: Any, _: ToolRequest, picture: Picture) -> Observation:
 
 
 def inverse(nearness: Any) -> Any:
-    """Distance out of inverse depth, whose zero is infinitely far: at most a hundred times the nearest."""
+    """Distance from inverse depth, where 0 is infinitely far: limited to a hundred times the nearest."""
     peak = float(nearness.max())
     if not peak > 0:
-        raise ToolError("depth: the network sees nothing near and nothing far; try another model")
+        raise ToolError("depth: the network predicts no depth; try another model")
     return 1 / nearness.clip(peak / 100)
 
 
 def _chat_model(where: str) -> ImageChat:
-    """Captions and answers of a model that writes."""
+    """A model that generates text."""
     transformers = import_module("transformers")
     processor = transformers.AutoProcessor.from_pretrained(where)
     if getattr(processor, "chat_template", None):
-        return partial(_chatted, _pipeline("image-text-to-text", where))
+        return partial(_chat, _pipeline("image-text-to-text", where))
     model = transformers.AutoModelForImageTextToText.from_pretrained(where).to(_device())
     return partial(_write, model, processor, "Question: {} Answer:")
 
 
-def _answerer(where: str) -> ImageChat:
-    """The same, but for models with a head of their own for questions."""
+def _answer_model(where: str) -> ImageChat:
+    """The same, but models with a question-answering head use that."""
     transformers = import_module("transformers")
     kind = transformers.AutoConfig.from_pretrained(where).model_type
     if kind not in ("vilt", "blip"):
@@ -197,26 +202,26 @@ def _answerer(where: str) -> ImageChat:
     return partial(_choose, model, processor) if kind == "vilt" else partial(_write, model, processor, "{}")
 
 
-def _chatted(pipeline: Any, image: Any, question: str) -> str:
+def _chat(pipeline: Any, image: Any, question: str) -> str:
     prompt = render("tools/vqa.md", question=question) if question else load("tools/caption.md")
     parts = [{"type": "image", "image": image}, {"type": "text", "text": prompt}]
-    said = pipeline(
+    replies = pipeline(
         text=[{"role": "user", "content": parts}], max_new_tokens=_NEW_TOKENS, return_full_text=False
     )
-    return str(said[0]["generated_text"])
+    return str(replies[0]["generated_text"])
 
 
 def _write(model: Any, processor: Any, form: str, image: Any, question: str) -> str:
-    asked = {"text": form.format(question)} if question else {}
-    inputs = processor(images=image, return_tensors="pt", **asked).to(model.device)
+    prompted = {"text": form.format(question)} if question else {}
+    inputs = processor(images=image, return_tensors="pt", **prompted).to(model.device)
     tokens = model.generate(**inputs, max_new_tokens=_NEW_TOKENS)
-    said: str = processor.batch_decode(tokens, skip_special_tokens=True)[0]
-    prompt = asked.get("text", "")
-    return said.removeprefix(prompt) if prompt else said
+    reply: str = processor.batch_decode(tokens, skip_special_tokens=True)[0]
+    prompt = prompted.get("text", "")
+    return reply.removeprefix(prompt) if prompt else reply
 
 
 def _choose(model: Any, processor: Any, image: Any, question: str) -> str:
-    """The likeliest of the answers that a classifier knows."""
+    """The most likely answer of a classifier."""
     inputs = processor(image, question, return_tensors="pt", truncation=True).to(model.device)
     with import_module("torch").no_grad():
         scores: Sequence[float] = model(**inputs).logits[0]

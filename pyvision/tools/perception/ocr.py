@@ -1,4 +1,4 @@
-"""Engines that read text in pictures: RapidOCR (PaddleOCR's networks on ONNX) and the tesseract program."""
+"""OCR engines: RapidOCR (PaddleOCR's networks on ONNX) and the tesseract program."""
 
 from __future__ import annotations
 
@@ -13,37 +13,42 @@ from typing import Any
 
 from pyvision.errors import ConfigError, MissingExtra, ToolError
 from pyvision.images.pixels import pixels
-from pyvision.tools.perception.loading import Once, shared_loader
-from pyvision.tools.perception.observations import Line, read
-from pyvision.tools.perception.service import Service, picture_of
+from pyvision.tools.perception.service import (
+    Line,
+    Service,
+    SharedModel,
+    ocr_observation,
+    picture_of,
+    share_model,
+)
 from pyvision.types import Ask, Observation, Picture, Tool, ToolRequest
 
 _TIME_LIMIT_S = 60.0
 _LANGUAGES = re.compile(r"[A-Za-z0-9_]+(?:\+[A-Za-z0-9_]+)*")
-_LAYOUTS = ("3", "11")  # a page of text; where nothing is read, scattered text
-_LEAST_CONFIDENCE = 50.0  # per cent, of a word: tesseract sees writing in every edge
+_LAYOUTS = ("3", "11")  # a page of text; if nothing is found, sparse text
+_MIN_CONFIDENCE = 50.0  # percent, of a word: tesseract takes any edge for writing
 _WORD_LEVEL = "5"  # of tesseract's table: page, block, paragraph, line, word
 
 
 def rapidocr(where: str) -> Tool:
-    """Reads print in Latin and Chinese letters; needs the extra `ocr`."""
+    """Reads printed Latin and Chinese text; needs the extra `ocr`."""
     if where:
-        raise ConfigError(f"--tool ocr=rapidocr:{where}: takes nothing behind the colon")
-    engine = shared_loader("rapidocr", _load_rapidocr)
+        raise ConfigError(f"--tool ocr=rapidocr:{where}: takes nothing after the colon")
+    engine = share_model("rapidocr", _load_rapidocr)
 
     def provide(request: ToolRequest, _: Ask) -> Observation:
         picture = picture_of(request, "ocr")
-        return read(_rapid_lines(engine, picture), picture)
+        return ocr_observation(_rapid_lines(engine, picture), picture)
 
     return Service("ocr", provide)
 
 
 def tesseract(where: str) -> Tool:
-    """Runs the program `tesseract`, at most a minute long. where: its languages, `deu+eng` say; eng unless told."""
+    """Runs the program `tesseract` for at most a minute. where: languages, such as `deu+eng`; eng by default."""
     languages = where or "eng"
     if not _LANGUAGES.fullmatch(languages):
-        raise ConfigError(f"--tool ocr=tesseract:{where}: give its languages joined by +, deu+eng say")
-    return Service("ocr", partial(_by_tesseract, languages))
+        raise ConfigError(f"--tool ocr=tesseract:{where}: give languages joined by +, for example deu+eng")
+    return Service("ocr", partial(_run_tesseract, languages))
 
 
 def _load_rapidocr() -> Any:
@@ -54,9 +59,9 @@ def _load_rapidocr() -> Any:
     return engine(params={"Global.log_level": "critical"})
 
 
-def _rapid_lines(engine: Once, picture: Picture) -> Iterator[Line]:
-    array = pixels(picture)[:, :, ::-1]  # it counts blue first
-    with engine.held() as run:
+def _rapid_lines(engine: SharedModel, picture: Picture) -> Iterator[Line]:
+    array = pixels(picture)[:, :, ::-1]  # RapidOCR expects BGR
+    with engine.acquire() as run:
         found = run(array)
     if found.txts is None:
         return
@@ -65,21 +70,21 @@ def _rapid_lines(engine: Once, picture: Picture) -> Iterator[Line]:
         yield Line(text, min(across), min(down), max(across), max(down), float(score))
 
 
-def _by_tesseract(languages: str, request: ToolRequest, _: Ask) -> Observation:
+def _run_tesseract(languages: str, request: ToolRequest, _: Ask) -> Observation:
     picture = picture_of(request, "ocr")
     for layout in _LAYOUTS:
-        lines = tuple(lines_of(_table(picture, languages, layout)))
+        lines = tuple(parse_tsv(_table(picture, languages, layout)))
         if lines:
             break
-    return read(lines, picture)
+    return ocr_observation(lines, picture)
 
 
 def _table(picture: Picture, languages: str, layout: str) -> str:
-    """What tesseract read, as its tab-separated table. Raises ToolError, ConfigError when the program is missing."""
+    """The output of tesseract, tab-separated. Raises ToolError, and ConfigError if the program is missing."""
     program = which("tesseract")
     if program is None:
         raise ConfigError(
-            "the program tesseract is not installed; sudo apt-get install tesseract-ocr brings it"
+            "the program tesseract is not installed; install it with: sudo apt-get install tesseract-ocr"
         )
     try:
         done = subprocess.run(
@@ -88,14 +93,11 @@ def _table(picture: Picture, languages: str, layout: str) -> str:
             capture_output=True,
             timeout=_TIME_LIMIT_S,
             check=False,
-            env={
-                **os.environ,
-                "OMP_THREAD_LIMIT": "1",
-            },  # its threads wait for each other more than they work
+            env={**os.environ, "OMP_THREAD_LIMIT": "1"},  # more threads make it slower
         )
     except subprocess.TimeoutExpired as error:
         raise ToolError(
-            f"ocr: tesseract took longer than {_TIME_LIMIT_S:.0f} s; give a smaller picture"
+            f"ocr: tesseract took longer than {_TIME_LIMIT_S:.0f} s; give a smaller image"
         ) from error
     if done.returncode != 0:
         raise ToolError(f"ocr: tesseract failed: {_last_line(done.stderr)}")
@@ -104,11 +106,11 @@ def _table(picture: Picture, languages: str, layout: str) -> str:
 
 def _last_line(output: bytes) -> str:
     lines = output.decode("utf-8", "replace").split("\n")
-    return next((line.strip()[:300] for line in reversed(lines) if line.strip()), "it says nothing")
+    return next((line.strip()[:300] for line in reversed(lines) if line.strip()), "no error message")
 
 
-def lines_of(table: str) -> Iterator[Line]:
-    """The lines of a table of tesseract: words with a confidence, joined where they share a line."""
+def parse_tsv(table: str) -> Iterator[Line]:
+    """The lines in tesseract's TSV output: words with enough confidence, joined by line."""
     lines: dict[tuple[str, ...], list[Line]] = {}
     for row in table.split("\n")[1:]:
         fields = row.split("\t")
@@ -122,7 +124,7 @@ def _word(fields: Sequence[str]) -> Line | None:
         left, top, width, height, confidence = (float(field) for field in fields[6:11])
     except ValueError:
         return None
-    if confidence < _LEAST_CONFIDENCE or not fields[11].strip():  # -1 stands for what is no word
+    if confidence < _MIN_CONFIDENCE or not fields[11].strip():  # -1: not a word
         return None
     return Line(fields[11].strip(), left, top, left + width, top + height, confidence / 100)
 

@@ -1,1 +1,1 @@
-"""The user's own collection as one searchable SQLite file: pictures by looks, texts by words."""
+"""The user's own documents and images as one searchable SQLite file."""

@@ -1,50 +1,67 @@
-"""Describe a picture by its looks: two hashes that tell copies, a descriptor that tells likeness.
+"""Compute the features of an image: two hashes to find copies, and a vector to find similar images.
 
-All is computed from the picture scaled down to 128 pixels on its longer side.
+They are computed from the image scaled down to 128 pixels on its longer side.
 
-* dhash, 64 bits: the grey picture averaged into 9 columns and 8 rows; a bit for each pair of neighbours in a row,
-  set when the right one is lighter by more than 2 of 255 levels (the difference hash of N. Krawetz,
-  hackerfactor.com, 2013, with a margin, so that even areas stay 0 after they went through JPEG).
-* phash, 64 bits: the grey picture averaged into 32x32, its discrete cosine transform, the 8x8 lowest frequencies; a
-  bit is set when the coefficient exceeds their median by more than 16 (the DCT hash described there in 2011, with
-  a margin for the same reason). The constant one is left out, its bit is 0.
-* descriptor, 295 numbers, none negative, of length 1: three parts, each the roots of shares, weighted. Colours: a
-  histogram of 4x4x4 cells of RGB, each pixel shared among its neighbours. Places: the mean colour of 5x5 fields and
-  what it lacks of white. Gradients: in 3x3 fields, 8 orientations without direction weighted by magnitude, and how
-  even the field is. A white border is cut off before, so that a drawing is like its crop. The dot product of two
+* dhash, 64 bits: the grey image averaged into 9 columns and 8 rows; one bit for each pair of neighbours in a row,
+  set if the right one is lighter by more than 2 of 255 levels (the difference hash of N. Krawetz,
+  hackerfactor.com, 2013, with a margin, so that uniform areas stay 0 after JPEG compression).
+* phash, 64 bits: the grey image averaged into 32x32, its discrete cosine transform, the 8x8 lowest frequencies; a
+  bit is set if the coefficient exceeds their median by more than 16 (the DCT hash described there in 2011, with
+  a margin for the same reason). The bit of the constant term is always 0.
+* descriptor, a unit vector of 295 non-negative numbers: three weighted parts, each of square roots of shares. Colours:
+  a histogram of 4x4x4 cells of RGB, each pixel shared among its neighbours. Layout: the mean colour of 5x5 fields and
+  its complement. Gradients: in 3x3 fields, 8 unsigned orientations weighted by magnitude, and how
+  uniform the field is. A white border is removed first, so that a drawing resembles its crop. The dot product of two
   descriptors is 0 to 1.
 
-Not covered: turned, mirrored and strongly cropped copies; what a picture means: two photos of one thing from two
-sides are no more alike than others. A network can stand in for the descriptor (describers.py).
+A network can replace the descriptor: an index holds the vectors of one embedder, chosen with its first image
+(`index add --embed hf:NAME`) and used for queries too. Copies are found by the hashes in either case.
+Not covered: rotated, mirrored and strongly cropped copies; the meaning of an image: two photos of one object from two
+sides are no more similar than others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pyvision.images.pixels import file_hash, pixels
-from pyvision.tools.retrieval.entries import ImageFeatures
+from pyvision.errors import ConfigError, MissingExtra
+from pyvision.images.pixels import file_hash, open_image, pixels
+from pyvision.tools.perception.service import SharedModel, share_model
 from pyvision.types import Picture
 
 if TYPE_CHECKING:
     from numpy import bool_, float32, float64, uint8
     from numpy.typing import NDArray
 
+Embed: TypeAlias = "Callable[[Picture], NDArray[float32]]"  # returns a unit vector
+OWN = ""  # stands for the descriptor above in place of a network
 DESCRIPTOR_LENGTH = 4**3 + 5 * 5 * 6 + 3 * 3 * 9
 SIDE_PX = 128
 _RISE = 2.0  # levels of 255
 _COEFFICIENT = 16.0  # of an orthonormal transform of levels, whose largest is 32 * 255
 _WHITE = 235  # of 255 levels in each channel, at least
-_EVENNESS = 4.0  # levels from one pixel to the next: a field of this mean magnitude is half even
-_WEIGHTS = (0.4, 0.3, 0.3)  # colours, places, gradients
+_UNIFORMITY = 4.0  # levels from one pixel to the next: a field with this mean magnitude is half uniform
+_WEIGHTS = (0.4, 0.3, 0.3)  # colours, layout, gradients
 
 
-def features_of(
-    picture: Picture, describe: Callable[[Picture], NDArray[float32]] | None = None
-) -> ImageFeatures:
-    """How a picture looks; its vector by `describe`, else the descriptor. Raises ImageError."""
+@dataclass(frozen=True, slots=True)
+class ImageFeatures:
+    """What the index stores of an image: two hashes of 8 bytes each and a vector of float16 numbers."""
+
+    sha256: str
+    width: int
+    height: int
+    dhash: bytes
+    phash: bytes
+    descriptor: bytes
+
+
+def features_of(picture: Picture, embed: Embed | None = None) -> ImageFeatures:
+    """The features of an image; the vector is by `embed`, otherwise the descriptor. Raises ImageError."""
     from numpy import array, float16
 
     small = pixels(picture, SIDE_PX)
@@ -55,7 +72,7 @@ def features_of(
         picture.height,
         _pack(_dhash(grey)),
         _pack(_phash(grey)),
-        (describe(picture) if describe else descriptor_of(small)).astype(float16).tobytes(),
+        (embed(picture) if embed else descriptor_of(small)).astype(float16).tobytes(),
     )
 
 
@@ -65,7 +82,7 @@ def descriptor_of(small: NDArray[uint8]) -> NDArray[float32]:
     from numpy.linalg import norm
 
     inner = _without_border(small)
-    parts = (_colours(inner), _places(inner), _gradients(inner))
+    parts = (_colours(inner), _layout(inner), _gradients(inner))
     whole = concatenate(
         [sqrt(weight * part / part.sum()) for weight, part in zip(_WEIGHTS, parts, strict=True)]
     )
@@ -106,7 +123,7 @@ def _pack(bits: NDArray[bool_]) -> bytes:
 
 
 def _average(values: NDArray[float64], rows: int, columns: int) -> NDArray[float64]:
-    """The means of rows x columns fields of equal size; a pixel on a seam counts in both by its share."""
+    """The means of rows x columns fields of equal size; a pixel on an edge is shared between both."""
     from numpy import tensordot
 
     across = tensordot(_shares(values.shape[0], rows), values, axes=(1, 0))
@@ -116,7 +133,7 @@ def _average(values: NDArray[float64], rows: int, columns: int) -> NDArray[float
 
 @cache
 def _shares(size: int, fields: int) -> NDArray[float64]:
-    """fields x size: how much each of `size` pixels in a row counts in the mean of each field."""
+    """fields x size: the weight of each of `size` pixels in the mean of each field."""
     from numpy import arange, clip, minimum
 
     edges = arange(fields + 1) * size / fields
@@ -127,9 +144,9 @@ def _shares(size: int, fields: int) -> NDArray[float64]:
 
 
 def _without_border(small: NDArray[uint8]) -> NDArray[uint8]:
-    """What is left when white rows and columns at the edges are cut off; all where hardly anything is.
+    """The image without white rows and columns at its edges; unchanged if hardly anything would remain.
 
-    Borders of other colours stay: the outer stripes of a flag belong to it.
+    Borders of other colours stay: they may be the outer stripes of a flag.
     """
     from numpy import flatnonzero
 
@@ -151,7 +168,7 @@ def _colours(small: NDArray[uint8]) -> NDArray[float64]:
 
 @cache
 def _cells() -> NDArray[float64]:
-    """256 x 4: how a level is shared between the two cells next to it; the centre of cell k is at k * 85."""
+    """256 x 4: the share of a level in the two cells next to it; the centre of cell k is at k * 85."""
     from numpy import abs as distance
     from numpy import arange, clip
 
@@ -159,7 +176,7 @@ def _cells() -> NDArray[float64]:
     return shares
 
 
-def _places(small: NDArray[uint8]) -> NDArray[float64]:
+def _layout(small: NDArray[uint8]) -> NDArray[float64]:
     from numpy import concatenate
 
     fields = _average(small / 255, 5, 5).clip(0, 1)
@@ -179,7 +196,65 @@ def _gradients(small: NDArray[uint8]) -> NDArray[float64]:
     shares[rows, columns, low] = magnitude * (1 - share)
     shares[rows, columns, (low + 1) % 8] = magnitude * share
     fields = _average(shares, 3, 3)
-    even = full((3, 3, 1), _EVENNESS)
-    found = concatenate([fields, even], axis=2)
+    uniform = full((3, 3, 1), _UNIFORMITY)
+    found = concatenate([fields, uniform], axis=2)
     shares_of_fields: NDArray[float64] = found / found.sum(axis=2, keepdims=True)
     return shares_of_fields.ravel()
+
+
+def load_embedder(name: str) -> Embed | None:
+    """The embedder of a name, KIND:WHERE; None for OWN, the descriptor. The network loads with its first image.
+
+    Raises ConfigError for an unknown name.
+    """
+    if name == OWN:
+        return None
+    kind, _, where = name.partition(":")
+    if kind not in EMBEDDERS or not where:
+        known = ", ".join(f"{each}:NAME" for each in EMBEDDERS)
+        raise ConfigError(
+            f"--embed {name}: unknown embedder; give {known}, for example hf:openai/clip-vit-base-patch32"
+        )
+    return EMBEDDERS[kind](where)
+
+
+def _network(where: str) -> Embed:
+    network = share_model(("embed", where), partial(_load, where))
+    return partial(_embed, network)
+
+
+def _load(where: str) -> tuple[Any, Any]:
+    """The network and its image processor. Raises MissingExtra, and ConfigError for an unsuitable network."""
+    for package in ("torch", "transformers"):
+        try:
+            import_module(package)
+        except ModuleNotFoundError as error:
+            raise MissingExtra(package, "vision") from error
+    transformers = import_module("transformers")
+    try:
+        model = transformers.AutoModel.from_pretrained(where).eval()
+        model.get_image_features  # noqa: B018 - raises AttributeError if the network embeds no images
+        return model, transformers.AutoImageProcessor.from_pretrained(where)
+    except (OSError, ValueError, KeyError, TypeError, ImportError, RuntimeError, AttributeError) as error:
+        why = " ".join(str(error).split())[:300] or type(error).__name__
+        raise ConfigError(
+            f"--embed hf:{where}: cannot be loaded as a network that embeds images: {why}"
+        ) from error
+
+
+def _embed(network: SharedModel, picture: Picture) -> NDArray[float32]:
+    from numpy import float32
+    from numpy.linalg import norm
+
+    torch: Any = import_module("torch")
+    with network.acquire() as (model, prepare), torch.inference_mode():
+        try:
+            output = model.get_image_features(**prepare(images=open_image(picture), return_tensors="pt"))
+        except (RuntimeError, ValueError, TypeError) as error:  # from torch; out of memory too
+            raise ConfigError(f"the network failed: {' '.join(str(error).split())[:300]}") from error
+    vector = getattr(output, "pooler_output", output)[0].float().cpu().numpy()
+    found: NDArray[float32] = (vector / max(float(norm(vector)), 1e-12)).astype(float32)
+    return found
+
+
+EMBEDDERS: Mapping[str, Callable[[str], Embed]] = {"hf": _network}

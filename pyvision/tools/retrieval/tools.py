@@ -1,8 +1,8 @@
 """The tools that search the user's own collection: identical_image, similar_image, document.
 
-The lines that a model reads have the form of the AVIS listings (arXiv 2306.08129): `Retrievals: [` with the titles of
-pictures, copies as `high confidence: TITLE (score=97.3)`; `Knowledge: [` with blocks of `Title:` and `Content:`.
-Each title and each content is one line, so that a text cannot pass itself off as another block.
+The text for a model has the form of the AVIS listings (arXiv 2306.08129): `Retrievals: [` with the titles of images,
+copies as `high confidence: TITLE (score=97.3)`; `Knowledge: [` with blocks of `Title:` and `Content:`. Each title and
+each content is one line, so that no text can imitate another block.
 """
 
 from __future__ import annotations
@@ -15,27 +15,26 @@ from typing import Any
 
 from pyvision.errors import ToolError
 from pyvision.tools.retrieval.database import index_path
-from pyvision.tools.retrieval.entries import Hit
-from pyvision.tools.retrieval.search import Index
+from pyvision.tools.retrieval.search import Hit, Index
 from pyvision.types import Ask, Observation, Picture, Source, Tool, ToolRequest
 
-_USUAL_HITS, _MAX_HITS = 5, 100
+_DEFAULT_HITS, _MAX_HITS = 5, 100
 
 Search = Callable[[Index, ToolRequest, int], tuple[Hit, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """One kind of search, and how its hits are told."""
+    """One kind of search, and how its hits are formatted."""
 
     purpose: str
     search: Search
-    tell: Callable[[Sequence[Hit]], str]
+    format: Callable[[Sequence[Hit]], str]
 
 
 @dataclass(frozen=True, slots=True)
 class IndexTool:
-    """A search over one index. Takes `options["count"]`: how many hits, 5 unless told, 100 at most."""
+    """A search over one index. Takes `options["count"]`: the number of hits, 5 by default, at most 100."""
 
     name: str
     index: Index
@@ -45,29 +44,29 @@ class IndexTool:
         return _ROWS[self.name].purpose
 
     def __call__(self, request: ToolRequest, ask: Ask) -> Observation:
-        """Raises ConfigError when there is no index, ToolError when it is locked or asked without what it needs."""
+        """Raises ConfigError if there is no index, ToolError if it is locked or the request lacks something."""
         row = _ROWS[self.name]
         hits = row.search(self.index, request, _count(request))
         sources = tuple(Source(hit.title, hit.url or hit.path) for hit in hits)
-        return Observation(row.tell(hits), {"hits": [_plain(hit) for hit in hits]}, sources)
+        return Observation(row.format(hits), {"hits": [_plain(hit) for hit in hits]}, sources)
 
 
 def index_tool(kind: str, where: str = "") -> Tool:
-    """The tool of that name over the index at `where`, or the usual one (PYVISION_INDEX). Nothing is opened yet.
+    """The tool of that name for the index at `where`, or the default one (PYVISION_INDEX). Opens nothing yet.
 
-    Raises KeyError for another name.
+    Raises KeyError for an unknown name.
     """
     _ROWS[kind]
     return IndexTool(kind, Index(index_path(where, os.environ)))
 
 
-def retrievals(hits: Sequence[Hit]) -> str:
-    """Pictures as a model reads them; no score where it says nothing about a copy."""
+def _format_images(hits: Sequence[Hit]) -> str:
+    """Images, as text for a model."""
     return _block("Retrievals", [_title(hit) for hit in hits])
 
 
-def knowledge(hits: Sequence[Hit]) -> str:
-    """Passages as a model reads them."""
+def _format_passages(hits: Sequence[Hit]) -> str:
+    """Passages, as text for a model."""
     return _block("Knowledge", [f"Title: {_line(hit.title)}\n  Content: {_line(hit.text)}" for hit in hits])
 
 
@@ -81,7 +80,7 @@ def _similar(index: Index, request: ToolRequest, count: int) -> tuple[Hit, ...]:
 
 def _documents(index: Index, request: ToolRequest, count: int) -> tuple[Hit, ...]:
     if not request.text.strip():
-        raise ToolError("document: the query is empty; give words to look for")
+        raise ToolError("document: the query is empty; give words to search for")
     return index.documents(request.text, count)
 
 
@@ -90,17 +89,17 @@ _ROWS: Mapping[str, _Row] = MappingProxyType(
         "identical_image": _Row(
             "finds what the user's collection says of a picture that is the same as the whole image",
             _identical,
-            retrievals,
+            _format_images,
         ),
         "similar_image": _Row(
             "finds the titles of pictures in the user's collection that look like a part of the image",
             _similar,
-            retrievals,
+            _format_images,
         ),
         "document": _Row(
             "finds passages in the user's collection by words, for what the image alone does not tell",
             _documents,
-            knowledge,
+            _format_passages,
         ),
     }
 )
@@ -108,12 +107,12 @@ _ROWS: Mapping[str, _Row] = MappingProxyType(
 
 def _picture(request: ToolRequest) -> Picture:
     if request.picture is None:
-        raise ToolError("the search for images was given no picture; give one")
+        raise ToolError("the request has no image; give one")
     return request.picture
 
 
 def _count(request: ToolRequest) -> int:
-    count = request.options.get("count", _USUAL_HITS)
+    count = request.options.get("count", _DEFAULT_HITS)
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= _MAX_HITS:
         raise ToolError(f"count={count!r}: give a whole number from 1 to {_MAX_HITS}")
     return count

@@ -1,4 +1,4 @@
-"""Search on the web, pages fetched safely, and text from outside made harmless."""
+"""Web search, safe fetching of pages, and sanitizing of text from the web."""
 
 from pyvision.tools.web.search import WebSearch, web_tool
 

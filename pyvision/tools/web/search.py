@@ -1,16 +1,24 @@
-"""The tool web_search: ask a provider, keep what it gave, hand it on as data that is nobody's instruction.
+"""The tool web_search: query a provider, cache the response, and return it as text marked as untrusted.
 
-Off unless chosen: `--tool web_search=PROVIDER[:SETTING,…]`. `only-cache` asks nobody and answers from what is on disk,
-without a key; `results=N` (default 5) and `pages=N` (default 0) say how many results are asked for, and of how many
-the page itself is read.
+Off unless chosen: `--tool web_search=PROVIDER[:SETTING,…]`. `only-cache` sends no request and answers from the cache,
+without a key; `results=N` (default 5) is the number of results, `pages=N` (default 0) for how many of them the page
+itself is fetched.
+
+The cache makes a run replayable without network: one JSON file per request, named by the hash of provider, query and
+options, never of a key, in $PYVISION_CACHE/web, else $XDG_CACHE_HOME/pyvision/web, else ~/.cache/pyvision/web. Files
+can be deleted at any time; the request is then sent again.
 """
 
 from __future__ import annotations
 
+import json
+import logging
 import os
+import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
@@ -20,18 +28,20 @@ from pyvision.types import Ask, Observation, Source, ToolRequest
 
 if TYPE_CHECKING:
     from pyvision.tools.web.fetch import Page
-    from pyvision.tools.web.providers import Found, Provider, Result
-    from pyvision.tools.web.service import Service
+    from pyvision.tools.web.providers import Provider, ProviderClient, Result, SearchResults
+
 
 NAME = "web_search"
 _QUERY_CHARS = 400  # the most that Tavily takes
-_MOST = 20
+_MAX_COUNT = 20
+_CACHE_FORMAT = 1
+_LOG = logging.getLogger("pyvision.tools.web")
 _TITLE_CHARS, _SNIPPET_CHARS, _PAGE_CHARS = 200, 1_000, 4_000
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What stands behind the colon of `--tool web_search=PROVIDER:…`."""
+    """What follows the colon of `--tool web_search=PROVIDER:…`."""
 
     only_cache: bool = False
     results: int = 5
@@ -46,54 +56,54 @@ _COUNTS: Mapping[str, Callable[[Settings, int], Settings]] = {
 
 @dataclass(frozen=True, slots=True)
 class WebSearch:
-    """Searches the web. request: text=the query. read: fetches a page, by the rules of `fetch`.
+    """Searches the web for the text of the request. read: fetches a page, under the rules of `fetch`.
 
-    data: {"hits": [{"id", "title", "text", "score", "path", "url"}], "answer"}: id is the url and path is empty; score
-    0..1 is the provider's, or 1/rank where it gives none.
+    data: {"hits": [{"id", "title", "text", "score", "path", "url"}], "answer"}: id is the url, path is empty; score,
+    0 to 1, is the provider's, or 1/rank if it gives none.
     """
 
     name: ClassVar[str] = NAME
     purpose: ClassVar[str] = "searches the web with a query in words: facts about things whose name is known"
     provider: Provider
-    service: Service
+    client: ProviderClient
     settings: Settings
     read: Callable[[str], Page]
-    cache: Any = field(repr=False)
+    cache: Cache = field(repr=False)
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """What no file of a run may hold."""
-        return (self.service.key,) if self.service.key else ()
+        """Values that no file of a run may contain."""
+        return (self.client.key,) if self.client.key else ()
 
     def __call__(self, request: ToolRequest, ask: Ask) -> Observation:
         query = " ".join(request.text.split())[:_QUERY_CHARS]
         if not query:
-            raise ToolError(f"{NAME}: the query is empty; say what to search for")
+            raise ToolError(f"{NAME}: the query is empty; give words to search for")
         found = self._find(query)
         results = tuple(self._with_page(result, at) for at, result in enumerate(found.results))
         return _observation(replace(found, results=results))
 
-    def _find(self, query: str) -> Found:
-        from pyvision.tools.web.providers import parse_found
+    def _find(self, query: str) -> SearchResults:
+        from pyvision.tools.web.providers import parse_results
 
-        key = {"provider": self.service.name, "query": query, "results": self.settings.results}
-        kept = parse_found(self.cache.find(key))
-        if kept is not None:
-            return kept
+        key = {"provider": self.client.name, "query": query, "results": self.settings.results}
+        cached = parse_results(self.cache.find(key))
+        if cached is not None:
+            return cached
         if self.settings.only_cache:
-            raise ToolError(f"{NAME}: nothing is kept for {query!r}, and only-cache asks nobody")
-        found = self.provider.search(self.service, query, self.settings.results)
-        self.cache.keep(key, found.plain())
+            raise ToolError(f"{NAME}: no cached result for {query!r}, and only-cache sends no request")
+        found = self.provider.search(self.client, query, self.settings.results)
+        self.cache.store(key, found.to_json())
         return found
 
     def _with_page(self, result: Result, at: int) -> Result:
-        """The result with the text of its page, for the first few; only its snippet where that is not to be had."""
+        """Add the text of its page, for the first `pages` results; unchanged if the page cannot be fetched."""
         if at >= self.settings.pages:
             return result
         key = {"page": result.url}
-        kept = self.cache.find(key)
-        if isinstance(kept, str):
-            return replace(result, text=kept)
+        cached = self.cache.find(key)
+        if isinstance(cached, str):
+            return replace(result, text=cached)
         if self.settings.only_cache:
             return result
         try:
@@ -101,40 +111,40 @@ class WebSearch:
         except ToolError:
             return result
         text = f"{result.text}\n{page.text[:_PAGE_CHARS]}"
-        self.cache.keep(key, text)
+        self.cache.store(key, text)
         return replace(result, text=text)
 
 
-def web_tool(  # noqa: PLR0913 - what follows the star is for tests and for other programs
+def web_tool(  # noqa: PLR0913 - the keywords are for tests and other programs
     provider: str,
     where: str = "",
     *,
     environ: Mapping[str, str] | None = None,
     read: Callable[[str], Page] | None = None,
     wait: Callable[[float], None] = time.sleep,
-    search: Callable[[Service, str, int], Found] | None = None,
+    search: Callable[[ProviderClient, str, int], SearchResults] | None = None,
 ) -> WebSearch:
-    """The tool of a provider. Raises ConfigError: none chosen, an unknown one, no key, a wrong setting.
+    """The tool of a provider. Raises ConfigError for an unknown provider, a missing key or a wrong setting.
 
-    where: the settings, as they stand behind the colon. environ: keys and addresses, the process's unless given.
-    read: fetches pages in place of `fetch`; search: asks in place of the provider.
+    where: the settings after the colon. environ: holds keys and addresses, by default that of the process.
+    read: replaces `fetch`; search: replaces the provider.
     """
-    from pyvision.tools.web.cache import Cache, cache_folder
     from pyvision.tools.web.fetch import fetch
-    from pyvision.tools.web.providers import PROVIDERS
-    from pyvision.tools.web.service import Service
+    from pyvision.tools.web.providers import PROVIDERS, ProviderClient
 
     environ = os.environ if environ is None else environ
     if provider not in PROVIDERS:
         known = ", ".join(PROVIDERS)
-        which = f"has no provider {provider!r}" if provider else "is off"
-        raise ConfigError(f"{NAME} {which}; choose one: --tool {NAME}=PROVIDER, with PROVIDER one of {known}")
+        problem = f"has no provider {provider!r}" if provider else "is off"
+        raise ConfigError(
+            f"{NAME} {problem}; choose one: --tool {NAME}=PROVIDER, with PROVIDER one of {known}"
+        )
     row, settings = PROVIDERS[provider], _settings(provider, where)
-    service = Service(
+    client = ProviderClient(
         provider, _address(row, environ), _key(row, settings, environ), row.key_variable, wait=wait
     )
     row = replace(row, search=search) if search else row
-    return WebSearch(row, service, settings, read or fetch, Cache(cache_folder(environ)))
+    return WebSearch(row, client, settings, read or fetch, Cache(cache_folder(environ)))
 
 
 def _settings(provider: str, where: str) -> Settings:
@@ -143,11 +153,13 @@ def _settings(provider: str, where: str) -> Settings:
         name, _, value = part.partition("=")
         if part == "only-cache":
             settings = replace(settings, only_cache=True)
-        elif name in _COUNTS and value.isascii() and value.isdigit() and int(value) <= _MOST:
+        elif name in _COUNTS and value.isascii() and value.isdigit() and int(value) <= _MAX_COUNT:
             settings = _COUNTS[name](settings, int(value))
         else:
-            known = f"only-cache, results=N and pages=N, N up to {_MOST}"
-            raise ConfigError(f"--tool {NAME}={provider}:{where}: {part!r} is no setting; there are {known}")
+            known = f"only-cache, results=N and pages=N, N up to {_MAX_COUNT}"
+            raise ConfigError(
+                f"--tool {NAME}={provider}:{where}: invalid setting {part!r}; valid are {known}"
+            )
     return settings
 
 
@@ -165,17 +177,17 @@ def _address(row: Provider, environ: Mapping[str, str]) -> str:
     try:
         parts = urlsplit(address)
         is_usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port that is no number
+    except ValueError:  # a port that is not a number
         is_usable = False
     if not (is_usable and address.isascii()):
         raise ConfigError(
-            f"{row.address_variable} is {without_credentials(address)!r}, no address such as {row.address}"
+            f"{row.address_variable} is {without_credentials(address)!r}, which is not an address such as {row.address}"
         )
     return address
 
 
-def _observation(found: Found) -> Observation:
-    from pyvision.tools.web.wrap import clean, clean_line, wrap_untrusted
+def _observation(found: SearchResults) -> Observation:
+    from pyvision.tools.web.text import clean, clean_line, wrap_untrusted
 
     if not found.results and not found.answer:
         return Observation("Knowledge: []", {"hits": [], "answer": ""})
@@ -197,10 +209,55 @@ def _observation(found: Found) -> Observation:
 
 
 def _knowledge(hits: list[dict[str, Any]], answer: str) -> list[str]:
-    """The lines of a Knowledge block; each title and each content is one line, so that none can pass for two."""
+    """The lines of a Knowledge block. Each title and content is one line, so that no text can imitate another block."""
     lines = ["Knowledge: ["]
     if answer:
         lines += ["  Title:", f"  Content: High Confidence Response: {answer.removesuffix('.')}.,"]
     for hit in hits:
         lines += [f"  Title: {hit['title']}", f"  Content: {' '.join(hit['text'].split())},"]
     return [*lines, "]"]
+
+
+class Cache:
+    """Responses on disk. Safe for several processes at once: a file appears complete or not at all."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def find(self, request: Mapping[str, Any]) -> Any | None:
+        """The cached response to this request; None if there is none, or if its file is broken."""
+        try:
+            entry = json.loads(self._path(request).read_bytes())
+        except (OSError, ValueError, RecursionError):
+            return None
+        if not isinstance(entry, dict) or entry.get("format") != _CACHE_FORMAT:
+            return None
+        return entry.get("answer") if entry.get("request") == dict(request) else None
+
+    def store(self, request: Mapping[str, Any], answer: Any) -> None:
+        """Store a response. If the folder is not writable, log a warning: only a replay needs the file."""
+        path = self._path(request)
+        entry = {"format": _CACHE_FORMAT, "request": dict(request), "answer": answer}
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(
+                "w", dir=path.parent, suffix=".new", delete=False, encoding="utf-8"
+            ) as file:
+                json.dump(entry, file, indent=1)
+            Path(file.name).replace(path)
+        except OSError as error:
+            _LOG.warning("cannot write %s: %s", path, error.strerror)
+
+    def _path(self, request: Mapping[str, Any]) -> Path:
+        from hashlib import sha256
+
+        name = sha256(json.dumps(dict(request), sort_keys=True).encode()).hexdigest()
+        return self._folder / name[:2] / f"{name}.json"
+
+
+def cache_folder(environ: Mapping[str, str]) -> Path:
+    """The folder of the cache in this environment."""
+    if own := environ.get("PYVISION_CACHE", "").strip():
+        return Path(own) / "web"
+    home = environ.get("XDG_CACHE_HOME", "").strip()
+    return (Path(home) if home else Path.home() / ".cache") / "pyvision" / "web"

@@ -1,7 +1,7 @@
-"""One HTTP request with limits that hold for all of it: connecting, each header, each byte of the body.
+"""Send one HTTP request under one time limit, which covers connecting, every header and every byte of the body.
 
-Loaded by those who send something, as it is made of classes of httpcore2. That, and not a client above it, because a
-client logs addresses (one provider takes its key there), follows redirects, and connects to whatever a name means now.
+Imported only to send a request, as it builds on httpcore2. A higher-level client would log URLs (one provider takes
+its key there), follow redirects, and resolve the host name again.
 Not covered: a resolver that hangs.
 """
 
@@ -19,24 +19,24 @@ from urllib.parse import quote, urlsplit
 import httpcore2
 
 _PIECE_BYTES = 65536
-_SAFE = "/%:@!$&'()*+,;=~?"  # of a path with its query, which is encoded already where it is well made
+_SAFE = "/%:@!$&'()*+,;=~?"  # in a path with its query, which is already encoded if it is well formed
 _ENCODINGS = {"", "identity", "gzip", "x-gzip", "deflate"}
 
 
-class TooLarge(Exception):  # noqa: N818 - it says what the body is
+class TooLarge(Exception):  # noqa: N818 - says what the body is
     """The body is larger than the limit."""
 
 
-class Unreadable(Exception):  # noqa: N818 - it says what the answer is
-    """The answer does not keep to HTTP, or comes in an encoding that was not asked for."""
+class Unreadable(Exception):  # noqa: N818 - says what the response is
+    """The response is not valid HTTP, or has an encoding that was not requested."""
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
-    """One request. addresses: where to connect instead of asking who `url` is; its name stays in Host and TLS.
+class HttpRequest:
+    """One request. addresses: where to connect, instead of resolving the host, which remains in Host and TLS.
 
-    url: in ASCII but for its path. until: of time.monotonic(), when everything is over. proxy: the URL of one that
-    the request goes through. tls: whom to trust, the system's authorities unless told.
+    url: in ASCII except its path. until: the deadline, of time.monotonic(). proxy: the URL of a proxy, if any.
+    tls: the trusted certificates, by default those of the system.
     """
 
     method: str
@@ -63,11 +63,11 @@ class Response:
         """The whole body, decompressed. Raises TooLarge beyond `limit` bytes, before or after decompression."""
         encoding = self.headers.get("content-encoding", "").strip().lower()
         if encoding not in _ENCODINGS:
-            raise Unreadable(f"its body is encoded as {encoding!r:.40}, which was not asked for")
-        pieces = _limited(self._pieces(), limit)
+            raise Unreadable(f"its body is encoded as {encoding!r:.40}, which was not requested")
+        pieces = _limit(self._pieces(), limit)
         if encoding in ("", "identity"):
             return b"".join(pieces)
-        return b"".join(_limited(_decompress(pieces, limit), limit))
+        return b"".join(_limit(_decompress(pieces, limit), limit))
 
     def _pieces(self) -> Iterator[bytes]:
         stream = self._response.stream
@@ -76,10 +76,10 @@ class Response:
 
 
 @contextmanager
-def open_response(exchange: Exchange) -> Iterator[Response]:
-    """The response, once its headers are there. Raises TimeoutError, Unreadable, and OSError without a connection."""
-    with _our_errors(), _pool(exchange) as pool:
-        response = pool.handle_request(_request(exchange))
+def open_response(request: HttpRequest) -> Iterator[Response]:
+    """The response, once its headers have arrived. Raises TimeoutError, Unreadable, and OSError for the connection."""
+    with _translate_errors(), _pool(request) as pool:
+        response = pool.handle_request(_request(request))
         try:
             yield Response(response)
         finally:
@@ -87,7 +87,7 @@ def open_response(exchange: Exchange) -> Iterator[Response]:
 
 
 @contextmanager
-def _our_errors() -> Iterator[None]:
+def _translate_errors() -> Iterator[None]:
     try:
         yield
     except httpcore2.TimeoutException:
@@ -95,30 +95,30 @@ def _our_errors() -> Iterator[None]:
     except (httpcore2.NetworkError, httpcore2.ProxyError) as error:
         raise ConnectionError(" ".join(str(error).split()) or type(error).__name__) from None
     except httpcore2.ProtocolError:
-        raise Unreadable("it does not keep to HTTP") from None
+        raise Unreadable("it is not valid HTTP") from None
 
 
-def _pool(exchange: Exchange) -> httpcore2.ConnectionPool:
-    encrypted = exchange.url.startswith("https:") or exchange.proxy
+def _pool(request: HttpRequest) -> httpcore2.ConnectionPool:
+    encrypted = request.url.startswith("https:") or request.proxy
     settings: dict[str, Any] = {
-        "ssl_context": exchange.tls or (_authorities() if encrypted else None),
-        "network_backend": _Backend(exchange.addresses, exchange.until),
+        "ssl_context": request.tls or (_default_tls() if encrypted else None),
+        "network_backend": _Backend(request.addresses, request.until),
         "max_connections": 1,
     }
     return httpcore2.ConnectionPool(
-        proxy=httpcore2.Proxy(exchange.proxy) if exchange.proxy else None, **settings
+        proxy=httpcore2.Proxy(request.proxy) if request.proxy else None, **settings
     )
 
 
-def _authorities() -> ssl.SSLContext:
-    """Those that the system trusts, or that SSL_CERT_FILE names: as for the endpoints of models."""
+def _default_tls() -> ssl.SSLContext:
+    """Trust the certificates of the system or of SSL_CERT_FILE, as for model endpoints."""
     import httpx2
 
     return httpx2.create_ssl_context()
 
 
-def _request(exchange: Exchange) -> httpcore2.Request:
-    parts = urlsplit(exchange.url)
+def _request(request: HttpRequest) -> httpcore2.Request:
+    parts = urlsplit(request.url)
     path = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
     url = httpcore2.URL(
         scheme=parts.scheme,
@@ -130,18 +130,18 @@ def _request(exchange: Exchange) -> httpcore2.Request:
         "Host": parts.netloc.rpartition("@")[2],
         "Connection": "close",
         "Accept-Encoding": "gzip, deflate",
-        **exchange.headers,
+        **request.headers,
     }
-    if exchange.body:
-        headers["Content-Length"] = str(len(exchange.body))
-    return httpcore2.Request(exchange.method, url, headers=_encode(headers), content=exchange.body or None)
+    if request.body:
+        headers["Content-Length"] = str(len(request.body))
+    return httpcore2.Request(request.method, url, headers=_encode(headers), content=request.body or None)
 
 
 def _encode(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
     return [(name.encode("ascii"), value.encode("latin-1")) for name, value in headers.items()]
 
 
-def _limited(pieces: Iterable[bytes], limit: int) -> Iterator[bytes]:
+def _limit(pieces: Iterable[bytes], limit: int) -> Iterator[bytes]:
     total = 0
     for piece in pieces:
         total += len(piece)
@@ -151,26 +151,26 @@ def _limited(pieces: Iterable[bytes], limit: int) -> Iterator[bytes]:
 
 
 def _decompress(pieces: Iterable[bytes], limit: int) -> Iterator[bytes]:
-    """Never more than one piece beyond the limit is made, whatever the data claims to be."""
+    """Yields at most one piece beyond the limit, so that a decompression bomb does no harm."""
     decoder = zlib.decompressobj(zlib.MAX_WBITS | 32)  # gzip or zlib, as its header says
-    made = 0
+    size = 0
     try:
         for piece in pieces:
             rest = piece
-            while rest and made <= limit and not decoder.eof:
+            while rest and size <= limit and not decoder.eof:
                 plain = decoder.decompress(rest, _PIECE_BYTES)
-                made += len(plain)
+                size += len(plain)
                 yield plain
                 rest = decoder.unconsumed_tail
         yield decoder.flush(_PIECE_BYTES)
     except zlib.error:
         raise Unreadable("its compressed body is broken") from None
     if not decoder.eof:
-        raise Unreadable("its compressed body is cut short")
+        raise Unreadable("its compressed body is truncated")
 
 
 class _Backend(httpcore2.NetworkBackend):
-    """Connects to the addresses that were checked, and to nothing else where there are any."""
+    """Connects only to the given addresses, if there are any."""
 
     def __init__(self, addresses: Sequence[str], until: float) -> None:
         self._addresses = addresses
@@ -188,25 +188,25 @@ class _Backend(httpcore2.NetworkBackend):
         failure: Exception = httpcore2.ConnectError("it has no address")
         for address in self._addresses or (host,):
             try:
-                left_s = _left_s(self._until, httpcore2.ConnectTimeout)
-                return _Stream(self._backend.connect_tcp(address, port, left_s), self._until)
+                remaining_s = _remaining_s(self._until, httpcore2.ConnectTimeout)
+                return _Stream(self._backend.connect_tcp(address, port, remaining_s), self._until)
             except httpcore2.ConnectError as error:
                 failure = error
         raise failure
 
 
 class _Stream(httpcore2.NetworkStream):
-    """A connection whose every wait ends with the exchange."""
+    """A connection on which every wait ends at the deadline."""
 
     def __init__(self, stream: httpcore2.NetworkStream, until: float) -> None:
         self._stream = stream
         self._until = until
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return self._stream.read(max_bytes, _left_s(self._until, httpcore2.ReadTimeout))
+        return self._stream.read(max_bytes, _remaining_s(self._until, httpcore2.ReadTimeout))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._stream.write(buffer, _left_s(self._until, httpcore2.WriteTimeout))
+        self._stream.write(buffer, _remaining_s(self._until, httpcore2.WriteTimeout))
 
     def close(self) -> None:
         self._stream.close()
@@ -214,15 +214,15 @@ class _Stream(httpcore2.NetworkStream):
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore2.NetworkStream:
-        left_s = _left_s(self._until, httpcore2.ConnectTimeout)
-        return _Stream(self._stream.start_tls(ssl_context, server_hostname, left_s), self._until)
+        remaining_s = _remaining_s(self._until, httpcore2.ConnectTimeout)
+        return _Stream(self._stream.start_tls(ssl_context, server_hostname, remaining_s), self._until)
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)
 
 
-def _left_s(until: float, error: type[Exception]) -> float:
-    left_s = until - time.monotonic()
-    if left_s <= 0:
+def _remaining_s(until: float, error: type[Exception]) -> float:
+    remaining_s = until - time.monotonic()
+    if remaining_s <= 0:
         raise error("no time is left")
-    return left_s
+    return remaining_s

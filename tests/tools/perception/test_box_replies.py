@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.errors import FormatError
-from pyvision.text.parsing import values_in
-from pyvision.tools.perception.box_replies import SCALES, boxes_in
+from pyvision.text.json_repair import values_in
+from pyvision.tools.perception.model import SCALES, parse_boxes
 
 SIZE = (200, 100)
 
 
 def edges(text: str, scale: str = "pixels") -> list[tuple[float, float, float, float]]:
-    return [(b.left, b.top, b.right, b.bottom) for b in boxes_in(text, scale, SIZE, "thing")]
+    return [(b.left, b.top, b.right, b.bottom) for b in parse_boxes(text, scale, SIZE, "thing")]
 
 
 @pytest.mark.parametrize(
@@ -34,13 +34,13 @@ def edges(text: str, scale: str = "pixels") -> list[tuple[float, float, float, f
     ],
 )
 def test_every_dialect_gives_the_same_box(text: str) -> None:
-    (box,) = boxes_in(text, "pixels", SIZE, "thing")
+    (box,) = parse_boxes(text, "pixels", SIZE, "thing")
     assert (box.left, box.top, box.right, box.bottom, box.label) == (20, 10, 60, 50, "cat")
 
 
 @pytest.mark.parametrize("text", ["[20, 10, 60, 50]", "[[20, 10, 60, 50]]", "It is at (20, 10, 60, 50)."])
 def test_a_box_without_a_label_gets_the_one_that_was_asked_for(text: str) -> None:
-    (box,) = boxes_in(text, "pixels", SIZE, "thing")
+    (box,) = parse_boxes(text, "pixels", SIZE, "thing")
     assert (box.right, box.label, box.score) == (60, "thing", 1.0)
 
 
@@ -53,9 +53,9 @@ def test_gemini_counts_rows_first_and_in_thousandths() -> None:
 
 
 def test_shares_are_known_by_their_numbers() -> None:
-    told = '[{"box": [0.1, 0.1, 0.3, 0.5]}]'
+    boxes = '[{"box": [0.1, 0.1, 0.3, 0.5]}]'
     for scale in SCALES:
-        assert edges(told, scale) == [pytest.approx((20, 10, 60, 50))]
+        assert edges(boxes, scale) == [pytest.approx((20, 10, 60, 50))]
 
 
 def test_of_a_list_that_was_cut_short_the_whole_boxes_count() -> None:
@@ -65,7 +65,7 @@ def test_of_a_list_that_was_cut_short_the_whole_boxes_count() -> None:
 
 @pytest.mark.parametrize("text", ["[]", "There is none: []", '{"objects": []}', "```json\n[]\n```"])
 def test_an_empty_list_says_that_there_is_none(text: str) -> None:
-    assert boxes_in(text, "1000", SIZE, "thing") == ()
+    assert parse_boxes(text, "1000", SIZE, "thing") == ()
 
 
 @pytest.mark.parametrize(
@@ -81,29 +81,29 @@ def test_an_empty_list_says_that_there_is_none(text: str) -> None:
     ],
 )
 def test_a_reply_without_boxes_is_an_error_that_quotes_it(text: str) -> None:
-    with pytest.raises(FormatError, match=r"^the reply holds no boxes: '"):
-        boxes_in(text, "1000", SIZE, "thing")
+    with pytest.raises(FormatError, match=r"^the reply contains no boxes: '"):
+        parse_boxes(text, "1000", SIZE, "thing")
 
 
 def test_boxes_off_their_scale_are_an_error_that_names_the_others() -> None:
     with pytest.raises(FormatError, match=r"lies on the scale 'unit'.*detect=model:1000\|pixels\|unit"):
-        boxes_in('[{"box": [100, 100, 300, 500]}]', "unit", SIZE, "thing")
+        parse_boxes('[{"box": [100, 100, 300, 500]}]', "unit", SIZE, "thing")
 
 
 def test_a_score_may_be_a_share_or_per_cent() -> None:
-    told = '[{"box": [1, 2, 3, 4], "score": 0.25}, {"box": [1, 2, 3, 4], "confidence": 80}, {"box": [1, 2, 3, 4]}]'
-    assert [box.score for box in boxes_in(told, "pixels", SIZE, "thing")] == [0.25, 0.8, 1.0]
+    boxes = '[{"box": [1, 2, 3, 4], "score": 0.25}, {"box": [1, 2, 3, 4], "confidence": 80}, {"box": [1, 2, 3, 4]}]'
+    assert [box.score for box in parse_boxes(boxes, "pixels", SIZE, "thing")] == [0.25, 0.8, 1.0]
 
 
 def test_numbers_that_are_none_are_no_coordinates() -> None:
-    told = '[{"box": [NaN, 2, 3, 4]}, {"box": [1, 2, Infinity, 4]}, {"box": [1, 2, 1' + "0" * 400 + ", 4]}]"
+    boxes = '[{"box": [NaN, 2, 3, 4]}, {"box": [1, 2, Infinity, 4]}, {"box": [1, 2, 1' + "0" * 400 + ", 4]}]"
     with pytest.raises(FormatError):
-        boxes_in(told, "pixels", SIZE, "thing")
+        parse_boxes(boxes, "pixels", SIZE, "thing")
 
 
 def read_or_refused(text: str, scale: str) -> None:
     try:
-        boxes = boxes_in(text, scale, SIZE, "thing")
+        boxes = parse_boxes(text, scale, SIZE, "thing")
     except FormatError:
         return
     for box in boxes:
@@ -131,16 +131,16 @@ ODD = st.recursive(
 
 @given(ODD, st.text(max_size=20), st.integers(0, 60), st.sampled_from(sorted(SCALES)))
 def test_any_json_in_any_prose_is_read_or_refused(value: object, prose: str, cut: int, scale: str) -> None:
-    told = json.dumps(value)
-    read_or_refused(f"{prose}{told[: len(told) - cut] or told}{prose}", scale)
+    boxes = json.dumps(value)
+    read_or_refused(f"{prose}{boxes[: len(boxes) - cut] or boxes}{prose}", scale)
 
 
 @given(
     st.lists(st.tuples(st.integers(0, 99), st.integers(0, 49), st.integers(100, 200), st.integers(50, 100)))
 )
 def test_what_is_written_as_asked_comes_back(boxes: list[tuple[int, int, int, int]]) -> None:
-    told = json.dumps([{"box": box, "label": "cat", "score": 0.5} for box in boxes])
-    assert edges(f"Sure.\n{told}\nDone.") == boxes
+    reply = json.dumps([{"box": box, "label": "cat", "score": 0.5} for box in boxes])
+    assert edges(f"Sure.\n{reply}\nDone.") == boxes
 
 
 @given(ODD)

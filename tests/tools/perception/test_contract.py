@@ -85,24 +85,24 @@ def make(tmp_path_factory: pytest.TempPathFactory) -> Make:
             made[kind] = getattr(tiny_networks, kind)(folder)
         return made[kind]
 
-    def built(tool: str, provider: str) -> Tool:
+    def build_tool(tool: str, provider: str) -> Tool:
         if provider in ("hf", "rapidocr"):
             needed = "transformers" if provider == "hf" else "rapidocr"
             if importlib.util.find_spec(needed) is None:
                 pytest.skip(f"{needed} is not installed; make test-vision installs it")
-        told = f"hf:{network(NETWORKS[tool])}" if provider == "hf" else provider
-        return build_tools((tool,), {tool: told}, is_offline=False)[tool]
+        choice = f"hf:{network(NETWORKS[tool])}" if provider == "hf" else provider
+        return build_tools((tool,), {tool: choice}, is_offline=False)[tool]
 
     made: dict[str, str] = {}
-    return built
+    return build_tool
 
 
-def has_box_form(thing: Mapping[str, Any], picture: Picture) -> bool:
+def has_box_form(item: Mapping[str, Any], picture: Picture) -> bool:
     return bool(
-        all(isinstance(thing[edge], float) for edge in ("left", "top", "right", "bottom", "score"))
-        and 0 <= thing["left"] <= thing["right"] <= picture.width
-        and 0 <= thing["top"] <= thing["bottom"] <= picture.height
-        and 0 <= thing["score"] <= 1
+        all(isinstance(item[edge], float) for edge in ("left", "top", "right", "bottom", "score"))
+        and 0 <= item["left"] <= item["right"] <= picture.width
+        and 0 <= item["top"] <= item["bottom"] <= picture.height
+        and 0 <= item["score"] <= 1
     )
 
 
@@ -132,7 +132,7 @@ def keeps_the_contract(tool: str, data: Any, request: ToolRequest) -> bool:
     return False
 
 
-def used(tool: Tool, request: ToolRequest) -> Observation:
+def use(tool: Tool, request: ToolRequest) -> Observation:
     return tool(request, MODEL)
 
 
@@ -142,7 +142,7 @@ def with_picture(tool: str, picture: Picture) -> ToolRequest:
 
 @pytest.mark.parametrize(("tool", "provider"), cases())
 def test_the_data_has_the_form_of_its_tool(make: Make, tool: str, provider: str) -> None:
-    observation = used(make(tool, provider), REQUESTS[tool])
+    observation = use(make(tool, provider), REQUESTS[tool])
     assert keeps_the_contract(tool, observation.data, REQUESTS[tool])
     assert (
         json.loads(json.dumps(observation.data)) == observation.data
@@ -158,7 +158,7 @@ def test_any_picture_gives_the_same_form_or_a_tool_error(
 ) -> None:
     request = with_picture(tool, picture)
     try:
-        observation = used(make(tool, provider), request)
+        observation = use(make(tool, provider), request)
     except ToolError:
         return
     assert keeps_the_contract(tool, observation.data, request)
@@ -168,9 +168,9 @@ def test_any_picture_gives_the_same_form_or_a_tool_error(
 def test_a_broken_picture_and_none_at_all_are_tool_errors(make: Make, tool: str, provider: str) -> None:
     if provider != "model":  # which sends a small picture on as it is: its endpoint complains
         with pytest.raises(ToolError):
-            used(make(tool, provider), with_picture(tool, BROKEN))
-    with pytest.raises(ToolError, match=f"{tool}: the request has no picture; give one"):
-        used(make(tool, provider), ToolRequest(REQUESTS[tool].text, options=REQUESTS[tool].options))
+            use(make(tool, provider), with_picture(tool, BROKEN))
+    with pytest.raises(ToolError, match=f"{tool}: the request has no image; give one"):
+        use(make(tool, provider), ToolRequest(REQUESTS[tool].text, options=REQUESTS[tool].options))
 
 
 @pytest.mark.parametrize(
@@ -178,19 +178,19 @@ def test_a_broken_picture_and_none_at_all_are_tool_errors(make: Make, tool: str,
 )
 def test_an_empty_question_is_a_tool_error(make: Make, tool: str, provider: str) -> None:
     with pytest.raises(ToolError, match=f"{tool}: the request has no text"):
-        used(make(tool, provider), ToolRequest("  ", DRAWING))
+        use(make(tool, provider), ToolRequest("  ", DRAWING))
 
 
 @pytest.mark.parametrize(("tool", "provider"), [case for case in cases() if case.values[0] == "match"])
 @pytest.mark.parametrize("texts", [None, [], "red", [1], ["x"] * 1001], ids=str)
 def test_texts_that_are_none_are_a_tool_error(make: Make, tool: str, provider: str, texts: Any) -> None:
     with pytest.raises(ToolError, match=r"^match: .*texts"):
-        used(make(tool, provider), ToolRequest(picture=DRAWING, options={"texts": texts}))
+        use(make(tool, provider), ToolRequest(picture=DRAWING, options={"texts": texts}))
 
 
 @pytest.mark.parametrize(("tool", "provider"), cases())
 def test_threads_at_once_get_what_one_gets_alone(make: Make, tool: str, provider: str) -> None:
     service = make(tool, provider)
     with ThreadPoolExecutor(4) as pool:
-        observations = list(pool.map(partial(used, service), [REQUESTS[tool]] * 4))
-    assert {repr(observation) for observation in observations} == {repr(used(service, REQUESTS[tool]))}
+        observations = list(pool.map(partial(use, service), [REQUESTS[tool]] * 4))
+    assert {repr(observation) for observation in observations} == {repr(use(service, REQUESTS[tool]))}

@@ -17,7 +17,7 @@ from tests.tools.perception.pictures import nobody, two_circles_and_a_square
 PICTURE = two_circles_and_a_square()
 
 
-def used(tool: Tool, text: str = "", **options: Any) -> Observation:
+def use(tool: Tool, text: str = "", **options: Any) -> Observation:
     return tool(ToolRequest(text, PICTURE, options), nobody)
 
 
@@ -26,7 +26,7 @@ def test_distance_is_the_inverse_of_nearness_and_stays_finite() -> None:
 
     near = numpy.array([[4.0, 2.0], [0.0, -1.0]])
     assert inverse(near).tolist() == [[0.25, 0.5], [25.0, 25.0]]
-    with pytest.raises(ToolError, match="nothing near"):
+    with pytest.raises(ToolError, match="predicts no depth"):
         inverse(numpy.zeros((2, 2)))
 
 
@@ -45,9 +45,9 @@ def test_networks_that_write_and_networks_that_choose_both_answer(
 ) -> None:
     from tests.tools.perception import tiny_networks
 
-    said = used(build(getattr(tiny_networks, kind)(tmp_path)), question).text
-    assert said
-    assert kind != "chooser" or said in ("yes", "no")
+    reply = use(build(getattr(tiny_networks, kind)(tmp_path)), question).text
+    assert reply
+    assert kind != "chooser" or reply in ("yes", "no")
 
 
 @pytest.mark.vision
@@ -55,10 +55,10 @@ def test_the_ratio_of_two_scores_does_not_hang_on_the_other_texts(tmp_path: Path
     from tests.tools.perception import tiny_networks
 
     compare = hugging_face.match(tiny_networks.matcher(tmp_path))
-    one, two = used(compare, texts=["red", "circle"]).data["scores"]
-    three, four, _ = used(compare, texts=["red", "circle", "a photo of a triangle"]).data["scores"]
+    one, two = use(compare, texts=["red", "circle"]).data["scores"]
+    three, four, _ = use(compare, texts=["red", "circle", "a photo of a triangle"]).data["scores"]
     assert three / four == pytest.approx(one / two, rel=1e-3)
-    (alone,) = used(compare, texts=["red"]).data["scores"]
+    (alone,) = use(compare, texts=["red"]).data["scores"]
     assert 0 < alone < 1
 
 
@@ -66,7 +66,7 @@ def test_the_ratio_of_two_scores_does_not_hang_on_the_other_texts(tmp_path: Path
 def test_the_same_text_twice_has_the_same_score(tmp_path: Path) -> None:
     from tests.tools.perception import tiny_networks
 
-    first, second = used(hugging_face.match(tiny_networks.matcher(tmp_path)), texts=["red", "red"]).data[
+    first, second = use(hugging_face.match(tiny_networks.matcher(tmp_path)), texts=["red", "red"]).data[
         "scores"
     ]
     assert first == second
@@ -75,7 +75,7 @@ def test_the_same_text_twice_has_the_same_score(tmp_path: Path) -> None:
 @pytest.mark.vision
 def test_a_folder_that_holds_no_model_is_told_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=rf"--tool depth=hf:{tmp_path}: cannot be loaded: ") as caught:
-        used(hugging_face.depth(str(tmp_path)))
+        use(hugging_face.depth(str(tmp_path)))
     assert "\n" not in str(caught.value)
 
 
@@ -84,4 +84,4 @@ def test_a_model_of_another_kind_is_refused(tmp_path: Path) -> None:
     from tests.tools.perception import tiny_networks
 
     with pytest.raises(ConfigError, match="cannot be loaded"):
-        used(hugging_face.detect(tiny_networks.estimator(tmp_path)), "cat")
+        use(hugging_face.detect(tiny_networks.estimator(tmp_path)), "cat")

@@ -8,7 +8,7 @@ from threading import Lock
 import pytest
 
 from pyvision.errors import ConfigError
-from pyvision.tools.perception.loading import Once, shared_loader
+from pyvision.tools.perception.service import SharedModel, share_model
 from pyvision.tools.registry import build_tools
 from pyvision.types import ToolRequest
 from tests.tools.perception.pictures import nobody, two_circles_and_a_square
@@ -22,10 +22,10 @@ def test_many_threads_load_once_and_use_one_after_the_other() -> None:
         loads.append("network")
         return loads[-1]
 
-    once = Once(load)
+    model = SharedModel(load)
 
     def work(_: int) -> bool:
-        with once.held():
+        with model.acquire():
             alone = busy.acquire(blocking=False)
             if alone:
                 busy.release()
@@ -44,16 +44,16 @@ def test_a_load_that_failed_is_tried_again() -> None:
             raise failures.pop()
         return "network"
 
-    once = Once(load)
-    with pytest.raises(ConfigError), once.held():
+    model = SharedModel(load)
+    with pytest.raises(ConfigError), model.acquire():
         pass
-    with once.held() as network:
+    with model.acquire() as network:
         assert network == "network"
 
 
 def test_tools_that_are_built_anew_share_what_is_loaded() -> None:
-    assert shared_loader("a test", lambda: 1) is shared_loader("a test", lambda: 2)
-    assert shared_loader("a test", lambda: 1) is not shared_loader("another test", lambda: 1)
+    assert share_model("a test", lambda: 1) is share_model("a test", lambda: 2)
+    assert share_model("a test", lambda: 1) is not share_model("another test", lambda: 1)
 
 
 @pytest.mark.parametrize("tool", ["caption", "vqa", "detect", "match", "depth"])

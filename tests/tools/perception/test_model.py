@@ -12,7 +12,7 @@ from tests.tools.perception.pictures import Answering, drawn, two_circles_and_a_
 PICTURE = two_circles_and_a_square()
 
 
-def shown(messages: tuple[Message, ...]) -> Picture:
+def image_sent_in(messages: tuple[Message, ...]) -> Picture:
     (message,) = messages
     (picture,) = (part for part in message.parts if isinstance(part, Picture))
     return picture
@@ -31,7 +31,7 @@ def test_boxes_of_a_picture_that_was_scaled_down_are_those_of_the_original() -> 
     large = drawn(lambda page: page.rectangle((1000, 500, 1999, 999), fill="red"), 4096, 2048)
     ask = Answering({"detect": '[{"box": [500, 250, 1000, 500], "label": "square"}]'})
     found = model.detect("pixels")(ToolRequest("square", large), ask)
-    assert shown(ask.asked[0][1]).width == 2048
+    assert image_sent_in(ask.asked[0][1]).width == 2048
     assert "2048 wide and 1024 high" in ask.prompt
     (box,) = found.data["boxes"]
     assert [box[edge] for edge in ("left", "top", "right", "bottom")] == [1000, 500, 2000, 1000]
@@ -55,8 +55,8 @@ def test_every_object_is_asked_for_without_a_name(text: str) -> None:
 
 def test_the_boxes_of_a_model_are_told_the_surest_first() -> None:
     box = '"box": [0, 0, 500, 500]'
-    said = f'[{{{box}, "label": "a", "score": 0.4}}, {{{box}, "label": "b", "score": 0.9}}]'
-    found = model.detect("1000")(ToolRequest("x", PICTURE), Answering({"detect": said}))
+    reply = f'[{{{box}, "label": "a", "score": 0.4}}, {{{box}, "label": "b", "score": 0.9}}]'
+    found = model.detect("1000")(ToolRequest("x", PICTURE), Answering({"detect": reply}))
     assert [line.partition(" ")[0] for line in found.text.splitlines()] == ["b", "a"]
     assert found.text.startswith("b (score=90.0) at left 0, top 0, right 120, bottom 80")
 
@@ -80,12 +80,12 @@ def test_a_dollar_in_a_question_stays_one() -> None:
 
 
 def test_what_a_model_thought_is_no_part_of_its_answer() -> None:
-    said = Answering({"caption": "<think>a lake [1, 2]</think>\nA drawing."})
-    assert model.caption("")(ToolRequest(picture=PICTURE), said).data == {"caption": "A drawing."}
+    reply = Answering({"caption": "<think>a lake [1, 2]</think>\nA drawing."})
+    assert model.caption("")(ToolRequest(picture=PICTURE), reply).data == {"caption": "A drawing."}
 
 
 @pytest.mark.parametrize(
-    ("tool", "role", "said"),
+    ("tool", "role", "reply"),
     [
         (model.caption(""), "caption", ""),
         (model.vqa(""), "vqa", "<think>hm"),
@@ -95,10 +95,10 @@ def test_what_a_model_thought_is_no_part_of_its_answer() -> None:
         (model.vqa(""), "vqa", Reply("", finish="refusal")),
     ],
 )
-def test_a_reply_that_is_of_no_use_is_a_tool_error(tool: Tool, role: str, said: str | Reply) -> None:
+def test_a_reply_that_is_of_no_use_is_a_tool_error(tool: Tool, role: str, reply: str | Reply) -> None:
     request = ToolRequest("x", PICTURE, {"texts": ["a", "b"]})
     with pytest.raises(ToolError):
-        tool(request, Answering({role: said}))
+        tool(request, Answering({role: reply}))
 
 
 def test_a_failing_endpoint_is_not_the_fault_of_the_tool() -> None:

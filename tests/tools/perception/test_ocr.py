@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.errors import ConfigError, MissingExtra, ToolError
-from pyvision.tools.perception.ocr import lines_of, rapidocr, tesseract
+from pyvision.tools.perception.ocr import parse_tsv, rapidocr, tesseract
 from pyvision.types import ToolRequest
 from tests.tools.perception.pictures import nobody, two_circles_and_a_square, written
 
@@ -24,7 +24,7 @@ def row(line: int, left: int, text: str, confidence: float = 90.0, level: int = 
 
 def test_words_of_a_line_are_joined() -> None:
     table = HEAD + row(1, 10, "", -1, 4) + row(1, 10, "MAIN") + row(1, 50, "STREET", 70) + row(2, 10, "7")
-    first, second = lines_of(table)
+    first, second = parse_tsv(table)
     assert (first.text, first.left, first.right, first.bottom, first.score) == (
         "MAIN STREET",
         10,
@@ -36,12 +36,12 @@ def test_words_of_a_line_are_joined() -> None:
 
 
 def test_words_that_tesseract_does_not_trust_are_left_out() -> None:
-    assert list(lines_of(HEAD + row(1, 10, "eo", 14.2) + row(2, 10, " ", 95))) == []
+    assert list(parse_tsv(HEAD + row(1, 10, "eo", 14.2) + row(2, 10, " ", 95))) == []
 
 
 @given(st.text(st.sampled_from("5-1.09\t\nax")) | st.text())
 def test_any_table_is_read(table: str) -> None:
-    for line in lines_of(HEAD + table):
+    for line in parse_tsv(HEAD + table):
         assert line.text
         assert line.score >= 0.5
 
@@ -74,7 +74,7 @@ def test_a_missing_program_is_told_with_the_way_out(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("where", ["--version", "eng;ls", "eng deu", "../x", "eng+"])
 def test_only_names_of_languages_go_to_tesseract(where: str) -> None:
-    with pytest.raises(ConfigError, match="give its languages joined by"):
+    with pytest.raises(ConfigError, match="give languages joined by"):
         tesseract(where)
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.errors import FormatError
-from pyvision.tools.perception.score_replies import scores_in
+from pyvision.tools.perception.model import parse_scores
 
 TEXTS = ("a cat", "a dog")
 
@@ -27,31 +27,31 @@ TEXTS = ("a cat", "a dog")
     ],
 )
 def test_scores_are_read_in_the_order_of_the_texts(reply: str) -> None:
-    assert scores_in(reply, TEXTS) == pytest.approx((0.8, 0.05))
+    assert parse_scores(reply, TEXTS) == pytest.approx((0.8, 0.05))
 
 
 def test_a_whole_number_is_per_cent_though_it_is_one() -> None:
-    assert scores_in("[1, 0]", TEXTS) == (0.01, 0.0)
+    assert parse_scores("[1, 0]", TEXTS) == (0.01, 0.0)
 
 
 @pytest.mark.parametrize(
     "reply", ["", "[80]", "[80, 5, 1]", "the cat", '{"a cat": 80}', "[80, null]", "[[], {}]"]
 )
 def test_a_reply_without_all_scores_is_an_error(reply: str) -> None:
-    with pytest.raises(FormatError, match="does not hold 2 scores"):
-        scores_in(reply, TEXTS)
+    with pytest.raises(FormatError, match="does not contain 2 scores"):
+        parse_scores(reply, TEXTS)
 
 
 @pytest.mark.parametrize("reply", ["[-1, 5]", "[80, 101]"])
 def test_scores_off_the_scale_are_an_error(reply: str) -> None:
-    with pytest.raises(FormatError, match="from 0 to 100 were asked for"):
-        scores_in(reply, TEXTS)
+    with pytest.raises(FormatError, match="must be from 0 to 100"):
+        parse_scores(reply, TEXTS)
 
 
 @given(st.text() | st.lists(st.none() | st.floats() | st.text() | st.lists(st.integers())).map(json.dumps))
 def test_any_reply_is_read_or_refused(reply: str) -> None:
     try:
-        scores = scores_in(reply, TEXTS)
+        scores = parse_scores(reply, TEXTS)
     except FormatError:
         return
     assert len(scores) == 2

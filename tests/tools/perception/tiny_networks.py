@@ -50,14 +50,14 @@ _SIGHT = {**_SMALL, "image_size": SIDE, "patch_size": 16}
 
 
 def tokenizer() -> Any:
-    words = Tokenizer(models.WordLevel({word: at for at, word in enumerate(WORDS)}, unk_token="<unk>"))
-    words.pre_tokenizer = pre_tokenizers.Whitespace()
-    words.decoder = decoders.WordPiece()
-    words.post_processor = processors.TemplateProcessing(
+    vocabulary = Tokenizer(models.WordLevel({word: at for at, word in enumerate(WORDS)}, unk_token="<unk>"))
+    vocabulary.pre_tokenizer = pre_tokenizers.Whitespace()
+    vocabulary.decoder = decoders.WordPiece()
+    vocabulary.post_processor = processors.TemplateProcessing(
         single="<s> $A </s>", pair="<s> $A $B </s>", special_tokens=[("<s>", 1), ("</s>", 2)]
     )
     return PreTrainedTokenizerFast(
-        tokenizer_object=words,
+        tokenizer_object=vocabulary,
         bos_token="<s>",
         eos_token="</s>",
         unk_token="<unk>",
@@ -68,7 +68,7 @@ def tokenizer() -> Any:
     )
 
 
-def _saved(folder: Path, *parts: Any) -> str:
+def _save(folder: Path, *parts: Any) -> str:
     for part in parts:
         part.save_pretrained(folder)
     return str(folder)
@@ -78,7 +78,7 @@ def detector(folder: Path) -> str:
     torch.manual_seed(0)
     config = OwlViTConfig(text_config={**_TEXT, "pad_token_id": 0}, vision_config=_SIGHT, projection_dim=32)
     size = {"height": SIDE, "width": SIDE}
-    return _saved(
+    return _save(
         folder, OwlViTForObjectDetection(config), OwlViTImageProcessor(size=size, crop_size=size), tokenizer()
     )
 
@@ -87,7 +87,7 @@ def matcher(folder: Path) -> str:
     torch.manual_seed(0)
     config = CLIPConfig(text_config={**_TEXT, "pad_token_id": 0}, vision_config=_SIGHT, projection_dim=32)
     images = CLIPImageProcessor(size={"shortest_edge": SIDE}, crop_size={"height": SIDE, "width": SIDE})
-    return _saved(folder, CLIPModel(config), images, tokenizer())
+    return _save(folder, CLIPModel(config), images, tokenizer())
 
 
 def estimator(folder: Path) -> str:
@@ -102,7 +102,7 @@ def estimator(folder: Path) -> str:
     )
     network = DPTForDepthEstimation(config)
     network.head.head[-2].bias.data.fill_(5.0)  # random heads may end in nothing but zeros
-    return _saved(folder, network, DPTImageProcessor(size={"height": SIDE, "width": SIDE}))
+    return _save(folder, network, DPTImageProcessor(size={"height": SIDE, "width": SIDE}))
 
 
 def chooser(folder: Path) -> str:
@@ -115,7 +115,7 @@ def chooser(folder: Path) -> str:
         label2id={"yes": 0},
     )
     images = ViltImageProcessor(size={"shortest_edge": SIDE})
-    return _saved(folder, ViltForQuestionAnswering(config), ViltProcessor(images, tokenizer()))
+    return _save(folder, ViltForQuestionAnswering(config), ViltProcessor(images, tokenizer()))
 
 
 def captioner(folder: Path) -> str:
@@ -125,7 +125,7 @@ def captioner(folder: Path) -> str:
         vision_config=_SIGHT,
     )
     images = BlipImageProcessor(size={"height": SIDE, "width": SIDE})
-    return _saved(folder, BlipForConditionalGeneration(config), BlipProcessor(images, tokenizer()))
+    return _save(folder, BlipForConditionalGeneration(config), BlipProcessor(images, tokenizer()))
 
 
 def talker(folder: Path) -> str:
@@ -137,8 +137,8 @@ def talker(folder: Path) -> str:
         vision_feature_layer=-1,
     )
     config.text_config.max_position_embeddings = 512
-    words = tokenizer()
-    words.model_max_length = 512
+    vocabulary = tokenizer()
+    vocabulary.model_max_length = 512
     template = (
         "{% for message in messages %}{% for part in message.content %}"
         "{% if part.type == 'image' %}<image>{% else %}{{ part.text }}{% endif %}{% endfor %}{% endfor %}"
@@ -146,10 +146,10 @@ def talker(folder: Path) -> str:
     images = CLIPImageProcessor(size={"shortest_edge": SIDE}, crop_size={"height": SIDE, "width": SIDE})
     processor = LlavaProcessor(
         images,
-        words,
+        vocabulary,
         patch_size=16,
         vision_feature_select_strategy="default",
         chat_template=template,
         num_additional_image_tokens=1,
     )
-    return _saved(folder, LlavaForConditionalGeneration(config), processor)
+    return _save(folder, LlavaForConditionalGeneration(config), processor)

@@ -10,8 +10,7 @@ from pathlib import Path
 from PIL import Image, ImageDraw
 
 from pyvision.images.read import decode
-from pyvision.tools.retrieval.building import add
-from pyvision.tools.retrieval.entries import Counts
+from pyvision.tools.retrieval.building import Counts, add
 from pyvision.types import Picture
 
 COLOURS = ("red", "blue", "green", "orange", "purple", "black", "brown", "teal")
@@ -50,6 +49,6 @@ def write_records(path: Path, *records: Mapping[str, object]) -> Path:
     return path
 
 
-def indexed(index: Path, *roots: Path, tell: Callable[[str], None] = lambda line: None) -> Counts:
-    """What `add` comes to, with nobody watching."""
-    return add(index, roots, tell, lambda done, whole: None)
+def add_quietly(index: Path, *roots: Path, report: Callable[[str], None] = lambda line: None) -> Counts:
+    """Index these files and folders, without progress."""
+    return add(index, roots, report, lambda done, whole: None)

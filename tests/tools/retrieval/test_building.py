@@ -12,27 +12,26 @@ from pathlib import Path
 import pytest
 
 from pyvision.errors import ConfigError
-from pyvision.tools.retrieval.building import remove
-from pyvision.tools.retrieval.database import reading, writing
-from pyvision.tools.retrieval.entries import Counts
+from pyvision.tools.retrieval.building import Counts, remove
+from pyvision.tools.retrieval.database import open_reader, open_writer
 from pyvision.tools.retrieval.search import Index
 from tests.pictures import png
-from tests.tools.retrieval.collection import drawing, indexed, picture, write_records
+from tests.tools.retrieval.collection import add_quietly, drawing, picture, write_records
 
 
 def paths_of(index: Path, query: str) -> set[str]:
     return {Path(hit.path).name for hit in Index(index).documents(query, 50)}
 
 
-def complaints(index: Path, *roots: Path) -> list[str]:
-    told = list[str]()
-    indexed(index, *roots, tell=told.append)
-    return told
+def lines_about_skipped(index: Path, *roots: Path) -> list[str]:
+    lines = list[str]()
+    add_quietly(index, *roots, report=lines.append)
+    return lines
 
 
 @pytest.fixture
 def index(tmp_path: Path) -> Path:
-    return tmp_path / "kept" / "index.sqlite"
+    return tmp_path / "new" / "index.sqlite"
 
 
 @pytest.fixture
@@ -48,35 +47,35 @@ def folder(tmp_path: Path) -> Path:
 
 def test_a_folder_is_indexed_with_all_kinds_in_it(index: Path, folder: Path) -> None:
     write_records(folder / "facts.jsonl", {"title": "Vessa", "text": "The capital.", "url": "http://v/"})
-    counts = indexed(index, folder)
+    counts = add_quietly(index, folder)
     assert counts.by_kind == {"markdown": 1, "text": 1, "picture": 2, "records": 1}
     assert (counts.added, counts.passages, counts.skipped) == (5, 6, 0)
 
 
 def test_what_is_unchanged_is_not_read_again(index: Path, folder: Path) -> None:
-    indexed(index, folder)
-    assert indexed(index, folder) == Counts(unchanged=4)
+    add_quietly(index, folder)
+    assert add_quietly(index, folder) == Counts(unchanged=4)
 
 
 def test_a_file_with_the_same_content_and_another_time_is_unchanged(index: Path, folder: Path) -> None:
-    indexed(index, folder)
+    add_quietly(index, folder)
     os.utime(folder / "notes.txt", (1, 1))
-    assert indexed(index, folder).unchanged == 4
+    assert add_quietly(index, folder).unchanged == 4
 
 
 def test_a_changed_text_is_found_by_its_new_words_alone(index: Path, folder: Path) -> None:
-    indexed(index, folder)
+    add_quietly(index, folder)
     (folder / "notes.txt").write_text("Cheese ripens in caves.")
-    assert indexed(index, folder).changed == 1
+    assert add_quietly(index, folder).changed == 1
     assert paths_of(index, "cheese") == {"notes.txt"}
     assert paths_of(index, "baked") == set()
 
 
 def test_a_file_that_is_gone_is_forgotten(index: Path, folder: Path) -> None:
-    indexed(index, folder)
+    add_quietly(index, folder)
     (folder / "notes.txt").unlink()
     (folder / "one.png").unlink()
-    assert indexed(index, folder).removed == 2
+    assert add_quietly(index, folder).removed == 2
     assert paths_of(index, "baked") == set()
     assert [Path(hit.path).name for hit in Index(index).similar(picture(drawing(1)))] == ["two.jpg"]
 
@@ -85,8 +84,8 @@ def test_what_lies_outside_of_the_given_folders_stays(index: Path, folder: Path,
     other = tmp_path / "collection-2"
     other.mkdir()
     (other / "a.txt").write_text("Zebras graze.")
-    indexed(index, other)
-    indexed(index, folder)
+    add_quietly(index, other)
+    add_quietly(index, folder)
     assert paths_of(index, "zebras") == {"a.txt"}
 
 
@@ -95,32 +94,32 @@ def test_an_unreadable_folder_is_not_taken_for_an_empty_one(index: Path, folder:
     inner = folder / "inner"
     inner.mkdir()
     (inner / "a.txt").write_text("Zebras graze.")
-    indexed(index, folder)
+    add_quietly(index, folder)
     inner.chmod(0)
-    indexed(index, folder)
+    add_quietly(index, folder)
     inner.chmod(0o700)
     assert paths_of(index, "zebras") == {"a.txt"}
 
 
-def test_removing_a_folder_forgets_all_below_it(index: Path, folder: Path) -> None:
-    indexed(index, folder)
+def test_removing_a_folder_removes_its_files(index: Path, folder: Path) -> None:
+    add_quietly(index, folder)
     assert remove(index, folder) == 4
     assert Index(index).info().passages == 0
 
 
-def test_no_word_and_no_mark_of_a_removed_file_is_left(index: Path, tmp_path: Path) -> None:
-    said = write_records(tmp_path / "said.jsonl", {"title": "Owl", "text": "Owls hunt owls at night."})
-    kept = write_records(tmp_path / "kept.jsonl", {"title": "Zebra", "text": "Zebras graze."})
-    indexed(index, said, kept)
-    remove(index, said)
-    with reading(index) as database:
+def test_no_word_of_a_removed_file_is_left(index: Path, tmp_path: Path) -> None:
+    owls = write_records(tmp_path / "owls.jsonl", {"title": "Owl", "text": "Owls hunt owls at night."})
+    zebras = write_records(tmp_path / "zebras.jsonl", {"title": "Zebra", "text": "Zebras graze."})
+    add_quietly(index, owls, zebras)
+    remove(index, owls)
+    with open_reader(index) as database:
         terms = {row[0] for row in database.execute("SELECT term FROM vocabulary")}
-    assert {term.partition("_")[0] for term in terms} == {"zebra", "graze"}
+    assert terms == {"zebra", "graze"}
 
 
-def test_removing_what_is_not_there_names_it(index: Path, folder: Path) -> None:
-    indexed(index, folder)
-    with pytest.raises(ConfigError, match="nowhere': nothing of it is in the index"):
+def test_removing_a_path_that_is_not_indexed_is_refused(index: Path, folder: Path) -> None:
+    add_quietly(index, folder)
+    with pytest.raises(ConfigError, match="nowhere': not in the index"):
         remove(index, "/nowhere")
 
 
@@ -131,82 +130,82 @@ def test_removing_what_is_not_there_names_it(index: Path, folder: Path) -> None:
         ("b.png", b"", "the file is empty"),
         ("c.png", png(60_000, 60_000), "60000x60000 pixels, more than"),
         ("d.jpg", b"<svg></svg>", "it looks like an SVG drawing"),
-        ("e.txt", b"caf\xe9", "is no UTF-8 text (byte 3)"),
-        ("f.md", b"a\0b", "holds NUL characters"),
-        ("g.jsonl", b'{"text": "x"}\n[1]\n{"image": "../../up.png"}\n', "2 lines, the first is line 2"),
+        ("e.txt", b"caf\xe9", "is not UTF-8 text (byte 3)"),
+        ("f.md", b"a\0b", "contains NUL characters"),
+        ("g.jsonl", b'{"text": "x"}\n[1]\n{"image": "../../up.png"}\n', "2 lines (the first is line 2)"),
     ],
 )
-def test_a_file_that_is_no_use_is_told_in_one_line_and_left_out(
+def test_an_unusable_file_is_skipped_with_one_line(
     index: Path, folder: Path, name: str, data: bytes, why: str
 ) -> None:
     (folder / name).write_bytes(data)
-    (line,) = complaints(index, folder)
+    (line,) = lines_about_skipped(index, folder)
     assert name in line
     assert why in line
     assert "\n" not in line
     assert paths_of(index, "baked") == {"notes.txt"}
 
 
-def test_a_huge_file_is_left_out_unread(index: Path, folder: Path) -> None:
-    indexed(index, folder)
+def test_a_huge_file_is_skipped_unread(index: Path, folder: Path) -> None:
+    add_quietly(index, folder)
     os.truncate(folder / "notes.txt", 2**40)  # of which the disk holds nothing
-    (line,) = complaints(index, folder)
+    (line,) = lines_about_skipped(index, folder)
     assert "notes.txt': is larger than 33,554,432 bytes" in line
     assert paths_of(index, "baked") == set()
 
 
-def test_links_in_a_ring_end(index: Path, folder: Path) -> None:
+def test_cyclic_links_end(index: Path, folder: Path) -> None:
     (folder / "again").symlink_to(folder)
     (folder / "self").symlink_to(folder / "self")
-    told = complaints(index, folder)
-    assert sorted(line.split("': ")[1][:20] for line in told) == [
+    lines = lines_about_skipped(index, folder)
+    assert sorted(line.split("': ")[1][:20] for line in lines) == [
         "is a link that canno",
         "is a link to a folde",
     ]
-    assert indexed(index, folder).unchanged == 4
+    assert add_quietly(index, folder).unchanged == 4
 
 
 def test_a_folder_keeps_its_own_name_when_a_link_to_it_comes_first(index: Path, folder: Path) -> None:
     (folder / "z").mkdir()
     (folder / "z" / "a.txt").write_text("Zebras graze.")
     (folder / "a").symlink_to(folder / "z")
-    indexed(index, folder)
+    add_quietly(index, folder)
     assert [hit.path for hit in Index(index).documents("zebras")] == [str(folder / "z" / "a.txt")]
 
 
-def test_hidden_files_and_other_kinds_are_passed_over(index: Path, folder: Path) -> None:
+def test_hidden_files_and_other_kinds_are_ignored(index: Path, folder: Path) -> None:
     (folder / ".git").mkdir()
     (folder / ".git" / "a.txt").write_text("Zebras graze.")
     (folder / "b.zip").write_bytes(b"PK")
-    counts = indexed(index, folder)
+    counts = add_quietly(index, folder)
     assert (counts.added, counts.other_kinds, counts.skipped) == (4, 1, 0)
 
 
-def test_a_name_that_is_no_text_is_left_out(index: Path, folder: Path) -> None:
+def test_a_name_that_is_not_utf8_is_skipped(index: Path, folder: Path) -> None:
     (folder / os.fsdecode(b"\xff.txt")).write_text("Zebras.")
-    assert "no UTF-8; rename it" in complaints(index, folder)[0]
+    assert "not UTF-8; rename it" in lines_about_skipped(index, folder)[0]
 
 
 def test_a_missing_path_is_refused_before_an_index_is_made(index: Path) -> None:
     with pytest.raises(ConfigError, match="there is no such file or folder"):
-        indexed(index, Path("/nowhere"))
+        add_quietly(index, Path("/nowhere"))
     assert not index.exists()
 
 
-def test_a_second_writer_is_told_who_writes(index: Path, folder: Path) -> None:
-    with writing(index), pytest.raises(ConfigError, match=rf"process {os.getpid()} is writing to it"):
-        indexed(index, folder)
+def test_a_second_writer_learns_which_process_writes(index: Path, folder: Path) -> None:
+    with open_writer(index), pytest.raises(ConfigError, match=rf"process {os.getpid()} is writing to it"):
+        add_quietly(index, folder)
 
 
 def test_readers_find_what_is_committed_while_another_writes(index: Path, folder: Path) -> None:
-    indexed(index, folder)
-    with writing(index) as database:
-        database.execute("BEGIN IMMEDIATE")
-        database.execute("DELETE FROM passages")
+    add_quietly(index, folder)
+    with open_writer(index) as writer:
+        for entry in writer.entries().values():
+            writer.delete(entry.id)
         assert paths_of(index, "baked") == {"notes.txt"}
 
 
-def test_a_killed_run_goes_on_where_its_last_batch_ended(index: Path, tmp_path: Path) -> None:
+def test_a_killed_run_continues_after_its_last_batch(index: Path, tmp_path: Path) -> None:
     records = [{"title": f"entry {number}", "text": f"word{number} common"} for number in range(20_000)]
     path = write_records(tmp_path / "many.jsonl", *records)
     child = subprocess.Popen(
@@ -219,7 +218,7 @@ def test_a_killed_run_goes_on_where_its_last_batch_ended(index: Path, tmp_path: 
     before = passages_in(index)
     assert 500 <= before < 20_000
     assert Index(index).info().unfinished == 1
-    assert indexed(index, path).passages == 20_000 - before
+    assert add_quietly(index, path).passages == 20_000 - before
     assert passages_in(index) == 20_000
     assert [hit.title for hit in Index(index).documents(f"word{before}")] == [f"entry {before}"]
     assert Index(index).info().unfinished == 0

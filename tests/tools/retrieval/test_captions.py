@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyvision.tools.retrieval.entries import Hit
-from pyvision.tools.retrieval.records import records_in
-from pyvision.tools.retrieval.search import Index
-from tests.tools.retrieval.collection import drawing, indexed, picture, write_records
+from pyvision.tools.retrieval.readers import records_in
+from pyvision.tools.retrieval.search import Hit, Index
+from tests.tools.retrieval.collection import add_quietly, drawing, picture, write_records
 
 
 @pytest.fixture
@@ -21,38 +20,38 @@ def folder(tmp_path: Path) -> Path:
     return made
 
 
-def told(folder: Path, *roots: Path) -> Hit:
-    """What the index says of the picture, after indexing the folder or these roots."""
+def find_image(folder: Path, *roots: Path) -> Hit:
+    """The hit for the image, after indexing the folder or these roots."""
     index = folder.parent / "index.sqlite"
-    indexed(index, *(roots or (folder,)))
+    add_quietly(index, *(roots or (folder,)))
     (hit,) = Index(index).identical(picture(drawing(1)))
     return hit
 
 
 def test_a_picture_without_a_caption_is_named_by_its_file(folder: Path) -> None:
-    assert (told(folder).title, told(folder).text) == ("one", "")
+    assert (find_image(folder).title, find_image(folder).text) == ("one", "")
 
 
 def test_a_text_of_the_same_stem_is_the_caption(folder: Path) -> None:
     (folder / "one.txt").write_text("The crest of Vessa\n\nA disc and a bar.")
-    assert (told(folder).title, told(folder).text) == ("The crest of Vessa", "A disc and a bar.")
+    assert (find_image(folder).title, find_image(folder).text) == ("The crest of Vessa", "A disc and a bar.")
 
 
 def test_a_caption_of_one_line_is_title_and_text(folder: Path) -> None:
     (folder / "one.txt").write_text("A disc and a bar.")
-    assert (told(folder).title, told(folder).text) == ("A disc and a bar.", "A disc and a bar.")
+    assert (find_image(folder).title, find_image(folder).text) == ("A disc and a bar.", "A disc and a bar.")
 
 
 def test_a_caption_is_no_document_of_its_own(folder: Path) -> None:
     (folder / "one.txt").write_text("A disc and a bar.")
-    told(folder)
+    find_image(folder)
     (hit,) = Index(folder.parent / "index.sqlite").documents("disc")
     assert hit.path == str(folder / "one.png")
 
 
 def test_what_goes_on_after_the_caption_is_a_document(folder: Path) -> None:
     (folder / "one.md").write_text("# Vessa\n\nThe crest.\n\n## History\n\nIt was drawn in a cellar.")
-    assert (told(folder).title, told(folder).text) == ("Vessa", "The crest.")
+    assert (find_image(folder).title, find_image(folder).text) == ("Vessa", "The crest.")
     (hit,) = Index(folder.parent / "index.sqlite").documents("cellar")
     assert (hit.title, hit.path) == ("Vessa — History", str(folder / "one.md"))
 
@@ -61,26 +60,26 @@ def test_json_of_the_same_stem_tells_title_text_and_address(folder: Path) -> Non
     (folder / "one.json").write_text(
         json.dumps({"title": "Vessa", "caption": "Its crest", "url": "http://v/"})
     )
-    hit = told(folder)
+    hit = find_image(folder)
     assert (hit.title, hit.text, hit.url) == ("Vessa", "Its crest", "http://v/")
 
 
 @pytest.mark.parametrize("key", ["image", "file_name"])
 def test_a_record_that_names_a_picture_is_its_caption(folder: Path, key: str) -> None:
     write_records(folder / "metadata.jsonl", {key: "one.png", "text": "The crest"})
-    assert told(folder).text == "The crest"
+    assert find_image(folder).text == "The crest"
 
 
 def test_records_alone_bring_the_pictures_they_name(folder: Path) -> None:
     path = write_records(
         folder / "captions.jsonl", {"image": "one.png", "title": "Vessa", "text": "The crest"}
     )
-    assert told(folder, path).title == "Vessa"
+    assert find_image(folder, path).title == "Vessa"
 
 
 def test_a_picture_that_is_added_by_itself_keeps_the_caption_in_the_records_beside_it(folder: Path) -> None:
     write_records(folder / "captions.jsonl", {"image": "one.png", "title": "Vessa"})
-    assert told(folder, folder / "one.png").title == "Vessa"
+    assert find_image(folder, folder / "one.png").title == "Vessa"
 
 
 def test_several_captions_of_one_picture_are_joined(folder: Path) -> None:
@@ -88,22 +87,22 @@ def test_several_captions_of_one_picture_are_joined(folder: Path) -> None:
         folder / "captions.jsonl",
         *({"image": "one.png", "text": text} for text in ("A disc", "A bar", "A disc")),
     )
-    assert told(folder).text == "A disc\nA bar"
+    assert find_image(folder).text == "A disc\nA bar"
 
 
 def test_a_changed_caption_changes_the_entry(folder: Path) -> None:
-    told(folder)
+    find_image(folder)
     (folder / "one.txt").write_text("The crest.")
-    assert told(folder).text == "The crest."
+    assert find_image(folder).text == "The crest."
     (folder / "one.txt").unlink()
-    assert told(folder).text == ""
+    assert find_image(folder).text == ""
 
 
 def test_a_record_whose_picture_is_missing_is_a_passage(folder: Path) -> None:
     write_records(folder / "captions.jsonl", {"image": "gone.png", "title": "Bree", "text": "A river."})
     lines = list[str]()
     index = folder.parent / "index.sqlite"
-    indexed(index, folder, tell=lines.append)
+    add_quietly(index, folder, report=lines.append)
     assert ["gone.png" in line for line in lines] == [True]
     assert [hit.title for hit in Index(index).documents("river")] == ["Bree"]
 
@@ -114,7 +113,7 @@ def test_a_picture_outside_of_the_folder_of_its_records_is_never_opened(folder: 
         folder / "captions.jsonl",
         *({"image": name} for name in ("../secret.png", str(tmp_path / "secret.png"))),
     )
-    told(folder)
+    find_image(folder)
     assert Index(tmp_path / "index.sqlite").info().pictures == 1
 
 

@@ -21,8 +21,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_what_was_added_is_found(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["index", "add", str(folder)]) == 0
-    told = capsys.readouterr().out
-    assert told.startswith("files: 2 added (1 picture, 1 records) · 2 passages written")
+    output = capsys.readouterr().out
+    assert output.startswith("files: 2 added (1 picture, 1 records) · 2 passages written")
     assert main(["index", "search", "rivers"]) == 0
     assert capsys.readouterr().out.split("\n")[0].endswith("Bree")
 
@@ -40,9 +40,9 @@ def test_a_broken_file_is_told_on_standard_error_and_by_the_exit_code(
 ) -> None:
     (folder / "broken.png").write_bytes(b"\x89PNG")
     assert main(["index", "add", str(folder)]) == 3
-    told = capsys.readouterr()
-    assert "1 skipped" in told.out
-    assert told.err.startswith("skipped: '")
+    output = capsys.readouterr()
+    assert "1 left out" in output.out
+    assert output.err.startswith("left out: '")
 
 
 def test_nothing_found_is_exit_code_3(folder: Path) -> None:
@@ -63,4 +63,4 @@ def test_without_an_index_one_line_says_how_to_make_one(
     folder: Path, capsys: pytest.CaptureFixture[str], what: list[str]
 ) -> None:
     assert main(["index", *what]) == 2
-    assert "there is none" in capsys.readouterr().err
+    assert "no such file" in capsys.readouterr().err

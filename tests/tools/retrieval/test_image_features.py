@@ -11,26 +11,30 @@ from numpy.linalg import norm
 from numpy.typing import NDArray
 from PIL import Image
 
-from pyvision.tools.retrieval.entries import ImageFeatures
-from pyvision.tools.retrieval.image_features import DESCRIPTOR_LENGTH, descriptor_of, features_of
-from pyvision.tools.retrieval.image_search import Like, Pictures
+from pyvision.tools.retrieval.image_features import (
+    DESCRIPTOR_LENGTH,
+    ImageFeatures,
+    descriptor_of,
+    features_of,
+)
+from pyvision.tools.retrieval.search import ImageMatch, ImageMatrix
 from tests.tools.retrieval.collection import drawing, flag, picture
 
 
-def compared(one: Image.Image, other: Image.Image, kind: str = "PNG", quality: int = 75) -> Like:
-    """How the index sees the second picture when it holds the first."""
-    kept = features_of(picture(one))
-    hashes = frombuffer(kept.dhash + kept.phash, "u8").reshape(1, 2)
-    descriptors = frombuffer(kept.descriptor, float16).astype("f4").reshape(1, DESCRIPTOR_LENGTH)
-    pictures = Pictures(0, array([7], int64), hashes, descriptors)
-    (found,) = pictures.like(features_of(picture(other, kind, quality)), 1)
+def compare(one: Image.Image, other: Image.Image, kind: str = "PNG", quality: int = 75) -> ImageMatch:
+    """Search an index that holds the first image for the second."""
+    stored = features_of(picture(one))
+    hashes = frombuffer(stored.dhash + stored.phash, "u8").reshape(1, 2)
+    descriptors = frombuffer(stored.descriptor, float16).astype("f4").reshape(1, DESCRIPTOR_LENGTH)
+    pictures = ImageMatrix(0, array([7], int64), hashes, descriptors)
+    (found,) = pictures.most_similar(features_of(picture(other, kind, quality)), 1)
     return found
 
 
 def test_the_same_picture_is_the_same() -> None:
-    found = compared(drawing(1), drawing(1))
+    found = compare(drawing(1), drawing(1))
     assert (found.passage, found.bits) == (7, 0)
-    assert found.sameness == pytest.approx(1, abs=1e-3)
+    assert found.copy_score == pytest.approx(1, abs=1e-3)
 
 
 @pytest.mark.parametrize("number", range(4))
@@ -47,32 +51,32 @@ def test_the_same_picture_is_the_same() -> None:
 def test_a_copy_of_another_size_or_mode_is_a_copy(
     number: int, change: Callable[[Image.Image], Image.Image]
 ) -> None:
-    assert compared(drawing(number), change(drawing(number))).is_copy
+    assert compare(drawing(number), change(drawing(number))).is_copy
 
 
 @pytest.mark.parametrize("number", range(4))
 def test_a_copy_that_was_compressed_hard_is_a_copy(number: int) -> None:
-    assert compared(drawing(number), drawing(number), "JPEG", 30).is_copy
+    assert compare(drawing(number), drawing(number), "JPEG", 30).is_copy
 
 
 def test_another_drawing_is_no_copy() -> None:
-    assert not any(compared(drawing(0), drawing(number)).is_copy for number in range(1, 8))
+    assert not any(compare(drawing(0), drawing(number)).is_copy for number in range(1, 8))
 
 
 def test_a_flag_in_other_colours_of_the_same_lightness_is_no_copy() -> None:
-    found = compared(flag("#e00000", "white", "#e00000"), flag("#0050ff", "white", "#0050ff"))
+    found = compare(flag("#e00000", "white", "#e00000"), flag("#0050ff", "white", "#0050ff"))
     assert not found.is_copy
 
 
 def test_a_drawing_is_like_its_crop() -> None:
     part = drawing(3).crop((20, 10, 300, 230))
-    others = (compared(drawing(number), part).likeness for number in range(3))
-    assert compared(drawing(3), part).likeness > max(others)
+    others = (compare(drawing(number), part).similarity for number in range(3))
+    assert compare(drawing(3), part).similarity > max(others)
 
 
 def test_an_even_picture_has_a_descriptor_too() -> None:
-    assert compared(flag("red"), flag("red").resize((50, 50))).is_copy
-    assert compared(flag("red"), flag("blue")).likeness < 0.8
+    assert compare(flag("red"), flag("red").resize((50, 50))).is_copy
+    assert compare(flag("red"), flag("blue")).similarity < 0.8
 
 
 def test_looks_keep_to_their_sizes() -> None:
@@ -100,11 +104,11 @@ def test_pictures_beyond_one_block_are_compared_too() -> None:
     count = 16_385
     descriptors = full((count, DESCRIPTOR_LENGTH), 0.01, "f4")
     descriptors[-1] = frombuffer(features.descriptor, float16)
-    pictures = Pictures(0, array(range(count), int64), full((count, 2), 0, "u8"), descriptors)
-    assert [one.passage for one in pictures.like(features, 1)] == [count - 1]
+    pictures = ImageMatrix(0, array(range(count), int64), full((count, 2), 0, "u8"), descriptors)
+    assert [one.passage for one in pictures.most_similar(features, 1)] == [count - 1]
 
 
 def test_an_index_without_pictures_finds_none() -> None:
-    empty = Pictures(0, array([], int64), full((0, 2), 0, "u8"), full((0, DESCRIPTOR_LENGTH), 0, "f4"))
+    empty = ImageMatrix(0, array([], int64), full((0, 2), 0, "u8"), full((0, DESCRIPTOR_LENGTH), 0, "f4"))
     features = ImageFeatures("", 1, 1, bytes(8), bytes(8), bytes(2 * DESCRIPTOR_LENGTH))
-    assert empty.like(features, 5) == empty.copies(features, 5) == []
+    assert empty.most_similar(features, 5) == empty.copies(features, 5) == []

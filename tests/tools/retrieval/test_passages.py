@@ -3,10 +3,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyvision.tools.retrieval.entries import Passage
 from pyvision.tools.retrieval.passages import (
     PASSAGE_CHARS,
     TITLE_CHARS,
+    Passage,
     markdown_passages,
     split,
     text_passages,

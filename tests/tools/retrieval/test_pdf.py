@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pyvision.tools.retrieval.search import Index
-from tests.tools.retrieval.collection import indexed
+from tests.tools.retrieval.collection import add_quietly
 
 needs_pypdf = pytest.mark.skipif(find_spec("pypdf") is None, reason="pypdf is not installed")
 
@@ -33,30 +33,30 @@ def pdf(*pages: str) -> bytes:
     return f"{data}{table}\nstartxref\n{len(data)}\n%%EOF\n".encode()
 
 
-def told(folder: Path) -> list[str]:
+def lines_about_skipped(folder: Path) -> list[str]:
     lines = list[str]()
-    indexed(folder / "index.sqlite", folder / "guide.pdf", tell=lines.append)
+    add_quietly(folder / "index.sqlite", folder / "guide.pdf", report=lines.append)
     return lines
 
 
 @needs_pypdf
 def test_a_document_is_found_by_its_pages(tmp_path: Path) -> None:
     (tmp_path / "guide.pdf").write_bytes(pdf("Zebras graze.", "Owls hunt."))
-    assert told(tmp_path) == []
+    assert lines_about_skipped(tmp_path) == []
     (hit,) = Index(tmp_path / "index.sqlite").documents("owls")
     assert (hit.title, hit.text) == ("guide, page 2", "Owls hunt.")
 
 
 @needs_pypdf
 @pytest.mark.parametrize("data", [b"", b"%PDF-1.4 and no more", b"no document", pdf("Zebras.")[:150]])
-def test_a_broken_document_is_left_out_in_one_line(tmp_path: Path, data: bytes) -> None:
+def test_a_broken_document_is_skipped_with_one_line(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "guide.pdf").write_bytes(data)
-    (line,) = told(tmp_path)
+    (line,) = lines_about_skipped(tmp_path)
     assert "cannot be read as PDF" in line
 
 
 @pytest.mark.skipif(find_spec("pypdf") is not None, reason="pypdf is installed")
-def test_without_pypdf_the_line_says_what_brings_it(tmp_path: Path) -> None:
+def test_without_pypdf_the_line_says_what_to_install(tmp_path: Path) -> None:
     (tmp_path / "guide.pdf").write_bytes(pdf("Zebras graze."))
-    (line,) = told(tmp_path)
+    (line,) = lines_about_skipped(tmp_path)
     assert "pip install 'pyvision[pdf]'" in line

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyvision.tools.retrieval.words import MAX_WORD_CHARS, query_words, words_in
+from pyvision.tools.retrieval.passages import MAX_WORD_CHARS, query_terms, tokenize
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from pyvision.tools.retrieval.words import MAX_WORD_CHARS, query_words, words_in
     ],
 )
 def test_a_text_is_parted_and_folded(text: str, words: list[str]) -> None:
-    assert words_in(text) == words
+    assert tokenize(text) == words
 
 
 @pytest.mark.parametrize(
@@ -35,15 +35,15 @@ def test_a_text_is_parted_and_folded(text: str, words: list[str]) -> None:
     ],
 )
 def test_an_english_plural_is_found_by_its_singular(plural: str, singular: str) -> None:
-    assert words_in(plural) == words_in(singular)
+    assert tokenize(plural) == tokenize(singular)
 
 
 def test_a_query_has_each_word_once_and_only_so_many() -> None:
-    assert query_words("owl Owls hunt at night", 3) == ("owl", "hunt", "at")
+    assert query_terms("owl Owls hunt at night", 3) == ("owl", "hunt", "at")
 
 
 @given(st.text())
 def test_words_are_free_of_what_the_query_language_means(text: str) -> None:
-    for word in words_in(text):
+    for word in tokenize(text):
         assert 0 < len(word) <= MAX_WORD_CHARS
         assert not set(word) & set('" \n\t*^:()+-')

@@ -34,5 +34,5 @@ def _outside(prompt: str) -> str:
 def _read(prompt: str) -> str:
     """As a tokenizer may: invisible letters of tags are letters, what has no width is not there, wide is narrow."""
     plain = "".join(chr(ord(each) - 0xE0000) if 0xE0020 <= ord(each) <= 0xE007E else each for each in prompt)
-    kept = "".join(each for each in plain if unicodedata.category(each) != "Cf")
-    return re.sub(r"<\s*/\s*data\s*>", "</data>", unicodedata.normalize("NFKC", kept), flags=re.IGNORECASE)
+    visible = "".join(each for each in plain if unicodedata.category(each) != "Cf")
+    return re.sub(r"<\s*/\s*data\s*>", "</data>", unicodedata.normalize("NFKC", visible), flags=re.IGNORECASE)

@@ -39,7 +39,7 @@ GOOGLE = {
 
 @dataclass
 class Searching:
-    """A web_search whose provider is a site on loopback; waits take no time and are kept."""
+    """A web_search whose provider is a site on loopback; waits take no time and are recorded."""
 
     site: Site
     folder: Path
@@ -78,7 +78,7 @@ def json_of(value: object, status: int = 200, headers: Mapping[str, str] | None 
 def failure(searching: Searching, query: str = "owls", kind: type[Exception] = ToolError) -> str:
     with pytest.raises(kind) as caught:
         searching(query)
-    told = str(caught.value)
-    assert "\n" not in told
-    assert KEY not in told
-    return told
+    message = str(caught.value)
+    assert "\n" not in message
+    assert KEY not in message
+    return message

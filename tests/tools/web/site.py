@@ -1,4 +1,4 @@
-"""A web site on loopback: what each path answers is a table; every request is kept."""
+"""A web site on loopback: what each path answers is a table; every request is recorded."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_address
 from typing import cast
 
-from pyvision.tools.web.addresses import Guard, IPAddress, is_public
+from pyvision.tools.web.fetch import Guard, IPAddress, is_public
 
 LOOPBACK = ip_address("127.0.0.1")
 HTML = "text/html; charset=utf-8"
@@ -31,7 +31,7 @@ class Served:
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class ReceivedRequest:
     """One request as it came."""
 
     method: str
@@ -47,7 +47,7 @@ class Site:
     """Answers by path; where there are several for one, each in turn, the last one for ever."""
 
     def __init__(self, answers: Answers) -> None:
-        self.visits: list[Visit] = []
+        self.visits: list[ReceivedRequest] = []
         self.closing = threading.Event()
         self._answers = dict(answers)
         self._lock = threading.Lock()
@@ -72,7 +72,7 @@ class Site:
 
         return Guard(frozenset({80, 443, self.port}), _or_loopback, resolve)
 
-    def answer(self, visit: Visit) -> Served:
+    def answer(self, visit: ReceivedRequest) -> Served:
         path = visit.path.partition("?")[0]
         with self._lock:
             self.visits.append(visit)
@@ -128,7 +128,7 @@ class _Handler(BaseHTTPRequestHandler):
         site = cast("_Server", self.server).site
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         lower = {name.lower(): value for name, value in self.headers.items()}
-        served = site.answer(Visit(self.command, self.path, lower, body))
+        served = site.answer(ReceivedRequest(self.command, self.path, lower, body))
         self.close_connection = True
         try:
             self._send(served, site)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.errors import ToolError
-from pyvision.tools.web.addresses import Guard, format_url, is_public
+from pyvision.tools.web.fetch import Guard, format_url, is_public
 
 PUBLIC = "93.184.215.14"
 NAMES = {
@@ -28,13 +28,13 @@ NAMES = {
 }
 
 
-def resolved(name: str, port: int) -> tuple[str, ...]:
+def resolve_to(name: str, port: int) -> tuple[str, ...]:
     if name not in NAMES:
         raise OSError("no such name")
     return NAMES[name]
 
 
-GUARD = Guard(resolve=resolved)
+GUARD = Guard(resolve=resolve_to)
 
 HOSTILE = {
     # schemes
@@ -50,24 +50,24 @@ HOSTILE = {
     "//example.com/": "only http",
     "example.com/": "only http",
     "": "only http",
-    "http:/example.com": "no name",
-    "http:///path": "no name",
-    "https://": "no name",
+    "http:/example.com": "not a valid name",
+    "http:///path": "not a valid name",
+    "https://": "not a valid name",
     # loopback, in its many spellings
     "http://127.0.0.1/": "not on the public",
     "http://127.0.0.1./": "not on the public",
-    "http://127.1/": "odd way",
-    "http://127.0.1/": "odd way",
-    "http://2130706433/": "odd way",
-    "http://0177.0.0.1/": "odd way",
-    "http://017700000001/": "odd way",
-    "http://0x7f.0.0.1/": "odd way",
-    "http://0x7f000001/": "odd way",
-    "http://127.0.0.0x1/": "odd way",
-    "http://0x/": "odd way",
-    "http://127.0.0.1.1/": "odd way",
-    "http://127.0.0.256/": "odd way",
-    "http://00000127.0.0.1/": "odd way",
+    "http://127.1/": "not written as four decimal numbers",
+    "http://127.0.1/": "not written as four decimal numbers",
+    "http://2130706433/": "not written as four decimal numbers",
+    "http://0177.0.0.1/": "not written as four decimal numbers",
+    "http://017700000001/": "not written as four decimal numbers",
+    "http://0x7f.0.0.1/": "not written as four decimal numbers",
+    "http://0x7f000001/": "not written as four decimal numbers",
+    "http://127.0.0.0x1/": "not written as four decimal numbers",
+    "http://0x/": "not written as four decimal numbers",
+    "http://127.0.0.1.1/": "not written as four decimal numbers",
+    "http://127.0.0.256/": "not written as four decimal numbers",
+    "http://00000127.0.0.1/": "not written as four decimal numbers",
     "http://１２７.0.0.1/": "not on the public",
     "http://①②⑦.⓪.⓪.①/": "not on the public",
     "http://127。0。0。1/": "not on the public",
@@ -80,10 +80,10 @@ HOSTILE = {
     "http://[64:ff9b::7f00:1]/": "not on the public",
     "http://[2002:7f00:1::]/": "not on the public",
     "http://[2001:0:4136:e378:8000:63bf:3fff:fdd2]/": "not on the public",
-    "http://[fe80::1%25eth0]/": "no IPv6",
+    "http://[fe80::1%25eth0]/": "not a valid IPv6",
     "http://[fe80::1]/": "not on the public",
-    "http://[127.0.0.1]/": "no ",
-    "http://[::1": "no URL",
+    "http://[127.0.0.1]/": "not a valid",
+    "http://[::1": "not a valid URL",
     "http://localhost/": "local network",
     "http://LOCALHOST./": "local network",
     "http://a.localhost/": "local network",
@@ -91,7 +91,7 @@ HOSTILE = {
     "http://lo\u00adcalhost/": "control character",
     # private and other special networks
     "http://0.0.0.0/": "not on the public",
-    "http://0/": "odd way",
+    "http://0/": "not written as four decimal numbers",
     "http://10.0.0.1/": "not on the public",
     "http://172.16.0.1/": "not on the public",
     "http://172.31.255.255/": "not on the public",
@@ -106,8 +106,8 @@ HOSTILE = {
     "http://[2001:db8::1]/": "not on the public",
     # the metadata of clouds
     "http://169.254.169.254/latest/meta-data/": "not on the public",
-    "http://2852039166/": "odd way",
-    "http://0xA9.0xFE.0xA9.0xFE/": "odd way",
+    "http://2852039166/": "not written as four decimal numbers",
+    "http://0xA9.0xFE.0xA9.0xFE/": "not written as four decimal numbers",
     "http://[::ffff:169.254.169.254]/": "not on the public",
     "http://[fd00:ec2::254]/": "not on the public",
     "http://100.100.100.200/": "not on the public",
@@ -128,20 +128,20 @@ HOSTILE = {
     " http://example.com/": "control character",
     "http://exam ple.com/": "space",
     "http://example.com\u200b/": "control character",
-    "http://ex%61mple.com/": "no name",
-    "http://%31%32%37.0.0.1/": "odd way",
+    "http://ex%61mple.com/": "not a valid name",
+    "http://%31%32%37.0.0.1/": "not written as four decimal numbers",
     "http://127.0.0.1%2f@example.com/": "user name",
-    "http://-a.example.com/": "no name",
-    "http://a..example.com/": "no name",
-    "http://" + "a" * 64 + ".example.com/": "no name",
+    "http://-a.example.com/": "not a valid name",
+    "http://a..example.com/": "not a valid name",
+    "http://" + "a" * 64 + ".example.com/": "not a valid name",
     "http://example.com/" + "a" * 3000: "longer than",
     # ports
     "http://example.com:22/": "port 22",
     "http://example.com:6379/": "port 6379",
     "http://example.com:0/": "port 0",
-    "http://example.com:99999/": "no number",
-    "http://example.com:80a/": "no number",
-    "http://example.com:-1/": "no number",
+    "http://example.com:99999/": "not a number",
+    "http://example.com:80a/": "not a number",
+    "http://example.com:-1/": "not a number",
     # names that lead inside
     "http://inside.example.com/": "(10.1.2.3) is not on the public",
     "http://rebound.example.com/": "(127.0.0.1) is not on the public",
@@ -189,7 +189,7 @@ def test_the_addresses_that_were_checked_are_those_that_are_connected_to() -> No
 
 
 def test_another_port_passes_where_it_is_allowed() -> None:
-    assert Guard(ports=frozenset({8080}), resolve=resolved).check("http://example.com:8080/").port == 8080
+    assert Guard(ports=frozenset({8080}), resolve=resolve_to).check("http://example.com:8080/").port == 8080
 
 
 def test_a_refusal_names_no_password_and_no_query() -> None:

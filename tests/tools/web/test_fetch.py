@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 
 from pyvision.errors import ToolError
-from pyvision.tools.web.addresses import Guard
-from pyvision.tools.web.fetch import FetchLimits, Page, fetch
+from pyvision.tools.web.fetch import FetchLimits, Guard, Page, fetch
 from tests.tools.web.site import Served, Site, serving
 
 QUICK = FetchLimits(bytes=100_000, seconds=5.0)
@@ -68,21 +67,21 @@ def test_a_redirect_is_followed(status: int) -> None:
         ("http://127.0.0.2/", "127.0.0.2 is not on the public internet"),
         ("http://169.254.169.254/latest/meta-data/", "not on the public internet"),
         ("http://[::1]/", "not on the public internet"),
-        ("http://2130706433/", "odd way"),
+        ("http://2130706433/", "not written as four decimal numbers"),
         ("//10.0.0.1/", "not on the public internet"),
         ("http://inside.example.com/", "inside.example.com (192.168.0.9) is not on the public internet"),
         ("http://localhost/", "local network"),
         ("file:///etc/passwd", "only http and https"),
         ("http://site.example.com:22/", "port 22"),
         ("http://site.example.com@10.0.0.1/", "user name"),
-        ("http://[", "no URL"),
+        ("http://[", "not a valid URL"),
         ("", "redirects nowhere"),
     ],
 )
 def test_a_redirect_is_checked_like_the_first_address(location: str, why: str) -> None:
     with serving({"/": redirect(location)}) as site:
-        told = refusal(site, site.url("/"), guard=site.guard({"inside.example.com": ("192.168.0.9",)}))
-    assert why in told
+        message = refusal(site, site.url("/"), guard=site.guard({"inside.example.com": ("192.168.0.9",)}))
+    assert why in message
     assert len(site.visits) == 1
 
 
@@ -123,26 +122,26 @@ def test_a_body_of_just_the_limit_is_read() -> None:
 @pytest.mark.parametrize(
     ("served", "why"),
     [
-        (Served(b"!", headers={"Content-Encoding": "br"}), "was not asked for"),
+        (Served(b"!", headers={"Content-Encoding": "br"}), "was not requested"),
         (Served(b"no gzip", headers={"Content-Encoding": "gzip"}), "is broken"),
         (
             Served(gzip.compress(b"hello " * 99)[:-20], headers={"Content-Encoding": "gzip"}),
-            "is cut short",
+            "is truncated",
         ),
-        (Served(b"<p>hello", claims=500), "does not keep to HTTP"),
+        (Served(b"<p>hello", claims=500), "is not valid HTTP"),
         (Served(b"\x89PNG", kind="image/png"), "'image/png'; only HTML"),
         (Served(b"%PDF", kind="application/pdf"), "only HTML"),
-        (Served(b"x", kind=""), "of no kind"),
+        (Served(b"x", kind=""), "its type is missing"),
         (Served(b"gone", status=404), "answered 404"),
         (Served(b"no", status=500), "answered 500"),
-        (Served(b"<script>only()</script>"), "holds no text"),
+        (Served(b"<script>only()</script>"), "contains no text"),
     ],
 )
 def test_what_cannot_be_read_is_told_in_one_line(served: Served, why: str) -> None:
     with serving({"/": served}) as site:
-        told = refusal(site, site.url("/"))
-    assert why in told
-    assert "\n" not in told
+        message = refusal(site, site.url("/"))
+    assert why in message
+    assert "\n" not in message
 
 
 @pytest.mark.parametrize(
@@ -268,6 +267,6 @@ def test_a_certificate_of_another_name_is_refused(certificate: Path) -> None:
 
 def test_a_certificate_that_nobody_vouches_for_is_refused(certificate: Path) -> None:
     with serving({"/": PAGE}, serving_tls(certificate)) as site:
-        told = refusal(site, site.url("/").replace("http:", "https:"))
-    assert "no connection" in told
+        message = refusal(site, site.url("/").replace("http:", "https:"))
+    assert "no connection" in message
     assert site.visits == []

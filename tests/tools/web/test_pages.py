@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyvision.tools.web.pages import PageText, page_text
+from pyvision.tools.web.text import PageText, page_text
 
 
 @pytest.mark.parametrize(

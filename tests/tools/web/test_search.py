@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pyvision.errors import MissingExtra, ToolError
 from pyvision.tools.web import web_tool
 from pyvision.tools.web.fetch import Page
-from pyvision.tools.web.providers import Found, ddgs_with, parse_found
+from pyvision.tools.web.providers import SearchResults, ddgs_with, parse_results
 from pyvision.types import Observation, Source
 from tests.tools.web.searching import GOOGLE, KEY, OWLS, Searching, json_of, search
 from tests.tools.web.site import serving
@@ -110,10 +110,10 @@ def test_rows_that_are_none_are_left_out(tmp_path: Path, results: object) -> Non
         lambda v: st.lists(v) | st.dictionaries(st.text(), v),
     )
 )
-def test_whatever_a_cache_holds_is_read_or_is_none(kept: Any) -> None:
-    for value in (kept, {"results": kept, "answer": ""}, {"results": [kept], "answer": "a"}):
-        found = parse_found(value)
-        assert found is None or isinstance(found, Found)
+def test_any_cached_value_is_read_or_ignored(cached: Any) -> None:
+    for value in (cached, {"results": cached, "answer": ""}, {"results": [cached], "answer": "a"}):
+        found = parse_results(value)
+        assert found is None or isinstance(found, SearchResults)
 
 
 def test_the_knowledge_block_is_data_between_marks(tmp_path: Path) -> None:

@@ -8,8 +8,7 @@ from pyvision.errors import ConfigError
 from pyvision.solve import prepare
 from pyvision.tools.registry import build_tools
 from pyvision.tools.web import WebSearch, web_tool
-from pyvision.tools.web.providers import PROVIDERS
-from pyvision.tools.web.service import Service
+from pyvision.tools.web.providers import PROVIDERS, ProviderClient
 from tests.tools.web.searching import KEY
 
 
@@ -33,7 +32,7 @@ def test_without_a_key_it_names_the_variable(provider: str) -> None:
     "where", ["fast", "pages", "pages=", "pages=-1", "pages=x", "results=99", "only-cache=1", "a,b"]
 )
 def test_an_unknown_setting_is_named(where: str) -> None:
-    with pytest.raises(ConfigError, match="is no setting; there are only-cache, results=N and pages=N"):
+    with pytest.raises(ConfigError, match="; valid are only-cache, results=N and pages=N"):
         web_tool("ddgs", where)
 
 
@@ -46,7 +45,7 @@ def test_an_address_that_is_none_is_named_without_its_password(address: str) -> 
 
 
 def test_a_service_does_not_show_its_key() -> None:
-    assert KEY not in repr(Service("tavily", "https://a", KEY, "TAVILY_API_KEY"))
+    assert KEY not in repr(ProviderClient("tavily", "https://a", KEY, "TAVILY_API_KEY"))
 
 
 def test_the_table_of_tools_builds_it_with_its_settings(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""What web_search does when a provider limits, fails, refuses, is silent or talks nonsense."""
+"""What web_search does when a provider limits, fails, refuses, is silent or responds nonsense."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def test_a_wait_beyond_the_time_limit_is_an_error_at_once(tmp_path: Path, header
 def test_attempts_are_bounded(tmp_path: Path, status: int) -> None:
     with serving({"/search": json_of({"detail": {"error": "out of order"}}, status)}) as site:
         searching = Searching(site, tmp_path)
-        told = failure(searching)
-    assert told == f"web_search: tavily at 127.0.0.1: answered {status} (out of order), 3 times in a row"
+        message = failure(searching)
+    assert message == f"web_search: tavily at 127.0.0.1: answered {status} (out of order), in 3 attempts"
     assert (len(site.visits), searching.waits) == (3, [0.5, 1.0])
 
 
@@ -43,11 +43,11 @@ def test_attempts_are_bounded(tmp_path: Path, status: int) -> None:
     [
         (json_of({"detail": "no such plan"}, 432), "answered 432 (no such plan)"),
         (json_of({}, 404), "answered 404"),
-        (Served(b"<html>", kind="text/html"), "something else than JSON"),
-        (Served(b"[" * 100_000), "something else than JSON"),
+        (Served(b"<html>", kind="text/html"), "is not JSON"),
+        (Served(b"[" * 100_000), "is not JSON"),
         (json_of([1]), "a JSON list, not an object"),
-        (Served(b"x" * 5_000_000), "cannot be read: larger than"),
-        (Served(b"{}", claims=99), "cannot be read: it does not keep to HTTP"),
+        (Served(b"x" * 5_000_000), "cannot read the response: larger than"),
+        (Served(b"{}", claims=99), "cannot read the response: it is not valid HTTP"),
     ],
 )
 def test_nonsense_is_told_and_not_asked_for_again(tmp_path: Path, served: Served, why: str) -> None:
@@ -59,23 +59,23 @@ def test_nonsense_is_told_and_not_asked_for_again(tmp_path: Path, served: Served
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_refused_key_names_its_variable(tmp_path: Path, status: int) -> None:
     with serving({"/search": json_of({"detail": f"bad key {KEY}"}, status)}) as site:
-        assert "set TAVILY_API_KEY" in failure(Searching(site, tmp_path), kind=ConfigError)
+        assert "check TAVILY_API_KEY" in failure(Searching(site, tmp_path), kind=ConfigError)
 
 
 def test_a_provider_that_is_not_there_is_told(tmp_path: Path) -> None:
     with serving({}) as site:
         searching = Searching(site, tmp_path)
         tool = searching.tool()
-    with pytest.raises(ToolError, match=r"cannot be reached .*, 3 times in a row"):
+    with pytest.raises(ToolError, match=r"cannot be reached .*, in 3 attempts"):
         search(tool, "owls")
 
 
 def test_a_silent_provider_is_given_up(tmp_path: Path) -> None:
     with serving({"/search": Served(b"{}", pause_s=5.0)}) as site:
         tool = Searching(site, tmp_path).tool()
-        hasty = replace(tool.service, limits=replace(tool.service.limits, seconds=0.2))
-        with pytest.raises(ToolError, match=r"no answer within 0\.2 s"):
-            search(replace(tool, service=hasty), "owls")
+        hasty = replace(tool.client, limits=replace(tool.client.limits, seconds=0.2))
+        with pytest.raises(ToolError, match=r"no response within 0\.2 s"):
+            search(replace(tool, client=hasty), "owls")
 
 
 def test_a_proxy_of_the_environment_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

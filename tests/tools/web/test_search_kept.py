@@ -22,9 +22,9 @@ def test_a_search_is_asked_once_and_replayed_without_a_key(tmp_path: Path) -> No
     assert search(replayed, "when  do owls hunt ") == first
 
 
-def test_only_cache_asks_nobody(tmp_path: Path) -> None:
+def test_only_cache_sends_no_request(tmp_path: Path) -> None:
     with serving({"/search": json_of(OWLS)}) as site:
-        assert "only-cache asks nobody" in failure(Searching(site, tmp_path, where="only-cache"))
+        assert "only-cache sends no request" in failure(Searching(site, tmp_path, where="only-cache"))
     assert site.visits == []
 
 
@@ -51,7 +51,7 @@ def test_a_cache_that_cannot_be_written_costs_only_the_replay(
     (tmp_path / "web").write_text("a file where the folder should be")
     with serving({"/search": json_of(OWLS)}) as site:
         assert len(Searching(site, tmp_path)().data["hits"]) == 2
-    assert "cannot be kept" in caplog.text
+    assert "cannot write" in caplog.text
 
 
 def test_a_failure_is_not_kept(tmp_path: Path) -> None:

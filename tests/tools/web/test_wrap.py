@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyvision.tools.web.pages import page_text
-from pyvision.tools.web.wrap import clean, clean_line, wrap_untrusted
+from pyvision.tools.web.text import clean, clean_line, page_text, wrap_untrusted
 from tests.tools.web.gullible import believes, obeys
 from tests.tools.web.injections import INJECTIONS, Injection
 
@@ -58,14 +57,14 @@ ESCAPES = {
 
 
 def test_without_wrapping_a_gullible_model_obeys_all_that_it_can_read() -> None:
-    obeyed = {injection.name for injection in INJECTIONS if injection.goal in obeys(bare(injection))}
-    assert obeyed == set(NAMES) - UNREAD
-    assert (len(obeyed), len(INJECTIONS)) == (36, 39)
+    followed = {injection.name for injection in INJECTIONS if injection.goal in obeys(bare(injection))}
+    assert followed == set(NAMES) - UNREAD
+    assert (len(followed), len(INJECTIONS)) == (36, 39)
 
 
 def test_a_fixed_end_mark_lets_out_those_that_write_it() -> None:
-    obeyed = {injection.name for injection in INJECTIONS if injection.goal in obeys(naive(injection))}
-    assert obeyed == ESCAPES
+    followed = {injection.name for injection in INJECTIONS if injection.goal in obeys(naive(injection))}
+    assert followed == ESCAPES
 
 
 @EACH
