@@ -18,10 +18,10 @@ from typing import Any
 from benchmarks.fuzz.campaign import Read, Target
 from sandbox.errors import KernelStartError
 from sandbox.policy import Policy
+from sandbox.protocol.channels import Channel
 from sandbox.protocol.collect import Collector, cell_error
 from sandbox.protocol.messages import Messages
 from sandbox.protocol.trace import TraceCollector
-from sandbox.protocol.channels import Channel
 from sandbox.protocol.zmtp import Frame, Limits, encode
 from sandbox.runtime.zygote import parse_answer
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from pyvision.cli.flags import add_commands, add_part
 
 if TYPE_CHECKING:
-    from pyvision.tools.retrieval.entries import Counts, Hit
+    from pyvision.tools.retrieval.building import Counts
+    from pyvision.tools.retrieval.search import Hit
 
 _SKIPPED = _NOTHING = 3
 _ADD = """\

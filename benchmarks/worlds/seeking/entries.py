@@ -8,7 +8,7 @@ import random
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from pyvision.bench.synthetic import colours
+from pyvision.bench.synthetic import scene
 from pyvision.bench.synthetic.canvas import Canvas, Point
 from pyvision.types import Picture
 
@@ -168,15 +168,15 @@ def drawing(entry: Entry) -> Picture:
     canvas = Canvas(SIDE, SIDE, fine=2)
     middle = SIDE / 2
     look = entry.look
-    canvas.rectangle((6, 6, SIDE - 6, SIDE - 6), fill=colours.INKS[look.ground])
+    canvas.rectangle((6, 6, SIDE - 6, SIDE - 6), fill=scene.INKS[look.ground])
     if entry.kind == "flag":
-        canvas.rectangle((6, 60, SIDE - 6, 100), fill=colours.INKS[look.inks[0]])
+        canvas.rectangle((6, 60, SIDE - 6, 100), fill=scene.INKS[look.inks[0]])
     elif entry.kind == "building":
-        canvas.rectangle((36, 50, SIDE - 36, SIDE - 6), fill=colours.INKS[look.inks[0]])
+        canvas.rectangle((36, 50, SIDE - 36, SIDE - 6), fill=scene.INKS[look.inks[0]])
     else:
-        canvas.disc((middle, middle), 58 if entry.kind == "emblem" else 44, fill=colours.INKS[look.inks[0]])
+        canvas.disc((middle, middle), 58 if entry.kind == "emblem" else 44, fill=scene.INKS[look.inks[0]])
     _draw_border(canvas, look)
-    _shape(canvas, look.shapes[1], (middle, middle), 20, colours.INKS[look.inks[2]])
+    _shape(canvas, look.shapes[1], (middle, middle), 20, scene.INKS[look.inks[2]])
     return Picture(canvas.png(), "image/png", SIDE, SIDE)
 
 
@@ -214,7 +214,7 @@ def _draw_border(canvas: Canvas, look: Look) -> None:
     for number in range(look.count):
         angle = 2 * math.pi * number / look.count
         at = (SIDE / 2 + 52 * math.sin(angle), SIDE / 2 - 52 * math.cos(angle))
-        _shape(canvas, look.shapes[0], at, 12, colours.INKS[look.inks[1]])
+        _shape(canvas, look.shapes[0], at, 12, scene.INKS[look.inks[1]])
 
 
 def _shape(canvas: Canvas, shape: str, at: Point, radius: float, ink: tuple[int, int, int]) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from pyvision.images.pixels import pixels
 from pyvision.offline.perception.scene import SIDE_PX
-from pyvision.tools.perception.observations import Line
+from pyvision.tools.perception.service import Line
 from pyvision.types import Picture
 
 _MIN_SCORE = 0.86  # other shapes of a drawing resemble an O or an I with a lower score

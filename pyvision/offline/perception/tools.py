@@ -10,18 +10,23 @@ from pyvision.errors import ConfigError, ToolError
 from pyvision.offline.perception.letters import lines_in
 from pyvision.offline.perception.questions import answer, asks_for_text
 from pyvision.offline.perception.scene import Region, Scene, Wanted, parse_wanted, scene_of
-from pyvision.tools.perception.observations import (
+from pyvision.tools.perception.service import (
     DEPTH_CELLS,
     Box,
     Line,
+    Provide,
+    Service,
     answer_observation,
     boxes_observation,
     caption_observation,
     depth_observation,
-    read,
+    is_all,
+    ocr_observation,
+    picture_of,
     scores_observation,
+    text_of,
+    texts_of,
 )
-from pyvision.tools.perception.service import Provide, Service, is_all, picture_of, text_of, texts_of
 from pyvision.types import Ask, Observation, Picture, Tool, ToolRequest
 
 _MAX_KINDS = 6  # kinds of objects that a caption names
@@ -171,7 +176,7 @@ def _guess_depth(picture: Picture) -> Any:
 
 def _ocr(request: ToolRequest, _: Ask) -> Observation:
     picture = picture_of(request, "ocr")
-    return read(lines_in(picture), picture)
+    return ocr_observation(lines_in(picture), picture)
 
 
 def _is_in(region: Region, line: Line) -> bool:

@@ -4,8 +4,8 @@ The recorded replies are replayed up to that turn, whose code may be replaced, a
 run, figures get their names, the conversation grows. After that, the model of the fork is asked.
 
 A recording may come from somebody else. Its limits are used, but it does not decide where cells run (`isolation`,
-`python` and `modules` are ignored) nor which network is downloaded and loaded (`hf:NAME`). Settings that this release does not know
-are ignored.
+`python` and `modules` are ignored) nor which network is downloaded and loaded (`hf:NAME`). Settings that this release
+does not know are ignored.
 """
 
 from __future__ import annotations

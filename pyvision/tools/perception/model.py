@@ -15,7 +15,7 @@ from typing import Any
 
 from pyvision.errors import ConfigError, FormatError, ToolError
 from pyvision.images.fit import fit
-from pyvision.text.json_repair import MOST_CHARS, number_of, values_in
+from pyvision.text.parsing import MOST_CHARS, number_of, values_in
 from pyvision.text.prompts import load, render
 from pyvision.text.replies import without_thinking
 from pyvision.tools.perception.service import (

@@ -41,8 +41,8 @@ def test_a_broken_file_is_told_on_standard_error_and_by_the_exit_code(
     (folder / "broken.png").write_bytes(b"\x89PNG")
     assert main(["index", "add", str(folder)]) == 3
     output = capsys.readouterr()
-    assert "1 left out" in output.out
-    assert output.err.startswith("left out: '")
+    assert "1 skipped" in output.out
+    assert output.err.startswith("skipped: '")
 
 
 def test_nothing_found_is_exit_code_3(folder: Path) -> None:
