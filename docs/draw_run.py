@@ -40,7 +40,6 @@ def take_screenshot(url: str, file: Path) -> None:
         page.fill("#box textarea", QUESTION)
         page.keyboard.press("Enter")
         page.wait_for_selector("#conversation .outcome", timeout=60_000)
-        page.locator("#question-1 details summary", has_text="Cell").first.click()
         page.wait_for_timeout(1500)
         page.locator("#conversation").screenshot(path=file)
         browser.close()

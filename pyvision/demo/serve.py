@@ -17,6 +17,7 @@ from pyvision.demo.session import SessionRegistry
 from pyvision.demo.settings import Settings, UploadLimits
 from pyvision.errors import ConfigError, MissingExtra
 from pyvision.runs.report.markup import highlight, token_styles
+from pyvision.solve import offer_offline_modules
 from sandbox import Policy, Sandbox
 
 _HERE = Path(__file__).parent
@@ -60,7 +61,7 @@ class Demo:
         _free_port(serving.host, serving.port)  # fails before anything is started
         os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"  # read when gradio loads
         self._settings = Settings(serving.models, serving.config, serving.limits)
-        self._sandbox = Sandbox(serving.policy, spare=1, max_sessions=serving.kernels)
+        self._sandbox = Sandbox(offer_offline_modules(serving.policy), spare=1, max_sessions=serving.kernels)
         self._sessions = SessionRegistry(
             self._sandbox, serving.out.resolve(), _file_address(serving.prefix), serving.idle_s
         )
