@@ -19,8 +19,8 @@ from pyvision.runs.replay.fork import (
     policy_of,
     read_replies,
     read_tools,
-    tools_of,
     replace_code,
+    tools_of,
     with_figures,
 )
 from pyvision.runs.report.run import Run
