@@ -84,7 +84,10 @@ def test_a_model_goes_on_in_a_run_of_its_own(tmp_path: Path) -> None:
         (("--from", "1", "--model", "offline", "--role", "x"), "is not KEY=VALUE"),
         (("--from", "1", "--model", "offline", "--role", "critic=offline"), "unknown role 'critic'"),
         (("--from", "1", "--model", "offline", "--figure", "image_clue_1=nowhere.png"), "nowhere.png"),
-        (("--from", "1", "--model", "offline", "--figure", "image_clue_9=other.png"), "its figures are image_clue_1"),
+        (
+            ("--from", "1", "--model", "offline", "--figure", "image_clue_9=other.png"),
+            "its figures are image_clue_1",
+        ),
         (("--from", "1", "--model", "offline", "--tool", "x"), "is not KEY=VALUE"),
         (("--from", "1", "--model", "offline", "--tool", "radar=magic"), "unknown tool 'radar'"),
         (("--tool", "ocr=tesseract"), "say from which turn too: --from K"),
