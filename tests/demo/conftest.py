@@ -84,8 +84,8 @@ class Parrot:
         asked = [at for at, turn in enumerate(request.turns) if _QUESTION.search(turn.text)][-1]
         question = _QUESTION.search(request.turns[asked].text)
         assert question is not None
-        said = sum(turn.role == "assistant" for turn in request.turns[asked:])
-        reply = self.scripts[question[1]][said]
+        replies = sum(turn.role == "assistant" for turn in request.turns[asked:])
+        reply = self.scripts[question[1]][replies]
         return reply if isinstance(reply, str) else reply(request.turns[-1].text)
 
 
@@ -191,7 +191,7 @@ def _listen(tab: Tab) -> None:
         if _is_strange(request.url):
             tab.strangers.append(request.url)
 
-    tab.page.on("console", lambda said: complain(said.text) if said.type == "error" else None)
+    tab.page.on("console", lambda message: complain(message.text) if message.type == "error" else None)
     tab.page.on("pageerror", complain)
     tab.page.on("dialog", dismiss)
     tab.page.on("request", look)

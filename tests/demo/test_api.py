@@ -1,4 +1,4 @@
-"""The demo as a program uses it, through gradio's own client; and what it does for whom it does not know."""
+"""The demo as a program uses it, through gradio's own client; and how it treats unknown callers."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def client_of(url: str, **options: Any) -> Any:
     return gradio_client.Client(url, verbose=False, **options)
 
 
-def asked(client: Any, text: str, *pictures: Path) -> list[str]:
-    """What was to be seen, from the first progress to the last."""
+def ask(client: Any, text: str, *pictures: Path) -> list[str]:
+    """The conversation after each update."""
     from gradio_client import handle_file
 
     message = {"text": text, "files": [handle_file(str(picture)) for picture in pictures]}
     job = client.submit(message, "code_loop", "offline", "", 20, api_name="/ask")
     job.result(timeout=60)
-    return ["".join(shown[0]) for shown in job.outputs()]
+    return ["".join(outputs[0]) for outputs in job.outputs()]
 
 
 @pytest.fixture(scope="module")
@@ -45,32 +45,32 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_program_asks_and_sees_progress_code_and_answer(served: Served) -> None:
-    shown = asked(client_of(served.url), "How many circles are in the image?", _CIRCLES)
-    assert "Thinking" in shown[0]
-    assert "outcome" in shown[-1]
-    assert "<strong>7</strong>" in shown[-1]
+    updates = ask(client_of(served.url), "How many circles are in the image?", _CIRCLES)
+    assert "Thinking" in updates[0]
+    assert "outcome" in updates[-1]
+    assert "<strong>7</strong>" in updates[-1]
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_programs_have_conversations_of_their_own(served: Served) -> None:
     one, other = client_of(served.url), client_of(served.url)
-    asked(one, "How many circles are in the image?", _CIRCLES)
-    assert "circles" not in asked(other, "What is the size of the image?", _SHAPES)[-1]
-    assert "How many circles" in asked(one, "What is the size of the image?", _SHAPES)[-1]
+    ask(one, "How many circles are in the image?", _CIRCLES)
+    assert "circles" not in ask(other, "What is the size of the image?", _SHAPES)[-1]
+    assert "How many circles" in ask(one, "What is the size of the image?", _SHAPES)[-1]
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_too_many_pictures_are_refused_in_one_line(served: Served) -> None:
-    shown = asked(client_of(served.url), "How many?", *[_SHAPES] * 9)
-    assert "9 images are too many" in shown[-1]
-    assert "How many?" not in shown[-1]
+    updates = ask(client_of(served.url), "How many?", *[_SHAPES] * 9)
+    assert "9 images are too many" in updates[-1]
+    assert "How many?" not in updates[-1]
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_question_is_seen_before_its_pictures_are_read(served: Served) -> None:
-    shown = asked(client_of(served.url), "How many?", *[_SHAPES] * 9)
-    assert "How many?" in shown[0]
-    assert "Thinking" in shown[0]
+    updates = ask(client_of(served.url), "How many?", *[_SHAPES] * 9)
+    assert "How many?" in updates[0]
+    assert "Thinking" in updates[0]
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")

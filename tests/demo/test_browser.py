@@ -216,10 +216,10 @@ def test_whatever_a_person_a_model_or_a_cell_writes_is_text(
     parrot: ServedParrot, tab: Tabs, tmp_path: Path
 ) -> None:
     served, brain = parrot
-    said = "\n".join(PAYLOADS)
+    payload = "\n".join(PAYLOADS)
     brain.scripts["Show them?"] = (
-        f"{said}\n{cell(f'print({said!r})')}",
-        cell(f"raise ValueError({said!r})"),
+        f"{payload}\n{cell(f'print({payload!r})')}",
+        cell(f"raise ValueError({payload!r})"),
         boxed("<img src=x onerror=alert(1)>"),
     )
     named = tmp_path / "<img src=x onerror=alert(1)>.png"

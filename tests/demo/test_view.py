@@ -23,11 +23,11 @@ def a_view(question: Question | None = None) -> View:
     return View(1, question or Question("How many?"), lambda picture: f"/files/{picture.width}.png")
 
 
-def asked(text: str) -> ModelCall:
+def model_call(text: str) -> ModelCall:
     return ModelCall("solver", "m", (), Reply(text), 0.1)
 
 
-def ended(answer: str | None, error: str | None = None) -> RunEnded:
+def run_ended(answer: str | None, error: str | None = None) -> RunEnded:
     reason = "answered" if answer is not None else "turn_limit"
     return RunEnded(Outcome(answer, reason, error), Usage(10, 5), 1, 1, 2.0)  # type: ignore[arg-type]
 
@@ -72,7 +72,7 @@ def test_a_cell_is_pending_until_it_has_run() -> None:
     view = a_view()
     view.take(TextDelta("solver", CODE[:30]))
     assert "Writing code" in view.html
-    view.take(asked(CODE))
+    view.take(model_call(CODE))
     assert "Running" in view.html
     view.take(CellRun("print(1)", CellResult("ok", (Stream("stdout", "1\n"),), seconds=0.3)))
     assert "Running" not in view.html
@@ -84,7 +84,7 @@ def test_pictures_are_shown_by_their_address_once_there_is_one() -> None:
     assert "/files/40.png" not in view.html
     view.take(RunStarted(Question("?", (picture(40),)), "code_loop", {}))
     assert 'src="/files/40.png"' in view.html
-    view.take(asked(CODE))
+    view.take(model_call(CODE))
     view.take(CellRun("1", CellResult("ok", (figure(),))))
     view.take(ImageDefined("image_clue_1", picture(33)))
     assert 'src="/files/33.png"' in view.html
@@ -93,8 +93,8 @@ def test_pictures_are_shown_by_their_address_once_there_is_one() -> None:
 
 def test_the_answer_stands_apart_and_ends_the_waiting() -> None:
     view = a_view()
-    view.take(asked("\\boxed{7}"))
-    view.take(ended("7"))
+    view.take(model_call("\\boxed{7}"))
+    view.take(run_ended("7"))
     assert view.has_ended
     assert "<strong>7</strong>" in view.html
     assert "Thinking" not in view.html
@@ -102,7 +102,7 @@ def test_the_answer_stands_apart_and_ends_the_waiting() -> None:
 
 def test_without_an_answer_it_says_why() -> None:
     view = a_view()
-    view.take(ended(None, "twenty replies"))
+    view.take(run_ended(None, "twenty replies"))
     assert "the turn limit was reached" in view.html
     assert "twenty replies" in view.html
 
@@ -116,26 +116,26 @@ def test_a_failure_is_one_line() -> None:
 
 def test_notes_of_a_strategy_are_shown() -> None:
     view = a_view()
-    view.take(asked("x"))
+    view.take(model_call("x"))
     view.take(Note("verdict", {"score": 0.5}))
     assert "verdict" in view.html
 
 
 def test_whatever_is_said_is_text() -> None:
     view = a_view(Question("<b>q</b>"))
-    view.take(asked("<i>said</i> " + CODE.replace("print(1)", "'<u>code</u>'")))
+    view.take(model_call("<i>said</i> " + CODE.replace("print(1)", "'<u>code</u>'")))
     view.take(CellRun("1", CellResult("ok", (Stream("stdout", "<s>out</s>"),))))
-    view.take(ended("<em>a</em>"))
+    view.take(run_ended("<em>a</em>"))
     assert not any(f"<{tag}>" in view.html for tag in ("b>q", "i", "u", "s", "em"))
 
 
 def test_what_has_happened_is_drawn_once() -> None:
     addressed: list[int] = []
     view = View(1, Question("?"), lambda picture: f"/files/{addressed.append(picture.width)}")  # type: ignore[func-returns-value]
-    view.take(asked(CODE))
+    view.take(model_call(CODE))
     view.take(CellRun("1", CellResult("ok", (figure(),))))
     view.take(ImageDefined("image_clue_1", picture(33)))
-    for event in (asked(CODE), CellRun("2", CellResult("ok")), asked("\\boxed{7}"), ended("7")):
+    for event in (model_call(CODE), CellRun("2", CellResult("ok")), model_call("\\boxed{7}"), run_ended("7")):
         view.take(event)
         assert "image_clue_1" in view.html
     assert addressed == [33]
@@ -143,11 +143,11 @@ def test_what_has_happened_is_drawn_once() -> None:
 
 def test_only_the_last_pieces_change() -> None:
     view = a_view()
-    view.take(asked(CODE))
+    view.take(model_call(CODE))
     view.take(CellRun("print(1)", CellResult("ok", (Stream("stdout", "1\n"),))))
     before = view.pieces
-    view.take(asked("\\boxed{7}"))
-    view.take(ended("7"))
+    view.take(model_call("\\boxed{7}"))
+    view.take(run_ended("7"))
     after = view.pieces
     assert after[1 : len(before) - 1] == before[1:-1]
     assert "".join(after) == view.html
@@ -155,7 +155,7 @@ def test_only_the_last_pieces_change() -> None:
 
 def test_pieces_make_a_page_whatever_a_question_holds() -> None:
     view = a_view(Question("\0 </div> \0"))
-    view.take(asked("\0</article>\0"))
+    view.take(model_call("\0</article>\0"))
     assert Page("".join(view.pieces)).open == []
     assert len(view.pieces) == 3
 
@@ -172,5 +172,5 @@ def test_a_long_cell_is_coloured_when_it_is_whole() -> None:
     view.take(TextDelta("solver", f"<code>\n```python\n{code}"))
     assert "value_999 = 999" in view.html
     assert '<span class="n">' not in view.html
-    view.take(asked(f"<code>\n```python\n{code}\n```\n</code>"))
+    view.take(model_call(f"<code>\n```python\n{code}\n```\n</code>"))
     assert '<span class="n">value_999</span>' in view.html

@@ -38,7 +38,9 @@ def test_the_digits_of_the_chart_are_as_high_as_it_says() -> None:
     bottoms = [y for y in range(1, len(filled)) if not filled[y] and filled[y - 1]]
     heights = [bottom - top for top, bottom in zip(tops, bottoms, strict=True)]
     assert len(heights) == len(CHART_HEIGHTS_PX)
-    assert all(abs(seen - said) <= 2 for seen, said in zip(heights, CHART_HEIGHTS_PX, strict=True))
+    assert all(
+        abs(measured - expected) <= 2 for measured, expected in zip(heights, CHART_HEIGHTS_PX, strict=True)
+    )
 
 
 def test_the_rectangle_lies_where_the_probe_says() -> None:

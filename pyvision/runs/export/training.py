@@ -5,8 +5,8 @@ trained on; a reply that was cut off, or that this run did not produce, is marke
 
 LLaMA-Factory. Source: hiyouga/LLaMA-Factory, `data/README.md` and `src/llamafactory/data/converter.py`: turns
 alternate, beginning with a human's, and their number is even; paths are relative to the data folder. An interpreter
-turn is `human`, as the model sees it in `pyvision run` (an `observation` would be wrapped in tool tags). It ignores
-`train` (whether the turn should be trained on) and `what` (which human turns are an interpreter's).
+turn is `human`, as the model sees it in `pyvision run` (an `observation` would be wrapped in tool tags).
+LLaMA-Factory ignores `train` (whether to train on the turn) and `what` (which human turns are an interpreter's).
 
 ms-swift. Source: modelscope/ms-swift, `docs/source_en/Customization/Custom-dataset.md`: one JSON object per line,
 absolute paths; `loss: false` leaves a reply out.

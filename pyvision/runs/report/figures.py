@@ -86,7 +86,7 @@ class Figures:
             picture,
             image.url,
             *filter(None, (less, remark)),
-            shown=file,
+            file=file,
             anchor=anchor,
             decoding="async",
         )
@@ -164,12 +164,12 @@ def zoomable(
     picture: Picture,
     url: str,
     *remarks: object,
-    shown: Picture | None = None,
+    file: Picture | None = None,
     anchor: str | None = None,
     **attributes: object,
 ) -> Markup:
-    """A figure that a click or key enlarges, without any script. shown: the file at the URL, where it is smaller."""
-    size = {"width": shown.width, "height": shown.height} if shown else {}
+    """A figure that a click or key enlarges, without any script. file: the one at the URL, where it is smaller."""
+    size = {"width": file.width, "height": file.height} if file else {}
     image = element("img", src=url, alt=f"{name}, {_size(picture)}", **size, **attributes)
     zoom = element("details", element("summary", image), class_="zoom")
     return element("figure", zoom, _caption(name, picture, *remarks), id=anchor)

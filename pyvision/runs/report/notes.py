@@ -166,7 +166,7 @@ def _path_note(event: Note, events: Sequence[Event]) -> Markup:
     is_repeat = event.label == "answer" and any(note.label == "forced" for note in before)
     path = None if is_repeat else _draw_path(list(search_steps(before)))
     return element(
-        "div", path, _forced_text(event.data) if event.label == "forced" else _answer_text(event.data)
+        "div", path, _format_forced(event.data) if event.label == "forced" else _format_answer(event.data)
     )
 
 
@@ -179,7 +179,7 @@ def _step(transition: Mapping[str, Any], verdict: Mapping[str, Any], depth: int,
 def _draw_path(rows: Sequence[Step]) -> Markup | None:
     if len(rows) < 2:
         return None
-    width = max(_left(row) + _WIDTH + 12 + len(_result(row)) * _CHARACTER for row in rows) + 8
+    width = max(_x_of(row) + _WIDTH + 12 + len(_result(row)) * _CHARACTER for row in rows) + 8
     height = len(rows) * _ROW + 8
     drawing = element(
         "svg",
@@ -201,10 +201,10 @@ def _line(row: Step, place: int, rows: Sequence[Step]) -> Markup | None:
     """An elbow from the parent's box down and right to this one."""
     if row.parent is None:
         return None
-    x, y = _left(rows[row.parent]) + 14, row.parent * _ROW + 4 + _HEIGHT
+    x, y = _x_of(rows[row.parent]) + 14, row.parent * _ROW + 4 + _HEIGHT
     end_y = place * _ROW + 4 + _HEIGHT / 2
     stroke = _INK.get(row.ruling or "", _PLAIN)
-    return element("path", d=f"M{x} {y}V{end_y:.0f}H{_left(row)}", fill="none", stroke=stroke)
+    return element("path", d=f"M{x} {y}V{end_y:.0f}H{_x_of(row)}", fill="none", stroke=stroke)
 
 
 def _box(row: Step, place: int) -> Markup:
@@ -212,7 +212,7 @@ def _box(row: Step, place: int) -> Markup:
     ink = _INK.get(ruling, _PLAIN)
     frame = element(
         "rect",
-        x=_left(row),
+        x=_x_of(row),
         y=top,
         width=_WIDTH,
         height=_HEIGHT,
@@ -222,12 +222,12 @@ def _box(row: Step, place: int) -> Markup:
         stroke_dasharray="5 3" if place and ruling in ("", "not informative") else None,
     )
     name = f"{_SIGN.get(ruling, '')} {row.name}".strip()
-    label = element("text", name, x=_left(row) + 8, y=top + 16, fill=ink)
-    result = element("text", _result(row), x=_left(row) + _WIDTH + 12, y=top + 16, fill=_PLAIN)
+    label = element("text", name, x=_x_of(row) + 8, y=top + 16, fill=ink)
+    result = element("text", _result(row), x=_x_of(row) + _WIDTH + 12, y=top + 16, fill=_PLAIN)
     return join(frame, label, result if row.result else None)
 
 
-def _left(row: Step) -> int:
+def _x_of(row: Step) -> int:
     return 8 + row.depth * _INDENT
 
 
@@ -239,11 +239,11 @@ def _result(row: Step) -> str:
     return shorten(row.result, _RESULT_CHARS)
 
 
-def _forced_text(data: Mapping[str, Any]) -> Markup:
+def _format_forced(data: Mapping[str, Any]) -> Markup:
     return element("p", f"The search was cut short: {data['why']}", class_="facts")
 
 
-def _answer_text(data: Mapping[str, Any]) -> Markup:
+def _format_answer(data: Mapping[str, Any]) -> Markup:
     """The answer and its numbered sources; an address is never a link, since it may come from anybody."""
     label = "Best answer" if data["forced"] else "Answer"
     sources = [

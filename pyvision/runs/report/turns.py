@@ -124,10 +124,10 @@ def tool_block(ran: ToolRun, images: ImageRenderer) -> Markup:
     return element(
         "details",
         summary,
-        _labelled("request", request.text),
-        _labelled("options", _format_options(request.options)),
+        _field("request", request.text),
+        _field("options", _format_options(request.options)),
         images.thumbnail("input image", request.picture) if request.picture else None,
-        _labelled("error" if observation.error else "result", found),
+        _field("error" if observation.error else "result", found),
         element("ul", *sources) if sources else None,
         class_="note tool",
     )
@@ -235,7 +235,7 @@ def _error_text(result: CellResult) -> str:
     return (error.traceback or f"{error.name}: {error.message}") if error else ""
 
 
-def _labelled(label: str, text: str) -> Markup | None:
+def _field(label: str, text: str) -> Markup | None:
     return element("div", element("small", label), element("pre", text, tabindex=0)) if text else None
 
 

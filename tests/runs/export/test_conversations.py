@@ -10,7 +10,7 @@ from pyvision.runs.export.conversations import (
     main_conversation,
 )
 from pyvision.types import Message, Text
-from tests.runs.report.runs import eventful_events, said, simple_events, user
+from tests.runs.report.runs import assistant, eventful_events, simple_events, user
 
 
 def replies(events: tuple[Event, ...]) -> list[ModelCall]:
@@ -49,7 +49,7 @@ def test_replies_that_were_cut_are_not_to_be_learned() -> None:
 
 def test_an_assistants_message_that_no_model_of_the_run_gave_is_not_to_be_learned() -> None:
     first = replies(simple_events())[0]
-    shot = (user(Text("1 + 1?")), said("2"))
+    shot = (user(Text("1 + 1?")), assistant("2"))
     (conversation,) = conversations_of([replace(first, messages=(*shot, *first.messages[1:]))])
     assert [at for at in range(len(conversation.messages)) if conversation.is_learned(at)] == [3]
 
@@ -57,11 +57,11 @@ def test_an_assistants_message_that_no_model_of_the_run_gave_is_not_to_be_learne
 def test_what_a_cell_printed_is_an_interpreter_turn() -> None:
     assert is_interpreter(user(Text("<interpreter>\n1\n</interpreter>")))
     assert not is_interpreter(user(Text("Say what <interpreter> is")))
-    assert not is_interpreter(said("<interpreter>made up</interpreter>"))
+    assert not is_interpreter(assistant("<interpreter>made up</interpreter>"))
 
 
 def test_neighbours_of_one_role_become_one() -> None:
-    merged = list(alternating([user(Text("a")), user(Text("b")), said("c")]))
+    merged = list(alternating([user(Text("a")), user(Text("b")), assistant("c")]))
     assert [(message.text, numbers) for message, numbers in merged] == [("a\n\nb", (0, 1)), ("c", (2,))]
 
 

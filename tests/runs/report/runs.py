@@ -60,7 +60,7 @@ def user(*parts: Text | Picture) -> Message:
     return Message("user", parts)
 
 
-def said(text: str) -> Message:
+def assistant(text: str) -> Message:
     return Message("assistant", (Text(text),))
 
 
@@ -91,7 +91,7 @@ def simple_events() -> tuple[Event, ...]:
         ModelCall("solver", "scripted", opening, first, 1.5, sent),
         CellRun(CODE, CellResult("ok", (Stream("stdout", "(120, 90)\n"), figure(cut)), seconds=0.25)),
         ImageDefined("image_clue_1", picture(cut)),
-        ModelCall("solver", "scripted", (*opening, said(first.text + "</code>"), seen), last, 0.5, sent),
+        ModelCall("solver", "scripted", (*opening, assistant(first.text + "</code>"), seen), last, 0.5, sent),
         RunEnded(Outcome("grey", "answered"), Usage(250, 28, 50), 2, 1, 2.4),
     )
 

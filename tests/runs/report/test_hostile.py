@@ -20,8 +20,8 @@ from tests.runs.report.runs import figure, noise, picture, recorded
 
 def events(text: str) -> Iterator[Event]:
     """A run with the text in every place that somebody else can write."""
-    shown, cut = picture(noise()), noise().crop((10, 20, 50, 50))
-    messages = (Message("system", (Text(text),)), Message("user", (Text(text), shown)))
+    original, cut = picture(noise()), noise().crop((10, 20, 50, 50))
+    messages = (Message("system", (Text(text),)), Message("user", (Text(text), original)))
     error = CellError(text, text, 1, f"Traceback {text}")
     outputs = (
         Stream("stdout", text),
@@ -30,7 +30,7 @@ def events(text: str) -> Iterator[Event]:
         Omitted(text),
         figure(cut),
     )
-    yield RunStarted(Question(text, (shown,)), text, {text: text})
+    yield RunStarted(Question(text, (original,)), text, {text: text})
     yield ModelCall(
         text, text, messages, Reply(text, Usage(1, 1), "end", text), 1.0, (Sent(text, text, 1, 1),)
     )

@@ -17,8 +17,8 @@ from tests.strategies.bdog.runs import events_of
 
 def texts(svg: str) -> dict[str, str]:
     """Each text of the picture with its colour."""
-    words = ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")
-    return {(word.text or "").strip(): word.get("fill", "") for word in words}
+    labels = ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")
+    return {(label.text or "").strip(): label.get("fill", "") for label in labels}
 
 
 def test_what_was_added_pruned_and_updated_has_its_colour_and_its_sign() -> None:
@@ -85,9 +85,9 @@ def test_a_page_has_a_picture_for_every_graph_and_one_for_every_round() -> None:
 
 
 def test_the_picture_of_a_round_shows_what_changed_since_the_round_before() -> None:
-    shown = {caption.partition(" <")[0]: texts(svg) for caption, svg in figures(record("a run", events_of()))}
-    assert {"− mat", "+ ball", "~ dog"} <= set(shown["Round 1 as a whole"])
-    assert "ball" in shown["Round 2 as a whole"]
+    drawn = {caption.partition(" <")[0]: texts(svg) for caption, svg in figures(record("a run", events_of()))}
+    assert {"− mat", "+ ball", "~ dog"} <= set(drawn["Round 1 as a whole"])
+    assert "ball" in drawn["Round 2 as a whole"]
 
 
 def test_a_page_tells_the_answer_and_escapes_the_question() -> None:

@@ -47,5 +47,5 @@ def test_a_page_shows_what_a_tool_looked_at_and_where_that_lies(tmp_path: Path) 
     request = ToolRequest("which?", cut)
     used = ToolRun("vqa", request, Observation("grey"), 0.1)
     page = Page(report(recorded(tmp_path, (began, used, *rest))))
-    assert "no picture that can be shown" not in page.text
+    assert "not an image that can be shown" not in page.text
     assert "input image 40 × 30 px · image_clue_0 from (10, 20) to (50, 50)" in page.text

@@ -7,18 +7,18 @@ from tests.runs.report.runs import noise, picture, random_picture
 
 def test_a_picture_that_fits_is_shown_with_its_own_bytes() -> None:
     own = picture(noise())
-    shown = Gallery([own])[own]
-    assert shown is not None
-    assert shown.file.data == own.data
-    assert not shown.is_reduced
+    image = Gallery([own])[own]
+    assert image is not None
+    assert image.file.data == own.data
+    assert not image.is_reduced
 
 
 def test_pictures_that_are_too_many_bytes_are_all_made_smaller() -> None:
     pictures = [random_picture(300) for _ in range(6)]
     gallery = Gallery(pictures, page_bytes=400_000)
-    shown = [each for each in map(gallery.__getitem__, pictures) if each]
-    assert len(shown) == 6
-    assert sum(len(each.file.data) for each in shown) <= 400_000
+    image = [each for each in map(gallery.__getitem__, pictures) if each]
+    assert len(image) == 6
+    assert sum(len(each.file.data) for each in image) <= 400_000
 
 
 def test_what_is_no_picture_is_not_shown() -> None:
