@@ -85,7 +85,7 @@ def test_an_upstream_prompt_file_is_used_and_written_down(tmp_path: Path, photo:
         (["--set", "tools=crystal_ball"], "nobody provides the tool 'crystal_ball'; choose one: --tool"),
         (["--set", "tools=web_search"], "nobody provides the tool 'web_search'"),
         (["--prompt-file", "nowhere.json"], "pyvision: nowhere.json: the prompt file cannot be read"),
-        (["--prompt", "theirs"], "give that file: --prompt-file FILE"),
+        (["--prompt", "theirs"], "give that file with --prompt-file FILE"),
         (["--strategy", "avis", "--tool", "document=index:no/such"], "there is no index '/"),
     ],
 )
