@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from sandbox.runtime.cell import Credit
+import threading
+
+from sandbox.protocol.pacing import Credit, Pacing
 
 
 class Clock:
@@ -32,3 +34,22 @@ def test_a_pause_gives_credit_back() -> None:
     credit.spend()
     clock.now += 60
     assert credit.left_s() == whole
+
+
+def test_one_flood_is_read_at_a_time() -> None:
+    pacing, entered, leave = Pacing(), threading.Event(), threading.Event()
+
+    def read_slowly() -> bool:
+        entered.set()
+        return leave.wait(30)
+
+    first = threading.Thread(target=pacing.read, args=(read_slowly,))
+    first.start()
+    assert entered.wait(30)
+    read: list[str] = []
+    assert pacing.read(lambda: bool(read.append("second")))  # to be tried again: its output is still there
+    assert read == []
+    leave.set()
+    first.join(30)
+    assert not pacing.read(lambda: bool(read.append("second")))
+    assert read == ["second"]
