@@ -47,9 +47,14 @@ def test_one_flood_is_read_at_a_time() -> None:
     first.start()
     assert entered.wait(30)
     read: list[str] = []
-    assert pacing.read(lambda: bool(read.append("second")))  # to be tried again: its output is still there
+
+    def read_second() -> bool:
+        read.append("second")
+        return False
+
+    assert pacing.read(read_second)  # to be tried again: its output is still there
     assert read == []
     leave.set()
     first.join(30)
-    assert not pacing.read(lambda: bool(read.append("second")))
+    assert not pacing.read(read_second)
     assert read == ["second"]
