@@ -32,6 +32,7 @@ from pyvision.events import (
     ModelCall,
     Note,
     ReplyRestarted,
+    Sent,
     TextDelta,
     ToolRun,
 )
@@ -132,6 +133,12 @@ class Episode:
         self._names = question.earlier.named + len(question.images)
         self._cancellation = cancellation or Cancellation()
         self._waiting_for = ""
+        self._shown: dict[str, Sent] = {}
+
+    @property
+    def shown(self) -> Mapping[str, Sent]:
+        """The images by name, each as a model saw it last."""
+        return self._shown
 
     @property
     def interruption(self) -> str:
@@ -182,6 +189,8 @@ class Episode:
         request, reply = self._reply(role, model, messages, replace(sampling, seconds=seconds_left))
         self._budget.receive(reply.usage, self._prices.get(model.name), for_tool=for_tool)
         seconds = time.monotonic() - began
+        if not for_tool:
+            self._shown.update((sent.name, sent) for sent in request.sent if sent.name)
         self._watch(ModelCall(role, model.name, request.messages, reply, seconds, request.sent))
         return reply
 
