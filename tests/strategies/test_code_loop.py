@@ -198,7 +198,10 @@ def test_long_output_is_cut_in_the_middle_and_says_so() -> None:
 def test_output_that_was_cut_comes_with_the_way_to_see_it() -> None:
     scripted = EpisodeHarness([cell(), cell("b"), ANSWER], [printed("x" * 9_000), printed("short")])
     scripted.solve(CodeLoop())
-    assert "at most 8,000 characters of text; to see what was left out, print" in scripted.request_text(1)
+    assert (
+        "at most 8,000 characters of what a cell prints are shown; to see what was left out, print"
+        in scripted.request_text(1)
+    )
     assert "left out" not in scripted.request_text(2)
 
 
