@@ -71,6 +71,7 @@ _PYTHON_TOOL = re.compile(
 )
 _ZOOM_TOOL = re.compile(r"(?:image_)?(?:zoom(?:_in)?|crop)(?:_image)?(?:_normalized)?(?:_tool)?", re.I)
 _ROTATE_TOOL = re.compile(r"(?:image_)?rotate(?:_image)?(?:_tool)?", re.I)
+_ARGUMENTS_KEYS = ("arguments", "parameters", "args", "input")
 _CODE_KEYS = ("code", "source", "script", "python_code", "input", "content", "cell")
 _BOX_KEYS = ("bbox_2d", "bbox", "box", "box_2d", "bounding_box", "region")
 _INDEX_KEYS = ("img_idx", "image_idx", "image_index")
@@ -229,15 +230,16 @@ def _parse(content: str, kind: str) -> tuple[tuple[Call, ...], bool]:
 def _calls_in(value: Any, kind: str) -> Iterator[Call]:
     """The calls in decoded JSON: one, or a list of them, as OpenAI, Hermes or Mini-o3 write them."""
     for item in (value if isinstance(value, list) else [value])[:_MOST]:
-        call = item.get("function", item) if isinstance(item, dict) else None
-        if kind == "grounding" and isinstance(item, dict):
+        if not isinstance(item, dict):
+            raise _UnclearError(f"its {_name(kind)} holds no call: {_shorten(str(item))!r}")
+        if kind == "grounding":
             yield _zoom(item)
             continue
-        name = isinstance(call, dict) and (call.get("name") or call.get("tool") or call.get("tool_name"))
+        call = item["function"] if isinstance(item.get("function"), dict) else item
+        name = call.get("name") or call.get("tool") or call.get("tool_name")
         if not isinstance(name, str):
-            raise _UnclearError(f"its {_name(kind)} names no tool: {_shorten(json.dumps(item))!r}")
-        keys = ("arguments", "parameters", "args", "input")
-        arguments = next((call[key] for key in keys if key in call), {})
+            raise _UnclearError(f"its {_name(kind)} names no tool: {_shorten(str(item))!r}")
+        arguments: Any = next((call[key] for key in _ARGUMENTS_KEYS if key in call), {})
         yield _as_call(name, arguments)
 
 
@@ -274,7 +276,8 @@ def _code(name: str, arguments: Any) -> str:
     if isinstance(arguments, str):
         decoded = _decode(arguments.strip()) if arguments.lstrip().startswith("{") else None
         arguments = decoded[0] if decoded else {"code": arguments}
-    code = next((arguments[key] for key in _CODE_KEYS if key in arguments), None) if arguments else None
+    given = arguments if isinstance(arguments, dict) else {}
+    code = next((given[key] for key in _CODE_KEYS if key in given), None)
     if not isinstance(code, str) or not code.strip():
         raise _UnclearError(f"its call of {_shorten(name)!r} holds no code")
     return _without_fence(code)

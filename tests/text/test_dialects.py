@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from contextlib import redirect_stdout
 
 import pytest
@@ -310,6 +311,26 @@ def test_the_code_of_calls_is_python(text: str) -> None:
     for call in found.calls if found else ():
         if not isinstance(call, Python):
             compile(write_cell((call,), {}), "cell", "exec")
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=5)
+        | st.dictionaries(st.sampled_from(["code", "bbox_2d", "image", "x"]), inner)
+    ),
+    max_leaves=8,
+)
+TOOLS = st.sampled_from(["python", "image_zoom_in_tool", "rotate", "grounding", "other"])
+
+
+@settings(deadline=None, derandomize=True, max_examples=300)
+@given(TOOLS, JSON, st.booleans())
+def test_any_arguments_give_calls_or_a_fault(name: str, arguments: object, in_a_list: bool) -> None:
+    call: object = {"name": name, "arguments": arguments}
+    found = find_calls(f"<tool_call>{json.dumps([call, arguments] if in_a_list else call)}</tool_call>")
+    assert found is not None
+    assert bool(found.calls) != (found.fault is not None)
 
 
 @pytest.mark.parametrize(
