@@ -243,21 +243,22 @@ def _around_code(text: str) -> str:
 
 @lru_cache(maxsize=4)  # of one reply the loop, the screen and the record all ask
 def _first_block(text: str) -> _Block | None:
-    tags = (tag for tag in _OPEN.finditer(text) if not _is_quoted(text, tag.start()))
-    tagged = next((block for tag in tags if (block := _tag(text, tag))), None)
-    called = _find_calls(text, tagged)
-    if tagged is not None:
-        return called or tagged
-    untagged = _find_untagged(text)
-    if called is None or untagged is None:
-        return called or untagged
-    return untagged if called.error is not None or untagged.start < called.start else called
+    block = _find_block(text)
+    return _find_calls(text, block) or block
 
 
-def _find_calls(text: str, tagged: _Block | None) -> _Block | None:
-    """The tool calls before the tagged block, or anywhere; unusable ones only where the reply has nothing else."""
-    found = find_calls(text[: tagged.start] if tagged else text)
-    if found is None or (tagged and found.fault):
+def _find_block(text: str) -> _Block | None:
+    for tag in _OPEN.finditer(text):
+        block = None if _is_quoted(text, tag.start()) else _tag(text, tag)
+        if block is not None:
+            return block
+    return _find_untagged(text)
+
+
+def _find_calls(text: str, block: _Block | None) -> _Block | None:
+    """The tool calls before the block, or anywhere; unusable ones only where the reply has nothing else."""
+    found = find_calls(text[: block.start] if block else text)
+    if found is None or (block and found.fault):
         return None
     if (found.fault or not found.explicit) and _has_answer(text[: found.start] + text[found.end :]):
         return None
