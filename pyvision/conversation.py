@@ -180,9 +180,14 @@ class _Lease:
         self._shared = shared
 
     def run(
-        self, code: str, *, trace: bool = False, functions: Mapping[str, HostFunction] | None = None
+        self,
+        code: str,
+        *,
+        trace: bool = False,
+        functions: Mapping[str, HostFunction] | None = None,
+        on_output: Callable[[str], None] | None = None,
     ) -> CellResult:
-        return self._session.run(code, trace=trace, functions=functions)
+        return self._session.run(code, trace=trace, functions=functions, on_output=on_output)
 
     def define(self, images: Mapping[str, bytes]) -> None:
         self._session.define(images)

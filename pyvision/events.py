@@ -95,6 +95,14 @@ class CellRun:
 
 
 @dataclass(frozen=True, slots=True)
+class CellOutput:
+    """Text that a cell has printed while it runs. It is never recorded: `CellRun` holds the whole output."""
+
+    text: str
+    kind: Literal["printed"] = "printed"
+
+
+@dataclass(frozen=True, slots=True)
 class ToolRun:
     """A tool was used, by the strategy or from inside a cell; a cell's calls come before its `CellRun`."""
 
@@ -136,9 +144,10 @@ class RunEnded:
     kind: Literal["ended"] = "ended"
 
 
-Event: TypeAlias = (
-    RunStarted | TextDelta | ReplyRestarted | ModelCall | CellRun | ToolRun | ImageDefined | Note | RunEnded
-)
+PassingEvent: TypeAlias = TextDelta | ReplyRestarted | CellOutput
+"""What is only shown while it happens, and never recorded."""
+
+Event: TypeAlias = PassingEvent | RunStarted | ModelCall | CellRun | ToolRun | ImageDefined | Note | RunEnded
 
 
 _OLD_NAMES = {

@@ -7,7 +7,7 @@ config.json    the settings of the run.       summary.json   its result, present
 
 Every line is written before the run continues: a run that is killed loses at most the line being written. A reply is
 forced to the disk with the event after it, not before its cell starts, so a power failure may lose the last reply;
-everything else is on the disk. `TextDelta` and `ReplyRestarted` pass by and are not written.
+everything else is on the disk. a `PassingEvent`, such as `TextDelta`, is not written.
 `Note.data` comes back as JSON gives it: lists for tuples, strings as keys. Text loses lone surrogates.
 """
 
@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, get_args, get_or
 
 from pyvision.config.files import explain_os_errors, run_folder_error, write_atomic
 from pyvision.errors import RunFolderError
-from pyvision.events import Event, ModelCall, ReplyRestarted, RunEnded, RunStarted, TextDelta
+from pyvision.events import Event, ModelCall, PassingEvent, RunEnded, RunStarted
 from pyvision.text.sanitize import Redactor, replace_surrogates
 from pyvision.types import Message, Picture
 
@@ -80,9 +80,9 @@ class TrajectoryWriter:
 
     def write(self, event: Event) -> None:
         """Add one event, and before it the pictures and messages that are new in it."""
+        if isinstance(event, PassingEvent):
+            return
         match event:
-            case TextDelta() | ReplyRestarted():
-                pass
             case ModelCall():
                 self._write_call(event)
             case RunStarted():

@@ -53,15 +53,22 @@ class Session:
         self.closed = False
 
     def run(
-        self, code: str, *, trace: bool = False, functions: Mapping[str, HostFunction] | None = None
+        self,
+        code: str,
+        *,
+        trace: bool = False,
+        functions: Mapping[str, HostFunction] | None = None,
+        on_output: Callable[[str], None] | None = None,
     ) -> CellResult:
         """Run one cell. Never raises for what it does; SessionClosed, or KernelStartError in a restore.
 
         trace: record in `result.trace` which lines ran and what they changed. functions: what the cell can call
         as `host.NAME(…)`, with images among the arguments; each call runs on the host, in its own thread, with
-        all the host's rights. The time that calls take does not count as the cell's.
+        all the host's rights. The time that calls take does not count as the cell's. on_output: called with what the
+        cell prints, as it arrives and on the thread that runs the cell, so it must return quickly; after
+        100,000 characters it is called no more. What it raises ends the kernel, and `run` raises it.
         """
-        cell = Cell(code, trace, functions or {})
+        cell = Cell(code, trace, functions or {}, on_output)
         with self._lock:
             self._check_alive()
             if (unreported := self._unreported) is not None:

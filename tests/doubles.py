@@ -11,7 +11,7 @@ from pyvision.agent.budget import Limits
 from pyvision.agent.episode import Episode
 from pyvision.agent.strategy import Strategy
 from pyvision.config.endpoints import EndpointLimits
-from pyvision.events import Event, ReplyRestarted, TextDelta
+from pyvision.events import Event, PassingEvent
 from pyvision.models.cancellation import Cancellation
 from pyvision.models.scripted import Scripted
 from pyvision.types import Answer, Picture, Question, Reply
@@ -38,13 +38,17 @@ def printed(text: str) -> CellResult:
 
 
 class CannedSandbox:
-    """A sandbox, and its one session, that gives canned results in turn and keeps what it was asked."""
+    """A sandbox, and its one session, that gives canned results in turn and keeps what it was asked.
+
+    live: what each of its cells prints while it runs.
+    """
 
     def __init__(self, results: Sequence[CellResult] = ()) -> None:
         self.cells: list[str] = []
         self.images: dict[str, bytes] = {}
         self.opened = self.closed = 0
         self.on_run: Callable[[], None] = lambda: None
+        self.live: Sequence[str] = ()
         self._results = list(results)
 
     def warm_up(self) -> None:
@@ -56,10 +60,18 @@ class CannedSandbox:
         return self
 
     def run(
-        self, code: str, *, trace: bool = False, functions: Mapping[str, HostFunction] | None = None
+        self,
+        code: str,
+        *,
+        trace: bool = False,
+        functions: Mapping[str, HostFunction] | None = None,
+        on_output: Callable[[str], None] | None = None,
     ) -> CellResult:
         self.cells.append(code)
         self.on_run()
+        if on_output is not None:
+            for text in self.live:
+                on_output(text)
         return self._results.pop(0) if len(self._results) > 1 else self._results[0]
 
     def define(self, images: Mapping[str, bytes]) -> None:
@@ -106,7 +118,7 @@ class EpisodeHarness:
         )
 
     def _watch(self, event: Event) -> None:
-        if isinstance(event, TextDelta | ReplyRestarted):
+        if isinstance(event, PassingEvent):
             self.passing.append(event)
             self.on_piece()
         else:

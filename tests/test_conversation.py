@@ -93,9 +93,14 @@ class Announcing:
         return self
 
     def run(
-        self, code: str, *, trace: bool = False, functions: Mapping[str, HostFunction] | None = None
+        self,
+        code: str,
+        *,
+        trace: bool = False,
+        functions: Mapping[str, HostFunction] | None = None,
+        on_output: Callable[[str], None] | None = None,
     ) -> CellResult:
-        return self._session.run(code, trace=trace, functions={"begun": self.on_begun})
+        return self._session.run(code, trace=trace, functions={"begun": self.on_begun}, on_output=on_output)
 
     def define(self, images: Mapping[str, bytes]) -> None:
         self._session.define(images)

@@ -24,7 +24,18 @@ from pyvision.errors import (
     PyVisionError,
     ToolError,
 )
-from pyvision.events import CellRun, Event, ImageDefined, ModelCall, Note, ReplyRestarted, TextDelta, ToolRun
+from pyvision.events import (
+    CellOutput,
+    CellRun,
+    Event,
+    ImageDefined,
+    ModelCall,
+    Note,
+    ReplyRestarted,
+    Sent,
+    TextDelta,
+    ToolRun,
+)
 from pyvision.images.read import decode
 from pyvision.models.cancellation import Cancellation, interruptible
 from pyvision.models.streaming import stream_of
@@ -53,7 +64,12 @@ class Session(Protocol):
     """One kernel with the images of one question in it; `sandbox.Session` is one."""
 
     def run(
-        self, code: str, *, trace: bool = False, functions: Mapping[str, HostFunction] | None = None
+        self,
+        code: str,
+        *,
+        trace: bool = False,
+        functions: Mapping[str, HostFunction] | None = None,
+        on_output: Callable[[str], None] | None = None,
     ) -> CellResult: ...
 
     def define(self, images: Mapping[str, bytes]) -> None: ...
@@ -117,6 +133,12 @@ class Episode:
         self._names = question.earlier.named + len(question.images)
         self._cancellation = cancellation or Cancellation()
         self._waiting_for = ""
+        self._shown: dict[str, Sent] = {}
+
+    @property
+    def shown(self) -> Mapping[str, Sent]:
+        """The images by name, each as a model saw it last."""
+        return self._shown
 
     @property
     def interruption(self) -> str:
@@ -167,6 +189,8 @@ class Episode:
         request, reply = self._reply(role, model, messages, replace(sampling, seconds=seconds_left))
         self._budget.receive(reply.usage, self._prices.get(model.name), for_tool=for_tool)
         seconds = time.monotonic() - began
+        if not for_tool:
+            self._shown.update((sent.name, sent) for sent in request.sent if sent.name)
         self._watch(ModelCall(role, model.name, request.messages, reply, seconds, request.sent))
         return reply
 
@@ -187,6 +211,8 @@ class Episode:
     ) -> CellResult:
         """Run one cell in the question's kernel, which holds its images. What the code does is data.
 
+        Text becomes a `CellOutput` as it arrives, on the thread that reads the kernel; the `CellRun` holds all of it.
+
         trace: record which lines ran, and what they changed. tools: the names of tools that the cell may call as
         `host.NAME(…)`. functions: other functions that it may call like this; they run while the cell waits, may call
         `use`, and what they raise is raised in the cell.
@@ -199,7 +225,13 @@ class Episode:
             session = self._open_session()
             self._check_time()  # opening took a while
         callable_in_cell = host_functions(self.use, tools) | dict(functions or {})
-        run = partial(session.run, code, trace=trace, functions=callable_in_cell or None)
+        run = partial(
+            session.run,
+            code,
+            trace=trace,
+            functions=callable_in_cell or None,
+            on_output=lambda text: self._watch(CellOutput(text)),
+        )
         self._cell = _Cell()
         try:
             with self._waiting("a cell"), self._cancellation.on_cancel(session.close):

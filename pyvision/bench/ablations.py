@@ -39,7 +39,12 @@ class NotRun:
         return self
 
     def run(
-        self, code: str, *, trace: bool = False, functions: Mapping[str, HostFunction] | None = None
+        self,
+        code: str,
+        *,
+        trace: bool = False,
+        functions: Mapping[str, HostFunction] | None = None,
+        on_output: Callable[[str], None] | None = None,
     ) -> CellResult:
         return CellResult("ok")
 
@@ -167,9 +172,14 @@ class _ReplacedFigures:
         self._originals: deque[Figure] = deque()
 
     def run(
-        self, code: str, *, trace: bool = False, functions: Mapping[str, HostFunction] | None = None
+        self,
+        code: str,
+        *,
+        trace: bool = False,
+        functions: Mapping[str, HostFunction] | None = None,
+        on_output: Callable[[str], None] | None = None,
     ) -> CellResult:
-        result = self._session.run(code, trace=trace, functions=functions)
+        result = self._session.run(code, trace=trace, functions=functions, on_output=on_output)
         # a strategy defines the figures of a cell before it runs the next one
         self._originals = deque(result.figures)
         outputs = tuple(self._replace(each) if isinstance(each, Figure) else each for each in result.outputs)

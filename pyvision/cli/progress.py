@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 from pyvision.errors import FormatError
 from pyvision.events import (
+    CellOutput,
     CellRun,
     Event,
     ImageDefined,
@@ -48,6 +49,8 @@ class Progress:
         self._turns = 0
         self._text = ""  # of the reply that is being streamed
         self._printed = 0  # how many of its characters are on the screen
+        self._output = ""  # of the cell that is running
+        self._output_lines: list[str] = []  # of it, on the screen
 
     def __enter__(self) -> Self:
         if self._console.is_terminal:
@@ -79,6 +82,8 @@ class Progress:
                 self._print_restart(event)
             case ModelCall():
                 self._print_reply(event)
+            case CellOutput():
+                self._stream_output(event)
             case CellRun():
                 self._print_result(event)
             case ToolRun():
@@ -144,9 +149,25 @@ class Progress:
             self._print_code(code)
             self._wait("running the cell")
 
+    def _stream_output(self, event: CellOutput) -> None:
+        """On a terminal, the first lines of a cell's output are printed as they arrive, then only the last one."""
+        if not self._console.is_terminal:
+            return
+        *lines, rest = (self._output + event.text).split("\n")
+        for line in lines[: max(0, _OUTPUT_LINES[0] - len(self._output_lines))]:
+            self._output_lines.append(printable(line))
+            self._print(f"│ {self._output_lines[-1]}", "green")
+        self._output = rest[-_NOTE_CHARS:]
+        last = printable(rest or (lines[-1] if lines else "")).strip()
+        self._wait(f"running the cell: {_shorten(last)}" if last else "running the cell")
+
     def _print_result(self, event: CellRun) -> None:
         result = event.result
-        if output := _shorten_lines(result.text.rstrip(), _OUTPUT_LINES):
+        output, on_screen = _shorten_lines(result.text.rstrip(), _OUTPUT_LINES), self._output_lines
+        if output[: len(on_screen)] == on_screen:
+            output = output[len(on_screen) :]
+        self._output, self._output_lines = "", []
+        if output:
             self._print("\n".join(f"│ {line}" for line in output), "green")
         if result.error:
             error = printable(result.error.traceback or result.error.message)

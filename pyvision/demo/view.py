@@ -10,18 +10,29 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from pyvision.errors import FormatError
-from pyvision.events import Event, ModelCall, ReplyRestarted, RunEnded, RunStarted, TextDelta
+from pyvision.events import (
+    CellOutput,
+    CellRun,
+    Event,
+    ModelCall,
+    ReplyRestarted,
+    RunEnded,
+    RunStarted,
+    TextDelta,
+)
 from pyvision.runs.report.crops import Crop
 from pyvision.runs.report.figures import zoomable
 from pyvision.runs.report.markup import Markup, count, element, escape, highlight, join
 from pyvision.runs.report.run import Names, Turn, ending, pair_figures, turns_of
 from pyvision.runs.report.turns import answer_block, error_block, event_block, prose_block, reasoning_block
 from pyvision.text.replies import find_code, thought
+from pyvision.text.sanitize import printable
 from pyvision.types import Outcome, Picture, Question
 
 Address = Callable[[Picture], str]  # where a browser finds an image
 
 _STEPS_HERE = "\0"  # marks where the steps go; `escape` removes control characters, so no text can contain it
+_LIVE_CHARS = 2_000  # of the output of the cell that is running: its end, as on a terminal
 _MAX_HIGHLIGHTED_CHARS = 4_000  # of a cell that is still being written and is rendered again for each token
 
 
@@ -34,6 +45,7 @@ class View:
         self._images = _Images(address)
         self._events: list[Event] = []
         self._text = ""  # of the reply that is being streamed
+        self._output = ""  # of the cell that is running
         self._notice: str | None = None  # about a model call that failed and is retried
         self._has_begun = False
         self._failure: str | None = None
@@ -51,11 +63,15 @@ class View:
                 self._text, self._notice = self._text + text, None
             case ReplyRestarted(notice=notice):
                 self._text, self._notice = "", notice
+            case CellOutput(text=text):
+                self._output = (self._output + text)[-_LIVE_CHARS:]
             case RunStarted(question=question):
                 self._question, self._has_begun = question, True
             case _:
                 if isinstance(event, ModelCall):
                     self._text, self._notice = "", None
+                if isinstance(event, ModelCall | CellRun):
+                    self._output = ""
                 self._events.append(event)
 
     def fail(self, why: str) -> None:
@@ -128,8 +144,8 @@ class View:
             )
         last = turns[-1] if turns else None
         running = self._code(last.asked.reply.text) if last and last.asked and not last.cells else None
-        if running:
-            return _pending_cell("Running", self._highlight(running))
+        if running or self._output:
+            return _pending_cell("Running", self._highlight(running or ""), self._output)
         return element("p", f"{self._notice or 'Thinking'} …", class_="status pending")
 
     def _end(self) -> Markup | None:
@@ -182,10 +198,11 @@ def _why_none(outcome: Outcome) -> str:
     return outcome.error or text if outcome.end_reason == "interrupted" else text
 
 
-def _pending_cell(status: str, code: Markup) -> Markup:
+def _pending_cell(status: str, code: Markup, output: str = "") -> Markup:
     return element(
         "div",
-        element("pre", element("code", code), class_="code", tabindex=0),
+        element("pre", element("code", code), class_="code", tabindex=0) if code else None,
+        element("pre", printable(output), class_="output stdout", tabindex=0) if output else None,
         element("p", f"{status} …", class_="status pending"),
         class_="cell",
     )

@@ -15,6 +15,7 @@ Rules for code (`find_code`)
   `<code>f(x)</code>` with the sentence going on behind it. HTML-escaped tags are no tags; `<CODE>` is one.
 * Without any block, a fence marked as Python is code (models forget the tag) unless the reply has a boxed
   answer. A fence without a language is not.
+* Tool calls and tags of other harnesses run where their meaning is clear (`dialects`). `tool_code` is Python.
 
 Rules for answers (`find_answer`), in this order
 1. The last `\boxed{…}` outside the code block that is not empty; `\boxed{}` and `\boxed{...}` are
@@ -25,8 +26,9 @@ Rules for answers (`find_answer`), in this order
 Wrapping is taken off: `$…$`, `\(…\)`, quotes, bold, and `\text{…}` and its like around the whole content.
 LaTeX spaces become plain ones.
 
-Only the kernel writes `<interpreter>` turns. One that a reply starts a line with is made up: outside the code block
-it is taken out, up to its `</interpreter>` or to the end, and no box in it counts.
+Only the kernel writes `<interpreter>` turns, or `<sandbox_output>` and `<tool_response>` as other harnesses call them.
+One that a reply starts a line with is made up: outside the code block it is taken out, up to its end tag or to the end
+of the reply, and no box in it counts.
 
 Thinking (`<think>…</think>`, `<thinking>`, or all before a `</think>` that nobody opened) is taken out before
 anything is looked for. A `<think>` that is never closed hides the rest of the reply.
@@ -41,29 +43,32 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
+from types import MappingProxyType
 
 from pyvision.errors import FormatError
+from pyvision.text.dialects import Call, Shown, describe_other_fence, find_calls, write_cell
 from pyvision.text.parsing import parse_source
 from pyvision.text.stated_answers import find_stated
 
-_PYTHON = {"", "python", "python3", "py", "py3", "ipython", "ipython3"}
+_PYTHON = {"", "python", "python3", "py", "py3", "ipython", "ipython3", "tool_code"}
 _FLAGS = re.IGNORECASE | re.MULTILINE
 _THINKING = re.compile(r"^[ \t]*<(think|thinking)>.*?(?:</\1>|\Z)", _FLAGS | re.DOTALL)
 _THINKING_END = re.compile(r"(?<![`'\"])</think(?:ing)?>(?![`'\"])", _FLAGS)
 _OPEN = re.compile(r"<code(?:\s+[\w-]+=[\w\"'+-]*)?\s*>", _FLAGS)
 _CLOSE = r"</code\s*>"
-_BARE_END = re.compile(rf"(?P<close>{_CLOSE})|^[ \t]*<(?:code|interpreter|answer)>", _FLAGS)
+_OUTPUT = "interpreter|sandbox_output|tool_response"  # the turns of a kernel, here and in other harnesses
+_BARE_END = re.compile(rf"(?P<close>{_CLOSE})|^[ \t]*<(?:code|answer|{_OUTPUT})>", _FLAGS)
 _FENCE = re.compile(
     r"\s*(?P<fence_marks>`{3,}|~{3,})[ \t]*(?P<language>[\w+#.-]*)[ \t]*(?P<line_end>\n|\Z)?", _FLAGS
 )
 _LINE_FENCE = re.compile(r"^[ \t]*(?=```|~~~)", _FLAGS)
 _OPEN_END = re.compile(r"(?:(?:`{3,}|~{3,})\w*|\$+)\Z")  # of a fence or a formula around what comes next
-_PYTHON_FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*i?py(?:thon)?3?[ \t]*$", _FLAGS)
+_PYTHON_FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*(?:i?py(?:thon)?3?|tool_code)[ \t]*$", _FLAGS)
 _BOX = re.compile(r"\\boxed\s*(?:(?P<brace>\{)|(?P<word>[-+]?\d[\d.,/:%]*|[A-Z]\b))")
 _ANSWER = re.compile(
     r"(?<![`'\"])<answer>((?:(?!<answer>).)*?)</answer>[ \t]*(?=\n|\Z|<)", _FLAGS | re.DOTALL
 )
-_HALLUCINATED = re.compile(r"^[ \t]*<interpreter>.*?(?:</interpreter>|\Z)", _FLAGS | re.DOTALL)
+_HALLUCINATED = re.compile(rf"^[ \t]*<({_OUTPUT})>.*?(?:</\1>|\Z)", _FLAGS | re.DOTALL)
 _BRACES = re.compile(r"\\.|[{}]", re.DOTALL)
 _MACRO = re.compile(
     r"\\(?:text(?:bf|it|rm|tt|sf|normal)?|math(?:rm|bf|it|tt|sf)|mbox|emph|operatorname)\s*(?=\{)"
@@ -81,6 +86,7 @@ _PAIRS = (
     ("“", "”"),
     ("‘", "’"),
 )
+_MOST_BLOCKS = 8  # that are counted behind the one that runs
 _MOST_ENDS = 32  # each is parsed once; a reply of nothing but fences must not take minutes
 
 
@@ -94,6 +100,7 @@ class _Block:
     code: str = ""
     error: str | None = None
     fence_marks: str = ""  # the fence that opened it, if one did
+    calls: tuple[Call, ...] = ()  # instead of code, in the dialect of another harness
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,19 +113,37 @@ class _End:
     final: bool
 
 
-def find_code(text: str) -> str | None:
-    """The Python that the reply wants run, or None. Raises FormatError for a block that cannot be used."""
+def find_code(text: str, shown: Shown = MappingProxyType({})) -> str | None:
+    """The Python that the reply wants run, or None. Raises FormatError for a block that cannot be used.
+
+    shown: how large the model saw each image, for the boxes of tool calls.
+    """
     block = _first_block(_visible(text))
     if block is None:
         return None
     if block.error is not None:
         raise FormatError(block.error)
-    return block.code
+    return write_cell(block.calls, shown) if block.calls else block.code
 
 
 def holds_code(text: str) -> bool:
     """Whether there is a code block in the reply, usable or not."""
     return _first_block(_visible(text)) is not None
+
+
+def count_dropped_blocks(text: str) -> int:
+    """How many code blocks stand behind the one that runs; a model may believe that they run too."""
+    text = _visible(text)
+    blocks: list[_Block] = []
+    while len(blocks) <= _MOST_BLOCKS and (block := _first_block(text)) is not None:
+        blocks.append(block)
+        text = text[block.end :]
+    return sum(block.error is None for block in blocks[1:])
+
+
+def describe_unusable(text: str) -> str:
+    """What is wrong with a reply that gives neither code nor an answer, in words for the model."""
+    return describe_other_fence(_visible(text)) or "the reply holds neither code nor an answer"
 
 
 def code_is_cut(text: str) -> bool:
@@ -218,11 +243,31 @@ def _around_code(text: str) -> str:
 
 @lru_cache(maxsize=4)  # of one reply the loop, the screen and the record all ask
 def _first_block(text: str) -> _Block | None:
+    block = _find_block(text)
+    return _find_calls(text, block) or block
+
+
+def _find_block(text: str) -> _Block | None:
     for tag in _OPEN.finditer(text):
         block = None if _is_quoted(text, tag.start()) else _tag(text, tag)
         if block is not None:
             return block
     return _find_untagged(text)
+
+
+def _find_calls(text: str, block: _Block | None) -> _Block | None:
+    """The tool calls before the block, or anywhere; unusable ones only where the reply has nothing else."""
+    found = find_calls(text[: block.start] if block else text)
+    if found is None or (block and found.fault):
+        return None
+    if (found.fault or not found.explicit) and _has_answer(text[: found.start] + text[found.end :]):
+        return None
+    return _Block(found.start, found.end, found.closed, error=found.fault, calls=found.calls)
+
+
+def _has_answer(text: str) -> bool:
+    boxed = any(content != "" for content in _boxes(text))
+    return boxed or _ANSWER.search(text) is not None or find_stated(text) is not None
 
 
 def _is_quoted(text: str, position: int) -> bool:
@@ -282,7 +327,7 @@ def _first_valid(text: str, start: int, fence_marks: str) -> tuple[_End, str]:
 
 def _ends(text: str, start: int, fence_marks: str) -> Iterator[_End]:
     fence = rf"(?P<fence>{fence_marks[0]}{{{len(fence_marks)},}})[ \t]*(?=$|{_CLOSE})"
-    pattern = re.compile(rf"{fence}|(?P<close>{_CLOSE})|^[ \t]*<(?:code|interpreter|answer)>", _FLAGS)
+    pattern = re.compile(rf"{fence}|(?P<close>{_CLOSE})|^[ \t]*<(?:code|answer|{_OUTPUT})>", _FLAGS)
     for found in pattern.finditer(text, start):
         before = text[start : found.start()].rstrip(" \t")
         starts_line = not before or before.endswith("\n")

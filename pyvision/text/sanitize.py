@@ -1,8 +1,8 @@
 """Make text safe to show and to record: output of a cell for a model, text without secrets for files and messages.
 
-Output (`sanitize`): dumps of data become a note that says so, long text keeps its head and tail, and tags that only
-we or the chat template may write (`<interpreter>`, `<image_clue_1>`, `<|im_start|>`, …) have their brackets replaced
-by ‹ and ›, in any case, spacing or width, and with invisible characters in them.
+Output (`sanitize`): encoded data becomes a note that says so, long text keeps its head and tail, cut between lines,
+and tags that only we or the chat template may write (`<interpreter>`, `<image_clue_1>`, `<|im_start|>`, …) have their
+brackets replaced by ‹ and ›, in any case, spacing or width, and with invisible characters in them.
 Not covered: letters of other scripts that merely look the same, and text that persuades without any tag.
 
 Secrets (`Redactor`): only exact secrets are removed (`model_config.secrets` lists them), each also in the form that it
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
@@ -25,8 +25,6 @@ from urllib.parse import quote
 REDACTED = "[secret]"
 SHOWN_CHARS = 8_000
 DUMP_CHARS = 200  # of base64 or hexadecimal in a row
-NUMBERS_CHARS = 1_500  # of numbers in a row
-_NUMBERS_HEAD, _NUMBERS_TAIL = 600, 300
 _LONG, _LONG_IF_MIXED = 12, 8  # characters from which a match of a secret is no accident
 _MIXED = re.compile(r"(?=.*[A-Za-z])(?=.*\d)", re.DOTALL)
 _DIGEST = re.compile("[0-9a-f]{64}")
@@ -48,7 +46,6 @@ _DUMP = re.compile(
     rf"[\w+/=-]{{40,}}+(?:{_LINE_END}[\w+/=-]{{40,}}+)*(?:{_LINE_END}[\w+/]*+={{1,2}})?",
     re.ASCII,
 )
-_NUMBERS = re.compile(r"(?:[-+0-9eE.,:;()\[\]{}\s]++|np\.u?(?:int|float)\d+|array|nan|inf)+")
 
 _OURS = r"interpreter|image_clue|code|answer|question|think"
 _TEMPLATE = (
@@ -67,9 +64,27 @@ _HARMLESS = {"<": "‹", "[": "‹", ">": "›", "]": "›"}
 
 def sanitize(text: str, limit: int = SHOWN_CHARS) -> str:
     """The text as a model may see it, at most `limit` characters long; ordinary output is left as it is."""
-    text = _DUMP.sub(_without_dump, printable(text))
-    text = _NUMBERS.sub(_without_numbers, text)
+    return fit(without_dumps(text), limit)
+
+
+def without_dumps(text: str) -> str:
+    """The printable text with a note in the place of encoded data: what `fit` can show, before it is cut."""
+    return _DUMP.sub(_without_dump, printable(text))
+
+
+def fit(text: str, limit: int) -> str:
+    """What `without_dumps` returned, without its middle where it is too long, and with every tag harmless."""
     return _neutral(_shorten_middle(text, limit))
+
+
+def share_by_need(needs: Sequence[int], limit: int) -> tuple[int, ...]:
+    """How much of the limit each gets: all it needs, or else an equal part of what smaller needs leave over."""
+    shares, left = [0] * len(needs), limit
+    by_need = sorted(range(len(needs)), key=needs.__getitem__)
+    for served, index in enumerate(by_need):
+        shares[index] = min(needs[index], left // (len(needs) - served))
+        left -= shares[index]
+    return tuple(shares)
 
 
 def printable(text: str) -> str:
@@ -160,33 +175,32 @@ def _is_dump(run: str) -> bool:
     return has_digit and has_lower and has_upper and separators * 10 < len(run)
 
 
-def _without_numbers(match: re.Match[str]) -> str:
-    run = match[0]
-    if len(run) < NUMBERS_CHARS or sum(map(run.count, "0123456789")) * 5 < len(run):
-        return run
-    head = run[: _last_gap(run[:_NUMBERS_HEAD])]
-    tail = run[-_last_gap(run[: -_NUMBERS_TAIL - 1 : -1]) :]
-    omitted = len(run) - len(head) - len(tail)
-    return f"{head}[… {omitted:,} characters of numbers left out …]{tail}"
-
-
-def _last_gap(run: str) -> int:
-    """The length up to the last space or comma, so that no number is shown in part."""
-    return max(run.rfind(gap) for gap in " ,\n\t") + 1 or len(run)
-
-
 def _shorten_middle(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
-    room = limit - len(_note_omission(len(text)))
+    room = limit - len(_note_omission(text))
     if room < 2:
         return text[: max(limit, 0)]
-    tail = room * 2 // 5
-    return text[: room - tail] + _note_omission(len(text) - room) + text[len(text) - tail :]
+    head = text[: room - room * 2 // 5]
+    head = head[: _last_cut(head)]
+    tail = text[len(text) - room * 2 // 5 :]
+    tail = tail[len(tail) - _last_cut(tail[::-1]) :]
+    return head + _note_omission(text[len(head) : len(text) - len(tail)]) + tail
 
 
-def _note_omission(count: int) -> str:
-    return f"\n[… {count:,} characters left out …]\n"
+def _last_cut(text: str) -> int:
+    """The length up to the last end of a line, else of a word or a number, if that is in the second half."""
+    for ends in ("\n", " ,\t"):
+        cut = max(text.rfind(end) for end in ends)
+        if cut >= len(text) // 2:
+            return cut if ends == "\n" else cut + 1
+    return len(text)
+
+
+def _note_omission(omitted: str) -> str:
+    lines = omitted.strip("\n").count("\n") + 1
+    inside = f" in {lines:,} lines" if lines > 1 else ""
+    return f"\n[… {len(omitted):,} characters{inside} left out …]\n"
 
 
 def _neutral(text: str) -> str:

@@ -91,9 +91,9 @@ class Collector:
         self._head_chars_left -= len(head)
         self._omitted_chars += len(text) - len(head) - len(tail)
         if head:
-            self._head.append(Stream(name, _replace_surrogates(head)))
+            self._head.append(Stream(name, replace_surrogates(head)))
         if tail:
-            self._tail.append(Stream(name, _replace_surrogates(tail)))
+            self._tail.append(Stream(name, replace_surrogates(tail)))
             self._tail_chars += len(tail)
             self._cut_tail()
 
@@ -142,7 +142,7 @@ class Collector:
 
 def cell_error(content: Mapping[str, Any]) -> CellError:
     """The exception in an `error` message or a failed reply."""
-    text = _replace_surrogates(_COLOUR.sub("", "\n".join(_traceback(content.get("traceback")))))
+    text = replace_surrogates(_COLOUR.sub("", "\n".join(_traceback(content.get("traceback")))))
     found = _LINE.findall(text)
     return CellError(
         name=_text(content.get("ename"), "Error", _NAME_CHARS),
@@ -164,10 +164,10 @@ def _traceback(stack: object) -> list[str]:
 def _text(value: object, default: str, most: int) -> str:
     if not isinstance(value, str):
         return default
-    return _replace_surrogates(_COLOUR.sub("", value[: _SEARCHED * most]))[:most]
+    return replace_surrogates(_COLOUR.sub("", value[: _SEARCHED * most]))[:most]
 
 
-def _replace_surrogates(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """Replace lone surrogates, which cannot be encoded as UTF-8."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from sandbox.isolation.memory import Exhausted
 from sandbox.policy import Policy
-from sandbox.protocol.collect import Collector, cell_error
+from sandbox.protocol.collect import Collector, cell_error, replace_surrogates
 from sandbox.protocol.messages import Received
 from sandbox.protocol.pacing import PACING, Credit
 from sandbox.protocol.request import Ending, Request
@@ -18,27 +18,45 @@ from sandbox.protocol.trace import TraceCollector
 from sandbox.results import CellError, CellResult, Status
 from sandbox.runtime.kernel import Kernel
 
+_LIVE_CHARS = 100_000  # of one cell, passed on while it runs
 _LOST = "its variables are lost, the images are loaded again"
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The code to run, whether to trace it, and the host functions that it may call."""
+    """The code to run, whether to trace it, the host functions that it may call, and who gets its text at once."""
 
     code: str
     trace: bool = False
     functions: Mapping[str, HostFunction] = field(default_factory=dict)
+    on_output: Callable[[str], None] | None = None
+
+
+class _LiveText:
+    """Passes text on as it arrives, up to a limit; the guest decides how much arrives, and what."""
+
+    def __init__(self, on_output: Callable[[str], None]) -> None:
+        self._on_output = on_output
+        self._left = _LIVE_CHARS
+
+    def add(self, text: object) -> None:
+        if isinstance(text, str) and (piece := text[: self._left]):
+            self._left -= len(piece)
+            self._on_output(replace_surrogates(piece))
 
 
 def run_cell(kernel: Kernel, cell: Cell, policy: Policy, interrupt_fd: int, credit: Credit) -> CellResult:
     """Run it; never raises for what the cell does. After `state == "lost"` the kernel is closed."""
     collector, tracer = Collector(policy), TraceCollector(policy) if cell.trace else None
+    live = _LiveText(cell.on_output) if cell.on_output else None
     calls = Calls(Bridge(cell.functions, policy), policy.host_call_timeout_s) if cell.functions else None
 
     def take(message: Received) -> None:
         if message.kind == "trace" and tracer:
             tracer.add(message.content)
         collector.add(message.kind, message.content)
+        if live is not None and message.kind == "stream":
+            live.add(message.content.get("text"))
 
     started, used_s = time.monotonic(), time.thread_time()
     long_at = started + credit.left_s()

@@ -11,11 +11,11 @@ import pytest
 from pyvision.agent.budget import Limits
 from pyvision.config.endpoints import EndpointLimits
 from pyvision.errors import LimitReached, ModelError
-from pyvision.events import ImageDefined, ModelCall, Note, ReplyRestarted, TextDelta
+from pyvision.events import CellOutput, CellRun, ImageDefined, ModelCall, Note, ReplyRestarted, TextDelta
 from pyvision.models.scripted import Scripted
 from pyvision.types import Message, Reply, Restart, Sampling, Text, Usage
 from sandbox import Figure
-from tests.doubles import CannedSandbox, EpisodeHarness, figure, picture
+from tests.doubles import CannedSandbox, EpisodeHarness, figure, picture, printed
 
 HELLO = (Message("user", (Text("hello"),)),)
 
@@ -186,6 +186,14 @@ def test_what_a_cell_has_put_out_is_recorded_when_ctrl_c_ends_it() -> None:
         pytest.skip("cells cannot run here")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "put out | KeyboardInterrupt | stopped by the caller while waiting for a cell\n"
+
+
+def test_output_of_a_cell_passes_by_and_is_recorded_once() -> None:
+    harness = EpisodeHarness([], [printed("first\nsecond\n")])
+    harness.sandbox.live = ("first\n", "second\n")
+    harness.episode.run("look()")
+    assert harness.passing == [CellOutput("first\n"), CellOutput("second\n")]
+    assert [type(event) for event in harness.events] == [CellRun]
 
 
 def test_a_reply_is_closed_when_the_caller_stops_in_the_middle_of_it() -> None:

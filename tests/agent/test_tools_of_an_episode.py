@@ -120,7 +120,12 @@ class Calling(CannedSandbox):
         self._calls = calls
 
     def run(
-        self, code: str, *, trace: bool = False, functions: Mapping[str, HostFunction] | None = None
+        self,
+        code: str,
+        *,
+        trace: bool = False,
+        functions: Mapping[str, HostFunction] | None = None,
+        on_output: Callable[[str], None] | None = None,
     ) -> CellResult:
         for call in self._calls:
             try:
@@ -200,7 +205,9 @@ def test_a_cell_is_given_functions_and_a_trace() -> None:
     given: list[object] = []
 
     class Listening(CannedSandbox):
-        def run(self, code: str, *, trace: bool = False, functions: object = None) -> CellResult:
+        def run(
+            self, code: str, *, trace: bool = False, functions: object = None, on_output: object = None
+        ) -> CellResult:
             given.extend((trace, functions))
             return super().run(code)
 

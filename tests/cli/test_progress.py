@@ -7,6 +7,7 @@ from rich.console import Console
 
 from pyvision.cli.progress import Progress
 from pyvision.events import (
+    CellOutput,
     CellRun,
     Event,
     ImageDefined,
@@ -153,6 +154,44 @@ def test_an_interrupt_says_what_it_came_in_the_midst_of() -> None:
 def test_an_answer_of_last_resort_is_shown_as_one() -> None:
     ended = RunEnded(Outcome("It is red.", "turn_limit", is_last_resort=True), Usage(), 1, 0, 0.5)
     assert "had no answer in a known format" in render(ended)
+
+
+def test_on_a_terminal_output_is_shown_while_the_cell_runs() -> None:
+    text = render(CellOutput("step 1\nst"), CellOutput("ep 2\nste"), terminal=True)
+    assert "│ step 1" in text
+    assert "│ step 2" in text
+    assert "│ ste\n" not in text
+
+
+def test_output_that_was_shown_while_the_cell_ran_is_not_shown_again() -> None:
+    live = (CellOutput("step 1\n"), CellOutput("step 2\n"))
+    text = render(*live, CellRun("1", printed("step 1\nstep 2\nstep 3\n")), terminal=True)
+    assert [text.count(f"│ step {n}") for n in (1, 2, 3)] == [1, 1, 1]
+
+
+def test_output_that_arrived_in_another_order_is_shown_whole() -> None:
+    text = render(CellOutput("b\n"), CellRun("1", printed("a\nb\n")), terminal=True)
+    assert (text.count("│ a"), text.count("│ b")) == (1, 2)
+
+
+def test_of_long_output_only_the_first_lines_are_shown_while_the_cell_runs() -> None:
+    lines = "".join(f"line {n}.\n" for n in range(100))
+    text = render(CellOutput(lines), CellRun("1", printed(lines)), terminal=True)
+    assert text.count("│ line ") == 24
+    assert text.index("│ line 15.") < text.index("76 more lines") < text.index("│ line 99.")
+
+
+def test_the_output_of_one_cell_does_not_hide_that_of_the_next() -> None:
+    cell = (CellOutput("same\n"), CellRun("1", printed("same\n")))
+    assert render(*cell, *cell[1:], terminal=True).count("│ same") == 2
+
+
+def test_live_output_is_plain_text() -> None:
+    assert "\x1b[2J" not in render(CellOutput("\x1b[2Jgone\n"), terminal=True)
+
+
+def test_without_a_terminal_output_is_shown_when_the_cell_has_run() -> None:
+    assert render(CellOutput("step 1\n")) == ""
 
 
 def test_without_a_terminal_a_reply_is_shown_when_it_is_whole() -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from pyvision.demo.view import View
 from pyvision.events import (
+    CellOutput,
     CellRun,
     ImageDefined,
     ModelCall,
@@ -77,6 +78,27 @@ def test_a_cell_is_pending_until_it_has_run() -> None:
     view.take(CellRun("print(1)", CellResult("ok", (Stream("stdout", "1\n"),), seconds=0.3)))
     assert "Running" not in view.html
     assert ", 0.3 s" in view.html
+
+
+def test_the_output_of_a_cell_is_seen_while_it_runs() -> None:
+    view = a_view()
+    view.take(asked(CODE))
+    view.take(CellOutput("part 1\n"))
+    view.take(CellOutput("<b>part 2</b>\n"))
+    assert "part 1\n&lt;b&gt;part 2" in view.html
+    assert "Running" in view.html
+    view.take(CellRun("print(1)", CellResult("ok", (Stream("stdout", "whole\n"),), seconds=0.3)))
+    assert "part 1" not in view.html
+    assert "whole" in view.html
+
+
+def test_of_much_output_the_end_is_seen_while_the_cell_runs() -> None:
+    view = a_view()
+    view.take(asked(CODE))
+    view.take(CellOutput("first " + "x" * 100_000 + " last"))
+    assert " last" in view.html
+    assert "first" not in view.html
+    assert len(view.html) < 5_000
 
 
 def test_pictures_are_shown_by_their_address_once_there_is_one() -> None:

@@ -71,6 +71,40 @@ def test_code_and_boxes_in_reasoning_do_not_count(reply: Reply) -> None:
     assert scripted.sandbox.cells == []
 
 
+TWO_CELLS = "```python\nfirst()\n```\nThen:\n```python\nsecond()\n```\n"
+
+
+def test_a_block_that_was_not_run_is_not_dropped_silently() -> None:
+    scripted = EpisodeHarness([TWO_CELLS, ANSWER], [printed("1")])
+    assert scripted.solve(CodeLoop()).text == "7"
+    assert scripted.sandbox.cells == ["first()"]
+    assert "only the first code block of your reply was run; 1 after it were not" in scripted.request_text(1)
+    assert notes(scripted) == ["dropped"]
+
+
+def test_a_zoom_of_another_harness_is_read_in_the_pixels_that_the_model_saw() -> None:
+    call = '<tool_call>{"name": "image_zoom_in_tool", "arguments": {"bbox_2d": [10, 20, 30, 40]}}</tool_call>'
+    question = Question("?", (picture(400, 300),))
+    scripted = EpisodeHarness(
+        [call, ANSWER], [printed("1")], question=question, accepts=EndpointLimits(side_px=200)
+    )
+    assert scripted.solve(CodeLoop()).text == "7"
+    assert "pixels of the copy that you saw, 200 x 150" in scripted.sandbox.cells[0]
+    assert notes(scripted) == []
+
+
+def test_a_tool_that_does_not_exist_is_named_in_the_repair_message() -> None:
+    scripted = EpisodeHarness(['<tool_call>{"name": "search", "arguments": {}}</tool_call>', ANSWER])
+    assert scripted.solve(CodeLoop()).text == "7"
+    assert "it calls the tool 'search', which does not exist here" in scripted.request_text(1)
+
+
+def test_a_fence_of_another_language_is_named_in_the_repair_message() -> None:
+    scripted = EpisodeHarness(["```javascript\nlook()\n```", ANSWER])
+    assert scripted.solve(CodeLoop()).text == "7"
+    assert "its code fence is marked 'javascript'" in scripted.request_text(1)
+
+
 def test_a_plain_final_answer_costs_no_repair_turn() -> None:
     scripted = EpisodeHarness(["**Final Answer:** There are 6 paths."])
     assert scripted.solve(CodeLoop()).text == "There are 6 paths"

@@ -16,7 +16,7 @@ from pyvision.bench.runner.failures import FailureDetector
 from pyvision.bench.runner.plan import Around
 from pyvision.bench.samples import Record, Sample
 from pyvision.errors import ImageError
-from pyvision.events import CellRun, Event, ModelCall, ReplyRestarted, RunEnded, TextDelta
+from pyvision.events import CellRun, Event, ModelCall, PassingEvent, RunEnded
 from pyvision.images import read as image_reader
 from pyvision.models.cancellation import Cancellation
 from pyvision.solve import Task, solve
@@ -78,7 +78,7 @@ def answer_job(
     detector = FailureDetector()
 
     def watch(event: Event) -> None:
-        if not isinstance(event, TextDelta | ReplyRestarted):  # the ModelCall holds the text
+        if not isinstance(event, PassingEvent):
             events.append(event)
 
     try:

@@ -11,7 +11,7 @@ does not know are ignored.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -171,9 +171,14 @@ class _OverridingSession:
         self._count = 0
 
     def run(
-        self, code: str, *, trace: bool = False, functions: Mapping[str, HostFunction] | None = None
+        self,
+        code: str,
+        *,
+        trace: bool = False,
+        functions: Mapping[str, HostFunction] | None = None,
+        on_output: Callable[[str], None] | None = None,
     ) -> CellResult:
-        result = self._session.run(code, trace=trace, functions=functions)
+        result = self._session.run(code, trace=trace, functions=functions, on_output=on_output)
         outputs = tuple(self._override(each) if isinstance(each, Figure) else each for each in result.outputs)
         return replace(result, outputs=outputs)
 

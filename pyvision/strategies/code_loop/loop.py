@@ -15,6 +15,8 @@ from pyvision.text.prompts import render
 from pyvision.text.replies import (
     canonical_reply,
     code_is_cut,
+    count_dropped_blocks,
+    describe_unusable,
     find_answer,
     find_code,
     has_hallucinated_output,
@@ -96,7 +98,7 @@ class _Loop:
             self._episode.note(
                 "made_up_output", why="the reply contained an interpreter turn, which was removed"
             )
-        code, answer, fault = _read(reply)
+        code, answer, fault = _read(reply, self._episode)
         if answer is not None and (code is None or last):
             return Answer(answer)
         if reply.finish == "length" and code is None:
@@ -104,12 +106,16 @@ class _Loop:
         self._is_cut = False
         if last:
             return _last_answer(reply, last)
-        return self._repair(fault) if code is None else self._run(code)
+        return self._repair(fault) if code is None else self._run(code, count_dropped_blocks(reply.text))
 
-    def _run(self, code: str) -> Answer | tuple[Part, ...]:
+    def _run(self, code: str, dropped: int) -> Answer | tuple[Part, ...]:
+        """dropped: the code blocks behind the one that runs; the model is told that they did not."""
         self._malformed = 0
         result = self._episode.run(code, tools=self._options.tools)
         turn = observe(result, self._episode, self._options.output_chars)
+        if dropped:
+            self._episode.note("dropped", blocks=dropped)
+            turn = (*turn, Text("\n" + render("code_loop/dropped.md", count=dropped)))
         if result.status == "ok":
             return turn
         failure = (code.strip(), result.error.message if result.error else result.status)
@@ -140,15 +146,19 @@ class _Loop:
         return (Text(render(f"code_loop/cut_{where}.md")),)
 
 
-def _read(reply: Reply) -> tuple[str | None, str | None, str]:
+def _read(reply: Reply, episode: Episode) -> tuple[str | None, str | None, str]:
     """The code and the answer of a reply, and what is wrong if it has neither."""
     if reply.finish == "length" and code_is_cut(reply.text):
         return None, None, "the reply was cut in the middle of its code"
     try:
-        code, answer = find_code(reply.text), find_answer(reply.text)
+        shown = {
+            name: (sent.width, sent.height, sent.scale_x, sent.scale_y)
+            for name, sent in episode.shown.items()
+        }
+        code, answer = find_code(reply.text, shown), find_answer(reply.text)
     except FormatError as error:
         return None, None, str(error)
-    return code, answer, "the reply holds neither code nor an answer"
+    return code, answer, describe_unusable(reply.text)
 
 
 def _last_answer(reply: Reply, last: EndReason) -> Answer:

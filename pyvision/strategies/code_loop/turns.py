@@ -11,7 +11,7 @@ from pathlib import Path
 from pyvision.agent.episode import Episode
 from pyvision.errors import ConfigError
 from pyvision.text.prompts import render
-from pyvision.text.sanitize import sanitize
+from pyvision.text.sanitize import fit, share_by_need, without_dumps
 from pyvision.tools.cell_functions import format_tool
 from pyvision.types import Message, Part, Picture, Question, Text
 from sandbox import CellResult, Figure, Output
@@ -45,17 +45,22 @@ def observe(result: CellResult, episode: Episode, output_chars: int) -> tuple[Pa
     """The interpreter turn after a cell: text and figures in their order, then how the cell ended.
 
     Each figure is defined in the kernel under the tag it is shown with. Tags printed by the cell are neutralised.
+    output_chars: of all texts together. Where some was left out, the turn says how to see it.
     """
     runs = [(is_figure, list(group)) for is_figure, group in groupby(result.outputs, _is_figure)]
-    texts = max(1, sum(not is_figure for is_figure, _ in runs))
+    printed = [CellResult("ok", tuple(outputs)).text for is_figure, outputs in runs if not is_figure]
+    whole = [without_dumps(text) for text in (*printed, _error_text(result))]
+    shares = share_by_need([len(text) for text in whole], output_chars)
+    *texts, error = (fit(text, share) for text, share in zip(whole, shares, strict=True))
     parts: list[Part] = [Text("<interpreter>\n")]
     for is_figure, outputs in runs:
         if is_figure:
             parts += _figure_parts([output for output in outputs if isinstance(output, Figure)], episode)
         else:
-            text = CellResult("ok", tuple(outputs)).text
-            parts.append(Text(sanitize(text, output_chars // texts).rstrip("\n") + "\n"))
-    ending = _ending(result, output_chars)
+            parts.append(Text(texts.pop(0).rstrip("\n") + "\n"))
+    if sum(map(len, whole)) > output_chars:
+        parts.append(Text(render("code_loop/output_cut.md", limit=f"{output_chars:,}") + "\n"))
+    ending = _ending(result, error)
     if ending or not runs:
         parts.append(Text((ending or render("code_loop/no_output.md")) + "\n"))
     return (*parts, Text("</interpreter>"))
@@ -142,7 +147,15 @@ def _figure_parts(figures: list[Figure], episode: Episode) -> list[Part]:
     return [*parts, Text(render("code_loop/figure_refused.md", count=refused) + "\n")] if refused else parts
 
 
-def _ending(result: CellResult, output_chars: int) -> str:
+def _error_text(result: CellResult) -> str:
+    """The traceback of a cell that raised."""
+    error = result.error
+    if result.status != "error":
+        return ""
+    return (error.traceback or f"{error.name}: {error.message}") if error else "the cell failed"
+
+
+def _ending(result: CellResult, error_text: str) -> str:
     state = "" if result.status == "ok" else _state(result)
     match result.status:
         case "ok":
@@ -153,11 +166,7 @@ def _ending(result: CellResult, output_chars: int) -> str:
         case "died":
             return render("code_loop/died.md", seconds=f"{result.seconds:.1f}", state=state)
         case "error":
-            error = result.error
-            text = (error.traceback or f"{error.name}: {error.message}") if error else "the cell failed"
-            return f"Error:\n{sanitize(text, output_chars)}" + (
-                f"\n{state}" if result.state == "lost" else ""
-            )
+            return f"Error:\n{error_text}" + (f"\n{state}" if result.state == "lost" else "")
 
 
 def _state(result: CellResult) -> str:

@@ -171,6 +171,34 @@ def test_text_written_in_one_huge_piece_is_cut_and_not_lost(session: Session) ->
     assert "characters left out" in text
 
 
+def test_what_a_cell_prints_arrives_while_it_runs(session: Session) -> None:
+    has_arrived = threading.Event()
+    code = "print('first', flush=True)\nprint('seen' if host.wait() else 'too late')"
+    result = session.run(
+        code,
+        functions={"wait": lambda: has_arrived.wait(20)},
+        on_output=lambda text: has_arrived.set() if "first" in text else None,
+    )
+    assert result.text == "first\nseen\n"
+
+
+def test_live_output_is_bounded(session: Session) -> None:
+    pieces: list[str] = []
+    result = session.run("for _ in range(50): print('x' * 9_999)", on_output=pieces.append)
+    assert len(result.text) == 500_000
+    assert sum(map(len, pieces)) == 100_000
+
+
+def test_a_failing_reader_of_live_output_ends_the_cell(sandbox: Sandbox) -> None:
+    def fail(text: str) -> None:
+        raise OSError("the reader is gone")
+
+    with sandbox.open({}) as opened:
+        with pytest.raises(OSError, match="the reader is gone"):
+            opened.run("print(1)", on_output=fail)
+        assert opened.run("print(2)").text == "2\n"
+
+
 def test_an_interrupt_ends_the_cell_and_keeps_the_variables(session: Session) -> None:
     session.run("x = 7")
     code = "print('begun', flush=True)\nhost.begun()\nwhile True:\n    pass"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
@@ -43,9 +43,14 @@ class OneSession:
         return self
 
     def run(
-        self, code: str, *, trace: bool = False, functions: Mapping[str, HostFunction] | None = None
+        self,
+        code: str,
+        *,
+        trace: bool = False,
+        functions: Mapping[str, HostFunction] | None = None,
+        on_output: Callable[[str], None] | None = None,
     ) -> CellResult:
-        return self._session.run(code, trace=trace, functions=functions)
+        return self._session.run(code, trace=trace, functions=functions, on_output=on_output)
 
     def define(self, images: Mapping[str, bytes]) -> None:
         self._session.define(images)
