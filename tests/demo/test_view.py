@@ -82,7 +82,7 @@ def test_a_cell_is_pending_until_it_has_run() -> None:
 
 def test_the_output_of_a_cell_is_seen_while_it_runs() -> None:
     view = a_view()
-    view.take(asked(CODE))
+    view.take(model_call(CODE))
     view.take(CellOutput("part 1\n"))
     view.take(CellOutput("<b>part 2</b>\n"))
     assert "part 1\n&lt;b&gt;part 2" in view.html
@@ -94,7 +94,7 @@ def test_the_output_of_a_cell_is_seen_while_it_runs() -> None:
 
 def test_of_much_output_the_end_is_seen_while_the_cell_runs() -> None:
     view = a_view()
-    view.take(asked(CODE))
+    view.take(model_call(CODE))
     view.take(CellOutput("first " + "x" * 100_000 + " last"))
     assert " last" in view.html
     assert "first" not in view.html
