@@ -19,9 +19,11 @@ from sandbox.results import (
     Figure,
     Omitted,
     Output,
+    Region,
     Stream,
     Trace,
     TraceEvent,
+    View,
 )
 from sandbox.sandbox import Sandbox
 from sandbox.session import Session
@@ -40,6 +42,7 @@ __all__ = [
     "Omitted",
     "Output",
     "Policy",
+    "Region",
     "Sandbox",
     "SandboxBusy",
     "SandboxError",
@@ -48,4 +51,5 @@ __all__ = [
     "Stream",
     "Trace",
     "TraceEvent",
+    "View",
 ]
