@@ -25,10 +25,11 @@ from sandbox.results import (
     TraceEvent,
     View,
 )
-from sandbox.sandbox import Sandbox
+from sandbox.sandbox import HELPERS, Sandbox
 from sandbox.session import Session
 
 __all__ = [
+    "HELPERS",
     "CellError",
     "CellResult",
     "Change",

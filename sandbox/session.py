@@ -148,6 +148,8 @@ class Session:
         if ending != "replied":
             self._drop_kernel()
             self._unreported = CellError("KernelDied", _DIED_BETWEEN)
+            if not files:
+                return
             raise ImageError(
                 f"{', '.join(files)}: too large to be decoded under this Policy; give a smaller image"
             )

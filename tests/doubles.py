@@ -15,7 +15,7 @@ from pyvision.events import Event, ReplyRestarted, TextDelta
 from pyvision.models.cancellation import Cancellation
 from pyvision.models.scripted import Scripted
 from pyvision.types import Answer, Picture, Question, Reply
-from sandbox import CellResult, Figure, HostFunction, Stream
+from sandbox import CellResult, Figure, HostFunction, Stream, View
 
 
 def png(width: int = 40, height: int = 30, colour: str = "white") -> bytes:
@@ -62,7 +62,7 @@ class CannedSandbox:
         self.on_run()
         return self._results.pop(0) if len(self._results) > 1 else self._results[0]
 
-    def define(self, images: Mapping[str, bytes]) -> None:
+    def define(self, images: Mapping[str, bytes], views: Mapping[str, View] | None = None) -> None:
         self.images |= images
 
     def interrupt(self) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from PIL import Image
@@ -21,6 +21,8 @@ from .matching import AmbiguousError, find_unchanged
 _MAX_SEARCHES = 24  # for images that no helper was called with, in one cell
 _EDGE = 0.01  # of a pixel
 _CHANNELS = 4
+_SAMPLES = 100
+_Pixels: TypeAlias = "np.ndarray[Any, Any]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,7 @@ class _Entry:
     reference: weakref.ref[Any]
     state: Frame | Literal["blank", "unknown"]
     size: tuple[int, int]
+    sample: _Pixels | None  # some pixels of an array, which a cell can overwrite
 
 
 _entries: dict[int, _Entry] = {}
@@ -117,15 +120,29 @@ def remember(image: Any, state: Frame | Literal["blank", "unknown"] | None) -> N
         if entry is not None and entry.reference is reference:
             del _entries[key]
 
-    _entries[key] = _Entry(weakref.ref(image, drop), state, size_of(image))
+    sample = None if isinstance(image, Image.Image) else _sample(image)
+    _entries[key] = _Entry(weakref.ref(image, drop), state, size_of(image), sample)
 
 
 def state_of(image: Any) -> Frame | Literal["blank", "unknown"] | None:
-    """What is known of this very object; None if nothing is, or if its size changed since."""
+    """What is known of this very object; None if nothing is, or if its size changed since.
+
+    An array is unknown if most of its pixels were overwritten since: perhaps by those of another place.
+    """
     entry = _entries.get(id(image))
     if entry is None or entry.reference() is not image or entry.size != size_of(image):
         return None
+    if entry.sample is not None:
+        same = np.mean(entry.sample == _sample(image))
+        return entry.state if same > 0.5 else "unknown"
     return entry.state
+
+
+def _sample(array: _Pixels) -> _Pixels:
+    """Copies of pixels from all over an array."""
+    height, width = array.shape[:2]
+    at = np.arange(_SAMPLES)
+    return array[at * height // _SAMPLES, at * 37 % _SAMPLES * width // _SAMPLES]  # type: ignore[no-any-return]
 
 
 def frame_of(image: Any, *, search: bool = False) -> Frame | None:
