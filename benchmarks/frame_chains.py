@@ -37,7 +37,9 @@ _HOSTILE_SHARE = 1 / 12
 _CHECKED = 24  # pixels of a result
 
 Operation: TypeAlias = Callable[[Any], Any]
-Maker: TypeAlias = "Callable[[Any, np.random.Generator], Operation]"  # of an operation for an image of this size
+Maker: TypeAlias = (
+    "Callable[[Any, np.random.Generator], Operation]"  # of an operation for an image of this size
+)
 _Pixels: TypeAlias = "np.ndarray[Any, Any]"
 
 
@@ -144,8 +146,8 @@ def _image_ops(image: Any, random: np.random.Generator) -> Operation:
         lambda each: ImageOps.contain(each, size, way),
         lambda each: ImageOps.cover(each, size, way),
         lambda each: ImageOps.crop(each, min(border, 4)),
-        lambda each: ImageOps.mirror(each),
-        lambda each: ImageOps.flip(each),
+        ImageOps.mirror,
+        ImageOps.flip,
         lambda each: ImageOps.scale(each, size[0] / each.width, way),
     )
     return pillow(operations[int(random.integers(len(operations)))])
@@ -234,9 +236,11 @@ def _opencv(image: Any, random: np.random.Generator) -> Operation:
         lambda each: cv2.copyMakeBorder(each, border, 3, 2, border, cv2.BORDER_CONSTANT),
         lambda each: cv2.pyrDown(each) if halves else cv2.pyrUp(each),
         lambda each: cv2.GaussianBlur(each, (5, 5), 0),
-        lambda each: cv2.resize(each, (width // 2, height // 2), interpolation=cv2.INTER_NEAREST)
-        if halves and width % 2 == height % 2 == 0
-        else cv2.transpose(each),
+        lambda each: (
+            cv2.resize(each, (width // 2, height // 2), interpolation=cv2.INTER_NEAREST)
+            if halves and width % 2 == height % 2 == 0
+            else cv2.transpose(each)
+        ),
     )
     return array(lambda each: operations[kind](np.ascontiguousarray(each)))
 
@@ -266,7 +270,9 @@ def _hostile(image: Any, random: np.random.Generator) -> Operation:
     operations: Sequence[Operation] = (
         array(lambda each: np.roll(each, shift, axis=1)),
         pillow(lambda each: Image.fromarray(np.roll(np.array(each), shift, axis=0))),
-        pillow(lambda each: ImageChops.offset(each, shift, 3) if each.mode == "RGB" else _rolled(each, shift)),
+        pillow(
+            lambda each: ImageChops.offset(each, shift, 3) if each.mode == "RGB" else _rolled(each, shift)
+        ),
         pillow(lambda each: each.transform(each.size, Image.Transform.PERSPECTIVE, tilted, way)),
         pillow(lambda each: each.transform(each.size, Image.Transform.QUAD, corners, way)),
         array(lambda each: each[rows]),
@@ -275,7 +281,7 @@ def _hostile(image: Any, random: np.random.Generator) -> Operation:
         pillow(half_covered),
         array(overwritten),
         array(lambda each: each[::-1].copy()[:, ::-1].copy()),
-        array(lambda each: np.ascontiguousarray(each).reshape(-1)[: each.size // 2 * 2].reshape(each.shape)[::-1] * 1),
+        array(lambda each: np.sort(each, axis=0)),
     )
     return operations[kind]
 
@@ -342,7 +348,20 @@ def _is_plane(values: _Pixels) -> _Pixels:
     height, width = values.shape
     slope = np.zeros_like(inner)
     bend = np.zeros_like(inner)
-    for y, x in ((0, 1), (1, 0), (1, 1), (1, -1), (0, 2), (2, 0), (2, 2), (2, -2), (2, 1), (1, 2), (2, -1), (1, -2)):
+    for y, x in (
+        (0, 1),
+        (1, 0),
+        (1, 1),
+        (1, -1),
+        (0, 2),
+        (2, 0),
+        (2, 2),
+        (2, -2),
+        (2, 1),
+        (1, 2),
+        (2, -1),
+        (1, -2),
+    ):
         after = values[2 + y : height - 2 + y, 2 + x : width - 2 + x]
         before = values[2 - y : height - 2 - y, 2 - x : width - 2 - x]
         slope = np.maximum(slope, abs(after - before) / 2)

@@ -16,7 +16,9 @@ from sandbox.runtime.engine import Engine
 from sandbox.runtime.pool import SessionLimiter, WarmPool
 from sandbox.session import ImageSource, Session
 
-HELPERS = Path(__file__).parent / "guest" / "frames"  # the package with the helpers of cells; also for notebooks
+HELPERS = (
+    Path(__file__).parent / "guest" / "frames"
+)  # the package with the helpers of cells; also for notebooks
 
 
 class Sandbox:

@@ -144,7 +144,9 @@ class Session:
         if not (files or views):
             return
         deadline = time.monotonic() + self._policy.start_timeout_s
-        ending, reply = kernel.request("define_request", {"names": dict(files), "views": dict(views)}, deadline)
+        ending, reply = kernel.request(
+            "define_request", {"names": dict(files), "views": dict(views)}, deadline
+        )
         if ending != "replied":
             self._drop_kernel()
             self._unreported = CellError("KernelDied", _DIED_BETWEEN)

@@ -92,7 +92,8 @@ def _numbers(value: object, count: int) -> Any:
     if not isinstance(value, list) or len(value) != count:
         return None
     is_valid = all(
-        type(number) in (int, float) and abs(number) <= _MAX_NUMBER and math.isfinite(number) for number in value
+        type(number) in (int, float) and abs(number) <= _MAX_NUMBER and math.isfinite(number)
+        for number in value
     )
     return tuple(map(float, value)) if is_valid else None
 

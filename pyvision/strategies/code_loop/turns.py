@@ -21,7 +21,11 @@ _PLACEHOLDER = re.compile(r"<IMAGE_PLACE_HOLDER_(\d+)>")
 
 
 def open_conversation(
-    question: Question, episode: Episode, prompt_file: Path | None, prompt: str | None, tools: Mapping[str, str]
+    question: Question,
+    episode: Episode,
+    prompt_file: Path | None,
+    prompt: str | None,
+    tools: Mapping[str, str],
 ) -> tuple[tuple[Message, ...], tuple[Part, ...]]:
     """The messages before the next user turn, and that turn's parts. tools: name -> purpose, for our own prompts."""
     views = episode.views("solver", question.named_images)

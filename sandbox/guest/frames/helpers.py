@@ -10,7 +10,18 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from .affine import IDENTITY, Box, Matrix, Point, apply, bounds, compose, invert, is_upright, map_box
-from .registry import Frame, Region, Root, frame_of, is_image, remember, resolve, resolve_frame, root_of, size_of
+from .registry import (
+    Frame,
+    Region,
+    Root,
+    frame_of,
+    is_image,
+    remember,
+    resolve,
+    resolve_frame,
+    root_of,
+    size_of,
+)
 
 _SIDE_PX = 1000  # of what is shown
 _MAX_SCALE = 12.0
@@ -63,13 +74,19 @@ def mark(image: Any, marks: Any, labels: Sequence[Any] | None = None, units: Any
     picture = _picture(image)
     to_image = _unit(image, units)
     shapes = [marks] if _is_position(marks) else list(marks)
-    names = [str(label) for label in labels] if labels is not None else [str(at) for at in range(1, len(shapes) + 1)]
+    names = (
+        [str(label) for label in labels]
+        if labels is not None
+        else [str(at) for at in range(1, len(shapes) + 1)]
+    )
     if len(names) != len(shapes):
         raise ValueError(f"{len(names)} labels for {len(shapes)} marks; give one for each")
     copy = picture.convert("RGB") if picture.mode != "RGB" else picture.copy()
     draw, side = ImageDraw.Draw(copy), max(copy.size)
     for at, (shape, name) in enumerate(zip(shapes, names, strict=True)):
-        _draw(draw, _map(shape, lambda point: apply(to_image, point)), name, _COLOURS[at % len(_COLOURS)], side)
+        _draw(
+            draw, _map(shape, lambda point: apply(to_image, point)), name, _COLOURS[at % len(_COLOURS)], side
+        )
     _show(copy, frame_of(copy))
     return copy
 
@@ -269,7 +286,9 @@ def _show(picture: Image.Image, frame: Frame | None, step: float | None = None) 
     scale = min(1.0, _SIDE_PX / max(picture.size))
     width, height = (max(1.0, side * scale) / 100 for side in picture.size)
     figure = Figure(figsize=(width + 0.9, height + 0.7), dpi=100)
-    axes = figure.add_axes((0.7 / (width + 0.9), 0.4 / (height + 0.7), width / (width + 0.9), height / (height + 0.7)))
+    axes = figure.add_axes(
+        (0.7 / (width + 0.9), 0.4 / (height + 0.7), width / (width + 0.9), height / (height + 0.7))
+    )
     colours = {"cmap": "gray"} if picture.mode in ("L", "1") else {}
     axes.imshow(picture, extent=(left, right, bottom, top), aspect="auto", **colours)
     if step is not None:

@@ -189,7 +189,9 @@ def resolve_frame(frame: Frame, size: tuple[int, int]) -> Frame | None:
         if regions is None:
             return frame
         box = map_box(frame.matrix, (0, 0, *size))
-        if len(regions) != 1 or not (_contains(regions[0].box, box[:2]) and _contains(regions[0].box, box[2:])):
+        if len(regions) != 1 or not (
+            _contains(regions[0].box, box[:2]) and _contains(regions[0].box, box[2:])
+        ):
             return None
         target = _roots.get(regions[0].name)
         if target is None:
@@ -272,7 +274,9 @@ def _start(base: np.ndarray[Any, Any], view: np.ndarray[Any, Any]) -> tuple[int,
     """Column and row of the first pixel of a view in the array."""
     origins = base.__array_interface__["data"][0], view.__array_interface__["data"][0]
     offset = origins[1] - origins[0]
-    for axis, count in enumerate(base.shape):  # the lowest address of the array, if it is a flipped view itself
+    for axis, count in enumerate(
+        base.shape
+    ):  # the lowest address of the array, if it is a flipped view itself
         offset -= min(0, base.strides[axis] * (count - 1))
     strides = [abs(stride) for stride in base.strides]
     at = []

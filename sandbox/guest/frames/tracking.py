@@ -31,7 +31,9 @@ from .affine import (
 )
 from .registry import Frame, frame_of, is_image, remember, resolve_frame, size_of, state_of
 
-_Step = Callable[..., Matrix | None]  # (first argument, result, other arguments) -> matrix to the first argument
+_Step = Callable[
+    ..., Matrix | None
+]  # (first argument, result, other arguments) -> matrix to the first argument
 _WRAPPED = "_follows_images"
 _DRAWN = "_frames_drawn"
 _SOURCE = "_frames_source"
@@ -69,7 +71,9 @@ def _follow(owner: Any, name: str, step: _Step) -> None:
     setattr(owner, name, follow)
 
 
-def _remember_result(step: _Step, result: Any, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> None:
+def _remember_result(
+    step: _Step, result: Any, arguments: tuple[Any, ...], options: Mapping[str, Any]
+) -> None:
     source, *rest = arguments or (options.get("src"),)
     made = result[-1] if isinstance(result, tuple) else result  # cv2.threshold gives the threshold too
     if made is source:
@@ -205,7 +209,13 @@ def _crop(_: Image.Image, result: Image.Image, box: Sequence[float] | None = Non
 
 
 def _pillow_resize(
-    source: Image.Image, result: Image.Image, size: Any = None, resample: Any = None, box: Any = None, *_: Any, **__: Any
+    source: Image.Image,
+    result: Image.Image,
+    size: Any = None,
+    resample: Any = None,
+    box: Any = None,
+    *_: Any,
+    **__: Any,
 ) -> Matrix:
     left, top, right, bottom = box or (0, 0, *source.size)
     return scale_and_shift((right - left) / result.width, left, (bottom - top) / result.height, top)
@@ -225,7 +235,9 @@ def _transpose(source: Image.Image, _: Image.Image, method: int) -> Matrix | Non
     }.get(method)
 
 
-def _transform(_: Image.Image, result: Image.Image, size: Any, method: Any, data: Any = None, *__: Any, **___: Any) -> Matrix | None:
+def _transform(
+    _: Image.Image, result: Image.Image, size: Any, method: Any, data: Any = None, *__: Any, **___: Any
+) -> Matrix | None:
     if hasattr(method, "getdata"):
         method, data = method.getdata()
     way = Image.Transform
@@ -285,12 +297,9 @@ def _wrap_numpy() -> None:
 
 def _after_copy(result: Any, source: Any = None, *_: Any, **__: Any) -> None:
     """Many calls come by here, and few of them hold an image."""
-    if isinstance(source, Image.Image):
-        frame = frame_of(source)
-    elif isinstance(source, np.ndarray) and source is not result and 2 <= source.ndim <= 3:
-        frame = frame_of(source)
-    else:
+    if not isinstance(source, Image.Image | np.ndarray) or source is result or not is_image(source):
         return
+    frame = frame_of(source)
     if frame is not None and result.shape[:2] == size_of(source)[::-1]:
         remember(result, frame)
 
@@ -342,15 +351,14 @@ def _wrap_opencv(cv2: ModuleType) -> None:
         _follow(cv2, name, step)
 
 
-def _opencv_resize(
-    source: Any, result: Any, dsize: Any = None, dst: Any = None, fx: float = 0, fy: float = 0, interpolation: int = 1
-) -> Matrix:
+def _opencv_resize(source: Any, result: Any, dsize: Any = None, *arguments: Any, **options: Any) -> Matrix:
+    given = dict(zip(("dst", "fx", "fy", "interpolation"), arguments, strict=False)) | options
     (width, height), (new_width, new_height) = size_of(source), size_of(result)
     if dsize is not None and all(dsize):
         x_scale, y_scale = width / new_width, height / new_height
     else:
-        x_scale, y_scale = 1 / fx, 1 / fy
-    if interpolation == 0:  # INTER_NEAREST takes the first pixel of several, not the middle one
+        x_scale, y_scale = 1 / given["fx"], 1 / given["fy"]
+    if given.get("interpolation") == 0:  # INTER_NEAREST takes the first pixel of several, not the middle one
         x_shift, y_shift = (0.5 * (1 - max(scale, 1)) for scale in (x_scale, y_scale))
         return scale_and_shift(x_scale, x_shift, y_scale, y_shift)
     return scale_and_shift(x_scale, 0, y_scale, 0)
@@ -364,7 +372,9 @@ def _opencv_flip(source: Any, _: Any, flipCode: int, *__: Any, **___: Any) -> Ma
 
 def _opencv_rotate(source: Any, _: Any, rotateCode: int, *__: Any, **___: Any) -> Matrix | None:  # noqa: N803
     width, height = size_of(source)
-    return {0: (0, 1, 0, -1, 0, height), 1: (-1, 0, width, 0, -1, height), 2: (0, -1, width, 1, 0, 0)}.get(rotateCode)
+    return {0: (0, 1, 0, -1, 0, height), 1: (-1, 0, width, 0, -1, height), 2: (0, -1, width, 1, 0, 0)}.get(
+        rotateCode
+    )
 
 
 def _opencv_rectangle(source: Any, result: Any, patchSize: Any, center: Any, *_: Any, **__: Any) -> Matrix:  # noqa: N803
@@ -372,12 +382,11 @@ def _opencv_rectangle(source: Any, result: Any, patchSize: Any, center: Any, *_:
     return scale_and_shift(1, center[0] - (width - 1) / 2, 1, center[1] - (height - 1) / 2)
 
 
-def _warp_affine(
-    source: Any, _: Any, M: Any, dsize: Any, dst: Any = None, flags: int = 1, *__: Any, **___: Any  # noqa: N803
-) -> Matrix:
-    a, b, c, d, e, f = (float(value) for value in np.asarray(M).reshape(-1))
-    given: Matrix = (a, b, c, d, e, f)
-    return from_pixel_indices(given if flags & 16 else invert(given))  # 16: WARP_INVERSE_MAP
+def _warp_affine(_: Any, __: Any, *arguments: Any, **options: Any) -> Matrix:
+    given = dict(zip(("M", "dsize", "dst", "flags"), arguments, strict=False)) | options
+    a, b, c, d, e, f = (float(number) for number in np.asarray(given["M"]).reshape(-1))
+    is_inverse = given.get("flags", 1) & 16  # WARP_INVERSE_MAP
+    return from_pixel_indices((a, b, c, d, e, f) if is_inverse else invert((a, b, c, d, e, f)))
 
 
 class _OpenCVFinder(importlib.abc.MetaPathFinder):
@@ -389,7 +398,9 @@ class _OpenCVFinder(importlib.abc.MetaPathFinder):
         if fullname != "cv2":
             return None
         finders = (finder for finder in sys.meta_path if finder is not self)
-        found = (finder.find_spec(fullname, path, target) for finder in finders if hasattr(finder, "find_spec"))
+        found = (
+            finder.find_spec(fullname, path, target) for finder in finders if hasattr(finder, "find_spec")
+        )
         spec = next((spec for spec in found if spec is not None), None)
         if spec is not None and spec.loader is not None and hasattr(spec.loader, "exec_module"):
             _wrap_when_loaded(spec.loader)
@@ -450,7 +461,9 @@ def figure_regions(figure: Any) -> list[dict[str, Any]]:
     """Where the figure, as it was drawn last, shows known images: names, boxes, and matrices to their pixels."""
     found: list[dict[str, Any]] = []
     for axes in figure.axes:
-        known = [image for image in axes.images if getattr(image, _SOURCE, None) and getattr(image, _DRAWN, None)]
+        known = [
+            image for image in axes.images if getattr(image, _SOURCE, None) and getattr(image, _DRAWN, None)
+        ]
         regions = [region for image in known if (region := _drawn_region(image))]
         if regions and all(_agrees(region, regions[0]) for region in regions):
             found.append(regions[0])
@@ -482,7 +495,11 @@ def image_regions(image: Image.Image, sent: tuple[int, int]) -> list[dict[str, A
 
 
 def _region(name: str, box: Box, matrix: Matrix) -> dict[str, Any]:
-    return {"name": name, "box": [float(edge) for edge in box], "matrix": [float(number) for number in matrix]}
+    return {
+        "name": name,
+        "box": [float(edge) for edge in box],
+        "matrix": [float(number) for number in matrix],
+    }
 
 
 def _agrees(first: dict[str, Any], second: dict[str, Any]) -> bool:
