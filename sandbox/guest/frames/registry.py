@@ -21,7 +21,7 @@ from .matching import AmbiguousError, find_unchanged
 _MAX_SEARCHES = 24  # for images that no helper was called with, in one cell
 _EDGE = 0.01  # of a pixel
 _CHANNELS = 4
-_SAMPLES = 100
+_SAMPLES = 400
 _Pixels: TypeAlias = "np.ndarray[Any, Any]"
 
 
@@ -133,9 +133,19 @@ def state_of(image: Any) -> Frame | Literal["blank", "unknown"] | None:
     if entry is None or entry.reference() is not image or entry.size != size_of(image):
         return None
     if entry.sample is not None:
-        same = np.mean(entry.sample == _sample(image))
-        return entry.state if same > 0.5 else "unknown"
+        return entry.state if _is_kept(entry.sample, _sample(image)) else "unknown"
     return entry.state
+
+
+def _is_kept(before: _Pixels, after: _Pixels) -> bool:
+    """Whether most pixels are what they were, not counting those of the most frequent colour."""
+    if np.array_equal(before, after):
+        return True
+    flat = before.reshape(len(before), -1)
+    colours, counts = np.unique(flat, axis=0, return_counts=True)
+    varied = (flat != colours[counts.argmax()]).any(axis=1)
+    same = (flat == after.reshape(flat.shape)).all(axis=1)
+    return bool(same[varied].mean() > 0.5 if varied.any() else same.mean() > 0.5)
 
 
 def _sample(array: _Pixels) -> _Pixels:
@@ -154,7 +164,7 @@ def frame_of(image: Any, *, search: bool = False) -> Frame | None:
         return None
     state = state_of(image)
     if state is None and isinstance(image, np.ndarray) and image.base is not None:
-        state = _frame_of_view(image)
+        state = _frame_of_view(image, search=search)
     if state is None and search:
         state = _search(image)
         remember(image, state)
@@ -214,11 +224,14 @@ def _contains(box: Box, point: tuple[float, ...]) -> bool:
     return left - _EDGE <= point[0] <= right + _EDGE and top - _EDGE <= point[1] <= bottom + _EDGE
 
 
-def _frame_of_view(view: np.ndarray[Any, Any]) -> Frame | Literal["unknown"] | None:
+def _frame_of_view(view: _Pixels, *, search: bool) -> Frame | Literal["unknown"] | None:
     """The frame of a view of a known array, from its strides."""
     base = view.base
     while isinstance(base, np.ndarray):
-        state = state_of(base)
+        state = state_of(base) if is_image(base) else None
+        if state is None and search and is_image(base) and base.base is None:
+            state = _search(base)
+            remember(base, state)
         if state == "unknown":
             return state
         if isinstance(state, Frame):
@@ -228,7 +241,7 @@ def _frame_of_view(view: np.ndarray[Any, Any]) -> Frame | Literal["unknown"] | N
     return None
 
 
-def step_between(base: np.ndarray[Any, Any], view: np.ndarray[Any, Any]) -> Matrix | None:
+def step_between(base: _Pixels, view: _Pixels) -> Matrix | None:
     """The matrix from a view of an array to the array; None if its pixels are not pixels of the array."""
     if view.dtype.itemsize != base.dtype.itemsize or 0 in view.shape or 0 in base.shape:
         return None
@@ -260,7 +273,7 @@ def _steps(stride: int, unit: int, count: int) -> int | None:
     return stride // unit if stride and stride % unit == 0 else None
 
 
-def _is_pixel_wise(base: np.ndarray[Any, Any], view: np.ndarray[Any, Any]) -> bool:
+def _is_pixel_wise(base: _Pixels, view: _Pixels) -> bool:
     """Whether the third axis of the view, if it has one, runs over the channels of one pixel."""
     if view.ndim not in (2, 3):
         return False
@@ -270,7 +283,7 @@ def _is_pixel_wise(base: np.ndarray[Any, Any], view: np.ndarray[Any, Any]) -> bo
     return channel != 0 and view.shape[2] <= _CHANNELS and view.strides[2] in (channel, -channel)
 
 
-def _start(base: np.ndarray[Any, Any], view: np.ndarray[Any, Any]) -> tuple[int, int] | None:
+def _start(base: _Pixels, view: _Pixels) -> tuple[int, int] | None:
     """Column and row of the first pixel of a view in the array."""
     origins = base.__array_interface__["data"][0], view.__array_interface__["data"][0]
     offset = origins[1] - origins[0]

@@ -135,10 +135,10 @@ def _wrap_pillow() -> None:
         _follow(Image.Image, name, step)
     _follow(ImageChops, "offset", _nowhere)
     for name in _TWO_IMAGES:
-        _follow(ImageChops, name, _same)
+        _wrap_function(ImageChops, name, _after_mixing)
     for name in ("alpha_composite", "blend"):
-        _follow(Image, name, _same)
-    _wrap_function(Image, "merge", _after_merge)
+        _wrap_function(Image, name, _after_mixing)
+    _wrap_function(Image, "merge", lambda result, _, bands: _after_mixing(result, *bands))
     if hasattr(Image.Image, "_new"):
         _wrap_function(Image.Image, "_new", _after_new)
     _wrap_in_place("thumbnail", _thumbnail)
@@ -197,10 +197,17 @@ def _after_fromarray(result: Image.Image, array: Any, *_: Any, **__: Any) -> Non
         remember(result, frame)
 
 
-def _after_merge(result: Image.Image, _: str, bands: Sequence[Image.Image]) -> None:
-    frame = frame_of(bands[0])
-    if frame is not None and _has_other(frame, bands[0], bands[1:]):
-        remember(result, "unknown")
+def _after_mixing(result: Image.Image, *arguments: Any, **options: Any) -> None:
+    """A mixture of images has a frame if all have the same, not counting those of one colour."""
+    images = [each for each in (*arguments, *options.values()) if isinstance(each, Image.Image)]
+    states = [state for each in images if (state := frame_of(each) or state_of(each)) != "blank"]
+    first = states[0] if states else None
+    if isinstance(first, Frame) and all(
+        isinstance(s, Frame) and _agree(s, first, result.size) for s in states
+    ):
+        remember(result, first)
+    else:
+        remember(result, "unknown" if states else "blank")
 
 
 def _crop(_: Image.Image, result: Image.Image, box: Sequence[float] | None = None) -> Matrix:
