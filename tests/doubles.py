@@ -43,6 +43,7 @@ class CannedSandbox:
     def __init__(self, results: Sequence[CellResult] = ()) -> None:
         self.cells: list[str] = []
         self.images: dict[str, bytes] = {}
+        self.views: dict[str, View] = {}
         self.opened = self.closed = 0
         self.on_run: Callable[[], None] = lambda: None
         self._results = list(results)
@@ -64,6 +65,7 @@ class CannedSandbox:
 
     def define(self, images: Mapping[str, bytes], views: Mapping[str, View] | None = None) -> None:
         self.images |= images
+        self.views |= views or {}
 
     def interrupt(self) -> None:
         """No cell of it takes time."""
