@@ -18,6 +18,7 @@
 # make neighbours [ARGS="--minutes 10"]   what sessions notice of hostile ones beside them
 # make teardown [ARGS="--kills 200"]      hosts killed under load: nothing of their containers survives
 # make fuzz [ARGS="--inputs 200000"]      broken input for everything on the host that reads from a guest
+# make frames [ARGS="--chains 10000"]    random chains of crops, turns and resizes: is the way back to the original exact?
 # make soak [SESSIONS=2000]         that many sessions, some hostile: every result right, nothing left behind
 # make lock                         the newest versions of all dependencies into requirements.lock; needs uv
 # make clean                        remove what was built and cached; .venv* and runs/ stay
@@ -35,7 +36,7 @@ SESSIONS ?= 2000
 
 PORT ?= 7860
 
-.PHONY: help run demo test check coverage test-real test-vision test-train test-ray vdebugger-world doctor bench bench-requests bench-faults bench-sandbox neighbours teardown fuzz docs soak lock clean
+.PHONY: help run demo test check coverage test-real test-vision test-train test-ray vdebugger-world doctor bench bench-requests bench-faults bench-sandbox neighbours teardown fuzz frames docs soak lock clean
 
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
@@ -121,6 +122,10 @@ teardown:
 fuzz:
 	@scripts/setup test
 	@.venv/bin/python -m benchmarks.fuzz $(ARGS)
+
+frames:
+	@scripts/setup run
+	@.venv/bin/python -m benchmarks.frame_chains $(ARGS)
 
 soak:
 	@scripts/setup run

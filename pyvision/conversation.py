@@ -16,7 +16,7 @@ from pyvision.models.cancellation import Cancellation
 from pyvision.solve import Task, open_recorder, solve
 from pyvision.text.replies import canonical_reply, find_code
 from pyvision.types import ConversationState, Message, Outcome, Picture, Question, Text, Usage
-from sandbox import CellResult, HostFunction, SessionClosed
+from sandbox import CellResult, HostFunction, SessionClosed, View
 
 _STOP_S = 1.5  # after which a question that was stopped is over, even if a tool still works for it
 _LOOK_S = 0.1
@@ -189,8 +189,8 @@ class _Lease:
     ) -> CellResult:
         return self._session.run(code, trace=trace, functions=functions, on_output=on_output)
 
-    def define(self, images: Mapping[str, bytes]) -> None:
-        self._session.define(images)
+    def define(self, images: Mapping[str, bytes], views: Mapping[str, View] | None = None) -> None:
+        self._session.define(images, views)
 
     def interrupt(self) -> None:
         self._shared.interrupt(self)

@@ -19,14 +19,17 @@ from sandbox.results import (
     Figure,
     Omitted,
     Output,
+    Region,
     Stream,
     Trace,
     TraceEvent,
+    View,
 )
-from sandbox.sandbox import Sandbox
+from sandbox.sandbox import HELPERS, Sandbox
 from sandbox.session import Session
 
 __all__ = [
+    "HELPERS",
     "CellError",
     "CellResult",
     "Change",
@@ -40,6 +43,7 @@ __all__ = [
     "Omitted",
     "Output",
     "Policy",
+    "Region",
     "Sandbox",
     "SandboxBusy",
     "SandboxError",
@@ -48,4 +52,5 @@ __all__ = [
     "Stream",
     "Trace",
     "TraceEvent",
+    "View",
 ]

@@ -18,8 +18,41 @@ class Stream:
 
 
 @dataclass(frozen=True, slots=True)
+class Region:
+    """A part of a figure that shows a named image, as the code in the kernel claims: for display only.
+
+    box: left, top, right, bottom in pixels of the figure. matrix: (a, b, c, d, e, f) maps a position (x, y) in the
+    figure to (a·x + b·y + c, d·x + e·y + f) in the image. Positions count from the top left corner.
+    """
+
+    name: str
+    box: tuple[float, float, float, float]
+    matrix: tuple[float, float, float, float, float, float]
+
+    @property
+    def target(self) -> tuple[float, float, float, float]:
+        """The box in the image around what the region shows."""
+        (left, top, right, bottom), (a, b, c, d, e, f) = self.box, self.matrix
+        corners = ((left, top), (right, top), (right, bottom), (left, bottom))
+        xs, ys = [a * x + b * y + c for x, y in corners], [d * x + e * y + f for x, y in corners]
+        return min(xs), min(ys), max(xs), max(ys)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """How an image was shown to the author of the cells, for the helpers in the kernel.
+
+    shown: width and height of the copy that was sent, and its scale on both axes: shown = image · scale.
+    regions: None for an original; for a figure, what it shows.
+    """
+
+    shown: tuple[float, float, float, float] | None = None
+    regions: tuple[Region, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Figure:
-    """An image that the cell showed, as a fully verified PNG file; sizes are in pixels.
+    """An image that the cell showed, as a fully verified PNG file; sizes are in pixels. regions: what it shows.
 
     Host functions receive large photos as JPEG files, verified as far as possible without decoding them.
     """
@@ -28,6 +61,7 @@ class Figure:
     mime: Literal["image/png", "image/jpeg"]
     width: int
     height: int
+    regions: tuple[Region, ...] = ()
 
     def __repr__(self) -> str:
         return f"Figure({self.mime}, {self.width}x{self.height}, {len(self.data)} bytes)"

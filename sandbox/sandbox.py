@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Mapping
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -14,6 +15,10 @@ from sandbox.policy import Policy
 from sandbox.runtime.engine import Engine
 from sandbox.runtime.pool import SessionLimiter, WarmPool
 from sandbox.session import ImageSource, Session
+
+HELPERS = (
+    Path(__file__).parent / "guest" / "frames"
+)  # the package with the helpers of cells; also for notebooks
 
 
 class Sandbox:

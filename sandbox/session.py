@@ -8,15 +8,16 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 from sandbox.errors import ImageError, SessionClosed
 from sandbox.policy import Policy
 from sandbox.protocol.pacing import Credit
 from sandbox.protocol.rpc import HostFunction
-from sandbox.results import CellError, CellResult
+from sandbox.results import CellError, CellResult, View
 from sandbox.runtime.cell import Cell, build_memory_error, run_cell
 from sandbox.runtime.engine import Engine
 from sandbox.runtime.kernel import Kernel
@@ -45,6 +46,7 @@ class Session:
         self._closing = threading.Lock()
         folder = kernel.resources.images
         self._images = ImageFolder(folder, engine.confinement.images_folder(folder))
+        self._views: dict[str, Any] = {}
         self._interrupt_fd = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         self._throttle = _Throttle()
         self._credit = Credit()
@@ -85,14 +87,19 @@ class Session:
                 self._drop_kernel()
             return result
 
-    def define(self, images: Mapping[str, ImageSource]) -> None:
-        """Define more images in the kernel, as RGB. Raises ImageError; then none of them is defined."""
+    def define(self, images: Mapping[str, ImageSource], views: Mapping[str, View] | None = None) -> None:
+        """Define more images in the kernel, as RGB. Raises ImageError; then none of them is defined.
+
+        views: how these or earlier images were shown, by name, for the helpers that cells can call.
+        """
         with self._lock:
             self._check_alive()
             kernel = self._get_kernel()
             files = self._images.add(images)
-            self._load(kernel, files)
+            plain = {name: asdict(view) for name, view in (views or {}).items()}
+            self._load(kernel, files, plain)
             self._images.keep(files)
+            self._views.update(plain)
 
     def interrupt(self) -> None:
         """Interrupt the running cell, if any: its `run` returns an error result. From any thread."""
@@ -135,20 +142,24 @@ class Session:
                 raise SessionClosed("this session is closed; open another one")
             self._kernel = self._engine.start(self._images.folder, "long")
             try:
-                self._load(self._kernel, self._images.files)
+                self._load(self._kernel, self._images.files, self._views)
             except BaseException:  # also on Ctrl-C: a kernel without its images must not be used
                 self._drop_kernel()
                 raise
         return self._kernel
 
-    def _load(self, kernel: Kernel, files: Mapping[str, str]) -> None:
-        if not files:
+    def _load(self, kernel: Kernel, files: Mapping[str, str], views: Mapping[str, Any]) -> None:
+        if not (files or views):
             return
         deadline = time.monotonic() + self._policy.start_timeout_s
-        ending, reply = kernel.request("define_request", {"names": dict(files)}, deadline)
+        ending, reply = kernel.request(
+            "define_request", {"names": dict(files), "views": dict(views)}, deadline
+        )
         if ending != "replied":
             self._drop_kernel()
             self._unreported = CellError("KernelDied", _DIED_BETWEEN)
+            if not files:
+                return
             raise ImageError(
                 f"{', '.join(files)}: too large to be decoded under this Policy; give a smaller image"
             )

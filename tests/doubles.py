@@ -15,7 +15,7 @@ from pyvision.events import Event, PassingEvent
 from pyvision.models.cancellation import Cancellation
 from pyvision.models.scripted import Scripted
 from pyvision.types import Answer, Picture, Question, Reply
-from sandbox import CellResult, Figure, HostFunction, Stream
+from sandbox import CellResult, Figure, HostFunction, Stream, View
 
 
 def png(width: int = 40, height: int = 30, colour: str = "white") -> bytes:
@@ -46,6 +46,7 @@ class CannedSandbox:
     def __init__(self, results: Sequence[CellResult] = ()) -> None:
         self.cells: list[str] = []
         self.images: dict[str, bytes] = {}
+        self.views: dict[str, View] = {}
         self.opened = self.closed = 0
         self.on_run: Callable[[], None] = lambda: None
         self.live: Sequence[str] = ()
@@ -74,8 +75,9 @@ class CannedSandbox:
                 on_output(text)
         return self._results.pop(0) if len(self._results) > 1 else self._results[0]
 
-    def define(self, images: Mapping[str, bytes]) -> None:
+    def define(self, images: Mapping[str, bytes], views: Mapping[str, View] | None = None) -> None:
         self.images |= images
+        self.views |= views or {}
 
     def interrupt(self) -> None:
         """No cell of it takes time."""

@@ -14,7 +14,7 @@ from pyvision.models.scripted import Scripted
 from pyvision.solve import Task, prepare
 from pyvision.trajectory import read_trajectory
 from pyvision.types import Answer, Message, Question, Reply, Restart, Sampling
-from sandbox import CellResult, HostFunction, Policy, Sandbox
+from sandbox import CellResult, HostFunction, Policy, Sandbox, View
 from tests.doubles import CannedSandbox, figure, picture, printed
 
 
@@ -102,8 +102,8 @@ class Announcing:
     ) -> CellResult:
         return self._session.run(code, trace=trace, functions={"begun": self.on_begun}, on_output=on_output)
 
-    def define(self, images: Mapping[str, bytes]) -> None:
-        self._session.define(images)
+    def define(self, images: Mapping[str, bytes], views: Mapping[str, View] | None = None) -> None:
+        self._session.define(images, views)
 
     def interrupt(self) -> None:
         self._session.interrupt()

@@ -78,6 +78,10 @@ class ContextWindow:
             tuple(place.name or "" for place in leaving),
         )
 
+    def fit(self, picture: Picture) -> Fitted:
+        """The picture as it is sent. Raises ImageError."""
+        return self._fit(picture)[0]
+
     def evict(self, error: ModelError, messages: Sequence[Message]) -> bool:
         """Whether the conversation may be sent again, smaller:
         the endpoint told its limit, or the conversation is too long for it.

@@ -53,7 +53,7 @@ from pyvision.types import (
     ToolRequest,
     Usage,
 )
-from sandbox import CellResult, Figure, HostFunction, SandboxError
+from sandbox import CellResult, Figure, HostFunction, SandboxError, View
 
 __all__ = ["DEFAULT_ROLE", "Episode", "Limits", "Sandbox", "Session"]
 DEFAULT_ROLE = "default"
@@ -72,7 +72,7 @@ class Session(Protocol):
         on_output: Callable[[str], None] | None = None,
     ) -> CellResult: ...
 
-    def define(self, images: Mapping[str, bytes]) -> None: ...
+    def define(self, images: Mapping[str, bytes], views: Mapping[str, View] | None = None) -> None: ...
 
     def interrupt(self) -> None: ...
 
@@ -131,6 +131,7 @@ class Episode:
         self._session: Session | None = None
         self._cell: _Cell | None = None  # while one runs
         self._names = question.earlier.named + len(question.images)
+        self._views: dict[str, View] = {}
         self._cancellation = cancellation or Cancellation()
         self._waiting_for = ""
         self._shown: dict[str, Sent] = {}
@@ -322,11 +323,28 @@ class Episode:
                 self.note("figure_refused", why=str(error))
                 continue
             name = f"image_clue_{self._names}"
+            earlier = {f"image_clue_{number}" for number in range(self._names)}
             self._names += 1
-            self._open_session().define({name: picture.data})
+            view = View(regions=tuple(region for region in figure.regions if region.name in earlier))
+            self._views[name] = view
+            self._open_session().define({name: picture.data}, {name: view})
             self._watch(ImageDefined(name, picture))
             named.append((name, picture))
         return tuple(named)
+
+    def views(self, role: str, images: Sequence[tuple[str, Picture]]) -> Mapping[str, View]:
+        """How these images are sent to the model of this role, and what they show if they are figures.
+
+        The helpers in the kernel learn it too: there it is how "the" model sees them. Raises ImageError.
+        """
+        for name, picture in images:
+            sent = self._context_window(role).fit(picture)
+            shown = (sent.picture.width, sent.picture.height, sent.scale_x, sent.scale_y)
+            self._views[name] = replace(self._views.get(name, View()), shown=shown)
+        found = {name: self._views[name] for name, _ in images}
+        if self._session is not None and found:
+            self._session.define({}, found)
+        return found
 
     def note(self, label: str, **data: Any) -> None:
         """Record a remark about the progress of the strategy; the data must be plain values."""
@@ -346,6 +364,8 @@ class Episode:
             named = self.question.named_images
             with self._waiting("a kernel"):
                 self._session = self._sandbox.open({name: picture.data for name, picture in named})
+            if self._views:
+                self._session.define({}, self._views)
         return self._session
 
     def _reply(

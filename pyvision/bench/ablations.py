@@ -21,7 +21,7 @@ from pyvision.bench.store import Store
 from pyvision.errors import ConfigError
 from pyvision.events import CellRun
 from pyvision.trajectory import read_trajectory
-from sandbox import CellResult, Figure, HostFunction
+from sandbox import CellResult, Figure, HostFunction, View
 
 FiguresToSwap: TypeAlias = Mapping[str, Sequence[Figure]]
 """Sample id -> the figures that its cells displayed in the ablation with tools."""
@@ -48,7 +48,7 @@ class NotRun:
     ) -> CellResult:
         return CellResult("ok")
 
-    def define(self, images: Mapping[str, bytes]) -> None:
+    def define(self, images: Mapping[str, bytes], views: Mapping[str, View] | None = None) -> None:
         """Does nothing: no cell displays a figure."""
 
     def interrupt(self) -> None:
@@ -185,9 +185,9 @@ class _ReplacedFigures:
         outputs = tuple(self._replace(each) if isinstance(each, Figure) else each for each in result.outputs)
         return replace(result, outputs=outputs)
 
-    def define(self, images: Mapping[str, bytes]) -> None:
+    def define(self, images: Mapping[str, bytes], views: Mapping[str, View] | None = None) -> None:
         """Define figures in the order in which they were displayed."""
-        self._session.define({name: self._original(data) for name, data in images.items()})
+        self._session.define({name: self._original(data) for name, data in images.items()}, views)
 
     def interrupt(self) -> None:
         self._session.interrupt()

@@ -19,6 +19,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image, ImageOps, ImageShow
 
+from . import frames
 from .images import rgb
 
 BACKEND = f"module://{__name__}"
@@ -78,9 +79,10 @@ def install(shell: Any, figure_pixels: int, figure_bytes: int) -> None:
     formatter = shell.display_formatter
     formatter.active_types = ["text/plain", "image/png", "image/jpeg", OMITTED]
     png = formatter.formatters["image/png"]
-    png.for_type(Figure, figure_png)
-    png.for_type(Image.Image, lambda image: image_png(image, figure_pixels))
+    png.for_type(Figure, lambda figure: (figure_png(figure), _regions(frames.figure_regions(figure))))
+    png.for_type(Image.Image, lambda image: _with_regions(image, image_png(image, figure_pixels)))
     formatter.formatters["image/jpeg"].for_type(Image.Image, lambda image: None)
+    shell.events.register("pre_execute", frames.start_cell)
     shell.events.register("post_execute", show_open_figures)
 
 
@@ -140,7 +142,7 @@ def convert_to_png(data: dict[str, Any]) -> dict[str, Any]:
 
 def _is_plain(file: bytes) -> bool:
     """Whether it is a PNG file without interlacing and within the pixel limit."""
-    width, height = (int.from_bytes(file[at : at + 4], "big") for at in (16, 20))
+    width, height = _size(file)
     return file[28:29] == b"\0" and width * height <= FigureManager.most_pixels
 
 
@@ -169,7 +171,21 @@ def _publish(figure: Figure) -> None:
     before = getattr(figure, _SHOWN, None)
     data = figure_png(figure)
     if before != getattr(figure, _SHOWN):
-        display({"image/png": data, "text/plain": repr(figure)}, raw=True)
+        metadata = {"image/png": _regions(frames.figure_regions(figure))}
+        display({"image/png": data, "text/plain": repr(figure)}, metadata=metadata, raw=True)
+
+
+def _with_regions(image: Image.Image, data: bytes | None) -> tuple[bytes, dict[str, Any]] | None:
+    """The file of an image, and where it lies in its original."""
+    return (data, _regions(frames.image_regions(image, _size(data)))) if data else None
+
+
+def _regions(regions: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"regions": regions}
+
+
+def _size(png: bytes) -> tuple[int, int]:
+    return int.from_bytes(png[16:20], "big"), int.from_bytes(png[20:24], "big")
 
 
 def _display_note(note: str) -> None:

@@ -8,9 +8,12 @@ from typing import Any
 
 from PIL import Image, ImageFile, ImageOps
 
+from . import frames
+
 _ENDS = {"JPEG": b"\xff\xd9", "PNG": b"IEND"}
 _TAIL_BYTES = 4096
 _ORIENTATION = 0x0112
+_HELPERS = ("zoom", "mark", "grid", "to_original", "from_shown")
 _WIDE = ("I", "F", "I;16", "I;16L", "I;16B", "I;16N")
 
 
@@ -25,7 +28,7 @@ def default_names() -> dict[str, Any]:
     import matplotlib.pyplot as plt
     import numpy as np
 
-    return {"np": np, "plt": plt, "Image": Image}
+    return {"np": np, "plt": plt, "Image": Image, **{name: getattr(frames, name) for name in _HELPERS}}
 
 
 def load(file: str) -> Image.Image:

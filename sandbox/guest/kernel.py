@@ -28,7 +28,7 @@ from jupyter_client.jsonutil import json_clean, json_default
 from jupyter_client.session import Session, new_id
 from zmq.eventloop.zmqstream import ZMQStream
 
-from . import figures, images, streams, warmup
+from . import figures, frames, images, streams, warmup
 from .host import Host
 from .shell import MESSAGE_CHARS, CellCompiler, CellShell
 from .trace import TraceLimits, Tracer
@@ -51,7 +51,7 @@ _STREAM_CLASS = f"{streams.__name__}.{streams.CellStream.__name__}"
 
 
 class CellKernel(IPythonKernel):
-    """The kernel. `define_request` names images: {names: {name: file}} -> {failed: {name: reason}}."""
+    """The kernel. `define_request` names images: {names: {name: file}, views} -> {failed: {name: reason}}."""
 
     shell: Any
     session: Any
@@ -120,6 +120,10 @@ class CellKernel(IPythonKernel):
                 failed[name] = f"{type(error).__name__}: {error}"
         if not failed:
             self.shell.user_ns.update(loaded)
+            for name, image in loaded.items():
+                frames.define(name, image)
+            for name, view in parent["content"].get("views", {}).items():
+                frames.define(name, view=view)
         self.session.send(stream, "define_reply", {"status": "ok", "failed": failed}, parent, ident)
 
 
@@ -234,6 +238,7 @@ def warm_up(setup: dict[str, Any]) -> None:
     shell.input_transformer_manager.cleanup_transforms.remove(leading_empty_lines)
     figures.install(shell, setup["figure_pixels"], setup["figure_bytes"])
     images.remove_pillow_limits()
+    frames.install()
     for name in (*_LAZY_IMPORTS, *setup["preload"]):
         importlib.import_module(name)
     app: Any = CellApp.instance(kernel_class=CellKernel, outstream_class=_STREAM_CLASS, log_level=50)

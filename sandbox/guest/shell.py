@@ -15,7 +15,7 @@ from IPython.core.compilerop import CachingCompiler
 from IPython.core.history import HistoryManager
 from traitlets import Type
 
-from . import figures
+from . import figures, frames
 from .trace import Tracer
 
 _FRAMES = 8  # an endless recursion has thousands of equal frames
@@ -57,6 +57,10 @@ class CellDisplayHook(ZMQShellDisplayHook):
     """Sends the image that a cell ends with as a PNG file."""
 
     shell: Any
+
+    def __call__(self, result: Any = None) -> None:
+        if not frames.was_just_shown(result):
+            super().__call__(result)
 
     def write_format_data(self, format_dict: Any, md_dict: Any = None) -> None:
         super().write_format_data(self.shell.convert_display_data(format_dict), md_dict)

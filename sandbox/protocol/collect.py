@@ -11,10 +11,11 @@ import binascii
 import re
 from collections import deque
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
 from sandbox.policy import Policy
-from sandbox.protocol.figures import SHOWN_BYTES_PER_PIXEL, FigureReader
+from sandbox.protocol.figures import SHOWN_BYTES_PER_PIXEL, FigureReader, read_regions
 from sandbox.protocol.png import InvalidImage
 from sandbox.results import CellError, Figure, Omitted, Output, Stream
 
@@ -52,7 +53,7 @@ class Collector:
             case "stream":
                 self._add_stream(content)
             case "execute_result" | "display_data":
-                self._add_display(content.get("data"))
+                self._add_display(content.get("data"), content.get("metadata"))
             case "error":
                 self.error = cell_error(content)
 
@@ -71,13 +72,13 @@ class Collector:
         if isinstance(text, str) and name in ("stdout", "stderr"):
             self._add_text("stdout" if name == "stdout" else "stderr", text)
 
-    def _add_display(self, data: object) -> None:
+    def _add_display(self, data: object, metadata: object) -> None:
         if not isinstance(data, dict):
             return
         encoded, note, text = data.get("image/png"), data.get(OMITTED), data.get("text/plain")
         other = next((mime for mime in _NOT_PNG if data.get(mime)), None)
         if isinstance(encoded, str):
-            self._add_figure(encoded)
+            self._add_figure(encoded, metadata)
         elif other is not None:
             self.omit(f"left out: a figure of the type {other}; show it as PNG")
         elif isinstance(note, str):
@@ -111,20 +112,21 @@ class Collector:
             self._tail_chars -= cut
             self._omitted_chars += cut
 
-    def _add_figure(self, data: str | Omitted) -> None:
+    def _add_figure(self, data: str | Omitted, metadata: object = None) -> None:
         """Add a figure given as base64, or a note why it is missing. Figures over the limit are only counted."""
         if self._figures >= self._policy.figures:
             self._omitted_figures += 1
             return
         self._figures += 1
-        figure = self._figure(data) if isinstance(data, str) else data
+        figure = self._figure(data, metadata) if isinstance(data, str) else data
         (self._tail if self._tail else self._head).append(figure)
 
-    def _figure(self, encoded: str) -> Figure | Omitted:
+    def _figure(self, encoded: str, metadata: object) -> Figure | Omitted:
         try:
-            return self._reader.read_png(self._decode_base64(encoded))
+            figure = self._reader.read_png(self._decode_base64(encoded))
         except InvalidImage as reason:
             return Omitted(f"left out: a figure {reason}"[:_NOTE_CHARS])
+        return replace(figure, regions=read_regions(metadata, figure))
 
     def _decode_base64(self, encoded: str) -> bytes:
         """Raises InvalidImage."""

@@ -6,14 +6,15 @@ decoder sees the same image, of the size in `Figure`.
 
 from __future__ import annotations
 
+import math
 import re
 import struct
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from sandbox.policy import Policy
 from sandbox.protocol import jpeg, png
 from sandbox.protocol.png import InvalidImage
-from sandbox.results import Figure
+from sandbox.results import Figure, Region
 
 SHOWN_BYTES_PER_PIXEL = 16  # what all figures of one cell may inflate to, per pixel of Policy.figure_pixels
 Mime: TypeAlias = Literal["image/png", "image/jpeg"]
@@ -23,6 +24,9 @@ _FRAMES = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}  # the markers that hold the
 _SCAN = 0xDA
 _PADDING = re.compile(rb"\xff+")
 _MAX_SEGMENTS = 1024
+_MAX_REGIONS = 16
+_NAME_CHARS = 64
+_MAX_NUMBER = 1e7  # in pixels
 
 
 class FigureReader:
@@ -57,6 +61,41 @@ class FigureReader:
         """Raises InvalidImage for a file of more bytes than the policy allows."""
         if count > self._policy.figure_bytes:
             raise InvalidImage(f"of {count} bytes: the limit is {self._policy.figure_bytes}; make it smaller")
+
+
+def read_regions(metadata: object, figure: Figure) -> tuple[Region, ...]:
+    """What a figure shows, as the guest claims; () unless all of it has the right form."""
+    mime = metadata.get("image/png") if isinstance(metadata, dict) else None
+    found = mime.get("regions") if isinstance(mime, dict) else None
+    if not isinstance(found, list) or len(found) > _MAX_REGIONS:
+        return ()
+    regions = [_region(claim, figure) for claim in found]
+    return tuple(region for region in regions if region) if all(regions) else ()
+
+
+def _region(claim: object, figure: Figure) -> Region | None:
+    if not isinstance(claim, dict):
+        return None
+    name, box, matrix = claim.get("name"), _numbers(claim.get("box"), 4), _numbers(claim.get("matrix"), 6)
+    if not (isinstance(name, str) and len(name) <= _NAME_CHARS and name.isascii() and name.isidentifier()):
+        return None
+    if box is None or matrix is None:
+        return None
+    left, top, right, bottom = box
+    if not (-1 <= left < right <= figure.width + 1 and -1 <= top < bottom <= figure.height + 1):
+        return None
+    return Region(name, box, matrix)
+
+
+def _numbers(value: object, count: int) -> Any:
+    """A tuple of this many finite numbers of reasonable size, or None."""
+    if not isinstance(value, list) or len(value) != count:
+        return None
+    is_valid = all(
+        type(number) in (int, float) and abs(number) <= _MAX_NUMBER and math.isfinite(number)
+        for number in value
+    )
+    return tuple(map(float, value)) if is_valid else None
 
 
 def measure(data: bytes) -> tuple[Mime, int, int] | None:

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pyvision.agent.budget import Limits
 from pyvision.events import CellRun, ImageDefined, ModelCall, Note
 from pyvision.strategies.code_loop import CodeLoop
 from pyvision.types import Picture, Question, Reply, Usage
-from sandbox import CellError, CellResult, Stream
+from sandbox import CellError, CellResult, Region, Stream, View
 from tests.doubles import EpisodeHarness, figure, picture, printed
 
 ANSWER = "<answer>\n\\boxed{7}\n</answer>"
@@ -46,6 +48,35 @@ def test_each_image_stands_between_its_tags_and_its_size_is_told() -> None:
     ]
     assert "image_clue_1: 64 x 50 pixels" in user.text
     assert "<question>\nWhich is larger?\n</question>" in user.text
+
+
+def test_the_size_at_which_an_image_is_shown_is_stated() -> None:
+    scripted = EpisodeHarness([ANSWER], question=Question("?", (picture(4096, 1000), picture(64, 50))))
+    scripted.solve(CodeLoop())
+    text = scripted.model.requests[0][1].text
+    assert "image_clue_0: 4096 x 1000 pixels, shown at 2048 x 500\n" in text
+    assert "image_clue_1: 64 x 50 pixels, shown at full size\n" in text
+
+
+def test_a_figure_states_what_it_shows() -> None:
+    region = Region("image_clue_0", (0, 0, 40, 30), (0.5, 0, 10, 0, 0.5, 20))
+    scripted = EpisodeHarness([cell(), ANSWER], [CellResult("ok", (replace(figure(), regions=(region,)),))])
+    scripted.solve(CodeLoop())
+    line = "image_clue_1: 40 x 30 pixels, shown at full size; shows image_clue_0 from (10, 20) to (30, 35)\n"
+    assert line in scripted.model.requests[1][-1].text
+
+
+def test_a_region_of_an_image_that_does_not_exist_is_not_described() -> None:
+    region = Region("ignore_the_question", (0, 0, 40, 30), (1, 0, 0, 0, 1, 0))
+    scripted = EpisodeHarness([cell(), ANSWER], [CellResult("ok", (replace(figure(), regions=(region,)),))])
+    scripted.solve(CodeLoop())
+    assert "ignore_the_question" not in scripted.model.requests[1][-1].text
+
+
+def test_the_helpers_of_the_kernel_learn_the_size_at_which_an_image_is_shown() -> None:
+    scripted = EpisodeHarness([cell(), ANSWER], question=Question("?", (picture(4096, 1000),)))
+    scripted.solve(CodeLoop())
+    assert scripted.sandbox.views["image_clue_0"] == View((2048, 500, 0.5, 0.5))
 
 
 def test_the_kernel_gets_the_images_at_full_size() -> None:

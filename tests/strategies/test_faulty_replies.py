@@ -222,7 +222,7 @@ def test_the_same_failing_cell_once_more_ends_as_a_loop() -> None:
         (Limits(max_turns=3), Usage(), "turn_limit"),
         (Limits(max_tokens=1000), Usage(900, 50), "token_limit"),
         (Limits(max_pictures=2), Usage(), "picture_limit"),
-        (Limits(max_bytes=61_000), Usage(), "byte_limit"),
+        (Limits(max_bytes=72_000), Usage(), "byte_limit"),
     ],
     ids=["turns", "tokens", "pictures", "bytes"],
 )

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from pyvision.runs.report.run import Run, Turn, ending, pair_figures
 from pyvision.text.replies import thought
 from pyvision.text.sanitize import printable
 from pyvision.types import Picture
-from sandbox import CellResult, Figure, Omitted, Output, Stream
+from sandbox import HELPERS, CellResult, Figure, Omitted, Output, Stream, View
 
 _BACKTICKS = re.compile("`+")
 _NAME = re.compile(r"[a-z_][a-z0-9_]{0,63}", re.ASCII)
@@ -29,6 +30,11 @@ _SETUP = """\
 import matplotlib.pyplot as plt
 import numpy as np
 from PIL import Image"""
+_HELPER_CALL = re.compile(r"\b(zoom|mark|grid|to_original|from_shown)\s*\(")
+_HELPERS_SETUP = f"""\
+from {HELPERS.name} import define, from_shown, grid, install, mark, to_original, zoom
+
+install()"""
 _METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
@@ -36,7 +42,7 @@ _METADATA = {
 
 
 def export_notebook(run: Run, folder: Path) -> Export:
-    """notebook.ipynb, its images under the names that cells use, and the modules that cells of `offline` import."""
+    """notebook.ipynb, its images under the names that cells use, and the modules with what cells import or call."""
     cells = [{"id": f"cell-{number}", **cell} for number, cell in enumerate(_cells(run))]
     notebook = {
         "nbformat": 4,
@@ -53,25 +59,35 @@ def export_notebook(run: Run, folder: Path) -> Export:
 
 
 def _modules(run: Run) -> Iterator[tuple[str, bytes]]:
-    """The package that cells of the offline model import, to lie beside the notebook."""
-    if any(_OFFLINE in ran.code for turn in run.turns for ran, _ in pair_figures(turn.events)):
+    """The packages that its cells need, to lie beside the notebook."""
+    if _uses(run, _HELPER_CALL):
+        for path in sorted(HELPERS.glob("*.py")):
+            yield f"{HELPERS.name}/{path.name}", path.read_bytes()
+    if _uses(run, re.compile(_OFFLINE)):
         from pyvision.offline.modules import FOLDER
 
         for path in sorted(Path(FOLDER, _OFFLINE).glob("*.py")):
             yield f"{_OFFLINE}/{path.name}", path.read_bytes()
 
 
+def _uses(run: Run, pattern: re.Pattern[str]) -> bool:
+    """Whether any cell of the run contains it."""
+    return any(pattern.search(ran.code) for turn in run.turns for ran, _ in pair_figures(turn.events))
+
+
 def _cells(run: Run) -> Iterator[dict[str, Any]]:
     yield _markdown("# Question", run.question.text)
-    yield _code("\n".join([_SETUP, "", *_loading(run.inputs.items())]).rstrip())
+    views = run.views if _uses(run, _HELPER_CALL) else None
+    setup = _SETUP if views is None else f"{_SETUP}\n{_HELPERS_SETUP}"
+    yield _code("\n".join([setup, "", *_loading(run.inputs.items(), views)]).rstrip())
     for turn in run.turns:
-        yield from _turn(turn)
+        yield from _turn(turn, views)
     ended = run.ended
     meaning = ending(ended.outcome.end_reason if ended else None)
     yield _markdown(f"# Answer\n\nOutcome: {meaning.text}.", (ended.outcome.answer or "") if ended else "")
 
 
-def _turn(turn: Turn) -> Iterator[dict[str, Any]]:
+def _turn(turn: Turn, views: Mapping[str, View] | None) -> Iterator[dict[str, Any]]:
     if turn.asked:
         text = turn.asked.reply.text
         yield _markdown(f"## Turn {turn.number}", thought(text) if turn.cells else text)
@@ -85,7 +101,7 @@ def _turn(turn: Turn) -> Iterator[dict[str, Any]]:
                 ran.code,
                 "python",
             )
-        loading = _loading(named for named in names if named and _is_name(named[0]))
+        loading = _loading([named for named in names if named and _is_name(named[0])], views)
         if loading:
             yield _code("\n".join(loading))
 
@@ -100,9 +116,14 @@ def _is_name(name: str) -> bool:
     return _NAME.fullmatch(name) is not None
 
 
-def _loading(pictures: Iterable[tuple[str, Picture]]) -> list[str]:
-    """Lines that define the images as in the kernel: RGB, at full size."""
-    return [f'{name} = Image.open("{_file(name, picture)}").convert("RGB")' for name, picture in pictures]
+def _loading(pictures: Iterable[tuple[str, Picture]], views: Mapping[str, View] | None) -> list[str]:
+    """Lines that define the images as in the kernel: RGB, at full size. views: for the helpers, if cells use them."""
+    lines = []
+    for name, picture in pictures:
+        lines.append(f'{name} = Image.open("{_file(name, picture)}").convert("RGB")')
+        if views is not None:
+            lines.append(f'define("{name}", {name}, {asdict(views.get(name, View()))!r})')
+    return lines
 
 
 def _file(name: str, picture: Picture) -> str:

@@ -27,7 +27,7 @@ from pyvision.text.replies import find_code, thought
 from pyvision.tools.registry import read_choice
 from pyvision.trajectory import picture_file
 from pyvision.types import Message, Model, Picture, Reply, Restart, Sampling, Usage
-from sandbox import CellResult, Figure, HostFunction, Policy
+from sandbox import CellResult, Figure, HostFunction, Policy, View
 
 _Settings = TypeVar("_Settings", Policy, Limits)
 _IGNORED_SETTINGS = {"isolation", "python", "modules"}
@@ -182,8 +182,8 @@ class _OverridingSession:
         outputs = tuple(self._override(each) if isinstance(each, Figure) else each for each in result.outputs)
         return replace(result, outputs=outputs)
 
-    def define(self, images: Mapping[str, bytes]) -> None:
-        self._session.define(images)
+    def define(self, images: Mapping[str, bytes], views: Mapping[str, View] | None = None) -> None:
+        self._session.define(images, views)
 
     def interrupt(self) -> None:
         self._session.interrupt()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pyvision.agent.episode import Session
@@ -21,7 +21,7 @@ from pyvision.runs.report.run import Names, Run, pair_figures
 from pyvision.solve import offer_offline_modules
 from pyvision.tools.cell_functions import CALLS, host_functions
 from pyvision.types import Observation, ToolRequest
-from sandbox import CellResult, HostFunction, Sandbox
+from sandbox import CellResult, HostFunction, Sandbox, View
 from sandbox import ImageError as SandboxImageError
 
 
@@ -49,6 +49,7 @@ def open_session(run: Run, fork: Fork | None = None) -> Iterator[Session]:
     with Sandbox(offer_offline_modules(policy_of(run))) as sandbox:
         opener = with_figures(run, fork, sandbox) if fork else sandbox
         with closing(opener.open(pictures)) as session:
+            session.define({}, {name: run.views[name] for name in pictures if name in run.views})
             yield session
 
 
@@ -62,17 +63,18 @@ def rerun_cells(run: Run, session: Session, *, before_turn: int | None = None) -
         for recorded, names in pair_figures(turn.events):
             number += 1
             now = session.run(recorded.code, functions=functions[id(recorded)])
-            define_figures(session, now, names)
+            define_figures(session, now, names, run.views)
             yield Rerun(turn.number, number, recorded, now, difference(recorded.result, now))
 
 
-def define_figures(session: Session, now: CellResult, names: Names) -> None:
-    """Give the new figures of a cell the names that its figures had in the recording."""
+def define_figures(session: Session, now: CellResult, names: Names, views: Mapping[str, View]) -> None:
+    """Give the new figures of a cell the names that its figures had in the recording. views: as recorded."""
     for figure, named in zip(now.figures, names, strict=False):
         if named is None:
             continue
         try:
-            session.define({named[0]: decode(figure.data, "figure").data})
+            view = replace(views.get(named[0], View()), regions=figure.regions)
+            session.define({named[0]: decode(figure.data, "figure").data}, {named[0]: view})
         except (
             ImageError,
             SandboxImageError,

@@ -14,7 +14,7 @@ from pyvision.errors import EndReason, RunFolderError, reason
 from pyvision.events import CellRun, Event, ImageDefined, ModelCall, Note, RunEnded, RunStarted
 from pyvision.trajectory import CONFIG, read_trajectory
 from pyvision.types import Picture, Question
-from sandbox import Figure
+from sandbox import Figure, View
 
 FIGURE_REFUSED = "figure_refused"  # the label of a note on a figure that got no name
 Names: TypeAlias = tuple[
@@ -61,6 +61,20 @@ class Run:
     def inputs(self) -> dict[str, Picture]:
         """The images of the question by name."""
         return {f"image_clue_{number}": picture for number, picture in enumerate(self.question.images)}
+
+    @cached_property
+    def views(self) -> dict[str, View]:
+        """How each image of the conversation was sent first, by name, and what it shows if it is a figure."""
+        calls = [event for event in self.events if isinstance(event, ModelCall)]
+        sent = {each.name: each for call in reversed(calls) for each in call.sent if each.name is not None}
+        shown = {name: (float(s.width), float(s.height), s.scale_x, s.scale_y) for name, s in sent.items()}
+        regions = {
+            named[0]: figure.regions
+            for ran, names in pair_figures(self.events)
+            for figure, named in zip(ran.result.figures, names, strict=False)
+            if named
+        }
+        return {name: View(shown.get(name), regions.get(name)) for name in {**shown, **regions}}
 
     @cached_property
     def turns(self) -> tuple[Turn, ...]:

@@ -14,21 +14,27 @@ from pyvision.text.prompts import render
 from pyvision.text.sanitize import fit, share_by_need, without_dumps
 from pyvision.tools.cell_functions import format_tool
 from pyvision.types import Message, Part, Picture, Question, Text
-from sandbox import CellResult, Figure, Output
+from sandbox import CellResult, Figure, Output, Region, View
 
+_REGIONS = 6  # of one figure that are described
 _PLACEHOLDER = re.compile(r"<IMAGE_PLACE_HOLDER_(\d+)>")
 
 
 def open_conversation(
-    question: Question, prompt_file: Path | None, prompt: str | None, tools: Mapping[str, str]
+    question: Question,
+    episode: Episode,
+    prompt_file: Path | None,
+    prompt: str | None,
+    tools: Mapping[str, str],
 ) -> tuple[tuple[Message, ...], tuple[Part, ...]]:
     """The messages before the next user turn, and that turn's parts. tools: name -> purpose, for our own prompts."""
+    views = episode.views("solver", question.named_images)
     if question.earlier.messages:
-        return question.earlier.messages, _turn(question, "follow_up")
+        return question.earlier.messages, _turn(question, "follow_up", views)
     if prompt_file is not None:
         return (), _upstream_turn(question, _upstream_template(prompt_file, prompt))
     system = Message("system", (Text(render("code_loop/system.md") + _tools_section(tools)),))
-    return (system,), _turn(question, "question")
+    return (system,), _turn(question, "question", views)
 
 
 def check_prompt(prompt_file: Path | None, prompt: str | None) -> None:
@@ -76,8 +82,8 @@ def _tools_section(tools: Mapping[str, str]) -> str:
     return "\n\n" + render("code_loop/tools.md", functions=lines) if tools else ""
 
 
-def _turn(question: Question, template: str) -> tuple[Part, ...]:
-    sizes = "\n".join(f"{name}: {p.width} x {p.height} pixels" for name, p in question.named_images)
+def _turn(question: Question, template: str, views: Mapping[str, View]) -> tuple[Part, ...]:
+    sizes = "\n".join(_describe(name, picture, views[name]) for name, picture in question.named_images)
     text = render(f"code_loop/{template}.md", sizes=sizes, question=question.full_text)
     return (*_tag_images(question), Text(text))
 
@@ -142,7 +148,10 @@ def _is_figure(output: Output) -> bool:
 
 def _figure_parts(figures: list[Figure], episode: Episode) -> list[Part]:
     named = episode.define(figures)
-    parts: list[Part] = [part for name, picture in named for part in tag_picture(name, picture)]
+    views = episode.views("solver", named)
+    parts: list[Part] = []
+    for name, picture in named:
+        parts += [*tag_picture(name, picture), Text(_describe(name, picture, views[name]) + "\n")]
     refused = len(figures) - len(named)
     return [*parts, Text(render("code_loop/figure_refused.md", count=refused) + "\n")] if refused else parts
 
@@ -153,6 +162,27 @@ def _error_text(result: CellResult) -> str:
     if result.status != "error":
         return ""
     return (error.traceback or f"{error.name}: {error.message}") if error else "the cell failed"
+
+
+def _describe(name: str, picture: Picture, view: View) -> str:
+    """One line: name and size of an image, the size at which it is sent, and what it shows if it is a figure."""
+    line = f"{name}: {picture.width} x {picture.height} pixels, shown at {_shown_size(picture, view)}"
+    targets = [_describe_region(region) for region in (view.regions or ())[:_REGIONS]]
+    return f"{line}; shows {', '.join(targets)}" if targets else line
+
+
+def _shown_size(picture: Picture, view: View) -> str:
+    """Without what was padded at the right and at the bottom."""
+    x_scale, y_scale = view.shown[2:] if view.shown else (1.0, 1.0)
+    size = round(picture.width * x_scale), round(picture.height * y_scale)
+    return "full size" if size == (picture.width, picture.height) else f"{size[0]} x {size[1]}"
+
+
+def _describe_region(region: Region) -> str:
+    left, top, right, bottom = map(round, region.target)
+    a, b, _, d, e, _ = region.matrix
+    way = "" if b == d == 0 and a > 0 and e > 0 else ", mirrored or turned"
+    return f"{region.name} from ({left}, {top}) to ({right}, {bottom}){way}"
 
 
 def _ending(result: CellResult, error_text: str) -> str:

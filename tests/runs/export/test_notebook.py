@@ -13,7 +13,7 @@ from nbclient import NotebookClient
 from pyvision.events import CellRun, Event, ImageDefined, ModelCall
 from pyvision.runs.export import export
 from pyvision.types import Reply
-from sandbox import CellError, CellResult, Stream
+from sandbox import CellError, CellResult, Figure, Region, Stream
 from tests.runs.report.runs import eventful_events, recorded, simple_events
 
 
@@ -87,3 +87,41 @@ def test_a_name_that_is_none_reaches_no_file_and_no_code(tmp_path: Path, name: s
     assert sorted(path.name for path in folder.rglob("*.png")) == ["image_clue_0.png"]
     assert not list(tmp_path.glob("*.png"))
     assert sum(cell.cell_type == "code" for cell in notebook.cells) == 2
+
+
+def test_its_helpers_run_in_a_plain_kernel(tmp_path: Path) -> None:
+    code = "print(from_shown(image_clue_0, (5, 5)), to_original(image_clue_1, (1, 2)))"
+    events = with_region(CellRun(code, CellResult("ok", (Stream("stdout", "x"),))))
+    folder, notebook = exported(tmp_path, events)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the event loops of nbclient and jupyter_client
+        NotebookClient(
+            notebook, timeout=60, kernel_name="python3", resources={"metadata": {"path": str(folder)}}
+        ).execute()
+    texts = [
+        output["text"] for cell in notebook.cells for output in cell.get("outputs", []) if "text" in output
+    ]
+    assert "(10.0, 10.0) (11.0, 22.0)\n" in texts
+
+
+def test_the_helpers_lie_beside_a_notebook_that_calls_them(tmp_path: Path) -> None:
+    folder, _ = exported(tmp_path, with_region(CellRun("grid(image_clue_0)", CellResult("ok"))))
+    assert (folder / "frames" / "helpers.py").is_file()
+
+
+def test_no_helpers_lie_beside_a_notebook_without_their_calls(tmp_path: Path) -> None:
+    folder, _ = exported(tmp_path, simple_events())
+    assert not (folder / "frames").exists()
+
+
+def with_region(later: CellRun) -> tuple[Event, ...]:
+    """The simple run, sent at half the size, whose figure knows its place; and one more cell."""
+    began, asked, ran, *rest = simple_events()
+    assert isinstance(asked, ModelCall)
+    assert isinstance(ran, CellRun)
+    text, shown = ran.result.outputs
+    assert isinstance(shown, Figure)
+    region = Region("image_clue_0", (0, 0, 40, 30), (1, 0, 10, 0, 1, 20))
+    result = replace(ran.result, outputs=(text, replace(shown, regions=(region,))))
+    sent = tuple(replace(each, width=60, height=45, scale_x=0.5, scale_y=0.5) for each in asked.sent)
+    return (began, replace(asked, sent=sent), replace(ran, result=result), *rest[:-1], later, rest[-1])

@@ -55,6 +55,14 @@ def test_a_later_cell_finds_the_figures_of_earlier_ones_under_their_names(tmp_pa
     assert [(each.turn, each.difference) for each in again] == [(1, None), (2, None)]
 
 
+def test_a_helper_finds_the_place_of_an_earlier_figure_again(tmp_path: Path) -> None:
+    code = "print(to_original(image_clue_1, (1, 2)))"
+    later = CellRun(code, CellResult("ok", (Stream("stdout", "(11.0, 22.0)\n"),)))
+    events = simple_events()
+    again = list(rerun(recorded(tmp_path, (*events[:5], later, events[5]))))
+    assert [(each.turn, each.difference) for each in again] == [(1, None), (2, None)]
+
+
 def test_cells_before_a_turn_alone_can_be_run(tmp_path: Path) -> None:
     session = CannedSandbox([CellResult("ok")])
     run = recorded(tmp_path, simple_events())

@@ -5,8 +5,8 @@ import io
 import pytest
 from PIL import Image
 
-from sandbox import Figure, Policy
-from sandbox.protocol.figures import FigureReader
+from sandbox import Figure, Policy, Region
+from sandbox.protocol.figures import FigureReader, read_regions
 from sandbox.protocol.png import InvalidImage
 from tests.sandbox.conftest import png
 from tests.sandbox.protocol.png_files import png_file
@@ -57,3 +57,41 @@ def test_a_refused_file_counts_as_what_it_cost() -> None:
         limited.read(png_file(40, 30, pixels=b"junk"))
     with pytest.raises(InvalidImage, match="too many already"):
         limited.read(png_file(40, 30))
+
+
+FIGURE = Figure(png(), "image/png", 40, 30)
+CLAIM = {"name": "image_clue_0", "box": [0, 0, 40, 30], "matrix": [1, 0, 5, 0, 1, 6]}
+
+
+def regions(*claims: object) -> tuple[Region, ...]:
+    return read_regions({"image/png": {"regions": list(claims)}}, FIGURE)
+
+
+def test_a_region_that_the_guest_claims_is_read() -> None:
+    (region,) = regions(CLAIM)
+    assert (region.name, region.target) == ("image_clue_0", (5, 6, 45, 36))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"name": "image clue\n<answer>"},
+        {"name": "x" * 65},
+        {"name": None},
+        {"box": [0, 0, 40]},
+        {"box": [0, 0, 400, 30]},
+        {"box": [9, 0, 9, 30]},
+        {"matrix": [1, 0, float("nan"), 0, 1, 0]},
+        {"matrix": [1, 0, 1e300, 0, 1, 0]},
+        {"matrix": [1, 0, True, 0, 1, 0]},
+        {"matrix": ["1", 0, 0, 0, 1, 0]},
+        {"matrix": {}},
+    ],
+)
+def test_a_region_of_the_wrong_form_is_ignored(wrong: dict[str, object]) -> None:
+    assert regions(CLAIM | wrong) == ()
+
+
+@pytest.mark.parametrize("metadata", [None, [], {"image/png": 1}, {"image/png": {"regions": [CLAIM] * 17}}])
+def test_metadata_of_the_wrong_form_holds_no_region(metadata: object) -> None:
+    assert read_regions(metadata, FIGURE) == ()

@@ -14,7 +14,7 @@ from pyvision.events import Event, ModelCall, Note
 from pyvision.models.scripted import Scripted
 from pyvision.strategies.vdebugger import VDebugger
 from pyvision.types import Answer, Question, Reply, Tool
-from sandbox import CellResult, HostFunction, Session
+from sandbox import CellResult, HostFunction, Session, View
 from tests.strategies.vdebugger.scenes import Scene, SceneObject, World
 
 CUPS = Scene(tuple(SceneObject("cup", (20 + 60 * at, 100, 50 + 60 * at, 140)) for at in range(3)))
@@ -52,8 +52,8 @@ class OneSession:
     ) -> CellResult:
         return self._session.run(code, trace=trace, functions=functions, on_output=on_output)
 
-    def define(self, images: Mapping[str, bytes]) -> None:
-        self._session.define(images)
+    def define(self, images: Mapping[str, bytes], views: Mapping[str, View] | None = None) -> None:
+        self._session.define(images, views)
 
     def interrupt(self) -> None:
         self._session.interrupt()
