@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
 
-from pyvision.agent.episode import Sandbox, Session
+from pyvision.agent.episode import Sandbox, Session, find_libraries
 from pyvision.errors import ConfigError, FormatError
 from pyvision.events import Event, ImageDefined, ModelCall, RunEnded
 from pyvision.models.cancellation import Cancellation
@@ -171,6 +171,10 @@ class _SharedSession:
 
     def warm_up(self) -> None:
         self._sandbox.warm_up()
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        return find_libraries(self._sandbox)
 
     def open(self, images: Mapping[str, bytes]) -> _Lease:
         with self._lock:

@@ -24,7 +24,7 @@ from sandbox.results import (
     TraceEvent,
 )
 from sandbox.sandbox import Sandbox
-from sandbox.session import Session
+from sandbox.session import ImageData, Session
 
 __all__ = [
     "CellError",
@@ -32,6 +32,7 @@ __all__ = [
     "Change",
     "Figure",
     "HostFunction",
+    "ImageData",
     "ImageError",
     "InterpreterError",
     "IsolationError",
