@@ -10,6 +10,7 @@ from __future__ import annotations
 import builtins
 import errno
 import importlib
+import logging
 import re
 import sys
 from collections.abc import Iterable
@@ -18,29 +19,15 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-_ALIASES = {
-    **{"pd": "pandas", "sns": "seaborn", "nx": "networkx", "ndimage": "scipy.ndimage"},
-    **{
-        f"Image{each}": f"PIL.Image{each}"
-        for each in ("Chops", "Draw", "Enhance", "Filter", "Font", "Ops", "Stat")
-    },
+_ALIASES = {"pd": "pandas", "sns": "seaborn", "nx": "networkx", "ndimage": "scipy.ndimage"} | {
+    f"Image{each}": f"PIL.Image{each}"
+    for each in ["Chops", "Draw", "Enhance", "Filter", "Font", "Ops", "Stat"]
 }
 _USUAL = ("cv2", "scipy", "skimage", "pandas", "rapidocr", "numpy", "matplotlib", "PIL")
 _STANDARD = (
-    *(
-        "base64",
-        "collections",
-        "colorsys",
-        "copy",
-        "csv",
-        "datetime",
-        "functools",
-        "glob",
-        "hashlib",
-        "heapq",
-        "io",
-    ),
-    *("itertools", "json", "math", "operator", "os", "random", "re", "statistics", "string", "sys", "time"),
+    *("base64", "collections", "colorsys", "copy", "csv", "datetime", "functools", "glob", "hashlib"),
+    *("heapq", "io", "itertools", "json", "math", "operator", "os", "random", "re", "statistics"),
+    *("string", "sys", "time"),
 )
 _OCR = ("easyocr", "keras_ocr", "paddleocr", "pytesseract", "rapidocr_onnxruntime", "tesserocr")
 _INSTALLERS = ("pip", "conda", "mamba", "micromamba", "uv")
@@ -90,6 +77,7 @@ class Libraries:
         """Let cells use these names without an import."""
         for alias, module in self._lazy.items():
             vars(builtins).setdefault(alias, module)
+        logging.getLogger("RapidOCR").addFilter(lambda record: record.levelno >= logging.WARNING)
 
     def replace_installers(self, shell: Any) -> None:
         """Let `%pip` and the like say at once that they cannot install anything."""
@@ -121,7 +109,7 @@ class Libraries:
 
     def _advise_on_module(self, name: str) -> str:
         instead = (
-            " To read text, use rapidocr: RapidOCR()(image)."
+            " To read text, use rapidocr.RapidOCR()(image).txts."
             if name in _OCR and "rapidocr" in self._found
             else ""
         )

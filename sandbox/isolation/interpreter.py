@@ -22,8 +22,8 @@ _NEEDED = ("ipykernel", "IPython", "zmq", "traitlets", "matplotlib", "numpy", "P
 _LIBRARIES = (
     *("numpy", "PIL", "matplotlib", "cv2", "scipy", "skimage", "pandas"),
     *("rapidocr", "rapidocr_onnxruntime", "pytesseract", "easyocr", "paddleocr", "pyzbar", "zxingcpp"),
-    *("sklearn", "seaborn", "plotly", "sympy", "shapely", "networkx", "statsmodels", "imageio", "numba"),
-    *("torch", "torchvision", "transformers", "ultralytics", "tensorflow", "onnxruntime"),
+    *("sklearn", "seaborn", "plotly", "sympy", "shapely", "networkx", "statsmodels", "numba"),
+    *("torch", "torchvision", "transformers", "ultralytics", "tensorflow"),
 )
 _QUERY = """
 import importlib.util, json, pathlib, sys
