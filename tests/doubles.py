@@ -43,6 +43,7 @@ class CannedSandbox:
     def __init__(self, results: Sequence[CellResult] = ()) -> None:
         self.cells: list[str] = []
         self.images: dict[str, bytes] = {}
+        self.libraries: tuple[str, ...] = ()
         self.opened = self.closed = 0
         self.on_run: Callable[[], None] = lambda: None
         self._results = list(results)
