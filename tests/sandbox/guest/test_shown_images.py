@@ -116,8 +116,8 @@ def test_an_image_of_many_bytes_is_shown_smaller(narrow: Session) -> None:
 
 
 def test_an_empty_image_leaves_a_note(prepared: Session) -> None:
-    (output,) = prepared.run("display(Image.new('RGB', (0, 5)))").outputs
-    assert output == Omitted("image of 0x5 pixels not shown: it is empty")
+    outputs = prepared.run("display(Image.new('RGB', (0, 5)))").outputs
+    assert outputs[0] == Omitted("image of 0x5 pixels not shown: it is empty")
 
 
 @pytest.mark.parametrize(
