@@ -133,7 +133,7 @@ soak:
 
 lock:
 	uv pip compile pyproject.toml --universal --python-version 3.11 --upgrade --quiet --no-annotate --no-header \
-	  --strip-extras $(addprefix --extra ,dev docs guest data web ocr) --output-file requirements.lock
+	  --strip-extras $(addprefix --extra ,dev docs data web) --output-file requirements.lock
 
 clean:
 	rm -rf build dist *.egg-info .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -161,9 +161,12 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'pyvision' has no attribute {name!r}")
     if name == "__version__":
-        from importlib.metadata import version
+        from importlib.metadata import PackageNotFoundError, version
 
-        return version("pyvision")
+        try:
+            return version("pyvision")
+        except PackageNotFoundError:
+            return version("pyvision-minimal")
     module = next((module for module, names in _MODULES.items() if name in names), "types")
     return getattr(import_module(f"pyvision.{module}"), name)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from queue import Empty
 
-from pyvision.agent.episode import Sandbox, Session
+from pyvision.agent.episode import Sandbox, Session, find_libraries
 from pyvision.agent.pump import Pump
 from pyvision.errors import ConfigError, FormatError
 from pyvision.events import Event, ImageDefined, ModelCall, RunEnded
@@ -147,6 +147,10 @@ class _SharedSession:
 
     def warm_up(self) -> None:
         self._sandbox.warm_up()
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        return find_libraries(self._sandbox)
 
     def open(self, images: Mapping[str, bytes]) -> _Lease:
         with self._lock:

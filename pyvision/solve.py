@@ -26,7 +26,7 @@ from pyvision.models.cancellation import Cancellation
 from pyvision.models.factory import ResolvedModel, resolve_model
 from pyvision.tools.registry import build_tools, check_presence, describe
 from pyvision.trajectory import TrajectoryWriter
-from pyvision.types import Answer, Model, Outcome, Question, Tool
+from pyvision.types import Answer, Model, Outcome, Picture, Question, Tool
 from sandbox import Policy, Sandbox, SandboxError
 
 
@@ -164,7 +164,7 @@ def prepare(  # noqa: PLR0913 - each is one thing that a person may choose
     check_presence(tools or {})
     built = build_tools(chosen.tools, tools or {}, is_offline=is_offline)
     _check_needs(chosen, built)
-    question = Question(text.strip(), tuple(pictures.read(image) for image in images))
+    question = Question(text.strip(), tuple(_read_image(image) for image in images))
     uses_offline = any(resolved.is_offline for resolved in resolved_models.values())
     return Task(
         question,
@@ -182,6 +182,10 @@ def prepare(  # noqa: PLR0913 - each is one thing that a person may choose
         ),
         resolved_models=tuple(resolved_models.values()),
     )
+
+
+def _read_image(image: str | Path) -> Picture:
+    return replace(pictures.read(image), file_name=Path(image).name)
 
 
 def offer_offline_modules(policy: Policy) -> Policy:

@@ -42,6 +42,7 @@ EVENTS, CONFIG, SUMMARY, IMAGES = "events.jsonl", "config.json", "summary.json",
 
 _ENDINGS = {"image/png": ".png", "image/jpeg": ".jpg"}
 _IMAGE_FILE = re.compile(r"images/([0-9a-f]{32})\.(png|jpg|bin)")
+_NO_NAME = ("file_name", "")
 _NEW_NAMES = {"talk": "messages", "is_open": "pending"}
 
 
@@ -184,7 +185,7 @@ class TrajectoryWriter:
     def _with_stored_bytes(self, value: Any) -> Any:
         match value:
             case {"data": bytes(data), "mime": "image/png" | "image/jpeg" as mime}:
-                rest = {key: item for key, item in value.items() if key != "data"}
+                rest = {key: item for key, item in value.items() if key != "data" and (key, item) != _NO_NAME}
                 return {"data": self._store(data, _ENDINGS[mime]), **self._with_stored_bytes(rest)}
             case bytes():
                 return self._store(value, ".bin")

@@ -21,12 +21,16 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """One encoded image: `data` is a whole PNG or JPEG file, sizes are pixels after orientation."""
+    """One encoded image: `data` is a whole PNG or JPEG file, sizes are pixels after orientation.
+
+    file_name: of the user's file, under which cells find it too; empty where it is unknown, or may hold the answer.
+    """
 
     data: bytes
     mime: Literal["image/png", "image/jpeg"]
     width: int
     height: int
+    file_name: str = field(default="", compare=False)
 
     def __repr__(self) -> str:
         return f"Picture({self.mime}, {self.width}x{self.height}, {len(self.data)} bytes)"

@@ -26,7 +26,7 @@ from sandbox.results import (
     View,
 )
 from sandbox.sandbox import HELPERS, Sandbox
-from sandbox.session import Session
+from sandbox.session import ImageData, Session
 
 __all__ = [
     "HELPERS",
@@ -35,6 +35,7 @@ __all__ = [
     "Change",
     "Figure",
     "HostFunction",
+    "ImageData",
     "ImageError",
     "InterpreterError",
     "IsolationError",

@@ -82,6 +82,14 @@ class Sandbox:
         """The mechanisms that isolate a cell from this machine. Raises IsolationError."""
         return layers(self._running_engine())
 
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """The libraries that its cells can import, by the names to import, as found in their interpreter.
+
+        Not all of them: only those that are of use to code about images. Raises IsolationError.
+        """
+        return self._running_engine().confinement.interpreter.libraries
+
     def close(self) -> None:
         """End every session. May be called twice."""
         with self._lock:

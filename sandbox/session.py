@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import shutil
 import threading
 import time
@@ -29,7 +30,23 @@ _DIED_BETWEEN = (
     "the kernel had ended after the previous cell, and this one did not run; "
     "variables are lost, the images are loaded again"
 )
-ImageSource: TypeAlias = str | Path | bytes
+_CLUE = re.compile(r"image_(?:clue_)?(\d+)")
+_NAME_CHARS = 100
+_JPEG = b"\xff\xd8"
+
+
+class ImageData(bytes):
+    """An image file as bytes, with the name under which cells find it in their working folder."""
+
+    file_name: str
+
+    def __new__(cls, data: bytes, file_name: str) -> Self:
+        made = super().__new__(cls, data)
+        made.file_name = file_name
+        return made
+
+
+ImageSource: TypeAlias = str | Path | bytes  # bytes may be ImageData
 
 
 class Session:
@@ -90,6 +107,8 @@ class Session:
     def define(self, images: Mapping[str, ImageSource], views: Mapping[str, View] | None = None) -> None:
         """Define more images in the kernel, as RGB. Raises ImageError; then none of them is defined.
 
+        Their files, with their own bytes and read-only, are in the working folder: NAME.png, for image_clue_K also
+        image_K.png, for a JPEG both also with .jpg, and the name of the file that they come from, if it is known.
         views: how these or earlier images were shown, by name, for the helpers that cells can call.
         """
         with self._lock:
@@ -152,9 +171,8 @@ class Session:
         if not (files or views):
             return
         deadline = time.monotonic() + self._policy.start_timeout_s
-        ending, reply = kernel.request(
-            "define_request", {"names": dict(files), "views": dict(views)}, deadline
-        )
+        content = {"names": dict(files), "links": self._images.links(files), "views": dict(views)}
+        ending, reply = kernel.request("define_request", content, deadline)
         if ending != "replied":
             self._drop_kernel()
             self._unreported = CellError("KernelDied", _DIED_BETWEEN)
@@ -215,11 +233,19 @@ class ImageFolder:
         self._guest_folder = guest_folder  # where the kernel finds the same folder
         self._count = 0
         self._files: dict[str, str] = {}  # name -> path in the container
+        self._links: dict[str, tuple[str, ...]] = {}  # path in the container -> names in the working folder
 
     def add(self, images: Mapping[str, ImageSource]) -> dict[str, str]:
         """Copy the images and return their paths in the container by name. Raises ImageError; then none is added."""
-        sources = {_check_name(name): _read(name, source) for name, source in images.items()}
-        return {name: self._write(name, data) for name, data in sources.items()}
+        read = {_check_name(name): _read(name, source) for name, source in images.items()}
+        files = {name: self._write(name, data) for name, data in read.items()}
+        for name, path in files.items():
+            self._links[path] = _file_names(name, images[name], read[name])
+        return files
+
+    def links(self, files: Mapping[str, str]) -> dict[str, str]:
+        """The paths of these files by the names that they have in the working folder."""
+        return {link: path for path in files.values() for link in self._links[path]}
 
     def keep(self, files: Mapping[str, str]) -> None:
         """Remember the files that the kernel has accepted, to load them again after a restart."""
@@ -238,7 +264,7 @@ class ImageFolder:
             raise ImageError(
                 f"{name}: cannot be copied to {path}: {error.strerror}; free space there"
             ) from error
-        path.chmod(0o644)  # the folder above is private; the user inside the container is another one
+        path.chmod(0o444)  # the folder above is private; the user inside the container is another one
         return f"{self._guest_folder}/{path.name}"
 
 
@@ -246,6 +272,23 @@ def _check_name(name: str) -> str:
     if not name.isidentifier() or name.startswith("__"):
         raise ImageError(f"{name!r} cannot name an image; use a Python name such as image_clue_0")
     return name
+
+
+def _file_names(name: str, source: ImageSource, data: bytes) -> tuple[str, ...]:
+    """The names of an image in the working folder: those that code for images guesses, and its own."""
+    clue = _CLUE.fullmatch(name)
+    stems = (name, f"image_{clue[1]}") if clue else (name,)
+    endings = (".png", ".jpg") if data.startswith(_JPEG) else (".png",)
+    own = (
+        source.file_name
+        if isinstance(source, ImageData)
+        else ""
+        if isinstance(source, bytes)
+        else str(source)
+    )
+    own = re.sub(r"[^\w.-]", "_", Path(own).name)[-_NAME_CHARS:].lstrip(".-")
+    names = [stem + ending for stem in stems for ending in endings]
+    return (*names, own) if own and not _CLUE.match(own) else tuple(names)
 
 
 def _read(name: str, source: ImageSource) -> bytes:

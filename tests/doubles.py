@@ -47,6 +47,7 @@ class CannedSandbox:
         self.cells: list[str] = []
         self.images: dict[str, bytes] = {}
         self.views: dict[str, View] = {}
+        self.libraries: tuple[str, ...] = ()
         self.opened = self.closed = 0
         self.on_run: Callable[[], None] = lambda: None
         self.live: Sequence[str] = ()

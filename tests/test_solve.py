@@ -297,3 +297,19 @@ def test_a_scripted_run_in_a_real_kernel_reads_the_picture(photo: Path) -> None:
     events = list(pyvision.stream("How wide?", [photo], model=Scripted([look, ANSWER])))
     (ran,) = (event for event in events if isinstance(event, CellRun))
     assert ran.result.text == "(40, 30)\n"
+
+
+def test_a_cell_finds_an_image_under_the_name_of_its_file(tmp_path: Path) -> None:
+    (tmp_path / "lake.png").write_bytes(png())
+    replies = ["<code>\n```python\nprint(Image.open('lake.png').size)\n```\n</code>", "\\boxed{1}"]
+    task = prepare("?", [tmp_path / "lake.png"], model=Scripted(replies))
+    events: list[Event] = []
+    solve(task, events.append)
+    (ran,) = (event for event in events if isinstance(event, CellRun))
+    assert ran.result.text == "(40, 30)\n"
+
+
+def test_a_model_is_told_what_cells_can_import(tmp_path: Path) -> None:
+    model = Scripted(["\\boxed{1}"])
+    solve(prepare("?", model=model), lambda event: None)
+    assert "np, plt, Image, numpy, PIL, matplotlib" in model.requests[0][0].text

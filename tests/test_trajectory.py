@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from math import inf
 from pathlib import Path
@@ -420,3 +421,16 @@ def test_a_full_disk_keeps_whole_lines_and_takes_more_once_there_is_room(tmp_pat
         done.stdout
         == f"'{tmp_path}/run': No space left on device; choose another --out, or make room there\n"
     )
+
+
+def test_the_name_of_the_file_of_a_picture_comes_back(tmp_path: Path) -> None:
+    named = replace(PHOTO, file_name="lake.jpg")
+    folder = write_run(tmp_path / "run", (RunStarted(Question("?", (named,)), "code_loop", {}),))
+    (began,) = read_trajectory(folder).events
+    assert isinstance(began, RunStarted)
+    assert began.question.images[0].file_name == "lake.jpg"
+
+
+def test_a_picture_without_a_file_has_no_name_in_the_record(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "run", (RunStarted(Question("?", (PHOTO,)), "code_loop", {}),))
+    assert "file_name" not in (folder / "events.jsonl").read_text("utf-8")

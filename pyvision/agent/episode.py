@@ -53,9 +53,9 @@ from pyvision.types import (
     ToolRequest,
     Usage,
 )
-from sandbox import CellResult, Figure, HostFunction, SandboxError, View
+from sandbox import CellResult, Figure, HostFunction, ImageData, SandboxError, View
 
-__all__ = ["DEFAULT_ROLE", "Episode", "Limits", "Sandbox", "Session"]
+__all__ = ["DEFAULT_ROLE", "Episode", "Limits", "Sandbox", "Session", "find_libraries"]
 DEFAULT_ROLE = "default"
 _INTERRUPTED_S = 5.0  # that a cell may take to end when it is interrupted
 
@@ -80,11 +80,20 @@ class Session(Protocol):
 
 
 class Sandbox(Protocol):
-    """Where sessions come from; `sandbox.Sandbox` is one."""
+    """Where sessions come from; `sandbox.Sandbox` is one. It may have `libraries` too: see `find_libraries`."""
 
     def warm_up(self) -> None: ...
 
     def open(self, images: Mapping[str, bytes]) -> Session: ...
+
+
+def find_libraries(sandbox: Sandbox) -> tuple[str, ...]:
+    """The libraries that cells can import in it, by the names to import; empty if the sandbox does not say.
+
+    Raises sandbox.SandboxError if no cell can run.
+    """
+    found: tuple[str, ...] = getattr(sandbox, "libraries", ())
+    return found
 
 
 @dataclass(slots=True)
@@ -195,12 +204,13 @@ class Episode:
         self._watch(ModelCall(role, model.name, request.messages, reply, seconds, request.sent))
         return reply
 
-    def expect_code(self) -> None:
-        """Start what cells need while the model thinks.
+    def expect_code(self) -> tuple[str, ...]:
+        """Start what cells need while the model thinks; the libraries that they can import.
 
         Raises sandbox.SandboxError if no cell can run, before the model has cost anything.
         """
         self._sandbox.warm_up()
+        return find_libraries(self._sandbox)
 
     def run(
         self,
@@ -363,7 +373,8 @@ class Episode:
         if self._session is None:
             named = self.question.named_images
             with self._waiting("a kernel"):
-                self._session = self._sandbox.open({name: picture.data for name, picture in named})
+                files = {name: ImageData(picture.data, picture.file_name) for name, picture in named}
+                self._session = self._sandbox.open(files)
             if self._views:
                 self._session.define({}, self._views)
         return self._session

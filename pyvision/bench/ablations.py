@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from pyvision.agent.episode import Sandbox, Session
+from pyvision.agent.episode import Sandbox, Session, find_libraries
 from pyvision.bench.samples import Sample
 from pyvision.bench.store import Store
 from pyvision.errors import ConfigError
@@ -31,6 +31,13 @@ MARGIN = 0.25  # of the box's sides, around an oracle crop
 
 class NotRun:
     """A sandbox in which no cell runs: the model gets an empty result, as if the cell had printed nothing."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        return find_libraries(self._sandbox)  # the model is told the same as where cells run
 
     def warm_up(self) -> None:
         """Does nothing: there is nothing to warm up."""
@@ -67,6 +74,10 @@ class BlankFigures:
     def warm_up(self) -> None:
         self._sandbox.warm_up()
 
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        return find_libraries(self._sandbox)
+
     def open(self, images: Mapping[str, bytes]) -> Session:
         return _ReplacedFigures(self._sandbox.open(images), lambda figure, number: blank(figure))
 
@@ -81,6 +92,10 @@ class SwappedFigures:
 
     def warm_up(self) -> None:
         self._sandbox.warm_up()
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        return find_libraries(self._sandbox)
 
     def open(self, images: Mapping[str, bytes]) -> Session:
         figures = self._figures
@@ -102,6 +117,10 @@ class OracleCrop:
 
     def warm_up(self) -> None:
         self._sandbox.warm_up()
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        return find_libraries(self._sandbox)
 
     def open(self, images: Mapping[str, bytes]) -> Session:
         session = self._sandbox.open(images)
@@ -254,7 +273,7 @@ ABLATIONS: tuple[Ablation, ...] = (
     Ablation(
         "not_run",
         "the same conversation, but no cell runs",
-        lambda sandbox, sample, figures_to_swap: NotRun(),
+        lambda sandbox, sample, figures_to_swap: NotRun(sandbox),
     ),
     Ablation("blank", "every figure is grey", lambda sandbox, sample, figures_to_swap: BlankFigures(sandbox)),
     Ablation(

@@ -115,4 +115,4 @@ def _read_image(file: Path, limits: UploadLimits) -> Picture:
         raise ImageError(
             f"{file.name!r} is {picture.width} x {picture.height}; the limit is {limit} million pixels"
         )
-    return picture
+    return replace(picture, file_name=file.name)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,16 @@ def default_names() -> dict[str, Any]:
     import numpy as np
 
     return {"np": np, "plt": plt, "Image": Image, **{name: getattr(frames, name) for name in _HELPERS}}
+
+
+def link(files: Mapping[str, str], folder: Path) -> None:
+    """Let these files appear in the folder under these names, but never in place of a file of a cell."""
+    for name, file in files.items():
+        path = folder / name
+        with contextlib.suppress(OSError):  # a cell may have filled or replaced the folder
+            if path.is_symlink():
+                path.unlink()
+            path.symlink_to(file)
 
 
 def load(file: str) -> Image.Image:

@@ -30,6 +30,7 @@ from zmq.eventloop.zmqstream import ZMQStream
 
 from . import figures, frames, images, streams, warmup
 from .host import Host
+from .libraries import Libraries
 from .shell import MESSAGE_CHARS, CellCompiler, CellShell
 from .trace import TraceLimits, Tracer
 
@@ -51,13 +52,17 @@ _STREAM_CLASS = f"{streams.__name__}.{streams.CellStream.__name__}"
 
 
 class CellKernel(IPythonKernel):
-    """The kernel. `define_request` names images: {names: {name: file}, views} -> {failed: {name: reason}}."""
+    """The kernel. `define_request` names images: {names: {name: file}, views} -> {failed: {name: reason}}.
+
+    Its `links` are the files that appear in the working folder: {name: file}.
+    """
 
     shell: Any
     session: Any
     iopub_socket: Any
     stdin_socket: Any
     trace_limits: TraceLimits
+    work_folder: Path
     shell_class = CellShell
     compiler_class: Any = CellCompiler
 
@@ -124,6 +129,7 @@ class CellKernel(IPythonKernel):
                 frames.define(name, image)
             for name, view in parent["content"].get("views", {}).items():
                 frames.define(name, view=view)
+            images.link(parent["content"]["links"], self.work_folder)
         self.session.send(stream, "define_reply", {"status": "ok", "failed": failed}, parent, ident)
 
 
@@ -237,6 +243,8 @@ def warm_up(setup: dict[str, Any]) -> None:
     # Without the leading empty lines of a cell its line numbers would be wrong.
     shell.input_transformer_manager.cleanup_transforms.remove(leading_empty_lines)
     figures.install(shell, setup["figure_pixels"], setup["figure_bytes"])
+    shell.libraries = Libraries(setup["libraries"])
+    shell.libraries.replace_installers(shell)
     images.remove_pillow_limits()
     frames.install()
     for name in (*_LAZY_IMPORTS, *setup["preload"]):
@@ -263,8 +271,13 @@ def serve(descriptors: list[int]) -> None:
     if app.shell.rich:
         figures.allow_all_types(app.shell)
         app.shell.enable_history()
+    else:
+        app.shell.libraries.bind()
+        print_plain_scalars()
+        app.shell.events.register("pre_execute", app.shell.forget_sent_images)
     app.shell.user_ns.update(images.default_names())
     app.shell.restore_streams = streams.build_restorer()
+    app.kernel.work_folder = Path.cwd()
     app.kernel.trace_limits = TraceLimits(**setup["trace"])
     app.shell.register_trace_events()
     streams.capture_children(app.shell.events)
@@ -274,6 +287,12 @@ def serve(descriptors: list[int]) -> None:
     app.start()
     atexit._run_exitfuncs()  # a Jupyter client has asked the kernel to end
     app.close()
+
+
+def print_plain_scalars() -> None:
+    """Let numbers of numpy print as numbers, as before numpy 2: `3.0` instead of `np.float64(3.0)`."""
+    if int(numpy.__version__.partition(".")[0]) >= 2:
+        numpy.set_printoptions(legacy="1.25")
 
 
 def _pack_json(content: Any) -> bytes:

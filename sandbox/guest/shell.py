@@ -16,6 +16,7 @@ from IPython.core.history import HistoryManager
 from traitlets import Type
 
 from . import figures, frames
+from .libraries import Libraries
 from .trace import Tracer
 
 _FRAMES = 8  # an endless recursion has thousands of equal frames
@@ -62,6 +63,9 @@ class CellDisplayHook(ZMQShellDisplayHook):
         if not frames.was_just_shown(result):
             super().__call__(result)
 
+    def compute_format_data(self, result: Any) -> Any:
+        return ({}, {}) if self.shell.is_noise(result) else super().compute_format_data(result)
+
     def write_format_data(self, format_dict: Any, md_dict: Any = None) -> None:
         super().write_format_data(self.shell.convert_display_data(format_dict), md_dict)
 
@@ -74,8 +78,10 @@ class CellShell(ZMQInteractiveShell):
     display_pub_class = Type(CellPublisher)
     history_manager: Any
     tracer: Tracer | None = None
+    libraries: Libraries
     rich = False  # for a notebook rather than for a model
     restore_streams: Any = staticmethod(lambda: None)
+    _sent_images: frozenset[bytes] = frozenset()  # digests of those that the current cell has shown
 
     def init_profile_dir(self, profile_dir: Any) -> None:
         """Use no profile: it would be read from, and written to, the home folder of the user."""
@@ -106,7 +112,22 @@ class CellShell(ZMQInteractiveShell):
 
     def convert_display_data(self, data: dict[str, Any]) -> dict[str, Any]:
         """What is sent of this display data: the host takes images as PNG files only."""
-        return data if self.rich else figures.convert_to_png(data)
+        if self.rich:
+            return data
+        converted = figures.convert_to_png(data)
+        digest = figures.digest(converted)
+        if digest in self._sent_images:
+            return figures.without_image(converted)
+        self._sent_images |= {digest} if digest else frozenset()
+        return converted
+
+    def forget_sent_images(self) -> None:
+        """Let the next cell show what an earlier one has shown."""
+        self._sent_images = frozenset()
+
+    def is_noise(self, result: Any) -> bool:
+        """Whether the last value of a cell says nothing to a model, such as `<matplotlib.lines.Line2D at 0x7f…>`."""
+        return not self.rich and figures.is_drawn(result)
 
     def ask_exit(self) -> None:
         if self.rich:
@@ -119,14 +140,21 @@ class CellShell(ZMQInteractiveShell):
 
     def system(self, cmd: str) -> None:
         """Run `!cmd`: IPython's version needs a pseudo-terminal, and their number is limited machine-wide."""
-        self.user_ns["_exit_code"] = subprocess.call(self.var_expand(cmd, depth=1), shell=True)
+        command = self.var_expand(cmd, depth=1)
+        if self.libraries.refuses(command):
+            print(self.libraries.refusal)
+            self.user_ns["_exit_code"] = 1
+            return
+        self.user_ns["_exit_code"] = subprocess.call(command, shell=True)
 
     def showtraceback(self, exc_tuple: Any = None, *arguments: Any, **options: Any) -> None:
         self.restore_streams()
         # IPython's version inspects and colours every frame, which can take seconds.
         etype, error, _ = self._get_exc_info(exc_tuple)
         message = format_message(error)  # of a syntax error, without "(<cell 3>, line 2)"
-        self._showtraceback(etype, message, format_lines(etype, error, self.compile.current))
+        advice = self.libraries.advise(error)
+        lines = [*format_lines(etype, error, self.compile.current), *([advice] if advice else [])]
+        self._showtraceback(etype, message, lines)
 
     def _format_exception_for_storage(self, *arguments: Any, **options: Any) -> dict[str, Any]:
         return {}  # for notebooks made from a history; it would format IPython's own traceback

@@ -193,6 +193,7 @@ class Confinement:
             "MKL_NUM_THREADS": "2",
             "MALLOC_ARENA_MAX": "2",
             "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+            "PIP_NO_INDEX": "1",  # without a network pip would try again for half a minute
         }
 
 

@@ -6,6 +6,7 @@ import contextlib
 import importlib.util
 import json
 import os
+import site
 import subprocess
 import sys
 import tempfile
@@ -17,13 +18,22 @@ from typing import Any
 from sandbox.errors import InterpreterError
 
 _NEEDED = ("ipykernel", "IPython", "zmq", "traitlets", "matplotlib", "numpy", "PIL")
+# What is looked for, to tell users of cells what they can import; it is reported only where it is found.
+_LIBRARIES = (
+    *("numpy", "PIL", "matplotlib", "cv2", "scipy", "skimage", "pandas"),
+    *("rapidocr", "rapidocr_onnxruntime", "pytesseract", "easyocr", "paddleocr", "pyzbar", "zxingcpp"),
+    *("sklearn", "seaborn", "plotly", "sympy", "shapely", "networkx", "statsmodels", "numba"),
+    *("torch", "torchvision", "transformers", "ultralytics", "tensorflow"),
+)
 _QUERY = """
 import importlib.util, json, pathlib, sys
-found = [importlib.util.find_spec(name) for name in sys.argv[1:]]
+needed, libraries = (names.split(",") for names in sys.argv[1:])
+found = [importlib.util.find_spec(name) for name in needed]
 print(json.dumps({
     "executable": sys.executable,
     "prefixes": [sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix],
     "packages": [str(pathlib.Path(one.origin).parent.parent) if one and one.origin else None for one in found],
+    "libraries": [name for name in libraries if importlib.util.find_spec(name)],
 }))
 """
 _MAKE = "import matplotlib.font_manager"
@@ -36,13 +46,17 @@ class Interpreter:
     executable: str
     folders: tuple[str, ...]  # outside of /usr, which every container mounts
     packages: tuple[str, ...]  # folders to import from, beyond the interpreter's own
+    libraries: tuple[str, ...] = ()  # what cells can import and are likely to want
 
     @classmethod
     def current(cls) -> Interpreter:
         """The interpreter that runs this code."""
         prefixes = (sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix)
         executable = os.path.abspath(sys.executable)  # noqa: PTH100 - following links would leave its environment
-        return cls._build(executable, prefixes, [_folder_of(name) for name in _NEEDED])
+        packages = [_folder_of(name) for name in _NEEDED]
+        importable = {*packages, *site.getsitepackages()}
+        libraries = [name for name in _LIBRARIES if _folder_of(name) in importable - {None}]
+        return cls._build(executable, prefixes, packages, libraries)
 
     @classmethod
     def of(cls, python: str) -> Interpreter:
@@ -54,15 +68,20 @@ class Interpreter:
                 f"Policy.python: {python} lacks {', '.join(missing)}; install them: "
                 f"{python} -m pip install ipykernel matplotlib numpy pillow"
             )
-        return cls._build(found["executable"], found["prefixes"], found["packages"])
+        return cls._build(found["executable"], found["prefixes"], found["packages"], found["libraries"])
 
     @classmethod
-    def _build(cls, executable: str, prefixes: Iterable[str], found: Iterable[str | None]) -> Interpreter:
+    def _build(
+        cls,
+        executable: str,
+        prefixes: Iterable[str],
+        found: Iterable[str | None],
+        libraries: Iterable[str],
+    ) -> Interpreter:
         packages = tuple(sorted({folder for folder in found if folder}))
         folders = {*prefixes, *packages}
-        return cls(
-            executable, _outermost(folders | {str(Path(folder).resolve()) for folder in folders}), packages
-        )
+        mounted = _outermost(folders | {str(Path(folder).resolve()) for folder in folders})
+        return cls(executable, mounted, packages, tuple(libraries))
 
 
 def check_modules(folders: Iterable[str]) -> None:
@@ -73,7 +92,7 @@ def check_modules(folders: Iterable[str]) -> None:
 
 
 def _query(python: str) -> dict[str, Any]:
-    command = [python, "-I", "-c", _QUERY, *_NEEDED]
+    command = [python, "-I", "-c", _QUERY, ",".join(_NEEDED), ",".join(_LIBRARIES)]
     try:
         answer = subprocess.run(
             command, env={}, capture_output=True, text=True, timeout=60, check=True
@@ -87,7 +106,10 @@ def _query(python: str) -> dict[str, Any]:
 
 
 def _folder_of(package: str) -> str | None:
-    found = importlib.util.find_spec(package)
+    try:
+        found = importlib.util.find_spec(package)
+    except ValueError:  # a module without a spec: somebody has put it into sys.modules
+        return None
     return str(Path(found.origin).parent.parent) if found and found.origin else None
 
 

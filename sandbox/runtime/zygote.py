@@ -200,6 +200,7 @@ def _build_setup(confinement: Confinement) -> dict[str, Any]:
     return {
         "packages": (*confinement.interpreter.packages, *confinement.module_folders()),
         "preload": policy.preload,
+        "libraries": confinement.interpreter.libraries,
         "figure_pixels": policy.figure_pixels,
         "figure_bytes": policy.figure_bytes,
         "environment": confinement.environment(),

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from pyvision.agent.episode import Sandbox
+from pyvision.agent.episode import Sandbox, find_libraries
 from pyvision.bench.ablations import ABLATIONS, Ablation, FiguresToSwap, blank, figures_of_next_sample
 from pyvision.bench.runner.answering import Job, answer_job
 from pyvision.bench.samples import Sample
@@ -158,3 +158,10 @@ def test_an_ablation_wraps_the_sandbox_of_one_sample() -> None:
     (ran,) = (event for event in finished.events if isinstance(event, CellRun))
     assert ran.result.figures[0] == FIGURES["s3"][0]
     assert inner.images["image_clue_1"] == SHOWING.figures[0].data
+
+
+@pytest.mark.parametrize("name", [each.name for each in ABLATIONS])
+def test_an_ablation_has_the_libraries_of_its_sandbox(name: str) -> None:
+    inner = CannedSandbox([SHOWING])
+    inner.libraries = ("cv2",)
+    assert find_libraries(under(name, inner)) == ("cv2",)

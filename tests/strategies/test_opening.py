@@ -91,3 +91,11 @@ def test_a_missing_prompt_file_is_named(tmp_path: Path) -> None:
 def test_a_prompt_key_without_a_file_is_refused() -> None:
     with pytest.raises(ConfigError, match="--prompt-file"):
         opening(CodeLoop(prompt="one"), Question("How?"))
+
+
+def test_our_prompt_names_the_libraries_that_were_found() -> None:
+    scripted = EpisodeHarness(["\\boxed{1}"])
+    scripted.sandbox.libraries = ("cv2", "rapidocr")
+    scripted.solve(CodeLoop())
+    system = scripted.model.requests[0][0].text
+    assert "No import is needed for np, plt, Image, cv2, rapidocr and the usual modules of Python." in system

@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import Any
 
-from pyvision.agent.episode import DEFAULT_ROLE, Sandbox, Session
+from pyvision.agent.episode import DEFAULT_ROLE, Sandbox, Session, find_libraries
 from pyvision.errors import ConfigError, ImageError, ModelError
 from pyvision.models.factory import ResolvedModel
 from pyvision.models.streaming import stream_of
@@ -120,6 +120,11 @@ class _Sandbox:
     def warm_up(self) -> None:
         with _noticing(self._notice):
             self._sandbox.warm_up()
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        with _noticing(self._notice):
+            return find_libraries(self._sandbox)
 
     def open(self, images: Mapping[str, bytes]) -> Session:
         with _noticing(self._notice):

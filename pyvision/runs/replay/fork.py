@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pyvision.agent.budget import Limits
-from pyvision.agent.episode import Sandbox, Session
+from pyvision.agent.episode import Sandbox, Session, find_libraries
 from pyvision.agent.strategy import with_options
 from pyvision.errors import ConfigError, FormatError
 from pyvision.events import ImageDefined, ModelCall
@@ -77,7 +77,10 @@ def fork_task(
         policy=policy_of(run),
     )
     replies = deque(read_replies(run, fork))
-    return replace(task, models={role: Resumed(replies, then) for role, then in task.models.items()})
+    question = replace(task.question, images=run.question.images)  # with the names of their files
+    return replace(
+        task, question=question, models={role: Resumed(replies, then) for role, then in task.models.items()}
+    )
 
 
 def with_figures(run: Run, fork: Fork, sandbox: Sandbox) -> Sandbox:
@@ -159,6 +162,10 @@ class FigureOverrides:
 
     def warm_up(self) -> None:
         self._sandbox.warm_up()
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        return find_libraries(self._sandbox)
 
     def open(self, images: Mapping[str, bytes]) -> Session:
         return _OverridingSession(self._sandbox.open(images), self._overrides)

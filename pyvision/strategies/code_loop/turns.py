@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import groupby
 from pathlib import Path
 
@@ -20,20 +20,25 @@ _REGIONS = 6  # of one figure that are described
 _PLACEHOLDER = re.compile(r"<IMAGE_PLACE_HOLDER_(\d+)>")
 
 
-def open_conversation(
+def open_conversation(  # noqa: PLR0913, PLR0917 - what the first messages are made of
     question: Question,
     episode: Episode,
     prompt_file: Path | None,
     prompt: str | None,
     tools: Mapping[str, str],
+    libraries: Iterable[str] = (),
 ) -> tuple[tuple[Message, ...], tuple[Part, ...]]:
-    """The messages before the next user turn, and that turn's parts. tools: name -> purpose, for our own prompts."""
+    """The messages before the next user turn, and that turn's parts.
+
+    tools: name -> purpose; libraries: what cells can import. Both are for our own prompts.
+    """
     views = episode.views("solver", question.named_images)
     if question.earlier.messages:
         return question.earlier.messages, _turn(question, "follow_up", views)
     if prompt_file is not None:
         return (), _upstream_turn(question, _upstream_template(prompt_file, prompt))
-    system = Message("system", (Text(render("code_loop/system.md") + _tools_section(tools)),))
+    names = ", ".join(("np", "plt", "Image", *libraries))
+    system = Message("system", (Text(render("code_loop/system.md", names=names) + _tools_section(tools)),))
     return (system,), _turn(question, "question", views)
 
 

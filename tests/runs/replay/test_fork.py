@@ -183,3 +183,13 @@ def test_a_network_of_the_hub_is_loaded_only_when_its_user_says_so(tmp_path: Pat
 def test_settings_that_are_none_are_named(tmp_path: Path, policy: object) -> None:
     with pytest.raises(ConfigError, match=r"config\.json: policy"):
         policy_of(recorded(tmp_path, simple_events(), {"policy": policy}))
+
+
+def test_a_fork_has_the_images_under_the_names_of_their_files(tmp_path: Path) -> None:
+    began = simple_events()[0]
+    assert isinstance(began, RunStarted)
+    (first, *rest) = began.question.images
+    question = replace(began.question, images=(replace(first, file_name="lake.png"), *rest))
+    run = recorded(tmp_path / "run", (replace(began, question=question), *simple_events()[1:]))
+    task = fork_task(run, Fork(1), model="offline")
+    assert task.question.images[0].file_name == "lake.png"

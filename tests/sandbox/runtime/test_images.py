@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from sandbox import ImageError, Sandbox, Session
+from sandbox import ImageData, ImageError, Policy, Sandbox, Session
 from tests.sandbox.conftest import png
 
 
@@ -141,3 +141,102 @@ def test_threads_of_a_cell_may_be_the_first_to_use_an_image(session: Session) ->
         "print(len(set(sums)))"
     )
     assert session.run(code).text == "1\n"
+
+
+def file_names(session: Session, marker: str = "") -> list[str]:
+    return session.run(f"for f in sorted(os.listdir()):\n    if {marker!r} in f: print(f)").text.split()
+
+
+def test_an_image_is_a_file_in_the_working_folder_too(sandbox: Sandbox) -> None:
+    with sandbox.open({"image_clue_0": png(), "image_clue_1": png()}) as session:
+        assert file_names(session) == ["image_0.png", "image_1.png", "image_clue_0.png", "image_clue_1.png"]
+
+
+def test_a_jpeg_is_a_file_under_both_endings(sandbox: Sandbox) -> None:
+    with sandbox.open({"image_clue_0": encoded(Image.new("RGB", (4, 4)), "JPEG")}) as session:
+        assert file_names(session) == ["image_0.jpg", "image_0.png", "image_clue_0.jpg", "image_clue_0.png"]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "Image.open('image_clue_3.png').size",
+        "plt.imread('image_3.png').shape[1::-1]",
+        "plt.imread('image_3.jpg').shape[1::-1]",
+    ],
+)
+def test_a_file_is_read_by_what_it_holds(session: Session, code: str) -> None:
+    session.define({"image_clue_3": encoded(Image.new("RGB", (40, 30)), "JPEG")})
+    assert session.run(code).text == "(40, 30)\n"
+
+
+def test_a_file_holds_the_bytes_that_were_given(session: Session) -> None:
+    data = encoded(Image.new("RGB", (3, 3)), "WEBP")
+    session.define({"image_clue_4": data})
+    assert session.run("open('image_4.png', 'rb').read()").text == f"{data!r}\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ("lake.jpg", "lake.jpg"),
+        ("My photo (1).png", "My_photo__1_.png"),
+        ("/a/../b/x.png", "x.png"),
+        ("..", None),
+        (".bashrc.png", "bashrc.png"),
+        ("é\udce9\n.png", "é__.png"),
+        ("n" * 300 + ".png", "n" * 96 + ".png"),
+        ("image_clue_7.png", None),
+        ("image_7.png", None),
+    ],
+)
+def test_a_file_has_its_own_name_too(sandbox: Sandbox, given: str, found: str | None) -> None:
+    with sandbox.open({"picture": ImageData(png(), given)}) as session:
+        assert file_names(session) == sorted(["picture.png", *([found] if found else [])])
+
+
+def test_a_path_gives_its_own_name(session: Session, tmp_path: Path) -> None:
+    (tmp_path / "own name.png").write_bytes(png())
+    session.define({"some": tmp_path / "own name.png"})
+    assert file_names(session, "own") == ["own_name.png"]
+
+
+def test_a_name_that_is_defined_again_leads_to_the_new_file(session: Session) -> None:
+    for width in (5, 6):
+        session.define({"image_clue_5": png((width, 3))})
+    assert session.run("Image.open('image_5.png').size").text == "(6, 3)\n"
+
+
+def test_a_file_of_a_cell_is_not_replaced(session: Session) -> None:
+    session.run("open('image_6.png', 'w').write('mine')")
+    session.define({"image_clue_6": png()})
+    assert session.run("open('image_6.png').read()").text == "'mine'\n"
+
+
+def test_files_survive_the_end_of_a_kernel(sandbox: Sandbox) -> None:
+    with sandbox.open({"image_clue_0": ImageData(png(), "lake.png")}) as session:
+        session.run("os._exit(1)")
+        assert file_names(session) == ["image_0.png", "image_clue_0.png", "lake.png"]
+
+
+def test_a_file_cannot_be_changed(session: Session) -> None:
+    session.define({"image_clue_8": png()})
+    error = session.run("image_clue_8.save('image_8.png')").error
+    assert error is not None
+    assert "'image_8.png' is a file of the user, which cannot be changed" in error.traceback
+
+
+def test_a_working_folder_that_is_gone_takes_no_image_away(sandbox: Sandbox) -> None:
+    with sandbox.open() as session:
+        session.run("os.chdir('/tmp'); os.rmdir('/tmp/work')")
+        session.define({"image_clue_0": png()})
+        assert session.run("image_clue_0.size").text == "(40, 30)\n"
+
+
+def test_files_are_found_without_isolation_too() -> None:
+    with (
+        pytest.warns(UserWarning, match="without isolation"),
+        Sandbox(Policy(isolation="none")) as sandbox,
+        sandbox.open({"image_clue_0": png()}) as session,
+    ):
+        assert session.run("Image.open('image_0.png').size").text == "(40, 30)\n"
