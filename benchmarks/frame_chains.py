@@ -212,12 +212,13 @@ def _pad(_: Any, random: np.random.Generator) -> Operation:
 
 
 def _as_array(_: Any, random: np.random.Generator) -> Operation:
-    make = [np.array, np.asarray][int(random.integers(2))]
-    return array(lambda each: np.ascontiguousarray(make(each)))
+    if random.random() < 0.5:
+        return array(np.array)
+    return array(lambda each: np.ascontiguousarray(np.asarray(each)))
 
 
 def _opencv(image: Any, random: np.random.Generator) -> Operation:
-    import cv2
+    import cv2  # type: ignore[import-not-found,unused-ignore]  # of the extra `guest`
 
     width, height = size_of(image)
     size, kind = _new_size((width, height), random), int(random.integers(9))
@@ -297,8 +298,9 @@ _FOLLOWED: tuple[Maker, ...] = (
 
 
 def _makers() -> tuple[Maker, ...]:
-    """The operations that can be followed, with those of OpenCV where it is installed."""
-    return (*_FOLLOWED, _opencv, _opencv, _opencv) if importlib.util.find_spec("cv2") else _FOLLOWED
+    """The operations that can be followed, with those of OpenCV where it is installed; at last the others."""
+    opencv = (_opencv, _opencv, _opencv) if importlib.util.find_spec("cv2") else ()
+    return (*_FOLLOWED, *opencv, _hostile)
 
 
 def run_chain(random: np.random.Generator) -> Checked:
@@ -313,11 +315,11 @@ def run_chain(random: np.random.Generator) -> Checked:
     for at in range(int(random.integers(1, _LONGEST + 1))):
         kind = random.random()
         if kind < _HOSTILE_SHARE:
-            maker, is_hostile = _hostile, True
+            maker, is_hostile = makers[-1], True
         elif at == 0 and kind < 0.2:  # found by its pixels, as long as they are unchanged
             maker = _copy_part
         else:
-            maker = makers[int(random.integers(len(makers)))]
+            maker = makers[int(random.integers(len(makers) - 1))]
         operation = maker(images[0], random)
         images = [operation(image) for image in images]
         names.append(maker.__name__.strip("_"))
@@ -376,7 +378,7 @@ def _is_slanted(xs: _Pixels, ys: _Pixels, at: tuple[_Pixels, _Pixels]) -> _Pixel
     rows, columns = at
     x_right, y_right = (values[rows, columns + 1] - values[rows, columns] for values in (xs, ys))
     x_down, y_down = (values[rows + 1, columns] - values[rows, columns] for values in (xs, ys))
-    return abs(x_right * y_down - x_down * y_right) > 1e-3
+    return np.asarray(abs(x_right * y_down - x_down * y_right) > 1e-3)
 
 
 def measure(chains: int, seed: int) -> dict[str, Any]:

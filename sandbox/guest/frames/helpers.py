@@ -289,8 +289,8 @@ def _show(picture: Image.Image, frame: Frame | None, step: float | None = None) 
     axes = figure.add_axes(
         (0.7 / (width + 0.9), 0.4 / (height + 0.7), width / (width + 0.9), height / (height + 0.7))
     )
-    colours = {"cmap": "gray"} if picture.mode in ("L", "1") else {}
-    axes.imshow(picture, extent=(left, right, bottom, top), aspect="auto", **colours)
+    colours = "gray" if picture.mode in ("L", "1") else None
+    axes.imshow(picture, cmap=colours, extent=(left, right, bottom, top), aspect="auto")
     if step is not None:
         step = step or _round_step(max(abs(right - left), abs(bottom - top)) / 10)
         axes.xaxis.set_major_locator(MultipleLocator(step))
@@ -299,11 +299,11 @@ def _show(picture: Image.Image, frame: Frame | None, step: float | None = None) 
         axes.tick_params(axis="x", rotation=45 if width < 6 else 0)
     if not is_original:
         axes.set_title("pixels of this image itself", fontsize=8)
-    display(figure)
+    display(figure)  # type: ignore[no-untyped-call]
     _just_shown.append(picture)
 
 
 def _round_step(step: float) -> float:
     """The next of 1, 2, 5, 10, 20, …"""
-    power = 10 ** math.floor(math.log10(max(step, 1)))
+    power = 10.0 ** math.floor(math.log10(max(step, 1)))
     return next(power * factor for factor in (1, 2, 5, 10) if power * factor >= max(step, 1) - 1e-9)

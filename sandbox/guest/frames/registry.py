@@ -89,10 +89,7 @@ def define(name: str, image: Image.Image | None = None, view: Mapping[str, Any] 
         root.regions = (
             None
             if regions is None
-            else tuple(
-                Region(each["name"], tuple(each["box"]), tuple(each["matrix"]))  # type: ignore[arg-type]
-                for each in regions
-            )
+            else tuple(Region(each["name"], tuple(each["box"]), tuple(each["matrix"])) for each in regions)
         )
 
 
@@ -130,7 +127,8 @@ def state_of(image: Any) -> Frame | Literal["blank", "unknown"] | None:
     An array is unknown if most of its pixels were overwritten since: perhaps by those of another place.
     """
     entry = _entries.get(id(image))
-    if entry is None or entry.reference() is not image or entry.size != size_of(image):
+    is_same = entry is not None and entry.reference() is image
+    if entry is None or not is_same or entry.size != size_of(image):
         return None
     if entry.sample is not None:
         return entry.state if _is_kept(entry.sample, _sample(image)) else "unknown"

@@ -231,7 +231,7 @@ def _pillow_resize(
 def _transpose(source: Image.Image, _: Image.Image, method: int) -> Matrix | None:
     width, height = source.size
     way = Image.Transpose
-    return {
+    matrices: dict[int, Matrix] = {
         way.FLIP_LEFT_RIGHT: (-1, 0, width, 0, 1, 0),
         way.FLIP_TOP_BOTTOM: (1, 0, 0, 0, -1, height),
         way.ROTATE_90: (0, -1, width, 1, 0, 0),
@@ -239,7 +239,8 @@ def _transpose(source: Image.Image, _: Image.Image, method: int) -> Matrix | Non
         way.ROTATE_270: (0, 1, 0, -1, 0, height),
         way.TRANSPOSE: (0, 1, 0, 1, 0, 0),
         way.TRANSVERSE: (0, -1, width, -1, 0, height),
-    }.get(method)
+    }
+    return matrices.get(method)
 
 
 def _transform(
@@ -511,4 +512,4 @@ def _region(name: str, box: Box, matrix: Matrix) -> dict[str, Any]:
 
 def _agrees(first: dict[str, Any], second: dict[str, Any]) -> bool:
     same = first["name"] == second["name"]
-    return same and is_close(tuple(first["matrix"]), tuple(second["matrix"]), (1000, 1000))  # type: ignore[arg-type]
+    return same and is_close(tuple(first["matrix"]), tuple(second["matrix"]), (1000, 1000))

@@ -167,7 +167,7 @@ def test_a_position_in_a_figure_is_where_its_pixel_was_drawn(fresh: Session) -> 
 
 def _is_magenta(pixel: object) -> bool:
     assert isinstance(pixel, tuple)
-    return pixel[0] > 120 and pixel[1] < 60 and pixel[2] > 120
+    return bool(pixel[0] > 120 and pixel[1] < 60 and pixel[2] > 120)
 
 
 def test_a_part_of_a_figure_is_zoomed_in_its_original(fresh: Session) -> None:
