@@ -62,7 +62,8 @@ class CodeLoop:
     def solve(self, question: Question, episode: Episode) -> Answer:
         tools = {name: episode.tools[name].purpose for name in self.tools}
         libraries = episode.expect_code()
-        messages, turn = open_conversation(question, episode, self.prompt_file, self.prompt, tools, libraries)
+        views = episode.views("solver", question.named_images)
+        messages, turn = open_conversation(question, views, self.prompt_file, self.prompt, tools, libraries)
         loop = _Loop(self, episode)
         if question.earlier.pending:
             follows = loop.after(Reply(messages[-1].text), last=None)

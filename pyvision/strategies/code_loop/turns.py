@@ -22,7 +22,7 @@ _PLACEHOLDER = re.compile(r"<IMAGE_PLACE_HOLDER_(\d+)>")
 
 def open_conversation(  # noqa: PLR0913, PLR0917 - what the first messages are made of
     question: Question,
-    episode: Episode,
+    views: Mapping[str, View],
     prompt_file: Path | None,
     prompt: str | None,
     tools: Mapping[str, str],
@@ -30,9 +30,8 @@ def open_conversation(  # noqa: PLR0913, PLR0917 - what the first messages are m
 ) -> tuple[tuple[Message, ...], tuple[Part, ...]]:
     """The messages before the next user turn, and that turn's parts.
 
-    tools: name -> purpose; libraries: what cells can import. Both are for our own prompts.
+    views: how each image of the question is shown. tools: name -> purpose; libraries: what cells can import. Both are for our own prompts.
     """
-    views = episode.views("solver", question.named_images)
     if question.earlier.messages:
         return question.earlier.messages, _turn(question, "follow_up", views)
     if prompt_file is not None:
