@@ -43,7 +43,7 @@ Explanation: TypeAlias = Callable[[Reply, Any, float | None], bool]
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A published scorer beside the flavours that stand for it. files: the first is loaded, the others lie beside it."""
+    """A published scorer beside the flavours that stand for it. files: the first is loaded, with the others beside."""
 
     flavours: tuple[str, ...]  # NAME:FLAVOUR
     repository: str  # OWNER/NAME@COMMIT
@@ -82,16 +82,18 @@ COMPARISONS = (
     Comparison(
         ("choice:mmmu",), replies.MMMU, "Apache-2.0",
         ("mmmu/utils/eval_utils.py",), "mmmu", replies.mmmu_choices, "published replies of MMMU and MMMU-Pro",
+        ("box",),
     ),
     Comparison(
-        ("choice:vlmevalkit", "visualpuzzles:vlmevalkit", "circular:vlmevalkit", "scienceqa:vlmevalkit", "mmmu:vlmevalkit"),
+        ("choice:vlmevalkit", "visualpuzzles:vlmevalkit", "circular:vlmevalkit", "scienceqa:vlmevalkit",
+         "mmmu:vlmevalkit"),
         _VLMEVALKIT, "Apache-2.0", (_MATCHING,), "vlmevalkit-choice", replies.mmmu_choices,
-        "published replies of MMMU and MMMU-Pro",
+        "published replies of MMMU and MMMU-Pro", ("box",),
     ),
     Comparison(
         ("visualpuzzles:as-published",), "neulab/VisualPuzzles@ee212f97864bde4f0b662acca8ec14534e2ce9a7", "MIT",
         ("lmms-eval/lmms_eval/tasks/VisualPuzzles/utils.py",), "visualpuzzles", replies.four_choices,
-        "published replies of MMMU and MMMU-Pro",
+        "published replies of MMMU and MMMU-Pro", ("box",),
     ),
     Comparison(
         ("scienceqa:lmms-eval",), _LMMS_EVAL, "MIT",
@@ -153,7 +155,7 @@ COMPARISONS = (
     ),
 )  # fmt: skip
 
-FOR_EVERY = ("blank", "no target", "guess", "error", "box")
+FOR_EVERY = ("blank", "no target", "guess", "error")
 EXPLAINED: Mapping[str, Explanation] = {
     "blank": lambda reply, _, ours: not reply.answer.strip() and ours == 0,
     "no target": lambda _, __, ours: ours is None,
@@ -172,14 +174,22 @@ def _needs_algebra(reply: Reply) -> bool:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.conformance")
-    parser.add_argument("--python", default=sys.executable, help="the Python with requirements.txt (default: this one)")
+    parser.add_argument(
+        "--python", default=sys.executable, help="the Python with requirements.txt (default: this one)"
+    )
     parser.add_argument("--sources", default=GITHUB, help="address of repositories, with {owner} and {name}")
     parser.add_argument("--only", help="only the comparisons whose flavours contain this text")
     parser.add_argument("--dry-run", action="store_true", help="print, but do not write the table")
-    parser.add_argument("--show", type=int, default=0, help="print so many unexplained differences of each comparison")
+    parser.add_argument(
+        "--show", type=int, default=0, help="print so many unexplained differences of each comparison"
+    )
     options = parser.parse_args(arguments)
     sources = Sources(Path("build/conformance"), options.sources)
-    wanted = [each for each in COMPARISONS if not options.only or any(options.only in name for name in each.flavours)]
+    wanted = [
+        each
+        for each in COMPARISONS
+        if not options.only or any(options.only in name for name in each.flavours)
+    ]
     found: list[Conformance] = []
     for each in wanted:
         try:
@@ -199,9 +209,13 @@ def compare(comparison: Comparison, sources: Sources, python: str, show: int = 0
     theirs = run_original(comparison, sources, python, rows)
     name, _, flavour = comparison.flavours[0].partition(":")
     ours = [score(name, flavour, row) for row in rows]
-    reasons = [explain(comparison, row, their, our) for row, their, our in zip(rows, theirs, ours, strict=True)]
+    reasons = [
+        explain(comparison, row, their, our) for row, their, our in zip(rows, theirs, ours, strict=True)
+    ]
     differing = Counter(reason for reason in reasons if reason)
-    unexplained = [row for row, reason in zip(zip(rows, theirs, ours, strict=True), reasons, strict=True) if reason == ""]
+    unexplained = [
+        row for row, reason in zip(zip(rows, theirs, ours, strict=True), reasons, strict=True) if reason == ""
+    ]
     for row, their, our in unexplained[:show]:
         print(f"  {row.answer[-150:]!r} for {row.target!r} {row.choices}: theirs {their}, ours {our}")
     return Conformance(
@@ -210,15 +224,19 @@ def compare(comparison: Comparison, sources: Sources, python: str, show: int = 0
     )  # fmt: skip
 
 
-def run_original(
-    comparison: Comparison, sources: Sources, python: str, rows: Sequence[Reply]
-) -> list[Any]:
+def run_original(comparison: Comparison, sources: Sources, python: str, rows: Sequence[Reply]) -> list[Any]:
     """What the published scorer says of each reply. Raises SourceError."""
     with tempfile.TemporaryDirectory() as folder:
         for file in comparison.files:
             content = sources.read(comparison.repository, file)
             (Path(folder) / Path(file).name).write_bytes(content)
-        command = [python, "-I", str(_HERE / "originals.py"), comparison.adapter, Path(comparison.files[0]).name]
+        command = [
+            python,
+            "-I",
+            str(_HERE / "originals.py"),
+            comparison.adapter,
+            Path(comparison.files[0]).name,
+        ]
         done = subprocess.run(
             command, input="".join(map(_line, rows)), cwd=folder, capture_output=True, text=True, check=False
         )

@@ -22,10 +22,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+_TYPES = ("Any", "Dict", "Generator", "List", "Optional", "Sequence", "Tuple", "Union")
 _SECONDS = 10  # for one reply; what takes longer is wrong, as an error is in the scripts
 
 
-class _Guess(Exception):
+class _GuessError(Exception):
     pass
 
 
@@ -34,7 +35,7 @@ class _Dice:
 
     @staticmethod
     def choice(_: Any) -> Any:
-        raise _Guess
+        raise _GuessError
 
     @staticmethod
     def seed(_: Any) -> None:
@@ -48,16 +49,16 @@ def load(file: str, **given: Any) -> dict[str, Any]:
     tree = ast.parse(source)
     kept = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Assign)]
     space: dict[str, Any] = {
-        **{name: getattr(typing, name) for name in ("Any", "Dict", "Generator", "List", "Optional", "Sequence", "Tuple", "Union")},
+        **{name: getattr(typing, name) for name in _TYPES},
         **vars(math),
-        "ast": ast, "cp": copy, "json": json, "random": _Dice, "re": re, "string": string, "sys": sys, "os": _Environment,
-        "get_logger": lambda _: None, "__name__": "published", **given,
+        "ast": ast, "cp": copy, "json": json, "random": _Dice, "re": re, "string": string, "sys": sys,
+        "os": _Environment, "get_logger": lambda _: None, "__name__": "published", **given,
     }  # fmt: skip
     for node in kept:
         if isinstance(node, ast.Assign) and not _is_constant(node):
             continue
         with contextlib.suppress(NameError):  # what a definition reads from imports that are not given
-            exec(compile(ast.Module([node], []), file, "exec"), space)  # noqa: S102 - a published scorer
+            exec(compile(ast.Module([node], []), file, "exec"), space)
     return space
 
 
@@ -68,7 +69,7 @@ def _is_constant(node: ast.Assign) -> bool:
 
 
 class _Environment:
-    environ: dict[str, str] = {}
+    environ: typing.ClassVar[dict[str, str]] = {}
 
 
 def _mathvision(file: str) -> Callable[[Any], Any]:
@@ -87,7 +88,7 @@ def _mathvision(file: str) -> Callable[[Any], Any]:
     def score(row: Any) -> Any:
         script["id_raw"]["it"] = {"answer": row["target"], "options": row["choices"]}
         lines[:] = [{"id": "it", "response": row["answer"]}]
-        script["evaluate"]("it", True)
+        script["evaluate"]("it", regen_answer=True)
         return float(lines[0]["correct"])
 
     return score
@@ -133,7 +134,9 @@ def _mmmu(file: str) -> Callable[[Any], Any]:
         if not row["choices"]:
             return float(script["eval_open"](row["target"], script["parse_open_response"](row["answer"])))
         options = _options(row)
-        return float(script["parse_multi_choice_response"](row["answer"], list(options), options) == row["target"])
+        return float(
+            script["parse_multi_choice_response"](row["answer"], list(options), options) == row["target"]
+        )
 
     return score
 
@@ -233,11 +236,15 @@ def _anls(file: str) -> Callable[[Any], Any]:
 def _lmms_anls(file: str) -> Callable[[Any], Any]:
     source = Path(file).read_text(encoding="utf-8")
     tree = ast.parse(source)
-    kept = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name in {"anls", "levenshtein_distance"}]
+    kept = [
+        node
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef) and node.name in {"anls", "levenshtein_distance"}
+    ]
     for node in kept:
         node.decorator_list = []
     space: dict[str, Any] = {}
-    exec(compile(ast.Module(list(kept), []), file, "exec"), space)  # noqa: S102 - a published scorer
+    exec(compile(ast.Module(list(kept), []), file, "exec"), space)
     return lambda row: float(space["anls"](row["target"], [row["answer"]])["anls"])
 
 
@@ -300,7 +307,7 @@ def main() -> None:
         signal.alarm(_SECONDS)
         try:
             value: Any = score(json.loads(line))
-        except _Guess:
+        except _GuessError:
             value = "guess"
         except Exception as error:  # noqa: BLE001 - what a published scorer does with a reply is data
             value = f"{type(error).__name__}"

@@ -101,10 +101,14 @@ def single_texts(sources: Sources) -> Iterator[Reply]:
         yield Reply(reply.answer, reply.target[0])
 
 
-_WORDS = (
-    "a the an none no yes two ten eleven dog dogs red dark-red blue/green can't cant somebody'd lets it's Mr. St. 5 5. 5.5 "
-    "1,000 1000 0 7% 12 - A ? left right, U.S.A couldnt've \"stop\" t-shirt (none) don't o'clock 10:30 $5 50%"
-).split()
+_TEXT = """
+a the an none no yes two ten eleven dog dogs red dark-red blue/green can't cant somebody'd lets it's Mr. St. 5 5. 5.5
+1,000 1000 0 7% 12 - A ? left right, U.S.A couldnt've "stop" t-shirt (none) don't o'clock 10:30 $5 50%
+"""
+_WORDS = _TEXT.split()
+_COUNTS = (
+    "zero", "one", "Two", "eleven", "twenty", "thirty", "someone", "3", "12", "20", "21", "100", "5.5", "no", "of them",
+)  # fmt: skip
 
 
 def annotators(_: Sources) -> Iterator[Reply]:
@@ -119,13 +123,29 @@ def annotators(_: Sources) -> Iterator[Reply]:
 def quantities(_: Sources) -> Iterator[Reply]:
     """Generated: texts, dates and ranges as InfoSeek has them."""
     dice = random.Random(2)
-    forms = ("{:g}", "{:g} m", "about {:g}", "{:,.0f}", "{:e}", "-{:g}", ".{:.0f}", "{:g}.", "no number", "1.2.3")
+    forms = (
+        "{:g}",
+        "{:g} m",
+        "about {:g}",
+        "{:,.0f}",
+        "{:e}",
+        "-{:g}",
+        ".{:.0f}",
+        "{:g}.",
+        "no number",
+        "1.2.3",
+    )
     for _number in range(COUNT):
         low = dice.choice([0, round(dice.uniform(-50, 5_000), 1)])
         high = low + dice.choice([0, 1, abs(low) / 5, 500])
         if dice.random() < 0.3:
             truths = [_phrase(dice) for _ in range(3)]
-            yield Reply(_change(dice, dice.choice(truths)), truths, (), {"question_type": dice.choice(["Time", "String"])})
+            yield Reply(
+                _change(dice, dice.choice(truths)),
+                truths,
+                (),
+                {"question_type": dice.choice(["Time", "String"])},
+            )
             continue
         ends = [low + (high - low) * dice.uniform(-0.6, 1.6) for _ in range(2)]
         answer = dice.choice([" to ", "-", " - ", " and ", "–"]).join(
@@ -169,9 +189,11 @@ def documents(_: Sources) -> Iterator[Reply]:
 def counts(_: Sources) -> Iterator[Reply]:
     """Generated: prose with numbers in digits and words, below and above twenty."""
     dice = random.Random(6)
-    words = ["zero", "one", "Two", "eleven", "twenty", "thirty", "someone", "3", "12", "20", "21", "100", "5.5", "no", "of them", "dogs"]
     for _number in range(COUNT):
-        yield Reply(" ".join(dice.choices(words, k=dice.randint(1, 5))), dice.choice([0, 1, 2, 3, 5, 11, 12, 20, 21, 30]))
+        yield Reply(
+            " ".join(dice.choices(_COUNTS, k=dice.randint(1, 5))),
+            dice.choice([0, 1, 2, 3, 5, 11, 12, 20, 21, 30]),
+        )
 
 
 def _phrase(dice: random.Random) -> str:
@@ -179,7 +201,9 @@ def _phrase(dice: random.Random) -> str:
 
 
 def _change(dice: random.Random, text: str) -> str:
-    return dice.choice([text, text, text, text.upper(), f"{text}.", f" {text}\n", text.replace(" ", ", "), f"the {text}"])
+    return dice.choice(
+        [text, text, text, text.upper(), f"{text}.", f" {text}\n", text.replace(" ", ", "), f"the {text}"]
+    )
 
 
 def _slip(dice: random.Random, text: str) -> str:
@@ -203,7 +227,16 @@ def _near(dice: random.Random, text: str) -> str:
     except ValueError:
         return _slip(dice, text)
     changed = number * dice.choice([1, 1.03, 0.96, 1.0499, 1.0501, 1.2])
-    return dice.choice([text, f"{changed:g}", f"{changed:g}%", f"{changed / 100:g}", f"{changed:g} million", f" {changed:g} "])
+    return dice.choice(
+        [
+            text,
+            f"{changed:g}",
+            f"{changed:g}%",
+            f"{changed / 100:g}",
+            f"{changed:g} million",
+            f" {changed:g} ",
+        ]
+    )
 
 
 def _files(sources: Sources, repository: str, under: str, suffix: str) -> Iterator[bytes]:

@@ -15,7 +15,10 @@ class SourceError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Repositories by OWNER/NAME@COMMIT. address: where they are, with {owner} and {name}: URLs, from which files are fetched once, or git folders, which are read in place.
+    """Repositories by OWNER/NAME@COMMIT.
+
+    address: where they are, with {owner} and {name}: URLs, from which files are fetched once, or git folders, which
+    are read in place.
     """
 
     folder: Path
@@ -62,5 +65,7 @@ def _git(folder: Path, *arguments: str) -> bytes:
     command = ["git", "-C", str(folder), "-c", "safe.directory=*", *arguments]
     done = subprocess.run(command, capture_output=True, check=False)
     if done.returncode:
-        raise SourceError(f"{folder.name}: git {arguments[0]}: {done.stderr.decode(errors='replace').strip()[:200]}")
+        raise SourceError(
+            f"{folder.name}: git {arguments[0]}: {done.stderr.decode(errors='replace').strip()[:200]}"
+        )
     return done.stdout

@@ -213,8 +213,8 @@ def test_grading_again_and_exporting_work_from_the_command_line(
     assert main(bench(data, "--config", config)) == 0
     capfd.readouterr()
     out = str(data.parent / "out")
-    assert main(["bench", "grade", out, "--metric", "choice:official", "--json"]) == 0
+    assert main(["bench", "grade", out, "--metric", "choice:strict", "--json"]) == 0
     found: dict[str, Any] = json.loads(capfd.readouterr().out)
-    assert (found["metric"], found["accuracy"]) == ("choice:official", 1.0)
+    assert (found["metric"], found["accuracy"]) == ("choice:strict", 1.0)
     assert main(["bench", "export", out, "--to", "csv"]) == 0
     assert capfd.readouterr().out.strip() == str(Path(out, "results.csv"))

@@ -65,7 +65,9 @@ def find_letter(answer: str) -> str | None:
     text = final_part(answer)
     if alone := _ALONE.fullmatch(text):
         return alone[1].upper()
-    found = {(quoted or bare).upper() for clause in clauses_of(text) for quoted, bare in _LETTER.findall(clause)}
+    found = {
+        (quoted or bare).upper() for clause in clauses_of(text) for quoted, bare in _LETTER.findall(clause)
+    }
     return found.pop() if len(found) == 1 else None
 
 

@@ -13,10 +13,10 @@ years exactly. `metadata["year_flags"]`: YES or NO for each part of the answer; 
 Conversational only the last flag counts. That the script computes, but does not use, exact matches for fact checking
 and multiple choice is kept.
 
-charxiv: rules: `metadata["template"]` is the number of a descriptive question (1 to 19), `metadata["inst_category"]` the
-kind of a reasoning question (1 and 2 text, 3 and 4 number). Numbers must be equal in value, "Not Applicable", yes and no,
-layouts ("2 by 3") and texts must be the same but for case, dollar signs, quotes, spaces and a full stop. The published
-grader is a model, which also accepts other wording: use a judge, whose prompt has its rubrics.
+charxiv: rules: `metadata["template"]` is the number of a descriptive question (1 to 19), `metadata["inst_category"]`
+the kind of a reasoning question (1 and 2 text, 3 and 4 number). Numbers must be equal in value, "Not Applicable", yes
+and no, layouts ("2 by 3") and texts must be the same but for case, dollar signs, quotes, spaces and a full stop. The
+published grader is a model, which also accepts other wording: use a judge, whose prompt follows its rubrics.
 """
 
 from __future__ import annotations
@@ -28,7 +28,14 @@ from collections.abc import Callable, Sequence
 
 from pyvision.bench.metrics.documents import THRESHOLD, similarity
 from pyvision.bench.metrics.mathvision import value_of
-from pyvision.bench.metrics.registry import Metric, final_part, score_equality, target_error, target_texts, unwrap_box
+from pyvision.bench.metrics.registry import (
+    Metric,
+    final_part,
+    score_equality,
+    target_error,
+    target_texts,
+    unwrap_box,
+)
 from pyvision.bench.metrics.text import find_yes_no
 from pyvision.bench.samples import Sample, Score
 
@@ -72,7 +79,8 @@ def chartqapro(answer: str, sample: Sample) -> Score:
     parts = _parts_of(text)
     flags = _year_flags(sample, len(wanted))
     scores = [
-        _score_part(part, truth, is_year=flag) for part, truth, flag in zip(parts, wanted, flags, strict=False)
+        _score_part(part, truth, is_year=flag)
+        for part, truth, flag in zip(parts, wanted, flags, strict=False)
     ]
     value = sum(scores) / max(len(parts), len(wanted))
     return Score(value, f"{text} for {target}", text)

@@ -42,8 +42,10 @@ _VLMEVALKIT_REFUSALS = (
 _VLMEVALKIT_FAILURE = "Failed to obtain answer via API"
 _BARE = re.compile(r"[*_`\"“'‘$]*[\[({]?\s*([A-Z])\s*[\])}]?[*_`\"”'’$]*\s*[.:]?[*_]*", re.IGNORECASE)
 
-_MARKED = r"(?:\*\*\s*\(?(?P<bold>[A-Z])[).:]?\s*\*\*|\(\s*(?P<round>[A-Z])\s*\)|\[\s*(?P<square>[A-Z])\s*\]|\b(?P<paren>[A-Z])\))"
-_ENDS = r"(?=[\s*_`\"”'’$)\]]*(?:[.,;:!?\n)—–-]|$|\s(?:because|since|as|for|and|which|is\s+(?:right|correct))\b))"
+_MARKED = re.compile(r"\*\*\s*\(?([A-Z])[).:]?\s*\*\*|\(\s*([A-Z])\s*\)|\[\s*([A-Z])\s*\]|\b([A-Z])\)")
+_ENDS = (
+    r"(?=[\s*_`\"”'’$)\]]*(?:[.,;:!?\n)—–-]|$|\s(?:because|since|as|for|and|which|is\s+(?:right|correct))\b))"
+)
 _CUED = re.compile(
     rf"""\b(?:answers?(?:\s+(?:is|are|would\s+be|should\s+be|must\s+be|letter\s+is)\b\s*:?|\s*[:=])
     |(?:choose|select|pick|go(?:ing)?\s+with)\b)
@@ -54,10 +56,17 @@ _CUED = re.compile(
 _LEADING = re.compile(
     r"[*_`\s]*(?:(?:option|choice)\s+)?(?:\(\s*(?P<round>[A-Z])\s*\)|(?P<bare>[A-Z])(?P<mark>[).:,]|\s*[-–—]|(?=\s)))[*_`]*\s*"
 )
-_REASON = re.compile(r"(?:because|since|as|it|this|that|the|in|we|from|there|is\s+(?:right|correct))\b|[A-Z(\"*]", re.ASCII)
+_REASON = re.compile(
+    r"(?:because|since|as|it|this|that|the|in|we|from|there|is\s+(?:right|correct))\b|[A-Z(\"*]", re.ASCII
+)
 _LAST_WORD = re.compile(r"(?<![\w'’])([A-Z])[\s.!*_`\"”$)]*$")
-_IS_RIGHT = re.compile(r"(?<![\w'’])(?:option\s+|choice\s+)?([A-Z])\)?\**\s+(?:is|seems|must\s+be|fits|would\s+be)\s+(?:the\s+)?(?:right|correct|best|answer|most)")
-_NEGATED = re.compile(r"\b(?:not|never|nor|neither|no|isn['’]t|aren['’]t|than|or|without)\s+(?:an?\s+|the\s+|any\s+)?$", re.IGNORECASE)
+_IS_RIGHT = re.compile(
+    r"(?<![\w'’])(?:option\s+|choice\s+)?([A-Z])\)?\**\s+(?:is|seems|must\s+be|fits|would\s+be)\s+(?:the\s+)?(?:right|correct|best|answer|most)"
+)
+_NEGATED = re.compile(
+    r"\b(?:not|never|nor|neither|no|isn['’]t|aren['’]t|than|or|without)\s+(?:an?\s+|the\s+|any\s+)?$",
+    re.IGNORECASE,
+)
 _LONGEST = 20_000  # of a reply whose prose is read; of a longer one only the end
 
 
@@ -112,7 +121,7 @@ def _cued(clauses: Iterable[str], options: Options) -> str | None:
 def _leading(answer: str, options: Options) -> str | None:
     match = _LEADING.match(answer)
     letter = (match["round"] or match["bare"]) if match else None
-    if match is None or letter not in options:
+    if match is None or letter is None or letter not in options:
         return None
     rest, gap = answer[match.end() :], answer[match.start() : match.end()]
     text = options[letter].strip().lower()
@@ -125,7 +134,7 @@ def _leading(answer: str, options: Options) -> str | None:
 def _in_clause(clause: str, options: Options) -> str | None:
     for letters in (
         _IS_RIGHT.findall(clause),
-        [next(filter(None, match.groups())) for match in re.finditer(_MARKED, clause)],
+        [next(filter(None, match.groups())) for match in _MARKED.finditer(clause)],
         _LAST_WORD.findall(clause),
     ):
         if named := {letter for letter in letters if letter in options}:
@@ -148,7 +157,7 @@ def _by_text(clause: str, options: Options) -> list[str]:
 
 
 def _holds(clause: str, text: str) -> bool:
-    """Whether the text stands in the clause as whole words; a short one only at an end, where it is no function word."""
+    """Whether the text stands in the clause as whole words; one of up to three letters only at the end."""
     pattern = rf"(?<![\w.]){re.escape(text)}(?!\w|[.,]\d)"
     places = [match.start() for match in re.finditer(pattern, clause)]
     if len(text) <= 3 and not text[0].isdigit():

@@ -6,14 +6,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
-from pyvision.bench.metrics.registry import METRICS
+from pyvision.bench.metrics.registry import METRICS, flavours_of
 
 TABLE = Path(__file__).with_name("conformance.json")
 NOT_COMPARED = "not compared"
+_COLUMNS = ("flavour", "source", "compared", "equal", "differences explained")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +64,24 @@ def to_json(found: Iterable[Conformance], *, keep: bool = False) -> str:
     return json.dumps([asdict(row) for row in rows.values()], indent=2) + "\n"
 
 
-def describe() -> list[dict[str, str]]:
-    """One row for each flavour of each metric, as texts."""
+def describe(metric: str | None = None) -> list[dict[str, str]]:
+    """One row for each flavour of the metric, or of all, as texts. Raises ConfigError for an unknown one."""
     compared = load()
     return [
         _describe(f"{name}:{flavour}", compared.get(f"{name}:{flavour}"))
-        for name, flavours in METRICS.items()
-        for flavour in flavours
+        for name in ([metric] if metric else METRICS)
+        for flavour in flavours_of(name)
     ]
+
+
+def to_text(rows: Sequence[Mapping[str, str]]) -> str:
+    """The rows as a table with aligned columns."""
+    lines = [list(rows[0]), *([*row.values()] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    )
 
 
 def format_share(row: Conformance) -> str:
@@ -79,21 +91,16 @@ def format_share(row: Conformance) -> str:
 
 def _describe(flavour: str, row: Conformance | None) -> dict[str, str]:
     if row is None:
-        return dict.fromkeys(("source", "compared", "equal", "differences"), "") | {
-            "flavour": flavour,
-            "compared": NOT_COMPARED,
-        }
+        return dict(zip(_COLUMNS, (flavour, "", NOT_COMPARED, "", ""), strict=True))
     rules = [f"{count:,} {rule}" for rule, count in row.explained.items()]
     unexplained = [f"{row.unexplained:,} unexplained"] if row.unexplained else []
-    return {
-        "flavour": flavour,
-        "source": f"{row.repository.partition('@')[0]} ({row.licence})",
-        "compared": f"{row.replies:,} {row.compared}",
-        "equal": format_share(row),
-        "differences": ", ".join(rules + unexplained) or "none",
-    }
+    source, compared = (
+        f"{row.repository.partition('@')[0]} ({row.licence})",
+        f"{row.replies:,} {row.compared}",
+    )
+    differences = ", ".join(rules + unexplained) or "none"
+    return dict(zip(_COLUMNS, (flavour, source, compared, format_share(row), differences), strict=True))
 
 
-def _read(row: Mapping[str, object]) -> Conformance:
-    fields = {**row, "flavours": tuple(row["flavours"])}  # type: ignore[arg-type]
-    return Conformance(**fields)  # type: ignore[arg-type]
+def _read(row: Mapping[str, Any]) -> Conformance:
+    return Conformance(**{**row, "flavours": tuple(row["flavours"])})

@@ -5,9 +5,9 @@ or the dataset's own [{"range": [low, high]}]. `metadata["question_type"]`: Stri
 target made of numbers or a range is a quantity.
 
 Flavours
-* as-published: the rules of edchengg/infoseek_eval (MIT). Words and dates: equal to one of the accepted after lower case,
-  without punctuation, articles and surplus spaces. Quantities: `numbers_of` the answer; a single one must lie in the
-  range; two must lie in it, or share half of their union with it. A single number as reference is a range of ±10 %.
+* as-published: the rules of edchengg/infoseek_eval (MIT). Words and dates: equal to one of the accepted after lower
+  case, without punctuation, articles and surplus spaces. Quantities: `numbers_of` the answer; a single one must lie in
+  the range; two must lie in it, or share half of their union with it. A single number as reference is a range of ±10 %.
   Where no number is found it compares 0, so that such an answer is right when the range holds 0.
 * strict: the same, but an answer without any number is wrong.
 * readme: strict, as its README promises it. A date is right within one year (the script needs equality).
@@ -82,7 +82,7 @@ def _parse(number: str) -> float:
 
 def _match(text: str, sample: Sample) -> Score:
     found, truths = normalise(text), target_texts(sample)
-    right = found in map(normalise, truths)  # of a truth of articles and punctuation nothing is left, as of the answer
+    right = found in map(normalise, truths)  # of articles and punctuation nothing is left on either side
     return score_equality(found if found or right else None, " or ".join(truths), right=right)
 
 

@@ -1,10 +1,10 @@
 """A judge: a model that is asked about an answer where the rules of a metric found nothing in it.
 
-A judged metric wraps a metric. The rules come first; only what they leave open goes to the judge: an answer in which they found nothing, and for the
-metrics of `FREE_TEXT`, which take the whole answer for what was found, one that is not right. It gets the question,
-the answer and, without options, the truth (of a choice it only says which option the answer names). `Score.judge` holds
-the judge's name, the prompt with its version, and the verdict. A reply that is not a verdict gives no score (None): it
-says nothing about the answer.
+A judged metric wraps a metric. The rules come first; only what they leave open goes to the judge: an answer in which
+they found nothing, and for the metrics of `FREE_TEXT`, which take the whole answer for what was found, one that is not
+right. The judge gets the question, the answer and, without options, the truth (of a choice it only says which option
+the answer names). `Score.judge` holds the judge's name, the prompt with its version, and the verdict. A reply that is
+not a verdict gives no score (None): it says nothing about the answer.
 
 Replies are stored with their tokens as JSON lines, so that the same prompt to a model is paid for once.
 

@@ -46,9 +46,7 @@ def vlmevalkit(answer: str, sample: Sample) -> Score:
     if sample.choices:
         return choice.vlmevalkit(answer, sample)
     truths = target_texts(sample)
-    letters = [
-        choice.infer_text(unwrap_box(answer), {"A": truth, "B": "Other Answers"}) for truth in truths
-    ]
+    letters = [choice.infer_text(unwrap_box(answer), {"A": truth, "B": "Other Answers"}) for truth in truths]
     found = "A" if "A" in letters else next((letter for letter in letters if letter), None)
     return score_equality(found, f"A ({' or '.join(truths)})", right=found == "A")
 
@@ -61,9 +59,7 @@ def _open(answer: str, sample: Sample, holds: Callable[[str, str], bool]) -> Sco
     return score_equality(parsed or None, " or ".join(target_texts(sample)), right=hit is not None)
 
 
-def _matches(
-    candidate: str | float, truths: list[str | float], holds: Callable[[str, str], bool]
-) -> bool:
+def _matches(candidate: str | float, truths: list[str | float], holds: Callable[[str, str], bool]) -> bool:
     """Equal numbers, or a text that holds one of the truths."""
     if isinstance(candidate, float):
         return candidate in truths

@@ -105,7 +105,8 @@ def whole_number(text: str) -> int | None:
 def whole_numbers(text: str) -> tuple[int, ...]:
     """The whole numbers that the text gives in digits, in order; if there are none, those in words.
 
-    Digits go first because "one" is more often a pronoun; where it is one, it is skipped. A decimal fraction is not a whole number.
+    Digits go first because "one" is more often a pronoun; where it is one, it is skipped. A decimal
+    fraction is not a whole number.
     """
     text = text.lower()
     in_digits = [_parse_digits(match[0]) for match in _DIGITS.finditer(text)]

@@ -1,7 +1,7 @@
 """What is left of a reply without the clauses in which it declines to answer: `strict` rules read nothing else.
 
-A clause ends at a full stop, a line or a "but". One that declines ("I cannot tell", "there is no way to know", "no image
-was provided") is removed, so that its words ("no", "one", "A", an option's text) are not taken for an answer.
+A clause ends at a full stop, a line or a "but". One that declines ("I cannot tell", "there is no way to know", "no
+image was provided") is removed, so that its words ("no", "one", "A", an option's text) are not taken for an answer.
 
 Not covered: refusals in other languages, or in words that are not listed here.
 """

@@ -5,8 +5,8 @@ package, which is imported when it is chosen.
 
 What the names of flavours promise: `official` equals the published script, and credits no reply that names no answer.
 `as-published` equals it too, but the script credits such replies; it is never the default. `strict` is ours: as the
-script where the reply names an answer, and nothing where it does not. `vlmevalkit`, `lmms-eval` and `pix2struct` are the
-rules of these projects, `paper` those of a paper's code. `conformance` says what of this was measured.
+script where the reply names an answer, and nothing where it does not. `vlmevalkit`, `lmms-eval` and `pix2struct` are
+the rules of these projects, `paper` those of a paper's code. `conformance` says what of this was measured.
 """
 
 from __future__ import annotations

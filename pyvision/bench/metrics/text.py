@@ -9,8 +9,9 @@ Every flavour sees the content of a \boxed{} when there is one. Only `words` fin
   answer goes through VQA's normalisation, the truth does not, so a truth with an article or a capital is never met).
 * covr: paper: the same, with true and false read as yes and no on both sides.
 * yes_no, nlvr: words: the first word, when it is one of the four; else the one of what follows "the answer is"; else
-  the only one of both that occurs at all, outside of clauses that decline to answer; "no" before a noun is none. NLVR2's own metrics (nlvr2/eval/metrics.py) compare labels, which prose is
-  not. paper: VDebugger's code: the whole answer through VQA's normalisation, true and false read as yes and no.
+  the only one of both that occurs at all, outside of clauses that decline to answer; "no" before a noun is none.
+  NLVR2's own metrics (nlvr2/eval/metrics.py) compare labels, which prose is not. paper: VDebugger's code: the whole
+  answer through VQA's normalisation, true and false read as yes and no.
 """
 
 from __future__ import annotations
