@@ -190,10 +190,8 @@ def counts(_: Sources) -> Iterator[Reply]:
     """Generated: prose with numbers in digits and words, below and above twenty."""
     dice = random.Random(6)
     for _number in range(COUNT):
-        yield Reply(
-            " ".join(dice.choices(_COUNTS, k=dice.randint(1, 5))),
-            dice.choice([0, 1, 2, 3, 5, 11, 12, 20, 21, 30]),
-        )
+        target = dice.choice([0, 1, 2, 3, 5, 11, 12, 20, 21, 30])
+        yield Reply(" ".join(dice.choices(_COUNTS, k=dice.randint(1, 5))), target)
 
 
 def _phrase(dice: random.Random) -> str:
@@ -215,10 +213,8 @@ def _slip(dice: random.Random, text: str) -> str:
 
 
 def _chart_value(dice: random.Random) -> str:
-    return dice.choice(
-        [f"{dice.uniform(-5, 500):.2f}", str(dice.randint(1990, 2024)), f"{dice.randint(0, 100)}%", "0", "Yes", "Not Applicable",
-         "Germany", "dark blue", "South Korea", "0.5"]
-    )  # fmt: skip
+    numbers = [f"{dice.uniform(-5, 500):.2f}", str(dice.randint(1990, 2024)), f"{dice.randint(0, 100)}%"]
+    return dice.choice([*numbers, "0", "Yes", "Not Applicable", "Germany", "dark blue", "South Korea", "0.5"])
 
 
 def _near(dice: random.Random, text: str) -> str:

@@ -43,9 +43,7 @@ _VLMEVALKIT_FAILURE = "Failed to obtain answer via API"
 _BARE = re.compile(r"[*_`\"“'‘$]*[\[({]?\s*([A-Z])\s*[\])}]?[*_`\"”'’$]*\s*[.:]?[*_]*", re.IGNORECASE)
 
 _MARKED = re.compile(r"\*\*\s*\(?([A-Z])[).:]?\s*\*\*|\(\s*([A-Z])\s*\)|\[\s*([A-Z])\s*\]|\b([A-Z])\)")
-_ENDS = (
-    r"(?=[\s*_`\"”'’$)\]]*(?:[.,;:!?\n)—–-]|$|\s(?:because|since|as|for|and|which|is\s+(?:right|correct))\b))"
-)
+_ENDS = r"(?=[\s*_`\"”'’$)\]}]*(?:[.,;:!?\n)—–-]|$|\s(?:because|since|as|for|and|which|is\s+(?:right|correct))\b))"
 _CUED = re.compile(
     rf"""\b(?:answers?(?:\s+(?:is|are|would\s+be|should\s+be|must\s+be|letter\s+is)\b\s*:?|\s*[:=])
     |(?:choose|select|pick|go(?:ing)?\s+with)\b)
@@ -64,7 +62,7 @@ _IS_RIGHT = re.compile(
     r"(?<![\w'’])(?:option\s+|choice\s+)?([A-Z])\)?\**\s+(?:is|seems|must\s+be|fits|would\s+be)\s+(?:the\s+)?(?:right|correct|best|answer|most)"
 )
 _NEGATED = re.compile(
-    r"\b(?:not|never|nor|neither|no|isn['’]t|aren['’]t|than|or|without)\s+(?:an?\s+|the\s+|any\s+)?$",
+    r"\b(?:not|never|nor|neither|no|isn['’]t|aren['’]t|than|without)\s+(?:an?\s+|the\s+|any\s+)?$",
     re.IGNORECASE,
 )
 _LONGEST = 20_000  # of a reply whose prose is read; of a longer one only the end

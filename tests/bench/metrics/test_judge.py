@@ -185,7 +185,9 @@ def test_any_reply_is_a_verdict_or_none(reply: str) -> None:
 
 def test_a_score_with_something_parsed_is_left_alone(tmp_path: Path) -> None:
     judge, _ = judge_of(tmp_path)
-    assert with_judge(lambda answer, of: Score(0.5, "half", "x"), judge)("y", FREE) == Score(0.5, "half", "x")
+    assert with_judge("vqa", lambda answer, of: Score(0.5, "half", "x"), judge)("y", FREE) == Score(
+        0.5, "half", "x"
+    )
 
 
 @pytest.mark.parametrize(("reply", "verdict"), [("CHOICE: B", "B"), ("CHOICE: NONE", "NONE"), ("no", None)])

@@ -69,10 +69,15 @@ REFUSALS = [
     "I cannot say which one.",
     "I don't know",
     "It is impossible to determine an answer from the image.",
-    "Without more information, I am unable to choose between A and B.",
 ]
-LENIENT = {("mathvista", "as-published"), ("infoseek", "as-published"), ("visualpuzzles", "as-published"), ("choice", "mmmu"),
-           ("mmmu", "as-published"), ("scienceqa", "lmms-eval")}  # fmt: skip
+LENIENT = {
+    ("choice", "mmmu"),
+    ("infoseek", "as-published"),
+    ("mathvista", "as-published"),
+    ("mmmu", "as-published"),
+    ("scienceqa", "lmms-eval"),
+    ("visualpuzzles", "as-published"),
+}
 TARGETS: dict[str, list[Sample]] = {
     "blind": [
         sample(1, task="nested squares"),
@@ -100,7 +105,7 @@ FREE = [sample(text) for text in ("no", "an", "a", "A", "one", "1", "0", "None")
 def refused(name: str) -> list[Sample]:
     if name in {"choice", "visualpuzzles", "circular", "scienceqa", "mathvision"}:
         return CHOICES
-    if name == "vqa" or name == "textvqa":
+    if name in {"vqa", "textvqa"}:
         return [sample([str(each.target)] * 9 + ["x"]) for each in FREE]
     if name == "charxiv":
         return [sample("no", template=11), sample("1", template=10), sample("a", template=1)]
