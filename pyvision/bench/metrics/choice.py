@@ -42,12 +42,14 @@ _VLMEVALKIT_REFUSALS = (
 _VLMEVALKIT_FAILURE = "Failed to obtain answer via API"
 _BARE = re.compile(r"[*_`\"“'‘$]*[\[({]?\s*([A-Z])\s*[\])}]?[*_`\"”'’$]*\s*[.:]?[*_]*", re.IGNORECASE)
 
-_MARKED = re.compile(r"\*\*\s*\(?([A-Z])[).:]?\s*\*\*|\(\s*([A-Z])\s*\)|\[\s*([A-Z])\s*\]|\b([A-Z])\)")
-_ENDS = r"(?=[\s*_`\"”'’$)\]}]*(?:[.,;:!?\n)—–-]|$|\s(?:because|since|as|for|and|which|is\s+(?:right|correct))\b))"
+_MARKED = re.compile(
+    r"\*\*\s*\(?([A-Z])(?:[).:]?\s*\*\*|[).:]\s)|\(\s*([A-Z])\s*\)|\[\s*([A-Z])\s*\]|\b([A-Z])\)"
+)
+_ENDS = r"(?=[\s*_`\"”'’$)\]}\\]*(?:[.,;:!?\n)—–-]|$|\s(?:because|since|as|for|and|which|is\s+(?:right|correct))\b))"
 _CUED = re.compile(
     rf"""\b(?:answers?(?:\s+(?:is|are|would\s+be|should\s+be|must\s+be|letter\s+is)\b\s*:?|\s*[:=])
     |(?:choose|select|pick|go(?:ing)?\s+with)\b)
-    [\s*_`"“'‘$]*(?:(?:the|option|choice|letter)\s+){{0,2}}[\s*_`"“'‘$]*
+    [\s*_`"“'‘$]*(?:(?:the|option|choice|letter)\s+){{0,2}}[\s*_`"“'‘$]*(?:\\\()?\s*
     (?:\\text\{{)?(?:\(\s*(?P<round>[A-Za-z])\s*\)|\[\s*(?P<square>[A-Za-z])\s*\]|(?P<bare>[A-Za-z])(?![\w'’]){_ENDS})""",
     re.VERBOSE | re.IGNORECASE,
 )

@@ -127,6 +127,8 @@ def test_a_reply_without_an_option_is_not_guessed(flavour: str) -> None:
         ("I cannot see the stem, but the answer is B.", "B"),
         (r"The answer is \text{B}.", "B"),
         ("A green pear.", "B"),
+        (r"Answer: \( B \)", "B"),
+        ("Therefore the correct option is:\n\n**B. green pear, of size A**", "B"),
         ("It is a plum or a fig.", None),
         ("Without more information, I am unable to choose between A and B.", None),
         ("It is not the plum.", None),
