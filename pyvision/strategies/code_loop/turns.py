@@ -30,7 +30,8 @@ def open_conversation(  # noqa: PLR0913, PLR0917 - what the first messages are m
 ) -> tuple[tuple[Message, ...], tuple[Part, ...]]:
     """The messages before the next user turn, and that turn's parts.
 
-    views: how each image of the question is shown. tools: name -> purpose; libraries: what cells can import. Both are for our own prompts.
+    views: how each image is shown. tools: name -> purpose; libraries: what cells can import. Both are for our own
+    prompts.
     """
     if question.earlier.messages:
         return question.earlier.messages, _turn(question, "follow_up", views)
