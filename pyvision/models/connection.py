@@ -42,10 +42,10 @@ def open_client(kind: Callable[..., httpx2.Client], *, trust_env: bool) -> httpx
         event_hooks={"response": [_limit_response]},
     )
     # A transport takes no network backend, only the pool that it makes does.
-    transports: list[Any] = [client._transport, *client._mounts.values()]  # noqa: SLF001
+    transports: list[Any] = [client._transport, *client._mounts.values()]
     for transport in transports:
         if transport is not None:
-            transport._pool._network_backend = _Network(transport._pool._network_backend)  # noqa: SLF001
+            transport._pool._network_backend = _Network(transport._pool._network_backend)
     return client
 
 

@@ -272,7 +272,7 @@ def _objects(
     try:
         text = body.decode()
     except UnicodeDecodeError as error:
-        raise error_mapper.error(f"did not answer with text ({error})") from None
+        raise error_mapper.error(f"did not answer with JSON ({error})") from None
     yield decode_body(text, error_mapper)
 
 
@@ -291,7 +291,7 @@ def _next_event(events: Iterator[str], error_mapper: ErrorMapper) -> str | None:
     try:
         return next(events, None)
     except ValueError as error:
-        raise error_mapper.error(f"did not answer with text ({error})") from None
+        raise error_mapper.error(f"did not answer with a reply ({error})") from None
 
 
 class ApiKeys:

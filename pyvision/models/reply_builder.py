@@ -51,8 +51,8 @@ class ReplyBuilder:
     """A reply under way; each event of a wire adds to it.
 
     finish, reason: why it ended, in our words and in the endpoint's. items: reasoning to send back with the next turn.
-    thinking: the pieces of the last item. failure: an error inside an event. has_ended: nothing of the reply is missing. repeats, open_parts, final_texts:
-    what tells that parts came twice.
+    thinking: the pieces of the last item. failure: an error inside an event. has_ended: nothing of the reply is
+    missing. repeats, open_parts, final_texts: what tells that parts came twice.
     """
 
     reasoning: list[str] = field(default_factory=list)

@@ -63,7 +63,7 @@ def call(
     faults: Sequence[str | Fault | None],
     *,
     after: str | None = None,
-    said: Sequence[str | ServedReply] = ("all is well",),
+    said: Sequence[str | ServedReply] = ("all is well",) * 9,
     sampling: Sampling = STOP,
     budget_s: float = 600.0,
     **settings: Any,
@@ -128,7 +128,7 @@ def test_a_fault_is_told_in_a_few_words_as_well(wire: str) -> None:
 
 @EVERY_WIRE
 def test_the_endpoint_is_waited_for_as_long_as_it_asks(wire: str) -> None:
-    (wait_s,) = call(wire, ["429 retry-after"]).waits
+    (wait_s,) = call(wire, [Fault(body=b"busy", status=429, headers={"retry-after": "2"})]).waits
     assert 2.0 <= wait_s <= 2.0 * 1.25
 
 

@@ -51,7 +51,7 @@ _LONG_S = 30.0  # longer than any client in a test waits; a closing server ends 
 FAULTS: Mapping[str, Fault] = {
     # the endpoint is busy, or ill: worth another try
     "429": _status(429, "Rate limit reached", "rate_limit_exceeded"),
-    "429 retry-after": _status(429, "Rate limit reached", "rate_limit_exceeded", retry_after="2"),
+    "429 retry-after": _status(429, "Rate limit reached", "rate_limit_exceeded", retry_after="0.02"),
     "429 huge retry-after": _status(429, "Rate limit reached", "rate_limit_exceeded", retry_after="86400"),
     "429 retry-after 0": _status(429, "Rate limit reached", "rate_limit_exceeded", retry_after="0"),
     "429 retry-after -5": _status(429, "Rate limit reached", "rate_limit_exceeded", retry_after="-5"),
