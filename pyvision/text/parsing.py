@@ -14,6 +14,9 @@ from collections.abc import Iterator
 from typing import Any
 
 MOST_CHARS = 200_000  # a longer reply is no answer any more
+MOST_SOURCE_CHARS = (
+    40_000  # no thread runs while Python parses: 0.1 s of nothing but operators, and no cell is as long
+)
 _MOST_FAILURES = 200  # each reads to the end of the text: hostile brackets must not take minutes
 _OPENING = re.compile(r"[\[{]")
 
@@ -23,7 +26,12 @@ _ONE_AT_A_TIME = threading.Lock()
 
 
 def parse_source(code: str) -> ast.Module:
-    """The syntax tree. Raises SyntaxError for whatever has none: no Python, NUL bytes, surrogates, deep nesting."""
+    """The syntax tree. Raises SyntaxError for whatever has none: no Python, NUL bytes, surrogates, deep nesting.
+
+    So it does for more than `MOST_SOURCE_CHARS` characters, which are not read.
+    """
+    if len(code) > MOST_SOURCE_CHARS:
+        raise SyntaxError(f"{len(code):,} characters; more than {MOST_SOURCE_CHARS:,} are not read")
     with _ONE_AT_A_TIME, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an invalid escape in the model's code is for the kernel to report
         try:

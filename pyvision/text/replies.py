@@ -32,6 +32,10 @@ of the reply, and no box in it counts.
 
 Thinking (`<think>…</think>`, `<thinking>`, or all before a `</think>` that nobody opened) is taken out before
 anything is looked for. A `<think>` that is never closed hides the rest of the reply.
+
+Hostile replies cost time in proportion to their length, and no step of the work takes long, because other samples
+wait for it: a cell of more than `parsing.MOST_SOURCE_CHARS` characters is not run, at most `_MOST_ENDS` ends of a
+fence and `_MOST_MENTIONS` tags in mid-sentence are parsed, and a box inside of `_MOST_MACROS` macros is left as it is.
 """
 
 from __future__ import annotations
@@ -39,7 +43,7 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -47,7 +51,7 @@ from types import MappingProxyType
 
 from pyvision.errors import FormatError
 from pyvision.text.dialects import Call, Shown, describe_other_fence, find_calls, write_cell
-from pyvision.text.parsing import parse_source
+from pyvision.text.parsing import MOST_SOURCE_CHARS, parse_source
 from pyvision.text.stated_answers import find_stated
 
 _PYTHON = {"", "python", "python3", "py", "py3", "ipython", "ipython3", "tool_code"}
@@ -56,18 +60,21 @@ _THINKING = re.compile(r"^[ \t]*<(think|thinking)>.*?(?:</\1>|\Z)", _FLAGS | re.
 _THINKING_END = re.compile(r"(?<![`'\"])</think(?:ing)?>(?![`'\"])", _FLAGS)
 _OPEN = re.compile(r"<code(?:\s+[\w-]+=[\w\"'+-]*)?\s*>", _FLAGS)
 _CLOSE = r"</code\s*>"
+_CLOSE_BEHIND = re.compile(rf"\s*{_CLOSE}", re.IGNORECASE)
+_PROSE = re.compile(r"[ \t`~]*[^ \t`~\n<]")  # behind a block, in its line
+_QUOTES = ("'", '"', "“", "‘", "«", "「")
 _OUTPUT = "interpreter|sandbox_output|tool_response"  # the turns of a kernel, here and in other harnesses
 _BARE_END = re.compile(rf"(?P<close>{_CLOSE})|^[ \t]*<(?:code|answer|{_OUTPUT})>", _FLAGS)
 _FENCE = re.compile(
     r"\s*(?P<fence_marks>`{3,}|~{3,})[ \t]*(?P<language>[\w+#.-]*)[ \t]*(?P<line_end>\n|\Z)?", _FLAGS
 )
 _LINE_FENCE = re.compile(r"^[ \t]*(?=```|~~~)", _FLAGS)
-_OPEN_END = re.compile(r"(?:(?:`{3,}|~{3,})\w*|\$+)\Z")  # of a fence or a formula around what comes next
+_OPEN_END = re.compile(  # of a fence or a formula around what comes next
+    r"(?:(?:(?<!`)`{3,}|(?<!~)~{3,})\w*|(?<!\$)\$+)\Z"
+)
 _PYTHON_FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*(?:i?py(?:thon)?3?|tool_code)[ \t]*$", _FLAGS)
 _BOX = re.compile(r"\\boxed\s*(?:(?P<brace>\{)|(?P<word>[-+]?\d[\d.,/:%]*|[A-Z]\b))")
-_ANSWER = re.compile(
-    r"(?<![`'\"])<answer>((?:(?!<answer>).)*?)</answer>[ \t]*(?=\n|\Z|<)", _FLAGS | re.DOTALL
-)
+_ANSWER_TAG = re.compile(r"<answer>|(?P<close></answer>)(?P<ends_line>[ \t]*(?=\n|\Z|<))?", _FLAGS)
 _HALLUCINATED = re.compile(rf"^[ \t]*<({_OUTPUT})>.*?(?:</\1>|\Z)", _FLAGS | re.DOTALL)
 _BRACES = re.compile(r"\\.|[{}]", re.DOTALL)
 _MACRO = re.compile(
@@ -88,6 +95,9 @@ _PAIRS = (
 )
 _MOST_BLOCKS = 8  # that are counted behind the one that runs
 _MOST_ENDS = 32  # each is parsed once; a reply of nothing but fences must not take minutes
+_MOST_MENTIONS = 32  # likewise
+_MOST_MACROS = 16
+_MOST_OPEN_END_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +123,21 @@ class _End:
     final: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _AnswerTag:
+    """The content of an `<answer>` tag, and where the tag starts."""
+
+    start: int
+    content: str
+
+
+@dataclass(slots=True)
+class Steps:
+    """How many characters the search for code in one reply looked at; tests hold it to a multiple of its length."""
+
+    taken: int = 0
+
+
 def find_code(text: str, shown: Shown = MappingProxyType({})) -> str | None:
     """The Python that the reply wants run, or None. Raises FormatError for a block that cannot be used.
 
@@ -123,7 +148,13 @@ def find_code(text: str, shown: Shown = MappingProxyType({})) -> str | None:
         return None
     if block.error is not None:
         raise FormatError(block.error)
-    return write_cell(block.calls, shown) if block.calls else block.code
+    code = write_cell(block.calls, shown) if block.calls else block.code
+    if len(code) > MOST_SOURCE_CHARS:
+        raise FormatError(
+            f"the cell has {len(code):,} characters, and one of more than {MOST_SOURCE_CHARS:,} is not run; "
+            "write shorter code, and no data in it"
+        )
+    return code
 
 
 def holds_code(text: str) -> bool:
@@ -186,8 +217,8 @@ def find_boxed(text: str) -> str | None:
             raise FormatError(r"the last \boxed{ is never closed; give the answer again as \boxed{answer}")
         if content:
             return content
-    tagged = [_unwrap(content) for content in _ANSWER.findall(outside) if r"\boxed" not in content]
-    return next((content for content in reversed(tagged) if content), None)
+    tagged = [found for found in _answer_tags(outside) if r"\boxed" not in found.content]
+    return next((content for found in reversed(tagged) if (content := _unwrap(found.content))), None)
 
 
 def has_hallucinated_output(text: str) -> bool:
@@ -199,9 +230,11 @@ def thought(text: str) -> str:
     """The prose before the code block, the `<answer>` tag or the box, whichever comes first."""
     text = _visible(text)
     block = _first_block(text)
-    starts = [found.start() for found in (_ANSWER.search(text), _BOX.search(text)) if found]
+    starts = [found.start for found in islice(_answer_tags(text), 1)]
+    starts += [found.start() for found in (_BOX.search(text),) if found]
     starts += [block.start] if block else []
-    return _OPEN_END.sub("", text[: min(starts, default=len(text))].strip()).rstrip()
+    prose = text[: min(starts, default=len(text))].strip()
+    return (prose[:-_MOST_OPEN_END_CHARS] + _OPEN_END.sub("", prose[-_MOST_OPEN_END_CHARS:])).rstrip()
 
 
 def canonical_reply(text: str) -> str:
@@ -210,6 +243,10 @@ def canonical_reply(text: str) -> str:
     block = _first_block(text)
     if block is None or block.error is not None:
         return _HALLUCINATED.sub("", text).strip()
+    if len(block.code) > MOST_SOURCE_CHARS:  # it was not run, and is not sent again with every turn
+        end = block.start + MOST_SOURCE_CHARS // 20
+        omitted = f"\n# … {block.end - end:,} characters left out …"
+        return f"{text[: block.start]}{text[block.start : end]}{omitted}\n{block.fence_marks}\n</code>"
     before, block_text = _HALLUCINATED.sub("", text[: block.start]), text[block.start : block.end].rstrip()
     if not _OPEN.match(text, block.start) or re.search(rf"{_CLOSE}\Z", block_text, _FLAGS):
         return before + block_text
@@ -243,16 +280,111 @@ def _around_code(text: str) -> str:
 
 @lru_cache(maxsize=4)  # of one reply the loop, the screen and the record all ask
 def _first_block(text: str) -> _Block | None:
-    block = _find_block(text)
+    block = find_block(text, Steps())
     return _find_calls(text, block) or block
 
 
-def _find_block(text: str) -> _Block | None:
+def find_block(text: str, steps: Steps) -> _Block | None:
+    """The first code block. The search only goes forward: what one tag finds out, the next one does not look for."""
+    tags = _Tags(text, steps)
     for tag in _OPEN.finditer(text):
-        block = None if _is_quoted(text, tag.start()) else _tag(text, tag)
+        block = tags.block(tag)
         if block is not None:
             return block
-    return _find_untagged(text)
+    return _find_untagged(text, steps)
+
+
+class _Line:
+    """The line in which a position is, up to there; positions are asked for in their order."""
+
+    def __init__(self, text: str, start: int, steps: Steps) -> None:
+        self.is_first = True
+        self.is_blank = True
+        self.backticks = 0
+        self._text = text
+        self._position = start
+        self._steps = steps
+
+    def read_to(self, position: int) -> None:
+        """Read on, up to this position."""
+        piece = self._text[self._position : position]
+        self._steps.taken += len(piece)
+        self._position = max(position, self._position)
+        if "\n" in piece:
+            piece = piece.rpartition("\n")[2]
+            self.is_first, self.is_blank, self.backticks = False, True, 0
+        self.is_blank = self.is_blank and not piece.strip()
+        self.backticks += piece.count("`")
+
+
+class _Tags:
+    """The opening tags of a reply, asked for in their order."""
+
+    def __init__(self, text: str, steps: Steps) -> None:
+        self._text = text
+        self._steps = steps
+        self._line = _Line(text, 0, steps)
+        self._end: re.Match[str] | None = None  # where the last block without a fence ends
+        self._searched = -1  # from where that was looked for; -1: it was not yet
+        self._mentions = 0
+
+    def block(self, tag: re.Match[str]) -> _Block | None:
+        """The block that this tag opens; None where it is only mentioned."""
+        text = self._text
+        self._line.read_to(tag.start())
+        if self._line.backticks % 2 == 1 or text.endswith(_QUOTES, 0, tag.start()):
+            return None
+        fence = _FENCE.match(text, tag.end())
+        if fence is None:
+            return self._bare(tag)
+        if fence["line_end"] is None and self._is_one_too_many():
+            return None
+        return _fence(text, tag.start(), fence, self._steps)
+
+    def _bare(self, tag: re.Match[str]) -> _Block | None:
+        """The block behind a tag that no fence follows."""
+        text, starts_line = self._text, self._line.is_blank
+        is_shared = self._find_end(tag.end())
+        found = self._end
+        stop = found.start() if found else len(text)
+        has_close = found is not None and found["close"] is not None
+        if not starts_line and (not has_close or (is_shared and self._is_one_too_many())):
+            return None
+        after = found.end() if found and has_close else stop
+        self._steps.taken += stop - tag.end()
+        code = _clean(text[tag.end() : stop], "```")
+        if has_close and "\n" not in code and _PROSE.match(text, after):
+            return None
+        if (has_close or starts_line) and _does_something(code, closed=has_close):
+            return _Block(tag.start(), after, found is not None, code)
+        return self._unusable(tag, stop, after, code) if starts_line else None
+
+    def _unusable(self, tag: re.Match[str], stop: int, after: int, code: str) -> _Block | None:
+        """What a tag that starts its line opens if that is no Python: a fence further down, or an error."""
+        text, found = self._text, self._end
+        has_close = found is not None and found["close"] is not None
+        inner = _LINE_FENCE.search(text, tag.end(), stop)
+        fence = inner and _FENCE.match(text, inner.start())
+        if fence:
+            return _fence(text, tag.start(), fence, self._steps)
+        alone = not text[tag.end() : stop].partition("\n")[0].strip()
+        if not has_close and not alone:
+            return None
+        error = _complaint(code)
+        return _Block(tag.start(), after if has_close else tag.end(), found is not None, error=error)
+
+    def _find_end(self, start: int) -> bool:
+        """Find where a block without a fence ends that starts here. Returns whether the last one ended there too."""
+        if self._searched >= 0 and (self._end is None or self._end.start() >= start):
+            return True
+        self._end = _BARE_END.search(self._text, start)
+        self._searched = start
+        self._steps.taken += (self._end.end() if self._end else len(self._text)) - start
+        return False
+
+    def _is_one_too_many(self) -> bool:
+        self._mentions += 1
+        return self._mentions > _MOST_MENTIONS
 
 
 def _find_calls(text: str, block: _Block | None) -> _Block | None:
@@ -267,32 +399,27 @@ def _find_calls(text: str, block: _Block | None) -> _Block | None:
 
 def _has_answer(text: str) -> bool:
     boxed = any(content != "" for content in _boxes(text))
-    return boxed or _ANSWER.search(text) is not None or find_stated(text) is not None
+    return boxed or next(_answer_tags(text), None) is not None or find_stated(text) is not None
 
 
 def _is_quoted(text: str, position: int) -> bool:
     line = text[text.rfind("\n", 0, position) + 1 : position]
-    return line.endswith(("'", '"', "“", "‘", "«", "「")) or line.count("`") % 2 == 1
+    return line.endswith(_QUOTES) or line.count("`") % 2 == 1
 
 
-def _tag(text: str, tag: re.Match[str]) -> _Block | None:
-    fence = _FENCE.match(text, tag.end())
-    return _bare(text, tag) if fence is None else _fence(text, tag.start(), fence)
-
-
-def _find_untagged(text: str) -> _Block | None:
+def _find_untagged(text: str, steps: Steps) -> _Block | None:
     opening = _PYTHON_FENCE.search(text)
     fence = opening and _FENCE.match(text, opening.start())
     if not fence:
         return None
-    block = _fence(text, fence.start(), fence)
+    block = _fence(text, fence.start(), fence, steps)
     if block is None or block.error is not None:
         return None
     answered = any(content != "" for content in _boxes(text[: block.start] + text[block.end :]))
     return None if answered else block
 
 
-def _fence(text: str, start: int, fence: re.Match[str]) -> _Block | None:
+def _fence(text: str, start: int, fence: re.Match[str], steps: Steps) -> _Block | None:
     """The block behind an opening fence; None where it is one line of prose between backticks."""
     one_line = fence["line_end"] is None
     is_python = fence["language"].lower() in _PYTHON
@@ -300,7 +427,7 @@ def _fence(text: str, start: int, fence: re.Match[str]) -> _Block | None:
     if not is_python and not one_line:
         error = f"the code block is marked {fence['language']!r}; only Python runs, between ```python and ```"
         return _Block(start, fence.end(), closed=True, error=error)
-    end, code = _first_valid(text, code_start, fence["fence_marks"])
+    end, code = _first_valid(text, code_start, fence["fence_marks"], steps)
     if one_line and "\n" not in code and not _does_something(code, closed=True):
         return None
     closed = end.closes or text[code_start : end.position].rstrip().endswith(fence["fence_marks"])
@@ -311,10 +438,11 @@ def _fence(text: str, start: int, fence: re.Match[str]) -> _Block | None:
     return _Block(start, end.after, closed, code, fence_marks=fence["fence_marks"])
 
 
-def _first_valid(text: str, start: int, fence_marks: str) -> tuple[_End, str]:
+def _first_valid(text: str, start: int, fence_marks: str, steps: Steps) -> tuple[_End, str]:
     """The first end that leaves valid Python, else the first of all."""
     tried: list[tuple[_End, str]] = []
-    for end in islice(_ends(text, start, fence_marks), _MOST_ENDS):
+    for end in islice(_ends(text, start, fence_marks, steps), _MOST_ENDS):
+        steps.taken += end.position - start
         code = _clean(text[start : end.position], fence_marks)
         tried.append((end, code))
         tree = _parse(code)
@@ -325,51 +453,28 @@ def _first_valid(text: str, start: int, fence_marks: str) -> tuple[_End, str]:
     return tried[0]
 
 
-def _ends(text: str, start: int, fence_marks: str) -> Iterator[_End]:
-    fence = rf"(?P<fence>{fence_marks[0]}{{{len(fence_marks)},}})[ \t]*(?=$|{_CLOSE})"
+def _ends(text: str, start: int, fence_marks: str, steps: Steps) -> Iterator[_End]:
+    mark = fence_marks[0]
+    fence = rf"(?P<fence>(?<!{mark}){mark}{{{len(fence_marks)},}})[ \t]*(?=$|{_CLOSE})"
     pattern = re.compile(rf"{fence}|(?P<close>{_CLOSE})|^[ \t]*<(?:code|answer|{_OUTPUT})>", _FLAGS)
+    line = _Line(text, start, steps)
     for found in pattern.finditer(text, start):
-        before = text[start : found.start()].rstrip(" \t")
-        starts_line = not before or before.endswith("\n")
+        line.read_to(found.start())
         match found.lastgroup:
-            case "fence" if starts_line or "\n" not in before:
-                close = re.compile(rf"\s*{_CLOSE}", _FLAGS).match(text, found.end())
+            case "fence" if line.is_blank or line.is_first:
+                close = _CLOSE_BEHIND.match(text, found.end())
                 yield _End(found.start(), close.end() if close else found.end(), closes=True, final=False)
             case "close":
-                final = starts_line or before.endswith(fence_marks)
-                yield _End(found.start(), found.end(), closes=True, final=final)
+                is_final = line.is_blank or _ends_with(text, start, found.start(), fence_marks)
+                yield _End(found.start(), found.end(), closes=True, final=is_final)
             case None:
                 yield _End(found.start(), found.start(), closes=True, final=True)
     yield _End(len(text), len(text), closes=False, final=True)
 
 
-def _bare(text: str, tag: re.Match[str]) -> _Block | None:
-    """The block behind a tag that no fence follows; None where the tag is only mentioned."""
-    found = _BARE_END.search(text, tag.end())
-    stop = found.start() if found else len(text)
-    has_close = found is not None and found["close"] is not None
-    after = found.end() if found and has_close else stop
-    starts_line = not text[text.rfind("\n", 0, tag.start()) + 1 : tag.start()].strip()
-    code = _clean(text[tag.end() : stop], "```")
-    if has_close and "\n" not in code and _prose_follows(text, after):
-        return None
-    if (has_close or starts_line) and _does_something(code, closed=has_close):
-        return _Block(tag.start(), after, found is not None, code)
-    if not starts_line:
-        return None
-    inner = _LINE_FENCE.search(text, tag.end(), stop)
-    fence = inner and _FENCE.match(text, inner.start())
-    if fence:
-        return _fence(text, tag.start(), fence)
-    alone = not text[tag.end() : stop].partition("\n")[0].strip()
-    if not has_close and not alone:
-        return None
-    return _Block(tag.start(), after if has_close else tag.end(), found is not None, error=_complaint(code))
-
-
-def _prose_follows(text: str, position: int) -> bool:
-    rest = text[position:].partition("\n")[0].strip(" \t`~")
-    return bool(rest) and not rest.startswith("<")
+def _ends_with(text: str, start: int, end: int, fence_marks: str) -> bool:
+    """Whether there are fence marks and nothing but a few spaces before `end`."""
+    return text[max(start, end - _MOST_OPEN_END_CHARS) : end].rstrip(" \t").endswith(fence_marks)
 
 
 def _complaint(code: str) -> str:
@@ -394,10 +499,13 @@ def _is_empty(code: str) -> bool:
 
 def _does_something(code: str, *, closed: bool) -> bool:
     tree = _parse(code)
-    return tree is not None and any(_is_effect(node, code, closed=closed) for node in ast.walk(tree))
+    if tree is None:
+        return False
+    lines = code.encode("utf-8", "replace").split(b"\n")
+    return any(_is_effect(node, lines, closed=closed) for node in ast.walk(tree))
 
 
-def _is_effect(node: ast.AST, code: str, *, closed: bool) -> bool:
+def _is_effect(node: ast.AST, lines: Sequence[bytes], *, closed: bool) -> bool:
     match node:
         case (
             ast.Assign()
@@ -411,10 +519,8 @@ def _is_effect(node: ast.AST, code: str, *, closed: bool) -> bool:
         case ast.AnnAssign(value=value):
             return value is not None  # `Note: this` is a valid annotation
         case ast.Call(func=ast.expr(end_lineno=int(line), end_col_offset=int(column))):
-            source = code.split("\n")[
-                line - 1 : line
-            ]  # `tags (optional)` is a valid call, but nobody writes one so
-            return source[:1] != [] and source[0].encode("utf-8", "replace")[column : column + 1] == b"("
+            # `tags (optional)` is a valid call, but nobody writes one so
+            return line <= len(lines) and lines[line - 1][column : column + 1] == b"("
         case ast.Attribute() | ast.Subscript():
             return closed
         case _:
@@ -426,6 +532,17 @@ def _parse(code: str) -> ast.Module | None:
         return parse_source(code)
     except SyntaxError:
         return None
+
+
+def _answer_tags(text: str) -> Iterator[_AnswerTag]:
+    """The `<answer>` tags that are closed at the end of a line, or before another tag."""
+    start: re.Match[str] | None = None
+    for tag in _ANSWER_TAG.finditer(text):
+        if not tag["close"]:
+            start = None if text.endswith(("`", "'", '"'), 0, tag.start()) else tag
+        elif start is not None and tag["ends_line"] is not None:
+            yield _AnswerTag(start.start(), text[start.end() : tag.start()])
+            start = None
 
 
 def _boxes(text: str) -> Iterator[str | None]:
@@ -448,9 +565,11 @@ def _closing_brace(text: str, opening: int) -> int | None:
 
 
 def _unwrap(content: str) -> str:
-    content, before = _with_plain_spaces(content).strip(), None
-    while content != before:
+    content = _with_plain_spaces(content).strip()
+    for _ in range(_MOST_MACROS):
         before, content = content, _without_pair(_without_macro(content)).strip()
+        if content == before:
+            break
     if re.search(r"\\[^%$#&_{}]", content) is None:  # no LaTeX left that its escapes belong to
         content = re.sub(r"\\([%$#&_{}])", r"\1", content)
     return "" if content.strip(".…") == "" else content

@@ -13,6 +13,9 @@ What does not count, since a model that is still at work says it too
 * Any of them if a plan follows: "The answer is B. Let me verify." "Wait, …"
 * "If the answer is 6, …": a sentence that does not begin with it. Text in fences or quotes.
 
+Only the last `_MOST_CHARS` characters of a reply are looked at, and of what follows a statement the first
+`_MOST_FOLLOWING`: other samples wait while a pattern is searched for.
+
 Not covered: other languages, and an answer that only the context shows to be one ("There are 6 paths.").
 """
 
@@ -47,7 +50,7 @@ _LABEL = re.compile(rf"{_START}(?:(?:correct[ \t]+)?answer|答案)[ \t*_]*[:：]
 _BOLD = re.compile(r"\s*(\*\*|__)(?P<inner>(?:(?!\1).)+)\1", re.DOTALL)
 _STRONG = re.compile(r"\*\*(?!\s)(.+?)(?<!\s)\*\*", re.DOTALL)
 _LABEL_END = re.compile(r"\A(?:\*|_{1,2})(?=[ \t])")  # of *Final answer:* B
-_REASON = re.compile(r"[\s,]+(?:because|since)\b.*\Z", re.IGNORECASE | re.DOTALL)
+_REASON = re.compile(r"(?<![\s,])[\s,]+(?:because|since)\b.*\Z", re.IGNORECASE | re.DOTALL)
 _SETTLES_NOTHING = re.compile(
     r"(?:not|un(?:clear|known|certain|determined|decided|available)|ambiguous|pending|tbd|to be|still|yet|either|"
     r"probably|likely|perhaps|maybe|possibly|somewhere|hidden|given by|found (?:in|by)|based on|obtained|"
@@ -73,6 +76,8 @@ _SENTENCE_END = re.compile(  # not that of an initial, a letter of a choice, or 
     r"(?<![\s(\"'“*][A-Za-z])(?<!^[A-Za-z])(?<!\bSt)(?<!\bDr)(?<!\bMr)(?<!\bMrs)(?<!\bMt)(?<!\bNo)[.!]\s+(?=\S)"
 )
 _LONGEST, _LONGEST_FINAL = 300, 2000  # characters; what is longer is no answer but an explanation
+_MOST_CHARS = 100_000
+_MOST_FOLLOWING = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +92,15 @@ class _Statement:
 
 def find_stated(text: str) -> str | None:
     """The answer that the prose of a reply states, as it is written but for bold marks; or None."""
-    prose = _without_fences(text)
+    prose = _without_fences(text[-_MOST_CHARS:])
+    last_line = len(prose.rstrip())
     for found in reversed(list(_FINAL.finditer(prose))):
         statement = _label(found, prose)
         if _is_answer(statement, _LONGEST_FINAL):
             return _without_full_stop(statement.content)
     found_others = [*_SENTENCE.finditer(prose), *_LABEL.finditer(prose)]
     for found in sorted(found_others, key=lambda found: found.start("rest"), reverse=True):
-        statement = _sentence(found, prose)
+        statement = _sentence(found, prose, is_last=found.end() >= last_line)
         if (statement.is_bold or statement.is_last) and _settles(statement):
             return _without_full_stop(statement.content)
     return None
@@ -118,16 +124,18 @@ def _without_fences(text: str) -> str:
 
 def _label(found: re.Match[str], prose: str) -> _Statement:
     """The rest of a labelled line; with the lines below it where that is nothing, or only announces them."""
-    content, following = _without_bold(found["rest"]), prose[found.end() :]
+    content = _without_bold(found["rest"])
+    following = prose[found.end() : found.end() + _MOST_FOLLOWING]
     if not content or content.endswith((":", "：")):
         below, _, following = following.lstrip().partition("\n\n")
         content = "\n".join(part for part in (content, _without_bold(below)) if part)
     return _Statement(content, is_bold=True, following=following)
 
 
-def _sentence(found: re.Match[str], prose: str) -> _Statement:
+def _sentence(found: re.Match[str], prose: str, *, is_last: bool) -> _Statement:
     """The first sentence of the rest of the line; what else the line says follows it."""
-    rest, below = found["rest"].strip(), prose[found.end() :]
+    rest = found["rest"].strip()[:_MOST_FOLLOWING]
+    below = prose[found.end() : found.end() + _MOST_FOLLOWING]
     end = _SENTENCE_END.search(rest)
     first, others = (rest[: end.end()], rest[end.end() :]) if end else (rest, "")
     bold = _BOLD.match(first)
@@ -135,7 +143,7 @@ def _sentence(found: re.Match[str], prose: str) -> _Statement:
         first, others = bold[0], f"{first[bold.end() :].lstrip()[1:]} {others}"
     is_bold = bold is not None or "**" in found[0][: found.start("rest") - found.start()]
     content = _REASON.sub("", _without_bold(first)).removeprefix("that ")
-    return _Statement(content, is_bold, f"{others}\n{below}", is_last=not below.strip())
+    return _Statement(content, is_bold, f"{others}\n{below}", is_last)
 
 
 def _is_answer(statement: _Statement, longest: int) -> bool:

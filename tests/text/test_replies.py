@@ -10,10 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyvision.errors import FormatError
+from pyvision.text.parsing import MOST_SOURCE_CHARS, parse_source
 from pyvision.text.replies import (
+    Steps,
     canonical_reply,
     code_is_cut,
     find_answer,
+    find_block,
     find_code,
     has_hallucinated_output,
     thought,
@@ -498,3 +501,56 @@ def test_an_interpreter_tag_that_is_only_mentioned_is_kept(text: str) -> None:
 
 def test_a_box_in_output_of_the_models_own_is_no_answer() -> None:
     assert find_answer("<interpreter>\n\\boxed{9}\n</interpreter>") is None
+
+
+# --- hostile replies: the cost grows with their length, and in no step does it keep other threads waiting for long
+
+PIECES = [
+    "<code>", "<code> ", "</code>", "</code> ", "```", "```python", "```a ", "~~~", "\n", " ", "`", "x = 1", "f(x)",
+    "a (b)\n", "\\boxed{", "}", "<answer>", "</answer>x", "<interpreter>", "<think>", "</think>", "$", "prose ",
+]  # fmt: skip
+LONG = 20_000  # characters
+_STEPS_PER_CHARACTER = 3 * 32 + 8  # 32 ends, and 32 tags in mid-sentence, are each read to the end at most
+
+
+@PROPERTY
+@given(
+    st.lists(st.sampled_from(PIECES), max_size=4), st.lists(st.sampled_from(PIECES), min_size=1, max_size=4)
+)
+def test_the_search_for_code_takes_steps_in_proportion_to_the_length(
+    start: list[str], unit: list[str]
+) -> None:
+    repeated = "".join(unit)
+    text, steps = "".join(start) + repeated * (LONG // len(repeated)), Steps()
+    find_block(text, steps)
+    assert steps.taken <= _STEPS_PER_CHARACTER * len(text)
+
+
+def test_a_tag_repeated_on_one_line_takes_few_steps() -> None:
+    steps = Steps()
+    find_block("<code> " * LONG, steps)
+    assert steps.taken <= 4 * len("<code> " * LONG)
+
+
+def test_a_cell_that_nobody_would_write_is_not_run() -> None:
+    with pytest.raises(FormatError, match=r"the cell has 2,000,001 characters, and one of more than 40,000"):
+        find_code(block("x" * 2_000_001))
+
+
+def test_a_cell_at_the_limit_runs() -> None:
+    code = "x = 1\n" * (MOST_SOURCE_CHARS // 6 - 1) + "x = 1"
+    assert find_code(block(code)) == code
+
+
+def test_python_of_any_length_is_refused_without_reading_it() -> None:
+    with pytest.raises(SyntaxError, match="40,001 characters"):
+        parse_source("x" * 40_001)
+
+
+def test_an_answer_below_a_long_text_is_found() -> None:
+    assert find_answer("word " * 100_000 + "\n**Final Answer:** B") == "B"
+
+
+def test_a_box_in_a_tower_of_macros_is_unwrapped_as_far_as_anyone_goes() -> None:
+    answer = find_answer(r"\boxed{" + r"\text{" * 1_000 + "7" + "}" * 1_001)
+    assert answer == r"\text{" * 984 + "7" + "}" * 984
