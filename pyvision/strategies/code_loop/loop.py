@@ -59,7 +59,8 @@ class CodeLoop:
 
     def solve(self, question: Question, episode: Episode) -> Answer:
         tools = {name: episode.tools[name].purpose for name in self.tools}
-        messages, turn = open_conversation(question, episode, self.prompt_file, self.prompt, tools)
+        views = episode.views("solver", question.named_images)
+        messages, turn = open_conversation(question, self.prompt_file, self.prompt, tools, views)
         episode.expect_code()
         loop = _Loop(self, episode)
         if question.earlier.pending:
