@@ -28,7 +28,6 @@ from pyvision.strategies.code_loop.turns import open_conversation
 from pyvision.text.prompts import render
 from pyvision.text.replies import find_code
 from pyvision.types import Message, Part, Question, Sampling, Text
-from sandbox import View
 
 _MANY = (24, 8, 3, 2)  # images to try in one request; one provider has a separate limit beyond 20
 _AT_MOST = re.compile(r"at most (\d+) image|(?:maximum|limit)\D{0,40}?(\d+) images?", re.IGNORECASE)
@@ -134,8 +133,7 @@ def boxes(client: ProbeClient) -> Iterator[Finding]:
 def protocol(client: ProbeClient) -> Iterator[Finding]:
     """A question as the code loop asks it: does the first reply contain a cell?"""
     question = Question(render("doctor/protocol.md"), (pictures.circles(),))
-    views = {name: View() for name, _ in question.named_images}
-    before, parts = open_conversation(question, views, None, None, {})
+    before, parts = open_conversation(question, None, None, {})
     probe_reply = client.ask((*before, Message("user", parts)))
     try:
         code = find_code(probe_reply.text)

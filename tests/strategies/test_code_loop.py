@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -275,3 +276,10 @@ def test_everything_becomes_an_event() -> None:
     scripted.solve(CodeLoop())
     kinds = [type(event) for event in scripted.events]
     assert kinds == [ModelCall, Note, ModelCall, CellRun, ImageDefined, ModelCall]
+
+
+def test_the_system_prompt_stays_short() -> None:
+    scripted = EpisodeHarness([ANSWER])
+    scripted.solve(CodeLoop())
+    words_and_marks = re.findall(r"\w+|[^\w\s]", scripted.model.requests[0][0].text)
+    assert len(words_and_marks) <= 700  # about as many tokens

@@ -63,7 +63,7 @@ class CodeLoop:
         tools = {name: episode.tools[name].purpose for name in self.tools}
         libraries = episode.expect_code()
         views = episode.views("solver", question.named_images)
-        messages, turn = open_conversation(question, views, self.prompt_file, self.prompt, tools, libraries)
+        messages, turn = open_conversation(question, self.prompt_file, self.prompt, tools, libraries, views)
         loop = _Loop(self, episode)
         if question.earlier.pending:
             follows = loop.after(Reply(messages[-1].text), last=None)

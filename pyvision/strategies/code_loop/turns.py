@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from itertools import groupby
 from pathlib import Path
+from types import MappingProxyType
 
 from pyvision.agent.episode import Episode
 from pyvision.errors import ConfigError
@@ -16,22 +17,23 @@ from pyvision.tools.cell_functions import format_tool
 from pyvision.types import Message, Part, Picture, Question, Text
 from sandbox import CellResult, Figure, Output, Region, View
 
+NO_VIEWS: Mapping[str, View] = MappingProxyType({})
 _REGIONS = 6  # of one figure that are described
 _PLACEHOLDER = re.compile(r"<IMAGE_PLACE_HOLDER_(\d+)>")
 
 
 def open_conversation(  # noqa: PLR0913, PLR0917 - what the first messages are made of
     question: Question,
-    views: Mapping[str, View],
     prompt_file: Path | None,
     prompt: str | None,
     tools: Mapping[str, str],
     libraries: Iterable[str] = (),
+    views: Mapping[str, View] = NO_VIEWS,
 ) -> tuple[tuple[Message, ...], tuple[Part, ...]]:
     """The messages before the next user turn, and that turn's parts.
 
-    views: how each image is shown. tools: name -> purpose; libraries: what cells can import. Both are for our own
-    prompts.
+    tools: name -> purpose; libraries: what cells can import. Both are for our own prompts. views: how the images are
+    sent; those without one as they are.
     """
     if question.earlier.messages:
         return question.earlier.messages, _turn(question, "follow_up", views)
@@ -88,7 +90,9 @@ def _tools_section(tools: Mapping[str, str]) -> str:
 
 
 def _turn(question: Question, template: str, views: Mapping[str, View]) -> tuple[Part, ...]:
-    sizes = "\n".join(_describe(name, picture, views[name]) for name, picture in question.named_images)
+    sizes = "\n".join(
+        _describe(name, picture, views.get(name, View())) for name, picture in question.named_images
+    )
     text = render(f"code_loop/{template}.md", sizes=sizes, question=question.full_text)
     return (*_tag_images(question), Text(text))
 
