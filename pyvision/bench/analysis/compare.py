@@ -159,9 +159,8 @@ def compare_values(
 ) -> Comparison:
     """Two names with the values of the same samples in the same order; at least one sample."""
     ours, theirs = first[1], second[1]
-    gains = [fmean(other) - fmean(one) for one, other in zip(ours, theirs, strict=True)]
     first_accuracy, second_accuracy = mean_interval(ours), mean_interval(theirs)
-    difference = difference_interval(gains)
+    difference = difference_interval(list(zip(theirs, ours, strict=True)))
     assert first_accuracy is not None  # for the type checker: there is at least one sample
     assert second_accuracy is not None
     assert difference is not None
