@@ -182,7 +182,9 @@ def add_results(samples: Iterator[Sample], folder: Path | None) -> Iterator[Samp
     ConfigError for a sample that is not in the experiment.
     """
     if folder is None:
-        raise ConfigError("ablation 'result_only' shows the results of another run; name it with --swap-from DIR")
+        raise ConfigError(
+            "ablation 'result_only' shows the results of another run; name it with --swap-from DIR"
+        )
     with Store(folder) as store:
         runs = {
             record.sample_id: store.run_folder(record.sample_id)

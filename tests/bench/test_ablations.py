@@ -209,10 +209,10 @@ def test_a_sample_in_which_no_cell_ran_is_asked_unchanged(tmp_path: Path) -> Non
 
 def test_a_sample_without_results_to_show_is_named(tmp_path: Path) -> None:
     write_experiment(tmp_path, [1])
-    with pytest.raises(ConfigError, match="'s7': not in .*run the ablation 'tools'"):
+    with pytest.raises(ConfigError, match=r"'s7': not in .*run the ablation 'tools'"):
         asked_with_results(tmp_path, Sample("s7", "How many?", (), "4"))
 
 
 def test_an_ablation_that_shows_another_run_needs_it() -> None:
-    with pytest.raises(ConfigError, match="'result_only' shows .* --swap-from DIR"):
+    with pytest.raises(ConfigError, match=r"'result_only' shows .* --swap-from DIR"):
         Plan(Source("made", {}, tuple), ablation="result_only").find_ablation()

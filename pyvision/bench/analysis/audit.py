@@ -103,13 +103,14 @@ def audit_table(ablations: Mapping[str, Sequence[Result]]) -> Audit:
     )
 
 
-def audit_report(audit: Audit, title: str) -> Document:
-    """The audit as a document."""
+def audit_report(audit: Audit, title: str, warnings: tuple[Section, ...] = ()) -> Document:
+    """The audit as a document, after warnings about how its experiments differ."""
     findings = tuple(_row(finding) for finding in audit.findings)
     table = Table(("of the samples", "N", "left out", "%", "95 % interval", "effect"), findings)
     meanings = tuple(Paragraph(format_meaning(finding)) for finding in audit.findings)
     return Document(
-        title, (_ablations(audit), Section("What the tools did", (table, *meanings, *_not_asked(audit))))
+        title,
+        (*warnings, _ablations(audit), Section("What the tools did", (table, *meanings, *_not_asked(audit)))),
     )
 
 
@@ -148,9 +149,7 @@ def _finding(
     every = every & showing if question.only_with_figures else every
     first, second = (values[name] for name in question.needs)
     scored = [key for key in sorted(every) if key in first and key in second]
-    usable = [
-        key for key in scored if all(len(values[name][key]) >= _REPEATS for name in question.repeated)
-    ]
+    usable = [key for key in scored if all(len(values[name][key]) >= _REPEATS for name in question.repeated)]
     estimate = question.estimate([(first[key], second[key]) for key in usable])
     missing: Verdict = "too few repeats" if scored and not usable else "no samples"
     return Finding(

@@ -45,10 +45,12 @@ from pyvision.bench.analysis.statistics import (
     samples_needed,
 )
 from pyvision.bench.analysis.summary import accuracy
+from pyvision.bench.harness import NO_DIFFERENCES, Differences
 from pyvision.bench.samples import Result, group_by_sample, values_by_sample
 from pyvision.errors import ConfigError
 
 TOLERANCE = 0.05
+_PRICES = "Accuracy and price"  # the section that has the plot
 _MOST_MORE = 1_000  # times the samples there are: beyond that, a number of samples says nothing
 
 Verdict: TypeAlias = Literal["better", "worse", "alike", "undecided"]
@@ -162,21 +164,37 @@ def at_equal_tokens(one: Run, other: Run, *, seed: int = 0) -> EqualBudget:
 
 
 def compare_report(
-    runs: Sequence[Run], budgets: Sequence[EqualBudget] = (), *, detect: float | None = None
+    runs: Sequence[Run],
+    budgets: Sequence[EqualBudget] = (),
+    *,
+    detect: float | None = None,
+    differences: Differences = NO_DIFFERENCES,
 ) -> Document:
     """Every run against the first, as a document. Raises ConfigError if two share no scored sample."""
     pairs = compare(*runs, detect=detect)
-    sections = (_prices(runs), _pairs(pairs), *(_budget(each) for each in budgets))
+    sections = (
+        *differences_sections(differences),
+        _pairs(pairs),
+        _prices(runs),
+        *(_budget(each) for each in budgets),
+    )
     return Document(f"{runs[0].name} against {', '.join(run.name for run in runs[1:])}", sections)
 
 
 def illustrate_comparison(
-    runs: Sequence[Run], budgets: Sequence[EqualBudget] = (), *, detect: float | None = None
+    runs: Sequence[Run],
+    budgets: Sequence[EqualBudget] = (),
+    *,
+    detect: float | None = None,
+    differences: Differences = NO_DIFFERENCES,
 ) -> Document:
     """The same with accuracy plotted against cost, or tokens if a price is unknown; matplotlib loads here."""
-    document = compare_report(runs, budgets, detect=detect)
-    first, *others = document.sections
-    return replace(document, sections=(replace(first, parts=(*first.parts, _price_plot(runs))), *others))
+    document = compare_report(runs, budgets, detect=detect, differences=differences)
+    sections = (
+        replace(each, parts=(*each.parts, _price_plot(runs))) if each.title == _PRICES else each
+        for each in document.sections
+    )
+    return replace(document, sections=tuple(sections))
 
 
 def compare_values(
@@ -206,6 +224,17 @@ def compare_values(
         pstdev(differences_of(pairs)),
         *(only or (None, None)),
     )
+
+
+def differences_sections(found: Differences) -> tuple[Section, ...]:
+    """A warning about different harnesses first, then what is compared; empty without differences."""
+    warning = "The harnesses differ, so that a difference between the scores may come from them:"
+    sections = (
+        Section("Warning: different harnesses", (Paragraph(warning), Items(found.harness))),
+        Section("What differs", (Items(found.compared),)),
+    )
+    present = (bool(found.harness), bool(found.compared))
+    return tuple(each for each, is_present in zip(sections, present, strict=True) if is_present)
 
 
 def format_verdict(pair: Comparison) -> str:
@@ -364,7 +393,7 @@ def _prices(runs: Sequence[Run]) -> Section:
             )
         )
     head = ("run", "N", "%", "95 % interval", "tokens each", "cost each")
-    return Section("Accuracy and price", (Table(head, tuple(rows)),))
+    return Section(_PRICES, (Table(head, tuple(rows)),))
 
 
 def _pairs(pairs: Sequence[Comparison]) -> Section:
