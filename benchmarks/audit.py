@@ -167,17 +167,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     add = parser.add_argument
     add("--worlds", type=int, default=1000, help="of each kind (default 1000)")
-    add("--samples", type=int, default=300, help="samples of an audit (default 300)")
-    add("--repeats", type=int, default=3, help="answers of a sample in each ablation (default 3)")
+    add("--samples", type=int, default=200, help="samples of an audit (default 200)")
+    add("--repeats", type=int, default=2, help="answers of a sample in each ablation (default 2)")
     options = parser.parse_args(arguments)
     sizes = options.worlds, options.samples, options.repeats
-    for title, simulated, truth in (
-        ("null worlds", null_audits(*sizes), no_effects()),
-        ("planted worlds", planted_audits(*sizes), planted()),
-    ):
+    kinds = ("null worlds", null_audits, no_effects()), ("planted worlds", planted_audits, planted())
+    for title, simulate_audits, truth in kinds:
+        audits = simulate_audits(*sizes)
         print(f"{title}: {sizes[0]} audits of {sizes[1]} samples, {sizes[2]} answers each")
-        print("\n".join(_format(summarise(simulated, truth))))
-        print(f"audits that report an effect: {alarms(simulated):.1%}\n")
+        print("\n".join(_format(summarise(audits, truth))))
+        print(f"audits that report an effect: {alarms(audits):.1%}\n", flush=True)
     print("\n".join(_compare(*sizes)))
 
 

@@ -336,12 +336,12 @@ ABLATIONS: tuple[Ablation, ...] = (
     ),
     Ablation(
         "format_only",
-        "cells run, but their results are withheld",
+        "cells run, results are withheld",
         lambda sandbox, sample, figures_to_swap: WithheldResults(sandbox),
     ),
     Ablation(
         "result_only",
-        "a plain answer, given the results of the cells but not the reasoning",
+        "a plain answer, given the results",
         _identity,
         strategy="direct",
         needs_run=True,

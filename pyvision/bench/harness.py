@@ -41,7 +41,15 @@ _PACKAGES = (  # what reads, sends or computes; cells of the guest import the sa
     "httpx",
 )
 _CODE = {"parser": "pyvision.text", "protocol": "pyvision.models"}
-_COMPARED = ("strategy", "options", "model", "roles", "tools", "arm", "donors")
+_COMPARED = {  # key of the configuration -> as it is shown
+    "strategy": "strategy",
+    "options": "options",
+    "model": "model",
+    "roles": "roles",
+    "tools": "tools",
+    "arm": "ablation",
+    "donors": "swap_from",
+}
 _CARD_OF_OLD = (
     "limits",
     "policy",
@@ -130,7 +138,13 @@ def _within(found: _Found) -> Iterator[str]:
 
 
 def _between_compared(first: _Found, second: _Found) -> tuple[str, ...]:
-    return differences(first.settings(_COMPARED), second.settings(_COMPARED))
+    """Options are compared only within one strategy: another one has other options."""
+    is_same = first.configuration.get("strategy") == second.configuration.get("strategy")
+    keys = [key for key in _COMPARED if is_same or key != "options"]
+    before, after = (
+        {_COMPARED[key]: value for key, value in each.settings(keys).items()} for each in (first, second)
+    )
+    return differences(before, after)
 
 
 def _between(first: _Found, second: _Found) -> Iterator[str]:

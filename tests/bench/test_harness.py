@@ -74,6 +74,14 @@ def test_another_model_is_what_is_compared(tmp_path: Path) -> None:
     assert found.harness == ()
 
 
+def test_options_of_another_strategy_are_no_difference(tmp_path: Path) -> None:
+    folders = [
+        experiment(tmp_path / "a", CARD, options={"repairs": 3}),
+        experiment(tmp_path / "b", CARD, strategy="direct", options={}),
+    ]
+    assert compare_settings(folders).compared == ('b: strategy: "code_loop" -> "direct"',)
+
+
 def test_strict_refuses_and_shows_the_difference(tmp_path: Path) -> None:
     folders = [experiment(tmp_path / "a", CARD), experiment(tmp_path / "b", CARD | {"machine": {"cpus": 64}})]
     with pytest.raises(ConfigError, match=r"not the harness of a: b: machine\.cpus: 2 -> 64"):

@@ -198,7 +198,7 @@ def _row(finding: Finding) -> tuple[str, ...]:
         str(finding.left_out),
         format_value(found),
         format_interval(found),
-        {"effect": "yes", "no effect shown": "not shown"}.get(finding.verdict, "–"),
+        {"effect": "yes", "no effect shown": "open"}.get(finding.verdict, "–"),
     )
 
 
@@ -264,28 +264,28 @@ QUESTIONS: tuple[Question, ...] = (
     ),
     Question(
         "results",
-        "gain from seeing the results",
+        "gain from seeing results",
         ("tools", "format_only"),
         difference_interval,
         "Seeing what the cells return adds {signed} points over the same tools with their results withheld.",
     ),
     Question(
         "format_only",
-        "gain from tools whose results are withheld",
+        "gain with results withheld",
         ("format_only", "direct"),
         difference_interval,
         "Tools whose results are withheld add {signed} points over a plain answer: the effect of being offered them.",
     ),
     Question(
         "result_only",
-        "gain from the results alone",
+        "gain from results alone",
         ("result_only", "direct"),
         difference_interval,
         "The results of the cells, without the reasoning that led to them, add {signed} points over a plain answer.",
     ),
     Question(
         "reasoning",
-        "gain from the reasoning beside the results",
+        "gain from the reasoning",
         ("tools", "result_only"),
         difference_interval,
         "The reasoning around the cells adds {signed} points over their results alone.",
