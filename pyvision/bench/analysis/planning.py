@@ -183,8 +183,8 @@ def _check_possible(detect: float, deviation: Deviation) -> None:
         )
     if deviation.n and deviation.error is not None and deviation.value == 0:
         raise ConfigError(
-            f"the pilots give the same score in all {deviation.n} samples, so they do not show how much runs differ; "
-            "give one pilot, or larger ones"
+            f"the pilots differ by the same amount in all {deviation.n} samples, so they do not show how much that "
+            "varies; give one pilot, or larger ones"
         )
 
 

@@ -47,7 +47,7 @@ def test_repeats_reduce_only_what_is_due_to_chance() -> None:
 
 def test_pilots_without_any_difference_do_not_make_a_plan() -> None:
     same = run_of([1, 0] * 10)
-    with pytest.raises(ConfigError, match="same score in all 20 samples"):
+    with pytest.raises(ConfigError, match="same amount in all 20 samples"):
         plan_samples(0.03, pilots=(Pilot(run(same)), Pilot(run(same, "b"))))
 
 
