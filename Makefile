@@ -14,6 +14,7 @@
 # make bench-requests               what building a request costs, and how soon a cell starts
 # make bench-faults                 200 questions to an endpoint that fails three times in ten
 # make conformance                  our metrics beside the published scorers, on published replies; fetches both
+# make null-simulation              false alarms, coverage and power of audits and comparisons, in simulated worlds
 # make bench-sandbox                the speed and size of the sandbox beside plain Jupyter; ARGS="--quick --json"
 # make docs                         the documentation with an API reference, in build/docs; a warning is an error
 # make neighbours [ARGS="--minutes 10"]   what sessions notice of hostile ones beside them
@@ -37,7 +38,7 @@ SESSIONS ?= 2000
 
 PORT ?= 7860
 
-.PHONY: help run demo test check coverage test-real test-vision test-train test-ray vdebugger-world doctor bench bench-requests bench-faults bench-sandbox neighbours teardown fuzz frames conformance docs soak lock clean
+.PHONY: help run demo test check coverage test-real test-vision test-train test-ray vdebugger-world doctor bench bench-requests bench-faults bench-sandbox neighbours teardown fuzz frames conformance null-simulation docs soak lock clean
 
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
@@ -101,6 +102,10 @@ bench-requests:
 bench-faults:
 	@scripts/setup test
 	@.venv/bin/python -m benchmarks.endpoint_faults $(ARGS)
+
+null-simulation:
+	@scripts/setup run
+	@.venv/bin/python -m benchmarks.audit $(ARGS)
 
 bench-sandbox:
 	@scripts/setup run

@@ -1,4 +1,4 @@
-"""The ablations of an audit: wrappers around a sandbox that change only what a strategy sees.
+"""The ablations of an audit: wrappers around a sandbox, or changed questions, that change only what a strategy sees.
 
 Strategies do not know about them. The state of the kernel stays true in every ablation: a figure that is replaced on
 its way to the model keeps its own pixels under its `image_clue_k`, so that what a cell computes from it does not
@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 import zlib
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -20,12 +20,15 @@ from pyvision.bench.samples import Sample
 from pyvision.bench.store import Store
 from pyvision.errors import ConfigError
 from pyvision.events import CellRun
+from pyvision.text.prompts import render
+from pyvision.text.sanitize import sanitize
 from pyvision.trajectory import read_trajectory
-from sandbox import CellResult, Figure, HostFunction, View
+from sandbox import CellResult, Figure, HostFunction, Stream, View
 
 FiguresToSwap: TypeAlias = Mapping[str, Sequence[Figure]]
 """Sample id -> the figures that its cells displayed in the ablation with tools."""
 
+_RESULT_CHARS = 8_000  # of the text of one cell, as in the code loop
 MARGIN = 0.25  # of the box's sides, around an oracle crop
 
 
@@ -63,6 +66,19 @@ class NotRun:
 
     def close(self) -> None:
         """Does nothing: there is no kernel."""
+
+
+class WithheldResults:
+    """Runs every cell, and replaces all that it returned, also an error, with a line which says so."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+
+    def warm_up(self) -> None:
+        self._sandbox.warm_up()
+
+    def open(self, images: Mapping[str, bytes]) -> Session:
+        return _WithheldSession(self._sandbox.open(images))
 
 
 class BlankFigures:
@@ -133,7 +149,8 @@ class Ablation:
     """One way to answer the same samples.
 
     strategy: None for the audited one. around: returns the sandbox of one sample, made of the shared one, which it does
-    not change. needs_box: it can only answer samples with `metadata["box"]`.
+    not change. needs_box: it can only answer samples with `metadata["box"]`. needs_run: it shows figures or results of
+    another experiment (`--swap-from`). ask: returns the samples as they are asked; the folder is that experiment's.
     """
 
     name: str
@@ -141,6 +158,8 @@ class Ablation:
     around: Callable[[Sandbox, Sample, FiguresToSwap], Sandbox]
     strategy: str | None = None
     needs_box: bool = False
+    needs_run: bool = False
+    ask: Callable[[Iterator[Sample], Path | None], Iterator[Sample]] = lambda samples, folder: samples
 
     def can_answer(self, sample: Sample) -> bool:
         return not self.needs_box or _box(sample) is not None
@@ -178,6 +197,57 @@ def figures_of_next_sample(sample: Sample, figures_to_swap: FiguresToSwap) -> Se
             "audit more samples, or omit the ablation 'swapped'"
         )
     return figures_to_swap[next((key for key in others if key > sample.id), others[0])]
+
+
+def add_results(samples: Iterator[Sample], folder: Path | None) -> Iterator[Sample]:
+    """Each sample with what its cells returned in the first repeat of an experiment, without code or replies.
+
+    Text goes into the context, and figures after the images. A sample in which no cell ran is unchanged. Raises
+    ConfigError for a sample that is not in the experiment.
+    """
+    if folder is None:
+        raise ConfigError(
+            "ablation 'result_only' shows the results of another run; name it with --swap-from DIR"
+        )
+    with Store(folder) as store:
+        runs = {
+            record.sample_id: store.run_folder(record.sample_id)
+            for record in store.records()
+            if record.repeat == 0
+        }
+    for sample in samples:
+        if sample.id not in runs:
+            raise ConfigError(
+                f"sample {sample.id!r}: not in {folder}; run the ablation 'tools' over the same samples first"
+            )
+        run = runs[sample.id]
+        events = read_trajectory(run).events if run else ()
+        results = [event.result for event in events if isinstance(event, CellRun)]
+        yield _with_results(sample, results) if results else sample
+
+
+class _WithheldSession:
+    """A session whose results hold only the status of the kernel, which a strategy must know."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def run(
+        self, code: str, *, trace: bool = False, functions: Mapping[str, HostFunction] | None = None
+    ) -> CellResult:
+        result = self._session.run(code, trace=trace, functions=functions)
+        status = "ok" if result.status == "error" else result.status
+        notice = (Stream("stdout", render("ablations/withheld.md") + "\n"),)
+        return CellResult(status, notice, seconds=result.seconds, state=result.state)
+
+    def define(self, images: Mapping[str, bytes]) -> None:
+        self._session.define(images)
+
+    def interrupt(self) -> None:
+        self._session.interrupt()
+
+    def close(self) -> None:
+        self._session.close()
 
 
 class _ReplacedFigures:
@@ -220,6 +290,24 @@ class _ReplacedFigures:
 
     def _original(self, data: bytes) -> bytes:
         return self._originals.popleft().data if self._originals else data
+
+
+def _with_results(sample: Sample, results: Sequence[CellResult]) -> Sample:
+    figures = tuple(figure.data for result in results for figure in result.figures)
+    shown, number = [], len(sample.images)
+    for result in results:
+        lines = [sanitize(result.text + _error_of(result), _RESULT_CHARS).strip()]
+        for _ in result.figures:
+            number += 1
+            lines.append(render("ablations/figure.md", number=number))
+        shown.append("\n".join(line for line in lines if line) or render("code_loop/no_output.md"))
+    text = render("ablations/results.md", results="\n\n".join(shown))
+    context = "\n\n".join(part for part in (sample.context, text) if part)
+    return replace(sample, images=(*sample.images, *figures), context=context)
+
+
+def _error_of(result: CellResult) -> str:
+    return f"\n{result.error.name}: {result.error.message}" if result.error else ""
 
 
 def _box(sample: Sample) -> Sequence[float] | None:
@@ -275,6 +363,19 @@ ABLATIONS: tuple[Ablation, ...] = (
         "the same conversation, but no cell runs",
         lambda sandbox, sample, figures_to_swap: NotRun(sandbox),
     ),
+    Ablation(
+        "format_only",
+        "cells run, results are withheld",
+        lambda sandbox, sample, figures_to_swap: WithheldResults(sandbox),
+    ),
+    Ablation(
+        "result_only",
+        "a plain answer, given the results",
+        _identity,
+        strategy="direct",
+        needs_run=True,
+        ask=add_results,
+    ),
     Ablation("blank", "every figure is grey", lambda sandbox, sample, figures_to_swap: BlankFigures(sandbox)),
     Ablation(
         "swapped",
@@ -282,6 +383,7 @@ ABLATIONS: tuple[Ablation, ...] = (
         lambda sandbox, sample, figures_to_swap: SwappedFigures(
             sandbox, figures_of_next_sample(sample, figures_to_swap)
         ),
+        needs_run=True,
     ),
     Ablation(
         "oracle",

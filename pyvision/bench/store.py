@@ -21,6 +21,7 @@ from pyvision.errors import ConfigError, RunFolderError
 
 DATABASE, PICTURES, RUNS = "results.sqlite", "pictures", "runs"
 FORMAT, VERSION = "pyvision-benchmark", 1
+HARNESS = "harness:"  # before the hash of a card, as a key of the table `experiment`
 
 SCHEMA = """
 CREATE TABLE experiment (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -81,6 +82,13 @@ class Store:
     def default_metric(self) -> str | None:
         """The NAME:FLAVOUR that the samples were graded by when they ended, or last."""
         return self._about.get("metric")
+
+    def harnesses(self) -> dict[str, dict[str, Any]]:
+        """The harness cards under which it was begun and resumed, by hash, in order; none in older experiments."""
+        query = "SELECT key, value FROM experiment WHERE key LIKE ?"
+        found = [(key, json.loads(value)) for key, value in self._rows(query, f"{HARNESS}%")]
+        found.sort(key=lambda row: row[1]["since"])
+        return {key.removeprefix(HARNESS): value["card"] for key, value in found}
 
     def metrics(self) -> tuple[str, ...]:
         """Every metric with scores."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyvision.cli.bench_report import add_audit, add_compare, add_report
+from pyvision.cli.bench_report import add_audit, add_compare, add_plan, add_report
 from pyvision.cli.bench_run import add_grade, add_run
 from pyvision.cli.flags import add_commands, add_part
 
@@ -27,6 +27,7 @@ _EXTRAS = {"ray": "ray", "parquet": "parquet"}  # engine or format -> the extra 
 def add_bench(commands: argparse._SubParsersAction[Any]) -> None:
     """Declare the commands and their flags."""
     parts = add_commands(commands, "bench")
+    add_plan(parts)
     add_run(parts)
     _add_list(parts)
     add_grade(parts)

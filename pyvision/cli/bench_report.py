@@ -1,4 +1,4 @@
-"""`pyvision bench report`, `compare` and `audit`: present experiments as Markdown, JSON, or a page with plots."""
+"""`pyvision bench report`, `compare`, `audit` and `plan`: present experiments as Markdown, JSON or a page."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyvision.cli.flags import add_part
+from pyvision.cli.flags import above_zero, add_part, count, share
 from pyvision.errors import ConfigError
 
 if TYPE_CHECKING:
     from pyvision.bench.analysis.compare import EqualBudget, Run
     from pyvision.bench.analysis.document import Document
+    from pyvision.bench.analysis.planning import Pilot
     from pyvision.bench.analysis.read_experiment import Experiment
+    from pyvision.bench.harness import Differences
 
 
 def add_report(parts: argparse._SubParsersAction[Any]) -> None:
@@ -62,6 +64,50 @@ def add_compare(parts: argparse._SubParsersAction[Any]) -> None:
     parser.add_argument(
         "--seed", type=int, default=0, metavar="N", help="seed for choosing who votes (default 0)"
     )
+    parser.add_argument(
+        "--detect",
+        type=points,
+        metavar="POINTS",
+        help="the difference that matters, for the number of samples that are missing (default: the one found)",
+    )
+    _add_strict(parser)
+
+
+def add_plan(parts: argparse._SubParsersAction[Any]) -> None:
+    """Declare `bench plan` and its flags."""
+    parser = add_part(
+        parts, "plan", "say how many samples a comparison needs, and what they would cost", plan_experiment
+    )
+    add = parser.add_argument
+    add(
+        "dataset",
+        nargs="?",
+        metavar="DATASET",
+        help="as `bench run` takes it: also say whether it is large enough",
+    )
+    add("--detect", type=points, required=True, metavar="POINTS", help="the difference to detect, in points")
+    add(
+        "--power",
+        type=above_half,
+        default=0.8,
+        metavar="X",
+        help="the probability to detect it, at least 0.5 (default 0.8)",
+    )
+    add("--repeat", type=count, default=1, metavar="K", help="answers per sample (default 1)")
+    add(
+        "--pilot",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="an experiment of one of the two kinds; give two over the same samples for the fewest assumptions",
+    )
+    add("--prices", type=Path, metavar="FILE", help="a price table, for pilots that recorded no cost")
+    add(
+        "--metric", metavar="NAME:FLAVOUR", help="use the scores of this metric (default: that of each pilot)"
+    )
+    add("--count", type=count, default=100, metavar="N", help="samples of a generated set (default 100)")
+    add("--json", action="store_true", help="print a JSON object")
 
 
 def add_audit(parts: argparse._SubParsersAction[Any]) -> None:
@@ -71,9 +117,10 @@ def add_audit(parts: argparse._SubParsersAction[Any]) -> None:
         "ablations",
         nargs="+",
         metavar="ABLATION=DIR",
-        help="experiments over the same samples: direct=DIR, tools=DIR, and any of not_run, blank, swapped, oracle",
+        help="experiments over the same samples: direct=DIR, tools=DIR, and any other that `bench list` shows",
     )
     _add_form(parser, "that of each experiment")
+    _add_strict(parser)
 
 
 def report_experiment(options: argparse.Namespace) -> int:
@@ -101,36 +148,112 @@ def compare_experiments(options: argparse.Namespace) -> int:
     from pyvision.bench.analysis.compare import at_equal_tokens, compare_report, illustrate_comparison
     from pyvision.bench.analysis.document import to_markdown
     from pyvision.bench.analysis.read_experiment import read_runs
+    from pyvision.bench.harness import compare_settings
 
     runs = read_runs(options.folders, options.metric)
+    found = compare_settings(options.folders, strict=options.strict)
     voters = runs[1:] if options.equal_tokens else ()
     budgets = [at_equal_tokens(runs[0], run, seed=options.seed) for run in voters]
     if options.html:
-        _write_page(illustrate_comparison(runs, budgets), options.html)
+        document = illustrate_comparison(runs, budgets, detect=options.detect, differences=found)
+        _write_page(document, options.html)
     elif options.json:
-        print(_comparison_json(runs, budgets))  # noqa: T201 - the result
+        print(_comparison_json(runs, budgets, options.detect, found))  # noqa: T201 - the result
     else:
-        print(to_markdown(compare_report(runs, budgets)), end="")  # noqa: T201 - the result
+        document = compare_report(runs, budgets, detect=options.detect, differences=found)
+        print(to_markdown(document), end="")  # noqa: T201 - the result
     return 0
 
 
 def audit_tools(options: argparse.Namespace) -> int:
     """Audit and print or write; returns the exit code."""
     from pyvision.bench.analysis.audit import audit_report, audit_table
+    from pyvision.bench.analysis.compare import differences_sections
     from pyvision.bench.analysis.document import to_markdown
     from pyvision.bench.analysis.read_experiment import check_comparable, read_results
+    from pyvision.bench.harness import compare_settings
 
     folders = _ablation_folders(options.ablations)
     check_comparable(tuple(folders.values()), options.metric)
     audit = audit_table({name: read_results(folder, options.metric) for name, folder in folders.items()})
-    document = audit_report(audit, f"Audit of {folders['tools'].name}")
+    found = compare_settings(tuple(folders.values()), strict=options.strict)
+    document = audit_report(audit, f"Audit of {folders['tools'].name}", differences_sections(found))
     if options.html:
         _write_page(document, options.html)
     elif options.json:
-        print(json.dumps(asdict(audit), ensure_ascii=False))  # noqa: T201 - the result
+        about = {**asdict(audit), "differences": asdict(found)}
+        print(json.dumps(about, ensure_ascii=False))  # noqa: T201 - the result
     else:
         print(to_markdown(document), end="")  # noqa: T201 - the result
     return 0
+
+
+def plan_experiment(options: argparse.Namespace) -> int:
+    """Plan and print; returns the exit code."""
+    from pyvision.bench.analysis.document import to_markdown
+    from pyvision.bench.analysis.planning import plan_report, plan_samples
+    from pyvision.bench.datasets.sources import find_source
+
+    available = None
+    if options.dataset:
+        source = find_source(options.dataset, count=options.count, seed=0, difficulty=0.5)
+        available = source.count_samples()
+    found = plan_samples(
+        options.detect,
+        power=options.power,
+        repeats=options.repeat,
+        pilots=_pilots(options),
+        available=available,
+    )
+    if options.json:
+        print(json.dumps(asdict(found), ensure_ascii=False))  # noqa: T201 - the result
+    else:
+        print(to_markdown(plan_report(found, options.dataset or "")), end="")  # noqa: T201 - the result
+    return 0
+
+
+def points(text: str) -> float:
+    """A difference in points, as a share."""
+    value = above_zero(text)
+    if value > 100:
+        raise argparse.ArgumentTypeError(f"{text!r} is more than 100 points")
+    return value / 100
+
+
+def above_half(text: str) -> float:
+    """A probability from one half to below 1."""
+    value = share(text)
+    if not 0.5 <= value < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0.5 to below 1")
+    return value
+
+
+def _pilots(options: argparse.Namespace) -> tuple[Pilot, ...]:
+    from pyvision.bench.analysis.compare import Run
+    from pyvision.bench.analysis.planning import Pilot, price_of
+    from pyvision.bench.analysis.read_experiment import check_comparable, read_results
+    from pyvision.bench.store import Store
+    from pyvision.config.prices import load_prices
+
+    if len(options.pilot) > 2:
+        raise ConfigError(
+            f"{len(options.pilot)} pilots are given; a comparison has two runs, so give two at most"
+        )
+    check_comparable(options.pilot, options.metric)
+    prices = load_prices(options.prices) if options.prices else {}
+    found = []
+    for folder in options.pilot:
+        with Store(folder) as store:
+            price = price_of(store.configuration, prices)
+        run = Run(folder.resolve().name, read_results(folder, options.metric))
+        found.append(Pilot(run, price))
+    return tuple(found)
+
+
+def _add_strict(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--strict", action="store_true", help="refuse experiments whose harnesses differ, instead of warning"
+    )
 
 
 def _add_form(parser: argparse.ArgumentParser, metric: str) -> argparse._MutuallyExclusiveGroup:
@@ -175,13 +298,19 @@ def _report_json(experiment: Experiment) -> str:
     return json.dumps(found, ensure_ascii=False, default=str)
 
 
-def _comparison_json(runs: Sequence[Run], budgets: Sequence[EqualBudget]) -> str:
+def _comparison_json(
+    runs: Sequence[Run],
+    budgets: Sequence[EqualBudget],
+    detect: float | None,
+    differences: Differences,
+) -> str:
     from pyvision.bench.analysis.compare import compare, price
 
     found = {
         "runs": [{"name": run.name, "records": len(run.results), **asdict(price(run))} for run in runs],
-        "against_the_first": [asdict(compare(runs[0], run)) for run in runs[1:]],
+        "against_the_first": [asdict(each) for each in compare(*runs, detect=detect)],
         "at_equal_tokens": [asdict(each) for each in budgets],
+        "differences": asdict(differences),
     }
     return json.dumps(found, ensure_ascii=False)
 

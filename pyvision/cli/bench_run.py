@@ -45,7 +45,12 @@ def add_run(parts: argparse._SubParsersAction[Any]) -> None:
         metavar="NAME",
         help="change what the model gets, for `bench audit`; see `bench list` (default: tools, no change)",
     )
-    add("--swap-from", type=Path, metavar="DIR", help="the experiment whose figures --ablation swapped shows")
+    add(
+        "--swap-from",
+        type=Path,
+        metavar="DIR",
+        help="the experiment whose figures --ablation swapped shows, or whose results result_only shows",
+    )
     add("--arm", action=Deprecated, new="--ablation")
     add("--donors", action=Deprecated, new="--swap-from", type=Path)
     add("--limit", type=count, metavar="N", help="only the first N samples")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -12,14 +13,17 @@ from PIL import Image
 
 from pyvision.agent.episode import Sandbox, find_libraries
 from pyvision.bench.ablations import ABLATIONS, Ablation, FiguresToSwap, blank, figures_of_next_sample
+from pyvision.bench.datasets.sources import Source
 from pyvision.bench.runner.answering import Job, answer_job
+from pyvision.bench.runner.plan import Plan
 from pyvision.bench.samples import Sample
 from pyvision.errors import ConfigError
 from pyvision.events import CellRun, ImageDefined
 from pyvision.models.scripted import Scripted
 from pyvision.solve import prepare
 from pyvision.strategies.code_loop import CodeLoop
-from sandbox import CellResult, Figure, Stream
+from sandbox import CellError, CellResult, Figure, Stream
+from tests.bench.analysis.experiments import write_experiment
 from tests.doubles import CannedSandbox, EpisodeHarness, figure, picture, png
 
 SAMPLE = Sample("s2", "How many?", (), "4", metadata={"box": [5, 6, 25, 16]})
@@ -165,3 +169,57 @@ def test_an_ablation_has_the_libraries_of_its_sandbox(name: str) -> None:
     inner = CannedSandbox([SHOWING])
     inner.libraries = ("cv2",)
     assert find_libraries(under(name, inner)) == ("cv2",)
+
+
+def test_a_withheld_result_shows_neither_output_nor_figures() -> None:
+    inner = CannedSandbox([SHOWING])
+    result = under("format_only", inner).open({}).run("show()")
+    assert inner.cells == ["show()"]
+    assert result.figures == ()
+    assert result.text == "(the cell ran; what it returned is withheld)\n"
+
+
+def test_an_error_is_a_result_that_is_withheld() -> None:
+    failed = CellResult("error", error=CellError("ValueError", "twelve"))
+    result = under("format_only", CannedSandbox([failed])).open({}).run("raise")
+    assert (result.status, result.error) == ("ok", None)
+
+
+def test_a_lost_kernel_is_reported_although_results_are_withheld() -> None:
+    lost = CellResult("died", (Stream("stdout", "12"),), state="lost")
+    result = under("format_only", CannedSandbox([lost])).open({}).run("exit()")
+    assert (result.status, result.state) == ("died", "lost")
+    assert "12" not in result.text
+
+
+def asked_with_results(folder: Path, *samples: Sample) -> list[Sample]:
+    return list(ablation("result_only").ask(iter(samples), folder))
+
+
+def test_results_without_the_reasoning_are_outputs_in_order(tmp_path: Path) -> None:
+    failed = CellResult("error", error=CellError("ValueError", "no circle"))
+    cells = (CellRun("secret_code()", SHOWING), CellRun("more()", failed))
+    write_experiment(tmp_path, [1], cells=cells)
+    (found,) = asked_with_results(tmp_path, Sample("s0", "How many?", (png(),), "4", context="Look."))
+    assert found.context.startswith("Look.\n\n")
+    assert re.search(r"12\n.*image 2\).*image 3\).*ValueError: no circle", found.context, re.DOTALL)
+    assert "secret_code" not in found.context
+    assert found.images == (png(), *(each.data for each in SHOWING.figures))
+    assert (found.text, found.target) == ("How many?", "4")
+
+
+def test_a_sample_in_which_no_cell_ran_is_asked_unchanged(tmp_path: Path) -> None:
+    write_experiment(tmp_path, [1], cells=())
+    sample = Sample("s0", "How many?", (png(),), "4")
+    assert asked_with_results(tmp_path, sample) == [sample]
+
+
+def test_a_sample_without_results_to_show_is_named(tmp_path: Path) -> None:
+    write_experiment(tmp_path, [1])
+    with pytest.raises(ConfigError, match=r"'s7': not in .*run the ablation 'tools'"):
+        asked_with_results(tmp_path, Sample("s7", "How many?", (), "4"))
+
+
+def test_an_ablation_that_shows_another_run_needs_it() -> None:
+    with pytest.raises(ConfigError, match=r"'result_only' shows .* --swap-from DIR"):
+        Plan(Source("made", {}, tuple), ablation="result_only").find_ablation()

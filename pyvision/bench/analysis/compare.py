@@ -8,16 +8,19 @@ no repeat counts for more than another.
 
 from __future__ import annotations
 
+import math
 import random
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from statistics import fmean
+from statistics import fmean, pstdev
+from typing import Literal, TypeAlias
 
 from pyvision.bench.analysis.document import (
     Document,
+    Items,
     Paragraph,
     Part,
     Plot,
@@ -30,12 +33,27 @@ from pyvision.bench.analysis.document import (
     format_value,
 )
 from pyvision.bench.analysis.plots import plot_accuracy_against
-from pyvision.bench.analysis.statistics import Estimate, difference_interval, mcnemar_exact, mean_interval
+from pyvision.bench.analysis.statistics import (
+    ALPHA,
+    POWER,
+    Estimate,
+    difference_interval,
+    differences_of,
+    holm,
+    mcnemar_exact,
+    mean_interval,
+    samples_needed,
+)
 from pyvision.bench.analysis.summary import accuracy
+from pyvision.bench.harness import NO_DIFFERENCES, Differences
 from pyvision.bench.samples import Result, group_by_sample, values_by_sample
 from pyvision.errors import ConfigError
 
 TOLERANCE = 0.05
+_PRICES = "Accuracy and price"  # the section that has the plot
+_MOST_MORE = 1_000  # times the samples there are: beyond that, a number of samples says nothing
+
+Verdict: TypeAlias = Literal["better", "worse", "alike", "undecided"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +68,12 @@ class Run:
 class Comparison:
     """Two runs over the samples that both have scores for; `left_out` counts those that only one has.
 
-    difference: second minus first. p: exact McNemar test over single right or wrong answers; None for anything else,
-    where only the interval is given.
+    difference: second minus first. p: exact McNemar test over single right or wrong answers; for fractions and repeats
+    the test that belongs to the interval, clustered by sample. deviation: standard deviation of the differences.
+
+    verdict: of the second run; `alike` where the interval lies within the difference to detect. p is below 5 % divided
+    among the comparisons (Holm) where it is better or worse. more: for one that is undecided, how many more samples
+    would show `target`, a difference, with a power of 80 %; None where no such number is of use.
     """
 
     first: str
@@ -60,9 +82,13 @@ class Comparison:
     first_accuracy: Estimate
     second_accuracy: Estimate
     difference: Estimate
+    p: float
+    deviation: float
     only_first: int | None = None
     only_second: int | None = None
-    p: float | None = None
+    verdict: Verdict = "undecided"
+    target: float = 0.0
+    more: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,20 +115,20 @@ class EqualBudget:
     comparison: Comparison
 
 
-def compare(first: Run, second: Run) -> Comparison:
-    """Pair two runs by sample id. Raises ConfigError if they share no scored sample."""
-    ours, theirs = values_by_sample(first.results), values_by_sample(second.results)
-    every = group_by_sample(first.results).keys() | group_by_sample(second.results).keys()
-    shared = sorted(ours.keys() & theirs.keys())
-    if not shared:
-        raise ConfigError(
-            f"{first.name} and {second.name} have no scored sample in common; "
-            "compare runs of one dataset, and grade both"
-        )
-    return compare_values(
-        (first.name, [ours[key] for key in shared]),
-        (second.name, [theirs[key] for key in shared]),
-        left_out=len(every) - len(shared),
+def compare(first: Run, *others: Run, detect: float | None = None) -> tuple[Comparison, ...]:
+    """Each run against the first, paired by sample id, with verdicts that count the number of comparisons.
+
+    detect: the difference that matters, as a share; None for the one that was found. Raises ConfigError if two share no
+    scored sample.
+    """
+    return decide([_pair(first, other) for other in others], detect)
+
+
+def decide(pairs: Sequence[Comparison], detect: float | None = None) -> tuple[Comparison, ...]:
+    """The comparisons with their verdicts: at most one in 20 such families errs where no difference exists."""
+    adjusted = holm([pair.p for pair in pairs])
+    return tuple(
+        _decide(pair, p, detect, ALPHA / len(pairs)) for pair, p in zip(pairs, adjusted, strict=True)
     )
 
 
@@ -134,21 +160,41 @@ def at_equal_tokens(one: Run, other: Run, *, seed: int = 0) -> EqualBudget:
         - len(shared),
     )
     n = len(shared)
-    return EqualBudget(votes, more / n, spent / n, target / n, comparison)
+    return EqualBudget(votes, more / n, spent / n, target / n, *decide([comparison]))
 
 
-def compare_report(runs: Sequence[Run], budgets: Sequence[EqualBudget] = ()) -> Document:
+def compare_report(
+    runs: Sequence[Run],
+    budgets: Sequence[EqualBudget] = (),
+    *,
+    detect: float | None = None,
+    differences: Differences = NO_DIFFERENCES,
+) -> Document:
     """Every run against the first, as a document. Raises ConfigError if two share no scored sample."""
-    pairs = [compare(runs[0], run) for run in runs[1:]]
-    sections = (_prices(runs), _pairs(pairs), *(_budget(each) for each in budgets))
+    pairs = compare(*runs, detect=detect)
+    sections = (
+        *differences_sections(differences),
+        _pairs(pairs),
+        _prices(runs),
+        *(_budget(each) for each in budgets),
+    )
     return Document(f"{runs[0].name} against {', '.join(run.name for run in runs[1:])}", sections)
 
 
-def illustrate_comparison(runs: Sequence[Run], budgets: Sequence[EqualBudget] = ()) -> Document:
+def illustrate_comparison(
+    runs: Sequence[Run],
+    budgets: Sequence[EqualBudget] = (),
+    *,
+    detect: float | None = None,
+    differences: Differences = NO_DIFFERENCES,
+) -> Document:
     """The same with accuracy plotted against cost, or tokens if a price is unknown; matplotlib loads here."""
-    document = compare_report(runs, budgets)
-    first, *others = document.sections
-    return replace(document, sections=(replace(first, parts=(*first.parts, _price_plot(runs))), *others))
+    document = compare_report(runs, budgets, detect=detect, differences=differences)
+    sections = (
+        replace(each, parts=(*each.parts, _price_plot(runs))) if each.title == _PRICES else each
+        for each in document.sections
+    )
+    return replace(document, sections=tuple(sections))
 
 
 def compare_values(
@@ -157,16 +203,16 @@ def compare_values(
     *,
     left_out: int = 0,
 ) -> Comparison:
-    """Two names with the values of the same samples in the same order; at least one sample."""
+    """Two names with the values of the same samples in the same order; at least one sample. Without a verdict."""
     ours, theirs = first[1], second[1]
-    gains = [fmean(other) - fmean(one) for one, other in zip(ours, theirs, strict=True)]
+    pairs = list(zip(theirs, ours, strict=True))
     first_accuracy, second_accuracy = mean_interval(ours), mean_interval(theirs)
-    difference = difference_interval(gains)
+    difference = difference_interval(pairs)
     assert first_accuracy is not None  # for the type checker: there is at least one sample
     assert second_accuracy is not None
     assert difference is not None
-    only_first, only_second = _discordant(ours, theirs) or (None, None)
-    p = None if only_first is None or only_second is None else mcnemar_exact(only_first, only_second)
+    assert difference.p is not None
+    only = _discordant(ours, theirs)
     return Comparison(
         first[0],
         second[0],
@@ -174,10 +220,39 @@ def compare_values(
         first_accuracy,
         second_accuracy,
         difference,
-        only_first,
-        only_second,
-        p,
+        mcnemar_exact(*only) if only else difference.p,
+        pstdev(differences_of(pairs)),
+        *(only or (None, None)),
     )
+
+
+def differences_sections(found: Differences) -> tuple[Section, ...]:
+    """A warning about different harnesses first, then what is compared; empty without differences."""
+    warning = "The harnesses differ, so that a difference between the scores may come from them:"
+    sections = (
+        Section("Warning: different harnesses", (Paragraph(warning), Items(found.harness))),
+        Section("What differs", (Items(found.compared),)),
+    )
+    present = (bool(found.harness), bool(found.compared))
+    return tuple(each for each, is_present in zip(sections, present, strict=True) if is_present)
+
+
+def format_verdict(pair: Comparison) -> str:
+    """The verdict as a sentence."""
+    points = format_signed_percent(pair.difference.value)
+    if pair.verdict in ("better", "worse"):
+        return f"{pair.second}: {pair.verdict} than {pair.first}, by {points} points."
+    bounds = f"{format_signed_percent(pair.difference.low)} to {format_signed_percent(pair.difference.high)}"
+    if pair.verdict == "alike":
+        return f"{pair.second}: alike. A difference of {format_percent(pair.target)} points is ruled out."
+    needed = "" if pair.more is None else f", {pair.more:,} more samples"
+    why = (
+        "No number of samples follows from a difference this small"
+        if pair.more is None
+        else f"With those, a true difference of {format_percent(pair.target)} points is found with a power of "
+        f"{POWER:.0%}"
+    )
+    return f"{pair.second}: undecided{needed}. {why}; now it lies between {bounds} points."
 
 
 def price(run: Run) -> Price:
@@ -207,6 +282,38 @@ def ballot(result: Result) -> str | None:
     if text is None:
         return None
     return "".join(unicodedata.normalize("NFKC", text).casefold().split()).rstrip(".")
+
+
+def _pair(first: Run, second: Run) -> Comparison:
+    ours, theirs = values_by_sample(first.results), values_by_sample(second.results)
+    every = group_by_sample(first.results).keys() | group_by_sample(second.results).keys()
+    shared = sorted(ours.keys() & theirs.keys())
+    if not shared:
+        raise ConfigError(
+            f"{first.name} and {second.name} have no scored sample in common; "
+            "compare runs of one dataset, and grade both"
+        )
+    return compare_values(
+        (first.name, [ours[key] for key in shared]),
+        (second.name, [theirs[key] for key in shared]),
+        left_out=len(every) - len(shared),
+    )
+
+
+def _decide(pair: Comparison, p: float, detect: float | None, alpha: float) -> Comparison:
+    """p: adjusted. alpha: for the number of samples, which a later comparison of as many runs would have."""
+    found = pair.difference
+    target = abs(found.value) if detect is None else detect
+    if p < ALPHA:
+        return replace(pair, verdict="better" if found.value > 0 else "worse", target=target)
+    if detect is not None and max(-found.low, found.high) < detect:
+        return replace(pair, verdict="alike", target=target)
+    if not target:
+        return replace(pair, target=target)
+    # without any sample that differs, the interval still says how large a deviation is possible
+    deviation = pair.deviation or (found.high - found.low) / 4 * math.sqrt(found.n)
+    more = samples_needed(target, deviation, alpha=alpha) - found.n
+    return replace(pair, target=target, more=max(1, more) if more <= _MOST_MORE * found.n else None)
 
 
 def _discordant(ours: Sequence[Sequence[float]], theirs: Sequence[Sequence[float]]) -> tuple[int, int] | None:
@@ -286,7 +393,7 @@ def _prices(runs: Sequence[Run]) -> Section:
             )
         )
     head = ("run", "N", "%", "95 % interval", "tokens each", "cost each")
-    return Section("Accuracy and price", (Table(head, tuple(rows)),))
+    return Section(_PRICES, (Table(head, tuple(rows)),))
 
 
 def _pairs(pairs: Sequence[Comparison]) -> Section:
@@ -301,12 +408,13 @@ def _pairs(pairs: Sequence[Comparison]) -> Section:
         for pair in pairs
     )
     head = ("run", "N", "points", "95 % interval", "only it", "only 1st", "p")
-    parts: list[Part] = [Table(head, rows)]
+    parts: list[Part] = [Items(tuple(map(format_verdict, pairs))), Table(head, rows)]
     parts.append(
         Paragraph(
             f"Each run against {pairs[0].first}, over the N samples that both have scores for. Points: difference of "
-            "accuracy, with a paired bootstrap interval. p: exact two-sided McNemar test, without correction for "
-            "multiple comparisons; a dash if scores are fractions or samples were repeated."
+            "accuracy, paired by sample (Bonett and Price). p: exact McNemar test where each sample has one right or "
+            "wrong answer, elsewhere the test of the interval. The verdict counts the number of comparisons (Holm); p "
+            "does not."
         )
     )
     left_out = [f"{pair.left_out} with {pair.second}" for pair in pairs if pair.left_out]
@@ -341,7 +449,7 @@ def _budget(found: EqualBudget) -> Section:
     summary = (
         f"The majority of {found.votes} answers to each sample{more}, so that both spend the same tokens. Difference: "
         f"{format_signed_percent(pair.difference.value)} points {_format_difference(pair)}, N={pair.difference.n}, "
-        f"{pair.left_out} left out."
+        f"{pair.left_out} left out. {format_verdict(pair)}"
     )
     return Section(
         "At equal token budget",
@@ -354,9 +462,8 @@ def _format_difference(pair: Comparison) -> str:
 
 
 def _format_test(pair: Comparison) -> tuple[str, str, str]:
-    if pair.p is None:
-        return "–", "–", "–"
-    return str(pair.only_second), str(pair.only_first), format_probability(pair.p)
+    only = ("–", "–") if pair.only_first is None else (str(pair.only_second), str(pair.only_first))
+    return (*only, format_probability(pair.p))
 
 
 def _price_plot(runs: Sequence[Run]) -> Plot:

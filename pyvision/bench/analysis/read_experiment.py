@@ -38,13 +38,14 @@ def read_experiment(
     with Store(folder) as store:
         results = _results(store, metric)
         configuration, used = store.configuration, metric or store.default_metric
+        cards = {"harness": ", ".join(store.harnesses())} if store.harnesses() else {}
         tools = count_tools(code for each in results for code in _read_code(store, each))
         aggregated = describe_aggregates(used, results, store.samples())
     dataset = dataset_name(configuration)
     subject = Subject(
         title=f"{dataset or folder.name}: {configuration.get('strategy', 'experiment')}",
         dataset=dataset,
-        configuration={"folder": str(folder), "metric": used, **configuration},
+        configuration={"folder": str(folder), "metric": used, **cards, **configuration},
         command=reproduce_command(configuration),
         references=references,
         tools=tools,

@@ -29,8 +29,8 @@ class Plan:
 
     folder: None for one under runs/ that is named after the experiment, so that the same plan finds it again.
     metric: NAME[:FLAVOUR]; None for that of the source or of each sample. ablation: one of `pyvision.bench.ablations`;
-    swap_from: the experiment whose figures the ablation `swapped` shows. waits: pause for models that fail, instead of
-    ending.
+    swap_from: the experiment whose figures the ablation `swapped` shows, or whose results `result_only` shows. waits:
+    pause for models that fail, instead of ending.
     """
 
     source: Source
@@ -55,7 +55,8 @@ class Plan:
     def samples(self) -> Iterator[Sample]:
         """The samples that the ablation can answer, in order."""
         ablation = self.find_ablation()
-        return (sample for sample in self.source.samples(self.limit) if ablation.can_answer(sample))
+        samples = (sample for sample in self.source.samples(self.limit) if ablation.can_answer(sample))
+        return ablation.ask(samples, self.swap_from)
 
     def count(self) -> int | None:
         """The number of samples, if it can be known beforehand."""
@@ -69,7 +70,8 @@ class Plan:
         from pyvision.bench.ablations import read_figures_to_swap
 
         ablation = self.find_ablation()
-        swap_from = read_figures_to_swap(self.swap_from) if self.swap_from else {}
+        swapped = self.swap_from if self.ablation == "swapped" else None
+        swap_from = read_figures_to_swap(swapped) if swapped else {}
         return lambda sandbox, sample: ablation.around(sandbox, sample, swap_from)
 
     def find_ablation(self) -> Ablation:
@@ -79,8 +81,9 @@ class Plan:
         known = {ablation.name: ablation for ablation in ABLATIONS}
         if self.ablation not in known:
             raise ConfigError(f"unknown ablation {self.ablation!r}; known ablations are {', '.join(known)}")
-        if self.ablation == "swapped" and self.swap_from is None:
+        if known[self.ablation].needs_run and self.swap_from is None:
             raise ConfigError(
-                "ablation 'swapped' shows another run's figures; name that run with --swap-from DIR"
+                f"ablation {self.ablation!r} shows what another run's cells returned; name that run with "
+                "--swap-from DIR"
             )
         return known[self.ablation]

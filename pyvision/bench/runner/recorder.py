@@ -23,11 +23,13 @@ from types import TracebackType
 from typing import Any, Self
 
 from pyvision.bench.experiment import differences
+from pyvision.bench.harness import card_hash
 from pyvision.bench.runner.answering import Finished, Job
 from pyvision.bench.samples import Score
 from pyvision.bench.store import (
     DATABASE,
     FORMAT,
+    HARNESS,
     PICTURES,
     RECORD_COLUMNS,
     RUNS,
@@ -74,10 +76,14 @@ class Recorder:
         *,
         metric: str,
         total: int | None = None,
+        harness: Mapping[str, Any] | None = None,
         setup: Mapping[str, Any] | None = None,
         secrets: tuple[str, ...] = (),
     ) -> None:
-        """metric: key of the scores. total: number of expected records. setup: for the config.json of each run."""
+        """metric: key of the scores. total: number of expected records. setup: for the config.json of each run.
+
+        harness: the card of this runner (`bench.harness`), which is added to those of earlier ones.
+        """
         self.folder = folder
         self._setup = setup or {}
         self._secrets = secrets
@@ -97,6 +103,8 @@ class Recorder:
             self._remember("metric", metric)
             if total is not None:
                 self._remember("total", str(total))
+            if harness is not None:
+                self._add_harness(self._redactor.value(harness))
         except BaseException:
             self._lock.close()
             raise
@@ -153,6 +161,11 @@ class Recorder:
     def _remember(self, key: str, value: str) -> None:
         with explain_errors(self.folder):
             self._database.execute(put("experiment", ("key", "value")), (key, value))
+
+    def _add_harness(self, card: Mapping[str, Any]) -> None:
+        row = (f"{HARNESS}{card_hash(card)}", json.dumps({"since": _now(), "card": card}))
+        with explain_errors(self.folder):
+            self._database.execute(put_if_new("experiment", ("key", "value")), row)
 
     def _clean(self, value: Any) -> Any:
         """Plain values without secrets; text also without lone surrogates."""

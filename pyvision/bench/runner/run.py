@@ -19,6 +19,7 @@ from typing import Any, Protocol, Self
 
 from pyvision.bench.experiment import configuration, default_folder
 from pyvision.bench.grading import Grading, find_grading, grade
+from pyvision.bench.harness import harness_card
 from pyvision.bench.runner.answering import Engine, Finished, Job
 from pyvision.bench.runner.engine import open_engine
 from pyvision.bench.runner.failures import check_models, wait_for_models
@@ -102,6 +103,7 @@ def _recorder(plan: Plan, task: Task, grading: Grading) -> Iterator[Recorder]:
         configured,
         metric=grading.key,
         total=None if count is None else count * plan.repeats,
+        harness=harness_card(task),
         setup=task.config.shared() | {"dataset": configured["dataset"]},
         secrets=task.secrets,
     ) as recorder:

@@ -6,7 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyvision.bench.analysis.compare import Run, at_equal_tokens, ballot, compare, price, vote
+from pyvision.bench.analysis.compare import (
+    Run,
+    at_equal_tokens,
+    ballot,
+    compare,
+    compare_report,
+    format_verdict,
+    price,
+    vote,
+)
+from pyvision.bench.analysis.document import to_markdown
+from pyvision.bench.analysis.statistics import samples_needed
+from pyvision.bench.harness import Differences
 from pyvision.bench.samples import Result
 from pyvision.errors import ConfigError
 from tests.bench.analysis.records import results, run_of
@@ -35,14 +47,14 @@ def voting(answers: dict[str, str], *, tokens: int = 100, right: str = "4") -> R
 def test_runs_are_paired_by_sample_and_not_by_order() -> None:
     first = run("a", [results("x", 1), results("y", 0)])
     second = run("b", [results("y", 0), results("x", 1)])
-    found = compare(first, second)
+    (found,) = compare(first, second)
     assert (found.only_first, found.only_second, found.difference.value) == (0, 0, 0.0)
 
 
 def test_mcnemar_and_the_difference_of_a_known_table() -> None:
     first = run("a", run_of([1] * 4 + [0] * 12 + [1] * 20))
     second = run("b", run_of([0] * 4 + [1] * 12 + [1] * 20))
-    found = compare(first, second)
+    (found,) = compare(first, second)
     assert (found.only_first, found.only_second) == (4, 12)
     assert found.p == pytest.approx(0.0768, abs=1e-4)  # statsmodels, mcnemar(exact=True)
     assert found.difference.value == pytest.approx(8 / 36)
@@ -52,7 +64,7 @@ def test_mcnemar_and_the_difference_of_a_known_table() -> None:
 def test_a_sample_that_one_run_has_no_score_of_is_left_out_and_counted() -> None:
     first = run("a", [results("x", 1), results("y", None, end_reason="model_error"), results("z", 1)])
     second = run("b", [results("x", 0), results("y", 1)])
-    found = compare(first, second)
+    (found,) = compare(first, second)
     assert (found.difference.n, found.left_out) == (1, 2)
 
 
@@ -61,17 +73,76 @@ def test_runs_without_a_common_sample_are_refused_by_name() -> None:
         compare(run("left", [results("x", 1)]), run("right", [results("y", 1)]))
 
 
-def test_fractional_scores_have_an_interval_and_no_p() -> None:
-    found = compare(run("a", run_of([0.5, 0.2, 1])), run("b", run_of([0.7, 0.4, 1])))
-    assert found.p is None
+def test_fractional_scores_have_the_p_of_their_interval() -> None:
+    (found,) = compare(run("a", run_of([0.5, 0.2, 1])), run("b", run_of([0.7, 0.4, 1])))
+    assert (found.p, found.only_first) == (found.difference.p, None)
     assert found.difference.value == pytest.approx(0.4 / 3)
 
 
-def test_repeats_have_an_interval_and_no_p() -> None:
+def test_repeats_have_the_p_of_their_interval() -> None:
     first = run("a", [results("x", 1), results("x", 0, repeat=1)])
-    found = compare(first, run("b", [results("x", 1)]))
-    assert found.p is None
+    (found,) = compare(first, run("b", [results("x", 1)]))
+    assert (found.p, found.only_first) == (found.difference.p, None)
     assert found.difference.value == 0.5
+
+
+def table(only_first: int, only_second: int, both: int, name: str = "b") -> tuple[Run, Run]:
+    first = [1] * only_first + [0] * only_second + [1] * both
+    second = [0] * only_first + [1] * only_second + [1] * both
+    return run("a", run_of(first)), run(name, run_of(second))
+
+
+def test_a_clear_difference_has_a_verdict() -> None:
+    (better,) = compare(*table(4, 30, 20))
+    (worse,) = compare(*table(30, 4, 20))
+    assert (better.verdict, worse.verdict) == ("better", "worse")
+    assert format_verdict(better) == "b: better than a, by +48.1 points."
+
+
+def test_an_undecided_comparison_says_how_many_more_samples_are_missing() -> None:
+    (found,) = compare(*table(4, 12, 84))
+    assert (found.verdict, found.target) == ("undecided", 0.08)
+    assert found.more == samples_needed(0.08, found.deviation) - 100
+    assert format_verdict(found).startswith(f"b: undecided, {found.more} more samples.")
+
+
+def test_a_larger_difference_to_detect_needs_fewer_samples() -> None:
+    (found,) = compare(*table(4, 12, 84))
+    (wide,) = compare(*table(4, 12, 84), detect=0.1)
+    assert found.more is not None
+    assert wide.more is not None
+    assert wide.more < found.more
+
+
+def test_runs_within_the_difference_to_detect_are_alike() -> None:
+    (found,) = compare(*table(5, 5, 490), detect=0.03)
+    assert found.verdict == "alike"
+    assert format_verdict(found) == "b: alike. A difference of 3.0 points is ruled out."
+
+
+def test_no_difference_at_all_leaves_the_number_open() -> None:
+    (found,) = compare(*table(5, 5, 90))
+    assert (found.verdict, found.more) == ("undecided", None)
+    assert "No number of samples" in format_verdict(found)
+
+
+def test_one_of_many_comparisons_needs_a_smaller_p() -> None:
+    first, second = table(4, 15, 20)
+    (alone,) = compare(first, second)
+    among = compare(first, second, *[run(f"c{i}", list(first.results)) for i in range(9)])
+    assert (alone.verdict, among[0].verdict) == ("better", "undecided")
+    assert alone.p == among[0].p
+
+
+def test_the_report_states_the_verdict_before_the_table() -> None:
+    text = to_markdown(compare_report(table(4, 12, 84)))
+    assert text.index("- b: undecided") < text.index("| run")
+
+
+def test_the_report_warns_of_different_harnesses_first() -> None:
+    found = Differences(("b: model.model: 1 -> 2",), ("b: limits.max_turns: 20 -> 5",))
+    text = to_markdown(compare_report(table(4, 12, 84), differences=found))
+    assert text.index("limits.max_turns: 20") < text.index("model.model: 1") < text.index("undecided")
 
 
 def test_the_price_of_a_run_is_that_of_a_record() -> None:

@@ -183,18 +183,56 @@ def test_compare_writes_a_page_with_a_plot(tmp_path: Path) -> None:
 
 
 def test_audit_prints_what_the_tools_did(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    direct = write_experiment(tmp_path / "d", [1, 0, 0, 0], cells=())
-    tools = write_experiment(tmp_path / "t", [1, 1, 1, 0])
+    direct = write_experiment(tmp_path / "d", [1, 0, 0, 0], cells=(), repeats=2)
+    tools = write_experiment(tmp_path / "t", [1, 1, 1, 0], repeats=2)
     blank = write_experiment(tmp_path / "b", [1, 1, 0, 0])
     arguments = [f"direct={direct}", f"tools={tools}", f"blank={blank}"]
     call("audit", *arguments)
     assert "solved only with tools" in capsys.readouterr().out
     call("audit", *arguments, "--json")
     found = {each["key"]: each for each in json.loads(capsys.readouterr().out)["findings"]}
-    assert found["only_with_tools"]["estimate"]["value"] == 0.5
+    assert found["only_with_tools"]["estimate"]["value"] == pytest.approx(0.5)
     assert found["blank"]["estimate"]["value"] == pytest.approx(2 / 3)
     call("audit", *arguments, "--html", str(tmp_path / "a.html"))
     assert "<table>" in (tmp_path / "a.html").read_text()
+
+
+def test_experiments_under_different_harnesses_are_refused_on_demand(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folders = [
+        write_experiment(tmp_path / str(turns), [1, 0], configuration={"limits": {"max_turns": turns}})
+        for turns in (20, 5)
+    ]
+    assert call("compare", *folders) == 0
+    assert "limits.max_turns: 20 -> 5" in capsys.readouterr().out
+    with pytest.raises(ConfigError, match=r"limits\.max_turns: 20 -> 5"):
+        call("compare", *folders, "--strict")
+
+
+def test_plan_prints_samples_with_their_cost(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pilots = [
+        write_experiment(tmp_path / name, values, input_tokens=500, cost=0.25)
+        for name, values in (("a", [1, 0, 1, 1]), ("b", [0, 1, 1, 1]))
+    ]
+    flags = [part for folder in pilots for part in ("--pilot", folder)]
+    assert call("plan", "synthetic/lines", "--count", "40", "--detect", "3", *flags) == 0
+    assert "synthetic/lines has 40 samples: too few" in capsys.readouterr().out
+    call("plan", "--detect", "3", *flags, "--json")
+    found = json.loads(capsys.readouterr().out)
+    assert found["spending"][0]["cost"] == pytest.approx(0.25 * found["samples"])
+    assert found["deviation"]["n"] == 4
+
+
+def test_more_than_two_pilots_are_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="give two at most"):
+        call("plan", "--detect", "3", *("--pilot", tmp_path) * 3)
+
+
+@pytest.mark.parametrize("flags", [("--detect", "0"), ("--detect", "101"), ("--detect", "3", "--power", "1")])
+def test_a_plan_that_is_impossible_is_refused(flags: tuple[str, ...]) -> None:
+    with pytest.raises(SystemExit):
+        call("plan", *flags)
 
 
 def test_an_ablation_that_is_given_twice_is_an_error() -> None:

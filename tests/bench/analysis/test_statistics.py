@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from fractions import Fraction
 
@@ -10,11 +11,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.bench.analysis.statistics import (
+    Pair,
+    detectable,
     difference_interval,
+    holm,
+    kept_interval,
     mcnemar_exact,
     mean_interval,
+    only_first_interval,
+    repeat_variance,
+    samples_needed,
     wilson,
 )
+
+
+def pairs_of(*differences: float) -> list[Pair]:
+    """Samples answered once in two runs, with these differences."""
+    return [((max(each, 0.0),), (max(-each, 0.0),)) for each in differences]
 
 
 # Newcombe, Statistics in Medicine 17 (1998), 857-872, Table I, method 3 (score, without continuity correction).
@@ -80,34 +93,129 @@ def test_repeats_of_a_sample_do_not_count_as_more_samples() -> None:
 
 
 def test_equal_differences_of_a_few_samples_do_not_make_a_sure_thing() -> None:
-    found = difference_interval([0.0] * 6)
+    found = difference_interval(pairs_of(*[0.0] * 6))
     assert found is not None
     assert found.value == 0.0
     assert found.low < -0.1
     assert found.high > 0.1
 
 
-def test_the_bootstrap_of_many_differences_is_the_normal_interval() -> None:
-    values = [1.0] * 120 + [-1.0] * 60 + [0.0] * 820
-    found = difference_interval(values)
-    reach = 1.96 * (0.18 - 0.06**2) ** 0.5 / 1000**0.5
+# Bonett and Price (2012), equation 4: p12 = 13/48, p21 = 5/48 with one added to each cell, n + 2 = 48.
+def test_the_interval_of_single_answers_is_that_of_bonett_and_price() -> None:
+    found = difference_interval(pairs_of(*[1.0] * 12, *[-1.0] * 4, *[0.0] * 30))
+    centre, reach = (13 - 5) / 48, 1.959964 * ((18 / 48 - (8 / 48) ** 2) / 47) ** 0.5
     assert found is not None
-    assert found.low == pytest.approx(0.06 - reach, abs=0.003)
-    assert found.high == pytest.approx(0.06 + reach, abs=0.003)
+    assert (found.low, found.high) == pytest.approx((centre - reach, centre + reach), abs=1e-6)
 
 
-def test_the_same_seed_gives_the_same_interval() -> None:
-    values = [0.1, 0.4, 0.35, 0.8, 0.2]
-    assert difference_interval(values, seed=3) == difference_interval(values, seed=3)
-    assert difference_interval(values, seed=3) != difference_interval(values, seed=4)
+def test_a_p_value_is_below_5_percent_if_the_interval_excludes_zero() -> None:
+    for only_first in range(4, 20):
+        found = difference_interval(pairs_of(*[1.0] * only_first, *[-1.0] * 4, *[0.0] * 30))
+        assert found is not None
+        assert found.p is not None
+        assert (found.p < 0.05) == (found.low > 0)
+
+
+def test_repeats_that_agree_count_as_one_answer() -> None:
+    once = [((1.0,), (0.0,))] * 9 + [((1.0,), (1.0,))] * 31
+    often = [(first * 8, second * 8) for first, second in once]
+    assert difference_interval(often) == difference_interval(once)
+
+
+def test_samples_that_only_the_first_run_solves_are_counted_where_answers_do_not_vary() -> None:
+    pairs = [((1, 1), (0, 0))] * 3 + [((0, 0), (1, 1))] + [((1, 1), (1, 1))] * 6
+    found = only_first_interval(pairs)
+    swapped = only_first_interval([(second, first) for first, second in pairs])
+    assert found is not None
+    assert swapped is not None
+    assert (found.value, swapped.value) == pytest.approx((0.3, 0.1))
+
+
+@given(
+    st.lists(st.integers(0, 1), min_size=2, max_size=6), st.lists(st.integers(0, 1), min_size=2, max_size=6)
+)
+def test_the_two_directions_differ_by_the_gain(first: list[int], second: list[int]) -> None:
+    one, other = only_first_interval([(first, second)]), only_first_interval([(second, first)])
+    gain = difference_interval([(first, second)])
+    assert one is not None
+    assert other is not None
+    assert gain is not None
+    assert one.value - other.value == pytest.approx(gain.value)
+
+
+def exact_mean(estimate: object, chance: Fraction, other: Fraction, repeats: int) -> Fraction:
+    """The expectation over all outcomes of the repeats of one sample in two runs."""
+    total = Fraction(0)
+    for right in range(repeats + 1):
+        for wrong in range(repeats + 1):
+            ways = math.comb(repeats, right) * math.comb(repeats, wrong)
+            probability = chance**right * (1 - chance) ** (repeats - right)
+            probability *= other**wrong * (1 - other) ** (repeats - wrong)
+            values = [1] * right + [0] * (repeats - right), [1] * wrong + [0] * (repeats - wrong)
+            found = estimate([values])  # type: ignore[operator]
+            total += ways * probability * Fraction(found.value).limit_denominator(10**6)
+    return total
+
+
+@pytest.mark.parametrize("repeats", [2, 3, 5])
+def test_the_share_beyond_chance_has_the_expected_mean(repeats: int) -> None:
+    p, q = Fraction(7, 10), Fraction(4, 10)
+    expected = ((p - q) + (p - q) ** 2) / 2
+    assert float(exact_mean(only_first_interval, p, q, repeats)) == pytest.approx(float(expected), abs=1e-5)
+
+
+@pytest.mark.parametrize("repeats", [2, 3, 5])
+def test_two_runs_alike_have_no_share_beyond_chance(repeats: int) -> None:
+    p = Fraction(3, 10)
+    assert float(exact_mean(only_first_interval, p, p, repeats)) == pytest.approx(0, abs=1e-5)
+
+
+def test_what_is_kept_is_the_share_where_answers_do_not_vary() -> None:
+    pairs = [((1, 1), (1, 1))] * 3 + [((1, 1), (0, 0))] + [((0, 0), (1, 1))] * 5
+    found = kept_interval(pairs)
+    assert found is not None
+    assert (found.value, found.n) == (0.75, 4)
+
+
+def test_what_is_kept_is_unknown_where_nothing_is_solved_twice() -> None:
+    assert kept_interval([((1, 0), (1, 1))] * 20) is None
+    assert kept_interval([]) is None
+
+
+# Holm (1979); as p.adjust(c(0.01, 0.04, 0.03, 0.005), "holm") of R.
+def test_p_values_are_adjusted_as_holm_does() -> None:
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx((0.03, 0.06, 0.06, 0.02))
+    assert holm([]) == ()
+
+
+# Connor (1987): 20 % of the pairs differ, by 10 points: (1.96 sqrt(0.2) + 0.8416 sqrt(0.19))^2 / 0.01.
+def test_the_number_of_samples_is_that_of_connors_formula() -> None:
+    assert samples_needed(0.1, 0.19**0.5) == 155
+
+
+@given(st.integers(30, 5000), st.floats(0.05, 0.7))
+def test_what_is_detectable_needs_as_many_samples(n: int, deviation: float) -> None:
+    found = detectable(n, deviation)
+    assert found is not None
+    assert samples_needed(found, deviation) <= n
+    assert samples_needed(found * 0.98, deviation) >= n
+
+
+def test_too_few_samples_detect_nothing() -> None:
+    assert detectable(3, 0.7) is None
+
+
+def test_the_variance_between_repeats_is_unknown_without_any() -> None:
+    assert repeat_variance([(1.0,), (0.0,)]) is None
+    assert repeat_variance([(1.0, 0.0), (1.0, 1.0), (1.0,)]) == 0.25
 
 
 def test_an_interval_of_differences_covers_the_truth_about_as_often_as_it_says() -> None:
     generator = random.Random(11)
     covered = 0
-    for seed in range(200):
+    for _ in range(200):
         values = [float(generator.choices((1, -1, 0), (0.3, 0.2, 0.5))[0]) for _ in range(60)]
-        found = difference_interval(values, seed=seed)
+        found = difference_interval(pairs_of(*values))
         covered += found is not None and found.holds(0.1)
     assert covered >= 180  # 190 are expected; fewer than 180 has a chance of one in a thousand
 
