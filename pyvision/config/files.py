@@ -23,9 +23,10 @@ def data_folder(kind: Literal["prompts", "api_configs"]) -> Path:
     return installed if installed.is_dir() else _PACKAGE.parent / kind
 
 
-def write_atomic(path: Path, data: bytes) -> None:
+def write_atomic(path: Path, data: bytes, *, is_synced: bool = True) -> None:
     """Write the file whole: a crash leaves the old file or the new one, never a part. Raises OSError.
 
+    is_synced: holds for a power failure too; without it, only for a process that is killed.
     Two writers of the same file do not disturb each other: the last one wins.
     """
     part = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_native_id()}.part")
@@ -33,7 +34,8 @@ def write_atomic(path: Path, data: bytes) -> None:
         with part.open("wb") as file:
             file.write(data)
             file.flush()
-            os.fsync(file.fileno())
+            if is_synced:
+                os.fsync(file.fileno())
         part.replace(path)
     except OSError:
         with suppress(OSError):  # it may not exist

@@ -1,6 +1,6 @@
 """Run or resume an experiment: every sample is answered, recorded, graded and counted.
 
-The first Ctrl-C or SIGTERM lets running samples finish; the second stops at once.
+The first Ctrl-C, SIGTERM or SIGHUP lets running samples finish; the second stops at once.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import dataclass, replace
+from itertools import chain, islice
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, Protocol, Self
@@ -22,15 +22,15 @@ from pyvision.bench.runner.engine import open_engine
 from pyvision.bench.runner.failures import check_models
 from pyvision.bench.runner.plan import Plan
 from pyvision.bench.runner.progress import RunningTotals
-from pyvision.bench.runner.recorder import Recorder
+from pyvision.bench.runner.recorder import Entry, Recorder, run_name
 from pyvision.bench.samples import INFRASTRUCTURE, UNGRADED, Score
-from pyvision.bench.store import Store
 from pyvision.errors import EndReason, ModelError, PyVisionError
 from pyvision.solve import Task
 
 _MAX_FAILURES = 12  # infrastructure failures in a row, with up to four workers
 _GRACE_S = 24.0  # for running samples; together with the time an engine takes to stop them, under 30
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_ADOPTED_AT_ONCE = 200  # runs that are held in memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,8 @@ def run(plan: Plan, watcher: Watcher) -> ExperimentResult:
         grading = find_grading(plan.metric or plan.source.metric)
         with _recorder(plan, task, grading) as recorder:
             _grade_recorded(recorder, grading)
-            totals, jobs = _read_state(recorder.folder, plan)
+            _adopt_runs(recorder, plan, grading)
+            totals, jobs = _read_state(recorder, plan)
             watcher.begin(recorder.folder, totals)
             first = next(jobs, None)
             if first is None:
@@ -91,7 +92,6 @@ def _recorder(plan: Plan, task: Task, grading: Grading) -> Iterator[Recorder]:
         configured,
         metric=grading.key,
         total=None if count is None else count * plan.repeats,
-        setup=task.config.shared() | {"dataset": configured["dataset"]},
         secrets=task.secrets,
     ) as recorder:
         yield recorder
@@ -99,12 +99,24 @@ def _recorder(plan: Plan, task: Task, grading: Grading) -> Iterator[Recorder]:
 
 def _grade_recorded(recorder: Recorder, grading: Grading) -> None:
     """Grade earlier records that the metric has not graded yet."""
-    with Store(recorder.folder) as store:
-        results = store.scores(grading.key).keys() if grading.key in store.metrics() else set()
-        if store.attempts().keys() <= results:
-            return
-        scores = grade(store, grading)
-    recorder.write_scores(scores)
+    results = recorder.scores(grading.key).keys() if grading.key in recorder.metrics() else set()
+    if not recorder.attempts().keys() <= results:
+        recorder.write_scores(grade(recorder, grading))
+
+
+def _adopt_runs(recorder: Recorder, plan: Plan, grading: Grading) -> None:
+    """Record what is complete on the disk and has no record, so that no answer is paid for twice."""
+    orphans = recorder.runs_without_record()
+    if not orphans:
+        return
+    entries = (
+        recorder.adopt(job, orphans[name], grading.score)
+        for job in _pending_jobs(plan, recorder.finished(), recorder.attempts())
+        if (name := run_name(replace(job, attempt=1))) in orphans
+    )
+    found = (entry for entry in entries if entry is not None)
+    while adopted := tuple(islice(found, _ADOPTED_AT_ONCE)):
+        recorder.commit(adopted)
 
 
 class _Driver:
@@ -127,21 +139,23 @@ class _Driver:
         Raises Stopped after a fatal failure, or after `max_failures` infrastructure failures in a row.
         """
         with _SignalHandler(self._engine, self._watcher.tell) as signals:
-            for finished in self._engine.answer(jobs):
-                self._record(finished)
-                if self._reason is None:
-                    self._reason = self._find_reason(finished, max_failures)
-                    if self._reason is not None:
-                        signals.drain()
+            for entries in self._engine.answer(jobs, self._prepare):
+                for entry in self._recorder.commit(entries):
+                    self._count(entry)
+                    if self._reason is None:
+                        self._reason = self._find_reason(entry.finished, max_failures)
+                        if self._reason is not None:
+                            signals.drain()
         if self._reason is not None:
             raise self._reason
         return signals.seen
 
-    def _record(self, finished: Finished) -> None:
-        score = self._grading.score(finished.record, finished.job.sample)
-        self._recorder.write(finished, score)
-        self._totals.add(finished.record, score)
-        self._watcher.show(finished, score, self._totals)
+    def _prepare(self, finished: Finished) -> Entry:
+        return self._recorder.prepare(finished, self._grading.score)
+
+    def _count(self, entry: Entry) -> None:
+        self._totals.add(entry.finished.record, entry.score)
+        self._watcher.show(entry.finished, entry.score, self._totals)
 
     def _find_reason(self, finished: Finished, max_failures: int) -> Stopped | None:
         """Why every other sample would fail too, if that is so."""
@@ -159,17 +173,15 @@ class _Driver:
         return Stopped(record.end_reason, f"{self._in_a_row} samples in a row failed, the last with: {last}")
 
 
-def _read_state(folder: Path, plan: Plan) -> tuple[RunningTotals, Iterator[Job]]:
+def _read_state(recorder: Recorder, plan: Plan) -> tuple[RunningTotals, Iterator[Job]]:
     """The totals so far, and the jobs that are left. Infrastructure failures are retried."""
-    with Store(folder) as store:
-        totals = RunningTotals(store.total)
-        finished, attempts = store.finished(), store.attempts()
-        scores = store.scores()
-        for record in store.records():
-            key = (record.sample_id, record.repeat)
-            if key in finished:
-                totals.add(record, scores.get(key, UNGRADED), now=False)
-    return totals, _pending_jobs(plan, finished, attempts)
+    totals = RunningTotals(recorder.total)
+    finished, scores = recorder.finished(), recorder.scores()
+    for record in recorder.records():
+        key = (record.sample_id, record.repeat)
+        if key in finished:
+            totals.add(record, scores.get(key, UNGRADED), now=False)
+    return totals, _pending_jobs(plan, finished, recorder.attempts())
 
 
 def _pending_jobs(

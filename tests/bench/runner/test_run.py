@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
 from threading import Event, Thread
 
@@ -173,6 +174,10 @@ def test_a_second_signal_stops_at_once_and_keeps_what_was_recorded(tmp_path: Pat
     assert signal.getsignal(signal.SIGINT) is before
 
 
+def as_it_is(finished: Finished) -> Finished:
+    return finished
+
+
 class Sleeping(CannedSandbox):
     """A kernel in which a cell runs until it is closed."""
 
@@ -196,8 +201,8 @@ def test_a_stopped_engine_ends_a_cell_that_runs() -> None:
     sandbox = Sleeping()
     engine = Threads(WorkerContext(prepare("?", model=model), sandbox), 1)
     found: list[Finished] = []
-    ending = engine.answer(iter([Job(a_sample(0), 0)]))
-    waiting = Thread(target=lambda: found.extend(ending))
+    ending = engine.answer(iter([Job(a_sample(0), 0)]), as_it_is)
+    waiting = Thread(target=lambda: found.extend(chain.from_iterable(ending)))
     waiting.start()
     assert sandbox.has_begun.wait(20)
     engine.stop()
@@ -216,7 +221,7 @@ def test_cells_figures_and_pixels_are_counted() -> None:
     model.before = then_answer
     sandbox = CannedSandbox([CellResult("ok", (figure(20, 10),))])
     engine = Threads(WorkerContext(prepare("?", model=model), sandbox), 1)
-    (finished,) = engine.answer(iter([Job(a_sample(0), 0)]))
+    ((finished,),) = engine.answer(iter([Job(a_sample(0), 0)]), as_it_is)
     engine.close()
     record = finished.record
     assert (record.end_reason, record.turns, record.cells, record.figures) == ("answered", 2, 1, 1)
