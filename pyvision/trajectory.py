@@ -64,12 +64,15 @@ class TrajectoryWriter:
     def __init__(
         self,
         folder: Path,
-        config: Mapping[str, Any],
+        config: Mapping[str, Any] | None,
         *,
         secrets: tuple[str, ...] = (),
         is_synced: bool = True,
     ) -> None:
-        """is_synced: force every line to the disk; without it, a power failure can lose lines, a kill cannot."""
+        """config: for config.json; None if the caller writes that file.
+
+        is_synced: force every line to the disk; without it, a power failure can lose lines, a kill cannot.
+        """
         self.folder = folder
         self._is_synced = is_synced
         self._redactor = Redactor(secrets)
@@ -82,7 +85,8 @@ class TrajectoryWriter:
             self._file = _create(folder)
         try:
             self._write_line({"format": FORMAT, "version": VERSION})
-            self._write_json(CONFIG, config)
+            if config is not None:
+                self._write_json(CONFIG, config)
         except RunFolderError:
             self.close()
             raise

@@ -174,9 +174,7 @@ def explain_errors(folder: Path) -> Iterator[None]:
     except sqlite3.DatabaseError as error:
         if isinstance(error, _ERRORS_OF_VALUES):
             raise
-        way_out = (
-            _recover_hint(folder) if _is_damage(error) else "make room there, or check the permissions"
-        )
+        way_out = _recover_hint(folder) if _is_damage(error) else "make room there, or check the permissions"
         raise RunFolderError(f"{str(folder / DATABASE)!r}: {error}; {way_out}") from error
     except json.JSONDecodeError as error:
         raise RunFolderError(f"{str(folder / DATABASE)!r}: {error}; {_recover_hint(folder)}") from error

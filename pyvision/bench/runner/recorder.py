@@ -50,6 +50,7 @@ from pyvision.bench.store import (
     sample_row,
     score_row,
 )
+from pyvision.config.files import write_atomic
 from pyvision.errors import ConfigError, PyVisionError, RunFolderError
 from pyvision.events import Event, RunEnded, RunStarted
 from pyvision.text.sanitize import Redactor
@@ -116,6 +117,8 @@ class Recorder(Store):
             self._check_same()
             with explain_errors(folder):
                 self._prepare_to_write()
+                content = json.dumps(self._recorded_configuration, ensure_ascii=False, indent=2)
+                write_atomic(folder / CONFIG, content.encode("utf-8", "replace"))
             self._remember("metric", metric)
             if total is not None:
                 self._remember("total", str(total))
@@ -251,8 +254,8 @@ class Recorder(Store):
                 shutil.rmtree(folder)
             folder.mkdir()
             (folder / IMAGES).symlink_to(Path("..", "..", PICTURES), target_is_directory=True)
-        setup, secrets = self._recorded_configuration, self._secrets
-        with TrajectoryWriter(folder, setup, secrets=secrets, is_synced=False) as trajectory:
+            _link_or_copy(self.folder / CONFIG, folder / CONFIG)
+        with TrajectoryWriter(folder, None, secrets=self._secrets, is_synced=False) as trajectory:
             for event in events:
                 trajectory.write(event)
 
@@ -306,6 +309,14 @@ def attempt_of(run: str) -> int:
     """The attempt that `run_name` put into the name."""
     found = _ATTEMPT.search(run)
     return int(found[1]) if found else 1
+
+
+def _link_or_copy(source: Path, target: Path) -> None:
+    """Give the file a second name, or copy it where the file system has no hard links."""
+    try:
+        target.hardlink_to(source)
+    except OSError:
+        shutil.copyfile(source, target)
 
 
 def create_database(
