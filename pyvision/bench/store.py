@@ -309,7 +309,9 @@ def _open_to_read(folder: Path) -> sqlite3.Connection:
 
 
 def _check_format(folder: Path, about: Mapping[str, str]) -> None:
-    written = about.get("format"), about.get("version")
+    if "format" not in about:
+        raise RunFolderError(f"{str(folder / DATABASE)!r}: holds no format; {_recover_hint(folder)}")
+    written = about["format"], about.get("version")
     if written != (FORMAT, str(VERSION)):
         found = " ".join(part or "?" for part in written)
         raise ConfigError(f"{str(folder)!r}: the format is {found}; this release reads {FORMAT} {VERSION}")

@@ -19,7 +19,7 @@ from pyvision.bench.experiment import configuration, default_folder
 from pyvision.bench.grading import Grading, find_grading, grade
 from pyvision.bench.runner.answering import Engine, Finished, Job
 from pyvision.bench.runner.engine import open_engine
-from pyvision.bench.runner.failures import check_models
+from pyvision.bench.runner.failures import check_models, check_open_files
 from pyvision.bench.runner.plan import Plan
 from pyvision.bench.runner.progress import RunningTotals
 from pyvision.bench.runner.recorder import Entry, Recorder, run_name
@@ -67,6 +67,8 @@ def run(plan: Plan, watcher: Watcher) -> ExperimentResult:
     """
     with plan.task() as task:
         grading = find_grading(plan.metric or plan.source.metric)
+        if plan.engine == "threads":
+            check_open_files(plan.workers, runs_code=task.strategy.runs_code)
         with _recorder(plan, task, grading) as recorder:
             _grade_recorded(recorder, grading)
             _adopt_runs(recorder, plan, grading)
