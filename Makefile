@@ -13,6 +13,8 @@
 # make bench [SAMPLES=rows.jsonl]   a table of right answers by category; ARGS="--model openai" goes to the benchmark
 # make bench-requests               what building a request costs, and how soon a cell starts
 # make bench-faults                 200 questions to an endpoint that fails three times in ten
+# make bench-runner [ARGS=throughput]   what the benchmark runner costs: overhead, throughput, memory
+# make long-run [ARGS="--engine ray"]   a benchmark of 10,000 samples, killed 10 times, with faults and a full disk
 # make bench-sandbox                the speed and size of the sandbox beside plain Jupyter; ARGS="--quick --json"
 # make docs                         the documentation with an API reference, in build/docs; a warning is an error
 # make neighbours [ARGS="--minutes 10"]   what sessions notice of hostile ones beside them
@@ -35,7 +37,7 @@ SESSIONS ?= 2000
 
 PORT ?= 7860
 
-.PHONY: help run demo test check coverage test-real test-vision test-train test-ray vdebugger-world doctor bench bench-requests bench-faults bench-sandbox neighbours teardown fuzz docs soak lock clean
+.PHONY: help run demo test check coverage test-real test-vision test-train test-ray vdebugger-world doctor bench bench-requests bench-faults bench-runner long-run bench-sandbox neighbours teardown fuzz docs soak lock clean
 
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
@@ -99,6 +101,14 @@ bench-requests:
 bench-faults:
 	@scripts/setup test
 	@.venv/bin/python -m benchmarks.endpoint_faults $(ARGS)
+
+bench-runner:
+	@scripts/setup test
+	@.venv/bin/python -m benchmarks.runner $(ARGS)
+
+long-run:
+	@scripts/setup test
+	@.venv/bin/python -m benchmarks.long_run $(ARGS)
 
 bench-sandbox:
 	@scripts/setup run

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -46,7 +47,12 @@ def overwrite(start: float, length: int) -> Callable[[Path], None]:
 
 
 def cut(share: float) -> Callable[[Path], None]:
-    return lambda path: path.write_bytes(path.read_bytes()[: int(path.stat().st_size * share)])
+    """Keep only this share of the file."""
+
+    def damage(path: Path) -> None:
+        os.truncate(path, int(path.stat().st_size * share))
+
+    return damage
 
 
 def forget_configuration(path: Path) -> None:

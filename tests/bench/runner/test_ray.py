@@ -84,7 +84,7 @@ def test_a_station_that_is_killed_is_replaced(tmp_path: Path, cluster: Any) -> N
     plan = a_slow_plan(tmp_path, 6, "ray")
     ray = import_module("ray")
     with open_ray(plan) as engine:
-        found = []
+        found: list[str] = []
         for ended in engine.answer(
             (Job(sample, 0) for sample in plan.samples()), lambda finished: finished.job.sample.id
         ):
