@@ -113,7 +113,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder, _cluster(options.engine) as cluster:
         found = measure(Path(folder), options, cluster)
-    print(table(found))
+        print(table(found), flush=True)
     return int(not found.is_right)
 
 
