@@ -176,7 +176,6 @@ class _Command:
 
         return subprocess.Popen(
             [sys.executable, "-m", "pyvision", "bench", "run", str(self.data), *self._flags()],
-            env={**os.environ, "PYVISION_BASE_URL": self.address, "PYVISION_API_KEY": "any"},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -186,7 +185,16 @@ class _Command:
 
     def _flags(self) -> Iterator[str]:
         yield from ("--out", str(self.out), "--workers", str(self.workers), "--engine", self.engine, "--json")
-        yield from ("--model", "vllm:m", "--strategy", "direct", "--metric", "choice:exact")
+        yield from ("--config", str(self._write_model()), "--strategy", "direct", "--metric", "choice:exact")
+
+    def _write_model(self) -> Path:
+        """The configuration of the model as a file, which every node can read."""
+        preset = json.loads((_ROOT / "api_configs" / "vllm.json").read_text("utf-8"))
+        path = self.out.with_suffix(".json")
+        path.write_text(
+            json.dumps(preset | {"model": "m", "base_url": self.address, "api_key": "any"}), "utf-8"
+        )
+        return path
 
     def finish(self) -> None:
         """Run it to its end; its output is one JSON object."""
