@@ -15,6 +15,8 @@
 # make bench-faults                 200 questions to an endpoint that fails three times in ten
 # make conformance                  our metrics beside the published scorers, on published replies; fetches both
 # make null-simulation              false alarms, coverage and power of audits and comparisons, in simulated worlds
+# make bench-runner [ARGS=throughput]   what the benchmark runner costs: overhead, throughput, memory
+# make long-run [ARGS="--engine ray"]   a benchmark of 10,000 samples, killed 10 times, with faults and a full disk
 # make bench-sandbox                the speed and size of the sandbox beside plain Jupyter; ARGS="--quick --json"
 # make docs                         the documentation with an API reference, in build/docs; a warning is an error
 # make neighbours [ARGS="--minutes 10"]   what sessions notice of hostile ones beside them
@@ -38,7 +40,7 @@ SESSIONS ?= 2000
 
 PORT ?= 7860
 
-.PHONY: help run demo test check coverage test-real test-vision test-train test-ray vdebugger-world doctor bench bench-requests bench-faults bench-sandbox neighbours teardown fuzz frames conformance null-simulation docs soak lock clean
+.PHONY: help run demo test check coverage test-real test-vision test-train test-ray vdebugger-world doctor bench bench-requests bench-faults bench-sandbox neighbours teardown fuzz frames conformance null-simulation bench-runner long-run docs soak lock clean
 
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
@@ -106,6 +108,13 @@ bench-faults:
 null-simulation:
 	@scripts/setup run
 	@.venv/bin/python -m benchmarks.audit $(ARGS)
+bench-runner:
+	@scripts/setup test
+	@.venv/bin/python -m benchmarks.runner $(ARGS)
+
+long-run:
+	@scripts/setup test
+	@.venv/bin/python -m benchmarks.long_run $(ARGS)
 
 bench-sandbox:
 	@scripts/setup run

@@ -194,7 +194,7 @@ def main() -> int:
             case "overhead":
                 overhead()
             case "throughput":
-                throughput(200)
+                throughput(400)
             case "memory":
                 memory(options.samples)
             case _:

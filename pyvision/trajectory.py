@@ -62,8 +62,20 @@ class TrajectoryWriter:
     (kinds, end reasons, names of fields, digests) stays, so that the record can be read back.
     """
 
-    def __init__(self, folder: Path, config: Mapping[str, Any], *, secrets: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        config: Mapping[str, Any] | None,
+        *,
+        secrets: tuple[str, ...] = (),
+        is_synced: bool = True,
+    ) -> None:
+        """config: for config.json; None if the caller writes that file.
+
+        is_synced: force every line to the disk; without it, a power failure can lose lines, a kill cannot.
+        """
         self.folder = folder
+        self._is_synced = is_synced
         self._redactor = Redactor(secrets)
         self._messages: dict[Message, int] = {}
         self._images: set[str] = set()
@@ -74,7 +86,8 @@ class TrajectoryWriter:
             self._file = _create(folder)
         try:
             self._write_line({"format": FORMAT, "version": VERSION})
-            self._write_json(CONFIG, config)
+            if config is not None:
+                self._write_json(CONFIG, config)
         except RunFolderError:
             self.close()
             raise
@@ -153,7 +166,7 @@ class TrajectoryWriter:
         start = self._file.tell()
         try:
             _write_all(self._file.fileno(), _json(line))
-            if at_once:
+            if at_once and self._is_synced:
                 os.fsync(self._file.fileno())
         except OSError as error:
             with suppress(OSError):  # the half line may stay then: a reader drops it
@@ -166,7 +179,7 @@ class TrajectoryWriter:
 
     def _write_file(self, name: str, data: bytes) -> None:
         try:
-            write_atomic(self.folder / name, data)
+            write_atomic(self.folder / name, data, is_synced=self._is_synced)
         except OSError as error:
             raise run_folder_error(self.folder, error) from error
 
@@ -174,7 +187,8 @@ class TrajectoryWriter:
         """The bytes as a line holds them: the name of the file that they now lie in."""
         name = _file_of(data, ending)
         if name not in self._images:
-            self._write_file(name, data)
+            if not _has_size(self.folder / name, len(data)):  # runs of a benchmark share their images
+                self._write_file(name, data)
             self._images.add(name)
         return {"file": name}
 
@@ -339,6 +353,14 @@ def _file_of(data: bytes, ending: str) -> str:
     from hashlib import sha256
 
     return f"{IMAGES}/{sha256(data).hexdigest()[:32]}{ending}"  # 128 bits, and a path that a person can read
+
+
+def _has_size(path: Path, size: int) -> bool:
+    """Whether the file is there and whole: files get their names only after they are written."""
+    try:
+        return path.stat().st_size == size
+    except OSError:
+        return False
 
 
 def _create(folder: Path) -> FileIO:

@@ -77,6 +77,10 @@ class WithheldResults:
     def warm_up(self) -> None:
         self._sandbox.warm_up()
 
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        return find_libraries(self._sandbox)
+
     def open(self, images: Mapping[str, bytes]) -> Session:
         return _WithheldSession(self._sandbox.open(images))
 
@@ -233,15 +237,21 @@ class _WithheldSession:
         self._session = session
 
     def run(
-        self, code: str, *, trace: bool = False, functions: Mapping[str, HostFunction] | None = None
+        self,
+        code: str,
+        *,
+        trace: bool = False,
+        functions: Mapping[str, HostFunction] | None = None,
+        on_output: Callable[[str], None] | None = None,
     ) -> CellResult:
+        """Output is not passed on while the cell runs either."""
         result = self._session.run(code, trace=trace, functions=functions)
         status = "ok" if result.status == "error" else result.status
         notice = (Stream("stdout", render("ablations/withheld.md") + "\n"),)
         return CellResult(status, notice, seconds=result.seconds, state=result.state)
 
-    def define(self, images: Mapping[str, bytes]) -> None:
-        self._session.define(images)
+    def define(self, images: Mapping[str, bytes], views: Mapping[str, View] | None = None) -> None:
+        self._session.define(images, views)
 
     def interrupt(self) -> None:
         self._session.interrupt()

@@ -1,12 +1,13 @@
 """The results database of an experiment (results.sqlite): its tables, its rows as values, and `Store`, which reads it.
 
-`Store` also reads while an experiment runs. `runner/recorder.py` is the only writer, with the same tables.
+`Store` also reads while an experiment runs. `runner/recorder.py` is the only writer: a store that also writes.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import shlex
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -49,6 +50,8 @@ RECORD_COLUMNS = tuple(field.name for field in fields(Record))
 SCORE_COLUMNS = ("value", "why", "parsed", "judge", "unscored")
 SAMPLE_COLUMNS = ("id", "text", "images", "target", "choices", "context", "category", "metadata")
 _ADDED_SCORE_COLUMNS = ("judge", "unscored")  # older databases have these facts only in `why`
+_DAMAGE = (1, 11, 26, 522)  # SQLITE_ERROR (a table is missing), CORRUPT, NOTADB, IOERR_SHORT_READ
+_ERRORS_OF_VALUES = (sqlite3.DataError, sqlite3.IntegrityError, sqlite3.ProgrammingError)
 _JUDGE_AS_TEXT = re.compile(
     r"judge (?P<model>.*), (?P<prompt>judge/\w+\.md) (?P<version>[0-9a-f]{8}): (?P<verdict>.*)", re.DOTALL
 )
@@ -64,13 +67,18 @@ class Store:
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
         with explain_errors(self.folder):
-            self._database = _open(self.folder)
-            _check_format(self.folder, self._about)
+            self._database = self._connect()
+            try:
+                _check_format(self.folder, self._about)
+            except BaseException:
+                self._database.close()
+                raise
 
     @property
     def configuration(self) -> dict[str, Any]:
         """What the numbers depend on, as written when the experiment began."""
-        return dict(json.loads(self._about["configuration"]))
+        with explain_errors(self.folder):
+            return read_configuration(self._about)
 
     @property
     def total(self) -> int | None:
@@ -97,7 +105,9 @@ class Store:
     def samples(self) -> Iterator[Sample]:
         """Every sample that has a record, by id; its images are files in this folder."""
         for row in self._rows(f"SELECT {', '.join(SAMPLE_COLUMNS)} FROM samples ORDER BY id"):
-            yield sample_of_row(row, self.folder)
+            with explain_errors(self.folder):
+                sample = sample_of_row(row, self.folder)
+            yield sample
 
     def records(self) -> Iterator[Record]:
         """Every record, in the order in which they were first written."""
@@ -126,6 +136,10 @@ class Store:
             (row[0], row[1]): row[2] for row in self._rows("SELECT sample_id, repeat, attempt FROM records")
         }
 
+    def runs(self) -> set[str]:
+        """The name of each folder in RUNS that belongs to a record."""
+        return {run for (run,) in self._rows("SELECT run FROM records WHERE run <> ''")}
+
     def run_folder(self, sample_id: str, repeat: int = 0) -> Path | None:
         """The folder of a record's trajectory; None if there is no record, or it failed before it began."""
         query = "SELECT run FROM records WHERE sample_id = ? AND repeat = ?"
@@ -145,6 +159,9 @@ class Store:
     ) -> None:
         self.close()
 
+    def _connect(self) -> sqlite3.Connection:
+        return _open_to_read(self.folder)
+
     @property
     def _about(self) -> dict[str, str]:
         return dict(self._rows("SELECT key, value FROM experiment"))
@@ -156,16 +173,29 @@ class Store:
 
 @contextmanager
 def explain_errors(folder: Path) -> Iterator[None]:
-    """Turn errors of the database and the disk into RunFolderError."""
+    """Turn errors of the database and the disk into RunFolderError.
+
+    A value that the database cannot hold is an error of the caller and passes unchanged.
+    """
     try:
         yield
-    except sqlite3.Error as error:
-        why = f"{str(folder / DATABASE)!r}: {error}"
-        raise RunFolderError(
-            f"{why}; free some space there, or check the permissions of this folder"
-        ) from error
+    except sqlite3.DatabaseError as error:
+        if isinstance(error, _ERRORS_OF_VALUES):
+            raise
+        way_out = _recover_hint(folder) if _is_damage(error) else "make room there, or check the permissions"
+        raise RunFolderError(f"{str(folder / DATABASE)!r}: {error}; {way_out}") from error
+    except json.JSONDecodeError as error:
+        raise RunFolderError(f"{str(folder / DATABASE)!r}: {error}; {_recover_hint(folder)}") from error
     except OSError as error:
         raise RunFolderError(f"{str(folder)!r}: {error.strerror}; choose another --out") from error
+
+
+def read_configuration(about: Mapping[str, str]) -> dict[str, Any]:
+    """The configuration in the rows of the table `experiment`. Raises JSONDecodeError for one that is damaged."""
+    found = json.loads(about.get("configuration", ""))
+    if not isinstance(found, dict):
+        raise json.JSONDecodeError("the configuration is not an object", about["configuration"], 0)
+    return found
 
 
 def put(table: str, columns: tuple[str, ...]) -> str:
@@ -268,7 +298,18 @@ def add_score_columns(database: sqlite3.Connection) -> None:
     database.execute("COMMIT")
 
 
-def _open(folder: Path) -> sqlite3.Connection:
+def _is_damage(error: sqlite3.Error) -> bool:
+    """Whether the file itself is the problem; text that is not UTF-8 has no code."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return code is None or code in _DAMAGE or code & 0xFF in _DAMAGE
+
+
+def _recover_hint(folder: Path) -> str:
+    command = shlex.join(("pyvision", "bench", "recover", str(folder)))
+    return f"it is damaged: `{command}` restores what can be read"
+
+
+def _open_to_read(folder: Path) -> sqlite3.Connection:
     path = folder / DATABASE
     if not path.is_file():
         raise ConfigError(f"{str(folder)!r}: holds no experiment; `bench run DATASET --out DIR` creates one")
@@ -277,7 +318,9 @@ def _open(folder: Path) -> sqlite3.Connection:
 
 
 def _check_format(folder: Path, about: Mapping[str, str]) -> None:
-    written = about.get("format"), about.get("version")
+    if "format" not in about:
+        raise RunFolderError(f"{str(folder / DATABASE)!r}: holds no format; {_recover_hint(folder)}")
+    written = about["format"], about.get("version")
     if written != (FORMAT, str(VERSION)):
         found = " ".join(part or "?" for part in written)
         raise ConfigError(f"{str(folder)!r}: the format is {found}; this release reads {FORMAT} {VERSION}")

@@ -35,6 +35,7 @@ def add_bench(commands: argparse._SubParsersAction[Any]) -> None:
     add_compare(parts)
     add_audit(parts)
     _add_export(parts)
+    _add_recover(parts)
 
 
 def list_known(options: argparse.Namespace) -> int:
@@ -65,6 +66,25 @@ def export_results(options: argparse.Namespace) -> int:
     return 0
 
 
+def recover_results(options: argparse.Namespace) -> int:
+    """Restore the database and print what was found; returns the exit code."""
+    from pyvision.bench.recovery import recover
+
+    found = recover(options.folder)
+    lines = [
+        f"{found.records:,} records are intact"
+        if found.damaged is None
+        else f"restored {found.records:,} records; the damaged database is now {found.damaged}"
+    ]
+    if found.runs:
+        lines.append(
+            f"{found.runs:,} run folders have no record; the same `bench run` command records the complete ones "
+            "without asking a model again"
+        )
+    print("\n".join(lines))  # noqa: T201 - the result
+    return 0
+
+
 def _add_list(parts: argparse._SubParsersAction[Any]) -> None:
     parser = add_part(parts, "list", "list datasets, generated sets, metrics and formats", list_known)
     parser.add_argument("name", nargs="?", metavar="NAME", help="show the details of one dataset")
@@ -90,6 +110,11 @@ def _add_export(parts: argparse._SubParsersAction[Any]) -> None:
     parser.add_argument(
         "--file", type=Path, metavar="FILE", help="the file to write (default: DIR/results.…)"
     )
+
+
+def _add_recover(parts: argparse._SubParsersAction[Any]) -> None:
+    parser = add_part(parts, "recover", "restore the damaged database of an experiment", recover_results)
+    parser.add_argument("folder", type=Path, metavar="DIR", help="the folder of an experiment")
 
 
 def _find_known() -> dict[str, Any]:

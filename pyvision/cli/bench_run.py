@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -103,7 +106,8 @@ def run_experiment(options: argparse.Namespace) -> int:
     from sandbox import SandboxError
 
     try:
-        ran = _run_judged(options) if options.judge else _run_plan(options)
+        with output_on_stderr():
+            ran = _run_judged(options) if options.judge else _run_plan(options)
     except Stopped as stopped:
         return _fail(f"{stopped}; run the same command to resume", _EXIT.get(stopped.end_reason, 1))
     except SandboxError as error:
@@ -126,6 +130,28 @@ def grade_experiment(options: argparse.Namespace) -> int:
         regrade(options.folder, options.metric)
     found = _print_result(options.folder, as_json=options.json)
     return _exit_code(found, options.max_unscored_ratio)
+
+
+@contextmanager
+def output_on_stderr() -> Iterator[None]:
+    """Send to standard error what libraries and the processes that they start, such as Ray's, print meanwhile.
+
+    Standard output then holds nothing but the result.
+    """
+    sys.stdout.flush()
+    try:
+        saved = os.dup(1)
+    except OSError:  # it is closed: there is nothing to keep clean
+        yield
+        return
+    try:
+        os.dup2(2, 1)
+        yield
+    finally:
+        with suppress(OSError):
+            sys.stdout.flush()
+        os.dup2(saved, 1)
+        os.close(saved)
 
 
 def plan_of(options: argparse.Namespace) -> Plan:
@@ -212,7 +238,8 @@ def _exit_code(found: dict[str, Any], max_unscored_ratio: float) -> int:
 
 
 def _fail(message: str, code: int) -> int:
-    print(f"pyvision: {message}", file=sys.stderr)  # noqa: T201 - as `main` prints errors
+    with suppress(OSError):  # the terminal may be gone after SIGHUP
+        print(f"pyvision: {message}", file=sys.stderr)  # noqa: T201 - as `main` prints errors
     return code
 
 

@@ -135,10 +135,10 @@ def _fail(message: str, code: int) -> int:
 
 
 class _Interrupts:
-    """Lets SIGTERM end a command as Ctrl-C does: kernels closed, trajectory complete. Records whether one was seen.
+    """Lets SIGTERM and SIGHUP end a command as Ctrl-C does: kernels closed, trajectory complete.
 
-    Python swallows exceptions raised in callbacks, such as those of the garbage collector and of the importer; an
-    interrupt that was lost this way is sent again.
+    Records whether one was seen. Python swallows exceptions raised in callbacks, such as those of the garbage collector
+    and of the importer; an interrupt that was lost this way is sent again.
     """
 
     def __init__(self) -> None:
@@ -147,6 +147,8 @@ class _Interrupts:
         self._unraisable = sys.unraisablehook
         sys.unraisablehook = self._send_again
         signal.signal(signal.SIGTERM, self._interrupt)
+        if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # unless nohup ignores it
+            signal.signal(signal.SIGHUP, self._interrupt)
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # unless a shell ignores it
             signal.signal(signal.SIGINT, self._interrupt)
 

@@ -23,12 +23,16 @@ def data_folder(kind: Literal["prompts", "api_configs"]) -> Path:
     return installed if installed.is_dir() else _PACKAGE.parent / kind
 
 
-def write_atomic(path: Path, data: bytes) -> None:
-    """Write the file whole: a crash leaves the old file or the new one, never a part. Raises OSError."""
+def write_atomic(path: Path, data: bytes, *, is_synced: bool = True) -> None:
+    """Write the file whole: a crash leaves the old file or the new one, never a part. Raises OSError.
+
+    is_synced: holds for a power failure too; without it, only for a process that is killed.
+    """
     with replace_atomic(path) as part, part.open("wb") as file:
         file.write(data)
         file.flush()
-        os.fsync(file.fileno())
+        if is_synced:
+            os.fsync(file.fileno())
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -250,9 +251,49 @@ def test_asking_for_an_unused_metric_is_an_error(tmp_path: Path) -> None:
         store.scores("vqa:paper")
 
 
-def test_a_target_that_json_cannot_hold_is_an_error(tmp_path: Path) -> None:
-    with recorder(tmp_path) as writer, pytest.raises(ConfigError, match="sample 'sample 0': its target"):
-        writer.write(a_result(a_sample(0, target={1, 2})), Score(1.0))
+def sample_with(**changes: object) -> Finished:
+    return a_result(a_sample(0, **changes))
+
+
+def counted(finished: Finished, **changes: object) -> Finished:
+    return replace(finished, record=replace(finished.record, **changes))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("bad", "why"),
+    [
+        (sample_with(target=object()), "its target cannot be written as JSON"),
+        (sample_with(metadata={("a", 1): 2}), "TypeError: keys must be"),
+        (sample_with(id="sample \ud800"), "UnicodeEncodeError"),
+        (counted(a_result(), input_tokens=2**63), "OverflowError"),
+        (counted(a_result(), answer=["A"]), "ProgrammingError"),
+    ],
+    ids=["target", "metadata", "id", "tokens", "answer"],
+)
+def test_what_cannot_be_recorded_becomes_an_error_record_of_its_sample(
+    tmp_path: Path, bad: Finished, why: str
+) -> None:
+    with recorder(tmp_path) as writer:
+        writer.commit(
+            [writer.prepare(each, lambda record, sample: Score(1.0)) for each in (bad, a_result(a_sample(1)))]
+        )
+    with Store(tmp_path) as store:
+        failed, whole = store.records()
+    assert (failed.end_reason, whole.end_reason) == ("error", "answered")
+    assert failed.sample_id.startswith("sample ")
+    assert "it cannot be recorded: " in (failed.error or "")
+    assert why in (failed.error or "")
+
+
+def test_a_metric_that_fails_in_any_way_becomes_an_error_record(tmp_path: Path) -> None:
+    def grade(record: Record, sample: Sample) -> Score:
+        raise RecursionError("too deep")
+
+    with recorder(tmp_path) as writer:
+        writer.commit([writer.prepare(a_result(), grade)])
+    with Store(tmp_path) as store:
+        (failed,) = store.records()
+    assert failed.error == "it cannot be recorded: RecursionError: too deep"
 
 
 @pytest.mark.parametrize(

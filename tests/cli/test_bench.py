@@ -13,6 +13,7 @@ import pytest
 
 from pyvision.bench.store import Store
 from pyvision.cli import main
+from pyvision.cli.bench_run import output_on_stderr
 from tests.cli.running import scripted
 from tests.doubles import png
 from tests.sandbox.processes import wait_until
@@ -68,6 +69,14 @@ def test_json_is_one_object(data: Path, capfd: pytest.CaptureFixture[str]) -> No
     assert main(bench(data, "--config", config, "--json", "--limit", "2", "--repeat", "2")) == 0
     found = json.loads(capfd.readouterr().out)
     assert (found["done"], found["total"], found["accuracy"], found["unscored"]) == (4, 4, 1.0, {})
+
+
+def test_what_others_print_during_a_run_goes_to_standard_error(capfd: pytest.CaptureFixture[str]) -> None:
+    with output_on_stderr():
+        subprocess.run(["echo", "a process that Ray started"], check=True)
+        os.write(1, b"a library\n")
+    os.write(1, b"{}\n")
+    assert capfd.readouterr() == ("{}\n", "a process that Ray started\na library\n")
 
 
 def test_failures_have_a_line_each_and_too_many_of_them_an_exit_code(
@@ -157,7 +166,13 @@ def test_a_dead_endpoint_refuses_to_start(data: Path) -> None:
     assert "no such model" in message.splitlines()[-1]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "number",
+    [
+        signal.SIGINT,
+        *(pytest.param(each, marks=pytest.mark.slow) for each in (signal.SIGTERM, signal.SIGHUP)),
+    ],
+)
 def test_a_signal_lets_running_samples_end_and_the_same_command_goes_on(data: Path, number: int) -> None:
     noticed = threading.Event()
     held = Answer(completion("\\boxed{A}").body, until=noticed)
@@ -192,6 +207,12 @@ def wrong(*arguments: str) -> list[str]:
         (wrong("run", "{data}", "--engine", "slurm", "--model", "offline"), "known engines are threads, ray"),
         (wrong("run", "{data}", "--metric", "luck"), "unknown metric 'luck'"),
         (wrong("run", "{data}", "--set", "rounds"), "is not KEY=VALUE"),
+        (
+            wrong("run", "{data}", "--model", "offline", "--set", "prompt_file=missing"),
+            "missing: the prompt file cannot be read",
+        ),
+        (wrong("run", "{data}", "--model", "offline", "--workers", "1000000000"), "use --workers "),
+        (wrong("recover", "nowhere"), "holds no experiment"),
     ],
 )
 def test_what_cannot_be_used_is_one_line(

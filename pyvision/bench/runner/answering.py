@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from pyvision.agent.episode import Sandbox
 from pyvision.bench.runner.failures import FailureDetector
@@ -44,14 +44,21 @@ class Finished:
     fatal: Exception | None = None
 
 
+T = TypeVar("T")
+
+
 class Engine(Protocol):
-    """Answers several samples at once. Writes nothing: the runner records what an engine returns.
+    """Answers several samples at once. The runner records what an engine returns.
 
     Used by one thread, except that a signal handler may call `drain` and `stop`.
     """
 
-    def answer(self, jobs: Iterator[Job]) -> Iterator[Finished]:
-        """Yields jobs as they end. Takes no more jobs than it can run at once."""
+    def answer(self, jobs: Iterator[Job], finish: Callable[[Finished], T]) -> Iterator[tuple[T, ...]]:
+        """Yields what `finish` makes of the jobs that have ended, which may be several.
+
+        finish: called once for each job, in any thread; an exception of it is raised here. A worker gets its next job
+        only after the caller asks for the next jobs that ended: until then, the caller can record these.
+        """
         ...
 
     def drain(self) -> None:
@@ -87,11 +94,12 @@ def answer_job(
         solve(own, watch, detector.watch_sandbox(open_sandbox(job.sample)), cancellation=cancellation)
     except ImageError as error:  # only this sample is affected
         return Finished(job, _error_record(job, str(error)), tuple(events))
-    except Exception as error:  # noqa: BLE001 - a bug fails its own sample; the runner decides about the others
-        detector.notice(error)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a bug fails its own sample; the runner decides about others
+        if isinstance(error, Exception):
+            detector.notice(error)
         if not (events and isinstance(events[-1], RunEnded)):
             return Finished(job, _error_record(job, traceback.format_exc()), tuple(events), detector.found)
-    return Finished(job, _summarise(job, events), tuple(events), detector.found)
+    return Finished(job, summarise(job, events), tuple(events), detector.found)
 
 
 def _read_question(sample: Sample) -> Question:
@@ -100,7 +108,8 @@ def _read_question(sample: Sample) -> Question:
     return Question(sample.text, pictures, sample.choices, sample.context)
 
 
-def _summarise(job: Job, events: Sequence[Event]) -> Record:
+def summarise(job: Job, events: Sequence[Event]) -> Record:
+    """The record of a job with these events, of which the last is RunEnded."""
     ended = events[-1]
     if not isinstance(ended, RunEnded):
         raise ValueError(f"sample {job.sample.id!r}: its last event is {ended.kind!r}, not 'ended'")

@@ -6,10 +6,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import dataclass
 from queue import Empty, SimpleQueue
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from pyvision.bench.runner.answering import Engine, Finished, Job, WorkerContext
+from pyvision.bench.runner.answering import Engine, Finished, Job, T, WorkerContext
 from pyvision.bench.runner.failures import check_sandbox
 from pyvision.bench.runner.plan import Plan
 from pyvision.errors import ConfigError
@@ -60,17 +61,17 @@ class Threads:
         self._context = context
         self._workers = workers
         self._todo: SimpleQueue[Job | None] = SimpleQueue()
-        self._done: SimpleQueue[Finished | None] = SimpleQueue()
+        self._done: SimpleQueue[Any] = SimpleQueue()  # what `finish` returned, _Failed, or _WAKE
         self._is_draining = False
         self._stopped_at: float | None = None
         self._thread_count = 0
 
-    def answer(self, jobs: Iterator[Job]) -> Iterator[Finished]:
-        """Yields jobs as they end."""
-        running = self._take(jobs, self._workers)
-        while running and (finished := self._next()) is not None:
-            running += self._take(jobs, 1) - 1  # before the caller records the other
-            yield finished
+    def answer(self, jobs: Iterator[Job], finish: Callable[[Finished], T]) -> Iterator[tuple[T, ...]]:
+        """Yields what `finish`, which runs in the worker threads, makes of the jobs that have ended."""
+        running = self._take(jobs, self._workers, finish)
+        while running and (ended := self._next()):
+            yield ended
+            running += self._take(jobs, len(ended), finish) - len(ended)
 
     def drain(self) -> None:
         """Take no more jobs."""
@@ -80,7 +81,7 @@ class Threads:
         """End every running episode: kernels are killed at once, pending replies get a few seconds."""
         self._is_draining = True
         self._stopped_at = time.monotonic()
-        self._done.put(None)  # wakes `answer`, which waits without a timeout
+        self._done.put(_WAKE)  # for `answer`, which waits without a timeout
         self._context.stop()
 
     def close(self) -> None:
@@ -89,30 +90,50 @@ class Threads:
             self._todo.put(None)
         self._thread_count = 0
 
-    def _take(self, jobs: Iterator[Job], most: int) -> int:
+    def _take(self, jobs: Iterator[Job], most: int, finish: Callable[[Finished], Any]) -> int:
         taken = 0
         while taken < most and not self._is_draining and (job := next(jobs, None)) is not None:
             self._todo.put(job)
             taken += 1
             if self._thread_count < self._workers:
                 self._thread_count += 1
-                threading.Thread(target=self._work, name=f"sample-{self._thread_count}", daemon=True).start()
+                name = f"sample-{self._thread_count}"
+                threading.Thread(target=self._work, args=(finish,), name=name, daemon=True).start()
         return taken
 
-    def _next(self) -> Finished | None:
-        """The next job that ended; None when the remaining ones do not end after `stop`."""
-        while True:
-            try:
-                finished = self._done.get(timeout=self._seconds_left())
-            except Empty:
-                return None
-            if finished is not None:
-                return finished
+    def _next(self) -> tuple[Any, ...]:
+        """All jobs that have ended, at least one; none when the remaining ones do not end after `stop`."""
+        ended: list[Any] = []
+        try:
+            while not ended:
+                self._add_ended(ended, self._done.get(timeout=self._seconds_left()))
+            while True:
+                self._add_ended(ended, self._done.get_nowait())
+        except Empty:
+            return tuple(ended)
+
+    @staticmethod
+    def _add_ended(ended: list[Any], found: Any) -> None:
+        if isinstance(found, _Failed):
+            raise found.error
+        if found is not _WAKE:
+            ended.append(found)
 
     def _seconds_left(self) -> float | None:
         stopped_at = self._stopped_at
         return None if stopped_at is None else max(0.0, stopped_at + _STOP_S - time.monotonic())
 
-    def _work(self) -> None:
+    def _work(self, finish: Callable[[Finished], Any]) -> None:
         while (job := self._todo.get()) is not None:
-            self._done.put(self._context.answer(job))
+            try:
+                self._done.put(finish(self._context.answer(job)))
+            except BaseException as error:  # noqa: BLE001 - raised in the thread that waits for this job
+                self._done.put(_Failed(error))
+
+
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    error: BaseException
+
+
+_WAKE = object()

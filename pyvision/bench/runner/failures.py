@@ -7,6 +7,7 @@ A failure is fatal when every other sample would meet it too: a rejected key, a 
 
 from __future__ import annotations
 
+import resource
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -26,6 +27,9 @@ _QUESTION = "Reply with the one word: ready"
 _SECONDS = 60.0  # retries included
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 15.0, 300.0
 _LONGEST_ASKED_S = 3600.0  # that an endpoint may ask to be left alone
+_FILES = 100  # open files of the process itself
+_FILES_PER_WORKER = 4  # a connection to the model, the run folder
+_FILES_PER_SESSION = 13  # of a kernel: measured with 2 to 16 workers
 _PLAYED_BACK = ("scripted", "replayed")  # recorded replies, which an additional question would use up
 _FATAL_MODEL_ERRORS = frozenset({"auth", "quota", "unknown_model"})
 
@@ -93,6 +97,21 @@ def wait_for_models(
         else:
             tell("the models reply; the run continues")
             return True
+
+
+def check_open_files(workers: int, *, runs_code: bool) -> None:
+    """Raise the limit on open files as far as this process may. Raises ConfigError if it is too low for the workers."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    per_worker = _FILES_PER_WORKER + (_FILES_PER_SESSION if runs_code else 0)
+    needed = _FILES + workers * per_worker
+    if hard != resource.RLIM_INFINITY and needed > hard:
+        fitting = max(1, (hard - _FILES) // per_worker)
+        raise ConfigError(
+            f"{workers} workers need about {needed} open files, but the limit is {hard}; use --workers {fitting}, "
+            f"or raise the limit with `ulimit -Hn {needed}`"
+        )
 
 
 def _ask(model: Model) -> None:

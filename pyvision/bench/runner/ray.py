@@ -9,14 +9,14 @@ RAY_ADDRESS names the cluster; without it, Ray starts one on this machine.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from pyvision.bench.runner.answering import Finished, Job, WorkerContext
+from pyvision.bench.runner.answering import Finished, Job, T, WorkerContext
 from pyvision.bench.runner.failures import check_sandbox
 from pyvision.bench.runner.plan import Plan
 from pyvision.bench.samples import Record
@@ -98,16 +98,14 @@ class RayEngine:
         self._stopped_at: float | None = None
         self._find_nodes()
 
-    def answer(self, jobs: Iterator[Job]) -> Iterator[Finished]:
-        """Yields jobs as they end."""
+    def answer(self, jobs: Iterator[Job], finish: Callable[[Finished], T]) -> Iterator[tuple[T, ...]]:
+        """Yields what `finish`, which runs in this process, makes of the jobs that have ended."""
         self._fill(jobs)
         while self._running and not self._is_overdue():
-            ready, _ = self._ray.wait(list(self._running), num_returns=1, timeout=_POLL_S)
-            for reference in ready:
-                finished = self._collect(reference)
-                self._fill(jobs)
-                if finished is not None:
-                    yield finished
+            collected = [self._collect(reference) for reference in self._wait()]
+            if ended := tuple(finish(finished) for finished in collected if finished is not None):
+                yield ended
+            self._fill(jobs)
 
     def drain(self) -> None:
         """Take no more jobs."""
@@ -140,6 +138,13 @@ class RayEngine:
         node = min(self._contexts, key=busy.count)
         context = self._contexts[node]
         self._running[context.answer.remote(job)] = _Running(job, node, context, losses)
+
+    def _wait(self) -> Sequence[Any]:
+        """The jobs that have ended; none after a while without any."""
+        running = list(self._running)
+        self._ray.wait(running, num_returns=1, timeout=_POLL_S)
+        ready, _ = self._ray.wait(running, num_returns=len(running), timeout=0)
+        return list(ready)
 
     def _collect(self, reference: Any) -> Finished | None:
         """The job that ended; None if its node was lost and it now runs elsewhere."""

@@ -1,7 +1,13 @@
-"""Write the results of an experiment: the run folder of a sample first, then its record in one transaction.
+"""Write the results of an experiment: the run folder of a sample first, then its record.
 
-A sample counts if and only if its record exists. A killed runner leaves at most a run folder without a record, which
-the next runner replaces. SQLite commits with a write-ahead log and synchronous=FULL.
+A sample counts if and only if its record exists. `prepare` writes the run folder, in the thread that answered the
+sample; `commit` writes the records of all samples that ended meanwhile in one transaction, so that one write to the
+disk is shared by many. Whatever goes wrong with one sample becomes an error record of that sample.
+
+A run folder that is complete and has no record, because the runner was killed between the two or because the database
+was damaged, gets its record from `adopt`, without another request to the model.
+
+SQLite commits with a write-ahead log and synchronous=FULL.
 Not covered: a power failure may lose the run folder of a sample, never its record.
 """
 
@@ -14,18 +20,18 @@ import re
 import shutil
 import socket
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any, TypeAlias
 
 from pyvision.bench.experiment import differences
 from pyvision.bench.harness import card_hash
-from pyvision.bench.runner.answering import Finished, Job
-from pyvision.bench.samples import Score
+from pyvision.bench.runner.answering import Finished, Job, summarise
+from pyvision.bench.samples import INFRASTRUCTURE, Record, Sample, Score
 from pyvision.bench.store import (
     DATABASE,
     FORMAT,
@@ -46,30 +52,45 @@ from pyvision.bench.store import (
     sample_row,
     score_row,
 )
-from pyvision.errors import ConfigError, RunFolderError
-from pyvision.events import Event, RunStarted
+from pyvision.config.files import write_atomic
+from pyvision.errors import ConfigError, PyVisionError, RunFolderError
+from pyvision.events import Event, RunEnded, RunStarted
 from pyvision.text.sanitize import Redactor
-from pyvision.trajectory import IMAGES, TrajectoryWriter, picture_file
+from pyvision.trajectory import CONFIG, IMAGES, TrajectoryWriter, picture_file, read_trajectory
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _NAME_CHARS = 60
+_ATTEMPT = re.compile(r"-attempt(\d+)$")
 _LOCK_FILE = "runner.lock"
 _PUT_SAMPLE = put("samples", SAMPLE_COLUMNS)
 _PUT_SAMPLE_IF_NEW = put_if_new("samples", SAMPLE_COLUMNS)
 _PUT_RECORD = put("records", (*RECORD_COLUMNS, "attempt", "run", "ended_at"))
 _PUT_SCORE = put("scores", ("sample_id", "repeat", "metric", *SCORE_COLUMNS))
 
+Grade: TypeAlias = Callable[[Record, Sample], Score]
 
-class Recorder:
-    """The only writer of an experiment's folder; holds its lock until `close`. Used by one thread.
 
-    Creates the folder, or resumes one of the same configuration. secrets: redacted in every text.
-    Raises ConfigError for a folder of another configuration or in use by another runner, RunFolderError when a write
-    fails; earlier records stay intact.
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A finished sample, ready for the database. run: its folder in RUNS; empty if it has none."""
+
+    finished: Finished
+    score: Score
+    run: str
+    sample: tuple[Any, ...]
+    record: tuple[Any, ...]
+
+
+class Recorder(Store):
+    """The only writer of an experiment's folder; holds its lock until `close`.
+
+    Used by one thread, except for `prepare`. Creates the folder, or resumes one of the same configuration.
+    secrets: redacted in every text. Raises ConfigError for a folder of another configuration or in use by another
+    runner, RunFolderError when a write fails; earlier records stay intact.
     """
 
-    def __init__(  # noqa: PLR0913 - each is passed once, here
+    def __init__(  # noqa: PLR0913 - what an experiment consists of
         self,
         folder: Path,
         configuration: Mapping[str, Any],
@@ -77,53 +98,91 @@ class Recorder:
         metric: str,
         total: int | None = None,
         harness: Mapping[str, Any] | None = None,
-        setup: Mapping[str, Any] | None = None,
         secrets: tuple[str, ...] = (),
     ) -> None:
-        """metric: key of the scores. total: number of expected records. setup: for the config.json of each run.
+        """metric: key of the scores. total: number of expected records.
 
         harness: the card of this runner (`bench.harness`), which is added to those of earlier ones.
         """
-        self.folder = folder
-        self._setup = setup or {}
         self._secrets = secrets
         self._redactor = Redactor(secrets)
-        configuration = self._redactor.value(configuration)
+        self._recorded_configuration = self._redactor.value(configuration)
         self._metric = metric
         with explain_errors(folder):
             (folder / PICTURES).mkdir(parents=True, exist_ok=True)
             (folder / RUNS).mkdir(exist_ok=True)
-        self._lock = _Lock(folder)
+        self._lock = FolderLock(folder)
         try:
-            if (folder / DATABASE).is_file():
-                _check_same(folder, configuration)
-            else:
-                _create(folder, configuration)
-            self._database = _open_database(folder)
+            if not (folder / DATABASE).is_file():
+                create_database(folder, self._recorded_configuration)
+            super().__init__(folder)
+        except BaseException:
+            self._lock.close()
+            raise
+        try:
+            self._check_same()
+            with explain_errors(folder):
+                self._prepare_to_write()
+                content = json.dumps(self._recorded_configuration, ensure_ascii=False, indent=2)
+                write_atomic(folder / CONFIG, content.encode("utf-8", "replace"))
             self._remember("metric", metric)
             if total is not None:
                 self._remember("total", str(total))
             if harness is not None:
                 self._add_harness(self._redactor.value(harness))
         except BaseException:
-            self._lock.close()
+            self.close()
             raise
 
+    def prepare(self, finished: Finished, grade: Grade, *, is_written: bool = False) -> Entry:
+        """Grade the answer, write the run folder unless it is written already, build the rows; may run in any thread.
+
+        An exception becomes an error record; only RunFolderError is raised, when the disk refuses the data.
+        """
+        run = run_name(finished.job) if finished.events else ""
+        try:
+            if run and not is_written:
+                self._write_run(self.folder / RUNS / run, finished.events)
+            return self._entry(finished, grade(finished.record, finished.job.sample), run)
+        except RunFolderError:
+            raise
+        except Exception as error:  # noqa: BLE001 - it must not end the run of the other samples
+            return self._error_entry(finished, run, error)
+
     def write(self, finished: Finished, score: Score) -> None:
-        """Write a finished job: its trajectory, sample, record and score."""
-        job = finished.job
-        run = run_name(job) if finished.events else ""
-        if run:
-            self._write_run(self.folder / RUNS / run, finished.events)
-        record = record_row(finished.record, self._clean)
-        sample = sample_row(job.sample, _find_image_files(finished.events), self._clean)
-        key = (job.sample.id, job.repeat)
-        with explain_errors(self.folder), self._transaction():
-            # a job that failed before its images were read must not replace a sample that has them
-            self._database.execute(_PUT_SAMPLE if run else _PUT_SAMPLE_IF_NEW, sample)
-            self._database.execute(_PUT_RECORD, (*record, job.attempt, run, _now()))
-            self._database.execute("DELETE FROM scores WHERE sample_id = ? AND repeat = ?", key)
-            self._database.execute(_PUT_SCORE, (*key, self._metric, *score_row(score, self._clean)))
+        """Write one finished job with this score."""
+        self.commit((self.prepare(finished, lambda record, sample: score),))
+
+    def commit(self, entries: Sequence[Entry]) -> tuple[Entry, ...]:
+        """Write the entries in one transaction; returns them as they were written."""
+        try:
+            self._write(entries)
+        except RunFolderError:
+            raise
+        except Exception:  # noqa: BLE001 - a value that the database cannot hold; only its sample fails
+            return tuple(map(self._commit_alone, entries))
+        return tuple(entries)
+
+    def adopt(self, job: Job, runs: Collection[str], grade: Grade) -> Entry | None:
+        """The entry of a job that was answered in one of these runs without a record; None if it was not.
+
+        Only a run of the same configuration that is complete and did not fail counts.
+        """
+        for run in sorted(runs, key=attempt_of, reverse=True):
+            again = replace(job, attempt=attempt_of(run))
+            events = self._read_complete(self.folder / RUNS / run) if again.attempt >= job.attempt else ()
+            if events and (record := summarise(again, events)).end_reason not in INFRASTRUCTURE:
+                return self.prepare(Finished(again, record, events), grade, is_written=True)
+        return None
+
+    def runs_without_record(self) -> Mapping[str, Collection[str]]:
+        """Name of the first attempt -> the names of all attempts that have a folder and no record."""
+        found: dict[str, list[str]] = {}
+        with explain_errors(self.folder):
+            names = {path.name for path in (self.folder / RUNS).iterdir()}
+        for name in names - self.runs():
+            found.setdefault(_ATTEMPT.sub("", name), []).append(name)
+        return found
 
     def write_scores(self, scores: Mapping[tuple[str, int], Score]) -> None:
         """Replace all scores of this recorder's metric."""
@@ -137,26 +196,86 @@ class Recorder:
         with suppress(sqlite3.Error):  # with a reader or a full disk, the log stays beside the database
             self._database.execute("PRAGMA journal_mode = DELETE")
         with suppress(sqlite3.Error):
-            self._database.close()
+            super().close()
         self._lock.close()
 
-    def __enter__(self) -> Self:
-        return self
+    def _connect(self) -> sqlite3.Connection:
+        return sqlite3.connect(self.folder / DATABASE, timeout=30.0, isolation_level=None)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+    def _prepare_to_write(self) -> None:
+        self._database.execute("PRAGMA journal_mode = WAL")
+        self._database.execute("PRAGMA synchronous = FULL")
+        add_score_columns(self._database)
+
+    def _check_same(self) -> None:
+        changed = differences(self.configuration, self._recorded_configuration)
+        if changed:
+            raise ConfigError(
+                f"{str(self.folder)!r}: holds results of another configuration ({'; '.join(changed)}); "
+                "choose another --out"
+            )
+
+    def _entry(self, finished: Finished, score: Score, run: str) -> Entry:
+        sample = sample_row(finished.job.sample, _find_image_files(finished.events), self._clean)
+        return Entry(finished, score, run, sample, record_row(finished.record, self._clean))
+
+    def _error_entry(self, finished: Finished, run: str, error: Exception) -> Entry:
+        """What can be recorded of a sample that cannot be recorded as it is; the next run tries it again."""
+        why = str(error) if isinstance(error, PyVisionError) else f"{type(error).__name__}: {error}"
+        job = finished.job
+        sample_id = job.sample.id.encode("utf-8", "backslashreplace").decode()
+        sample = Sample(sample_id, job.sample.text, (), None, category=job.sample.category)
+        record = Record(
+            sample_id, job.repeat, sample.category, None, "error", f"it cannot be recorded: {why}"
+        )
+        failed = Finished(replace(job, sample=sample), record, (), finished.fatal)
+        return self._entry(failed, Score(None, "error"), run)
+
+    def _commit_alone(self, entry: Entry) -> Entry:
+        try:
+            self._write((entry,))
+        except RunFolderError:
+            raise
+        except Exception as error:  # noqa: BLE001 - as in `commit`
+            entry = self._error_entry(entry.finished, entry.run, error)
+            self._write((entry,))
+        return entry
+
+    def _write(self, entries: Sequence[Entry]) -> None:
+        now = _now()
+        with explain_errors(self.folder), self._transaction():
+            for entry in entries:
+                job = entry.finished.job
+                key = (job.sample.id, job.repeat)
+                # a job that failed before its images were read must not replace a sample that has them
+                put_sample = _PUT_SAMPLE if entry.finished.events else _PUT_SAMPLE_IF_NEW
+                self._database.execute(put_sample, entry.sample)
+                self._database.execute(_PUT_RECORD, (*entry.record, job.attempt, entry.run, now))
+                self._database.execute("DELETE FROM scores WHERE sample_id = ? AND repeat = ?", key)
+                row = (*key, self._metric, *score_row(entry.score, self._clean))
+                self._database.execute(_PUT_SCORE, row)
 
     def _write_run(self, folder: Path, events: Sequence[Event]) -> None:
         """Write the trajectory, with its images in the folder that all runs of the experiment share."""
         with explain_errors(self.folder):
-            shutil.rmtree(folder, ignore_errors=True)  # left without a record by a killed runner
+            if folder.exists():  # left without a record by a killed runner
+                shutil.rmtree(folder)
             folder.mkdir()
             (folder / IMAGES).symlink_to(Path("..", "..", PICTURES), target_is_directory=True)
-        with TrajectoryWriter(folder, self._setup, secrets=self._secrets) as trajectory:
+            _link_or_copy(self.folder / CONFIG, folder / CONFIG)
+        with TrajectoryWriter(folder, None, secrets=self._secrets, is_synced=False) as trajectory:
             for event in events:
                 trajectory.write(event)
+
+    def _read_complete(self, folder: Path) -> tuple[Event, ...]:
+        """The events of a run of this configuration; none if it is incomplete or of another one."""
+        try:
+            if json.loads((folder / CONFIG).read_bytes()) != self._recorded_configuration:
+                return ()
+            events = read_trajectory(folder).events
+        except (OSError, ValueError, RunFolderError):
+            return ()
+        return events if events and isinstance(events[-1], RunEnded) else ()
 
     def _remember(self, key: str, value: str) -> None:
         with explain_errors(self.folder):
@@ -187,7 +306,7 @@ class Recorder:
 def run_name(job: Job) -> str:
     """The folder of a job's trajectory: readable, and unique for every sample id."""
     readable = _UNSAFE.sub("_", job.sample.id).strip("._")[:_NAME_CHARS] or "sample"
-    hashed = sha256(job.sample.id.encode()).hexdigest()[:8]
+    hashed = sha256(job.sample.id.encode("utf-8", "backslashreplace")).hexdigest()[:8]
     again = f"-attempt{job.attempt}" if job.attempt > 1 else ""
     return f"{readable}-{hashed}-{job.repeat}{again}"
 
@@ -199,8 +318,26 @@ def _find_image_files(events: Sequence[Event]) -> tuple[str, ...]:
     return tuple(picture_file(picture).replace(IMAGES, PICTURES, 1) for picture in events[0].question.images)
 
 
-def _create(folder: Path, configuration: Mapping[str, Any]) -> None:
-    """Create the database under a temporary name, then rename it."""
+def attempt_of(run: str) -> int:
+    """The attempt that `run_name` put into the name."""
+    found = _ATTEMPT.search(run)
+    return int(found[1]) if found else 1
+
+
+def _link_or_copy(source: Path, target: Path) -> None:
+    """Give the file a second name, or copy it where the file system has no hard links."""
+    try:
+        target.hardlink_to(source)
+    except OSError:
+        shutil.copyfile(source, target)
+
+
+def create_database(
+    folder: Path,
+    configuration: Mapping[str, Any],
+    copy: Callable[[sqlite3.Connection], None] = lambda database: None,
+) -> None:
+    """Create the database under a temporary name, let `copy` fill it, then rename it."""
     part = folder / f"{DATABASE}.part"
     about = {
         "format": FORMAT,
@@ -209,39 +346,27 @@ def _create(folder: Path, configuration: Mapping[str, Any]) -> None:
         "began_at": _now(),
     }
     with explain_errors(folder):
-        part.unlink(missing_ok=True)
+        for name in (
+            part.name,
+            f"{DATABASE}-wal",
+            f"{DATABASE}-shm",
+        ):  # a log of another database would damage this one
+            (folder / name).unlink(missing_ok=True)
         database = sqlite3.connect(part, isolation_level=None)
         try:
             database.executescript(SCHEMA)
             database.executemany(put("experiment", ("key", "value")), list(about.items()))
+            copy(database)
         finally:
             database.close()
         part.replace(folder / DATABASE)
-
-
-def _check_same(folder: Path, configuration: Mapping[str, Any]) -> None:
-    with Store(folder) as store:
-        changed = differences(store.configuration, configuration)
-    if changed:
-        raise ConfigError(
-            f"{str(folder)!r}: holds results of another configuration ({'; '.join(changed)}); choose another --out"
-        )
-
-
-def _open_database(folder: Path) -> sqlite3.Connection:
-    with explain_errors(folder):
-        database = sqlite3.connect(folder / DATABASE, timeout=30.0, isolation_level=None)
-        database.execute("PRAGMA journal_mode = WAL")
-        database.execute("PRAGMA synchronous = FULL")
-        add_score_columns(database)
-    return database
 
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-class _Lock:
+class FolderLock:
     """The lock on a folder, held until `close` or the end of the process. Raises ConfigError when it is taken.
 
     Not covered: file systems on which flock has no effect between machines, such as some network file systems.
@@ -265,7 +390,7 @@ class _Lock:
         except OSError as error:
             os.close(self._descriptor)
             raise RunFolderError(
-                f"{str(path)!r}: {error.strerror}; choose another --out, or free some space"
+                f"{str(path)!r}: {error.strerror}; choose another --out, or make room there"
             ) from error
 
     def close(self) -> None:

@@ -1,6 +1,6 @@
 """Run or resume an experiment: every sample is answered, recorded, graded and counted.
 
-The first Ctrl-C or SIGTERM lets running samples finish; the second stops at once.
+The first Ctrl-C, SIGTERM or SIGHUP lets running samples finish; the second stops at once.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, Protocol, Self
@@ -22,18 +22,18 @@ from pyvision.bench.grading import Grading, find_grading, grade
 from pyvision.bench.harness import harness_card
 from pyvision.bench.runner.answering import Engine, Finished, Job
 from pyvision.bench.runner.engine import open_engine
-from pyvision.bench.runner.failures import check_models, wait_for_models
+from pyvision.bench.runner.failures import check_models, check_open_files, wait_for_models
 from pyvision.bench.runner.plan import Plan
 from pyvision.bench.runner.progress import RunningTotals
-from pyvision.bench.runner.recorder import Recorder
+from pyvision.bench.runner.recorder import Entry, Recorder, run_name
 from pyvision.bench.samples import INFRASTRUCTURE, UNGRADED, Score
-from pyvision.bench.store import Store
 from pyvision.errors import EndReason, ModelError, PyVisionError
 from pyvision.solve import Task
 
 _MAX_FAILURES = 12  # infrastructure failures in a row, with up to four workers
 _GRACE_S = 24.0  # for running samples; together with the time an engine takes to stop them, under 30
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_ADOPTED_AT_ONCE = 200  # runs that are held in memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +78,12 @@ def _run_once(plan: Plan, watcher: Watcher, sleep: Callable[[float], None]) -> t
     """Run what is left of the plan. The second value: whether a pause left failures that are worth another run."""
     with plan.task() as task:
         grading = find_grading(plan.metric or plan.source.metric)
+        if plan.engine == "threads":
+            check_open_files(plan.workers, runs_code=task.strategy.runs_code)
         with _recorder(plan, task, grading) as recorder:
             _grade_recorded(recorder, grading)
-            totals, jobs = _read_state(recorder.folder, plan)
+            _adopt_runs(recorder, plan, grading)
+            totals, jobs = _read_state(recorder, plan)
             watcher.begin(recorder.folder, totals)
             first = next(jobs, None)
             if first is None:
@@ -104,7 +107,6 @@ def _recorder(plan: Plan, task: Task, grading: Grading) -> Iterator[Recorder]:
         metric=grading.key,
         total=None if count is None else count * plan.repeats,
         harness=harness_card(task),
-        setup=task.config.shared() | {"dataset": configured["dataset"]},
         secrets=task.secrets,
     ) as recorder:
         yield recorder
@@ -112,12 +114,24 @@ def _recorder(plan: Plan, task: Task, grading: Grading) -> Iterator[Recorder]:
 
 def _grade_recorded(recorder: Recorder, grading: Grading) -> None:
     """Grade earlier records that the metric has not graded yet."""
-    with Store(recorder.folder) as store:
-        results = store.scores(grading.key).keys() if grading.key in store.metrics() else set()
-        if store.attempts().keys() <= results:
-            return
-        scores = grade(store, grading)
-    recorder.write_scores(scores)
+    results = recorder.scores(grading.key).keys() if grading.key in recorder.metrics() else set()
+    if not recorder.attempts().keys() <= results:
+        recorder.write_scores(grade(recorder, grading))
+
+
+def _adopt_runs(recorder: Recorder, plan: Plan, grading: Grading) -> None:
+    """Record what is complete on the disk and has no record, so that no answer is paid for twice."""
+    orphans = recorder.runs_without_record()
+    if not orphans:
+        return
+    entries = (
+        recorder.adopt(job, orphans[name], grading.score)
+        for job in _pending_jobs(plan, recorder.finished(), recorder.attempts())
+        if (name := run_name(replace(job, attempt=1))) in orphans
+    )
+    found = (entry for entry in entries if entry is not None)
+    while adopted := tuple(islice(found, _ADOPTED_AT_ONCE)):
+        recorder.commit(adopted)
 
 
 class _Driver:
@@ -149,21 +163,23 @@ class _Driver:
         and are waited for, only when nothing is answered after the pause either.
         """
         with _SignalHandler(self._engine, self._watcher.tell) as signals:
-            for finished in self._engine.answer(jobs):
-                self._record(finished)
-                if self._reason is None:
-                    self._reason = self._find_reason(finished, max_failures)
-                    if self._reason is not None and not self._pause(signals):
-                        signals.drain()
+            for entries in self._engine.answer(jobs, self._prepare):
+                for entry in self._recorder.commit(entries):
+                    self._count(entry)
+                    if self._reason is None:
+                        self._reason = self._find_reason(entry.finished, max_failures)
+                        if self._reason is not None and not self._pause(signals):
+                            signals.drain()
         if self._reason is not None:
             raise self._reason
         return signals.seen
 
-    def _record(self, finished: Finished) -> None:
-        score = self._grading.score(finished.record, finished.job.sample)
-        self._recorder.write(finished, score)
-        self._totals.add(finished.record, score)
-        self._watcher.show(finished, score, self._totals)
+    def _prepare(self, finished: Finished) -> Entry:
+        return self._recorder.prepare(finished, self._grading.score)
+
+    def _count(self, entry: Entry) -> None:
+        self._totals.add(entry.finished.record, entry.score)
+        self._watcher.show(entry.finished, entry.score, self._totals)
 
     def _find_reason(self, finished: Finished, max_failures: int) -> Stopped | None:
         """Why every other sample would fail too, if that is so."""
@@ -197,17 +213,15 @@ class _Driver:
         return True  # also after a signal, which has drained the engine
 
 
-def _read_state(folder: Path, plan: Plan) -> tuple[RunningTotals, Iterator[Job]]:
+def _read_state(recorder: Recorder, plan: Plan) -> tuple[RunningTotals, Iterator[Job]]:
     """The totals so far, and the jobs that are left. Infrastructure failures are retried."""
-    with Store(folder) as store:
-        totals = RunningTotals(store.total)
-        finished, attempts = store.finished(), store.attempts()
-        scores = store.scores()
-        for record in store.records():
-            key = (record.sample_id, record.repeat)
-            if key in finished:
-                totals.add(record, scores.get(key, UNGRADED), now=False)
-    return totals, _pending_jobs(plan, finished, attempts)
+    totals = RunningTotals(recorder.total)
+    finished, scores = recorder.finished(), recorder.scores()
+    for record in recorder.records():
+        key = (record.sample_id, record.repeat)
+        if key in finished:
+            totals.add(record, scores.get(key, UNGRADED), now=False)
+    return totals, _pending_jobs(plan, finished, recorder.attempts())
 
 
 def _pending_jobs(

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import resource
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
 from pyvision.agent.run_config import RunConfig
-from pyvision.bench.runner.failures import check_models, check_sandbox
+from pyvision.bench.runner.failures import check_models, check_open_files, check_sandbox
+from pyvision.errors import ConfigError
 from pyvision.models.scripted import Scripted
 from pyvision.solve import Task
 from pyvision.strategies.code_loop import CodeLoop
@@ -57,3 +60,24 @@ def test_a_strategy_that_runs_nothing_needs_no_sandbox() -> None:
     sandbox = CannedSandbox()
     check_sandbox(replace(task(default=Scripted([])), strategy=Direct()), sandbox)
     assert sandbox.opened == 0
+
+
+@pytest.fixture
+def limit() -> Iterator[int]:
+    """A soft limit on open files far below the hard one, which is returned."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, before[1]))
+    yield before[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_the_limit_on_open_files_is_raised_as_far_as_possible(limit: int) -> None:
+    check_open_files(4, runs_code=True)
+    assert resource.getrlimit(resource.RLIMIT_NOFILE) == (limit, limit)
+
+
+def test_more_workers_than_files_can_be_opened_for_are_refused_with_a_number_that_fits(limit: int) -> None:
+    with pytest.raises(ConfigError, match=rf"the limit is {limit}; use --workers (\d+)") as refused:
+        check_open_files(limit, runs_code=True)
+    fitting = int(str(refused.value).partition("--workers ")[2].partition(",")[0])
+    check_open_files(fitting, runs_code=True)

@@ -84,9 +84,11 @@ def test_a_station_that_is_killed_is_replaced(tmp_path: Path, cluster: Any) -> N
     plan = a_slow_plan(tmp_path, 6, "ray")
     ray = import_module("ray")
     with open_ray(plan) as engine:
-        found = []
-        for finished in engine.answer(Job(sample, 0) for sample in plan.samples()):
-            found.append(finished.job.sample.id)
+        found: list[str] = []
+        for ended in engine.answer(
+            (Job(sample, 0) for sample in plan.samples()), lambda finished: finished.job.sample.id
+        ):
+            found.extend(ended)
             if len(found) == 1:
                 for context in tuple(engine._contexts.values()):  # as the machine would end them
                     ray.kill(context)

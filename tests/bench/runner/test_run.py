@@ -2,7 +2,10 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from itertools import chain
 from pathlib import Path
 from threading import Event, Thread
 
@@ -16,7 +19,7 @@ from pyvision.bench.runner.engine import Threads
 from pyvision.bench.runner.failures import wait_for_models
 from pyvision.bench.runner.progress import read_running_totals
 from pyvision.bench.runner.run import ExperimentResult, Stopped
-from pyvision.bench.store import Store
+from pyvision.bench.store import DATABASE, Store
 from pyvision.errors import ConfigError, ModelError
 from pyvision.events import ModelCall
 from pyvision.solve import prepare
@@ -215,6 +218,10 @@ def test_a_second_signal_stops_at_once_and_keeps_what_was_recorded(tmp_path: Pat
     assert signal.getsignal(signal.SIGINT) is before
 
 
+def as_it_is(finished: Finished) -> Finished:
+    return finished
+
+
 class Sleeping(CannedSandbox):
     """A kernel in which a cell runs until it is closed."""
 
@@ -243,8 +250,8 @@ def test_a_stopped_engine_ends_a_cell_that_runs() -> None:
     sandbox = Sleeping()
     engine = Threads(WorkerContext(prepare("?", model=model), sandbox), 1)
     found: list[Finished] = []
-    ending = engine.answer(iter([Job(a_sample(0), 0)]))
-    waiting = Thread(target=lambda: found.extend(ending))
+    ending = engine.answer(iter([Job(a_sample(0), 0)]), as_it_is)
+    waiting = Thread(target=lambda: found.extend(chain.from_iterable(ending)))
     waiting.start()
     assert sandbox.has_begun.wait(20)
     engine.stop()
@@ -263,7 +270,7 @@ def test_cells_figures_and_pixels_are_counted() -> None:
     model.before = then_answer
     sandbox = CannedSandbox([CellResult("ok", (figure(20, 10),))])
     engine = Threads(WorkerContext(prepare("?", model=model), sandbox), 1)
-    (finished,) = engine.answer(iter([Job(a_sample(0), 0)]))
+    ((finished,),) = engine.answer(iter([Job(a_sample(0), 0)]), as_it_is)
     engine.close()
     record = finished.record
     assert (record.end_reason, record.turns, record.cells, record.figures) == ("answered", 2, 1, 1)
@@ -305,3 +312,70 @@ def test_the_arm_without_tools_is_the_direct_strategy(tmp_path: Path) -> None:
     run.run(plan, Quiet())
     with Store(tmp_path) as store:
         assert store.configuration["strategy"] == "direct"
+
+
+def test_an_answer_is_recorded_before_its_worker_asks_again(tmp_path: Path) -> None:
+    model = Knowing()
+    recorded: list[int] = []
+    model.before = lambda number: recorded.append(len(records_in(tmp_path)))
+    run.run(a_plan(tmp_path, made(6), model, workers=1), Quiet())
+    assert recorded == list(range(6))
+
+
+def forget(folder: Path, *samples: str) -> None:
+    """Remove the records of these samples, as if the runner had been killed before it wrote them."""
+    with closing(sqlite3.connect(folder / DATABASE)) as database:
+        for sample in samples:
+            database.execute("DELETE FROM records WHERE sample_id = ?", (sample,))
+            database.execute("DELETE FROM scores WHERE sample_id = ?", (sample,))
+        database.commit()
+
+
+def asked_again(folder: Path) -> list[int]:
+    model = Knowing()
+    run.run(a_plan(folder, made(4), model), Quiet())
+    return model.asked
+
+
+def test_a_complete_run_without_a_record_is_recorded_without_asking_again(tmp_path: Path) -> None:
+    run.run(a_plan(tmp_path, made(4), Knowing({2: "\\boxed{A}"})), Quiet())
+    before = contents(tmp_path)
+    forget(tmp_path, "sample 0", "sample 2")
+    assert asked_again(tmp_path) == []
+    assert contents(tmp_path) == before
+
+
+def test_a_run_that_was_cut_short_is_asked_again(tmp_path: Path) -> None:
+    run.run(a_plan(tmp_path, made(4), Knowing()), Quiet())
+    with Store(tmp_path) as store:
+        folder = store.run_folder("sample 2")
+    assert folder is not None
+    lines = (folder / "events.jsonl").read_text("utf-8").splitlines()
+    (folder / "events.jsonl").write_text("\n".join(lines[:-1]) + "\n", "utf-8")
+    forget(tmp_path, "sample 2")
+    assert asked_again(tmp_path) == [2]
+
+
+def test_a_run_of_another_configuration_is_not_adopted(tmp_path: Path) -> None:
+    other = a_plan(tmp_path, made(4), Knowing(), settings={"limits": Limits(max_turns=5)})
+    run.run(other, Quiet())
+    (tmp_path / DATABASE).unlink()
+    assert sorted(asked_again(tmp_path)) == [0, 1, 2, 3]
+
+
+def test_a_failed_run_without_a_record_is_asked_again(tmp_path: Path) -> None:
+    run.run(a_plan(tmp_path, made(4), Knowing({1: ModelError("no route")})), Quiet())
+    forget(tmp_path, "sample 1")
+    assert asked_again(tmp_path) == [1]
+
+
+def test_a_model_that_exits_spoils_its_own_sample_only(tmp_path: Path) -> None:
+    class Exiting(Knowing):
+        def complete(self, messages: Sequence[Message], sampling: Sampling) -> Reply:
+            reply = super().complete(messages, sampling)
+            if reply.text == "\\boxed{B}":
+                raise SystemExit("a library gives up")
+            return reply
+
+    run.run(a_plan(tmp_path, made(3), Exiting()), Quiet())
+    assert [record.end_reason for record in records_in(tmp_path)] == ["answered", "error", "answered"]
