@@ -123,8 +123,8 @@ def test_memory_that_is_no_address_space_counts_too() -> None:
 
 
 @pytest.mark.usefixtures("needs_groups")
-def test_memory_that_a_cgroup_counts_is_not_refused() -> None:
-    with Sandbox() as sandbox, sandbox.open({}) as session:
+def test_memory_that_a_cgroup_counts_is_not_refused(sandbox: Sandbox) -> None:
+    with sandbox.open({}) as session:
         assert session.run("import mmap; print(len(mmap.mmap(-1, 4096)))").text == "4096\n"
 
 
