@@ -43,31 +43,24 @@ DRAW = cell("import matplotlib.pyplot as plt\nplt.imshow(image_clue_0)\nplt.show
 
 @pytest.fixture(scope="module")
 def answered(parrot: ServedParrot, browser: Any) -> Iterator[Tab]:
-    """A conversation with a figure and an answer, for tests that only look at it."""
+    """A conversation about two pictures, with a figure and an answer, for tests that only look at it."""
     served, brain = parrot
-    brain.scripts["How many?"] = DRAW, boxed("7")
+    brain.scripts["What differs?"] = DRAW, boxed("the circle")
     with opening_tabs(browser) as open_tab:
         visitor = open_tab(served)
-        visitor.ask("How many?", EXAMPLES / "circles.png")
-        assert visitor.answer() == "7"
+        visitor.ask("What differs?", EXAMPLES / "shapes.png", EXAMPLES / "shapes_changed.png")
+        assert visitor.answer() == "the circle"
         yield visitor
 
 
-def test_two_pictures_are_asked_about_and_code_figure_and_answer_are_seen(
-    parrot: ServedParrot, tab: Tabs
-) -> None:
-    served, brain = parrot
-    brain.scripts["What differs?"] = DRAW, boxed("the circle")
-    visitor = tab(served)
-    visitor.ask("What differs?", EXAMPLES / "shapes.png", EXAMPLES / "shapes_changed.png")
-    assert visitor.answer() == "the circle"
-    page = visitor.page
+def test_two_pictures_are_asked_about_and_code_figure_and_answer_are_seen(answered: Tab) -> None:
+    page = answered.page
     assert page.locator("#question-1 .asked img").count() == 2
     assert "import" in page.inner_text("#question-1 .cell .code")
-    visitor.see_pictures()
+    answered.see_pictures()
     figure = page.locator("#question-1 .reply figure img").first
     assert figure.evaluate("image => image.naturalWidth") > 100
-    assert (visitor.complaints, visitor.strangers) == ([], [])
+    assert (answered.complaints, answered.strangers) == ([], [])
 
 
 def test_a_figure_opens_large_and_escape_closes_it(answered: Tab) -> None:
