@@ -221,6 +221,7 @@ def test_another_interpreter_runs_the_cells() -> None:
         assert run_in(session, "import sys; print(sys.executable)") == f"{sys.executable}\n"
 
 
+@pytest.mark.slow
 def test_another_interpreter_may_lie_on_a_tmpfs_of_the_container(tmp_path: Path) -> None:
     assert tmp_path.is_relative_to("/tmp")
     venv.create(tmp_path / "env", symlinks=True)
