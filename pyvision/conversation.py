@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from queue import Empty, SimpleQueue
+from queue import Empty
 
 from pyvision.agent.episode import Sandbox, Session
+from pyvision.agent.pump import Pump
 from pyvision.errors import ConfigError, FormatError
 from pyvision.events import Event, ImageDefined, ModelCall, RunEnded
 from pyvision.models.cancellation import Cancellation
@@ -82,60 +82,43 @@ class Conversation:
         self._cancellation = cancellation = Cancellation()
         task = self.task.about(question)
         folder = self.out / str(len(self.runs)) if self.out else None
-        events: SimpleQueue[Event | _Over] = SimpleQueue()
         began = time.monotonic()
         with open_recorder(task, folder) as keep:
             if folder is not None:
                 self.runs = (*self.runs, folder)
             over = threading.Event()
 
-            def watch(event: Event) -> None:
-                if not over.is_set():
-                    keep(event)
-                    events.put(event)
+            def produce(put: Callable[[Event], None]) -> None:
+                def watch(event: Event) -> None:
+                    if not over.is_set():
+                        keep(event)
+                        put(event)
 
-            arguments = (task, watch, events.put, cancellation)
-            thread = threading.Thread(target=self._run, args=arguments, daemon=True)
-            thread.start()
+                solve(task, watch, self._shared, cancellation=cancellation)
+
+            pump = Pump(produce)
             try:
-                yield from self._events_of(events, began, cancellation)
+                yield from self._events_of(pump, began, cancellation)
             finally:
                 cancellation.cancel()
-                thread.join(_STOP_S)
+                pump.join(_STOP_S)
                 over.set()
 
-    def _run(
-        self,
-        task: Task,
-        watch: Callable[[Event], None],
-        end: Callable[[_Over], None],
-        cancellation: Cancellation,
-    ) -> None:
-        try:
-            solve(task, watch, self._shared, cancellation=cancellation)
-        except Exception as error:  # noqa: BLE001 - the asking thread raises it
-            end(_Over(error))
-        else:
-            end(_Over())
-
-    def _events_of(
-        self, events: SimpleQueue[Event | _Over], began: float, cancellation: Cancellation
-    ) -> Iterator[Event]:
+    def _events_of(self, pump: Pump[Event], began: float, cancellation: Cancellation) -> Iterator[Event]:
         """Each event; soon after a stop, and in any case, an end. Raises what `solve` does."""
         stopped_at: float | None = None
         while True:
             if stopped_at is None and cancellation.is_cancelled:
                 stopped_at = time.monotonic()
             try:
-                event = events.get(timeout=_LOOK_S)
+                event = pump.get(_LOOK_S)
             except Empty:
                 if stopped_at is None or time.monotonic() < stopped_at + _STOP_S:
                     continue
                 outcome = Outcome(None, "interrupted", "stopped by the caller")
                 event = RunEnded(outcome, Usage(), 0, 0, time.monotonic() - began)
-            if isinstance(event, _Over):
-                if event.error is not None:
-                    raise event.error
+            if event is None:
+                pump.check()
                 return
             self._remember(event)
             yield event
@@ -150,13 +133,6 @@ class Conversation:
                 self._earlier = ConversationState((*messages, spoken), earlier.named, earlier.originals)
             case ImageDefined():
                 self._earlier = ConversationState(earlier.messages, earlier.named + 1, earlier.originals)
-
-
-@dataclass(frozen=True, slots=True)
-class _Over:
-    """The end of the events; `error` is what the question failed with, if it did."""
-
-    error: Exception | None = None
 
 
 class _SharedSession:

@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from queue import SimpleQueue
 from types import TracebackType
 from typing import Any, Self, cast
 
 from pyvision.agent.budget import Limits
 from pyvision.agent.episode import DEFAULT_ROLE, Episode
 from pyvision.agent.episode import Sandbox as AnySandbox
+from pyvision.agent.pump import Pump
 from pyvision.agent.run_config import RunConfig
 from pyvision.agent.strategy import Strategy, with_options
 from pyvision.config.endpoints import EndpointLimits
@@ -225,27 +224,27 @@ def stream(
     text: str, images: Sequence[str | Path] = (), *, out: str | Path | None = None, **settings: Any
 ) -> Iterator[Event]:
     """As `answer`, but the events as they happen. Closing the iterator ends the run and its kernel."""
-    events: SimpleQueue[Event | None] = SimpleQueue()
     cancellation = Cancellation()
     with (
         prepare(text, images, **settings) as task,
         open_recorder(task, out) as keep,
         Sandbox(task.policy) as sandbox,
-        ThreadPoolExecutor(1) as thread,
     ):
 
-        def watch(event: Event) -> None:
-            keep(event)
-            events.put(event)
+        def produce(put: Callable[[Event], None]) -> None:
+            def watch(event: Event) -> None:
+                keep(event)
+                put(event)
 
-        running = thread.submit(_drive, task, watch, sandbox, cancellation)
-        running.add_done_callback(lambda _: events.put(None))
+            _drive(task, watch, sandbox, cancellation)
+
+        pump = Pump(produce)
         try:
-            while (event := events.get()) is not None:
-                yield event
+            yield from pump
         finally:
             cancellation.cancel()
-        running.result()
+            pump.join()
+        pump.check()
 
 
 @contextmanager

@@ -14,9 +14,10 @@ from typing import Self, TypeAlias
 
 from sandbox.errors import ImageError, SessionClosed
 from sandbox.policy import Policy
+from sandbox.protocol.pacing import Credit
 from sandbox.protocol.rpc import HostFunction
 from sandbox.results import CellError, CellResult
-from sandbox.runtime.cell import Cell, Credit, build_memory_error, run_cell
+from sandbox.runtime.cell import Cell, build_memory_error, run_cell
 from sandbox.runtime.engine import Engine
 from sandbox.runtime.kernel import Kernel
 

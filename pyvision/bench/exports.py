@@ -13,6 +13,7 @@ from typing import Any
 from pyvision.bench.grading import read_answers
 from pyvision.bench.samples import UNGRADED, Record, Sample, Score
 from pyvision.bench.store import Store, explain_errors
+from pyvision.config.files import replace_atomic
 from pyvision.errors import ConfigError, MissingExtra
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a cell that begins so is a formula to a spreadsheet
@@ -25,11 +26,9 @@ def export(folder: Path, form: str, file: Path | None = None, metric: str | None
     ending, write = FORMATS[form]
     with Store(folder) as store:
         path = file or folder / f"results{ending}"
-        part = path.with_name(f"{path.name}.part")
         rows = [_VIEWS.get(form, _row)(*each) for each in _results(store, metric)]
-        with explain_errors(path.parent):
+        with explain_errors(path.parent), replace_atomic(path) as part:
             write(part, rows)
-            part.replace(path)
     return path
 
 

@@ -190,6 +190,7 @@ def sample_row(sample: Sample, images: tuple[str, ...], clean: Callable[[Any], A
     Raises ConfigError for a target that cannot be written as JSON.
     """
     try:
+        json.dumps(sample.target)  # `clean` would turn a set into a list
         target = json.dumps(clean(sample.target))
     except (TypeError, ValueError) as error:
         raise ConfigError(f"sample {sample.id!r}: its target cannot be written as JSON ({error})") from error

@@ -24,18 +24,24 @@ def data_folder(kind: Literal["prompts", "api_configs"]) -> Path:
 
 
 def write_atomic(path: Path, data: bytes) -> None:
-    """Write the file whole: a crash leaves the old file or the new one, never a part. Raises OSError.
+    """Write the file whole: a crash leaves the old file or the new one, never a part. Raises OSError."""
+    with replace_atomic(path) as part, part.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+@contextmanager
+def replace_atomic(path: Path) -> Iterator[Path]:
+    """A new file to be written in this block, which then replaces `path`; nothing is left of it after an error.
 
     Two writers of the same file do not disturb each other: the last one wins.
     """
     part = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_native_id()}.part")
     try:
-        with part.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+        yield part
         part.replace(path)
-    except OSError:
+    except BaseException:
         with suppress(OSError):  # it may not exist
             part.unlink()
         raise

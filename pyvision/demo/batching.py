@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass
-from queue import Empty, SimpleQueue
+from queue import Empty
 from typing import TypeVar
+
+from pyvision.agent.pump import Pump
 
 T = TypeVar("T")
 
@@ -20,49 +20,34 @@ def batches(
     A thread reads them, so that a slow consumer gets larger batches. Closing this iterator early calls `stop`, which
     must end the events, and waits until it has. Raises what `events` raises, after the events before it.
     """
-    queue: SimpleQueue[T | _End] = SimpleQueue()
-    reader = threading.Thread(target=_read, args=(events, queue.put), name="events", daemon=True)
-    reader.start()
-    end, not_before = None, 0.0
+
+    def produce(put: Callable[[T], None]) -> None:
+        for event in events():
+            put(event)
+
+    pump = Pump(produce)
+    is_over, not_before = False, 0.0
     try:
-        while end is None:
-            batch, end = _gather(queue, not_before)
+        while not is_over:
+            batch, is_over = _gather(pump, not_before)
             not_before = time.monotonic() + interval_s
             if batch:
                 yield batch
     finally:
-        if end is None:
+        if not is_over:
             stop()
-        reader.join()
-    if end.error is not None:
-        raise end.error
+        pump.join()
+    pump.check()
 
 
-@dataclass(frozen=True, slots=True)
-class _End:
-    """No more events; the error that ended them, if one did."""
-
-    error: Exception | None = None
-
-
-def _read(events: Callable[[], Iterator[T]], put: Callable[[T | _End], None]) -> None:
-    try:
-        for event in events():
-            put(event)
-    except Exception as error:  # noqa: BLE001 - raised in the consuming thread
-        put(_End(error))
-    else:
-        put(_End())
-
-
-def _gather(queue: SimpleQueue[T | _End], not_before: float) -> tuple[tuple[T, ...], _End | None]:
-    """The events that came until `not_before`, at least one; returns early at the end."""
+def _gather(pump: Pump[T], not_before: float) -> tuple[tuple[T, ...], bool]:
+    """The events that came until `not_before`, at least one, and whether they were the last; returns early then."""
     batch: list[T] = []
-    item = queue.get()
-    while not isinstance(item, _End):
-        batch.append(item)
+    event = pump.get()
+    while event is not None:
+        batch.append(event)
         try:
-            item = queue.get(timeout=max(0.0, not_before - time.monotonic()))
+            event = pump.get(max(0.0, not_before - time.monotonic()))
         except Empty:
-            return tuple(batch), None
-    return tuple(batch), item
+            return tuple(batch), False
+    return tuple(batch), True

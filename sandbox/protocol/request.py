@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
 from sandbox.isolation.processes import Container
 from sandbox.policy import Policy
 from sandbox.protocol.channels import Channel, Channels
 from sandbox.protocol.messages import Received
+from sandbox.protocol.pacing import PACING
 from sandbox.protocol.rpc import Calls
 
 Ending: TypeAlias = Literal["replied", "died", "timed_out", "interrupted"]
@@ -20,9 +21,6 @@ OnOutput: TypeAlias = Callable[[Received], None]
 _IDLE_GRACE_S = 2.0  # between the reply and the end of the output
 _POLL_S = 1.0  # a Ctrl-C that Linux delivers to another thread is noticed within this time
 _LATE_CHARS = 10_000
-_SHORT_ROUND_S = 0.0005  # a shorter round is not part of a flood
-_PAUSE_FACTOR, _MAX_PAUSE_S = 6, 0.05
-_FLOODS = threading.Lock()  # held by the long cell of this process whose output is being read
 _MAX_DRAINED = 256  # messages of earlier cells that are read before a cell; the rest is discarded
 _OUTPUT_LIMIT = "the rest of the output left out: the cell wrote too much"
 _OUTPUT_LOST = "the rest of the output was lost: a message was too large, or forged"
@@ -92,7 +90,7 @@ class Request:
         self.reply: dict[str, Any] | None = None
         self.complete = on_output is None  # whether all of the wanted output has arrived
         self.missing: str | None = None  # why some of the output is missing
-        self.is_paced = False  # whether output is read slowly, because other sessions need this process too
+        self.is_paced = False  # whether the session has spent its credit, see pacing.py
         self.fault: str | None = None  # the protocol violation for which the kernel is given up
 
     def wait(self, deadline: float, interrupt_fd: int | None = None) -> Ending:
@@ -101,6 +99,10 @@ class Request:
         The time that host functions take is added to the deadline. Each round takes a bounded step, at most one
         message of each channel, so that no message and no flood of messages can delay the deadline.
         """
+        with PACING.waiting():
+            return self._wait(deadline, interrupt_fd)
+
+    def _wait(self, deadline: float, interrupt_fd: int | None) -> Ending:
         while True:
             left = self._limit(deadline) - time.monotonic()
             if left <= 0:
@@ -110,26 +112,13 @@ class Request:
                 return "replied"
             ready = self._poll(min(left, _POLL_S), interrupt_fd)
             self._serve_calls(ready)
-            received = self._read_in_turn(ready) if self.is_paced else self._read(ready)
+            received = PACING.read(partial(self._read, ready)) if self.is_paced else self._read(ready)
             if self.reply is not None and self.complete:
                 return "replied"
             if interrupt_fd in ready:
                 return "interrupted"
             if self._has_fault() or (self._has_ended(ready) and not received):
                 return "died"  # and everything that it sent has been read
-
-    def _read_in_turn(self, ready: set[Channel | int]) -> bool:
-        """Read one flood at a time, and then leave the interpreter to other threads for longer than it was used."""
-        if not _FLOODS.acquire(timeout=_MAX_PAUSE_S):
-            return True  # nothing is lost: the kernel waits meanwhile
-        try:
-            started = time.monotonic()
-            received = self._read(ready)
-            if received and (spent_s := time.monotonic() - started) > _SHORT_ROUND_S:
-                time.sleep(min(spent_s * _PAUSE_FACTOR, _MAX_PAUSE_S))
-            return received
-        finally:
-            _FLOODS.release()
 
     def _limit(self, deadline: float) -> float:
         if self.reply is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,13 +11,13 @@ from sandbox.isolation.memory import Exhausted
 from sandbox.policy import Policy
 from sandbox.protocol.collect import Collector, cell_error
 from sandbox.protocol.messages import Received
+from sandbox.protocol.pacing import PACING, Credit
 from sandbox.protocol.request import Ending, Request
 from sandbox.protocol.rpc import Bridge, Calls, HostFunction
 from sandbox.protocol.trace import TraceCollector
 from sandbox.results import CellError, CellResult, Status
 from sandbox.runtime.kernel import Kernel
 
-_MAX_CREDIT_S, _CREDIT_PER_S = 0.5, 0.1
 _LOST = "its variables are lost, the images are loaded again"
 
 
@@ -30,31 +30,6 @@ class Cell:
     functions: Mapping[str, HostFunction] = field(default_factory=dict)
 
 
-class Credit:
-    """How long the cells of a session may still run before those of others; it grows back slowly in pauses.
-
-    A session that is always busy therefore costs a session that runs a short cell now and then next to nothing.
-    """
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._left_s = _MAX_CREDIT_S
-        self._at = clock()
-
-    def left_s(self) -> float:
-        """What is left now, at the start of a cell."""
-        now = self._clock()
-        self._left_s = min(self._left_s + (now - self._at) * _CREDIT_PER_S, _MAX_CREDIT_S)
-        self._at = now
-        return self._left_s
-
-    def spend(self) -> None:
-        """Subtract the time since the cell started."""
-        now = self._clock()
-        self._left_s = max(self._left_s - (now - self._at), 0.0)
-        self._at = now
-
-
 def run_cell(kernel: Kernel, cell: Cell, policy: Policy, interrupt_fd: int, credit: Credit) -> CellResult:
     """Run it; never raises for what the cell does. After `state == "lost"` the kernel is closed."""
     collector, tracer = Collector(policy), TraceCollector(policy) if cell.trace else None
@@ -65,7 +40,7 @@ def run_cell(kernel: Kernel, cell: Cell, policy: Policy, interrupt_fd: int, cred
             tracer.add(message.content)
         collector.add(message.kind, message.content)
 
-    started = time.monotonic()
+    started, used_s = time.monotonic(), time.thread_time()
     long_at = started + credit.left_s()
     kernel.prioritize("new")
     request = kernel.execute(cell.code, take, calls, trace=cell.trace)
@@ -76,6 +51,9 @@ def run_cell(kernel: Kernel, cell: Cell, policy: Policy, interrupt_fd: int, cred
         kernel.prioritize("none")
         if calls is not None:
             calls.close()
+    seconds = time.monotonic() - started
+    if request.is_paced:
+        PACING.repay(time.thread_time() - used_s)
     if request.missing is not None:
         collector.omit(request.missing)
     exhausted = kernel.find_exhausted() if last == "died" else None
@@ -93,7 +71,7 @@ def run_cell(kernel: Kernel, cell: Cell, policy: Policy, interrupt_fd: int, cred
         status,
         collector.outputs(),
         replace(error, line=line) if error and error.line is None else error,
-        time.monotonic() - started,
+        seconds,
         "kept" if last == "replied" else "lost",
         tracer.trace() if tracer else None,
         kernel.take_late_output(),

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import threading
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
@@ -25,12 +24,12 @@ from typing import TYPE_CHECKING, Literal, NoReturn, Self, TypeAlias
 
 from pyvision.errors import RunFolderError
 from pyvision.experiments.avis_study.toolbox import BUTTONS
+from pyvision.text.sanitize import replace_surrogates
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 FORMAT, VERSION = "pyvision-study", 1
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +250,7 @@ def _line_adapter() -> TypeAdapter[Line]:
 
 
 def _write(file: FileIO, line: dict[str, object]) -> None:
-    text = _SURROGATE.sub("\ufffd", json.dumps(line, ensure_ascii=False, separators=(",", ":")))
+    text = replace_surrogates(json.dumps(line, ensure_ascii=False, separators=(",", ":")))
     rest = memoryview(text.encode() + b"\n")
     while rest:
         rest = rest[file.write(rest) :]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from pyvision.config.files import explain_os_errors, write_atomic
 from pyvision.errors import EndReason, RunFolderError, reason
 from pyvision.events import CellRun, Event, ImageDefined, ModelCall, Note, RunEnded, RunStarted
 from pyvision.trajectory import CONFIG, read_trajectory
@@ -146,17 +145,9 @@ def as_picture(figure: Figure) -> Picture:
 
 def write_file(path: Path, data: bytes) -> None:
     """Write a file atomically, replacing an existing one. Raises RunFolderError."""
-    part = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
+    with explain_os_errors(path, "choose another place with --out"):
         path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_bytes(data)
-        part.replace(path)
-    except OSError as error:
-        with suppress(OSError):  # it may never have been created
-            part.unlink(missing_ok=True)
-        raise RunFolderError(
-            f"{str(path)!r}: cannot be written: {error.strerror}; choose another place with --out"
-        ) from error
+        write_atomic(path, data)
 
 
 def _names_after(events: Sequence[Event]) -> Iterator[tuple[str, Picture] | None]:

@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
+from pyvision.config.files import write_atomic
 from pyvision.config.model_config import without_credentials
 from pyvision.errors import ConfigError, ToolError
 from pyvision.types import Ask, Observation, Source, ToolRequest
@@ -240,11 +240,7 @@ class Cache:
         entry = {"format": _CACHE_FORMAT, "request": dict(request), "answer": answer}
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(
-                "w", dir=path.parent, suffix=".new", delete=False, encoding="utf-8"
-            ) as file:
-                json.dump(entry, file, indent=1)
-            Path(file.name).replace(path)
+            write_atomic(path, json.dumps(entry, indent=1).encode())
         except OSError as error:
             _LOG.warning("cannot write %s: %s", path, error.strerror)
 
