@@ -34,8 +34,12 @@ def grown(mask: np.ndarray[Any, np.dtype[np.bool_]], by: int) -> np.ndarray[Any,
     """The mask with every pixel spread to a square of 2 by + 1 pixels."""
     height, width = mask.shape
     padded = np.pad(mask, by)
-    rows = np.logical_or.reduce([padded[y : y + height] for y in range(2 * by + 1)])
-    return np.logical_or.reduce([rows[:, x : x + width] for x in range(2 * by + 1)])
+    rows, found = np.zeros_like(padded[:height]), np.zeros_like(mask)
+    for y in range(2 * by + 1):
+        rows |= padded[y : y + height]
+    for x in range(2 * by + 1):
+        found |= rows[:, x : x + width]
+    return found
 
 
 def few(count: int, *, all_of: int) -> pytest.MarkDecorator:

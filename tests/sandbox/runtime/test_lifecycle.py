@@ -216,9 +216,15 @@ def test_a_container_that_cannot_be_built_leaves_no_process(sandbox: Sandbox) ->
             assert run_in(another, "print('well too')") == "well too\n"
 
 
-def test_another_interpreter_runs_the_cells() -> None:
-    with Sandbox(Policy(python=sys.executable)) as sandbox, sandbox.open({}) as session:
-        assert run_in(session, "import sys; print(sys.executable)") == f"{sys.executable}\n"
+@pytest.fixture(scope="module")
+def custom() -> Iterator[Session]:
+    policy = Policy(python=sys.executable, preload=("colorsys",))
+    with Sandbox(policy) as sandbox, sandbox.open({}) as session:
+        yield session
+
+
+def test_another_interpreter_runs_the_cells(custom: Session) -> None:
+    assert run_in(custom, "import sys; print(sys.executable)") == f"{sys.executable}\n"
 
 
 @pytest.mark.slow
@@ -233,6 +239,5 @@ def test_another_interpreter_may_lie_on_a_tmpfs_of_the_container(tmp_path: Path)
         assert run_in(session, "import late; print(late.told)") == "found\n"
 
 
-def test_modules_can_be_imported_once_for_all() -> None:
-    with Sandbox(Policy(preload=("colorsys",))) as sandbox, sandbox.open({}) as session:
-        assert run_in(session, "import sys; print('colorsys' in sys.modules)") == "True\n"
+def test_modules_can_be_imported_once_for_all(custom: Session) -> None:
+    assert run_in(custom, "import sys; print('colorsys' in sys.modules)") == "True\n"
