@@ -1,4 +1,4 @@
-"""Settings of the whole suite, and the browser that its pages are looked at with.
+"""Settings of the whole suite, the sandboxes that its tests share, and the browser that its pages are looked at with.
 
 Property tests are repeatable and do not judge the speed of the machine.
 """
@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import shutil
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from sandbox import Policy, Sandbox, SandboxError
+
 settings.register_profile(
     "suite", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
+settings.register_profile("quick", settings.get_profile("suite"), max_examples=40)  # used by `make test`
 settings.load_profile("suite")
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -29,6 +33,31 @@ def pytest_configure() -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the files that take the longest, so that no process is left with one of them in the end."""
     items.sort(key=lambda item: item.get_closest_marker("early") is None)
+
+
+@pytest.fixture(scope="session")
+def sandbox_of() -> Iterator[Callable[[Policy], Sandbox]]:
+    """A running Sandbox with this policy, the same for all tests: to start one takes a second of a processor.
+
+    A test may do anything to its own sessions. One that looks at the start or the end of a Sandbox opens its own.
+    """
+    with ExitStack() as stack:
+        opened: dict[Policy, Sandbox] = {}
+
+        def open_once(policy: Policy) -> Sandbox:
+            if policy not in opened:
+                opened[policy] = stack.enter_context(Sandbox(policy))
+            return opened[policy]
+
+        yield open_once
+
+
+@pytest.fixture(scope="session")
+def needs_isolation(sandbox_of: Callable[[Policy], Sandbox]) -> None:
+    try:
+        sandbox_of(Policy(cell_timeout_s=20)).open().close()
+    except SandboxError as error:
+        pytest.skip(f"cells cannot run here: {error}")
 
 
 @pytest.fixture(scope="session")

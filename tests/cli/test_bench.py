@@ -14,6 +14,7 @@ import pytest
 from pyvision.bench.store import Store
 from pyvision.cli import main
 from pyvision.cli.bench_run import output_on_stderr
+from tests.cli.conftest import Command
 from tests.cli.running import scripted
 from tests.doubles import png
 from tests.sandbox.processes import wait_until
@@ -38,14 +39,11 @@ def bench(data: Path, *more: str) -> list[str]:
     return ["bench", "run", str(data), *common, *more]
 
 
-def environment(**more: str) -> dict[str, str]:
-    return {key: os.environ[key] for key in ("PATH", "HOME") if key in os.environ} | more
-
-
-def start(server: ChatServer, *arguments: str, **more: str) -> subprocess.Popen[str]:
+def start(server: ChatServer, *arguments: str) -> subprocess.Popen[str]:
+    known = {key: os.environ[key] for key in ("PATH", "HOME") if key in os.environ}
     return subprocess.Popen(
         [sys.executable, "-m", "pyvision", *arguments, "--model", "vllm:m"],
-        env=environment(PYVISION_BASE_URL=server.base_url, **more),
+        env=known | {"PYVISION_BASE_URL": server.base_url},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -143,27 +141,32 @@ def test_without_a_folder_the_same_command_goes_on_with_the_same_run(
     assert capfd.readouterr().out.count("1.0000 over 6") == 2
 
 
-def test_a_key_that_is_refused_ends_the_run_with_exit_4_and_stands_nowhere(data: Path) -> None:
+def test_a_key_that_is_refused_ends_the_run_with_exit_4_and_stands_nowhere(
+    data: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYVISION_API_KEY", "sk-very-secret-0123456789")
     refused = failure(401, "Incorrect API key provided: sk-very-secret-0123456789")
     with ChatServer([READY, "\\boxed{A}", *[refused] * 9]) as server:
-        process = start(server, *bench(data), PYVISION_API_KEY="sk-very-secret-0123456789")
-        out, message = process.communicate(timeout=60)
-    assert (process.returncode, out) == (4, "")
-    assert "401" in message.splitlines()[-1]
-    assert "sk-very-secret" not in message
+        monkeypatch.setenv("PYVISION_BASE_URL", server.base_url)
+        done = command(*bench(data), "--model", "vllm:m")
+    assert (done.returncode, done.stdout) == (4, "")
+    assert "401" in done.stderr.splitlines()[-1]
+    assert "sk-very-secret" not in done.stderr
     with Store(data.parent / "out") as store:
         assert [record.end_reason for record in store.records()][:1] == ["answered"]
     for path in (data.parent / "out").rglob("*"):
         assert not path.is_file() or b"sk-very-secret" not in path.read_bytes()
 
 
-def test_a_dead_endpoint_refuses_to_start(data: Path) -> None:
+def test_a_dead_endpoint_refuses_to_start(
+    data: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with ChatServer([failure(404, "no such model")]) as server:
-        process = start(server, *bench(data))
-        out, message = process.communicate(timeout=60)
-    assert (process.returncode, out) == (4, "")
+        monkeypatch.setenv("PYVISION_BASE_URL", server.base_url)
+        done = command(*bench(data), "--model", "vllm:m")
+    assert (done.returncode, done.stdout) == (4, "")
     assert len(server.requests) == 1
-    assert "no such model" in message.splitlines()[-1]
+    assert "no such model" in done.stderr.splitlines()[-1]
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import Command
 from tests.servers.capabilities import Capabilities
 from tests.servers.eyes import Sighted
 from tests.servers.server import ModelServer
@@ -17,17 +16,10 @@ from tests.servers.server import ModelServer
 KEY = "sk-very-secret-0123456789"
 
 
-def doctor(cwd: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    known = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "XDG_CACHE_HOME": str(cwd / "cache")}
-    return subprocess.run(
-        [sys.executable, "-m", "pyvision", "doctor", *arguments],
-        cwd=cwd,
-        env=known | {"PYTHONPATH": str(Path.cwd())} | environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+@pytest.fixture
+def doctor(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> Command:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return partial(command, "doctor")
 
 
 @pytest.fixture
@@ -35,8 +27,8 @@ def config(tmp_path: Path) -> Path:
     return tmp_path / "model.json"
 
 
-def test_without_a_key_the_machine_and_the_offline_model_are_looked_at(tmp_path: Path) -> None:
-    done = doctor(tmp_path)
+def test_without_a_key_the_machine_and_the_offline_model_are_looked_at(doctor: Command) -> None:
+    done = doctor()
     assert (done.returncode, done.stderr) == (0, "")
     rows = {
         line.split("  ")[1]: line
@@ -49,13 +41,13 @@ def test_without_a_key_the_machine_and_the_offline_model_are_looked_at(tmp_path:
     assert max(len(line) for line in done.stdout.splitlines()) <= 80
 
 
-def test_an_endpoint_is_examined_and_its_profile_is_kept(tmp_path: Path, config: Path) -> None:
+def test_an_endpoint_is_examined_and_its_profile_is_kept(doctor: Command, config: Path) -> None:
     can = Capabilities(pictures=5)
     with ModelServer(Sighted(can), can=can) as server:
         config.write_text(
             json.dumps({"wire": "openai", "model": "m", "base_url": server.base_url, "api_key": KEY})
         )
-        done = doctor(tmp_path, "--config", str(config), "--json")
+        done = doctor("--config", str(config), "--json")
     assert (done.returncode, done.stderr) == (0, "")
     message = json.loads(done.stdout)
     assert message["profile"]["pictures"] == 5
@@ -64,26 +56,29 @@ def test_an_endpoint_is_examined_and_its_profile_is_kept(tmp_path: Path, config:
 
 
 @pytest.mark.slow
-def test_a_refused_key_is_exit_code_4_and_is_not_repeated(tmp_path: Path, config: Path) -> None:
+def test_a_refused_key_is_exit_code_4_and_is_not_repeated(
+    tmp_path: Path, doctor: Command, config: Path
+) -> None:
     with ModelServer(Sighted(), can=Capabilities(keys=frozenset({"another"}))) as server:
         config.write_text(
             json.dumps({"wire": "openai", "model": "m", "base_url": server.base_url, "api_key": KEY})
         )
-        done = doctor(tmp_path, "--config", str(config))
+        done = doctor("--config", str(config))
     assert done.returncode == 4
     assert "the key was refused (401)" in " ".join(done.stdout.split())
     assert KEY not in done.stdout + done.stderr
     assert not list((tmp_path / "cache" / "pyvision").glob("**/*.json"))
 
 
-def test_a_machine_without_isolation_is_exit_code_5(tmp_path: Path) -> None:
-    done = doctor(tmp_path, "--model", "offline", PATH="/nonexistent")
+def test_a_machine_without_isolation_is_exit_code_5(doctor: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    done = doctor("--model", "offline")
     assert done.returncode == 5
     assert "bubblewrap" in done.stdout
     assert "Traceback" not in done.stderr
 
 
-def test_a_wrong_configuration_is_exit_code_2(tmp_path: Path) -> None:
-    done = doctor(tmp_path, "--model", "nobody")
+def test_a_wrong_configuration_is_exit_code_2(doctor: Command) -> None:
+    done = doctor("--model", "nobody")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("pyvision: unknown model 'nobody'")

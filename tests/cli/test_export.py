@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.records import pyvision
+from tests.cli.conftest import Command
 from tests.runs.report.runs import simple_events, written
 
 
-def test_a_format_has_a_folder_of_its_own_in_that_of_the_run(tmp_path: Path) -> None:
+def test_a_format_has_a_folder_of_its_own_in_that_of_the_run(tmp_path: Path, command: Command) -> None:
     written(tmp_path / "run", simple_events())
-    done = pyvision(tmp_path, "export", "run", "--to", "ipynb")
+    done = command("export", "run", "--to", "ipynb")
     assert (done.returncode, done.stdout, done.stderr) == (0, "run/exports/ipynb/notebook.ipynb\n", "")
     assert sorted(path.name for path in (tmp_path / "run/exports/ipynb/images").iterdir()) == [
         "image_clue_0.png",
@@ -20,11 +20,9 @@ def test_a_format_has_a_folder_of_its_own_in_that_of_the_run(tmp_path: Path) -> 
     ]
 
 
-def test_out_names_another_folder(tmp_path: Path) -> None:
+def test_out_names_another_folder(tmp_path: Path, command: Command) -> None:
     written(tmp_path / "run", simple_events())
-    assert (
-        pyvision(tmp_path, "export", "run", "--to", "swift", "--out", "data").stdout == "data/swift.jsonl\n"
-    )
+    assert command("export", "run", "--to", "swift", "--out", "data").stdout == "data/swift.jsonl\n"
 
 
 @pytest.mark.parametrize(
@@ -38,9 +36,11 @@ def test_out_names_another_folder(tmp_path: Path) -> None:
         (("nowhere", "--to", "atif"), "is this the folder of a run?"),
     ],
 )
-def test_wrong_usage_is_one_line(tmp_path: Path, arguments: tuple[str, ...], why: str) -> None:
+def test_wrong_usage_is_one_line(
+    tmp_path: Path, command: Command, arguments: tuple[str, ...], why: str
+) -> None:
     written(tmp_path / "run", simple_events())
-    done = pyvision(tmp_path, "export", *arguments)
+    done = command("export", *arguments)
     assert done.returncode == 2
     assert why in done.stderr
     assert done.stderr.count("\n") == 1

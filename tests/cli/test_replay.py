@@ -8,19 +8,12 @@ import pytest
 
 from pyvision.cli import main
 from pyvision.events import CellRun, Event
-from sandbox import CellResult, Sandbox, SandboxError, Stream
-from tests.cli.records import pyvision
+from sandbox import CellResult, Stream
+from tests.cli.conftest import Command
 from tests.doubles import png
 from tests.runs.report.runs import simple_events, written
 
-
-@pytest.fixture(scope="module", autouse=True)
-def _needs_isolation() -> None:
-    try:
-        with Sandbox() as sandbox:
-            sandbox.open().close()
-    except SandboxError as error:
-        pytest.skip(f"cells cannot run here: {error}")
+pytestmark = pytest.mark.usefixtures("needs_isolation")
 
 
 def make_changed_events() -> list[Event]:
@@ -28,45 +21,47 @@ def make_changed_events() -> list[Event]:
     return [CellRun(event.code, other) if isinstance(event, CellRun) else event for event in simple_events()]
 
 
-def test_a_run_that_does_the_same_again_is_0(tmp_path: Path) -> None:
+def test_a_run_that_does_the_same_again_is_0(tmp_path: Path, command: Command) -> None:
     written(tmp_path / "run", simple_events())
-    done = pyvision(tmp_path, "replay", "run")
+    done = command("replay", "run")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("turn 1, cell 1: same (ok, ")
     assert done.stdout.endswith("1 cell, 0 different\n")
 
 
-def test_a_run_that_differs_is_3_and_its_difference_is_told_without_escapes(tmp_path: Path) -> None:
+def test_a_run_that_differs_is_3_and_its_difference_is_told_without_escapes(
+    tmp_path: Path, command: Command
+) -> None:
     written(tmp_path / "run", make_changed_events())
-    done = pyvision(tmp_path, "replay", "run")
+    done = command("replay", "run")
     assert done.returncode == 3
     assert "turn 1, cell 1: stdout, line 1: recorded" in done.stdout
     assert "\x1b" not in done.stdout
 
 
-def test_an_edited_cell_runs_in_place_of_the_recorded_one(tmp_path: Path) -> None:
+def test_an_edited_cell_runs_in_place_of_the_recorded_one(tmp_path: Path, command: Command) -> None:
     written(tmp_path / "run", simple_events())
     (tmp_path / "cell.py").write_text("print('edited', image_clue_0.size)\n")
-    done = pyvision(tmp_path, "replay", "run", "--from", "1", "--edit", "cell.py")
+    done = command("replay", "run", "--from", "1", "--edit", "cell.py")
     assert (done.returncode, done.stderr) == (0, "")
     assert "the edited cell: ok" in done.stdout
     assert done.stdout.endswith("edited (120, 90)\n")
 
 
 @pytest.mark.slow
-def test_a_later_cell_finds_the_other_figure_under_its_name(tmp_path: Path) -> None:
+def test_a_later_cell_finds_the_other_figure_under_its_name(tmp_path: Path, command: Command) -> None:
     written(tmp_path / "run", simple_events())
     (tmp_path / "cell.py").write_text("print(image_clue_1.size)\n")
     (tmp_path / "other.png").write_bytes(png(33, 44))
     flags = ("--from", "2", "--edit", "cell.py", "--figure", "image_clue_1=other.png")
-    assert pyvision(tmp_path, "replay", "run", *flags).stdout.endswith("(33, 44)\n")
+    assert command("replay", "run", *flags).stdout.endswith("(33, 44)\n")
 
 
 @pytest.mark.slow
-def test_a_model_goes_on_in_a_run_of_its_own(tmp_path: Path) -> None:
+def test_a_model_goes_on_in_a_run_of_its_own(tmp_path: Path, command: Command) -> None:
     written(tmp_path / "run", simple_events())
     (tmp_path / "cell.py").write_text("print('edited')\n")
-    done = pyvision(tmp_path, "replay", "run", "--from", "1", "--edit", "cell.py", "--model", "offline")
+    done = command("replay", "run", "--from", "1", "--edit", "cell.py", "--model", "offline")
     assert done.returncode in (0, 3)
     events = (tmp_path / "run-from-1/events.jsonl").read_text()
     assert "print('edited')" in events

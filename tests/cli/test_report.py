@@ -4,34 +4,36 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.cli.records import pyvision
+from tests.cli.conftest import Command
 from tests.runs.report.runs import simple_events, written
 
 
-def test_the_page_lies_in_the_folder_of_the_run_and_its_path_is_printed(tmp_path: Path) -> None:
+def test_the_page_lies_in_the_folder_of_the_run_and_its_path_is_printed(
+    tmp_path: Path, command: Command
+) -> None:
     written(tmp_path / "run", simple_events())
-    done = pyvision(tmp_path, "report", "run")
+    done = command("report", "run")
     assert (done.returncode, done.stdout, done.stderr) == (0, "run/report.html\n", "")
     assert (tmp_path / "run/report.html").read_text().startswith("<!doctype html>")
 
 
-def test_out_names_another_file(tmp_path: Path) -> None:
+def test_out_names_another_file(tmp_path: Path, command: Command) -> None:
     written(tmp_path / "run", simple_events())
-    assert pyvision(tmp_path, "report", "run", "--out", "deep/down/page.html").returncode == 0
+    assert command("report", "run", "--out", "deep/down/page.html").returncode == 0
     assert (tmp_path / "deep/down/page.html").is_file()
     assert not list((tmp_path / "deep/down").glob(".*"))
 
 
-def test_what_is_no_run_is_one_line(tmp_path: Path) -> None:
-    done = pyvision(tmp_path, "report", "nowhere")
+def test_what_is_no_run_is_one_line(tmp_path: Path, command: Command) -> None:
+    done = command("report", "nowhere")
     assert done.returncode == 2
     assert done.stderr.startswith("pyvision: 'nowhere/events.jsonl': No such file")
     assert done.stderr.count("\n") == 1
 
 
-def test_a_place_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+def test_a_place_that_cannot_be_written_is_one_line(tmp_path: Path, command: Command) -> None:
     written(tmp_path / "run", simple_events())
     (tmp_path / "file").write_text("")
-    done = pyvision(tmp_path, "report", "run", "--out", "file/page.html")
+    done = command("report", "run", "--out", "file/page.html")
     assert done.returncode == 2
     assert "choose another place with --out" in done.stderr

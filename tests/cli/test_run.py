@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pyvision.cli import main
+from tests.cli.conftest import Command
 from tests.cli.running import ANSWER, pyvision, run_arguments, scripted
 from tests.servers.chat import ChatServer
 
@@ -67,15 +68,15 @@ def test_an_answer_on_a_terminal_has_no_control_sequences(tmp_path: Path, photo:
         os.close(terminal)
 
 
-def test_an_answer_in_a_pipe_is_what_the_model_wrote(tmp_path: Path, photo: Path) -> None:
+def test_an_answer_in_a_pipe_is_what_the_model_wrote(tmp_path: Path, photo: Path, command: Command) -> None:
     config = scripted(tmp_path, f"<answer>{HOSTILE}</answer>")
-    done = pyvision(*run_arguments(photo, config), "--strategy", "direct", cwd=tmp_path)
+    done = command(*run_arguments(photo, config), "--strategy", "direct")
     assert done.stdout == f"{HOSTILE}\n"
 
 
-def test_each_figure_is_saved_where_the_progress_says(tmp_path: Path, photo: Path) -> None:
+def test_each_figure_is_saved_where_the_progress_says(tmp_path: Path, photo: Path, command: Command) -> None:
     config = scripted(tmp_path, CELL, ANSWER)
-    done = pyvision(*run_arguments(photo, config), "--out", "here", cwd=tmp_path)
+    done = command(*run_arguments(photo, config), "--out", "here")
     (line,) = (line for line in done.stderr.splitlines() if line.startswith("image_clue_1"))
     assert (tmp_path / line.split()[-1]).read_bytes().startswith(b"\x89PNG")
 
@@ -94,13 +95,16 @@ def test_json_is_one_object_with_the_promised_keys(
     assert Path(summary["run_dir"], "events.jsonl").is_file()
 
 
-def test_an_upstream_prompt_file_is_used_and_written_down(tmp_path: Path, photo: Path) -> None:
+def test_an_upstream_prompt_file_is_used_and_written_down(
+    tmp_path: Path, photo: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
     prompts = tmp_path / "prompts.json"
     prompts.write_text('{"theirs": "Size {width} x {height}. {query}"}', encoding="utf-8")
     with ChatServer([ANSWER]) as server:
-        done = pyvision(
+        monkeypatch.setenv("PYVISION_BASE_URL", server.base_url)
+        done = command(
             "run", "--image", str(photo), "--question", "How wide?", "--model", "vllm", "--out", "out",
-            "--prompt-file", "prompts.json", "--prompt", "theirs", cwd=tmp_path, PYVISION_BASE_URL=server.base_url,
+            "--prompt-file", "prompts.json", "--prompt", "theirs",
         )  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "64\n")
     assert server.requests[0]["messages"][0]["content"][-1]["text"] == "Size 64 x 48. How wide?"
@@ -150,18 +154,26 @@ def test_a_disk_that_fills_up_in_mid_run_is_one_line_and_keeps_the_lines_before(
     assert "asked" not in kinds
 
 
-def test_the_same_file_twice_is_two_images(tmp_path: Path, photo: Path) -> None:
+def test_the_same_file_twice_is_two_images(tmp_path: Path, photo: Path, command: Command) -> None:
     config = scripted(tmp_path, "<code>\n```python\nprint(image_clue_0 == image_clue_1)\n```\n", ANSWER)
     twice = ["--image", str(photo), "--image", str(photo)]
-    done = pyvision("run", *twice, "--question", "?", "--config", config, "--out", "out", cwd=tmp_path)
+    done = command("run", *twice, "--question", "?", "--config", config, "--out", "out")
     assert done.returncode == 0
     assert "│ True" in done.stderr
     assert len(list((tmp_path / "out" / "images").iterdir())) == 1
 
 
-@pytest.mark.parametrize("is_full", [True, pytest.param(False, marks=pytest.mark.slow)])
-def test_a_run_whose_progress_nobody_reads_still_answers(tmp_path: Path, photo: Path, is_full: bool) -> None:
-    config = scripted(tmp_path, CELL, ANSWER)
+@pytest.mark.parametrize(
+    ("is_full", "replies"),
+    [
+        (True, [ANSWER]),
+        *(pytest.param(is_full, [CELL, ANSWER], marks=pytest.mark.slow) for is_full in (True, False)),
+    ],
+)
+def test_a_run_whose_progress_nobody_reads_still_answers(
+    tmp_path: Path, photo: Path, is_full: bool, replies: list[str]
+) -> None:
+    config = scripted(tmp_path, *replies)
     command = [sys.executable, "-m", "pyvision", "run", "--image", str(photo), "--question", "?"]
     read, write = os.pipe()
     os.close(read)
@@ -191,9 +203,11 @@ def test_an_answer_that_standard_output_does_not_take_is_said_to_be_in_the_folde
     assert json.loads((tmp_path / "out" / "summary.json").read_text("utf-8"))["answer"] == "64"
 
 
-def test_a_run_without_an_answer_exits_with_3_and_prints_nothing(tmp_path: Path, photo: Path) -> None:
+def test_a_run_without_an_answer_exits_with_3_and_prints_nothing(
+    tmp_path: Path, photo: Path, command: Command
+) -> None:
     config = scripted(tmp_path, *["Hm."] * 9)
-    done = pyvision(*run_arguments(photo, config), cwd=tmp_path)
+    done = command(*run_arguments(photo, config))
     assert (done.returncode, done.stdout) == (3, "")
 
 
@@ -226,9 +240,9 @@ def test_a_budget_of_the_command_line_is_kept(
     assert json.loads(capfd.readouterr().out)["end_reason"] == reasons[flag]
 
 
-def test_a_failing_endpoint_exits_with_4(tmp_path: Path, photo: Path) -> None:
+def test_a_failing_endpoint_exits_with_4(tmp_path: Path, photo: Path, command: Command) -> None:
     config = scripted(tmp_path)
-    done = pyvision(*run_arguments(photo, config), cwd=tmp_path)
+    done = command(*run_arguments(photo, config))
     assert done.returncode == 4
 
 
@@ -295,13 +309,16 @@ def test_bad_input_is_one_clear_line_and_exit_2(
     assert len(err.strip().splitlines()) == 1
 
 
-def test_a_key_is_nowhere_in_what_a_run_leaves_behind(tmp_path: Path, photo: Path) -> None:
+def test_a_key_is_nowhere_in_what_a_run_leaves_behind(
+    tmp_path: Path, photo: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
     key = "sk-" + os.urandom(12).hex()
     with ChatServer([CELL, ANSWER]) as server:
-        done = pyvision(
-            "run", "--image", str(photo), "--question", "?", "--model", "openai:some-model", "--out", "out",
-            cwd=tmp_path, OPENAI_API_KEY=key, OPENAI_BASE_URL=server.base_url,
-        )  # fmt: skip
+        monkeypatch.setenv("OPENAI_API_KEY", key)
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        done = command(
+            "run", "--image", str(photo), "--question", "?", "--model", "openai:some-model", "--out", "out"
+        )
     assert (done.returncode, done.stdout) == (0, "64\n")
     left = b"".join(path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file())
     assert key.encode() not in left + done.stderr.encode()

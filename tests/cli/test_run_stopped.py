@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -11,26 +10,28 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import ANSWER, pyvision, run_arguments, scripted
-from tests.sandbox.processes import alive, descendants, wait_until
+from tests.sandbox.processes import alive, descendants, name_of, wait_until
 
 
 def test_ctrl_c_in_mid_cell_ends_the_kernel_and_completes_the_trajectory(tmp_path: Path, photo: Path) -> None:
-    marker = f"import time\nprint('started', flush=True)\ntime.sleep(600)  # {os.urandom(8).hex()}"
-    config = scripted(tmp_path, f"<code>\n```python\n{marker}\n```\n", ANSWER)
+    named = "import ctypes, time\nctypes.CDLL(None).prctl(15, b'in-the-cell')\ntime.sleep(600)"  # PR_SET_NAME
+    config = scripted(tmp_path, f"<code>\n```python\n{named}\n```\n", ANSWER)
     command = [sys.executable, "-m", "pyvision", *run_arguments(photo, config)]
     run = subprocess.Popen(
         [*command, "--out", "out", "--cell-timeout", "60"], cwd=tmp_path, stderr=subprocess.PIPE
     )
     assert run.stderr
     try:
-        children = wait_for_the_kernel_of(run.pid)
-        time.sleep(1)
+        assert wait_until(lambda: "in-the-cell" in map(name_of, descendants(run.pid)))
+        children = descendants(run.pid)
         run.send_signal(signal.SIGINT)
         _, err = run.communicate(timeout=20)
     finally:
         run.kill()
     assert run.returncode == 130
-    assert b"Traceback" not in err
+    assert not [
+        line for line in err.splitlines() if line.startswith(b"Traceback")
+    ]  # that of the cell is indented
     assert wait_until(lambda: not alive(children))
     events = [
         json.loads(line) for line in (tmp_path / "out" / "events.jsonl").read_text("utf-8").splitlines()
@@ -83,20 +84,3 @@ def test_a_panic_of_a_library_is_one_line_and_an_interrupt_is_told_as_one(
     assert run.returncode == code
     assert run.stderr.startswith(f"pyvision: {said}")
     assert run.stderr.count("\n") == 1
-
-
-def wait_for_the_kernel_of(pid: int) -> dict[int, str]:
-    """The processes below this one, once a kernel is among them."""
-    for _ in range(300):
-        below = descendants(pid)
-        if any("guest.__main__" in command_line(child) for child in below):
-            return below
-        time.sleep(0.1)
-    raise AssertionError("no kernel came up")
-
-
-def command_line(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_text(errors="replace")
-    except (FileNotFoundError, ProcessLookupError):
-        return ""

@@ -7,6 +7,7 @@ import pytest
 from pyvision.cli import main
 
 
+@pytest.mark.slow
 def test_the_sandbox_is_checked_as_by_its_own_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sandbox", "check", "--topic", "environment", "--json"]) == 0
     message = json.loads(capsys.readouterr().out)

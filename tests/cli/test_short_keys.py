@@ -15,7 +15,9 @@ from tests.servers.chat import ChatServer
 CELL = "I look at the text.\n<code>\n```python\nprint(image_clue_0.size, 'x text user')\n```\n"
 
 
-@pytest.mark.parametrize("key", ["x", "text", "user"])
+@pytest.mark.parametrize(
+    "key", ["text", *(pytest.param(key, marks=pytest.mark.slow) for key in ("x", "user"))]
+)
 def test_a_run_with_a_short_key_can_be_used_afterwards(
     tmp_path: Path,
     photo: Path,

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.sandbox.processes import descendants
+from tests.sandbox.processes import descendants, name_of
 from tests.servers.conversation import Request
 from tests.servers.server import ModelServer
 
@@ -39,14 +39,7 @@ class Served:
 
     def is_running(self, name: str) -> bool:
         """Whether a process below it has this name, as a cell may give it to its kernel."""
-        return name in map(_name_of, descendants(self.pid))
-
-
-def _name_of(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/comm").read_text(encoding="utf-8").strip()
-    except (FileNotFoundError, ProcessLookupError):  # it has ended
-        return ""
+        return name in map(name_of, descendants(self.pid))
 
 
 @contextmanager
@@ -161,11 +154,18 @@ class Tab:
 
 @pytest.fixture
 def tab(browser: Any) -> Iterator[Callable[..., Tab]]:
+    with opening_tabs(browser) as open_tab:
+        yield open_tab
+
+
+@contextmanager
+def opening_tabs(browser: Any) -> Iterator[Callable[..., Tab]]:
     """Opens tabs of visitors who know nothing of each other."""
     contexts = []
 
     def open_tab(served: Served, *, width: int = 1100, **options: Any) -> Tab:
-        context = browser.new_context(viewport={"width": width, "height": 900}, **options)
+        screen = {"width": width, "height": 900}
+        context = browser.new_context(viewport=screen, reduced_motion="reduce", **options)
         contexts.append(context)
         tab = Tab(context.new_page())
         _listen(tab)

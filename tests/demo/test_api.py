@@ -17,6 +17,9 @@ _SHAPES = ROOT / "examples" / "shapes.png"
 _CIRCLES = ROOT / "examples" / "circles.png"
 
 
+PERSON = ("ada", "byron")
+
+
 def client_of(url: str, **options: Any) -> Any:
     gradio_client = pytest.importorskip("gradio_client")
     return gradio_client.Client(url, verbose=False, **options)
@@ -37,38 +40,38 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A demo for those with a password, that a proxy shows under a path."""
     folder = tmp_path_factory.mktemp("guarded")
     people = folder / "people"
-    people.write_text("ada:byron\n", encoding="utf-8")
+    people.write_text(":".join(PERSON), encoding="utf-8")
     flags = ("--model", "offline", "--auth-file", str(people), "--root-path", "/eyes")
     with serving(folder, *flags) as served:
         yield served
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_program_asks_and_sees_progress_code_and_answer(served: Served) -> None:
-    updates = ask(client_of(served.url), "How many circles are in the image?", _CIRCLES)
+def test_a_program_asks_and_sees_progress_code_and_answer(guarded: Served) -> None:
+    updates = ask(client_of(guarded.url, auth=PERSON), "How many circles are in the image?", _CIRCLES)
     assert "Thinking" in updates[0]
     assert "outcome" in updates[-1]
     assert "<strong>7</strong>" in updates[-1]
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_programs_have_conversations_of_their_own(served: Served) -> None:
-    one, other = client_of(served.url), client_of(served.url)
+def test_programs_have_conversations_of_their_own(guarded: Served) -> None:
+    one, other = client_of(guarded.url, auth=PERSON), client_of(guarded.url, auth=PERSON)
     ask(one, "How many circles are in the image?", _CIRCLES)
     assert "circles" not in ask(other, "What is the size of the image?", _SHAPES)[-1]
     assert "How many circles" in ask(one, "What is the size of the image?", _SHAPES)[-1]
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_too_many_pictures_are_refused_in_one_line(served: Served) -> None:
-    updates = ask(client_of(served.url), "How many?", *[_SHAPES] * 9)
+def test_too_many_pictures_are_refused_in_one_line(guarded: Served) -> None:
+    updates = ask(client_of(guarded.url, auth=PERSON), "How many?", *[_SHAPES] * 9)
     assert "9 images are too many" in updates[-1]
     assert "How many?" not in updates[-1]
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_question_is_seen_before_its_pictures_are_read(served: Served) -> None:
-    updates = ask(client_of(served.url), "How many?", *[_SHAPES] * 9)
+def test_a_question_is_seen_before_its_pictures_are_read(guarded: Served) -> None:
+    updates = ask(client_of(guarded.url, auth=PERSON), "How many?", *[_SHAPES] * 9)
     assert "How many?" in updates[0]
     assert "Thinking" in updates[0]
 

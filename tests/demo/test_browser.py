@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pyvision.text.sanitize import printable
-from tests.demo.conftest import Parrot, Served, Tab
+from tests.demo.conftest import Parrot, Served, Tab, opening_tabs
 from tests.doubles import png
 from tests.payloads import PAYLOADS
 
@@ -37,32 +38,37 @@ def until(is_so: Callable[[], bool], seconds: float = 60) -> bool:
     return True
 
 
-def test_two_pictures_are_asked_about_and_code_figure_and_answer_are_seen(served: Served, tab: Tabs) -> None:
-    visitor = tab(served)
-    visitor.ask(
-        "What are the differences between the two images?",
-        EXAMPLES / "shapes.png",
-        EXAMPLES / "shapes_changed.png",
-    )
-    assert visitor.answer()
-    page = visitor.page
+DRAW = cell("import matplotlib.pyplot as plt\nplt.imshow(image_clue_0)\nplt.show()")
+
+
+@pytest.fixture(scope="module")
+def answered(parrot: ServedParrot, browser: Any) -> Iterator[Tab]:
+    """A conversation about two pictures, with a figure and an answer, for tests that only look at it."""
+    served, brain = parrot
+    brain.scripts["What differs?"] = DRAW, boxed("the circle")
+    with opening_tabs(browser) as open_tab:
+        visitor = open_tab(served)
+        visitor.ask("What differs?", EXAMPLES / "shapes.png", EXAMPLES / "shapes_changed.png")
+        assert visitor.answer() == "the circle"
+        yield visitor
+
+
+def test_two_pictures_are_asked_about_and_code_figure_and_answer_are_seen(answered: Tab) -> None:
+    page = answered.page
     assert page.locator("#question-1 .asked img").count() == 2
     assert "import" in page.inner_text("#question-1 .cell .code")
-    visitor.see_pictures()
+    answered.see_pictures()
     figure = page.locator("#question-1 .reply figure img").first
     assert figure.evaluate("image => image.naturalWidth") > 100
-    assert (visitor.complaints, visitor.strangers) == ([], [])
+    assert (answered.complaints, answered.strangers) == ([], [])
 
 
-def test_a_figure_opens_large_and_escape_closes_it(served: Served, tab: Tabs) -> None:
-    visitor = tab(served)
-    visitor.ask("How many circles are in the image?", EXAMPLES / "circles.png")
-    assert visitor.answer() == "7"
-    summary = visitor.page.locator("#question-1 .reply .zoom summary").first
+def test_a_figure_opens_large_and_escape_closes_it(answered: Tab) -> None:
+    summary = answered.page.locator("#question-1 .reply .zoom summary").first
     summary.press("Enter")
     assert until(lambda: (summary.bounding_box() or {"width": 0})["width"] > 1000)
-    visitor.page.keyboard.press("Escape")
-    assert until(lambda: visitor.page.locator("#conversation .zoom[open]").count() == 0)
+    answered.page.keyboard.press("Escape")
+    assert until(lambda: answered.page.locator("#conversation .zoom[open]").count() == 0)
 
 
 @pytest.mark.slow
@@ -147,49 +153,55 @@ def test_the_kernel_ends_with_the_tab(parrot: ServedParrot, tab: Tabs) -> None:
     assert until(lambda: not served.is_running("mine-alone"))
 
 
-def test_the_downloads_are_there_once_there_is_an_answer(served: Served, tab: Tabs) -> None:
-    visitor = tab(served)
-    visitor.ask("How many circles are in the image?", EXAMPLES / "circles.png")
-    visitor.answer()
+def test_the_downloads_are_there_once_there_is_an_answer(answered: Tab) -> None:
     for name, ending in (("Report", ".html"), ("Notebook", ".zip"), ("Trajectory", ".zip")):
-        button = visitor.page.locator("button:enabled, a", has_text=name).first
+        button = answered.page.locator("button:enabled, a", has_text=name).first
         button.wait_for()
-        with visitor.page.expect_download() as download:
+        with answered.page.expect_download() as download:
             button.click()
         assert str(download.value.suggested_filename).endswith(ending)
 
 
 @pytest.mark.slow
-def test_a_file_that_is_no_picture_is_refused_in_one_line(served: Served, tab: Tabs, tmp_path: Path) -> None:
+def test_a_file_that_is_no_picture_is_refused_in_one_line(
+    parrot: ServedParrot, tab: Tabs, tmp_path: Path
+) -> None:
+    served, _ = parrot
     (tmp_path / "note.png").write_text("no picture")
     visitor = tab(served)
     visitor.ask("What is it?", tmp_path / "note.png")
     visitor.page.locator("#conversation .bad", has_text="note.png").wait_for()
 
 
-def test_it_is_readable_on_a_telephone(served: Served, tab: Tabs) -> None:
-    visitor = tab(served, width=375)
-    visitor.ask("How many circles are in the image?", EXAMPLES / "circles.png")
-    visitor.answer()
-    visitor.see_pictures()
-    assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 375
+def test_it_is_readable_on_a_telephone(answered: Tab) -> None:
+    width = "document.documentElement.scrollWidth"
+    before = answered.page.viewport_size
+    answered.page.set_viewport_size({"width": 375, "height": 900})
+    try:
+        answered.see_pictures()
+        assert until(lambda: answered.page.evaluate(width) <= 375)
+    finally:
+        answered.page.set_viewport_size(before)
 
 
-def test_it_follows_a_dark_system(served: Served, tab: Tabs) -> None:
+def test_it_follows_a_dark_system(parrot: ServedParrot, tab: Tabs) -> None:
+    served, _ = parrot
     visitor = tab(served, color_scheme="dark")
     visitor.page.wait_for_function(
         "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3).every(part => part < 60)"
     )
 
 
-def test_every_control_has_a_name_for_a_screen_reader(served: Served, tab: Tabs) -> None:
+def test_every_control_has_a_name_for_a_screen_reader(parrot: ServedParrot, tab: Tabs) -> None:
+    served, brain = parrot
+    brain.scripts["How many?"] = DRAW, boxed("7")
     visitor = tab(served)
     for title in ("Take a photo", "Strategy and model", "Edit a cell"):
         visitor.open(title)
     visitor.page.get_by_role("button", name="Access Webcam").wait_for()  # loaded when it is first seen
     visitor.page.locator(".cm-content").wait_for()  # the editor
     assert unnamed_controls(visitor) == []
-    visitor.ask("How many circles are in the image?", EXAMPLES / "circles.png")
+    visitor.ask("How many?", EXAMPLES / "circles.png")
     visitor.answer()
     figure = visitor.page.get_by_role("img", name="image_clue_1,")
     visitor.page.locator("#conversation summary", has=figure).wait_for()
@@ -198,7 +210,8 @@ def test_every_control_has_a_name_for_a_screen_reader(served: Served, tab: Tabs)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("tag", ["button", "input", "summary"])
-def test_a_control_without_a_name_would_be_found(served: Served, tab: Tabs, tag: str) -> None:
+def test_a_control_without_a_name_would_be_found(parrot: ServedParrot, tab: Tabs, tag: str) -> None:
+    served, _ = parrot
     visitor = tab(served)
     visitor.page.evaluate(
         "tag => document.body.insertAdjacentHTML('beforeend', `<details open><${tag}>`)", tag
@@ -237,7 +250,9 @@ def test_whatever_a_person_a_model_or_a_cell_writes_is_text(
 
 
 @pytest.mark.slow
-def test_a_hostile_question_is_text_too(served: Served, tab: Tabs) -> None:
+def test_a_hostile_question_is_text_too(parrot: ServedParrot, tab: Tabs) -> None:
+    served, brain = parrot
+    brain.scripts[" ".join(printable(payload) for payload in PAYLOADS)] = (boxed("1"),)
     visitor = tab(served)
     visitor.ask(" ".join(printable(payload) for payload in PAYLOADS))
     visitor.page.locator("#question-1 .facts").last.wait_for()

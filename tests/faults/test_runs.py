@@ -94,8 +94,9 @@ def test_a_retry_is_an_event_that_names_the_fault(tmp_path: Path, photo: Path) -
 
 
 @pytest.mark.parametrize(
-    "wire", ["completions", pytest.param("responses", marks=pytest.mark.slow), "messages"]
-)  # the first two share a client
+    "wire",
+    ["completions", *(pytest.param(wire, marks=pytest.mark.slow) for wire in ("responses", "messages"))],
+)
 def test_a_failing_run_leaves_no_key_behind(wire: str, tmp_path: Path, photo: Path) -> None:
     """The endpoint repeats the key in its complaint; everything on disk and on both streams is searched."""
     with ModelServer([], can=Capabilities(keys=frozenset({"another"}))) as server:

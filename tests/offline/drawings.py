@@ -7,6 +7,8 @@ import random
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
     from PIL.Image import Image
     from PIL.ImageDraw import ImageDraw
@@ -24,6 +26,15 @@ INKS: dict[str, RGB] = {
     "magenta": (225, 30, 200),
 }
 _FINE = 4  # drawn this much larger and reduced, so that edges are smooth
+
+
+def seeds(*limits: int, quick: int = 2) -> pytest.MarkDecorator:
+    """Parametrizes with each `seed` of `range(*limits)`; those after the first few are slow."""
+    marked = [
+        pytest.param(seed, marks=pytest.mark.slow if number >= quick else ())
+        for number, seed in enumerate(range(*limits))
+    ]
+    return pytest.mark.parametrize("seed", marked)
 
 
 def page(width: int, height: int, paper: RGB = PAPERS[0]) -> tuple[Image, ImageDraw]:

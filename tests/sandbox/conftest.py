@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -26,10 +26,15 @@ def short_temp() -> Iterator[Path]:
         yield Path(folder)
 
 
-@pytest.fixture(scope="package")
-def sandbox() -> Iterator[Sandbox]:
-    with Sandbox(Policy(cell_timeout_s=20)) as opened:
-        yield opened
+@pytest.fixture(scope="session")
+def sandbox(sandbox_of: Callable[[Policy], Sandbox]) -> Sandbox:
+    return sandbox_of(Policy(cell_timeout_s=20))
+
+
+@pytest.fixture(scope="session")
+def short(sandbox_of: Callable[[Policy], Sandbox]) -> Sandbox:
+    """A sandbox whose cells end after a second."""
+    return sandbox_of(Policy(cell_timeout_s=1.0, interrupt_grace_s=0.5))
 
 
 @pytest.fixture(scope="module")

@@ -35,6 +35,14 @@ def alive(processes: dict[int, str]) -> list[int]:
     return [pid for pid, started in processes.items() if _runs(pid, started)]
 
 
+def name_of(pid: int) -> str:
+    """The name of a process, which a cell may give to its kernel; none once it has ended."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text(encoding="utf-8").strip()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
 def wait_until(condition: Callable[[], bool], seconds: float = 30.0) -> bool:
     """Whether it became true; the limit is for a machine under load, so that only a failure reaches it."""
     end = time.monotonic() + seconds

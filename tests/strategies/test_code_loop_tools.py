@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -50,10 +50,9 @@ class Captioner:
         return Observation(reply.text, {"caption": reply.text})
 
 
-@pytest.fixture(scope="module")
-def sandbox() -> Iterator[Sandbox]:
-    with Sandbox(Policy(cell_timeout_s=20)) as opened:
-        yield opened
+@pytest.fixture(scope="session")
+def sandbox(sandbox_of: Callable[[Policy], Sandbox]) -> Sandbox:
+    return sandbox_of(Policy(cell_timeout_s=20))
 
 
 @pytest.fixture

@@ -281,7 +281,7 @@ def test_tags_and_special_tokens_of_the_guest_are_only_text(evil: str) -> None:
     assert evil not in inside
 
 
-@pytest.mark.parametrize("size", [(1, 1), (9000, 3), (5000, 5000)], ids=["tiny", "thin", "large"])
+@pytest.mark.parametrize("size", [(1, 1), (9000, 3), (3000, 3000)], ids=["tiny", "thin", "large"])
 def test_a_figure_of_any_size_is_made_fit_before_it_is_sent(size: tuple[int, int]) -> None:
     scripted = EpisodeHarness(
         [cell(), cell("more()"), ANSWER], [CellResult("ok", (figure(*size),)), printed("")]

@@ -30,7 +30,7 @@ from pyvision.types import (
 )
 from sandbox.results import CellError, CellResult, Figure, Stream
 
-PROPERTY = settings(derandomize=True, deadline=None, max_examples=200, database=None)
+PROPERTY = settings(database=None)
 KEY = "sk-0123456789abcdef"
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
 DIGEST = "5f0c1d2e" * 8

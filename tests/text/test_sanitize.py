@@ -9,7 +9,7 @@ import unicodedata
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.text.sanitize import printable, sanitize, share_by_need
@@ -198,7 +198,6 @@ def test_a_lone_surrogate_becomes_the_replacement_character() -> None:
     sanitize("\udfff").encode()
 
 
-calm = settings(deadline=None, derandomize=True, max_examples=200)
 ANY_TEXT = st.text(
     st.one_of(st.characters(codec=None), st.sampled_from("<>＜＞|[]/ \n\r\x1b\x00\u200b01,.")), max_size=300
 )
@@ -213,7 +212,6 @@ PIECES = st.lists(
 ).map("".join)
 
 
-@calm
 @given(st.lists(st.integers(0, 5_000), max_size=8), st.integers(0, 9_000))
 def test_a_limit_is_never_exceeded_by_its_shares(needs: list[int], limit: int) -> None:
     shares = share_by_need(needs, limit)
@@ -221,25 +219,21 @@ def test_a_limit_is_never_exceeded_by_its_shares(needs: list[int], limit: int) -
     assert all(share <= need for share, need in zip(shares, needs, strict=True))
 
 
-@calm
 @given(PIECES, st.integers(-1, 3_000))
 def test_the_length_is_bounded_whatever_was_printed(text: str, limit: int) -> None:
     assert len(sanitize(text, limit)) <= max(limit, 0)
 
 
-@calm
 @given(PIECES)
 def test_no_raw_tag_survives(text: str) -> None:
     assert not RAW_TAG.search(folded(sanitize(text)))
 
 
-@calm
 @given(PIECES)
 def test_showing_twice_is_showing_once(text: str) -> None:
     assert sanitize(sanitize(text)) == sanitize(text)
 
 
-@calm
 @given(PIECES)
 def test_printable_text_is_plain_and_stays_as_it_is(text: str) -> None:
     plain = printable(text)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import pytest
 from PIL import Image
 
 from pyvision.bench.samples import Sample
@@ -31,10 +32,16 @@ def read(
 
 def grown(mask: np.ndarray[Any, np.dtype[np.bool_]], by: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """The mask with every pixel spread to a square of 2 by + 1 pixels."""
-    padded = np.pad(mask, by)
     height, width = mask.shape
-    shifts = [(y, x) for y in range(2 * by + 1) for x in range(2 * by + 1)]
-    found = np.zeros_like(mask)
-    for y, x in shifts:
-        found |= padded[y : y + height, x : x + width]
+    padded = np.pad(mask, by)
+    rows, found = np.zeros_like(padded[:height]), np.zeros_like(mask)
+    for y in range(2 * by + 1):
+        rows |= padded[y : y + height]
+    for x in range(2 * by + 1):
+        found |= rows[:, x : x + width]
     return found
+
+
+def few(count: int, *, all_of: int) -> pytest.MarkDecorator:
+    """Parametrizes with `count`: of the quick test, and of the slow one."""
+    return pytest.mark.parametrize("count", [count, pytest.param(all_of, marks=pytest.mark.slow)])

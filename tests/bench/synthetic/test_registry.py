@@ -132,12 +132,21 @@ def test_samples_are_drawn_only_when_they_are_asked_for(name: str) -> None:
     assert [sample.id for sample in islice(endless, 2)] == [f"{name}-7-0.0-0", f"{name}-7-0.0-1"]
 
 
+_ANSWERS = (
+    *(("lines", 60, 200, 0.0), ("discs", 20, 60, 1.0), ("letter", 20, 60, 0.0), ("grids", 20, 60, 0.0)),
+    *(("paths", 10, 30, 0.0), ("needle", 10, 30, 0.0), ("rings", 10, 30, 0.0), ("squares", 8, 20, 0.0)),
+    *(("charts", 8, 20, 0.0), ("difference", 8, 20, 0.0), ("clutter", 8, 20, 0.0)),
+)
+
+
 @pytest.mark.parametrize(
     ("name", "count", "difficulty"),
-    [("lines", 200, 0.0), ("discs", 60, 1.0), ("letter", 60, 0.0), ("grids", 60, 0.0), ("paths", 30, 0.0),
-     ("needle", 30, 0.0), ("rings", 30, 0.0), ("squares", 20, 0.0), ("charts", 20, 0.0),
-     ("difference", 20, 0.0), ("clutter", 20, 0.0)],
-)  # fmt: skip
+    [
+        pytest.param(name, count, difficulty, marks=marks)
+        for name, few, many, difficulty in _ANSWERS
+        for count, marks in ((few, ()), (many, pytest.mark.slow))
+    ],
+)
 def test_no_answer_dominates(name: str, count: int, difficulty: float) -> None:
     targets = Counter(str(draw_scene(name, 3, difficulty, index).target) for index in range(count))
     assert targets.most_common(1)[0][1] <= 0.6 * count

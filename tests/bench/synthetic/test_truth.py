@@ -13,25 +13,28 @@ from pyvision.bench.synthetic import generate
 from pyvision.bench.synthetic.geometry import areas, near
 from pyvision.bench.synthetic.registry import draw_scene
 from pyvision.bench.synthetic.scene import BLACK, INKS, WHITE
-from tests.bench.synthetic.pictures import SEED, grown, open_images, read
+from tests.bench.synthetic.pictures import SEED, few, grown, open_images, read
 
 
 @pytest.mark.parametrize("difficulty", [0.0, 1.0])
-def test_lines_meet_where_their_colours_do(difficulty: float) -> None:
-    for sample, pixels in read("lines", 10, difficulty):
+@few(4, all_of=10)
+def test_lines_meet_where_their_colours_do(difficulty: float, count: int) -> None:
+    for sample, pixels in read("lines", count, difficulty):
         one, other = (grown(near(pixels, INKS[name], 60), 4) for name in sample.metadata["truth"]["colours"])
         assert len(areas(grown(one & other, 3))) == sample.target, sample.id
 
 
 @pytest.mark.parametrize("difficulty", [0.0, 1.0])
-def test_discs_without_contact_are_two_areas(difficulty: float) -> None:
-    for sample, pixels in read("discs", 10, difficulty):
+@few(4, all_of=10)
+def test_discs_without_contact_are_two_areas(difficulty: float, count: int) -> None:
+    for sample, pixels in read("discs", count, difficulty):
         count = len(areas(~near(pixels, WHITE, 55)))
         assert count == (1 if sample.target == "Yes" else 2), sample.id
 
 
-def test_as_many_letters_stand_before_the_oval_as_the_truth_says() -> None:
-    for sample, pixels in read("letter", 30):
+@few(8, all_of=30)
+def test_as_many_letters_stand_before_the_oval_as_the_truth_says(count: int) -> None:
+    for sample, pixels in read("letter", count):
         truth = sample.metadata["truth"]
         left, _, right, _ = max(areas(near(pixels, INKS["red"], 60)), key=lambda area: area.pixels).box
         inked = near(pixels, BLACK, 120).any(axis=0).astype(int)
@@ -53,13 +56,15 @@ def test_every_ring_of_the_truth_is_drawn_and_no_other_ink_is() -> None:
             assert np.abs(away).min(axis=0).max() < 4, sample.id
 
 
-def test_nested_squares_are_as_many_separate_outlines() -> None:
-    for sample, pixels in read("squares", 12):
+@few(4, all_of=12)
+def test_nested_squares_are_as_many_separate_outlines(count: int) -> None:
+    for sample, pixels in read("squares", count):
         assert len(areas(~near(pixels, WHITE, 40))) == sample.target, sample.id
 
 
-def test_an_empty_table_has_as_many_fields_as_rows_times_columns() -> None:
-    for sample, pixels in read("grids", 15):
+@few(6, all_of=15)
+def test_an_empty_table_has_as_many_fields_as_rows_times_columns(count: int) -> None:
+    for sample, pixels in read("grids", count):
         truth = sample.metadata["truth"]
         assert sample.target == f"({truth['rows']}, {truth['columns']})"
         if not truth["filled"]:
@@ -67,8 +72,9 @@ def test_an_empty_table_has_as_many_fields_as_rows_times_columns() -> None:
 
 
 @pytest.mark.parametrize("difficulty", [0.0, 1.0])
-def test_as_many_colours_reach_both_stations_as_the_target_says(difficulty: float) -> None:
-    for sample, pixels in read("paths", 6, difficulty):
+@few(2, all_of=6)
+def test_as_many_colours_reach_both_stations_as_the_target_says(difficulty: float, count: int) -> None:
+    for sample, pixels in read("paths", count, difficulty):
         words = sample.text.split()
         stations = words[words.index("from") + 1], words[words.index("to") + 1].rstrip("?")
         ends = [set(path["ends"]) for path in sample.metadata["truth"]["paths"]]
@@ -119,8 +125,9 @@ def test_bars_are_as_high_as_their_values() -> None:
     assert seen >= 3
 
 
-def test_the_answer_about_a_chart_follows_from_its_values() -> None:
-    for sample in generate("charts", 15, SEED, 0.5):
+@few(6, all_of=15)
+def test_the_answer_about_a_chart_follows_from_its_values(count: int) -> None:
+    for sample in generate("charts", count, SEED, 0.5):
         truth = sample.metadata["truth"]
         every = [value for row in truth["values"] for value in row]
         if sample.category.endswith("largest"):
@@ -161,8 +168,9 @@ def test_only_one_choice_is_missing_in_the_second_picture() -> None:
 
 
 @pytest.mark.parametrize("difficulty", [0.0, 1.0])
-def test_every_thing_of_the_truth_shows_its_colour_in_the_clutter(difficulty: float) -> None:
-    for sample, pixels in read("clutter", 5, difficulty):
+@few(2, all_of=5)
+def test_every_thing_of_the_truth_shows_its_colour_in_the_clutter(difficulty: float, count: int) -> None:
+    for sample, pixels in read("clutter", count, difficulty):
         shapes = sample.metadata["truth"]["things"]
         words = sample.text.split()
         named = [f"{shape['colour']} {shape['shape']}" for shape in shapes]
@@ -175,8 +183,9 @@ def test_every_thing_of_the_truth_shows_its_colour_in_the_clutter(difficulty: fl
 
 
 @pytest.mark.parametrize("difficulty", [0.0, 1.0])
-def test_the_box_of_a_described_thing_holds_all_of_it(difficulty: float) -> None:
-    for sample, pixels in read("boxes", 6, difficulty):
+@few(2, all_of=6)
+def test_the_box_of_a_described_thing_holds_all_of_it(difficulty: float, count: int) -> None:
+    for sample, pixels in read("boxes", count, difficulty):
         left, top, right, bottom = sample.target
         colour = next(word for word in sample.text.split() if word in INKS)
         ink = areas(near(pixels, INKS[colour], 40), least=20)

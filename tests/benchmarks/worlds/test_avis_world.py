@@ -56,10 +56,11 @@ def test_only_the_true_answer_of_a_question_is_right() -> None:
         assert strict(str(wrong), case.sample()).value == 0
 
 
-def test_without_errors_nearly_everything_is_answered(tools: Mapping[str, Tool]) -> None:
+@pytest.mark.parametrize("count", [6, pytest.param(12, marks=pytest.mark.slow)])
+def test_without_errors_nearly_everything_is_answered(tools: Mapping[str, Tool], count: int) -> None:
     """The rest is due to the image search, which may rank a near-duplicate first."""
-    results = play(cases(MADE, 12), MODES["AVIS"], MADE, tools, PERFECT)
-    assert sum(each.is_right for each in results) >= 10
+    results = play(cases(MADE, count), MODES["AVIS"], MADE, tools, PERFECT)
+    assert sum(each.is_right for each in results) >= count * 10 / 12
 
 
 def test_no_mode_uses_more_tools_than_allowed(tools: Mapping[str, Tool]) -> None:
@@ -73,6 +74,6 @@ def test_an_article_is_among_the_first_hits_for_its_name(tools: Mapping[str, Too
 
 
 def test_the_report_contains_every_mode(tmp_path: Path) -> None:
-    text = report(2, tmp_path, entries=10)
+    text = report(1, tmp_path, entries=10)
     assert all(mode in text for mode in MODES)
     assert "recall of the index" in text

@@ -54,7 +54,7 @@ def pages(browser: Any) -> Iterator[Pages]:
         dialog.dismiss()
 
     def open_page(url: str) -> Any:
-        context = browser.new_context(viewport={"width": 1200, "height": 900})
+        context = browser.new_context(viewport={"width": 1200, "height": 900}, reduced_motion="reduce")
         contexts.append(context)
         page = context.new_page()
         page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)

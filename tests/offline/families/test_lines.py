@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import random
 
-import pytest
 from PIL import Image, ImageDraw
 
-from tests.offline.drawings import table
+from tests.offline.drawings import seeds, table
 from tests.offline.loop import ask
 from tests.offline.maps import subway, two_lines
 
 
-@pytest.mark.parametrize("seed", range(12))
+@seeds(12, quick=4)
 def test_crossings_of_two_lines_are_counted(seed: int) -> None:
     picture, (one, other), crossings = two_lines(seed)
     question = f"How many times do the {one} and {other} lines intersect?"
@@ -29,7 +28,7 @@ def test_a_line_that_is_not_there_is_not_guessed() -> None:
     assert ask("How many times do the green and yellow lines intersect?", picture).answer is None
 
 
-@pytest.mark.parametrize("seed", range(8))
+@seeds(8)
 def test_the_paths_between_two_stations_are_counted(seed: int) -> None:
     picture, truth = subway(seed)
     (start, end), count = next(iter(truth.items()))
@@ -54,7 +53,7 @@ def test_an_empty_picture_is_not_guessed() -> None:
     assert ask("How many paths go from A to B?", Image.new("RGB", (300, 300), "white")).answer is None
 
 
-@pytest.mark.parametrize("seed", range(14))
+@seeds(14, quick=4)
 def test_a_ruled_table_is_counted(seed: int) -> None:
     picture, (rows, columns) = table(seed)
     assert ask("How many rows and columns does the table have?", picture).answer == f"({rows}, {columns})"
@@ -68,7 +67,7 @@ def test_the_answer_has_the_form_that_was_asked_for() -> None:
     assert ask("How many columns and rows are there?", picture).answer == f"({columns}, {rows})"
 
 
-@pytest.mark.parametrize("seed", range(6))
+@seeds(6)
 def test_a_table_without_lines_is_counted(seed: int) -> None:
     chance = random.Random(seed)
     rows, columns = chance.randint(3, 8), chance.randint(2, 6)
@@ -83,7 +82,7 @@ def test_a_table_without_lines_is_counted(seed: int) -> None:
     assert len(run.cells) == 2
 
 
-@pytest.mark.parametrize("seed", range(4))
+@seeds(4)
 def test_a_chequered_board_is_counted(seed: int) -> None:
     chance = random.Random(seed)
     rows, columns, side = chance.randint(3, 9), chance.randint(3, 9), chance.randint(15, 50)

@@ -9,18 +9,11 @@ import pytest
 from pyvision.events import CellRun, Event, ImageDefined
 from pyvision.runs.replay import rerun
 from pyvision.runs.replay.rerun import rerun_cells
-from sandbox import CellResult, Figure, Sandbox, SandboxError, Stream
+from sandbox import CellResult, Figure, Stream
 from tests.doubles import CannedSandbox
 from tests.runs.report.runs import figure, noise, picture, recorded, simple_events
 
-
-@pytest.fixture(scope="module", autouse=True)
-def _needs_isolation() -> None:
-    try:
-        with Sandbox() as sandbox:
-            sandbox.open().close()
-    except SandboxError as error:
-        pytest.skip(f"cells cannot run here: {error}")
+pytestmark = pytest.mark.usefixtures("needs_isolation")
 
 
 def with_output(*outputs: Stream | Figure) -> tuple[Event, ...]:

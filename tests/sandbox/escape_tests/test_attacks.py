@@ -44,6 +44,38 @@ _QUICK = [
 ]
 
 
+# Attacks that take long, each with a quick one that the same layer contains in the same way.
+_SLOW = {
+    "channels/empty_parts_of_a_reply": "channels/empty_parts",
+    "channels/endless_reply": "channels/endless_message",
+    "channels/large_frames": "kernel/huge_frame",
+    "deadline/after_every_cell": "deadline/loop",
+    "deadline/every_signal_blocked": "deadline/ignored_signal",
+    "deadline/finalizer": "deadline/caught_interrupt",
+    "deadline/handler_at_exit": "deadline/exit_that_hangs",
+    "deadline/handler_that_loops": "deadline/ignored_signal",
+    "deadline/one_long_operation": "deadline/interpreter_held",
+    "deadline/sleep_with_the_interpreter": "deadline/interpreter_held",
+    "deadline/stopped_by_a_child": "deadline/stopped",
+    "deadline/text_of_the_result": "deadline/caught_interrupt",
+    "deadline/tracer": "deadline/caught_interrupt",
+    "exhaustion/exception_message": "exhaustion/one_huge_text",
+    "exhaustion/heavy_figures": "exhaustion/figures",
+    "exhaustion/memory_bomb_unpacked": "exhaustion/memory_of_one",
+    "exhaustion/memory_of_children": "session_memory/children_that_cannot_be_dumped",
+    "exhaustion/memory_of_tcp": "session_memory/tcp_buffers",
+    "exhaustion/memory_picture_bomb": "exhaustion/memory_of_one",
+    "exhaustion/memory_sockets": "session_memory/socket_buffers",
+    "exhaustion/memory_without_address_space": "session_memory/shared_mappings",
+    "exhaustion/processes": "exhaustion/fork_bomb",
+    "exhaustion/repr": "exhaustion/one_huge_text",
+    "exhaustion/standard_input": "exhaustion/messages",
+    "exhaustion/text_of_a_child": "exhaustion/text",
+    "session_memory/children_whose_first_thread_has_ended": "session_memory/children_that_cannot_be_dumped",
+    "session_memory/shared_mappings_of_a_device": "session_memory/shared_mappings",
+}
+
+
 @pytest.fixture(scope="module", autouse=True)
 def in_sandbox(request: pytest.FixtureRequest) -> Iterator[Verdicts]:
     """Of the selected tests. Those that flood the host are a separate round, in which the host is watched."""
@@ -85,7 +117,10 @@ def limits_sessions() -> bool:
         return any(layer.name == "session memory" and layer.is_present for layer in sandbox.layers())
 
 
-@pytest.mark.parametrize("attack", _ALL, ids=lambda attack: attack.id)
+@pytest.mark.parametrize(
+    "attack",
+    [pytest.param(each, id=each.id, marks=pytest.mark.slow if each.id in _SLOW else ()) for each in _ALL],
+)
 def test_an_attack_is_contained(in_sandbox: Verdicts, limits_sessions: bool, attack: Attack) -> None:
     verdict = in_sandbox[attack.id].result()
     if attack.layer == "groups" and not limits_sessions:
@@ -121,6 +156,12 @@ def test_it_does_to_plain_jupyter_what_it_says(on_plain_jupyter: Verdicts, attac
     if attack.plain == "depends" and verdict.contained:
         pytest.skip(f"it depends {attack.why}")
     assert verdict.contained == (attack.plain == "fails"), verdict.evidence
+
+
+def test_a_slow_attack_has_a_quick_one_at_the_same_layer() -> None:
+    layers = {each.id: each.layer for each in _ALL}
+    assert not set(_SLOW.values()) & set(_SLOW)
+    assert [slow for slow, quick in _SLOW.items() if layers[slow] != layers[quick]] == []
 
 
 def test_there_are_enough_of_them_and_each_says_what_it_tries() -> None:

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[3]
 
 
@@ -23,6 +25,7 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
     )
 
 
+@pytest.mark.slow
 def test_a_topic_is_reported_in_a_table() -> None:
     done = run("sandbox", "check", "--topic", "environment")
     assert (done.returncode, done.stderr) == (0, "")

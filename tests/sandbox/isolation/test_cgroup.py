@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,10 @@ from sandbox import Policy, Sandbox
 from sandbox.isolation.cgroup import Cgroups, Group, find_cgroups, sweep
 from sandbox.policy import MIB
 from tests.sandbox.processes import wait_until
+
+SandboxOf = Callable[[Policy], Sandbox]
+SHARED = Policy(cell_timeout_s=20)  # as other tests use it
+SMALL = Policy(cell_timeout_s=20, memory_bytes=300 * MIB, file_bytes=2**31)
 
 
 @pytest.fixture
@@ -80,7 +84,7 @@ for _ in range(4):
     pid = os.fork()
     if pid == 0:
         os.close(leave)
-        data = bytearray(60 * 2**20)
+        data = bytearray(100 * 2**20)
         data[::4096] = b'x' * len(data[::4096])
         os.write(report_write, b'x')
         os.read(stay, 1)
@@ -98,22 +102,20 @@ print(alive.count(b'x'), 'alive')
 
 
 @pytest.mark.usefixtures("needs_groups")
-@pytest.mark.parametrize(("memory_mib", "fit"), [(900, True), (150, False)])
-def test_the_children_of_a_session_share_its_memory(memory_mib: int, fit: bool) -> None:
-    policy = Policy(cell_timeout_s=60, memory_bytes=memory_mib * MIB)
-    with Sandbox(policy) as sandbox, sandbox.open({}) as session:
+@pytest.mark.parametrize(("policy", "fit"), [(SHARED, True), (SMALL, False)], ids=["2048 MiB", "300 MiB"])
+def test_the_children_of_a_session_share_its_memory(sandbox_of: SandboxOf, policy: Policy, fit: bool) -> None:
+    with sandbox_of(policy).open({}) as session:
         text = session.run(_MEMORY).text  # that of a kernel that was ended says nothing
         assert text.endswith("4 alive\n") == fit
 
 
 @pytest.mark.usefixtures("needs_groups")
-def test_memory_that_is_no_address_space_counts_too() -> None:
+def test_memory_that_is_no_address_space_counts_too(sandbox_of: SandboxOf) -> None:
     code = (
         "import os\nfile = os.memfd_create('x')\n"
         "for _ in range(60):\n    os.write(file, b'x' * 10**7)\nprint('wrote it all')"
     )
-    policy = Policy(cell_timeout_s=10, memory_bytes=300 * MIB, file_bytes=2**31)
-    with Sandbox(policy) as sandbox, sandbox.open({}) as session:
+    with sandbox_of(SMALL).open({}) as session:
         result = session.run(code)
         assert (result.status, result.text) == ("died", "")
         assert result.error is not None
@@ -123,8 +125,8 @@ def test_memory_that_is_no_address_space_counts_too() -> None:
 
 
 @pytest.mark.usefixtures("needs_groups")
-def test_memory_that_a_cgroup_counts_is_not_refused() -> None:
-    with Sandbox() as sandbox, sandbox.open({}) as session:
+def test_memory_that_a_cgroup_counts_is_not_refused(sandbox: Sandbox) -> None:
+    with sandbox.open({}) as session:
         assert session.run("import mmap; print(len(mmap.mmap(-1, 4096)))").text == "4096\n"
 
 

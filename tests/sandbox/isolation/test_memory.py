@@ -10,6 +10,7 @@ import pytest
 from sandbox import CellResult, Policy, Sandbox
 from sandbox.policy import MIB
 from tests.sandbox.ordinary_user import OrdinaryUser, ordinary_user
+from tests.sandbox.processes import wait_until
 
 POLICY = Policy(cell_timeout_s=30, memory_bytes=256 * MIB, session_memory="watchdog")
 TAKE = """
@@ -134,8 +135,7 @@ if os.fork() == 0:
         session.run(TAKE + later)
         handle = session._kernel
         assert handle is not None
-        while handle.is_alive():
-            pass
+        assert wait_until(lambda: not handle.is_alive())
         result = session.run("print(1)")
         assert result.error is not None
         assert result.error.name == "OutOfMemory"

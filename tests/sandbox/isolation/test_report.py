@@ -21,9 +21,14 @@ NAMES = [
 
 
 @pytest.fixture(scope="module")
-def watched() -> Iterator[dict[str, Layer]]:
+def watching() -> Iterator[Sandbox]:
     with Sandbox(Policy(session_memory="watchdog", cpus=1.0), max_memory_bytes=2**33) as sandbox:
-        yield {layer.name: layer for layer in sandbox.layers()}
+        yield sandbox
+
+
+@pytest.fixture(scope="module")
+def watched(watching: Sandbox) -> dict[str, Layer]:
+    return {layer.name: layer for layer in watching.layers()}
 
 
 def test_each_mechanism_has_a_line(watched: dict[str, Layer]) -> None:
@@ -43,8 +48,10 @@ def test_without_a_cgroup_processors_are_not_limited(watched: dict[str, Layer]) 
     assert not watched["processors"].is_present
 
 
-def test_the_limits_of_each_process_are_those_that_it_has(watched: dict[str, Layer]) -> None:
-    with Sandbox(Policy(session_memory="watchdog")) as sandbox, sandbox.open({}) as session:
+def test_the_limits_of_each_process_are_those_that_it_has(
+    watching: Sandbox, watched: dict[str, Layer]
+) -> None:
+    with watching.open({}) as session:
         code = "import resource as r; print(r.getrlimit(r.RLIMIT_NOFILE)[1], r.getrlimit(r.RLIMIT_NPROC)[1])"
         files, processes = session.run(code).text.split()
     assert f"RLIMIT_NOFILE {files}," in watched["each process"].detail

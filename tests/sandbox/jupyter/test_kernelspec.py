@@ -69,6 +69,7 @@ class TestConformance(jupyter_kernel_test.KernelTests):
             self.kc._iopub_channel = hasty
 
 
+@pytest.mark.slow
 def test_jupyter_nbconvert_executes_a_notebook_in_it(place: Path) -> None:
     import nbformat
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 
 import pytest
 
@@ -40,11 +41,10 @@ _SLOW = "accepted('iopub').send(b'\\x03' + (10**6).to_bytes(8, 'big')); write('i
 
 
 @pytest.fixture
-def hostile(sandbox: Sandbox) -> Session:
-    """Closed with its sandbox."""
-    session = sandbox.open()
-    assert session.run(_WRITE).status == "ok"
-    return session
+def hostile(sandbox: Sandbox) -> Iterator[Session]:
+    with sandbox.open() as session:
+        assert session.run(_WRITE).status == "ok"
+        yield session
 
 
 def test_an_endless_output_loses_the_rest_of_the_output(hostile: Session) -> None:
@@ -102,7 +102,7 @@ def test_a_session_can_be_closed_while_a_message_arrives(hostile: Session) -> No
     timer.join()
 
 
-def test_a_deadline_holds_while_a_message_arrives() -> None:
-    with Sandbox(Policy(cell_timeout_s=1.0)) as sandbox, sandbox.open() as session:
+def test_a_deadline_holds_while_a_message_arrives(short: Sandbox) -> None:
+    with short.open() as session:
         session.run(_WRITE)
         assert session.run(_SLOW).status == "timeout"

@@ -18,7 +18,8 @@ from tests.sandbox.processes import alive, descendants, wait_until
 
 pytestmark = pytest.mark.early
 
-SHORT = Policy(cell_timeout_s=1.0, interrupt_grace_s=0.5)
+SandboxOf = Callable[[Policy], Sandbox]
+LIMITED = Policy(cell_timeout_s=20.0, output_bytes=2_000_000, host_call_timeout_s=1.0)
 
 
 def soon(action: Callable[[], None]) -> Mapping[str, Callable[[], None]]:
@@ -215,10 +216,12 @@ def test_an_interrupt_between_cells_does_nothing(session: Session) -> None:
     assert session.run("import time; time.sleep(0.2); print('whole')").text == "whole\n"
 
 
-def test_a_timeout_that_the_interrupt_ends_keeps_the_variables() -> None:
-    with Sandbox(SHORT) as sandbox, sandbox.open({}) as session:
+def test_a_timeout_that_the_interrupt_ends_keeps_the_variables(short: Sandbox) -> None:
+    with short.open({}) as session:
         session.run("x = 7")
-        result = session.run("print('so far')\nplt.plot([1]); plt.show()\nwhile True:\n    pass")
+        result = session.run(
+            "import time; print('so far')\nplt.plot([1]); plt.show()\nwhile True:\n    time.sleep(9)"
+        )
         assert (result.status, result.state, kinds(result)) == ("timeout", "kept", ["Stream", "Figure"])
         assert result.error is not None
         assert result.error.name == "TimeoutError"
@@ -227,13 +230,13 @@ def test_a_timeout_that_the_interrupt_ends_keeps_the_variables() -> None:
         assert session.run("print(x)").text == "7\n"
 
 
-def test_a_cell_after_a_timeout_gets_its_own_output() -> None:
+def test_a_cell_after_a_timeout_gets_its_own_output(short: Sandbox) -> None:
     stubborn = (
         "import time\nprint('FIRST', flush=True)\n"
         "while True:\n    try:\n        time.sleep(9)\n"
         "    except BaseException:\n        print('AGAIN', flush=True)"
     )
-    with Sandbox(SHORT) as sandbox, sandbox.open({"image_clue_0": png()}) as session:
+    with short.open({"image_clue_0": png()}) as session:
         session.define({"image_clue_1": png((7, 5))})
         result = session.run(stubborn)
         assert (result.status, result.state) == ("timeout", "lost")
@@ -277,15 +280,13 @@ def test_images_for_a_kernel_that_died_go_to_its_successor(sandbox: Sandbox) -> 
         )
 
 
-def test_ctrl_c_on_the_host_passes_and_closing_works() -> None:
-    with Sandbox() as sandbox:
-        session = sandbox.open({})
+def test_ctrl_c_on_the_host_passes_and_closing_works(sandbox: Sandbox) -> None:
+    with sandbox.open({}) as session:
         main = threading.get_ident()
         ctrl_c = soon(lambda: signal.pthread_kill(main, signal.SIGINT))
         with pytest.raises(KeyboardInterrupt):
             session.run("host.begun()\nwhile True:\n    pass", functions=ctrl_c)
         assert session.run("print('alive')").text == "alive\n"
-        session.close()
 
 
 def test_many_threads_use_one_sandbox(sandbox: Sandbox) -> None:
@@ -325,9 +326,9 @@ def test_empty_lines_before_the_code_count(session: Session) -> None:
     assert error.line == 4
 
 
-def test_a_kernel_that_closes_its_sockets_keeps_nobody_waiting() -> None:
+def test_a_kernel_that_closes_its_sockets_keeps_nobody_waiting(short: Sandbox) -> None:
     code = "import os\nos.closerange(3, 300)\nwhile True: pass"
-    with Sandbox(SHORT) as sandbox, sandbox.open({}) as session:
+    with short.open({}) as session:
         for _ in range(3):
             assert session.run(code).state == "lost"
             assert session.run("print(6 * 7)").text == "42\n"
@@ -354,17 +355,16 @@ def test_output_of_a_child_process_keeps_its_place(session: Session) -> None:
     assert session.run(code).text == "one\ntwo\nthree\n"
 
 
-def test_the_line_that_holds_the_interpreter_is_named() -> None:
-    with Sandbox(SHORT) as sandbox, sandbox.open({}) as session:
+def test_the_line_that_holds_the_interpreter_is_named(short: Sandbox) -> None:
+    with short.open({}) as session:
         result = session.run("import re\nprint('before')\nre.match(r'(a+)+$', 'a' * 40 + 'b')")
         assert (result.status, result.state, result.text) == ("timeout", "lost", "before\n")
         assert result.error is not None
         assert result.error.line == 3
 
 
-def test_more_output_than_the_policy_allows_is_not_even_received() -> None:
-    policy = Policy(cell_timeout_s=20, output_bytes=2_000_000)
-    with Sandbox(policy) as sandbox, sandbox.open({}) as session:
+def test_more_output_than_the_policy_allows_is_not_even_received(sandbox_of: SandboxOf) -> None:
+    with sandbox_of(LIMITED).open({}) as session:
         result = session.run("for _ in range(20): print('y' * 1_000_000)")
         assert (result.status, result.state) == ("ok", "kept")
         assert isinstance(result.outputs[-1], Omitted)
@@ -381,8 +381,8 @@ def test_a_traced_cell_records_changes_by_line(session: Session) -> None:
     assert session.run("1").trace is None
 
 
-def test_a_traced_cell_that_is_killed_keeps_its_trace_up_to_there() -> None:
-    with Sandbox(SHORT) as sandbox, sandbox.open({}) as session:
+def test_a_traced_cell_that_is_killed_keeps_its_trace_up_to_there(short: Sandbox) -> None:
+    with short.open({}) as session:
         result = session.run("import os, time\nwaited = 1\ntime.sleep(0.3)\nos._exit(1)", trace=True)
         assert result.status == "died"
         assert result.trace is not None
@@ -407,17 +407,15 @@ def test_a_function_of_the_host_that_fails_can_be_caught(session: Session) -> No
     assert session.run("host.failing()").status == "error"  # this cell was given none
 
 
-def test_the_time_of_a_host_function_is_not_the_cells() -> None:
-    policy = Policy(cell_timeout_s=1.0, host_call_timeout_s=60.0)
-    with Sandbox(policy) as sandbox, sandbox.open({}) as session:
+def test_the_time_of_a_host_function_is_not_the_cells(short: Sandbox) -> None:
+    with short.open({}) as session:
         result = session.run("host.wait(1.3); print('on time')", functions={"wait": time.sleep})
         assert (result.status, result.text) == ("ok", "on time\n")
 
 
-def test_a_host_function_has_a_limit_of_its_own() -> None:
-    policy = Policy(cell_timeout_s=20.0, host_call_timeout_s=1.0)
+def test_a_host_function_has_a_limit_of_its_own(sandbox_of: SandboxOf) -> None:
     released = threading.Event()
-    with Sandbox(policy) as sandbox, sandbox.open({}) as session:
+    with sandbox_of(LIMITED).open({}) as session:
         result = session.run("host.wait()", functions={"wait": lambda: released.wait(60)})
         released.set()
         assert result.error is not None

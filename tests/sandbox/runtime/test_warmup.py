@@ -46,16 +46,16 @@ def turned_jpeg() -> bytes:
     return sink.getvalue()
 
 
-def test_a_session_does_not_see_the_warm_up() -> None:
-    with Sandbox() as sandbox, sandbox.open() as session:
+def test_a_session_does_not_see_the_warm_up(sandbox: Sandbox) -> None:
+    with sandbox.open() as session:
         seen = session.run(_TRACES).text
         assert seen == "   {} 2 2\n['<cell 1>'] []\n[] 2\n"
         assert session.run("6 * 7").text == "42\n"
         assert session.run("_").text == "42\n"
 
 
-def test_ordinary_cells_import_nothing_any_more() -> None:
-    with Sandbox() as sandbox, sandbox.open() as session:
+def test_ordinary_cells_import_nothing_any_more(sandbox: Sandbox) -> None:
+    with sandbox.open() as session:
         session.run("import sys; before = set(sys.modules)")
         session.define({"image": png(), "photo": turned_jpeg()})
         for code in _CELLS:
@@ -63,16 +63,16 @@ def test_ordinary_cells_import_nothing_any_more() -> None:
         assert session.run("print(set(sys.modules) - before)").text == "set()\n"
 
 
-def test_the_warm_up_leaves_no_thread() -> None:
-    with Sandbox() as sandbox, sandbox.open() as session:
+def test_the_warm_up_leaves_no_thread(sandbox: Sandbox) -> None:
+    with sandbox.open() as session:
         tasks = Path(f"/proc/{zygote_of(session)}/task")
         names = [(task / "comm").read_text() for task in tasks.iterdir()]
         assert not [name for name in names if name.startswith("ZMQ")]
         assert len(names) <= 2  # numpy's linear algebra has one of its own
 
 
-def test_the_zygote_has_one_capability_in_its_own_user_namespace() -> None:
-    with Sandbox() as sandbox, sandbox.open() as session:
+def test_the_zygote_has_one_capability_in_its_own_user_namespace(sandbox: Sandbox) -> None:
+    with sandbox.open() as session:
         zygote = Path(f"/proc/{zygote_of(session)}")
         rights = [
             line.split()[1] for line in (zygote / "status").read_text().splitlines() if "Cap" in line[:3]

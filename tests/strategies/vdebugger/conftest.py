@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -10,10 +10,9 @@ from sandbox import Policy, Sandbox
 from tests.strategies.vdebugger.running import OneSession, Stage
 
 
-@pytest.fixture(scope="package")
-def sandbox() -> Iterator[Sandbox]:
-    with Sandbox(Policy(cell_timeout_s=20, trace_value_chars=1000)) as opened:
-        yield opened
+@pytest.fixture(scope="session")
+def sandbox(sandbox_of: Callable[[Policy], Sandbox]) -> Sandbox:
+    return sandbox_of(Policy(cell_timeout_s=20, trace_value_chars=1000))
 
 
 @pytest.fixture(scope="package")

@@ -6,7 +6,7 @@ from html import unescape
 import pytest
 
 from pyvision.experiments.avis_study.annotation import Task, read_detections
-from pyvision.experiments.avis_study.page import (
+from pyvision.experiments.avis_study.rendering import (
     render_detection,
     render_error,
     render_images,
