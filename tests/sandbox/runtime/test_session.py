@@ -91,7 +91,7 @@ def test_a_syntax_error_has_its_line(session: Session) -> None:
         "for k in range(2):\n    fig, ax = plt.subplots(); ax.plot([k]); fig.show()",
         "for k in range(2):\n    plt.figure(); plt.plot([k])",
         "fig, ax = plt.subplots(); ax.plot([1]); display(fig)\nimage_clue_0",
-        "display(image_clue_0); image_clue_0.show()",
+        "display(image_clue_0); image_clue_0.rotate(90, expand=True).show()",
         "import matplotlib as m; m.use('Agg')\n%matplotlib inline\nplt.plot([1]); plt.show(); image_clue_0",
         "plt.figure(); plt.plot([1]); plt.figure(); plt.plot([2]); 1 / 0",
     ],
