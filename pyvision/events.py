@@ -11,6 +11,7 @@ from pyvision.types import Message, Observation, Outcome, Picture, Question, Rep
 from sandbox.results import CellResult
 
 _QUIET_ATTEMPTS = 2
+_QUIET_WAIT_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +67,8 @@ class ReplyRestarted:
 
     @property
     def notice(self) -> str | None:
-        """What to show while waiting: from the third attempt on, as the second often succeeds."""
-        if self.attempt <= _QUIET_ATTEMPTS:
+        """What to show while waiting: a long wait, and each from the third attempt on, as the second often succeeds."""
+        if self.attempt <= _QUIET_ATTEMPTS and self.wait_s < _QUIET_WAIT_S:
             return None
         return f"{self.why}, attempt {self.attempt}, next in {ceil(self.wait_s)} s"
 

@@ -98,20 +98,40 @@ class _Messages:
         """An event, or a whole message."""
         match data.get("type"):
             case "message_start":
+                _open("message", builder)
                 usage = _usage(data["message"].get("usage"), builder.usage)
                 builder.usage = replace(usage, output_tokens=0)  # nothing is written yet, whatever it says
             case "content_block_start":
+                _open(data.get("index"), builder)
                 return _start(data["content_block"], builder)
             case "content_block_delta":
                 return _delta(data["delta"], builder)
+            case "content_block_stop":
+                builder.open_parts.discard(data.get("index"))
+                _join_thinking(builder)
             case "message_delta":
                 builder.usage = _usage(data.get("usage"), builder.usage)
                 _end(data["delta"].get("stop_reason"), builder)
             case "message_stop":
+                _join_thinking(builder)
                 builder.has_ended = True
             case "message":
                 return _whole(data, builder)
         return ""
+
+
+def _open(part: object, builder: ReplyBuilder) -> None:
+    """Events have no ids, but nothing is opened twice. Raises ValueError where that happens."""
+    if part in builder.open_parts:
+        raise ValueError(f"{part!r} is opened twice")
+    builder.open_parts.add(part)
+
+
+def _join_thinking(builder: ReplyBuilder) -> None:
+    """Put the pieces of the last thinking block together, once: there may be a hundred thousand."""
+    if builder.thinking:
+        builder.items[-1]["thinking"] += "".join(builder.thinking)
+        builder.thinking.clear()
 
 
 def _whole(message: dict[str, Any], builder: ReplyBuilder) -> str:
@@ -127,6 +147,7 @@ def _whole(message: dict[str, Any], builder: ReplyBuilder) -> str:
 def _start(block: dict[str, Any], builder: ReplyBuilder) -> str:
     """A block, whole or about to be filled by deltas; returns its text."""
     if block["type"] in _THINKING:
+        _join_thinking(builder)
         builder.items.append(dict(block))
         builder.reasoning.append(block.get("thinking") or "")
     builder.calls_tool = builder.calls_tool or block["type"] == "tool_use"
@@ -139,7 +160,7 @@ def _delta(delta: dict[str, Any], builder: ReplyBuilder) -> str:
             return str(delta["text"])
         case "thinking_delta":
             builder.reasoning.append(delta["thinking"])
-            builder.items[-1]["thinking"] += delta["thinking"]
+            builder.thinking.append(delta["thinking"])
         case "signature_delta":
             builder.items[-1]["signature"] = delta["signature"]
     return ""

@@ -1,7 +1,8 @@
 """A model behind an endpoint, over any wire: the one place that posts a request and reads the response.
 
 A wire says how a request is worded and what an event means. Everything else is the same for all of them and is done
-here: API keys in turn, parameters that the endpoint refuses, time limits, errors, the cut at a stop string.
+here: API keys in turn, parameters that the endpoint refuses, time limits, errors, the cut at a stop string. What a
+response may cost in time and memory is limited by `connection`.
 
 A request is streamed. An endpoint that answers in one piece works too; if its 400 names `stream`, or its configuration
 says `"stream": false`, it is asked for one piece from then on.
@@ -12,15 +13,16 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pyvision.config.model_config import ModelConfig, is_local
+from pyvision.models.connection import deadline, open_client
 from pyvision.models.errors import ErrorMapper, complaint, decode_body
 from pyvision.models.reply_builder import ReasoningCache, ReplyBuilder, reply_of
-from pyvision.models.streaming import DONE, StopCutter, deadline, limit_response, parse_events, whole
+from pyvision.models.streaming import DONE, StopCutter, parse_events, whole
 from pyvision.models.unsupported_parameters import UnsupportedParameters, find_refused, find_unsupported
 from pyvision.types import Message, Reply, Sampling
 
@@ -107,9 +109,9 @@ class Endpoint:
         cut, builder = StopCutter(sampling.stop), ReplyBuilder()
         with ExitStack() as answer:
             for data in self._events(tuple(messages), sampling, error_mapper, builder, answer):
-                if piece := cut.feed(self._text(data, builder, error_mapper)):
+                if piece := cut.feed(builder.limit(self._text(data, builder, error_mapper))):
                     yield piece
-                if cut.is_cut:
+                if cut.is_cut or builder.is_too_long:
                     break
         rest = cut.rest()
         reply = reply_of(builder, cut, messages, sampling, error_mapper)
@@ -201,7 +203,13 @@ class Endpoint:
     def _text(self, data: dict[str, Any], builder: ReplyBuilder, error_mapper: ErrorMapper) -> str:
         try:
             text = self._wire.add(data, builder)
-        except (TypeError, KeyError, AttributeError, ValueError):  # its fields are not what they should be
+        except (
+            TypeError,
+            LookupError,
+            AttributeError,
+            ValueError,
+            OverflowError,
+        ):  # its fields are not what they should be
             raise error_mapper.error("did not answer with a reply") from None
         if builder.failure is not None:
             raise error_mapper.of_body(builder.failure)
@@ -222,7 +230,8 @@ class Endpoint:
         """Clients of all keys share one pool of connections."""
         with self._lock:
             if self._http_client is None:
-                self._http_client = _http_client(self._wire.sdk.DefaultHttpxClient, self._config)
+                kind = self._wire.sdk.DefaultHttpxClient
+                self._http_client = open_client(kind, trust_env=not is_local(self._config.address))
             if key not in self._clients:
                 self._clients[key] = self._wire.client(key, self._http_client)
             return self._clients[key]
@@ -249,10 +258,6 @@ class _TimeLeft:
         return f"no answer within {self._silence_s:g} s"
 
 
-def _http_client(kind: Callable[..., httpx2.Client], config: ModelConfig) -> httpx2.Client:
-    return kind(trust_env=not is_local(config.address), event_hooks={"response": [limit_response]})
-
-
 def _objects(
     response: httpx2.Response, error_mapper: ErrorMapper, builder: ReplyBuilder
 ) -> Iterator[dict[str, Any]]:
@@ -264,17 +269,29 @@ def _objects(
     if body.lstrip().startswith((b"data:", b"event:")):  # a stream without its content type
         yield from _stream_objects([body], error_mapper, builder)
         return
-    yield decode_body(body.decode("utf-8", "replace"), error_mapper)
+    try:
+        text = body.decode()
+    except UnicodeDecodeError as error:
+        raise error_mapper.error(f"did not answer with JSON ({error})") from None
+    yield decode_body(text, error_mapper)
 
 
 def _stream_objects(
-    pieces: Any, error_mapper: ErrorMapper, builder: ReplyBuilder
+    pieces: Iterable[bytes], error_mapper: ErrorMapper, builder: ReplyBuilder
 ) -> Iterator[dict[str, Any]]:
-    for data in parse_events(pieces):
+    events = parse_events(pieces)
+    while (data := _next_event(events, error_mapper)) is not None:
         if data.startswith(DONE):
             builder.has_ended = True
             return
         yield decode_body(data, error_mapper)
+
+
+def _next_event(events: Iterator[str], error_mapper: ErrorMapper) -> str | None:
+    try:
+        return next(events, None)
+    except ValueError as error:
+        raise error_mapper.error(f"did not answer with a reply ({error})") from None
 
 
 class ApiKeys:

@@ -11,11 +11,13 @@ status                              kind            worth a retry
 other 4xx                           other           no
 no connection, reset, half a body, silence          yes (a local server that was never there: no)
 200 with HTML, broken JSON, an error, no reply      yes, unless the error in it has one of the kinds above
+200 with invalid UTF-8, too much of anything        yes
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
 import time
 from collections.abc import Mapping
@@ -29,6 +31,8 @@ from pyvision.errors import ErrorKind, ModelError
 from pyvision.text.sanitize import REDACTED, Redactor
 
 _LONGEST_DETAIL = 300
+_MAX_JSON_VALUES = 400_000  # no thread runs while JSON is parsed: 0.1 s of nothing but brackets
+_MAX_ERROR_CHARS = 64 << 10
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|rk|key)-[\w*.…-]{4,}|(?<=Bearer )\S+", re.I)
 _QUOTA = re.compile(
     r"insufficient_quota|exceeded your current quota|billing_hard_limit|credit balance|insufficient credits",
@@ -89,6 +93,8 @@ class ErrorMapper:
             case httpx2.ConnectError():
                 hint = "" if reached else "; is the server running?"
                 return self.error(f"cannot be reached ({self.redact(str(cause))}){hint}", retry=reached)
+            case httpx2.DecodingError():
+                return self.error(f"did not answer with a reply: {self.redact(str(cause))}")
             case None | httpx2.HTTPError() | OSError():
                 return self.error(f"cannot be reached ({self.redact(str(cause or error))})")
             case _:
@@ -99,7 +105,7 @@ class ErrorMapper:
         text = _full_text(body)
         kind = _kind(text, None)
         message = body.get("message", body) if isinstance(body, dict) else body
-        error = f"answered with an error: {self.redact(str(message))}"
+        error = f"answered with an error: {self.redact(_full_text(message))}"
         return self.error(error, retry=kind == "other", kind=kind)
 
     def redact(self, text: str) -> str:
@@ -133,6 +139,9 @@ class ErrorMapper:
 
 def decode_body(body: str, error_mapper: ErrorMapper) -> dict[str, Any]:
     """The JSON object that an endpoint answered with. Raises ModelError for anything else, and for an error in it."""
+    values = sum(map(body.count, ",[{"))
+    if values > _MAX_JSON_VALUES:
+        raise error_mapper.error(f"answered with JSON of {values:,} values; a reply has fewer")
     try:
         data = json.loads(body)
     except (ValueError, RecursionError):
@@ -166,25 +175,34 @@ def _nest(body: object) -> object:
 
 
 def _full_text(body: object) -> str:
-    return "" if body is None else json.dumps(body) if isinstance(body, dict | list) else str(body)
+    try:
+        text = "" if body is None else json.dumps(body) if isinstance(body, dict | list) else str(body)
+    except RecursionError:  # it was read just below the limit
+        return ""
+    return text[:_MAX_ERROR_CHARS]
 
 
 def _detail(body: object) -> str:
     """The message of the server, if it sent JSON: HTML pages help nobody."""
     nested = _nest(body)
     if isinstance(nested, dict):
-        return str(nested.get("message") or nested.get("detail") or "")
+        return _full_text(nested.get("message") or nested.get("detail"))
     return str(nested) if isinstance(body, dict) else ""
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait, from `retry-after-ms` or `retry-after` (a number or a date)."""
+    """Seconds to wait, from `retry-after-ms` or `retry-after` (a number or a date); None unless it is some time."""
     for name, unit_s in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         try:
-            return max(0.0, float(headers[name]) * unit_s)
+            return _some_time(float(headers[name]) * unit_s)
         except (KeyError, ValueError):
             continue
     try:
-        return max(0.0, parsedate_to_datetime(headers["retry-after"]).timestamp() - time.time())
-    except (KeyError, ValueError):
+        return _some_time(parsedate_to_datetime(headers["retry-after"]).timestamp() - time.time())
+    except (KeyError, ValueError, OverflowError, OSError):  # a year that no clock has
         return None
+
+
+def _some_time(seconds: float) -> float | None:
+    """None for zero, a time that is past, infinity and NaN: waits of our own choice follow instead."""
+    return seconds if 0 < seconds < math.inf else None

@@ -74,10 +74,15 @@ class _Responses(OpenAIClients):
 
     def add(self, data: dict[str, Any], builder: ReplyBuilder) -> str:
         """An event, or a whole response."""
+        if builder.repeats.is_repeated(data.get("sequence_number")):
+            return ""
         match data.get("type"):
             case "response.output_text.delta":
                 builder.logprobs += logprobs_in(data.get("logprobs"))
                 return str(data["delta"])
+            case "response.output_text.done":
+                part = data.get("output_index"), data.get("content_index")
+                builder.final_texts[part] = str(data.get("text") or "")
             case "response.refusal.delta":
                 builder.refusal.append(data["delta"])
             case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":

@@ -9,12 +9,18 @@
     no text, a call of a tool not offered       ModelError, not worth a retry
     no text at all                              ModelError, worth a retry
     a stream that ends before the reply does    ModelError, worth a retry
+    a stream with parts that came twice         ModelError, worth a retry, where something tells
+    text that never ends                        Reply, "length", of `MAX_REPLY_CHARS`
+
+A count of tokens that cannot be (negative, or more than `_MAX_TOKENS`) is ignored, and estimated as for an endpoint
+that sends none when it cuts a reply.
 
 Reasoning and thinking go into `Reply.reasoning` and never into the text.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
@@ -23,13 +29,16 @@ from typing import Any, TypeAlias
 
 from pyvision.errors import ModelError
 from pyvision.models.errors import ErrorMapper
-from pyvision.models.streaming import StopCutter
+from pyvision.models.streaming import RepeatDetector, StopCutter
 from pyvision.text.replies import canonical_reply
 from pyvision.types import Finish, Message, Part, Reply, Sampling, Text, TokenLogprob, Usage
 
 Items: TypeAlias = tuple[dict[str, Any], ...]
 
 FILTERED = "a content filter of the endpoint withheld the reply"
+MAX_REPLY_CHARS = 1_000_000  # of text and reasoning: a quarter of a million tokens
+_MAX_TOKENS = 1_000_000_000  # sums of counts have to fit into 64 bits, and no model reads or writes as many
+_LOWEST_LOGPROB = -9999.0  # what vLLM says instead of minus infinity, which JSON does not have
 _MOST_CACHED = 4096  # replies; a thought is some kilobytes
 _TOKEN_CHARS = 4  # of English and code; other scripts need more tokens
 _TOKEN_PIXELS = 750  # Anthropic's own rule of thumb; others count pictures in tiles and come out near it
@@ -42,7 +51,8 @@ class ReplyBuilder:
     """A reply under way; each event of a wire adds to it.
 
     finish, reason: why it ended, in our words and in the endpoint's. items: reasoning to send back with the next turn.
-    failure: an error inside an event. has_ended: nothing of the reply is missing.
+    thinking: the pieces of the last item. failure: an error inside an event. has_ended: nothing of the reply is
+    missing. repeats, open_parts, final_texts: what tells that parts came twice.
     """
 
     reasoning: list[str] = field(default_factory=list)
@@ -57,6 +67,24 @@ class ReplyBuilder:
     calls_tool: bool = False
     failure: object = None
     has_ended: bool = False
+    is_too_long: bool = False
+    thinking: list[str] = field(default_factory=list)
+    repeats: RepeatDetector = field(default_factory=RepeatDetector)
+    open_parts: set[object] = field(default_factory=set)
+    final_texts: dict[tuple[object, object], str] = field(default_factory=dict)
+    _chars: int = 0
+    _counted: int = 0  # of the pieces of reasoning
+
+    def limit(self, text: str) -> str:
+        """As much of this new text as the reply may hold; where that is not all, the reply ends at its length."""
+        self._chars += sum(map(len, self.reasoning[self._counted :]))
+        self._counted = len(self.reasoning)
+        limited = text[: max(0, MAX_REPLY_CHARS - self._chars)]
+        self._chars += len(text)
+        if self._chars > MAX_REPLY_CHARS:
+            self.is_too_long = self.has_ended = True
+            self.finish, self.reason = "length", f"more than {MAX_REPLY_CHARS:,} characters"
+        return limited
 
 
 def reply_of(
@@ -69,17 +97,21 @@ def reply_of(
     """The reply at the end of the response. Raises ModelError where there is none."""
     if not (builder.has_ended or cut.is_cut):
         raise error_mapper.error("the stream ended in the middle of the reply")
-    text, reasoning = cut.text, "".join(builder.reasoning)
+    text, reasoning, usage = cut.text, "".join(builder.reasoning), _possible(builder.usage)
+    if not (cut.is_cut or builder.is_too_long) and _came_twice(builder, text, usage):
+        raise error_mapper.error("parts of the reply came twice")
+    if cut.is_cut or builder.is_too_long or usage != builder.usage:
+        usage = _estimate(usage, text, reasoning, messages)
     reply = Reply(
         text,
-        builder.usage,
+        usage,
         builder.finish,
         reasoning,
         prompt_ids=builder.prompt_ids,
         token_ids=tuple(builder.token_ids),
     )
     if cut.is_cut:
-        reply = replace(reply, usage=_estimate(builder, text, messages), finish="stop")
+        reply = replace(reply, finish="stop")
     elif any(builder.refusal) or builder.finish == "refusal":
         return replace(reply, text=text or "".join(builder.refusal) or FILTERED, finish="refusal")
     elif not text:
@@ -142,8 +174,13 @@ def logprobs_in(entries: object) -> Iterator[TokenLogprob]:
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, dict) and isinstance(entry.get("logprob"), int | float):
             others = entry.get("top_logprobs") or []
-            top = tuple((str(other["token"]), float(other["logprob"])) for other in others)
-            yield TokenLogprob(str(entry.get("token")), float(entry["logprob"]), top)
+            top = tuple((str(other["token"]), _logprob(other["logprob"])) for other in others)
+            yield TokenLogprob(str(entry.get("token")), _logprob(entry["logprob"]), top)
+
+
+def _logprob(value: float) -> float:
+    """A finite one, which JSON can hold."""
+    return float(value) if math.isfinite(value) else _LOWEST_LOGPROB
 
 
 def ids_in(entries: object) -> tuple[int, ...]:
@@ -152,14 +189,25 @@ def ids_in(entries: object) -> tuple[int, ...]:
     return ids if all(type(each) is int for each in ids) else ()
 
 
-def _estimate(builder: ReplyBuilder, text: str, messages: Sequence[Message]) -> Usage:
+def _possible(usage: Usage) -> Usage:
+    """The usage with 0 for every count that cannot be."""
+    counts = (usage.input_tokens, usage.output_tokens, usage.cached_tokens)
+    return Usage(*(count if 0 <= count <= _MAX_TOKENS else 0 for count in counts))
+
+
+def _came_twice(builder: ReplyBuilder, text: str, usage: Usage) -> bool:
+    """Whether the stream holds more than what its end says of the whole: chunks of some APIs have no ids."""
+    final = "".join(builder.final_texts.values())
+    has_more_text = bool(final) and len(text) > len(final)
+    return has_more_text or (usage.output_tokens > 0 and len(builder.token_ids) > usage.output_tokens)
+
+
+def _estimate(usage: Usage, text: str, reasoning: str, messages: Sequence[Message]) -> Usage:
     """The usage of a reply that we cut: most endpoints send the counts later, and a budget needs them anyway."""
-    usage = builder.usage
-    reasoning = sum(map(_tokens_in, builder.reasoning))
     return replace(
         usage,
         input_tokens=usage.input_tokens or estimate_tokens(messages),
-        output_tokens=max(usage.output_tokens, _tokens_in(text) + reasoning),
+        output_tokens=max(usage.output_tokens, _tokens_in(text) + _tokens_in(reasoning)),
     )
 
 

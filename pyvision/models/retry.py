@@ -13,13 +13,15 @@ from pyvision.types import Message, Model, Reply, Restart, Sampling
 
 _FIRST_WAIT_S = 1.0
 _LONGEST_WAIT_S = 60.0
+_FIRST_ASKED_S = 0.25  # at least, whatever the endpoint asks for: some ask for nothing, again and again
+_LONGEST_ASKED_S = 4.0
 
 
 class RetryingModel:
     """Repeats calls whose ModelError is worth it, with growing waits, until `budget_s` would be exceeded.
 
-    `Sampling.seconds` is a budget as well. A `retry_after_s` of the endpoint replaces our wait; one that is longer than
-    the budget ends the call at once, so that nobody sleeps for hours.
+    `Sampling.seconds` is a budget as well. A `retry_after_s` of the endpoint replaces our wait, but for a shortest one
+    that grows; one that is longer than the budget ends the call at once, with an error that says so.
     """
 
     def __init__(
@@ -102,7 +104,7 @@ class _Attempts:
         if not error.retry:
             raise error
         if spent_s + delay_s > self._budget_s:
-            raise _gave_up(error, self._failed, spent_s) from None
+            raise _gave_up(error, self._failed, spent_s, self._budget_s) from None
         return self._failed + 1, delay_s
 
     def _seconds_spent(self) -> float:
@@ -110,16 +112,22 @@ class _Attempts:
 
     def _delay_s(self, error: ModelError) -> float:
         """Part of it is chance, so that many that failed together do not come back together."""
-        grown_s = min(_FIRST_WAIT_S * 2.0 ** min(self._failed - 1, 10), _LONGEST_WAIT_S)
+        growth = 2.0 ** min(self._failed - 1, 10)
         if error.retry_after_s is not None:
-            return error.retry_after_s * (1 + 0.25 * self._jitter())
-        return grown_s * (0.5 + 0.5 * self._jitter())
+            shortest_s = min(_FIRST_ASKED_S * growth, _LONGEST_ASKED_S)
+            return max(error.retry_after_s, shortest_s) * (1 + 0.25 * self._jitter())
+        return min(_FIRST_WAIT_S * growth, _LONGEST_WAIT_S) * (0.5 + 0.5 * self._jitter())
 
 
-def _gave_up(error: ModelError, attempts: int, spent_s: float) -> ModelError:
-    message = (
-        f"{error} (gave up after {attempts} attempts in {spent_s:.0f} s)" if attempts > 1 else str(error)
-    )
+def _gave_up(error: ModelError, attempts: int, spent_s: float, budget_s: float) -> ModelError:
+    notes = [f"gave up after {attempts} attempts in {spent_s:.0f} s"] if attempts > 1 else []
+    if error.retry_after_s is not None and error.retry_after_s > budget_s - spent_s:
+        left_s = max(0.0, budget_s - spent_s)
+        notes.append(
+            f"it asks to wait {error.retry_after_s:,.0f} s, and {left_s:,.0f} s are left for retries; "
+            "raise retry_s (PYVISION_RETRY_S) or the time limit to wait"
+        )
+    message = f"{error} ({'; '.join(notes)})" if notes else str(error)
     return ModelError(
         message, retry=True, retry_after_s=error.retry_after_s, kind=error.kind, brief=error.brief
     )

@@ -1,4 +1,4 @@
-"""Streams of replies: open and read them, cut them at a stop string, parse their events, end them in time.
+"""Streams of replies: open and read them, cut them at a stop string, parse their events.
 
 Stop strings: a reply ends at the first one, however its pieces split it and whatever the endpoint does. `</code>`
 counts only where it would end the reply's code (`replies.would_close`): one inside a Python string, a thought or
@@ -7,34 +7,23 @@ with `"stop": false` never sends it. After `_MOST_CLOSES` skipped ones the next 
 for a reply grows linearly with its length.
 
 Server-sent events: lines end at CR, LF or both, and at nothing else, since JSON may hold U+2028 unescaped. Comments
-(`:`) and names of events are skipped; the JSON inside says the kind too.
-
-Deadlines: httpx limits each silence, so an endpoint that trickles bytes could go on for ever. Covered: the body of
-every response, errors too. Not covered: header lines that trickle, of which a response may hold 100 kB before the
-connection is given up.
+(`:`) and names of events are skipped; the JSON inside says the kind too. An event with the id of an
+earlier one was sent twice, and is skipped: an interrupted proxy may repeat what it had sent.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Generator, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache
-from typing import TYPE_CHECKING, Any
 
 from pyvision.errors import FormatError, ModelError
 from pyvision.text.replies import find_code, would_close
 from pyvision.types import Message, Model, Reply, Restart, Sampling
 
-if TYPE_CHECKING:
-    import httpx2
-
 CLOSE = "</code>"
 DONE = "[DONE]"  # the data of the last event of some APIs
 _MOST_CLOSES = 32
-_DEADLINE: ContextVar[float] = ContextVar("deadline")  # of time.monotonic()
+_MAX_EVENT_BYTES = 16 << 20
 
 
 def in_one_piece(reply: Reply) -> Iterator[str | Reply]:
@@ -144,20 +133,47 @@ def truncate_at_stop(reply: Reply, stop: Sequence[str]) -> Reply:
     return replace(reply, text=text, finish="stop") if cut.is_cut else reply
 
 
+class RepeatDetector:
+    """Finds events that were sent twice by their ids. Ids that do not differ from the start on say nothing."""
+
+    def __init__(self) -> None:
+        self._seen: set[Hashable] = set()
+        self._is_of_use = True
+
+    def is_repeated(self, event_id: Hashable) -> bool:
+        """Whether an event with this id came before; None is none."""
+        if event_id is None or not self._is_of_use:
+            return False
+        if event_id not in self._seen:
+            self._seen.add(event_id)
+            return False
+        self._is_of_use = len(self._seen) > 1
+        return self._is_of_use
+
+
 def parse_events(pieces: Iterable[bytes]) -> Iterator[str]:
-    """The data of each server-sent event, as text. An event that the stream cuts off is dropped."""
+    """The data of each server-sent event, as text. An event that the stream cuts off is dropped.
+
+    Raises ValueError for an event that is too large, and for one that is no UTF-8.
+    """
     data: list[bytes] = []
+    size, event_id, repeats = 0, None, RepeatDetector()
     for line in _lines(pieces):
         if not line:
-            if data:
-                yield b"\n".join(data).decode("utf-8", "replace")
-            data = []
+            if data and not repeats.is_repeated(event_id):
+                yield b"\n".join(data).decode()
+            data, size, event_id = [], 0, None
         elif line.startswith(b"data:"):
+            size += len(line)
+            _check_size(size)
             data.append(line[5:].removeprefix(b" "))
+        elif line.startswith(b"id:"):
+            event_id = line[3:].strip()
 
 
 def _lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
     waiting: list[bytes] = []
+    size = 0
     after_cr = False
     for piece in pieces:
         text = piece[1:] if after_cr and piece.startswith(b"\n") else piece
@@ -165,44 +181,14 @@ def _lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
         *complete, last = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
         for line in complete:
             yield b"".join((*waiting, line))
-            waiting = []
+            waiting, size = [], 0
+        size += len(last)
+        _check_size(size)
         waiting.append(last)
     if rest := b"".join(waiting):
         yield rest
 
 
-@contextmanager
-def deadline(until: float) -> Iterator[None]:
-    """Every response that begins in this block, on this thread, ends by then or raises httpx2.ReadTimeout."""
-    token = _DEADLINE.set(until)
-    try:
-        yield
-    finally:
-        _DEADLINE.reset(token)
-
-
-def limit_response(response: httpx2.Response) -> None:
-    """Hold the body of a response to the deadline; an event hook of a client."""
-    response.stream = _make_limited_stream()(response.stream, _DEADLINE.get(float("inf")))
-
-
-@cache
-def _make_limited_stream() -> Callable[[Any, float], httpx2.SyncByteStream]:
-    """The class of a stream with a deadline; made at its first use, since its base class is slow to import."""
-    from httpx2 import ReadTimeout, SyncByteStream
-
-    class LimitedStream(SyncByteStream):
-        def __init__(self, stream: SyncByteStream, until: float) -> None:
-            self._stream = stream
-            self._until = until
-
-        def __iter__(self) -> Iterator[bytes]:
-            for piece in self._stream:
-                if time.monotonic() > self._until:
-                    raise ReadTimeout("the response did not end in time")
-                yield piece
-
-        def close(self) -> None:
-            self._stream.close()
-
-    return LimitedStream
+def _check_size(size: int) -> None:
+    if size > _MAX_EVENT_BYTES:
+        raise ValueError(f"an event of more than {_MAX_EVENT_BYTES >> 20} MiB")

@@ -34,7 +34,8 @@ STOP = Sampling(stop=("</code>",))
 EVERY_WIRE = pytest.mark.parametrize("wire", list(WIRES))
 LASTING = ("401", "403", "quota", "model not found", "413", "context overflow", "400", "only a tool call")
 SILENT = ("slow first byte", "stalled")
-ODD = ("429 huge retry-after", "trickle", "408", "409")
+ANSWERED = ("usage of 2^63", "negative usage", "repeated chunks")
+ODD = ("429 huge retry-after", "trickle", "trickling headers", "408", "409")
 
 
 def on_wires(faults: Iterable[str]) -> pytest.MarkDecorator:
@@ -62,7 +63,7 @@ def call(
     faults: Sequence[str | Fault | None],
     *,
     after: str | None = None,
-    said: Sequence[str | ServedReply] = ("all is well",),
+    said: Sequence[str | ServedReply] = ("all is well",) * 9,
     sampling: Sampling = STOP,
     budget_s: float = 600.0,
     **settings: Any,
@@ -86,7 +87,7 @@ def call(
 
 
 def test_every_fault_is_in_one_class_at_least() -> None:
-    assert set(FAULTS) == {*PASSING, *LASTING, *SILENT, *ODD}
+    assert set(FAULTS) == {*PASSING, *LASTING, *SILENT, *ANSWERED, *ODD}
 
 
 @on_wires([*PASSING, *SILENT, "408", "409"])
@@ -105,7 +106,7 @@ def test_a_lasting_fault_is_told_at_once(wire: str, fault: str) -> None:
     assert (done.requests, done.waits, done.error.retry) == (1, [], False)
 
 
-@on_wires(name for name in FAULTS if name != "trickle")
+@on_wires(name for name in FAULTS if name not in ("trickle", "trickling headers", *ANSWERED))
 def test_what_is_said_of_a_fault_is_one_line_without_the_key(
     wire: str, fault: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -127,8 +128,8 @@ def test_a_fault_is_told_in_a_few_words_as_well(wire: str) -> None:
 
 @EVERY_WIRE
 def test_the_endpoint_is_waited_for_as_long_as_it_asks(wire: str) -> None:
-    (wait_s,) = call(wire, ["429 retry-after"]).waits
-    assert 0.02 <= wait_s <= 0.02 * 1.25
+    (wait_s,) = call(wire, [Fault(body=b"busy", status=429, headers={"retry-after": "2"})]).waits
+    assert 2.0 <= wait_s <= 2.0 * 1.25
 
 
 @EVERY_WIRE
@@ -136,6 +137,19 @@ def test_nobody_sleeps_for_a_day_because_an_endpoint_says_so(wire: str) -> None:
     done = call(wire, [], after="429 huge retry-after")
     assert done.error is not None
     assert (done.waits, done.requests) == ([], 1)
+    assert "it asks to wait 86,400 s, and 599 s are left for retries; raise retry_s" in str(done.error)
+
+
+@EVERY_WIRE
+def test_a_wait_that_the_budget_allows_is_waited_however_long(wire: str) -> None:
+    (wait_s,) = call(wire, ["429 huge retry-after"], budget_s=200_000.0).waits
+    assert 86_400 <= wait_s <= 86_400 * 1.25
+
+
+@pytest.mark.parametrize("value", ["0", "-5", "nan"])
+def test_an_endpoint_that_asks_for_no_wait_is_not_asked_again_and_again(value: str) -> None:
+    waits = call("completions", [f"429 retry-after {value}"] * 6).waits
+    assert all(wait_s >= 0.5 * 2**attempt for attempt, wait_s in enumerate(waits))
 
 
 @EVERY_WIRE
@@ -158,6 +172,50 @@ def test_silence_ends_at_the_time_limit(wire: str, fault: str) -> None:
 def test_an_endpoint_that_trickles_for_ever_is_cut_off(wire: str) -> None:
     done = call(wire, [], after="trickle", said=["long " * 200] * 3, budget_s=0.0, total_s=0.2)
     assert done.error is not None
+
+
+@EVERY_WIRE
+def test_headers_that_trickle_for_ever_end_at_the_time_limit(wire: str) -> None:
+    done = call(wire, [], after="trickling headers", budget_s=0.0, total_s=0.3)
+    assert done.error is not None
+    assert "no whole reply within 0.3 s" in str(done.error)
+
+
+@EVERY_WIRE
+def test_headers_that_trickle_end_with_the_time_of_the_question(wire: str) -> None:
+    sampling = Sampling(seconds=0.3)
+    done = call(wire, [], after="trickling headers", budget_s=0.0, sampling=sampling)
+    assert done.error is not None
+
+
+@EVERY_WIRE
+@pytest.mark.parametrize("fault", ["usage of 2^63", "negative usage"])
+def test_a_count_of_tokens_that_cannot_be_is_estimated(wire: str, fault: str) -> None:
+    reply = call(wire, [fault]).reply
+    assert reply is not None
+    assert 0 < reply.usage.input_tokens < 100
+    assert 0 < reply.usage.output_tokens < 100
+
+
+def test_chunks_with_numbers_that_come_twice_count_once() -> None:
+    reply = call("responses", ["repeated chunks"], said=["all is well, and it stays so"]).reply
+    assert reply is not None
+    assert reply.text == "all is well, and it stays so"
+
+
+def test_a_part_that_is_opened_twice_is_asked_for_again() -> None:
+    done = call("messages", [Fault(twice=range(2, 3))])
+    assert done.reply is not None
+    assert (done.reply.text, done.requests) == ("all is well", 2)
+
+
+@EVERY_WIRE
+def test_a_reply_without_end_is_cut_and_counts_as_too_long(wire: str) -> None:
+    done = call(
+        wire, [], said=["word " * 250_000], timeout_s=30.0, total_s=120.0, stream=False, max_tokens=10**6
+    )
+    assert done.reply is not None
+    assert (len(done.reply.text), done.reply.finish) == (1_000_000, "length")
 
 
 @EVERY_WIRE

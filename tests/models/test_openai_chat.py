@@ -277,8 +277,18 @@ def test_how_long_the_endpoint_asks_to_wait_is_passed_on(
 
 
 def test_a_date_to_wait_for_becomes_seconds() -> None:
-    error = fail(failure(503, "maintenance", {"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}))
-    assert error.retry_after_s == 0.0
+    error = fail(failure(503, "maintenance", {"Retry-After": "Wed, 21 Oct 2195 07:28:00 GMT"}))
+    assert error.retry_after_s is not None
+    assert error.retry_after_s > 365 * 24 * 3600
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["0", "-5", "nan", "inf", "1e999", "soon", "Wed, 21 Oct 2015 07:28:00 GMT", "1 Jan 9999 00:00:00 -2359"],
+)
+def test_a_time_to_wait_that_is_none_is_ignored(value: str) -> None:
+    retry_after_s = fail(failure(503, "maintenance", {"Retry-After": value})).retry_after_s
+    assert retry_after_s is None or 0 < retry_after_s < 10**12
 
 
 def test_a_silent_endpoint_is_given_up_after_its_time() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import struct
 from collections.abc import Iterator, Mapping
@@ -86,6 +87,12 @@ class Handler(BaseHTTPRequestHandler):
         wire, request, fault = taken
         self.owner.wait(fault.delay_s)
         try:
+            if fault.header_trickle_s:
+                self._trickle_headers(fault)
+                return
+            if fault.filler:
+                self._fill(fault)
+                return
             self._deliver(word_fault(self.owner, wire, request, fault), fault)
         except OSError:
             self.owner.left()
@@ -93,6 +100,21 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002 - as in the base class
         """Say nothing: tests read standard error."""
+
+    def _trickle_headers(self, fault: Fault) -> None:
+        self.close_connection = True
+        self.wfile.write(b"HTTP/1.1 200 OK\r\n")
+        while not self.owner.is_closing:
+            for byte in b"x-more: and more\r\n":
+                self.wfile.write(bytes([byte]))
+                self.owner.wait(fault.header_trickle_s)
+
+    def _fill(self, fault: Fault) -> None:
+        """A stream that never ends; it stops when the client has closed the connection."""
+        self.close_connection = True
+        self.wfile.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n")
+        while not self.owner.is_closing:
+            self.wfile.write(fault.filler)
 
     def _deliver(self, answer: Answer, fault: Fault) -> None:
         if fault.ending == "whole" or fault.share:
@@ -135,8 +157,13 @@ def word_fault(owner: ModelServer, wire: Wire, request: Request, fault: Fault) -
     if isinstance(reply, Failure):
         return Answer(reply.status, [_json(wire.error(reply))])
     if owner.streams(request):
-        return Answer(200, [event.encode() for event in wire.events(reply, request.body)])
-    return Answer(200, [_json(wire.whole(reply))])
+        events = [_rewrite(event.encode(), fault) for event in wire.events(reply, request.body)]
+        return Answer(200, [event for at, event in enumerate(events) for _ in range(1 + (at in fault.twice))])
+    return Answer(200, [_rewrite(_json(wire.whole(reply)), fault)])
+
+
+def _rewrite(body: bytes, fault: Fault) -> bytes:
+    return re.sub(*fault.rewrite, body) if fault.rewrite else body
 
 
 def _pieces(answer: Answer, size: int, fault: Fault) -> Iterator[bytes]:

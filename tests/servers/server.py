@@ -117,6 +117,10 @@ class ModelServer:
     def streams(self, request: Request) -> bool:
         return request.streams and self._can.streams
 
+    @property
+    def is_closing(self) -> bool:
+        return self._closing.is_set()
+
     def wait(self, seconds: float) -> None:
         """Sleep, but no longer than the server lives."""
         self._closing.wait(seconds)
