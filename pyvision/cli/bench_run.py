@@ -51,6 +51,11 @@ def add_run(parts: argparse._SubParsersAction[Any]) -> None:
     add("--limit", type=count, metavar="N", help="only the first N samples")
     add("--repeat", type=count, default=1, metavar="K", help="answers per sample (default 1)")
     add("--workers", type=count, default=4, metavar="K", help="samples answered in parallel (default 4)")
+    add(
+        "--wait",
+        action="store_true",
+        help="when the endpoint fails again and again, pause and probe it instead of ending the run",
+    )
     add("--engine", default="threads", metavar="NAME", help="threads (default), or ray for a cluster")
     add("--out", type=Path, metavar="DIR", help="the folder of the experiment (default: one in runs/bench)")
     add("--metric", metavar="NAME[:FLAVOUR]", help="how to grade (default: the metric of the dataset)")
@@ -137,6 +142,7 @@ def plan_of(options: argparse.Namespace) -> Plan:
         engine=options.engine,
         ablation=options.ablation,
         swap_from=options.swap_from,
+        waits=options.wait,
     )
 
 

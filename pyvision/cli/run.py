@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyvision.cli.flags import add_limits, add_model, add_repeated, add_strategy, settings_of
 from pyvision.errors import ConfigError, EndReason
+from pyvision.text.sanitize import printable
 
 if TYPE_CHECKING:
     from pyvision.events import Event
@@ -24,7 +25,8 @@ def add_run(commands: argparse._SubParsersAction[Any]) -> None:
     """Declare the command and its flags."""
     parser = commands.add_parser(
         "run",
-        description="Answer one question about images. Only the answer is printed on standard output.",
+        description="Answer one question about images. Only the answer is printed on standard output, "
+        "without control characters if that is a terminal.",
     )
     add = parser.add_argument
     add("--image", action="append", required=True, metavar="FILE", help="an image; repeatable")
@@ -65,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         _print(json.dumps(summary, ensure_ascii=False), folder)
     elif outcome.answer is not None:
-        _print(outcome.answer, folder)
+        _print(printable(outcome.answer) if sys.stdout.isatty() else outcome.answer, folder)
     return exit_code(outcome.end_reason)
 
 

@@ -28,7 +28,7 @@ from urllib.parse import urlsplit
 
 from pyvision.config.model_config import ModelConfig, secrets, without_credentials
 from pyvision.errors import ErrorKind, ModelError
-from pyvision.text.sanitize import REDACTED, Redactor
+from pyvision.text.sanitize import REDACTED, Redactor, printable
 
 _LONGEST_DETAIL = 300
 _MAX_JSON_VALUES = 400_000  # no thread runs while JSON is parsed: 0.1 s of nothing but brackets
@@ -109,8 +109,8 @@ class ErrorMapper:
         return self.error(error, retry=kind == "other", kind=kind)
 
     def redact(self, text: str) -> str:
-        """One line without keys and without anything that looks like one: endpoints echo parts of keys."""
-        text = self._redactor.text(" ".join(self._redactor.text(text).split()))
+        """One line without control characters, keys, and anything that looks like one: endpoints echo parts of keys."""
+        text = self._redactor.text(" ".join(printable(self._redactor.text(text)).split()))
         return _KEY_LIKE.sub(REDACTED, text)[:_LONGEST_DETAIL]
 
     def _of_status(self, error: Any) -> ModelError:

@@ -44,6 +44,35 @@ def test_the_answer_alone_is_on_standard_output(tmp_path: Path, photo: Path) -> 
     assert "\x1b" not in done.stderr
 
 
+HOSTILE = "red\x1b]52;c;cm0gLXJmIH4=\x07 and\x1b[2J\x9b2J blue"
+
+
+def test_an_answer_on_a_terminal_has_no_control_sequences(tmp_path: Path, photo: Path) -> None:
+    config = scripted(tmp_path, f"<answer>{HOSTILE}</answer>")
+    reader, terminal = os.openpty()
+    arguments = ["run", "--image", str(photo), "--question", "?", "--strategy", "direct", "--config", config]
+    try:
+        subprocess.run(
+            [sys.executable, "-m", "pyvision", *arguments],
+            cwd=tmp_path,
+            env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
+            stdout=terminal,
+            stderr=subprocess.DEVNULL,
+            timeout=120,
+            check=True,
+        )
+        assert os.read(reader, 4096) == b"red and blue\r\n"
+    finally:
+        os.close(reader)
+        os.close(terminal)
+
+
+def test_an_answer_in_a_pipe_is_what_the_model_wrote(tmp_path: Path, photo: Path) -> None:
+    config = scripted(tmp_path, f"<answer>{HOSTILE}</answer>")
+    done = pyvision(*run_arguments(photo, config), "--strategy", "direct", cwd=tmp_path)
+    assert done.stdout == f"{HOSTILE}\n"
+
+
 def test_each_figure_is_saved_where_the_progress_says(tmp_path: Path, photo: Path) -> None:
     config = scripted(tmp_path, CELL, ANSWER)
     done = pyvision(*run_arguments(photo, config), "--out", "here", cwd=tmp_path)

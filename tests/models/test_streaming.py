@@ -180,6 +180,26 @@ def test_it_comes_out_the_same_however_the_bytes_are_split(lengths: list[int]) -
     assert list(parse_events([*pieces, raw])) == DATA
 
 
+def test_an_event_with_an_id_that_came_before_is_skipped() -> None:
+    raw = b"id: 1\ndata: a\n\nid: 2\ndata: b\n\nid: 2\ndata: b\n\nid: 1\ndata: a\n\nid: 3\ndata: b\n\n"
+    assert list(parse_events([raw])) == ["a", "b", "b"]
+
+
+def test_ids_that_are_always_the_same_say_nothing() -> None:
+    assert list(parse_events([b"id: 0\ndata: a\n\n" * 3])) == ["a"] * 3
+
+
+@pytest.mark.parametrize("piece", [b"x" * (1 << 20), b"data: x\n" * (1 << 17)])
+def test_an_event_without_end_is_given_up(piece: bytes) -> None:
+    with pytest.raises(ValueError, match="more than 16 MiB"):
+        list(parse_events(piece for _ in range(64)))
+
+
+def test_an_event_that_is_no_utf_8_is_an_error() -> None:
+    with pytest.raises(UnicodeDecodeError):
+        list(parse_events([b"data: \xff\n\n"]))
+
+
 @pytest.mark.parametrize("rest", ["data: {", 'data: {"x": 1}', 'data: {"x": 1}\n', "event: a\n\n"])
 def test_an_event_that_the_stream_breaks_off_in_is_left_out(rest: str) -> None:
     assert list(parse_events([b"data: 1\n\n", rest.encode()])) == ["1"]

@@ -1,13 +1,17 @@
 """Stop an experiment that cannot succeed: check models and sandbox before it starts, detect fatal failures during it.
 
+With `--wait`, an endpoint that fails is waited for instead (`wait_for_models`).
+
 A failure is fatal when every other sample would meet it too: a rejected key, a spent quota, no isolation.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from math import ceil
 from typing import Any
 
 from pyvision.agent.episode import DEFAULT_ROLE, Sandbox, Session
@@ -20,6 +24,8 @@ from sandbox import InterpreterError, IsolationError, SandboxError
 
 _QUESTION = "Reply with the one word: ready"
 _SECONDS = 60.0  # retries included
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 15.0, 300.0
+_LONGEST_ASKED_S = 3600.0  # that an endpoint may ask to be left alone
 _PLAYED_BACK = ("scripted", "replayed")  # recorded replies, which an additional question would use up
 _FATAL_MODEL_ERRORS = frozenset({"auth", "quota", "unknown_model"})
 
@@ -56,6 +62,37 @@ def check_sandbox(task: Task, sandbox: Sandbox) -> None:
         raise SandboxError(
             f"a cell that prints 1 + 1 returned {result.status}: {output!r}; see `pyvision doctor`"
         )
+
+
+def wait_for_models(
+    task: Task,
+    tell: Callable[[str], None],
+    is_stopped: Callable[[], bool],
+    sleep: Callable[[float], None] = time.sleep,
+) -> bool:
+    """Ask the models of the task, with growing pauses, until all of them reply. Returns False when stopped before.
+
+    Raises ModelError when one fails in a way that no waiting helps.
+    """
+    pause_s = _FIRST_PAUSE_S
+    while True:
+        tell(f"paused; the models are asked again in {pause_s:,.0f} s")
+        for _ in range(ceil(pause_s)):  # a signal does not end a sleep
+            if is_stopped():
+                return False
+            sleep(1.0)
+        try:
+            check_models(task)
+        except ModelError as error:
+            if not error.retry:
+                raise
+            tell(f"still failing: {error}")
+            pause_s = max(
+                min(2 * pause_s, _LONGEST_PAUSE_S), min(error.retry_after_s or 0.0, _LONGEST_ASKED_S)
+            )
+        else:
+            tell("the models reply; the run continues")
+            return True
 
 
 def _ask(model: Model) -> None:

@@ -29,7 +29,7 @@ class Plan:
 
     folder: None for one under runs/ that is named after the experiment, so that the same plan finds it again.
     metric: NAME[:FLAVOUR]; None for that of the source or of each sample. ablation: one of `pyvision.bench.ablations`;
-    swap_from: the experiment whose figures the ablation `swapped` shows.
+    swap_from: the experiment whose figures the ablation `swapped` shows. waits: for models that fail, instead of ending.
     """
 
     source: Source
@@ -42,6 +42,7 @@ class Plan:
     engine: str = "threads"
     ablation: str = DEFAULT_ABLATION
     swap_from: Path | None = None
+    waits: bool = False
 
     def task(self) -> Task:
         """The task from which each sample's is derived; the caller closes it. Raises ConfigError."""

@@ -40,6 +40,8 @@ class Progress:
         self._totals = totals
         self.tell(f"{totals.done:,} of {_format_total(totals)} done · {folder}")
         if self._bar is not None:
+            if self._task is not None:  # the run went on after a pause
+                self._bar.remove_task(self._task)
             self._task = self._bar.add_task("", total=totals.total, completed=totals.done)
 
     def show(self, finished: Finished, score: Score, totals: RunningTotals) -> None:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -19,7 +21,7 @@ from pyvision.bench.experiment import configuration, default_folder
 from pyvision.bench.grading import Grading, find_grading, grade
 from pyvision.bench.runner.answering import Engine, Finished, Job
 from pyvision.bench.runner.engine import open_engine
-from pyvision.bench.runner.failures import check_models
+from pyvision.bench.runner.failures import check_models, wait_for_models
 from pyvision.bench.runner.plan import Plan
 from pyvision.bench.runner.progress import RunningTotals
 from pyvision.bench.runner.recorder import Recorder
@@ -59,12 +61,20 @@ class Watcher(Protocol):
     def tell(self, line: str) -> None: ...
 
 
-def run(plan: Plan, watcher: Watcher) -> ExperimentResult:
-    """Run the plan to its end, or until a signal.
+def run(plan: Plan, watcher: Watcher, *, sleep: Callable[[float], None] = time.sleep) -> ExperimentResult:
+    """Run the plan to its end, or until a signal. If it `waits`, what failed before a pause is answered after it.
 
     Raises ConfigError before any model is called; ModelError or sandbox.SandboxError when a model or the sandbox
     does not work from the start; Stopped when it fails later; RunFolderError when a result cannot be written.
     """
+    while True:
+        ran, has_more = _run_once(plan, watcher, sleep)
+        if not has_more:
+            return ran
+
+
+def _run_once(plan: Plan, watcher: Watcher, sleep: Callable[[float], None]) -> tuple[ExperimentResult, bool]:
+    """Run what is left of the plan. The second value: whether a pause left failures that are worth another run."""
     with plan.task() as task:
         grading = find_grading(plan.metric or plan.source.metric)
         with _recorder(plan, task, grading) as recorder:
@@ -73,13 +83,13 @@ def run(plan: Plan, watcher: Watcher) -> ExperimentResult:
             watcher.begin(recorder.folder, totals)
             first = next(jobs, None)
             if first is None:
-                return ExperimentResult(recorder.folder, was_stopped=False)
+                return ExperimentResult(recorder.folder, was_stopped=False), False
             check_models(task)
+            wait = partial(wait_for_models, task, watcher.tell, sleep=sleep) if plan.waits else None
             with open_engine(plan, task) as engine:
-                driver = _Driver(engine, recorder, grading, totals, watcher)
-                return ExperimentResult(
-                    recorder.folder, driver.drive(chain((first,), jobs), max(_MAX_FAILURES, 3 * plan.workers))
-                )
+                driver = _Driver(engine, recorder, grading, totals, watcher, wait)
+                was_stopped = driver.drive(chain((first,), jobs), max(_MAX_FAILURES, 3 * plan.workers))
+            return ExperimentResult(recorder.folder, was_stopped), driver.recovered and not was_stopped
 
 
 @contextmanager
@@ -111,7 +121,13 @@ class _Driver:
     """The main loop, which alone writes results."""
 
     def __init__(
-        self, engine: Engine, recorder: Recorder, grading: Grading, totals: RunningTotals, watcher: Watcher
+        self,
+        engine: Engine,
+        recorder: Recorder,
+        grading: Grading,
+        totals: RunningTotals,
+        watcher: Watcher,
+        wait: Callable[[Callable[[], bool]], bool] | None = None,
     ) -> None:
         self._engine = engine
         self._recorder = recorder
@@ -120,18 +136,22 @@ class _Driver:
         self._watcher = watcher
         self._in_a_row = 0
         self._reason: Stopped | None = None
+        self._wait = wait
+        self._is_waited_for = False  # and no sample has been answered since
+        self.recovered = False  # a sample was answered after a pause
 
     def drive(self, jobs: Iterator[Job], max_failures: int) -> bool:
         """Answer and record every job. Returns whether a signal ended it early.
 
-        Raises Stopped after a fatal failure, or after `max_failures` infrastructure failures in a row.
+        Raises Stopped after a fatal failure, or after `max_failures` infrastructure failures in a row. If models failed
+        and are waited for, only when nothing is answered after the pause either.
         """
         with _SignalHandler(self._engine, self._watcher.tell) as signals:
             for finished in self._engine.answer(jobs):
                 self._record(finished)
                 if self._reason is None:
                     self._reason = self._find_reason(finished, max_failures)
-                    if self._reason is not None:
+                    if self._reason is not None and not self._pause(signals):
                         signals.drain()
         if self._reason is not None:
             raise self._reason
@@ -147,16 +167,32 @@ class _Driver:
         """Why every other sample would fail too, if that is so."""
         record = finished.record
         if finished.fatal is not None:
+            self._in_a_row = 0
             reason: EndReason = "model_error" if isinstance(finished.fatal, ModelError) else record.end_reason
             return Stopped(reason, str(finished.fatal))
         if record.end_reason not in INFRASTRUCTURE or record.end_reason == "interrupted":
             self._in_a_row = 0
+            if self._is_waited_for and record.end_reason != "interrupted":
+                self._is_waited_for, self.recovered = False, True
             return None
         self._in_a_row += 1
         if self._in_a_row < max_failures:
             return None
         last = (record.error or "").strip().rpartition("\n")[2]
         return Stopped(record.end_reason, f"{self._in_a_row} samples in a row failed, the last with: {last}")
+
+    def _pause(self, signals: _SignalHandler) -> bool:
+        """Wait for models that failed; the engine takes no sample meanwhile. Returns whether the run continues."""
+        reason = self._reason
+        if self._wait is None or self._is_waited_for or reason is None or self._in_a_row == 0:
+            return False
+        if reason.end_reason != "model_error":
+            return False
+        self._watcher.tell(str(reason))
+        self._reason = None
+        if self._wait(lambda: signals.seen):
+            self._in_a_row, self._is_waited_for = 0, True
+        return True  # also after a signal, which has drained the engine
 
 
 def _read_state(folder: Path, plan: Plan) -> tuple[RunningTotals, Iterator[Job]]:

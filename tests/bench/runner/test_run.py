@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from threading import Event, Thread
 
@@ -13,6 +13,7 @@ from pyvision.bench.datasets.sources import Source
 from pyvision.bench.runner import run
 from pyvision.bench.runner.answering import Finished, Job, WorkerContext
 from pyvision.bench.runner.engine import Threads
+from pyvision.bench.runner.failures import wait_for_models
 from pyvision.bench.runner.progress import read_running_totals
 from pyvision.bench.runner.run import ExperimentResult, Stopped
 from pyvision.bench.store import Store
@@ -20,6 +21,7 @@ from pyvision.errors import ConfigError, ModelError
 from pyvision.events import ModelCall
 from pyvision.solve import prepare
 from pyvision.trajectory import read_trajectory
+from pyvision.types import Message, Reply, Sampling
 from sandbox import CellResult, HostFunction, Policy, SandboxError
 from tests.bench.runs import Knowing, Quiet, a_plan, a_sample, contents, made, records_in, source_of
 from tests.doubles import CannedSandbox, figure
@@ -110,6 +112,46 @@ def test_many_failures_in_a_row_end_the_run(tmp_path: Path) -> None:
     model = Knowing(dict.fromkeys(range(100), ModelError("no route to the endpoint")))
     with pytest.raises(Stopped, match="12 samples in a row failed, the last with: no route"):
         run.run(a_plan(tmp_path, made(100), model, workers=1), Quiet())
+
+
+def test_a_run_that_waits_answers_every_sample_once_the_endpoint_replies(tmp_path: Path) -> None:
+    model, watcher = Knowing(dict.fromkeys(range(40), ModelError("no route to the endpoint"))), Quiet()
+
+    def sleep(seconds: float) -> None:
+        model.says = {}
+
+    ran = run.run(a_plan(tmp_path, made(40), model, workers=1, waits=True), watcher, sleep=sleep)
+    assert not ran.was_stopped
+    with Store(tmp_path) as store:
+        assert len(store.finished()) == 40
+    assert "12 samples in a row failed, the last with: no route to the endpoint" in watcher.lines
+    assert "paused; the models are asked again in 15 s" in watcher.lines
+
+
+def test_a_run_that_waits_ends_if_nothing_is_answered_after_the_pause(tmp_path: Path) -> None:
+    model = Knowing(dict.fromkeys(range(100), ModelError("no route to the endpoint")))
+    plan = a_plan(tmp_path, made(100), model, workers=1, waits=True)
+    with pytest.raises(Stopped, match="12 samples in a row failed"):
+        run.run(plan, Quiet(), sleep=lambda seconds: None)
+    assert len(model.asked) < 30  # twice twelve, and those under way
+
+
+def test_a_pause_lasts_as_long_as_the_endpoint_asks(tmp_path: Path) -> None:
+    class Asking(Knowing):
+        def complete(self, messages: Sequence[Message], sampling: Sampling) -> Reply:
+            if len(slept) < 20:
+                raise ModelError("busy", retry=True, retry_after_s=1800.0)
+            return Reply("ready")
+
+    slept: list[float] = []
+    with a_plan(tmp_path, made(1), Asking()).task() as task:
+        assert wait_for_models(task, lambda line: None, lambda: False, sleep=slept.append)
+    assert sum(slept) == 15 + 1800
+
+
+def test_a_pause_ends_with_a_signal(tmp_path: Path) -> None:
+    with a_plan(tmp_path, made(1), Knowing()).task() as task:
+        assert not wait_for_models(task, lambda line: None, lambda: True)
 
 
 class Dead(Knowing):
