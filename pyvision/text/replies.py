@@ -217,6 +217,10 @@ def canonical_reply(text: str) -> str:
     block = _first_block(text)
     if block is None or block.error is not None:
         return _HALLUCINATED.sub("", text).strip()
+    if len(block.code) > MOST_SOURCE_CHARS:  # it was not run, and is not sent again with every turn
+        end = block.start + MOST_SOURCE_CHARS // 20
+        omitted = f"\n# … {block.end - end:,} characters left out …"
+        return f"{text[: block.start]}{text[block.start : end]}{omitted}\n{block.fence_marks}\n</code>"
     before, block_text = _HALLUCINATED.sub("", text[: block.start]), text[block.start : block.end].rstrip()
     if not _OPEN.match(text, block.start) or re.search(rf"{_CLOSE}\Z", block_text, _FLAGS):
         return before + block_text

@@ -122,6 +122,39 @@ def test_output_made_up_without_any_code_is_dropped_with_the_boxes_in_it(end: st
     assert notes(scripted) == ["made_up_output", "malformed"]
 
 
+def test_a_cell_of_two_megabytes_is_not_run() -> None:
+    scripted = EpisodeHarness([cell("x = 1\n" * 350_000), ANSWER])
+    assert scripted.solve(CodeLoop()).text == "7"
+    assert scripted.sandbox.cells == []
+    assert "the cell has 2,099,999 characters" in scripted.request_text(1)
+
+
+def test_a_cell_of_two_megabytes_is_not_sent_back() -> None:
+    scripted = EpisodeHarness([cell("x = 1\n" * 350_000), ANSWER])
+    scripted.solve(CodeLoop())
+    assert len(scripted.request_text(1)) < 20_000
+
+
+@pytest.mark.parametrize("reply", [f"{cell()}</code>\n{ANSWER}", f"{ANSWER}\n{cell()}</code>"])
+def test_code_beside_an_answer_runs(reply: str) -> None:
+    scripted = EpisodeHarness([reply.replace("7", "8"), ANSWER])
+    assert scripted.solve(CodeLoop()).text == "7"
+    assert scripted.sandbox.cells == ["look()"]
+
+
+@pytest.mark.parametrize("code", ["look()", "print('"])
+def test_a_fragment_that_the_endpoint_cut_at_the_closing_tag_runs(code: str) -> None:
+    scripted = EpisodeHarness([Reply(f"<code>\n```python\n{code}", finish="stop"), ANSWER])
+    assert scripted.solve(CodeLoop()).text == "7"
+    assert scripted.sandbox.cells == [code]
+
+
+def test_a_tag_repeated_on_one_line_is_prose() -> None:
+    scripted = EpisodeHarness(["so " + "<code> " * 50_000, ANSWER])
+    assert scripted.solve(CodeLoop()).text == "7"
+    assert scripted.sandbox.cells == []
+
+
 def test_half_a_cell_is_not_run_and_asked_for_once_more() -> None:
     scripted = EpisodeHarness([HALF_A_CELL, ANSWER])
     assert scripted.solve(CodeLoop()).text == "7"

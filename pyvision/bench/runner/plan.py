@@ -29,7 +29,8 @@ class Plan:
 
     folder: None for one under runs/ that is named after the experiment, so that the same plan finds it again.
     metric: NAME[:FLAVOUR]; None for that of the source or of each sample. ablation: one of `pyvision.bench.ablations`;
-    swap_from: the experiment whose figures the ablation `swapped` shows. waits: for models that fail, instead of ending.
+    swap_from: the experiment whose figures the ablation `swapped` shows. waits: pause for models that fail, instead of
+    ending.
     """
 
     source: Source

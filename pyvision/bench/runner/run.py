@@ -85,9 +85,10 @@ def _run_once(plan: Plan, watcher: Watcher, sleep: Callable[[float], None]) -> t
             if first is None:
                 return ExperimentResult(recorder.folder, was_stopped=False), False
             check_models(task)
-            wait = partial(wait_for_models, task, watcher.tell, sleep=sleep) if plan.waits else None
             with open_engine(plan, task) as engine:
-                driver = _Driver(engine, recorder, grading, totals, watcher, wait)
+                driver = _Driver(engine, recorder, grading, totals, watcher)
+                if plan.waits:
+                    driver.wait = partial(wait_for_models, task, watcher.tell, sleep=sleep)
                 was_stopped = driver.drive(chain((first,), jobs), max(_MAX_FAILURES, 3 * plan.workers))
             return ExperimentResult(recorder.folder, was_stopped), driver.recovered and not was_stopped
 
@@ -127,7 +128,6 @@ class _Driver:
         grading: Grading,
         totals: RunningTotals,
         watcher: Watcher,
-        wait: Callable[[Callable[[], bool]], bool] | None = None,
     ) -> None:
         self._engine = engine
         self._recorder = recorder
@@ -136,7 +136,7 @@ class _Driver:
         self._watcher = watcher
         self._in_a_row = 0
         self._reason: Stopped | None = None
-        self._wait = wait
+        self.wait: Callable[[Callable[[], bool]], bool] | None = None  # for models that fail
         self._is_waited_for = False  # and no sample has been answered since
         self.recovered = False  # a sample was answered after a pause
 
@@ -184,13 +184,13 @@ class _Driver:
     def _pause(self, signals: _SignalHandler) -> bool:
         """Wait for models that failed; the engine takes no sample meanwhile. Returns whether the run continues."""
         reason = self._reason
-        if self._wait is None or self._is_waited_for or reason is None or self._in_a_row == 0:
+        if self.wait is None or self._is_waited_for or reason is None or self._in_a_row == 0:
             return False
         if reason.end_reason != "model_error":
             return False
         self._watcher.tell(str(reason))
         self._reason = None
-        if self._wait(lambda: signals.seen):
+        if self.wait(lambda: signals.seen):
             self._in_a_row, self._is_waited_for = 0, True
         return True  # also after a signal, which has drained the engine
 
