@@ -20,11 +20,12 @@ from tests.servers.server import ModelServer
 from tests.servers.wires import WIRES
 
 KEY = "sk-very-secret-0123456789"
+ANSWERED = ("usage of 2^63", "negative usage", "repeated chunks")
 CELL = "I look.\n<code>\n```python\nprint(image_clue_0.size)\n```\n</code>\n"
 ANSWER = "<answer>\\boxed{40}</answer>"
 
 SPOILT = [
-    ("completions", fault) for fault in FAULTS if fault != "trickle"
+    ("completions", fault) for fault in FAULTS if fault not in ("trickle", "trickling headers", *ANSWERED)
 ]  # the other wires differ in errors alone
 SPOILT += [
     (wire, fault) for wire in ("responses", "messages") for fault in ("401", "context overflow", "cut")
