@@ -14,9 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 MOST_CHARS = 200_000  # a longer reply is no answer any more
-MOST_SOURCE_CHARS = (
-    40_000  # no thread runs while Python parses: 0.1 s of nothing but operators, and no cell is as long
-)
+MOST_SOURCE_CHARS = 32_000  # no thread runs while Python parses: up to 0.1 s, and no cell is as long
 _MOST_FAILURES = 200  # each reads to the end of the text: hostile brackets must not take minutes
 _OPENING = re.compile(r"[\[{]")
 

@@ -533,7 +533,7 @@ def test_a_tag_repeated_on_one_line_takes_few_steps() -> None:
 
 
 def test_a_cell_that_nobody_would_write_is_not_run() -> None:
-    with pytest.raises(FormatError, match=r"the cell has 2,000,001 characters, and one of more than 40,000"):
+    with pytest.raises(FormatError, match=r"the cell has 2,000,001 characters, and one of more than 32,000"):
         find_code(block("x" * 2_000_001))
 
 
@@ -543,8 +543,8 @@ def test_a_cell_at_the_limit_runs() -> None:
 
 
 def test_python_of_any_length_is_refused_without_reading_it() -> None:
-    with pytest.raises(SyntaxError, match="40,001 characters"):
-        parse_source("x" * 40_001)
+    with pytest.raises(SyntaxError, match="32,001 characters"):
+        parse_source("x" * 32_001)
 
 
 def test_an_answer_below_a_long_text_is_found() -> None:
