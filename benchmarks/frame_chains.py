@@ -4,7 +4,8 @@
 
 Each chain of up to eight operations of Pillow, NumPy and OpenCV runs on an image of noise that the module `frames`
 follows, and on two images whose pixels hold their own x and y coordinates. Where these still form a plane around a
-pixel, their values say where that pixel really comes from; what `frames` claims is compared with that. One operation in twelve is one that cannot be followed, such as a warp, a shift around the edge or a mixture of two places.
+pixel, their values say where that pixel really comes from; what `frames` claims is compared with that. One operation
+in twelve is one that cannot be followed, such as a warp, a shift around the edge or a mixture of two places.
 
 claimed: chains whose result has a frame. wrong: those in which a claim is off by more than a pixel of the original.
 lost: chains of operations that can be followed, without a frame. unchecked: claims for results without such a pixel.
@@ -385,20 +386,28 @@ def measure(chains: int, seed: int) -> dict[str, Any]:
     frames.install()
     counts: Counter[str] = Counter(claimed=0, wrong=0, lost=0, unchecked=0)
     wrong: list[tuple[str, ...]] = []
+    lost: list[tuple[str, ...]] = []
     worst = 0.0
     for number in range(chains):
         checked = run_chain(np.random.default_rng((seed, number)))
         counts["chains"] += 1
         counts["hostile"] += checked.is_hostile
         counts["claimed"] += checked.is_claimed
-        counts["lost"] += not checked.is_claimed and not checked.is_hostile
+        if not checked.is_claimed and not checked.is_hostile:
+            counts["lost"] += 1
+            lost.append((str(number), *checked.names))
         counts["unchecked"] += checked.is_claimed and checked.error is None
         if checked.error is not None and checked.error > 1:
             counts["wrong"] += 1
             wrong.append((str(number), f"{checked.error:.2f}", *checked.names))
         elif checked.error is not None:
             worst = max(worst, checked.error)
-    return {**counts, "largest_error_px": round(worst, 3), "wrong_chains": wrong[:20]}
+    return {
+        **counts,
+        "largest_error_px": round(worst, 3),
+        "wrong_chains": wrong[:20],
+        "lost_chains": lost[:20],
+    }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
