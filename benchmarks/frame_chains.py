@@ -326,7 +326,8 @@ def run_chain(random: np.random.Generator) -> Checked:
         if max(size_of(images[0])) > _MOST_SIDE or min(size_of(images[0])) < _LEAST_SIDE:
             break
     frame = frame_of(images[0], search=True)
-    error = _error(frame, *map(np.asarray, images[1:]), random) if frame else None
+    xs, ys, ones = map(np.asarray, images[1:])
+    error = _error(frame, xs, ys, ones, random) if frame else None
     del noise
     return Checked(tuple(names), frame is not None, is_hostile, error)
 

@@ -297,8 +297,10 @@ def _agree(first: Frame, second: Frame, size: tuple[int, int]) -> bool:
 
 
 def _wrap_numpy() -> None:
-    for name in ("array", "asarray", "ascontiguousarray", "asfortranarray", "copy"):
+    for name in ("array", "asarray"):
         _wrap_function(np, name, _after_copy)
+    for name in ("ascontiguousarray", "asfortranarray", "copy"):
+        _follow(np, name, _same)
     _follow(np, "pad", _numpy_pad)
     _follow(np, "repeat", _repeat)
 
