@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -90,7 +92,7 @@ def test_a_target_that_is_no_text_is_named() -> None:
     ],
 )
 def test_rules_decide_what_is_equal_but_for_notation(
-    answer: str, target: str, metadata: dict[str, object], right: int
+    answer: str, target: str, metadata: dict[str, Any], right: int
 ) -> None:
     assert value("charxiv", answer, sample(target, **metadata)) == right
 
