@@ -37,7 +37,7 @@ _LAYOUT = (  # what the script removes or rewrites, in its order
 )  # fmt: skip
 _LETTER_IN_BRACKETS = re.compile(r"\(([a-e])\)")
 _LETTER_IN_BRACES = re.compile(r"\{([a-e])\}")
-_UNREAD = re.compile(r"[$°%€£¥½-¾⅐-⅞√π−–×·÷]|circ|mathrm|text|mbox|degree|units")  # latex2sympy neither
+_UNREAD = re.compile(r"[°%€£¥½-¾⅐-⅞√π−–×·÷]|circ|mathrm|text|mbox|degree|units")  # latex2sympy neither
 _ROOT_OF_ONE = re.compile(r"sqrt([^{])")
 _MOST_CHARACTERS = 300  # of an expression; anything longer is prose
 _MOST_DEPTH = 30  # of brackets, roots and exponents within each other
@@ -177,7 +177,7 @@ def _parts(text: str) -> tuple[object, ...]:
 
 
 def _rounded(text: str) -> float | None:
-    """The value to two decimals of a text that is a number without units or dollar signs."""
+    """The value to two decimals of a text that is a number without units."""
     value = None if _UNREAD.search(text) else _value_of_expression(_without_layout(text))
     return None if value is None else round(value, 2)
 
