@@ -24,7 +24,7 @@ from benchmarks.worlds.seeking.entries import World, world
 from benchmarks.worlds.seeking.models import FORMS, Case, Rates, RoleModel, cases, scripted_tools
 from pyvision.agent.budget import Limits
 from pyvision.bench.analysis.statistics import wilson
-from pyvision.bench.metrics.infoseek import official
+from pyvision.bench.metrics.infoseek import strict
 from pyvision.events import Event, Note
 from pyvision.solve import Task, solve
 from pyvision.strategies.avis import Avis
@@ -113,7 +113,7 @@ def _play(case: Case, options: Avis, made: World, tools: Mapping[str, Tool], rat
     outcome = solve(task, events.append, NoSandbox())
     notes = Counter(event.label for event in events if isinstance(event, Note))
     used = sum(event.label == "verdict" for event in events if isinstance(event, Note))
-    score = official(outcome.answer, case.sample()).value if outcome.answer is not None else 0.0
+    score = strict(outcome.answer, case.sample()).value if outcome.answer is not None else 0.0
     return CaseResult(case, bool(score), used, notes["backtrack"], bool(notes["forced"]))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pyvision.bench.metrics import Metric, find_metric, flavours_of
@@ -65,12 +66,8 @@ def find_grading(name: str | None, judge: Judge | None = None) -> Grading:
             f"these scores came from the judge {judged_by!r}; choose a judge with --judge, "
             f"or the rules alone with --metric {name}"
         )
-    rules = _by_rules(name)
-    if judge is None:
-        return rules
-    from pyvision.bench.metrics.judge import with_judge
-
-    return Grading(f"{rules.key}{JUDGE}{judge.model.name}", with_judge(rules.metric, judge))
+    rules = _by_rules(name, judge)
+    return rules if judge is None else Grading(f"{rules.key}{JUDGE}{judge.model.name}", rules.metric)
 
 
 def grade(store: Store, grading: Grading) -> Mapping[tuple[str, int], Score]:
@@ -102,17 +99,25 @@ def describe_metric(key: str | None) -> str:
     return f"{phrase}, then the judge {judge}" if judge else phrase
 
 
-def _by_rules(name: str) -> Grading:
+def _by_rules(name: str, judge: Judge | None) -> Grading:
     if name == BY_SAMPLE:
-        return Grading(BY_SAMPLE, _by_sample)
+        return Grading(BY_SAMPLE, partial(_by_sample, judge))
     stem, _, flavour = name.partition(":")
-    metric = find_metric(stem, flavour or None)
-    return Grading(f"{stem}:{flavour or flavours_of(stem)[0]}", metric)
+    return Grading(f"{stem}:{flavour or flavours_of(stem)[0]}", _find(stem, flavour, judge))
 
 
-def _by_sample(answer: str, sample: Sample) -> Score:
+def _by_sample(judge: Judge | None, answer: str, sample: Sample) -> Score:
     name, _, flavour = str(sample.metadata.get("metric") or _default_metric(sample)).partition(":")
-    return find_metric(name, flavour or None)(answer, sample)
+    return _find(name, flavour, judge)(answer, sample)
+
+
+def _find(name: str, flavour: str, judge: Judge | None) -> Metric:
+    metric = find_metric(name, flavour or None)
+    if judge is None:
+        return metric
+    from pyvision.bench.metrics.judge import with_judge
+
+    return with_judge(name, metric, judge)
 
 
 def _default_metric(sample: Sample) -> str:

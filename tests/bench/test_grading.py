@@ -40,7 +40,7 @@ def test_a_metric_that_fails_leaves_the_answer_unscored() -> None:
 
 
 def test_a_metric_without_a_flavour_is_stored_under_its_default_one() -> None:
-    assert find_grading("choice").key == "choice:official"
+    assert find_grading("choice").key == "choice:strict"
 
 
 @pytest.mark.parametrize(("answer", "value"), [("[0, 0, 10, 6]", 1.0), ("[0, 0, 10, 5]", 0.0)])
@@ -88,7 +88,7 @@ def test_grading_again_by_the_same_metric_gives_the_same_scores(tmp_path: Path) 
 
 def test_a_graded_run_can_be_continued(tmp_path: Path) -> None:
     run.run(a_plan(tmp_path, made(3), Knowing()), Quiet())
-    regrade(tmp_path, "choice:official")
+    regrade(tmp_path, "choice:strict")
     watcher = Quiet()
     run.run(a_plan(tmp_path, made(3), Knowing()), watcher)
     assert watcher.lines == ["3 of 3"]

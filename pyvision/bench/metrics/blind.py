@@ -20,6 +20,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from pyvision.bench.metrics.numbers import find_last, whole_number
+from pyvision.bench.metrics.refusals import clauses_of
 from pyvision.bench.metrics.registry import final_part, numbers_in, score_equality, target_error, unwrap_box
 from pyvision.bench.metrics.text import find_yes_no, truth_of
 from pyvision.bench.samples import Sample, Score
@@ -49,8 +50,8 @@ def find_number(answer: str) -> int | None:
 
 
 def find_grid(answer: str) -> tuple[int, int] | None:
-    """Rows and columns by their names, else the last pair."""
-    text = final_part(answer)
+    """Rows and columns by their names, else the last pair; nothing from clauses that decline to answer."""
+    text = "\n".join(clauses_of(final_part(answer)))
     for of_rows, of_columns in _NAMED:
         rows, columns = of_rows.findall(text), of_columns.findall(text)
         if len(rows) == len(columns) == 1:
@@ -64,7 +65,9 @@ def find_letter(answer: str) -> str | None:
     text = final_part(answer)
     if alone := _ALONE.fullmatch(text):
         return alone[1].upper()
-    found = {(quoted or bare).upper() for quoted, bare in _LETTER.findall(text)}
+    found = {
+        (quoted or bare).upper() for clause in clauses_of(text) for quoted, bare in _LETTER.findall(clause)
+    }
     return found.pop() if len(found) == 1 else None
 
 

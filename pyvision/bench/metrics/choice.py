@@ -5,24 +5,25 @@ A sample's `target` is the letter of the right option, or its text; where both f
 absent.
 
 Flavours
-* official: the matching of MMMU's evaluation (`parse_multi_choice_response`): letters in brackets, then letters between
-  spaces, then, in answers of more than five words, the options' texts; of several the last. Nothing found is wrong.
-* official-random: as it was published: where nothing is found, a random option. Ours is seeded by the sample's id, so
-  that it does not depend on the order of the samples; MMMU's own has one seed (42) for the whole run.
-* vlmevalkit: `can_infer`, see there. Where VLMEvalKit would ask a judge or guess, nothing is found.
+* strict: ours, see `find_named`. A reply that names no option has none.
+* mmmu: the matching of MMMU's evaluation (`parse_multi_choice_response`): letters in brackets, then letters between
+  spaces, then, in answers of more than five words, the options' texts, also inside other words; of several the last.
+  It takes the article "A" for an option. Where MMMU guesses at random, nothing is found.
+* vlmevalkit: `can_infer`, see `find_vlmevalkit`. Where VLMEvalKit would ask a judge, nothing is found.
 * exact: the letter alone, with or without brackets and punctuation, or one option's whole text.
-* visualpuzzles: the last "Answer: X"; else as official. (What the benchmark itself falls back to was not verified.)
-* lmms-eval: ScienceQA's rule: the answer is the letter, or begins with it and a full stop.
+* as-published (of visualpuzzles): the patterns of the benchmark's own task for lmms-eval, in their order; where it
+  guesses at random, nothing is found.
+* lmms-eval (of scienceqa): the answer is the letter in either case, or begins with a capital and a full stop.
 """
 
 from __future__ import annotations
 
-import random
 import re
 from collections.abc import Callable, Iterable, Mapping
 from string import ascii_uppercase
 from typing import TypeAlias
 
+from pyvision.bench.metrics.refusals import clauses_of
 from pyvision.bench.metrics.registry import Metric, score_equality, target_error, unwrap_box
 from pyvision.bench.samples import Sample, Score
 
@@ -31,9 +32,42 @@ Finder: TypeAlias = Callable[[str, Options], str | None]
 
 _PUNCTUATION = (",", ".", "!", "?", ";", ":", "'")
 _BLANKED = str.maketrans(dict.fromkeys(".()[],:;!*#{}", " "))
-_ANSWER_IS = re.compile(r"\banswer\s+is\s*:?\s*(?:option\s+)?\(?([A-Z])\b", re.IGNORECASE)
-_ANSWER_COLON = re.compile(r"\banswer\s*:\s*[*_$\s]*\(?([A-Z])\b", re.IGNORECASE)
-_BARE = re.compile(r"[\[({]?\s*([A-Z])\s*[\])}]?\s*[.:]?", re.IGNORECASE)
+_VLMEVALKIT_ANSWER_IS = re.compile(r"(?:correct\s+)?answer\s+is\s+\**([ABCD])\**", re.IGNORECASE)
+_VLMEVALKIT_REFUSALS = (
+    "Sorry, I can't help with images of people yet.",
+    "I can't process this file.",
+    "I'm sorry, but without the image provided",
+    "Cannot determine the answer",
+)
+_VLMEVALKIT_FAILURE = "Failed to obtain answer via API"
+_BARE = re.compile(r"[*_`\"“'‘$]*[\[({]?\s*([A-Z])\s*[\])}]?[*_`\"”'’$]*\s*[.:]?[*_]*", re.IGNORECASE)
+
+_MARKED = re.compile(
+    r"\*\*\s*\(?([A-Z])(?:[).:]?\s*\*\*|[).:]\s)|\(\s*([A-Z])\s*\)|\[\s*([A-Z])\s*\]|\b([A-Z])\)"
+)
+_ENDS = r"(?=[\s*_`\"”'’$)\]}\\]*(?:[.,;:!?\n)—–-]|$|\s(?:because|since|as|for|and|which|is\s+(?:right|correct))\b))"
+_CUED = re.compile(
+    rf"""\b(?:answers?(?:\s+(?:is|are|would\s+be|should\s+be|must\s+be|letter\s+is)\b\s*:?|\s*[:=])
+    |(?:choose|select|pick|go(?:ing)?\s+with)\b)
+    [\s*_`"“'‘$]*(?:(?:the|option|choice|letter)\s+){{0,2}}[\s*_`"“'‘$]*(?:\\\()?\s*
+    (?:\\text\{{)?(?:\(\s*(?P<round>[A-Za-z])\s*\)|\[\s*(?P<square>[A-Za-z])\s*\]|(?P<bare>[A-Za-z])(?![\w'’]){_ENDS})""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_LEADING = re.compile(
+    r"[*_`\s]*(?:(?:option|choice)\s+)?(?:\(\s*(?P<round>[A-Z])\s*\)|(?P<bare>[A-Z])(?P<mark>[).:,]|\s*[-–—]|(?=\s)))[*_`]*\s*"
+)
+_REASON = re.compile(
+    r"(?:because|since|as|it|this|that|the|in|we|from|there|is\s+(?:right|correct))\b|[A-Z(\"*]", re.ASCII
+)
+_LAST_WORD = re.compile(r"(?<![\w'’])([A-Z])[\s.!*_`\"”$)]*$")
+_IS_RIGHT = re.compile(
+    r"(?<![\w'’])(?:option\s+|choice\s+)?([A-Z])\)?\**\s+(?:is|seems|must\s+be|fits|would\s+be)\s+(?:the\s+)?(?:right|correct|best|answer|most)"
+)
+_NEGATED = re.compile(
+    r"\b(?:not|never|nor|neither|no|isn['’]t|aren['’]t|than|without)\s+(?:an?\s+|the\s+|any\s+)?$",
+    re.IGNORECASE,
+)
+_LONGEST = 20_000  # of a reply whose prose is read; of a longer one only the end
 
 
 def options_of(sample: Sample) -> Options:
@@ -54,7 +88,84 @@ def right_letter(sample: Sample) -> str:
     return letters[0]
 
 
-def find_official(answer: str, options: Options) -> str | None:
+def find_named(answer: str, options: Options) -> str | None:
+    """The one option that the answer names; None where it names none or several, or declines.
+
+    In this order: the whole answer; the last "answer is X"; a letter that opens the reply, before its option's text or
+    a reason; of the last clauses, the first that says "X is right", holds one letter in brackets or bold, ends with a
+    letter, or holds the text of one option as whole words and without a negation before it.
+    """
+    if whole := find_exact(answer, options):
+        return whole
+    clauses = clauses_of(answer[-_LONGEST:])
+    if cued := _cued(clauses, options):
+        return cued
+    if clauses and answer.lstrip().startswith(clauses[0][:20]) and (led := _leading(answer, options)):
+        return led
+    for clause in reversed(clauses):
+        if found := _in_clause(clause, options):
+            return found
+    return None
+
+
+def _cued(clauses: Iterable[str], options: Options) -> str | None:
+    found = [
+        letter.upper()
+        for clause in clauses
+        for match in _CUED.finditer(clause)
+        if (letter := match["round"] or match["square"] or match["bare"]).upper() in options
+    ]
+    return found[-1] if found else None
+
+
+def _leading(answer: str, options: Options) -> str | None:
+    match = _LEADING.match(answer)
+    letter = (match["round"] or match["bare"]) if match else None
+    if match is None or letter is None or letter not in options:
+        return None
+    rest, gap = answer[match.end() :], answer[match.start() : match.end()]
+    text = options[letter].strip().lower()
+    if text and rest.lower().startswith(text):
+        return letter
+    firm = match["round"] or match["mark"] or "\n" in gap
+    return letter if firm and (not rest.strip() or "\n" in gap or _REASON.match(rest)) else None
+
+
+def _in_clause(clause: str, options: Options) -> str | None:
+    for letters in (
+        _IS_RIGHT.findall(clause),
+        [next(filter(None, match.groups())) for match in _MARKED.finditer(clause)],
+        _LAST_WORD.findall(clause),
+    ):
+        if named := {letter for letter in letters if letter in options}:
+            return _only(named)
+    return _only(_by_text(clause, options))
+
+
+def _by_text(clause: str, options: Options) -> list[str]:
+    """The options whose texts the clause holds, without those whose text is a part of another's."""
+    found = {
+        letter: text
+        for letter, option in options.items()
+        if (text := option.strip().lower()) and _holds(clause.lower(), text)
+    }
+    return [
+        letter
+        for letter, text in found.items()
+        if not any(text != other and text in other for other in found.values())
+    ]
+
+
+def _holds(clause: str, text: str) -> bool:
+    """Whether the text stands in the clause as whole words; one of up to three letters only at the end."""
+    pattern = rf"(?<![\w.]){re.escape(text)}(?!\w|[.,]\d)"
+    places = [match.start() for match in re.finditer(pattern, clause)]
+    if len(text) <= 3 and not text[0].isdigit():
+        places = [place for place in places if clause[place + len(text) :].strip(" .!*\"'") == ""]
+    return any(not _NEGATED.search(clause[max(0, place - 20) : place]) for place in places)
+
+
+def find_mmmu(answer: str, options: Options) -> str | None:
     """The option by MMMU's rules; of several candidates the last one."""
     text = answer
     for mark in _PUNCTUATION:
@@ -73,21 +184,33 @@ def _last(text: str, forms: Mapping[str, str]) -> str | None:
 
 
 def find_vlmevalkit(answer: str, options: Options) -> str | None:
-    """The option by VLMEvalKit's `can_infer`, or "Z" where the answer declines by that letter.
+    """The option by VLMEvalKit's `can_infer`, or "Z" where the answer declines in one of the ways that it knows.
 
-    With brackets and punctuation blanked, exactly one option letter is among the words, first occurring
-    among the last four; else "answer is X"; else the one option whose text is a part of the answer.
+    With brackets and punctuation blanked, exactly one option letter is among the words, first occurring among the last
+    four; else the first "answer is X" (in either case, also at the start of a word); else the one option whose text is
+    a part of an answer that is at most twice as long as all options.
 
-    Not covered: its phrases of refusal and its switch VERBOSE. The pattern for "answer is" is ours.
+    Not covered: its switch VERBOSE.
     """
+    if _VLMEVALKIT_FAILURE in answer:
+        return infer_text(answer, options)
+    if any(phrase in answer for phrase in _VLMEVALKIT_REFUSALS):
+        return "Z"
     tokens = answer.translate(_BLANKED).split()
     letters = [letter for letter in options if letter in tokens]
     if len(letters) == 1 and tokens.index(letters[0]) >= len(tokens) - 4:
         return letters[0]
     if not letters and "Z" in tokens:
         return "Z"
-    if (named := _ANSWER_IS.findall(answer)) and named[-1].upper() in options:
-        return str(named[-1].upper())
+    if (named := _VLMEVALKIT_ANSWER_IS.search(answer)) and named[1].upper() in options:
+        return named[1].upper()
+    return infer_text(answer, options)
+
+
+def infer_text(answer: str, options: Options) -> str | None:
+    """The one option whose text is a part of an answer at most twice as long as all options, by VLMEvalKit."""
+    if len(answer.lower()) > 2 * sum(map(len, options.values())):
+        return None
     return _only(letter for letter, text in options.items() if text and text.lower() in answer.lower())
 
 
@@ -101,16 +224,43 @@ def find_exact(answer: str, options: Options) -> str | None:
     )
 
 
-def find_after_answer(answer: str, options: Options) -> str | None:
-    """The option of the last "Answer: X", else what `find_official` finds."""
-    named = [letter.upper() for letter in _ANSWER_COLON.findall(answer) if letter.upper() in options]
-    return named[-1] if named else find_official(answer, options)
+_PUZZLE_FORMS = tuple(  # of each the last match that is an option
+    re.compile(form)
+    for form in (
+        r"Answer:\s*\(([A-Za-z])\)",
+        r"(?<!Final )Answer:\s*([A-Za-z])",
+        r"Answer:\s*([A-Za-z])",
+        r"\(([A-Za-z])\)",
+        r"([A-Za-z])\)",
+        r"\{([A-Za-z])\}",
+        r"\$([A-Za-z])\$",
+        r" ([A-Da-d])\.",
+    )
+)
+
+
+def find_visualpuzzles(answer: str, options: Options) -> str | None:
+    """The option by the patterns of VisualPuzzles, then by the last option text."""
+    text = answer.strip()
+    forms = [*_PUZZLE_FORMS, re.compile(" ([A-Da-d])")] if len(text) < 5 else _PUZZLE_FORMS
+    for form in forms:
+        padded = text if form in _PUZZLE_FORMS[:4] else f" {text}"
+        for letter in reversed(form.findall(padded)):
+            if letter.upper() in options:
+                return str(letter.upper())
+    texts = {letter: option for letter, option in options.items() if option}
+    for letter, option in texts.items():
+        if f"answer: {option}" in text.lower() or f"answer:{option}" in text.lower():
+            return letter
+    return _last(f" {text}", texts)
 
 
 def find_leading(answer: str, options: Options) -> str | None:
-    """The letter that the answer is, or that it begins with before a full stop."""
+    """The letter that the answer is, in either case, or the capital that it begins with before a full stop."""
     text = answer.strip()
-    return _only(letter for letter in options if text == letter or text.startswith(f"{letter}. "))
+    if text.upper() in options:
+        return text.upper()
+    return text[0] if len(text) > 1 and text[1] == "." and text[0] in options else None
 
 
 def _only(letters: Iterable[str]) -> str | None:
@@ -129,23 +279,9 @@ def letter_metric(find: Finder) -> Metric:
     return score
 
 
-def guessing_metric(metric: Metric) -> Metric:
-    """The same, with a random option where nothing is found; `parsed` stays None, and `why` names the guess."""
-
-    def score(answer: str, sample: Sample) -> Score:
-        found = metric(answer, sample)
-        if found.parsed is not None:
-            return found
-        guess = random.Random(sample.id).choice(list(options_of(sample)))
-        return Score(float(guess == right_letter(sample)), f"no option found, guessed {guess}")
-
-    return score
-
-
-official = letter_metric(find_official)
-official_random = guessing_metric(official)
+strict = letter_metric(find_named)
+mmmu = letter_metric(find_mmmu)
 vlmevalkit = letter_metric(find_vlmevalkit)
 exact = letter_metric(find_exact)
-visualpuzzles = letter_metric(find_after_answer)
-visualpuzzles_random = guessing_metric(visualpuzzles)
+visualpuzzles = letter_metric(find_visualpuzzles)
 lmms_eval = letter_metric(find_leading)

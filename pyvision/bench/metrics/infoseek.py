@@ -5,12 +5,12 @@ or the dataset's own [{"range": [low, high]}]. `metadata["question_type"]`: Stri
 target made of numbers or a range is a quantity.
 
 Flavours
-* official: the rules of edchengg/infoseek_eval (MIT). Words and dates: equal to one of the accepted after lower case,
-  without punctuation, articles and surplus spaces. Quantities: `numbers_of` the answer; a single one must lie in the
-  range; two must lie in it, or share half of their union with it. A single number as reference is a range of ±10 %.
+* as-published: the rules of edchengg/infoseek_eval (MIT). Words and dates: equal to one of the accepted after lower
+  case, without punctuation, articles and surplus spaces. Quantities: `numbers_of` the answer; a single one must lie in
+  the range; two must lie in it, or share half of their union with it. A single number as reference is a range of ±10 %.
   Where no number is found it compares 0, so that such an answer is right when the range holds 0.
-* readme: as its README promises. A date is right within one year (the script needs equality), and an answer without
-  any number is wrong.
+* strict: the same, but an answer without any number is wrong.
+* readme: strict, as its README promises it. A date is right within one year (the script needs equality).
 
 The score of a split is its mean; the result is `aggregate.harmonic_mean` of unseen question and unseen entity.
 """
@@ -27,32 +27,33 @@ from pyvision.bench.samples import Sample, Score
 
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
-_HYPHEN_BEHIND_DIGIT = re.compile(r"(?<=\d)\s*[-–—]")
-_NUMBER = re.compile(r"-?(?:\d+\.\d+|\d+|\.\d+)", re.ASCII)
+_HYPHEN_BEHIND_DIGIT = re.compile(r"(?<=\d)-")
+_NUMBER = re.compile(r"[-+]?\.?\d+(?:,\d{3})*\.?\d*(?:e[-+]?\d+)?", re.IGNORECASE)
+_EPSILON = 1e-12  # as in the published script
 _YEAR = re.compile(r"\b\d{4}\b", re.ASCII)
 
 
-def official(answer: str, sample: Sample) -> Score:
-    """The published script's rules."""
+def strict(answer: str, sample: Sample) -> Score:
+    """The published rules, but an answer without a number is wrong."""
     text = unwrap_box(answer)
     if type_of(sample) != "numerical":
         return _match(text, sample)
     found = numbers_of(text)
-    score = _in_range(found or (0.0, 0.0), sample)
-    return score if found else Score(score.value, "no number found, 0 compared")
+    return _in_range(found, sample) if found else score_equality(None, "", right=False, what="number")
+
+
+def as_published(answer: str, sample: Sample) -> Score:
+    """The published rules: an answer without a number is 0."""
+    text = unwrap_box(answer)
+    if type_of(sample) != "numerical" or numbers_of(text):
+        return strict(answer, sample)
+    return Score(_in_range((0.0, 0.0), sample).value, "no number found, 0 compared")
 
 
 def readme(answer: str, sample: Sample) -> Score:
     """The rules that its README promises."""
     text = unwrap_box(answer)
-    match type_of(sample):
-        case "numerical":
-            found = numbers_of(text)
-            return _in_range(found, sample) if found else score_equality(None, "", right=False, what="number")
-        case "time":
-            return _within_a_year(text, sample)
-        case _:
-            return _match(text, sample)
+    return _within_a_year(text, sample) if type_of(sample) == "time" else strict(answer, sample)
 
 
 def type_of(sample: Sample) -> str:
@@ -68,14 +69,21 @@ def normalise(text: str) -> str:
 
 def numbers_of(text: str) -> tuple[float, ...]:
     """The first two numbers of the text; the first alone when the second is smaller. `5-7` holds 5 and 7."""
-    text = _HYPHEN_BEHIND_DIGIT.sub(" to ", text.replace(",", ""))
-    found = tuple(float(number) for number in _NUMBER.findall(text)[:2])
+    text = _HYPHEN_BEHIND_DIGIT.sub(" - ", text)
+    found = tuple(_parse(number) for number in _NUMBER.findall(text)[:2])
     return found[:1] if len(found) == 2 and found[0] > found[1] else found
+
+
+def _parse(number: str) -> float:
+    """The value of `1,000`, `.5`, `1e6`; of two points (`1.2.3` cannot be, `.1.2` can) what is before the second."""
+    digits = number.replace(",", "").strip(".")
+    return float(digits.split(".")[0] if digits.count(".") > 1 else digits)
 
 
 def _match(text: str, sample: Sample) -> Score:
     found, truths = normalise(text), target_texts(sample)
-    return score_equality(found or None, " or ".join(truths), right=found in map(normalise, truths))
+    right = found in map(normalise, truths)  # of articles and punctuation nothing is left on either side
+    return score_equality(found if found or right else None, " or ".join(truths), right=right)
 
 
 def _within_a_year(text: str, sample: Sample) -> Score:
@@ -96,15 +104,15 @@ def _in_range(found: tuple[float, ...], sample: Sample) -> Score:
     first, last = found[0], found[-1]
     values = f"{first:g}" if len(found) == 1 else f"{first:g} to {last:g}"
     inside = low <= first <= high and low <= last <= high
-    right = inside or (len(found) == 2 and _intersection_over_union(found, (low, high)) >= 0.5)
+    right = inside or (len(found) == 2 and _intersection_over_union(found, (low, high)) >= 0.5 - _EPSILON)
     return score_equality(values, f"in {low:g} to {high:g}", right=right)
 
 
 def _intersection_over_union(left: tuple[float, ...], right: tuple[float, ...]) -> float:
     """Intersection over union of two intervals; 0 where both are points."""
-    overlap = min(left[1], right[1]) - max(left[0], right[0])
-    union = max(left[1], right[1]) - min(left[0], right[0])
-    return max(0.0, overlap) / union if union > 0 else 0.0
+    overlap = max(0.0, min(left[1], right[1]) - max(left[0], right[0]))
+    union = left[1] - left[0] + right[1] - right[0] + 2 * _EPSILON - overlap
+    return overlap / union
 
 
 def _reference(sample: Sample) -> tuple[float, float]:

@@ -1,9 +1,10 @@
 """A judge: a model that is asked about an answer where the rules of a metric found nothing in it.
 
-A judged metric wraps a metric. The rules come first; only what they leave open goes to the judge. It gets the question,
-the answer and, without options, the truth (of a choice it only says which option the answer names). `Score.judge` holds
-the judge's name, the prompt with its version, and the verdict. A reply that is not a verdict gives no score (None): it
-says nothing about the answer.
+A judged metric wraps a metric. The rules come first; only what they leave open goes to the judge: an answer in which
+they found nothing, and for the metrics of `FREE_TEXT`, which take the whole answer for what was found, one that is not
+right. The judge gets the question, the answer and, without options, the truth (of a choice it only says which option
+the answer names). `Score.judge` holds the judge's name, the prompt with its version, and the verdict. A reply that is
+not a verdict gives no score (None): it says nothing about the answer.
 
 Replies are stored with their tokens as JSON lines, so that the same prompt to a model is paid for once.
 
@@ -17,12 +18,13 @@ import contextlib
 import json
 import re
 import threading
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from pyvision.bench.metrics.charts import charxiv_kind
 from pyvision.bench.metrics.choice import options_of, right_letter
 from pyvision.bench.metrics.registry import Metric
 from pyvision.bench.samples import JudgeInfo, Sample, Score
@@ -30,7 +32,10 @@ from pyvision.errors import ConfigError
 from pyvision.text import prompts
 from pyvision.types import Message, Model, Sampling, Text, Usage
 
-CHOICE, EQUAL = "judge/choice.md", "judge/equal.md"
+CHOICE, EQUAL, CHARXIV = "judge/choice.md", "judge/equal.md", "judge/charxiv.md"
+
+FREE_TEXT = frozenset({"text", "gqa", "covr", "charxiv"})
+"""The metrics whose rules may not know the wording of a right answer: a judge is asked about all that is not right."""
 
 VERDICTS = "verdicts.jsonl"
 """The file of the replies in the folder of a run."""
@@ -73,14 +78,17 @@ def not_right(score: Score) -> bool:
     return score.value != 1
 
 
-def with_judge(metric: Metric, judge: Judge, needs: Callable[[Score], bool] = nothing_found) -> Metric:
-    """The metric, then the judge where `needs` says so. The judge is never asked about an empty answer."""
+def with_judge(name: str, metric: Metric, judge: Judge) -> Metric:
+    """The metric of that name, then the judge where it is needed; never about an empty answer."""
+    needs = not_right if name in FREE_TEXT else nothing_found
 
     def score(answer: str, sample: Sample) -> Score:
         by_rules = metric(answer, sample)
         if not answer.strip() or not needs(by_rules):
             return by_rules
-        return _choose(answer, sample, judge) if sample.choices else _equal(answer, sample, judge)
+        if name == "charxiv":
+            return _equal(answer, sample, judge, CHARXIV, kind=charxiv_kind(sample))
+        return _choose(answer, sample, judge) if sample.choices else _equal(answer, sample, judge, EQUAL)
 
     return score
 
@@ -160,13 +168,13 @@ def _choose(answer: str, sample: Sample, judge: Judge) -> Score:
     return _score(float(word == right), CHOICE, judge, word, None if word == "NONE" else word)
 
 
-def _equal(answer: str, sample: Sample, judge: Judge) -> Score:
+def _equal(answer: str, sample: Sample, judge: Judge, name: str, **also: str) -> Score:
     truth = sample.target if isinstance(sample.target, str) else json.dumps(sample.target)
-    prompt = prompts.render(EQUAL, question=sample.text, truth=truth, **_fence(answer))
+    prompt = prompts.render(name, question=sample.text, truth=truth, **_fence(answer), **also)
     word = judge.verdict(prompt, {"RIGHT", "WRONG"})
     if word is None:
-        return _score(None, EQUAL, judge, None)
-    return _score(float(word == "RIGHT"), EQUAL, judge, word)
+        return _score(None, name, judge, None)
+    return _score(float(word == "RIGHT"), name, judge, word)
 
 
 def _fence(answer: str) -> dict[str, str]:

@@ -1,14 +1,17 @@
-r"""MathVision: an answer is right when it is the option's letter, the option's value, or equal to the free answer.
+r"""MathVision: an answer is right when it equals the right option's letter, its value, or the free answer.
 
-`target`: the letter or the value. Answers are equal when their texts are, once layout, units and everything before the
-last "=" or "≈" are removed; or their values, to 1e-6; or, for points and lists, each of their parts in order.
+`target`: the letter or the value. Flavour `official` follows the published script (mathllm/MATH-V, `evaluation`): of a
+reply it takes the letter that it begins or ends with, the number behind the last "is", the last box, or the first
+sentence behind "the answer is"; it removes layout and everything before the last "=" or "\approx"; texts are equal
+ignoring case, numbers when they are equal once rounded to two decimals, points and lists in each of their parts.
 
-The published script calls eval() and latex2sympy on what the model wrote. Here `value_of` reads the number without
-evaluating any code:
+The script calls eval() and latex2sympy on what the model wrote. Here `value_of` reads the number without evaluating any
+code:
 * Read: decimals, thousands separators (`1,204`, `1{,}204`), `1e-3`, `3/4`, `\frac{3}{4}`, `\frac34`, `1\frac{1}{2}`,
   `1 1/2`, `½`, `\sqrt{2}`, `\sqrt[3]{8}`, `√2`, `π`, `^`, products with and without a sign, brackets, and sums of
   these. An integer before a fraction is a mixed number; any other two values side by side are a product.
-* Ignored: dollar signs and other currencies, percent and degree signs, `\text{…}`, and units behind the number.
+* Ignored: dollar signs and other currencies, percent and degree signs, `\text{…}`, and units behind the number; for
+  `official` no unit but those that the script removes (km, m^3).
 * Not read, where latex2sympy does: variables, functions (`\sin`, `\log`), sums, integrals, matrices, equations. Such
   answers are compared as texts only, so an expression that is equal only by computer algebra is wrong here.
 """
@@ -18,14 +21,24 @@ from __future__ import annotations
 import math
 import re
 
-from pyvision.bench.metrics.choice import find_exact, find_official, options_of, right_letter
-from pyvision.bench.metrics.registry import final_part, score_equality, target_texts, unwrap_box
+from pyvision.bench.metrics.choice import options_of, right_letter
+from pyvision.bench.metrics.registry import score_equality, target_texts
 from pyvision.bench.samples import Sample, Score
 from pyvision.errors import FormatError
 
-TOLERANCE = 1e-6
-_THOUSANDS = re.compile(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
-_BRACKETS = {"(": ")", "[": "]", "{": "}"}
+_BRACKETS = {"(": ")", "[": "]"}
+_CUES = ("the final answer is", "the answer is", "the correct answer is", "the answer should be")
+_BOX = re.compile(r"oxed\{(.*)\}", re.DOTALL)
+_LAYOUT = (  # what the script removes or rewrites, in its order
+    (" ", ""), ("\\,", ""), ("∞", "\\infty"), ("+\\infty", "\\infty"), ("\\\\", "\\"), ("\n", ""), ("\\text", ""),
+    ("\\mbox", ""), ("bmatrix", "pmatrix"), ("\\left", ""), ("\\right", ""), ("^{\\circ}", ""), ("^\\circ", ""),
+    ("{m}^3", ""), ("m^3", ""), ("{units}", ""), ("units", ""), ("{km}", ""), ("km", ""), ("\\!", ""), ("\\\\", "\\"),
+    ("tfrac", "frac"), ("dfrac", "frac"), ("\\$", ""), ("$", ""), ("\\%", ""), ("{.", "{0."),
+)  # fmt: skip
+_LETTER_IN_BRACKETS = re.compile(r"\(([a-e])\)")
+_LETTER_IN_BRACES = re.compile(r"\{([a-e])\}")
+_UNREAD = re.compile(r"[°%€£¥½-¾⅐-⅞√π−–×·÷]|circ|mathrm|text|mbox|degree|units")  # latex2sympy neither
+_ROOT_OF_ONE = re.compile(r"sqrt([^{])")
 _MOST_CHARACTERS = 300  # of an expression; anything longer is prose
 _MOST_DEPTH = 30  # of brackets, roots and exponents within each other
 _REPLACED = [
@@ -62,70 +75,111 @@ _FRACTION_NEXT = re.compile(r"\s*\\frac")
 
 def official(answer: str, sample: Sample) -> Score:
     """Right by letter, by the option's value, or by the free answer."""
-    if sample.choices:
-        return _choose(answer, sample)
-    text, truths = final_part(answer), target_texts(sample)
+    found = extract(answer)
+    if not sample.choices:
+        truths = target_texts(sample)
+        return score_equality(
+            found or None, " or ".join(truths), right=any(equal(found, truth) for truth in truths)
+        )
+    options, right = options_of(sample), right_letter(sample)
+    named = [letter for letter, text in options.items() if equal(found, letter) or equal(found, text)]
+    is_right = right in named
     return score_equality(
-        text or None, " or ".join(truths), right=any(equal(text, truth) for truth in truths)
+        right if is_right else next(iter(named), None), right, right=is_right, what="option"
     )
 
 
-def equal(answer: str, truth: str) -> bool:
-    """Whether two answers mean the same number, point, list or text."""
-    answer, truth = _right_side(answer), _right_side(truth)
-    if _squeeze(answer) == _squeeze(truth) != "":
+def extract(reply: str) -> str:
+    """The answer in a reply, in lower case and without layout, as the published script takes it out."""
+    text = reply.strip()
+    for letter in "ABCDE":
+        ends = text.endswith((f" {letter}.", f" ({letter})."))
+        if ends or text.startswith((f"{letter}\n", f"({letter})\n", f"({letter}) {letter}\n")):
+            text = letter
+    behind_is = text.split("is ")[-1].rstrip(".")
+    if _is_float(behind_is):
+        text = behind_is
+    if "oxed{" not in text:
+        text = _behind_cue(text)
+    elif text.count("oxed{") > 1:
+        text = r"\boxed{" + text.split("oxed{")[-1]
+    bare = _LETTER_IN_BRACES.sub(r"\1", _LETTER_IN_BRACKETS.sub(r"\1", _normalise(text.lower())))
+    return bare.rstrip(".").lstrip(":").strip()
+
+
+def equal(one: str, other: str) -> bool:
+    """Whether two answers are the same text, number, point or list, ignoring case."""
+    one, other = one.lower().strip(), other.lower().strip()
+    if not one or not other:
+        return False
+    if one == other:
         return True
-    parts, wanted = _parts(answer), _parts(truth)
-    if len(wanted) > 1:
-        return len(parts) == len(wanted) and all(map(equal, parts, wanted))
-    left, right = value_of(answer), value_of(truth)
-    return (
-        left is not None and right is not None and math.isclose(left, right, rel_tol=1e-9, abs_tol=TOLERANCE)
-    )
+    parts, wanted = _parts(one), _parts(other)
+    if parts and wanted:
+        return parts == wanted
+    left, right = _rounded(one), _rounded(other)
+    return left is not None and left == right
 
 
 def value_of(text: str) -> float | None:
     """The value of the text when all of it is a number as described above, else None."""
+    return _value_of_expression(_clean(text))
+
+
+def _value_of_expression(text: str) -> float | None:
     if len(text) > _MOST_CHARACTERS:
         return None
     try:
-        value = _Parser(_clean(text)).whole()
+        value = _Parser(text).whole()
     except (FormatError, ZeroDivisionError, OverflowError):
         return None
     return value if math.isfinite(value) else None
 
 
-def _choose(answer: str, sample: Sample) -> Score:
-    options, right = options_of(sample), right_letter(sample)
-    text = final_part(answer)
-    letter = find_exact(text, options) or next(
-        (key for key, option in options.items() if equal(text, option)), None
-    )
-    letter = letter or find_official(unwrap_box(answer), options)
-    return score_equality(letter, right, right=letter == right, what="option")
-
-
-def _right_side(text: str) -> str:
-    for sign in ("=", "≈", r"\approx"):
-        text = text.rpartition(sign)[2]
+def _behind_cue(text: str) -> str:
+    """The first sentence behind each of the cues in turn, in either case."""
+    for cue in _CUES:
+        for form in (cue, cue.replace("the", "The")):
+            before, found, after = text.rpartition(form)
+            text = after.strip().split("\n")[0].split(". ")[0] if found else (before + after).strip()
     return text
 
 
-def _squeeze(text: str) -> str:
-    """The text without layout: with the words of \\text{…}, which `_clean` would take for a unit."""
-    unwrapped = re.sub(r"\\(?:text|mathrm|mbox)\s*\{([^{}]*)\}", r"\1", text)
-    return _clean(unwrapped).replace(" ", "").lower()
+def _normalise(text: str) -> str:
+    text = text.replace("{}", "")
+    boxed = _BOX.findall(text)
+    text = boxed[-1] if boxed else text
+    before, closed, _ = text.partition("}")
+    if closed and "{" not in before:
+        text = before
+    text = text.split("=")[-1].split(r"\approx")[-1]
+    for old, new in _LAYOUT:
+        text = text.replace(old, new)
+    if "sqrt" in text:
+        text = _ROOT_OF_ONE.sub(r"sqrt{\1}", text)
+    return f"0{text}" if text.startswith(".") else text
 
 
-def _parts(text: str) -> list[str]:
-    """The parts between the commas of a point or a list; a number with thousands separators is one part."""
-    text = text.strip().strip("$").strip().replace(r"\left", "").replace(r"\right", "")
-    text = text.replace(r"\{", "{").replace(r"\}", "}").replace(r"\(", "(")
-    if _BRACKETS.get(text[:1]) == text[-1:] != "":
-        text = text[1:-1]
-    elif _THOUSANDS.fullmatch(text):
-        return [text]
-    return [part.strip() for part in text.split(",")]
+def _is_float(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _parts(text: str) -> tuple[object, ...]:
+    """The bracket and the rounded values of a point or a list of two or more numbers; empty for anything else."""
+    if _BRACKETS.get(text[:1]) != text[-1:] or "," not in text:
+        return ()
+    values = [_rounded(part) for part in text[1:-1].split(",")]
+    return () if None in values else (text[0], *values)
+
+
+def _rounded(text: str) -> float | None:
+    """The value to two decimals of a text that is a number without units."""
+    value = None if _UNREAD.search(text) else _value_of_expression(_without_layout(text))
+    return None if value is None else round(value, 2)
 
 
 def _clean(text: str) -> str:
@@ -135,11 +189,17 @@ def _clean(text: str) -> str:
     """
     if len(text) > _MOST_CHARACTERS:
         return text.strip()
+    return _UNIT.sub("", _without_layout(text).strip()).strip().rstrip(".").strip()
+
+
+def _without_layout(text: str) -> str:
+    if len(text) > _MOST_CHARACTERS:
+        return text
     for character, digits in _VULGAR.items():
         text = text.replace(character, rf"\frac{digits}")
     for pattern, replacement in _REPLACED:
         text = pattern.sub(replacement, text)
-    return _UNIT.sub("", text.strip()).strip().rstrip(".").strip()
+    return text
 
 
 class _Parser:

@@ -5,38 +5,62 @@
 With `choices` the question is multiple choice, regardless of the answer's type.
 
 Flavours
-* official: an LLM takes the answer out of the reply, then rules make it comparable: a choice by "(X)", by its bare
-  letter, else the option at the smallest edit distance; a whole number cut to its integer part; a decimal rounded.
-  Rules stand in for that LLM here: the final part of the answer, and in it the last number. So that prose is not taken
-  for an option by its distance alone, only answers of up to 200 characters get their nearest option.
+* strict: the published script has a model take the answer out of the reply, then rules make it comparable: a whole
+  number is cut to its integer part, a decimal rounded. Rules stand in for that model here: the final part of the
+  answer, and in it the last number outside of clauses that decline to answer; a choice as `choice.strict`.
+* as-published: the published rules, on an answer as the model of the script takes it out: a choice by "(X)", by its
+  bare letter, else the option at the smallest edit distance, however large it is, so that every reply names an option;
+  numbers by float() of the whole answer; a list or a text by its characters. Answers of more than 2,000 characters,
+  which no extraction is, have no nearest option.
 * vlmevalkit: choices by its `can_infer`, whole numbers and decimals by int() and float() of the whole answer ("5.0" is
   not a whole number); a list or a text is always wrong, because it is compared with the text of None.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 
-from pyvision.bench.metrics.choice import Options, find_exact, find_vlmevalkit, options_of, right_letter
+from pyvision.bench.metrics import choice
+from pyvision.bench.metrics.choice import Options, find_vlmevalkit, options_of, right_letter
 from pyvision.bench.metrics.mathvision import value_of
 from pyvision.bench.metrics.numbers import find_int
+from pyvision.bench.metrics.refusals import clauses_of
 from pyvision.bench.metrics.registry import final_part, score_equality, target_texts, unwrap_box
 from pyvision.bench.samples import Sample, Score
 
-_BRACKETED = re.compile(r"\(([A-Z])\)")
+_BRACKETED = re.compile(r"\(([a-zA-Z])\)")
 _NUMBER = re.compile(r"[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|[-−]?\.\d+", re.ASCII)
 _LIST = re.compile(r"\[[^\[\]]*\]")
-_LONGEST_OPTION = 200
+_LONGEST_EXTRACTION = 2_000
 
 
-def official(answer: str, sample: Sample) -> Score:
-    """The official rules after the rule-based extraction."""
+def strict(answer: str, sample: Sample) -> Score:
+    """The published rules after an extraction by rules."""
+    if sample.choices:
+        return choice.strict(answer, sample)
+    return _compare(_STRICT[_type_of(sample)](answer, sample), sample)
+
+
+def as_published(answer: str, sample: Sample) -> Score:
+    """The published rules on an extracted answer."""
+    text = unwrap_box(answer)
     if sample.choices:
         options, right = options_of(sample), right_letter(sample)
-        letter = _nearest(final_part(answer), options)
-        return score_equality(letter, right, right=letter == right, what="option")
-    return _write(_OFFICIAL[_type_of(sample)](answer, sample), sample)
+        letter = _nearest(text.strip(), options)
+        right_text = options[right]
+        is_right = letter is not None and options[letter] == right_text
+        return score_equality(letter, right, right=is_right, what="option")
+    match _type_of(sample):
+        case "integer":
+            value = _of_float(text)
+            return _compare(str(int(value)) if value is not None and math.isfinite(value) else None, sample)
+        case "float":
+            value = _of_float(text)
+            return _compare(None if value is None else str(round(value, _precision(sample))), sample)
+        case _:
+            return score_equality(text, sample.target, right=text == str(sample.target))
 
 
 def vlmevalkit(answer: str, sample: Sample) -> Score:
@@ -56,16 +80,16 @@ def vlmevalkit(answer: str, sample: Sample) -> Score:
 
 def _type_of(sample: Sample) -> str:
     kind = str(sample.metadata.get("answer_type", "text"))
-    return kind if kind in _OFFICIAL else "text"
+    return kind if kind in _STRICT else "text"
 
 
 def _nearest(text: str, options: Options) -> str | None:
     """The option by letter, or the one whose text is nearest."""
-    if (bracketed := _BRACKETED.search(text)) and bracketed[1] in options:
-        return bracketed[1]
-    if letter := find_exact(text, options):
-        return letter
-    if not text or len(text) > _LONGEST_OPTION:
+    if bracketed := _BRACKETED.search(text):
+        text = bracketed[1].upper()
+    if text in options:
+        return text
+    if len(text) > _LONGEST_EXTRACTION:
         return None
     return min(options, key=lambda letter: edit_distance(text, options[letter]))
 
@@ -73,7 +97,7 @@ def _nearest(text: str, options: Options) -> str | None:
 def _number(answer: str) -> float | None:
     text = final_part(answer)
     value = value_of(text)
-    found = _NUMBER.findall(text)
+    found = _NUMBER.findall("\n".join(clauses_of(text)))
     return value if value is not None or not found else value_of(found[-1])
 
 
@@ -84,7 +108,11 @@ def _whole(answer: str, _: Sample) -> str | None:
 
 def _round(answer: str, sample: Sample) -> str | None:
     value = _number(answer)
-    return None if value is None else str(round(value, int(float(sample.metadata.get("precision") or 1))))
+    return None if value is None else str(round(value, _precision(sample)))
+
+
+def _precision(sample: Sample) -> int:
+    return int(float(sample.metadata.get("precision") or 1))
 
 
 def _list(answer: str, _: Sample) -> str | None:
@@ -104,7 +132,7 @@ def _text(answer: str, _: Sample) -> str | None:
     return final_part(answer) or None
 
 
-_OFFICIAL: Mapping[str, Callable[[str, Sample], str | None]] = {
+_STRICT: Mapping[str, Callable[[str, Sample], str | None]] = {
     "text": _text,
     "integer": _whole,
     "float": _round,
@@ -112,8 +140,8 @@ _OFFICIAL: Mapping[str, Callable[[str, Sample], str | None]] = {
 }
 
 
-def _write(found: str | None, sample: Sample) -> Score:
-    """Equality of texts, as the official script ends."""
+def _compare(found: str | None, sample: Sample) -> Score:
+    """Equality of texts, as the published script ends."""
     truth = _list_text(str(sample.target)) if _type_of(sample) == "list" else target_texts(sample)[0]
     return score_equality(found, truth, right=found == truth)
 

@@ -3,18 +3,21 @@
 `target`: the option's letter or text; for a free answer one text or a list of accepted ones.
 
 Flavours
-* official: `parse_multi_choice_response`, see `choice.py`, without its guess; free answers as `open_candidates` says.
-* official-random: with the guess for choices, seeded by the sample.
-* vlmevalkit: choices by `can_infer`; a free answer is turned into the choice between A, the answer, and B, the words
-  "Other Answers".
+* strict: choices as `choice.strict`; free answers as published, but a text must stand in the answer as whole words, and
+  not in a clause that declines to answer.
+* as-published: `parse_multi_choice_response`, see `choice.py`, without its random guess; free answers as
+  `open_candidates` says; a text is also right inside another word.
+* vlmevalkit: choices by `can_infer`; a free answer is turned into the choice between the answer and the words "Other
+  Answers". There the question shows both with the letters A and B; here it shows neither, so letters are not read.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from pyvision.bench.metrics import choice
+from pyvision.bench.metrics.refusals import clauses_of
 from pyvision.bench.metrics.registry import score_equality, target_texts, unwrap_box
 from pyvision.bench.samples import Sample, Score
 
@@ -25,14 +28,17 @@ _PLAIN = re.compile(r"-?(?<!\d)(?:\d+\.\d+|\.\d+|\d+\b)(?!e[+-]?\d)(?![,\d])", r
 _DECIMAL = re.compile(r"[-+]?(?:\d+(?:,\d+)*(?:\.\d*)?|\.\d+)(?:e[-+]?\d{1,3})?", re.ASCII | re.IGNORECASE)
 
 
-def official(answer: str, sample: Sample) -> Score:
-    """MMMU's evaluation; a choice that is not found is wrong."""
-    return choice.official(answer, sample) if sample.choices else _open(answer, sample)
+def strict(answer: str, sample: Sample) -> Score:
+    """MMMU's evaluation for replies that name an answer."""
+    if sample.choices:
+        return choice.strict(answer, sample)
+    text = "\n".join(clauses_of(unwrap_box(answer)))
+    return _open(text, sample, _holds_words) if text else score_equality(None, "", right=False)
 
 
-def official_random(answer: str, sample: Sample) -> Score:
-    """MMMU's evaluation as published; a choice that is not found is guessed."""
-    return choice.official_random(answer, sample) if sample.choices else _open(answer, sample)
+def as_published(answer: str, sample: Sample) -> Score:
+    """MMMU's evaluation as published; a choice that is not found is wrong, not guessed."""
+    return choice.mmmu(answer, sample) if sample.choices else _open(unwrap_box(answer), sample, _holds)
 
 
 def vlmevalkit(answer: str, sample: Sample) -> Score:
@@ -40,26 +46,32 @@ def vlmevalkit(answer: str, sample: Sample) -> Score:
     if sample.choices:
         return choice.vlmevalkit(answer, sample)
     truths = target_texts(sample)
-    letters = [
-        choice.find_vlmevalkit(unwrap_box(answer), {"A": truth, "B": "Other Answers"}) for truth in truths
-    ]
+    letters = [choice.infer_text(unwrap_box(answer), {"A": truth, "B": "Other Answers"}) for truth in truths]
     found = "A" if "A" in letters else next((letter for letter in letters if letter), None)
     return score_equality(found, f"A ({' or '.join(truths)})", right=found == "A")
 
 
-def _open(answer: str, sample: Sample) -> Score:
+def _open(answer: str, sample: Sample, holds: Callable[[str, str], bool]) -> Score:
     truths = [form for truth in target_texts(sample) for form in _forms(truth)]
-    candidates = open_candidates(unwrap_box(answer))
-    hit = next((candidate for candidate in candidates if _matches(candidate, truths)), None)
+    candidates = open_candidates(answer)
+    hit = next((candidate for candidate in candidates if _matches(candidate, truths, holds)), None)
     parsed = str(hit if hit is not None else candidates[-1]).strip() if candidates else ""
     return score_equality(parsed or None, " or ".join(target_texts(sample)), right=hit is not None)
 
 
-def _matches(candidate: str | float, truths: list[str | float]) -> bool:
+def _matches(candidate: str | float, truths: list[str | float], holds: Callable[[str, str], bool]) -> bool:
     """Equal numbers, or a text that holds one of the truths."""
     if isinstance(candidate, float):
         return candidate in truths
-    return any(isinstance(truth, str) and truth in candidate for truth in truths)
+    return any(isinstance(truth, str) and holds(candidate, truth) for truth in truths)
+
+
+def _holds(text: str, truth: str) -> bool:
+    return truth in text
+
+
+def _holds_words(text: str, truth: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(truth.strip())}(?!\w)", text) is not None
 
 
 def open_candidates(answer: str) -> tuple[str | float, ...]:

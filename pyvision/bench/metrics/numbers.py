@@ -1,9 +1,10 @@
 r"""Whole numbers in digits or English words: counting, and TallyQA. All flavours see the content of a \boxed{} if any.
 
-* integer: words (the whole answer, or else the last number of what follows "the answer is", in digits or words);
+* integer: words (the whole answer, or else the last number of what follows "the answer is", in digits or words, without
+  clauses that decline to answer and without "one" as a pronoun);
   exact (the whole answer); vlmevalkit and paper as for TallyQA.
-* tallyqa: official (equal integers; the whole answer is a number, in digits or in words); vlmevalkit (the first number
-  found, or the first number word from zero to twenty); paper (VDebugger: what Python's int() reads; it calls a module
+* tallyqa: exact (as above; no script is published); vlmevalkit (the first number up to twenty, in digits or in words);
+  paper (VDebugger: what Python's int() reads; it calls a module
   where it means a function, so "three" is wrong, and so is "3.0").
 
 `target`: a whole number, or a text that is one.
@@ -14,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from pyvision.bench.metrics.refusals import clauses_of
 from pyvision.bench.metrics.registry import Metric, final_part, score_equality, target_error, unwrap_box
 from pyvision.bench.samples import Sample, Score
 
@@ -42,7 +44,11 @@ _PHRASE = re.compile(
 )
 _DIGITS = re.compile(r"(?<![\w.,])[-−+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.0+)?(?!\w|[.,]\d)", re.ASCII)
 _MOST_DIGITS = 30  # a longer run of digits is not a count, and int() rejects very long ones
-_DIGITS_OR_WORD = re.compile(rf"[0-9]{{1,30}}|\b(?:{'|'.join(UP_TO_TWENTY)})\b", re.IGNORECASE)
+_DIGITS_OR_WORD = re.compile(rf"\b(?:[0-9]|1[0-9]|20|{'|'.join(UP_TO_TWENTY)})\b")
+_PRONOUN = re.compile(
+    r"\b(?:no|which|what|this|that|each|any|every|the|some|another|either|neither|other|same|last|first)\s+one\b"
+    r"|\bone\s+(?:of|can|cannot|can['’]t|could|may|might|must|should|would|will|is|was|has|who|that|which|to|by)\b"
+)
 _INT = re.compile(r"\s*[-+]?[0-9]{1,30}\s*")
 
 
@@ -65,7 +71,7 @@ def find_last(answer: str) -> int | None:
     """The number that the final part of the answer is, or the last one in it."""
     text = final_part(answer)
     whole = whole_number(text)
-    return whole if whole is not None else next(reversed(whole_numbers(text)), None)
+    return whole if whole is not None else next(reversed(whole_numbers("\n".join(clauses_of(text)))), None)
 
 
 def find_whole(answer: str) -> int | None:
@@ -74,11 +80,11 @@ def find_whole(answer: str) -> int | None:
 
 
 def find_first_to_twenty(answer: str) -> int | None:
-    """The first run of digits or number word up to twenty, as VLMEvalKit reads TallyQA."""
-    found = _DIGITS_OR_WORD.search(unwrap_box(answer))
+    """The first number up to twenty, in digits or as a word, as VLMEvalKit reads TallyQA."""
+    found = _DIGITS_OR_WORD.search(unwrap_box(answer).lower())
     if found is None:
         return None
-    word = found[0].lower()
+    word = found[0]
     return UP_TO_TWENTY.index(word) if word in UP_TO_TWENTY else int(word)
 
 
@@ -99,12 +105,13 @@ def whole_number(text: str) -> int | None:
 def whole_numbers(text: str) -> tuple[int, ...]:
     """The whole numbers that the text gives in digits, in order; if there are none, those in words.
 
-    Digits go first because "one" is more often a pronoun. A decimal fraction is not a whole number.
+    Digits go first because "one" is more often a pronoun; where it is one, it is skipped. A decimal
+    fraction is not a whole number.
     """
     text = text.lower()
     in_digits = [_parse_digits(match[0]) for match in _DIGITS.finditer(text)]
     return tuple(value for value in in_digits if value is not None) or tuple(
-        _parse_words(match[0]) for match in _PHRASE.finditer(text)
+        _parse_words(match[0]) for match in _PHRASE.finditer(_PRONOUN.sub(" ", text))
     )
 
 

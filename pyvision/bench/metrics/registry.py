@@ -2,14 +2,21 @@
 
 A metric has one or more flavours; the first is the default. A flavour names its function as MODULE.FUNCTION of this
 package, which is imported when it is chosen.
+
+What the names of flavours promise: `official` equals the published script, and credits no reply that names no answer.
+`as-published` equals it too, but the script credits such replies; it is never the default. `strict` is ours: as the
+script where the reply names an answer, and nothing where it does not. `vlmevalkit`, `lmms-eval` and `pix2struct` are
+the rules of these projects, `paper` those of a paper's code. `conformance` says what of this was measured.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from importlib import import_module
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 from pyvision.bench.samples import Sample, Score
 from pyvision.errors import ConfigError, FormatError
@@ -25,6 +32,16 @@ sample whose target is not what the metric needs raises ConfigError.
 _CUE = re.compile(r"\banswers?(?:\s+(?:is|are|would\s+be)\b\s*:?|\s*:)[\s*_]*", re.IGNORECASE)
 _MARKS = " \t\r\n*_`\"'“”‘’"
 
+_ANLS: Mapping[str, str] = {
+    "official": "documents.official",
+    "vlmevalkit": "documents.vlmevalkit",
+    "lmms-eval": "documents.vlmevalkit",  # the same rules
+}
+_RELAXED: Mapping[str, str] = {
+    "pix2struct": "charts.relaxed",
+    "vlmevalkit": "charts.relaxed_stripped",
+    "lmms-eval": "charts.relaxed",
+}
 _GQA: Mapping[str, str] = {
     "vlmevalkit": "text.gqa_vlmevalkit",
     "lmms-eval": "text.gqa_lmms_eval",
@@ -37,28 +54,47 @@ _BOX_ACCURACY: Mapping[str, str] = {  # these take a threshold, which is part of
 }
 METRICS: Mapping[str, Mapping[str, str]] = {
     "choice": {
-        "official": "choice.official",
+        "strict": "choice.strict",
+        "mmmu": "choice.mmmu",
         "vlmevalkit": "choice.vlmevalkit",
         "exact": "choice.exact",
-        "official-random": "choice.official_random",
     },
     "visualpuzzles": {
-        "official": "choice.visualpuzzles",
-        "official-random": "choice.visualpuzzles_random",
+        "strict": "choice.strict",
+        "as-published": "choice.visualpuzzles",
         "vlmevalkit": "choice.vlmevalkit",
     },
     # scores of single rows, which `aggregate.circular` combines
-    "circular": {"vlmevalkit": "choice.vlmevalkit", "exact": "choice.exact"},
-    "scienceqa": {"lmms-eval": "choice.lmms_eval", "vlmevalkit": "choice.vlmevalkit"},
-    "mmmu": {
-        "official": "mmmu.official",
-        "vlmevalkit": "mmmu.vlmevalkit",
-        "official-random": "mmmu.official_random",
+    "circular": {"strict": "choice.strict", "vlmevalkit": "choice.vlmevalkit", "exact": "choice.exact"},
+    "scienceqa": {
+        "strict": "choice.strict",
+        "lmms-eval": "choice.lmms_eval",
+        "vlmevalkit": "choice.vlmevalkit",
     },
-    "mathvista": {"official": "mathvista.official", "vlmevalkit": "mathvista.vlmevalkit"},
+    "mmmu": {
+        "strict": "mmmu.strict",
+        "as-published": "mmmu.as_published",
+        "vlmevalkit": "mmmu.vlmevalkit",
+    },
+    "mathvista": {
+        "strict": "mathvista.strict",
+        "as-published": "mathvista.as_published",
+        "vlmevalkit": "mathvista.vlmevalkit",
+    },
     "mathvision": {"official": "mathvision.official"},
     "vqa": {"official": "vqa.official", "vlmevalkit": "vqa.vlmevalkit", "paper": "vqa.paper"},
-    "infoseek": {"official": "infoseek.official", "readme": "infoseek.readme"},
+    "textvqa": {"official": "vqa.textvqa", "vlmevalkit": "vqa.vlmevalkit"},
+    "anls": _ANLS,
+    "docvqa": _ANLS,
+    "relaxed": _RELAXED,
+    "chartqa": _RELAXED,
+    "chartqapro": {"official": "charts.chartqapro"},
+    "charxiv": {"rules": "charts.charxiv"},  # the published grader is a model: see `judge`
+    "infoseek": {
+        "strict": "infoseek.strict",
+        "as-published": "infoseek.as_published",
+        "readme": "infoseek.readme",
+    },
     "text": {"plain": "text.plain", "exact": "text.exact", **_GQA},
     "gqa": _GQA,
     "covr": {"paper": "text.covr_paper"},
@@ -70,7 +106,7 @@ METRICS: Mapping[str, Mapping[str, str]] = {
         "vlmevalkit": "numbers.vlmevalkit",
         "paper": "numbers.paper",
     },
-    "tallyqa": {"official": "numbers.exact", "vlmevalkit": "numbers.vlmevalkit", "paper": "numbers.paper"},
+    "tallyqa": {"exact": "numbers.exact", "vlmevalkit": "numbers.vlmevalkit", "paper": "numbers.paper"},
     "blind": {"tasks": "blind.by_task"},
     "box_iou": {"top-left": "boxes.iou", "paper": "boxes.iou_paper"},
     "box_accuracy": _BOX_ACCURACY,
@@ -92,7 +128,18 @@ def find_metric(name: str, flavour: str | None = None) -> Metric:
         )
     module, _, function = flavours[chosen].partition(".")
     metric = getattr(import_module(f"pyvision.bench.metrics.{module}"), function)
-    return cast("Metric", metric(_threshold(name)) if flavours is _BOX_ACCURACY else metric)
+    return _reject_blank(metric(_threshold(name)) if flavours is _BOX_ACCURACY else metric)
+
+
+@cache
+def _reject_blank(metric: Metric) -> Metric:
+    """The metric, except that a blank answer has no value to compare, whatever the truth."""
+
+    def score(answer: str, sample: Sample) -> Score:
+        found = metric(answer, sample)
+        return found if answer.strip() else Score(0.0, "the answer is blank")
+
+    return score
 
 
 def flavours_of(name: str) -> tuple[str, ...]:
@@ -126,11 +173,20 @@ def score_equality(parsed: str | None, truth: object, *, right: bool, what: str 
 def target_texts(sample: Sample) -> tuple[str, ...]:
     """The texts that count as right: the target, or each item of a list."""
     match sample.target:
-        case str() | int() | float():
-            return (str(sample.target),)
-        case [*texts] if texts and all(isinstance(text, str | int | float) for text in texts):
+        case [*texts] if texts and all(map(_is_text, texts)):
             return tuple(str(text) for text in texts)
-    raise target_error(sample, "a text, a number or a list of them")
+        case single if _is_text(single):
+            return (str(single),)
+    raise target_error(sample, "a text, a number or a list of them; none may be blank or NaN")
+
+
+def _is_text(target: Any) -> bool:
+    match target:
+        case float():
+            return not math.isnan(target)
+        case str():
+            return target.strip() != ""
+    return isinstance(target, int)
 
 
 def numbers_in(target: Any, count: int) -> tuple[float, ...] | None:

@@ -9,8 +9,9 @@ Every flavour sees the content of a \boxed{} when there is one. Only `words` fin
   answer goes through VQA's normalisation, the truth does not, so a truth with an article or a capital is never met).
 * covr: paper: the same, with true and false read as yes and no on both sides.
 * yes_no, nlvr: words: the first word, when it is one of the four; else the one of what follows "the answer is"; else
-  the only one of both that occurs at all. NLVR2's own metrics (nlvr2/eval/metrics.py) compare labels, which prose is
-  not. paper: VDebugger's code: the whole answer through VQA's normalisation, true and false read as yes and no.
+  the only one of both that occurs at all, outside of clauses that decline to answer; "no" before a noun is none.
+  NLVR2's own metrics (nlvr2/eval/metrics.py) compare labels, which prose is not. paper: VDebugger's code: the whole
+  answer through VQA's normalisation, true and false read as yes and no.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import re
 import string
 from collections.abc import Callable
 
+from pyvision.bench.metrics.refusals import clauses_of
 from pyvision.bench.metrics.registry import (
     Metric,
     final_part,
@@ -32,7 +34,11 @@ from pyvision.bench.samples import Sample, Score
 
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _TRUTH_VALUES = {"true": "yes", "false": "no"}
-_WORD = re.compile(r"\b(yes|true|no|false)\b", re.IGNORECASE)
+_WORD = re.compile(  # not "no" before a noun, as in "no image"
+    r"""(?<!\bnot\s)\b(?:(yes|true|false|no(?=\s*(?:$|[^\w\s]|\n|(?:because|since|as|it|they|there|these|those|this|that|the
+    |neither|both|he|she|we|not)\b))))\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
 _MEANING = {"yes": "yes", "true": "yes", "no": "no", "false": "no"}
 
 
@@ -62,9 +68,11 @@ def yes_no_paper(answer: str, sample: Sample) -> Score:
 def find_yes_no(answer: str) -> str | None:
     """`yes` or `no` as the answer means it, or None where it says neither or both."""
     text = final_part(answer)
+    clauses = clauses_of(text)
     if first := _WORD.match(text):
-        return _MEANING[first[1].lower()]
-    found = {_MEANING[word.lower()] for word in _WORD.findall(text)}
+        meaning = _MEANING[first[1].lower()]
+        return None if meaning == "no" and not (clauses and text.startswith(clauses[0])) else meaning
+    found = {_MEANING[word.lower()] for clause in clauses for word in _WORD.findall(clause)}
     return found.pop() if len(found) == 1 else None
 
 

@@ -10,9 +10,12 @@ Flavours; all see the content of a \boxed{} when there is one
 * paper: as ViperGPT's and VDebugger's code normalise, the answer alone, the truth as it stands; min(1, matches / 3)
   over all annotators, as the AVIS paper (section on OK-VQA) gives the metric. That they combine so was not verified.
 
-Kept from the original: `re.UNICODE` is handed to `sub` as its count, so only the first 32 full stops are looked at.
-The contractions follow the published list from memory; they were not compared entry by entry. Its few entries that go
-the other way (`somebody'd` loses its apostrophe) are omitted, as they look like slips.
+* official (of textvqa): the same mean with the normalisation of TextVQA's evaluation (`m4c_evaluators` of mmf), which
+  first removes commas and question marks and cuts off "'s"; always normalised.
+
+Kept from the original: `re.UNICODE` is handed to `sub` as its count, so only the first 32 full stops are looked at;
+`somebody'd` loses its apostrophe; "none" is the number 0; an answer of articles and punctuation alone ("A", "-") equals
+every other such answer. Not kept: a blank answer is never right.
 """
 
 from __future__ import annotations
@@ -35,10 +38,11 @@ _MOST_STOPS = int(re.UNICODE)
 _DIGITS = {word: str(number) for number, word in enumerate(UP_TO_TWENTY[:11])} | {"none": "0"}
 _ARTICLES = ("a", "an", "the")
 _FEWEST_ANNOTATORS = 4
+_OTHER_WAY = {"somebody'd": "somebodyd"}
 
 _WHOLE = """
 ain't aren't can't could've couldn't couldn't've didn't doesn't don't hadn't hadn't've hasn't haven't he'd he'd've he's
-how'd how'll how's I'd've I'm I've isn't it'd it'd've it'll let's ma'am mightn't mightn't've might've mustn't must've
+how'd how'll how's I'd've I'm I've isn't it'd it'd've it'll ma'am mightn't mightn't've might've mustn't must've
 needn't not've o'clock oughtn't 'ow's'at shan't she'd've should've shouldn't shouldn't've somebody'd've somebody'll
 somebody's someone'd someone'd've someone'll someone's something'd something'd've something'll that's there'd
 there'd've there're there's they'd they'd've they'll they're they've 'twas wasn't we'd've we've weren't what'll
@@ -62,6 +66,12 @@ def vlmevalkit(answer: str, sample: Sample) -> Score:
     return _score_annotators(normalise_vlmevalkit(unwrap_box(answer)), answers)
 
 
+def textvqa(answer: str, sample: Sample) -> Score:
+    """TextVQA's evaluation."""
+    answers = [normalise_textvqa(each) for each in target_texts(sample)]
+    return _score_annotators(normalise_textvqa(unwrap_box(answer)), answers)
+
+
 def paper(answer: str, sample: Sample) -> Score:
     """ViperGPT's and VDebugger's, which leave the truth unchanged."""
     text, answers = normalise(unwrap_box(answer)), target_texts(sample)
@@ -76,6 +86,12 @@ def normalise(text: str) -> str:
 def normalise_vlmevalkit(text: str) -> str:
     """The same, but a full stop after a digit stays."""
     return _normalise(text, _STOP_AWAY_FROM_DIGITS)
+
+
+def normalise_textvqa(text: str) -> str:
+    """The text as TextVQA's evaluation compares it."""
+    text = text.lower().replace(",", "").replace("?", "").replace("'s", " 's").strip()
+    return _normalise(text, _STOP_BEFORE_NO_DIGIT)
 
 
 def _normalise(text: str, stop: re.Pattern[str]) -> str:
@@ -107,19 +123,17 @@ def _matches_needed(answers: Sequence[str]) -> int:
 
 
 def _score(text: str, answers: Sequence[str], value: float) -> Score:
-    if not text:
+    if not text and not value:
         return score_equality(None, "", right=False)
     return Score(value, f"{answers.count(text)} of {len(answers)} annotators say {text}", text)
 
 
 @cache
 def contractions() -> Mapping[str, str]:
-    """From each spelling that lacks one of its apostrophes, or all of them, to the right one."""
-    return {wrong: right for right in _WHOLE.split() for wrong in _misspelt(right)}
+    """From each spelling that lacks one of its apostrophes to the right one, and one that goes the other way."""
+    return {wrong: right for right in _WHOLE.split() for wrong in _misspelt(right)} | _OTHER_WAY
 
 
 def _misspelt(word: str) -> Iterator[str]:
     places = [place for place, character in enumerate(word) if character == "'"]
-    yield word.replace("'", "")
-    if len(places) > 1:
-        yield from (word[:place] + word[place + 1 :] for place in places)
+    yield from (word[:place] + word[place + 1 :] for place in places)

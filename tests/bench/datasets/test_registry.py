@@ -205,7 +205,7 @@ def test_the_columns_of_a_place_are_read_by_its_names(tmp_path: Path) -> None:
     (sample,) = open_dataset(load_datasets()["vstar"], tmp_path, {})
     assert (sample.id, sample.text, sample.target) == ("0", "What? (A) x (B) y", "A")
     assert sample.category == "direct"
-    assert find_metric("choice", "official")("(A)", sample).value == 1
+    assert find_metric("choice", "strict")("(A)", sample).value == 1
 
 
 def test_a_table_of_vlmevalkit_is_read_by_the_row_of_its_dataset(tmp_path: Path) -> None:

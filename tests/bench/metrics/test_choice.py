@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.bench.metrics import find_metric
 from pyvision.bench.metrics.choice import find_vlmevalkit
-from pyvision.bench.samples import Sample
 from pyvision.errors import ConfigError
 from tests.bench.metrics.samples import sample, score, value
 
 FRUIT = sample("B", "red apple", "green pear", "plum", "fig")
-FLAVOURS = ["official", "vlmevalkit", "exact", "official-random"]
+FLAVOURS = ["strict", "mmmu", "vlmevalkit", "exact"]
 
 
 @pytest.mark.parametrize("flavour", FLAVOURS)
@@ -46,8 +43,8 @@ def test_another_letter_is_wrong(flavour: str) -> None:
         ("b", None),
     ],
 )
-def test_official_takes_the_last_of_the_strongest_form(answer: str, letter: str | None) -> None:
-    assert score("choice", answer, FRUIT, "official").parsed == letter
+def test_mmmu_takes_the_last_of_the_strongest_form(answer: str, letter: str | None) -> None:
+    assert score("choice", answer, FRUIT, "mmmu").parsed == letter
 
 
 # VLMEvalKit's can_infer, cases recorded for older and newer versions of it.
@@ -62,6 +59,10 @@ def test_official_takes_the_last_of_the_strongest_form(answer: str, letter: str 
         ("I do not know which. The answer is B since the skin of it is smooth", "B"),
         ("green pear", "B"),
         ("green pear or plum", None),
+        ("The answer is **B**. Because it is green, as pears are, it must be", "B"),
+        ("green pear, which I say at a length of more than twice that of all options", None),
+        ("The answer is beyond me, I fear", "B"),  # the first letter behind "answer is", also of a word
+        ("Cannot determine the answer", "Z"),
         ("Z", "Z"),
     ],
 )
@@ -78,8 +79,8 @@ def test_exact_takes_no_letter_out_of_a_sentence() -> None:
     assert value("choice", "Green Pear", FRUIT, "exact") == 1
 
 
-def test_official_and_vlmevalkit_part_at_several_letters() -> None:
-    assert value("choice", "not A but rather B", FRUIT, "official") == 1
+def test_mmmu_and_vlmevalkit_part_at_several_letters() -> None:
+    assert value("choice", "not A but rather B", FRUIT, "mmmu") == 1
     assert value("choice", "not A but rather B", FRUIT, "vlmevalkit") == 0
 
 
@@ -87,11 +88,14 @@ def test_official_and_vlmevalkit_part_at_several_letters() -> None:
 @pytest.mark.parametrize(
     ("name", "flavour", "answer", "right"),
     [
-        ("visualpuzzles", "official", "Answer: A. No, wait. Answer: B, not C or D", 1),
+        ("visualpuzzles", "as-published", "Answer: A. No, wait. Answer: B, not C or D", 1),
+        ("visualpuzzles", "strict", "Answer: A. No, wait. Answer: B, not C or D", 1),
         ("visualpuzzles", "vlmevalkit", "Answer: A. No, wait. Answer: B, not C or D", 0),
-        ("visualpuzzles", "official", "**Answer:** (B)", 1),
-        ("visualpuzzles", "official", "It must be (B)", 1),
+        ("visualpuzzles", "as-published", "**Answer:** (B)", 1),
+        ("visualpuzzles", "as-published", "It must be (B)", 1),
         ("scienceqa", "lmms-eval", "B. green pear", 1),
+        ("scienceqa", "lmms-eval", "B.", 1),
+        ("scienceqa", "lmms-eval", "b", 1),
         ("scienceqa", "lmms-eval", "The answer is B", 0),
         ("scienceqa", "vlmevalkit", "The answer is B", 1),
         ("circular", "vlmevalkit", "The answer is B", 1),
@@ -102,31 +106,37 @@ def test_benchmarks_read_letters_in_their_own_ways(name: str, flavour: str, answ
     assert value(name, answer, FRUIT, flavour) == right
 
 
-def test_a_guess_may_be_right_where_the_rules_find_nothing() -> None:
-    lucky = next(
-        each for each in (sample("B", "a", "b", name=str(i)) for i in range(64)) if _guesses_right(each)
-    )
-    assert value("mmmu", "hm", lucky, "official") == 0
-    assert value("mmmu", "hm", lucky, "official-random") == 1
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_a_reply_without_an_option_is_not_guessed(flavour: str) -> None:
+    assert {value("choice", "hm", sample(letter, "a", "b"), flavour) for letter in "AB"} == {0}
 
 
-def _guesses_right(of: Sample) -> bool:
-    return value("mmmu", "hm", of, "official-random") == 1
-
-
-def test_nothing_found_is_wrong_unless_the_flavour_guesses() -> None:
-    assert value("choice", "hm", FRUIT, "official") == 0
-    values = Counter(
-        value("choice", "hm", sample("B", "a", "b", "c", "d", name=str(number)), "official-random")
-        for number in range(400)
-    )
-    assert 60 < values[1.0] < 140
-
-
-def test_a_guess_depends_on_the_sample_alone() -> None:
-    guesses = {score("choice", "hm", FRUIT, "official-random") for _ in range(5)}
-    assert len(guesses) == 1
-    assert guesses.pop().parsed is None
+@pytest.mark.parametrize(
+    ("answer", "letter"),
+    [
+        ("The answer is **B**. Because it is green, it must be a pear.", "B"),
+        ("**Answer: B**", "B"),
+        ("B. green pear", "B"),
+        ("B) because the skin is smooth", "B"),
+        ("B\nThe skin is smooth.", "B"),
+        ("(A) is red, (C) is blue. So it can only be (B).", "B"),
+        ("A is tempting. So it must be B.", "B"),
+        ("Option B is correct, since the skin is smooth.", "B"),
+        ("I see a green pear.", "B"),
+        ("It is no fig but a green pear.", "B"),
+        ("I cannot see the stem, but the answer is B.", "B"),
+        (r"The answer is \text{B}.", "B"),
+        ("A green pear.", "B"),
+        (r"Answer: \( B \)", "B"),
+        ("Therefore the correct option is:\n\n**B. green pear, of size A**", "B"),
+        ("It is a plum or a fig.", None),
+        ("Without more information, I am unable to choose between A and B.", None),
+        ("It is not the plum.", None),
+        ("b", "B"),
+    ],
+)
+def test_strict_finds_the_option_that_the_reply_names(answer: str, letter: str | None) -> None:
+    assert score("choice", answer, FRUIT, "strict").parsed == letter
 
 
 def test_a_target_may_be_the_text_of_an_option() -> None:
@@ -153,5 +163,6 @@ def test_any_text_is_scored(answer: str, flavour: str) -> None:
 )
 def test_the_right_letter_in_an_accepted_form_scores_one(letter: str, form: str) -> None:
     of = sample(letter, "red apple", "green pear", "plum", "fig")
-    assert value("choice", form.format(letter), of, "official") == 1
+    assert value("choice", form.format(letter), of, "strict") == 1
+    assert value("choice", form.format(letter), of, "mmmu") == 1
     assert value("choice", form.format(letter), of, "vlmevalkit") == 1

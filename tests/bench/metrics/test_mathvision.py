@@ -8,30 +8,47 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyvision.bench.metrics.mathvision import equal, value_of
+from pyvision.bench.metrics.mathvision import equal, extract, value_of
 from tests.bench.metrics.samples import sample, score, value
 
 OPTIONS = ("5", "6", "7", r"\frac{1}{2}", "12 cm")
 
 
-# The rules of its find_math_answer and is_equal: the box, the part behind "=" or "≈", equal text or value to 1e-6.
+# The rules of its evaluate.py: an ending, the number behind "is", the last box, the sentence behind "the answer is".
+@pytest.mark.parametrize(
+    ("reply", "found"),
+    [
+        ("So it is C.", "c"),
+        ("It must be (C).", "c"),
+        ("C\nBecause it fits.", "c"),
+        ("Their sum is 12.", "12"),
+        (r"First \boxed{3}, then \boxed{\frac{1}{2}}", r"\frac{1}{2}"),
+        ("The answer is 5 cm. It fits.", "5cm"),
+        (r"x = 6", "6"),
+        (r"\pi \approx 3.14", "3.14"),
+        (r"60^{\circ}", "60"),
+        ("12 km", "12"),
+        ("12 m^3", "12"),
+        (".5", "0.5"),
+        (r"\text{East}", "{east}"),
+        (r"2\sqrt3", r"2\sqrt{3}"),
+        ("A definitive answer cannot be given.", "adefinitiveanswercannotbegiven"),
+    ],
+)
+def test_the_answer_is_taken_out_as_the_script_does(reply: str, found: str) -> None:
+    assert extract(reply) == found
+
+
 @pytest.mark.parametrize(
     ("answer", "truth"),
     [
-        ("6", "6"),
-        (r"x = 6", "6"),
-        (r"\pi \approx 3.14", "3.14"),
+        ("6", "6.0"),
         ("0.5", r"\frac{1}{2}"),
         ("1/2", "0.5"),
-        (r"60^{\circ}", "60"),
-        ("0.3333333", "1/3"),
-        ("12 km", "12"),
-        ("12 m^3", "12"),
-        (r"\text{East}", "east"),
-        ("(1, 2)", "(1,2)"),
-        (r"\left(0.5, 2\right)", r"(\frac12, 2)"),
-        ("3,4,5", "3, 4, 5"),
-        ("1,204", "1204"),
+        ("0.333", "1/3"),
+        ("(1,2)", "(1,2.0)"),
+        ("[0.5,2]", r"[\frac{1}{2},2]"),
+        ("East", "east"),
         (r"2\sqrt{3}", r"\sqrt{12}"),
     ],
 )
@@ -41,23 +58,14 @@ def test_equal_answers_are_equal(answer: str, truth: str) -> None:
 
 @pytest.mark.parametrize(
     ("answer", "truth"),
-    [
-        ("6", "7"),
-        ("0.333", "1/3"),
-        ("2x", "2"),
-        ("(1,2)", "(2,1)"),
-        ("1,2", "1,2,3"),
-        ("", ""),
-        ("50%", "0.5"),
-        ("b", "a"),
-    ],
+    [("6", "7"), ("2x", "2"), ("(1,2)", "(2,1)"), ("1,2", "1,2,3"), ("", ""), ("b", "a"), ("12cm", "12")],
 )
 def test_different_answers_are_not(answer: str, truth: str) -> None:
     assert not equal(answer, truth)
 
 
 @pytest.mark.parametrize(
-    "answer", ["B", "(B)", "6", r"\boxed{6}", r"\boxed{B}", "6.0", "The answer is B.", "So it must be (B)"]
+    "answer", ["B", "(B)", "6", r"\boxed{6}", r"\boxed{B}", "6.0", "The answer is B.", "So it must be (B)."]
 )
 def test_letter_and_value_of_the_right_option_score_one(answer: str) -> None:
     assert value("mathvision", answer, sample("B", *OPTIONS)) == 1
@@ -65,7 +73,6 @@ def test_letter_and_value_of_the_right_option_score_one(answer: str) -> None:
 
 def test_an_option_may_be_met_by_its_value_in_another_notation() -> None:
     assert score("mathvision", "0.5", sample("D", *OPTIONS)).parsed == "D"
-    assert value("mathvision", "12", sample("E", *OPTIONS)) == 1
 
 
 @pytest.mark.parametrize("answer", ["C", "7", "8", "hm"])
@@ -94,7 +101,7 @@ def test_any_text_is_scored(answer: str) -> None:
 
 @given(st.integers(-(10**6), 10**6))
 def test_a_number_equals_itself_in_other_notations(number: int) -> None:
-    for form in (str(number), f"{number:,}", f"{number}.0", rf"\frac{{{2 * number}}}{{2}}", f"{number} cm"):
+    for form in (str(number), f"{number}.0", rf"\frac{{{2 * number}}}{{2}}"):
         assert equal(form, str(number))
 
 

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from pyvision.bench.metrics import find_metric
 from pyvision.bench.metrics.mmmu import open_candidates
 from pyvision.bench.samples import Sample
+from pyvision.errors import ConfigError
 from tests.bench.metrics.samples import sample, score, value
 
-FLAVOURS = ["official", "vlmevalkit", "official-random"]
+FLAVOURS = ["strict", "as-published", "vlmevalkit"]
 
 
 # MMMU's parse_open_response: the shortest phrase behind a key word of each line, and every number in it.
@@ -52,20 +53,34 @@ def test_a_free_answer_is_right_by_value_or_by_containing_the_truth(
 
 
 def test_a_number_to_two_decimals_is_text_for_vlmevalkit() -> None:
-    assert value("mmmu", "so it is 3.10", sample("3.1000"), "official") == 1
+    assert value("mmmu", "so it is 3.10", sample("3.1000"), "strict") == 1
     assert value("mmmu", "so it is 3.10", sample("3.1000"), "vlmevalkit") == 0
 
 
 def test_vlmevalkit_lets_a_part_of_a_longer_number_pass() -> None:
     assert value("mmmu", "it comes to 135 in all", sample("35"), "vlmevalkit") == 1
-    assert value("mmmu", "it comes to 135 in all", sample("35"), "official") == 0
+    assert value("mmmu", "it comes to 135 in all", sample("35"), "strict") == 0
 
 
-def test_a_choice_that_is_not_found_is_wrong_or_guessed() -> None:
+def test_letters_that_the_question_does_not_show_are_not_read() -> None:
+    assert value("mmmu", "Not A clue.", sample("zinc"), "vlmevalkit") == 0
+
+
+def test_a_text_inside_another_word_is_right_as_published_alone() -> None:
+    assert value("mmmu", "There are many rings", sample("an"), "as-published") == 1
+    assert value("mmmu", "There are many rings", sample("an"), "strict") == 0
+
+
+@pytest.mark.parametrize("target", ["", " ", float("nan"), []])
+def test_a_target_without_content_cannot_be_scored(target: object) -> None:
+    with pytest.raises(ConfigError, match="none may be blank or NaN"):
+        value("mmmu", "anything", sample(target))
+
+
+def test_a_choice_that_is_not_found_is_wrong() -> None:
     of = sample("B", "a cat", "a dog")
-    assert score("mmmu", "hm", of, "official").why == "no option found"
-    assert "guessed" in score("mmmu", "hm", of, "official-random").why
-    assert value("mmmu", "(B)", of) == value("mmmu", "(B)", of, "official-random") == 1
+    assert score("mmmu", "hm", of, "as-published").why == "no option found"
+    assert value("mmmu", "(B)", of, "as-published") == 1
 
 
 @given(

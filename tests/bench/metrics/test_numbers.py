@@ -88,7 +88,7 @@ def test_an_accepted_form_of_the_right_number_scores_one(answer: str) -> None:
 
 # The paper's code calls a module for number words and int() for digits.
 @pytest.mark.parametrize(
-    ("answer", "official", "vlmevalkit", "paper"),
+    ("answer", "exact", "vlmevalkit", "paper"),
     [
         ("3", 1, 1, 1),
         ("three", 1, 1, 0),
@@ -98,8 +98,8 @@ def test_an_accepted_form_of_the_right_number_scores_one(answer: str) -> None:
         ("4", 0, 0, 0),
     ],
 )
-def test_the_flavours_of_tallyqa_part(answer: str, official: int, vlmevalkit: int, paper: int) -> None:
-    assert value("tallyqa", answer, sample("3"), "official") == official
+def test_the_flavours_of_tallyqa_part(answer: str, exact: int, vlmevalkit: int, paper: int) -> None:
+    assert value("tallyqa", answer, sample("3"), "exact") == exact
     assert value("tallyqa", answer, sample("3"), "vlmevalkit") == vlmevalkit
     assert value("tallyqa", answer, sample("3"), "paper") == paper
 
@@ -108,6 +108,21 @@ def test_vlmevalkit_takes_the_first_number_and_no_word_above_twenty() -> None:
     assert score("tallyqa", "4 minus one is 3", sample(3), "vlmevalkit").parsed == "4"
     assert score("tallyqa", "thirty", sample(30), "vlmevalkit").parsed is None
     assert score("tallyqa", "twenty", sample(20), "vlmevalkit").parsed == "20"
+    assert score("tallyqa", "21 or 100", sample(21), "vlmevalkit").parsed is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "number"),
+    [
+        ("No one could tell how many there are.", None),
+        ("I cannot say which one.", None),
+        ("There is one.", "1"),
+        ("I cannot see all of them, but there are 5.", "5"),
+        ("One of the two is red.", "2"),
+    ],
+)
+def test_one_is_not_a_count_where_it_is_a_pronoun(answer: str, number: str | None) -> None:
+    assert score("integer", answer, sample(1)).parsed == number
 
 
 def test_a_target_that_is_no_number_is_named() -> None:

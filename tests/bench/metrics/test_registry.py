@@ -28,6 +28,13 @@ SUITABLE: dict[str, tuple[Sample, str]] = {
     "covr": (sample("dog"), "dog"),
     "vqa": (sample(["dog"] * 10), "dog"),
     "infoseek": (sample(["dog"]), "dog"),
+    "textvqa": (sample(["dog"] * 10), "dog"),
+    "anls": (sample("dog"), "dog"),
+    "docvqa": (sample("dog"), "dog"),
+    "relaxed": (sample("dog"), "dog"),
+    "chartqa": (sample("dog"), "dog"),
+    "chartqapro": (sample("dog"), "dog"),
+    "charxiv": (sample("dog"), "dog"),
 }
 EVERY = [(name, flavour) for name, flavours in METRICS.items() for flavour in flavours]
 
@@ -43,9 +50,86 @@ def test_every_metric_gives_one_to_a_right_answer_and_zero_to_an_empty_one(name:
     of, answer = suitable(name)
     metric = find_metric(name, flavour)
     assert metric(answer, of).value == 1
-    empty = metric("", of)
-    assert empty.value == 0 or "guessed" in empty.why
-    assert empty.parsed in (None, "None")
+    for blank in ("", " ", "\n"):
+        assert (metric(blank, of).value, metric(blank, of).parsed) == (0, None)
+
+
+# Each was scored as right by some metric. Where a published script does that, its flavour is in `LENIENT`.
+REFUSALS = [
+    "A definitive answer cannot be given.",
+    "A. clear answer is not possible",
+    "A clear answer is not possible.",
+    "I do not know which option is the right one here.",
+    "I cannot answer this.",
+    "I'm sorry, but I can't help with that.",
+    "Not A clue.",
+    "There is no way to tell.",
+    "No image was provided, so I cannot say.",
+    "No one could tell how many there are.",
+    "I cannot say which one.",
+    "I don't know",
+    "It is impossible to determine an answer from the image.",
+]
+LENIENT = {
+    ("choice", "mmmu"),
+    ("infoseek", "as-published"),
+    ("mathvista", "as-published"),
+    ("mmmu", "as-published"),
+    ("scienceqa", "lmms-eval"),
+    ("visualpuzzles", "as-published"),
+}
+TARGETS: dict[str, list[Sample]] = {
+    "blind": [
+        sample(1, task="nested squares"),
+        sample("no", task="touching"),
+        sample("a", task="circled letter"),
+    ],
+    "yes_no": [sample("no"), sample("yes")],
+    "nlvr": [sample("no"), sample("yes")],
+    "integer": [sample(0), sample(1)],
+    "tallyqa": [sample(0), sample(1)],
+    "infoseek": [sample([0, 5], question_type="Numerical"), sample(["no"])],
+    "mmmu": [sample("A", "A", "B"), sample("B", "yes", "no"), sample("an"), sample("1")],
+    "mathvista": [sample("A", "A", "B"), sample("no", "yes", "no"), sample("1", answer_type="integer")],
+}
+CHOICES = [
+    sample("A", "A", "B", "C", "D", "E"),
+    sample("A", "red", "blue"),
+    sample("no", "yes", "no"),
+    sample("B", "1", "one"),
+    sample("B", "yes", "no"),
+]
+FREE = [sample(text) for text in ("no", "an", "a", "A", "one", "1", "0", "None")]
+
+
+def refused(name: str) -> list[Sample]:
+    if name in {"choice", "visualpuzzles", "circular", "scienceqa", "mathvision"}:
+        return CHOICES
+    if name in {"vqa", "textvqa"}:
+        return [sample([str(each.target)] * 9 + ["x"]) for each in FREE]
+    if name == "charxiv":
+        return [sample("no", template=11), sample("1", template=10), sample("a", template=1)]
+    return TARGETS.get(name, FREE)
+
+
+@pytest.mark.parametrize(
+    ("name", "flavour"),
+    [
+        each
+        for each in EVERY
+        if not each[0].startswith("box") and each not in LENIENT and each[1] != "vlmevalkit"
+    ],
+)
+def test_a_refusal_earns_nothing(name: str, flavour: str) -> None:
+    metric = find_metric(name, flavour)
+    for of in refused(name):
+        assert [answer for answer in REFUSALS if metric(answer, of).value] == []
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_no_default_credits_a_reply_that_names_no_answer(name: str) -> None:
+    assert (name, flavours_of(name)[0]) not in LENIENT
+    assert flavours_of(name)[0] != "as-published"
 
 
 @pytest.mark.parametrize(("name", "flavour"), EVERY)

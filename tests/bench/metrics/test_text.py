@@ -83,6 +83,12 @@ def test_any_text_is_scored(answer: str, metric: tuple[str, str | None]) -> None
         ("It could be yes or no", None),
         ("perhaps", None),
         ("nothing", None),
+        ("There is no way to tell.", None),
+        ("No image was provided, so I cannot say.", None),
+        ("No, I cannot tell.", None),
+        ("The answer is no because both are red", "no"),
+        ("So no.", "no"),
+        ("I cannot say yes.", None),
     ],
 )
 def test_yes_or_no_is_found_in_prose(answer: str, found: str | None) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.bench.metrics import find_metric
-from pyvision.bench.metrics.vqa import normalise, normalise_vlmevalkit
+from pyvision.bench.metrics.vqa import normalise, normalise_textvqa, normalise_vlmevalkit
 from pyvision.errors import ConfigError
 from tests.bench.metrics.samples import sample, score, value
 
@@ -93,6 +93,23 @@ def test_a_boxed_answer_is_taken_out_of_its_prose() -> None:
     assert score("vqa", r"I think it is \boxed{maroon}.", MIXED).parsed == "maroon"
 
 
+def test_an_article_is_right_where_the_annotators_gave_one() -> None:
+    assert value("vqa", "A", sample(["a"] * 5 + ["the"] * 5)) == 1
+    assert value("vqa", "-", sample(["-"] * 9 + ["x"])) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "normal"), [("lets", "lets"), ("somebody'd", "somebodyd"), ("hedve", "hedve")]
+)
+def test_contractions_are_those_of_the_published_list(text: str, normal: str) -> None:
+    assert normalise(text) == normal
+
+
+def test_textvqa_cuts_off_the_possessive() -> None:
+    assert normalise_textvqa("Joe's, 1,000?") == "joe 's 1000"
+    assert value("textvqa", "joe 's", sample(["Joe's"] * 10)) == 1
+
+
 def test_an_answer_of_nothing_has_nothing_parsed() -> None:
     assert (score("vqa", " the ", MIXED).parsed, value("vqa", " the ", MIXED)) == (None, 0)
 
@@ -110,6 +127,7 @@ def test_normalising_leaves_no_articles_and_no_capitals(text: str) -> None:
 
 @given(st.text(), st.lists(st.text(), min_size=1, max_size=10), st.sampled_from(FLAVOURS))
 def test_any_text_is_scored_from_0_to_1(answer: str, answers: list[str], flavour: str) -> None:
+    answers = [text for text in answers if text.strip()] or ["x"]
     found = find_metric("vqa", flavour)(answer, sample(answers)).value
     assert found is not None
     assert 0 <= found <= 1

@@ -11,7 +11,7 @@ from benchmarks.worlds.avis_world import MODES, play, report
 from benchmarks.worlds.seeking.collection import build, recall, searches
 from benchmarks.worlds.seeking.entries import drawing, view, world
 from benchmarks.worlds.seeking.models import FORMS, Rates, cases
-from pyvision.bench.metrics.infoseek import official
+from pyvision.bench.metrics.infoseek import strict
 from pyvision.images.read import decode
 from pyvision.strategies.avis import Avis
 from pyvision.types import Tool
@@ -51,9 +51,9 @@ def test_only_the_true_answer_of_a_question_is_right() -> None:
     assert {FORMS[case.form].kind for case in questions} == {"String", "Time", "Numerical"}
     for case in questions:
         truth = FORMS[case.form].truth(case.entry)
-        assert official(str(truth), case.sample()).value == 1
+        assert strict(str(truth), case.sample()).value == 1
         wrong = truth * 2 if isinstance(truth, int) else f"not {truth}"
-        assert official(str(wrong), case.sample()).value == 0
+        assert strict(str(wrong), case.sample()).value == 0
 
 
 def test_without_errors_nearly_everything_is_answered(tools: Mapping[str, Tool]) -> None:
