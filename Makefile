@@ -13,6 +13,7 @@
 # make bench [SAMPLES=rows.jsonl]   a table of right answers by category; ARGS="--model openai" goes to the benchmark
 # make bench-requests               what building a request costs, and how soon a cell starts
 # make bench-faults                 200 questions to an endpoint that fails three times in ten
+# make conformance                  our metrics beside the published scorers, on published replies; fetches both
 # make bench-sandbox                the speed and size of the sandbox beside plain Jupyter; ARGS="--quick --json"
 # make docs                         the documentation with an API reference, in build/docs; a warning is an error
 # make neighbours [ARGS="--minutes 10"]   what sessions notice of hostile ones beside them
@@ -35,7 +36,7 @@ SESSIONS ?= 2000
 
 PORT ?= 7860
 
-.PHONY: help run demo test check coverage test-real test-vision test-train test-ray vdebugger-world doctor bench bench-requests bench-faults bench-sandbox neighbours teardown fuzz docs soak lock clean
+.PHONY: help run demo test check coverage test-real test-vision test-train test-ray vdebugger-world doctor bench bench-requests bench-faults bench-sandbox conformance neighbours teardown fuzz docs soak lock clean
 
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
@@ -109,6 +110,11 @@ docs:
 	@scripts/setup docs
 	@.venv-docs/bin/python -m mkdocs build --strict --quiet
 	@echo build/docs/index.html
+
+conformance:
+	@scripts/setup conformance
+	@scripts/setup test
+	@.venv/bin/python -m benchmarks.conformance --python .venv-conformance/bin/python $(ARGS)
 
 neighbours:
 	@scripts/setup test

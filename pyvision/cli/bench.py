@@ -38,6 +38,12 @@ def add_bench(commands: argparse._SubParsersAction[Any]) -> None:
 
 def list_known(options: argparse.Namespace) -> int:
     """Print all names, or one dataset; returns the exit code."""
+    if options.metrics:
+        from pyvision.bench.metrics.conformance import describe, to_text
+
+        rows = describe(options.name)
+        print(json.dumps(rows, ensure_ascii=False) if options.json else to_text(rows))  # noqa: T201 - the result
+        return 0
     if options.name:
         from pyvision.bench.datasets.registry import find_dataset
 
@@ -61,6 +67,11 @@ def export_results(options: argparse.Namespace) -> int:
 def _add_list(parts: argparse._SubParsersAction[Any]) -> None:
     parser = add_part(parts, "list", "list datasets, generated sets, metrics and formats", list_known)
     parser.add_argument("name", nargs="?", metavar="NAME", help="show the details of one dataset")
+    parser.add_argument(
+        "--metrics",
+        action="store_true",
+        help="show how each flavour of the metrics (or of metric NAME) compares with the published scorer",
+    )
     parser.add_argument("--json", action="store_true", help="print a JSON object")
 
 

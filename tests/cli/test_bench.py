@@ -213,8 +213,25 @@ def test_grading_again_and_exporting_work_from_the_command_line(
     assert main(bench(data, "--config", config)) == 0
     capfd.readouterr()
     out = str(data.parent / "out")
-    assert main(["bench", "grade", out, "--metric", "choice:official", "--json"]) == 0
+    assert main(["bench", "grade", out, "--metric", "choice:strict", "--json"]) == 0
     found: dict[str, Any] = json.loads(capfd.readouterr().out)
-    assert (found["metric"], found["accuracy"]) == ("choice:official", 1.0)
+    assert (found["metric"], found["accuracy"]) == ("choice:strict", 1.0)
     assert main(["bench", "export", out, "--to", "csv"]) == 0
     assert capfd.readouterr().out.strip() == str(Path(out, "results.csv"))
+
+
+def test_list_shows_what_each_flavour_was_compared_with(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "list", "vqa", "--metrics"]) == 0
+    head, official, *_ = capfd.readouterr().out.splitlines()
+    assert head.split() == ["flavour", "source", "compared", "equal", "differences", "explained"]
+    assert official.startswith("vqa:official")
+
+
+def test_list_gives_the_comparison_as_json(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "list", "--metrics", "--json"]) == 0
+    assert {"flavour", "compared"} <= json.loads(capfd.readouterr().out)[0].keys()
+
+
+def test_an_unknown_metric_is_an_error_of_the_list(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "list", "bleu", "--metrics"]) == 2
+    assert "unknown metric 'bleu'" in capfd.readouterr().err

@@ -1,0 +1,1 @@
+"""Published scorers beside ours, on the same replies: see `__main__`."""
