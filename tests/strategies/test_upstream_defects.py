@@ -87,7 +87,7 @@ def test_defect_4_an_error_keeps_output_figures_traceback_and_line(sandbox: Sand
         ("fig, ax = plt.subplots(); ax.plot([0, 1]); fig.show()", 1),
         ("plt.plot([0, 1]);", 1),
         ("image_clue_0.crop((0, 0, 20, 20))", 1),
-        ("display(image_clue_0); display(image_clue_0)", 2),
+        ("display(image_clue_0); display(image_clue_0.rotate(90, expand=True))", 2),
     ],
 )
 def test_defect_5_a_figure_comes_back_however_it_is_shown(sandbox: Sandbox, code: str, figures: int) -> None:

@@ -107,7 +107,7 @@ def test_a_disk_that_is_full_ends_the_run_with_one_line_and_loses_nothing(tmp_pa
     code, message = wait_for_end(full)
     assert code == 2
     assert str(tmp_path) in message
-    assert "free some space" in message
+    assert "make room" in message
     assert message.count("\n") == 1
     before = records_in(tmp_path)
     assert 0 < len(before) < 200
