@@ -10,6 +10,7 @@ import ast
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -90,9 +91,12 @@ def sources() -> dict[str, str]:
 PACKAGES = {module_of(path) for top in ("pyvision", "sandbox") for path in (ROOT / top).rglob("__init__.py")}
 
 
+_parse = cache(ast.parse)
+
+
 def imports_of(module: str, source: str, known: Collection[str]) -> Iterator[Import]:
     """Every import of a module, with relative ones resolved."""
-    return _imports(ast.parse(source), module, known, on_loading=True, for_types=False)
+    return _imports(_parse(source), module, known, on_loading=True, for_types=False)
 
 
 def _imports(
