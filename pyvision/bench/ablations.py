@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from pyvision.agent.episode import Sandbox, Session, find_libraries
+from pyvision.agent.proxies import SandboxProxy, SessionProxy
 from pyvision.bench.samples import Sample
 from pyvision.bench.store import Store
 from pyvision.errors import ConfigError
@@ -68,63 +69,34 @@ class NotRun:
         """Does nothing: there is no kernel."""
 
 
-class WithheldResults:
+class WithheldResults(SandboxProxy):
     """Runs every cell, and replaces all that it returned, also an error, with a line which says so."""
 
-    def __init__(self, sandbox: Sandbox) -> None:
-        self._sandbox = sandbox
-
-    def warm_up(self) -> None:
-        self._sandbox.warm_up()
-
-    @property
-    def libraries(self) -> tuple[str, ...]:
-        return find_libraries(self._sandbox)
-
-    def open(self, images: Mapping[str, bytes]) -> Session:
-        return _WithheldSession(self._sandbox.open(images))
+    def wrap(self, session: Session) -> Session:
+        return _WithheldSession(session)
 
 
-class BlankFigures:
+class BlankFigures(SandboxProxy):
     """Replaces every figure that a cell displays with a grey one of the same size; text stays as printed."""
 
-    def __init__(self, sandbox: Sandbox) -> None:
-        self._sandbox = sandbox
-
-    def warm_up(self) -> None:
-        self._sandbox.warm_up()
-
-    @property
-    def libraries(self) -> tuple[str, ...]:
-        return find_libraries(self._sandbox)
-
-    def open(self, images: Mapping[str, bytes]) -> Session:
-        return _ReplacedFigures(self._sandbox.open(images), lambda figure, number: blank(figure))
+    def wrap(self, session: Session) -> Session:
+        return _ReplacedFigures(session, lambda figure, number: blank(figure))
 
 
-class SwappedFigures:
+class SwappedFigures(SandboxProxy):
     """Replaces the k-th figure that the cells display with the k-th figure of another sample."""
 
     def __init__(self, sandbox: Sandbox, figures: Sequence[Figure]) -> None:
         """figures: at least one figure."""
-        self._sandbox = sandbox
+        super().__init__(sandbox)
         self._figures = tuple(figures)
 
-    def warm_up(self) -> None:
-        self._sandbox.warm_up()
-
-    @property
-    def libraries(self) -> tuple[str, ...]:
-        return find_libraries(self._sandbox)
-
-    def open(self, images: Mapping[str, bytes]) -> Session:
+    def wrap(self, session: Session) -> Session:
         figures = self._figures
-        return _ReplacedFigures(
-            self._sandbox.open(images), lambda figure, number: figures[number % len(figures)]
-        )
+        return _ReplacedFigures(session, lambda figure, number: figures[number % len(figures)])
 
 
-class OracleCrop:
+class OracleCrop(SandboxProxy):
     """Replaces every figure that a cell displays with the part of the first image that decides the answer.
 
     The part is cropped in the kernel before the model's first cell runs.
@@ -132,18 +104,10 @@ class OracleCrop:
 
     def __init__(self, sandbox: Sandbox, box: Sequence[float]) -> None:
         """box: [left, top, right, bottom] in pixels of the first image, from its top left."""
-        self._sandbox = sandbox
+        super().__init__(sandbox)
         self._box = tuple(float(side) for side in box)
 
-    def warm_up(self) -> None:
-        self._sandbox.warm_up()
-
-    @property
-    def libraries(self) -> tuple[str, ...]:
-        return find_libraries(self._sandbox)
-
-    def open(self, images: Mapping[str, bytes]) -> Session:
-        session = self._sandbox.open(images)
+    def wrap(self, session: Session) -> Session:
         crops = session.run(_CROP.format(box=self._box, margin=MARGIN)).figures
         return _ReplacedFigures(session, lambda figure, number: crops[0]) if crops else session
 
@@ -230,11 +194,8 @@ def add_results(samples: Iterator[Sample], folder: Path | None) -> Iterator[Samp
         yield _with_results(sample, results) if results else sample
 
 
-class _WithheldSession:
+class _WithheldSession(SessionProxy):
     """A session whose results hold only the status of the kernel, which a strategy must know."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def run(
         self,
@@ -245,40 +206,25 @@ class _WithheldSession:
         on_output: Callable[[str], None] | None = None,
     ) -> CellResult:
         """Output is not passed on while the cell runs either."""
-        result = self._session.run(code, trace=trace, functions=functions)
+        return super().run(code, trace=trace, functions=functions)
+
+    def change(self, result: CellResult) -> CellResult:
         status = "ok" if result.status == "error" else result.status
         notice = (Stream("stdout", render("ablations/withheld.md") + "\n"),)
         return CellResult(status, notice, seconds=result.seconds, state=result.state)
 
-    def define(self, images: Mapping[str, bytes], views: Mapping[str, View] | None = None) -> None:
-        self._session.define(images, views)
 
-    def interrupt(self) -> None:
-        self._session.interrupt()
-
-    def close(self) -> None:
-        self._session.close()
-
-
-class _ReplacedFigures:
+class _ReplacedFigures(SessionProxy):
     """A session that replaces the figures in its results, and restores them when they are defined."""
 
     def __init__(self, session: Session, substitute: Callable[[Figure, int], Figure]) -> None:
         """substitute: the figure and its number within the session, from 0 -> the figure that replaces it."""
-        self._session = session
+        super().__init__(session)
         self._substitute = substitute
         self._count = 0
         self._originals: deque[Figure] = deque()
 
-    def run(
-        self,
-        code: str,
-        *,
-        trace: bool = False,
-        functions: Mapping[str, HostFunction] | None = None,
-        on_output: Callable[[str], None] | None = None,
-    ) -> CellResult:
-        result = self._session.run(code, trace=trace, functions=functions, on_output=on_output)
+    def change(self, result: CellResult) -> CellResult:
         # a strategy defines the figures of a cell before it runs the next one
         self._originals = deque(result.figures)
         outputs = tuple(self._replace(each) if isinstance(each, Figure) else each for each in result.outputs)
@@ -287,12 +233,6 @@ class _ReplacedFigures:
     def define(self, images: Mapping[str, bytes], views: Mapping[str, View] | None = None) -> None:
         """Define figures in the order in which they were displayed."""
         self._session.define({name: self._original(data) for name, data in images.items()}, views)
-
-    def interrupt(self) -> None:
-        self._session.interrupt()
-
-    def close(self) -> None:
-        self._session.close()
 
     def _replace(self, figure: Figure) -> Figure:
         number, self._count = self._count, self._count + 1

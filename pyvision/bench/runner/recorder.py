@@ -55,10 +55,9 @@ from pyvision.bench.store import (
 from pyvision.config.files import write_atomic
 from pyvision.errors import ConfigError, PyVisionError, RunFolderError
 from pyvision.events import Event, RunEnded, RunStarted
-from pyvision.text.sanitize import Redactor
+from pyvision.text.sanitize import Redactor, replace_surrogates
 from pyvision.trajectory import CONFIG, IMAGES, TrajectoryWriter, picture_file, read_trajectory
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _NAME_CHARS = 60
 _ATTEMPT = re.compile(r"-attempt(\d+)$")
@@ -289,7 +288,7 @@ class Recorder(Store):
     def _clean(self, value: Any) -> Any:
         """Plain values without secrets; text also without lone surrogates."""
         redacted = self._redactor.value(value)
-        return _SURROGATE.sub("\ufffd", redacted) if isinstance(redacted, str) else redacted
+        return replace_surrogates(redacted) if isinstance(redacted, str) else redacted
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:

@@ -11,13 +11,14 @@ does not know are ignored.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pyvision.agent.budget import Limits
-from pyvision.agent.episode import Sandbox, Session, find_libraries
+from pyvision.agent.episode import Sandbox, Session
+from pyvision.agent.proxies import SandboxProxy, SessionProxy
 from pyvision.agent.strategy import with_options
 from pyvision.errors import ConfigError, FormatError
 from pyvision.events import ImageDefined, ModelCall
@@ -27,7 +28,7 @@ from pyvision.text.replies import find_code, thought
 from pyvision.tools.registry import read_choice
 from pyvision.trajectory import picture_file
 from pyvision.types import Message, Model, Picture, Reply, Restart, Sampling, Usage
-from sandbox import CellResult, Figure, HostFunction, Policy, View
+from sandbox import CellResult, Figure, Policy
 
 _Settings = TypeVar("_Settings", Policy, Limits)
 _IGNORED_SETTINGS = {"isolation", "python", "modules"}
@@ -153,50 +154,26 @@ class Resumed:
             return None
 
 
-class FigureOverrides:
+class FigureOverrides(SandboxProxy):
     """A sandbox whose sessions show these images in place of figures; the key is the number of the figure, from 0."""
 
     def __init__(self, sandbox: Sandbox, overrides: Mapping[int, Picture]) -> None:
-        self._sandbox = sandbox
+        super().__init__(sandbox)
         self._overrides = overrides
 
-    def warm_up(self) -> None:
-        self._sandbox.warm_up()
-
-    @property
-    def libraries(self) -> tuple[str, ...]:
-        return find_libraries(self._sandbox)
-
-    def open(self, images: Mapping[str, bytes]) -> Session:
-        return _OverridingSession(self._sandbox.open(images), self._overrides)
+    def wrap(self, session: Session) -> Session:
+        return _OverridingSession(session, self._overrides)
 
 
-class _OverridingSession:
+class _OverridingSession(SessionProxy):
     def __init__(self, session: Session, overrides: Mapping[int, Picture]) -> None:
-        self._session = session
+        super().__init__(session)
         self._overrides = overrides
         self._count = 0
 
-    def run(
-        self,
-        code: str,
-        *,
-        trace: bool = False,
-        functions: Mapping[str, HostFunction] | None = None,
-        on_output: Callable[[str], None] | None = None,
-    ) -> CellResult:
-        result = self._session.run(code, trace=trace, functions=functions, on_output=on_output)
+    def change(self, result: CellResult) -> CellResult:
         outputs = tuple(self._override(each) if isinstance(each, Figure) else each for each in result.outputs)
         return replace(result, outputs=outputs)
-
-    def define(self, images: Mapping[str, bytes], views: Mapping[str, View] | None = None) -> None:
-        self._session.define(images, views)
-
-    def interrupt(self) -> None:
-        self._session.interrupt()
-
-    def close(self) -> None:
-        self._session.close()
 
     def _override(self, figure: Figure) -> Figure:
         picture = self._overrides.get(self._count)
