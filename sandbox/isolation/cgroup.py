@@ -38,7 +38,7 @@ _PRIORITIES: dict[Urgency, tuple[str, str]] = {
     "long": ("64", "6"),
     "none": ("2", "1"),
 }
-"""cpu.shares and cpu.weight of a session whose cell is new, is long, or is absent."""
+"""cpu.shares and cpu.weight of a session whose cell is new, is long, or is absent, where there is no cpu.idle."""
 
 
 class Cgroups:
@@ -153,15 +153,19 @@ class Group:
         return "sandbox" if _has_reached_limit(folder.parent, "memory.events.local") else "machine"
 
     def prioritize(self, urgency: Urgency) -> None:
-        """Set its share of a busy processor: new cells first, then long ones, then what runs after a cell."""
+        """Set its share of a busy processor: new cells first, then long ones and what runs after a cell.
+
+        With cpu.idle, what a new cell wakes runs at once, and not when the time slice of a long one ends.
+        """
         folder = self.by_controller.get("cpu")
         if folder is None:
             return
         share, weight = _PRIORITIES[urgency]
         with contextlib.suppress(OSError):  # the session is ending
-            if (folder / "cpu.idle").exists():  # Linux 5.15; it fixes the share
-                _write(folder / "cpu.idle", "1" if urgency == "none" else "0")
-            if urgency != "none" or not (folder / "cpu.idle").exists():
+            has_idle = (folder / "cpu.idle").exists()  # Linux 5.15; it fixes the share
+            if has_idle:
+                _write(folder / "cpu.idle", "0" if urgency == "new" else "1")
+            if urgency == "new" or not has_idle:
                 _write_limits(folder, {"cpu.shares": share, "cpu.weight": weight})
 
     def kill(self) -> None:

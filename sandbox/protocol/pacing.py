@@ -6,6 +6,7 @@ reads their output one session at a time, with pauses: all of them need the inte
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -13,7 +14,8 @@ from contextlib import contextmanager
 
 _MAX_CREDIT_S, _CREDIT_PER_S = 0.5, 0.1
 _SHORT_S = 0.0001  # less time of the interpreter than this is not worth a pause
-_PAUSE_FACTOR, _MAX_PAUSE_S = 6, 0.05
+_PAUSE_FACTOR, _MAX_PAUSE_S = 20, 0.2
+_SWITCH_S = 0.001  # Python's default of 5 ms is half of what a short cell takes
 
 
 class Credit:
@@ -42,7 +44,8 @@ class Pacing:
     """The requests that wait for their kernels in this process. Thread-safe."""
 
     def __init__(self) -> None:
-        self._count = 0
+        self._count = self._paced = 0
+        self._usual_switch_s = 0.0
         self._lock = threading.Lock()
         self._turn = threading.Lock()
 
@@ -56,6 +59,22 @@ class Pacing:
         finally:
             with self._lock:
                 self._count -= 1
+
+    @contextmanager
+    def switching(self) -> Iterator[None]:
+        """While sessions without credit run, let the threads of this process take turns at the interpreter often."""
+        with self._lock:
+            if not self._paced:
+                self._usual_switch_s = sys.getswitchinterval()
+                sys.setswitchinterval(min(self._usual_switch_s, _SWITCH_S))
+            self._paced += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._paced -= 1
+                if not self._paced:
+                    sys.setswitchinterval(self._usual_switch_s)
 
     def read(self, read: Callable[[], bool]) -> bool:
         """Read output of a session without credit, in its turn, and pause. True also if the turn did not come."""

@@ -18,7 +18,7 @@ from sandbox.protocol.rpc import Calls
 Ending: TypeAlias = Literal["replied", "died", "timed_out", "interrupted"]
 OnOutput: TypeAlias = Callable[[Received], None]
 
-_IDLE_GRACE_S = 2.0  # between the reply and the end of the output
+_IDLE_GRACE_S = 2.0  # after the reply, between one part of the output and the next
 _POLL_S = 1.0  # a Ctrl-C that Linux delivers to another thread is noticed within this time
 _LATE_CHARS = 10_000
 _MAX_DRAINED = 256  # messages of earlier cells that are read before a cell; the rest is discarded
@@ -83,7 +83,8 @@ class Request:
         self._channels = connection.channels
         self._identity = identity
         self._on_output = on_output
-        self._replied_at = 0.0
+        self._started_at = time.monotonic()
+        self._replied_at = self._received_at = 0.0
         self._messages = self._unmatched = 0
         self._output = connection.channels.output
         self._received_before = self._output.received
@@ -113,6 +114,8 @@ class Request:
             ready = self._poll(min(left, _POLL_S), interrupt_fd)
             self._serve_calls(ready)
             received = PACING.read(partial(self._read, ready)) if self.is_paced else self._read(ready)
+            if received:
+                self._received_at = time.monotonic()
             if self.reply is not None and self.complete:
                 return "replied"
             if interrupt_fd in ready:
@@ -121,9 +124,12 @@ class Request:
                 return "died"  # and everything that it sent has been read
 
     def _limit(self, deadline: float) -> float:
-        if self.reply is not None:
-            return self._replied_at + _IDLE_GRACE_S
-        return deadline + self._calls.spent_s if self._calls else deadline
+        """Until when to wait; after the reply, as long as output arrives and the cell has time left."""
+        spent_s = self._calls.spent_s if self._calls else 0.0
+        if self.reply is None:
+            return deadline + spent_s
+        end = self._started_at + self._connection.policy.cell_timeout_s + spent_s
+        return min(self._received_at + _IDLE_GRACE_S, max(end, self._replied_at + _IDLE_GRACE_S))
 
     def _has_fault(self) -> bool:
         self.fault = self._channels.fault

@@ -108,7 +108,8 @@ def _wait(
     if first == "timed_out" and time.monotonic() < deadline:
         kernel.prioritize("long")
         request.is_paced = True
-        first = last = request.wait(deadline, interrupt_fd)
+        with PACING.switching():
+            first = last = request.wait(deadline, interrupt_fd)
     if first not in ("timed_out", "interrupted"):
         return first, last, None
     kernel.interrupt()

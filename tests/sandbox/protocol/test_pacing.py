@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 
 from sandbox.protocol.pacing import Credit, Pacing
@@ -58,3 +59,12 @@ def test_one_flood_is_read_at_a_time() -> None:
     first.join(30)
     assert not pacing.read(read_second)
     assert read == ["second"]
+
+
+def test_threads_take_turns_more_often_until_the_last_flood_ends() -> None:
+    pacing, usual = Pacing(), sys.getswitchinterval()
+    with pacing.switching():
+        with pacing.switching():
+            pass
+        assert sys.getswitchinterval() < usual
+    assert sys.getswitchinterval() == usual

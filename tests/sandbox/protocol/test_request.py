@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -84,6 +85,13 @@ def test_an_endless_host_call_ends_the_session() -> None:
         result = session.run(code, functions={"f": lambda: 42})
     assert result.error is not None
     assert "the kernel sent a malformed message (a message of more than" in result.error.message
+
+
+def test_output_that_still_arrives_after_the_reply_is_complete(sandbox: Sandbox) -> None:
+    code = "import time\nfor number in range(4):\n    print(number, flush=True)\n    time.sleep(0.1)"
+    with sandbox.open() as session:
+        result = session.run(code, on_output=lambda _: time.sleep(1.2))
+    assert result.text.split() == ["0", "1", "2", "3"]
 
 
 def test_a_cell_can_be_interrupted_while_a_message_arrives(hostile: Session) -> None:
