@@ -112,13 +112,14 @@ def _read_replies(path: Path) -> dict[str, deque[Reply]]:
     for number, line in enumerate(lines, start=1):
         try:
             entry = json.loads(line)
-            replies.setdefault(entry["key"], deque()).append(_reply(entry["reply"]))
+            replies.setdefault(entry["key"], deque()).append(read_reply(entry["reply"]))
         except (ValueError, KeyError, TypeError) as error:
             raise ConfigError(f"{path}: line {number} is not a recorded reply; remove it") from error
     return replies
 
 
-def _reply(entry: dict[str, Any]) -> Reply:
+def read_reply(entry: dict[str, Any]) -> Reply:
+    """The reply that `asdict` made these values of. Raises KeyError or TypeError for others."""
     reply = Reply(str(entry["text"]), Usage(**entry["usage"]), entry["finish"])
     logprobs = [
         TokenLogprob(each["token"], each["logprob"], tuple((token, value) for token, value in each["top"]))

@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 
 _CLAUSE = re.compile(  # "A. clear answer" stays whole: a letter with a full stop ends nothing before a small letter
-    r"(?<=[.!?;])(?=[\s*_\"”])(?:(?<!\b[A-Z]\.)|(?=\s+[^a-z\s]))\s*|\n+|,?\s+(?:[Bb]ut|[Hh]owever|yet|although|though)\b,?\s*"
+    r"(?<=[.!?;])(?=[\s*_\"”])(?:(?<!\b[A-Z]\.)|(?=\s{1,9}[^a-z\s]))\s*|\n+"
+    r"|,?(?<!\s)\s{1,9}(?:[Bb]ut|[Hh]owever|yet|although|though)\b,?\s*"  # bounded: linear on a million spaces
 )
 _KNOWING = (
     r"tell|say|know|see|determine|answer|be\s+(?:sure|certain|given|determined|answered|told|known|identified|inferred)"

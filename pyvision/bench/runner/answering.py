@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 from pyvision.agent.episode import Sandbox
 from pyvision.bench.runner.failures import FailureDetector
+from pyvision.bench.runner.kept_replies import KeptReplies
 from pyvision.bench.runner.plan import Around
 from pyvision.bench.samples import Record, Sample
 from pyvision.errors import ImageError
@@ -74,8 +75,26 @@ class Engine(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """What jobs reach outside of themselves. keep: opens what was kept of a job's replies.
+
+    watch: gets the passing events of all jobs, in their threads.
+    """
+
+    keep: Callable[[Job], KeptReplies | None] = lambda job: None
+    watch: Callable[[PassingEvent], None] = lambda event: None
+
+
+NO_HOOKS = Hooks()
+
+
 def answer_job(
-    task: Task, open_sandbox: Callable[[Sample], Sandbox], job: Job, cancellation: Cancellation | None = None
+    task: Task,
+    open_sandbox: Callable[[Sample], Sandbox],
+    job: Job,
+    cancellation: Cancellation | None = None,
+    hooks: Hooks = NO_HOOKS,
 ) -> Finished:
     """Answer the job's sample. Every failure ends up in the record; only KeyboardInterrupt and its like are raised.
 
@@ -85,12 +104,17 @@ def answer_job(
     detector = FailureDetector()
 
     def watch(event: Event) -> None:
-        if not isinstance(event, PassingEvent):
+        if isinstance(event, PassingEvent):
+            hooks.watch(event)
+        else:
             events.append(event)
 
     try:
         names = [_format_name(image) for image in job.sample.images]
-        own = detector.watch_models(task.about(_read_question(job.sample), names))
+        own = task.about(_read_question(job.sample), names)
+        if (kept := hooks.keep(job)) is not None:
+            own = replace(own, models=kept.around(own.models))
+        own = detector.watch_models(own)
         solve(own, watch, detector.watch_sandbox(open_sandbox(job.sample)), cancellation=cancellation)
     except ImageError as error:  # only this sample is affected
         return Finished(job, _error_record(job, str(error)), tuple(events))
@@ -154,9 +178,14 @@ class WorkerContext:
     """What one process needs to answer jobs, in any number of threads. The caller closes `task` and `sandbox`."""
 
     def __init__(
-        self, task: Task, sandbox: Sandbox, around: Around = lambda sandbox, sample: sandbox
+        self,
+        task: Task,
+        sandbox: Sandbox,
+        around: Around = lambda sandbox, sample: sandbox,
+        hooks: Hooks = NO_HOOKS,
     ) -> None:
         self._task = task
+        self._hooks = hooks
         self._sandbox = sandbox
         self._around = around
         self._cancellation = Cancellation()
@@ -164,7 +193,11 @@ class WorkerContext:
     def answer(self, job: Job) -> Finished:
         """Answer the job's sample; failures end up in its record."""
         return answer_job(
-            self._task, lambda sample: self._around(self._sandbox, sample), job, self._cancellation
+            self._task,
+            lambda sample: self._around(self._sandbox, sample),
+            job,
+            self._cancellation,
+            self._hooks,
         )
 
     def stop(self) -> None:

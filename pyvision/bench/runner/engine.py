@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Any, TypeAlias
 
-from pyvision.bench.runner.answering import Engine, Finished, Job, T, WorkerContext
+from pyvision.bench.runner.answering import Engine, Finished, Hooks, Job, T, WorkerContext
 from pyvision.bench.runner.failures import check_sandbox
 from pyvision.bench.runner.plan import Plan
 from pyvision.errors import ConfigError
@@ -19,29 +19,31 @@ from sandbox import Sandbox
 
 _STOP_S = 5.0  # how long a job may take to end after `stop`; a pending reply of a model cannot be interrupted
 
-Opener: TypeAlias = Callable[[Plan, Task], AbstractContextManager[Engine]]
+
+Opener: TypeAlias = Callable[[Plan, Task, Hooks], AbstractContextManager[Engine]]
 
 
-def open_engine(plan: Plan, task: Task) -> AbstractContextManager[Engine]:
+def open_engine(plan: Plan, task: Task, hooks: Hooks) -> AbstractContextManager[Engine]:
     """The engine that the plan names, after its sandbox has run one cell.
 
     Raises ConfigError for an unknown engine, sandbox.SandboxError for a sandbox that does not work.
     """
     if plan.engine not in ENGINES:
         raise ConfigError(f"unknown engine {plan.engine!r}; known engines are {', '.join(ENGINES)}")
-    return ENGINES[plan.engine](plan, task)
+    return ENGINES[plan.engine](plan, task, hooks)
 
 
 @contextmanager
-def _open_threads(plan: Plan, task: Task) -> Iterator[Engine]:
+def _open_threads(plan: Plan, task: Task, hooks: Hooks) -> Iterator[Engine]:
     with Sandbox(task.policy, max_sessions=plan.workers) as sandbox:
         check_sandbox(task, sandbox)
-        with closing(Threads(WorkerContext(task, sandbox, plan.around()), plan.workers)) as engine:
+        context = WorkerContext(task, sandbox, plan.around(), hooks)
+        with closing(Threads(context, plan.workers)) as engine:
             yield engine
 
 
 @contextmanager
-def _open_ray(plan: Plan, task: Task) -> Iterator[Engine]:
+def _open_ray(plan: Plan, task: Task, _: Hooks) -> Iterator[Engine]:
     from pyvision.bench.runner.ray import open_ray
 
     with open_ray(plan) as engine:

@@ -31,6 +31,7 @@ from typing import Any, TypeAlias
 from pyvision.bench.experiment import differences
 from pyvision.bench.harness import card_hash
 from pyvision.bench.runner.answering import Finished, Job, summarise
+from pyvision.bench.runner.kept_replies import REPLIES, KeptReplies
 from pyvision.bench.samples import INFRASTRUCTURE, Record, Sample, Score
 from pyvision.bench.store import (
     DATABASE,
@@ -62,6 +63,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _NAME_CHARS = 60
 _ATTEMPT = re.compile(r"-attempt(\d+)$")
 _LOCK_FILE = "runner.lock"
+_ASKED_AGAIN = ("interrupted", "model_error")  # what a reply itself may have caused needs another reply
 _PUT_SAMPLE = put("samples", SAMPLE_COLUMNS)
 _PUT_SAMPLE_IF_NEW = put_if_new("samples", SAMPLE_COLUMNS)
 _PUT_RECORD = put("records", (*RECORD_COLUMNS, "attempt", "run", "ended_at"))
@@ -110,6 +112,7 @@ class Recorder(Store):
         with explain_errors(folder):
             (folder / PICTURES).mkdir(parents=True, exist_ok=True)
             (folder / RUNS).mkdir(exist_ok=True)
+            (folder / REPLIES).mkdir(exist_ok=True)
         self._lock = FolderLock(folder)
         try:
             if not (folder / DATABASE).is_file():
@@ -142,11 +145,17 @@ class Recorder(Store):
         try:
             if run and not is_written:
                 self._write_run(self.folder / RUNS / run, finished.events)
+            if finished.record.end_reason not in _ASKED_AGAIN:
+                self._replies_file(finished.job).unlink(missing_ok=True)
             return self._entry(finished, grade(finished.record, finished.job.sample), run)
         except RunFolderError:
             raise
         except Exception as error:  # noqa: BLE001 - it must not end the run of the other samples
             return self._error_entry(finished, run, error)
+
+    def kept_replies(self, job: Job) -> KeptReplies:
+        """What was kept of the replies to this job, in all its attempts."""
+        return KeptReplies(self._replies_file(job), self._secrets)
 
     def write(self, finished: Finished, score: Score) -> None:
         """Write one finished job with this score."""
@@ -197,6 +206,9 @@ class Recorder(Store):
         with suppress(sqlite3.Error):
             super().close()
         self._lock.close()
+
+    def _replies_file(self, job: Job) -> Path:
+        return self.folder / REPLIES / f"{run_name(replace(job, attempt=1))}.jsonl"
 
     def _connect(self) -> sqlite3.Connection:
         return sqlite3.connect(self.folder / DATABASE, timeout=30.0, isolation_level=None)

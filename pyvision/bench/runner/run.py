@@ -20,7 +20,7 @@ from typing import Any, Protocol, Self
 from pyvision.bench.experiment import configuration, default_folder
 from pyvision.bench.grading import Grading, find_grading, grade
 from pyvision.bench.harness import harness_card
-from pyvision.bench.runner.answering import Engine, Finished, Job
+from pyvision.bench.runner.answering import Engine, Finished, Hooks, Job
 from pyvision.bench.runner.engine import open_engine
 from pyvision.bench.runner.failures import check_models, check_open_files, wait_for_models
 from pyvision.bench.runner.plan import Plan
@@ -28,12 +28,14 @@ from pyvision.bench.runner.progress import RunningTotals
 from pyvision.bench.runner.recorder import Entry, Recorder, run_name
 from pyvision.bench.samples import INFRASTRUCTURE, UNGRADED, Score
 from pyvision.errors import EndReason, ModelError, PyVisionError
+from pyvision.events import PassingEvent, ReplyRestarted
 from pyvision.solve import Task
 
 _MAX_FAILURES = 12  # infrastructure failures in a row, with up to four workers
 _GRACE_S = 24.0  # for running samples; together with the time an engine takes to stop them, under 30
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _ADOPTED_AT_ONCE = 200  # runs that are held in memory
+_LONG_WAIT_S = 60.0  # for an endpoint that asked for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,8 @@ def _run_once(plan: Plan, watcher: Watcher, sleep: Callable[[float], None]) -> t
             if first is None:
                 return ExperimentResult(recorder.folder, was_stopped=False), False
             check_models(task)
-            with open_engine(plan, task) as engine:
+            waits = _LongWaits(watcher.tell)
+            with open_engine(plan, task, Hooks(recorder.kept_replies, waits.watch)) as engine:
                 driver = _Driver(engine, recorder, grading, totals, watcher)
                 if plan.waits:
                     driver.wait = partial(wait_for_models, task, watcher.tell, sleep=sleep)
@@ -211,6 +214,25 @@ class _Driver:
         if self.wait(lambda: signals.seen):
             self._in_a_row, self._is_waited_for = 0, True
         return True  # also after a signal, which has drained the engine
+
+
+class _LongWaits:
+    """Reports that an endpoint asked for a long wait: once for all samples that wait at the same time."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell = tell
+        self._until = 0.0
+        self._lock = threading.Lock()
+
+    def watch(self, event: PassingEvent) -> None:
+        """Called in the threads of the samples."""
+        if not isinstance(event, ReplyRestarted) or event.wait_s < _LONG_WAIT_S:
+            return
+        now = time.monotonic()
+        with self._lock:
+            is_new, self._until = now >= self._until, max(self._until, now + event.wait_s)
+        if is_new:
+            self._tell(f"{event.why}; samples wait, up to {event.wait_s:,.0f} s")
 
 
 def _read_state(recorder: Recorder, plan: Plan) -> tuple[RunningTotals, Iterator[Job]]:

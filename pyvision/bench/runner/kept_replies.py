@@ -1,0 +1,114 @@
+"""Keep the replies of a sample that is being answered, so that a run that was killed asks for none of them again.
+
+Each reply is written to a file before the strategy sees it. When the sample is answered again, the same requests get
+the same replies; the first request that differs, and all new ones, go to the model. The file is removed when the run
+of the sample is written.
+
+Covered: kill -9, and samples whose endpoint or sandbox failed. Not covered: a power failure (nothing is synced), a
+full disk (the reply is used, and not kept), replies that hold a secret, and the workers of other machines.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from pyvision.models.recording import read_reply, request_key
+from pyvision.models.streaming import in_one_piece, stream_of
+from pyvision.types import Message, Model, Reply, Restart, Sampling
+
+REPLIES = "replies"  # the folder in that of the experiment
+
+
+class KeptReplies:
+    """The replies of one sample, in a file of JSON lines. Thread-safe. secrets: a reply with one is not written."""
+
+    def __init__(self, path: Path, secrets: Sequence[str] = ()) -> None:
+        self._path = path
+        self._secrets = secrets
+        self._replies: dict[str, deque[Reply]] | None = None
+        self._lock = threading.Lock()
+
+    def around(self, models: Mapping[str, Model]) -> dict[str, Model]:
+        """The models by role, each of which first looks for a reply that was kept."""
+        return {role: _KeepingModel(model, role, self) for role, model in models.items()}
+
+    def take(self, key: str) -> Reply | None:
+        """The next kept reply to this request, if there is one more."""
+        with self._lock:
+            if self._replies is None:
+                self._replies = _read(self._path)
+            replies = self._replies.get(key)
+            return replies.popleft() if replies else None
+
+    def keep(self, key: str, reply: Reply) -> None:
+        """Write the reply down."""
+        line = json.dumps({"key": key, "reply": asdict(reply)})
+        if any(secret in line for secret in self._secrets):
+            return
+        with (
+            self._lock,
+            suppress(OSError),
+            self._path.open("ab") as file,
+        ):  # a full disk shows when the run is written
+            file.write(line.encode() + b"\n")
+
+
+class _KeepingModel:
+    def __init__(self, model: Model, role: str, kept: KeptReplies) -> None:
+        self._model = model
+        self._role = role
+        self._kept = kept
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    def complete(self, messages: Sequence[Message], sampling: Sampling) -> Reply:
+        key = self._key(messages, sampling)
+        reply = self._kept.take(key)
+        if reply is None:
+            reply = self._model.complete(messages, sampling)
+            self._kept.keep(key, reply)
+        return reply
+
+    def stream(self, messages: Sequence[Message], sampling: Sampling) -> Iterator[str | Restart | Reply]:
+        key = self._key(messages, sampling)
+        reply = self._kept.take(key)
+        if reply is not None:
+            yield from in_one_piece(reply)
+            return
+        for piece in stream_of(self._model, messages, sampling):
+            if isinstance(piece, Reply):
+                self._kept.keep(key, piece)
+            yield piece
+
+    def _key(self, messages: Sequence[Message], sampling: Sampling) -> str:
+        return f"{self._role} {request_key(messages, sampling)}"
+
+
+def _read(path: Path) -> dict[str, deque[Reply]]:
+    """The replies by key. A line that is cut, by a kill or a full disk, ends the file: it is cut off there."""
+    replies: dict[str, deque[Reply]] = {}
+    whole = 0
+    try:
+        data = path.read_bytes()
+    except OSError:  # none were kept
+        return replies
+    for line in data.splitlines(keepends=True):
+        try:
+            entry: dict[str, Any] = json.loads(line)
+            replies.setdefault(entry["key"], deque()).append(read_reply(entry["reply"]))
+        except (ValueError, KeyError, TypeError):
+            break
+        whole += len(line)
+    if whole < len(data):
+        with suppress(OSError), path.open("r+b") as file:
+            file.truncate(whole)
+    return replies

@@ -1,0 +1,93 @@
+"""Replies of samples that were not finished: kept on the disk, used again, removed with the sample's record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pyvision.bench.runner import run
+from pyvision.bench.runner.answering import Hooks, Job, WorkerContext
+from pyvision.bench.runner.kept_replies import REPLIES, KeptReplies
+from pyvision.bench.runner.plan import Plan
+from pyvision.errors import ModelError
+from pyvision.events import ReplyRestarted
+from pyvision.models.scripted import Scripted
+from pyvision.solve import prepare
+from pyvision.types import Message, Reply, Sampling, Text, Usage
+from tests.bench.runs import Quiet, a_plan, a_sample, made, records_in
+from tests.doubles import CannedSandbox, printed
+
+HELLO = (Message("user", (Text("hello"),)),)
+CELL = "<code>\nprint(1)\n</code>"
+
+
+def context(path: Path, *replies: str | Reply | ModelError) -> WorkerContext:
+    sandbox = CannedSandbox([printed("1")])
+    task = prepare("?", model=Scripted(replies, name="m"))
+    return WorkerContext(task, sandbox, hooks=Hooks(keep=lambda job: KeptReplies(path)))
+
+
+def test_a_sample_that_failed_midway_asks_for_none_of_its_replies_again(tmp_path: Path) -> None:
+    path, job = tmp_path / "kept.jsonl", Job(a_sample(0), 0)
+    failed = context(path, Reply(CELL, Usage(10, 2)), ModelError("no route")).answer(job)
+    assert failed.record.end_reason == "model_error"
+    again = context(path, "\\boxed{A}").answer(job)
+    assert (again.record.answer, again.record.turns, again.record.input_tokens) == ("A", 2, 10)
+
+
+def test_a_stream_is_kept_before_it_is_passed_on(tmp_path: Path) -> None:
+    path = tmp_path / "kept.jsonl"
+    models = KeptReplies(path).around({"solver": Scripted(["one"], name="m")})
+    stream = models["solver"].stream(HELLO, Sampling())
+    assert [next(stream), next(stream)] == ["one", Reply("one")]
+    assert KeptReplies(path).around(models)["solver"].complete(HELLO, Sampling()) == Reply("one")
+
+
+def test_roles_have_replies_of_their_own(tmp_path: Path) -> None:
+    path = tmp_path / "kept.jsonl"
+    first = KeptReplies(path).around({"critic": Scripted(["one"]), "refiner": Scripted(["two"])})
+    for model in first.values():
+        model.complete(HELLO, Sampling())
+    again = KeptReplies(path).around({"refiner": Scripted(["three"]), "critic": Scripted(["four"])})
+    assert [model.complete(HELLO, Sampling()).text for model in again.values()] == ["two", "one"]
+
+
+def test_a_line_that_was_cut_is_dropped(tmp_path: Path) -> None:
+    path = tmp_path / "kept.jsonl"
+    KeptReplies(path).around({"solver": Scripted(["one"])})["solver"].complete(HELLO, Sampling())
+    whole = path.read_bytes()
+    path.write_bytes(whole + whole[:20])
+    (model,) = KeptReplies(path).around({"solver": Scripted(["two", "three"])}).values()
+    assert [model.complete(HELLO, Sampling()).text for _ in range(2)] == ["one", "two"]
+    assert len(path.read_bytes().splitlines()) == 2
+
+
+def test_a_reply_that_holds_a_secret_is_not_written(tmp_path: Path) -> None:
+    path = tmp_path / "kept.jsonl"
+    kept = KeptReplies(path, ["sk-very-long-secret"])
+    kept.around({"solver": Scripted(["it is sk-very-long-secret"])})["solver"].complete(HELLO, Sampling())
+    assert not path.exists()
+
+
+def test_a_resumed_experiment_uses_and_removes_what_was_kept(tmp_path: Path) -> None:
+    def plan(*replies: str | Reply | ModelError) -> Plan:
+        model = Scripted(["ready", *replies], name="m")
+        return a_plan(tmp_path, made(1), model, workers=1, settings={"strategy": "code_loop"})
+
+    run.run(plan(CELL, ModelError("no route")), Quiet())
+    assert len(list((tmp_path / REPLIES).iterdir())) == 1
+    run.run(plan("\\boxed{A}"), Quiet())
+    assert [(record.answer, record.turns) for record in records_in(tmp_path)] == [("A", 2)]
+    assert list((tmp_path / REPLIES).iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("wait_s", "lines"), [(3600.0, ["503 from x; samples wait, up to 3,600 s"]), (5.0, [])]
+)
+def test_a_long_wait_is_reported_once(wait_s: float, lines: list[str]) -> None:
+    watcher = Quiet()
+    waits = run._LongWaits(watcher.tell)
+    for attempt in (2, 3):
+        waits.watch(ReplyRestarted("solver", "503 from x", attempt, wait_s))
+    assert watcher.lines == lines
