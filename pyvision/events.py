@@ -105,12 +105,16 @@ class CellOutput:
 
 @dataclass(frozen=True, slots=True)
 class ToolRun:
-    """A tool was used, by the strategy or from inside a cell; a cell's calls come before its `CellRun`."""
+    """A tool was used, by the strategy or from inside a cell; a cell's calls come before its `CellRun`.
+
+    is_cached: the question had made the same request before, and its observation was used again.
+    """
 
     tool: str
     request: ToolRequest
     observation: Observation
     seconds: float
+    is_cached: bool = False
     kind: Literal["used"] = "used"
 
 

@@ -257,7 +257,11 @@ class Ask(Protocol):
 
 
 class Tool(Protocol):
-    """Perception or search on the host. Thread-safe; built cheaply, loads what it needs on its first use."""
+    """Perception or search on the host. Thread-safe; built cheaply, loads what it needs on its first use.
+
+    A tool may have `is_repeatable = True`: within a question, an identical request has the same observation, and is not
+    made twice.
+    """
 
     @property
     def name(self) -> str: ...

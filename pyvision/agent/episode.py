@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from pyvision.agent.budget import Budget, Limits
 from pyvision.agent.context import ContextWindow, Request
+from pyvision.agent.tool_cache import ToolCache
 from pyvision.config.endpoints import EndpointLimits
 from pyvision.config.prices import Price
 from pyvision.errors import (
@@ -134,6 +135,7 @@ class Episode:
         self._accepts = accepts or {}
         self._prices = prices or {}
         self._tools = tools or {}
+        self._tool_cache = ToolCache(question.images)
         self._outboxes: dict[str, ContextWindow] = {}
         self._sandbox = sandbox
         self._watch = watch
@@ -287,6 +289,7 @@ class Episode:
     def use(self, tool: str, request: ToolRequest) -> Observation:
         """The observation of a tool; if the tool fails, the observation says why.
 
+        A repeatable tool is asked once for an identical request (`agent.tool_cache`); each use counts.
         Raises LimitReached when time or uses are spent or a model that it asks has no budget left, ModelError when that
         model's endpoint fails, and ConfigError for a tool that does not exist or that the user has to fix. The first of
         these that a cell causes ends the question after the cell; until then every further use raises ToolError.
@@ -309,12 +312,19 @@ class Episode:
             raise ConfigError(f"no tool {tool!r} is set up; there are: {', '.join(self._tools) or 'none'}")
         self._budget.use()
         began = time.monotonic()
+        request = self._tool_cache.restore(request)
+        cached = self._tool_cache.find(known, request)
+        observation = cached or self._observe(tool, request)
+        self._watch(ToolRun(tool, request, observation, time.monotonic() - began, cached is not None))
+        return observation
+
+    def _observe(self, tool: str, request: ToolRequest) -> Observation:
         try:
             with self._waiting(f"the tool {tool}"):
-                observation = known(request, self._ask_for_tool)
+                observation = self._tools[tool](request, self._ask_for_tool)
         except ToolError as error:
-            observation = Observation(error=str(error))
-        self._watch(ToolRun(tool, request, observation, time.monotonic() - began))
+            return Observation(error=str(error))
+        self._tool_cache.keep(self._tools[tool], request, observation)
         return observation
 
     def _ask_for_tool(self, role: str, messages: Sequence[Message]) -> Reply:

@@ -180,7 +180,8 @@ class Progress:
         observation = event.observation
         text = " ".join((observation.error or observation.text).split()) or "nothing"
         style = "red" if observation.error else "magenta"
-        self._print(printable(f"{event.tool}: {_shorten(text)}"), style)
+        again = " (as before)" if event.is_cached else ""
+        self._print(printable(f"{event.tool}{again}: {_shorten(text)}"), style)
 
     def _print_note(self, event: Note) -> None:
         """Short values on one line; text of several lines below it; other long values are cut."""

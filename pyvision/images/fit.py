@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,9 @@ class FitLimits:
 
     side_px: int = 2048  # longest side
     least_px: int = 28  # shortest side: one patch of the common vision encoders; 1x1 crashes some servers
+    enlarge_px: int = (
+        0  # a shorter side that a model is to see details in grows to it, if the longest side allows
+    )
     aspect: int = 100  # longest to shortest side; some processors refuse 200
     file_bytes: int = 3_750_000  # 5 MB once it is base64
 
@@ -73,6 +76,7 @@ def _fits(picture: Picture, limits: FitLimits) -> bool:
     return (
         long <= limits.side_px
         and short >= limits.least_px
+        and _growth(picture, limits) == 1
         and long <= short * limits.aspect
         and len(picture.data) <= limits.file_bytes
     )
@@ -81,7 +85,7 @@ def _fits(picture: Picture, limits: FitLimits) -> bool:
 def _refit(picture: Picture, limits: FitLimits) -> Fitted:
     side_px = limits.side_px
     while True:
-        image = resize(picture, _target_size(picture, side_px, limits.least_px))
+        image = resize(picture, _target_size(picture, replace(limits, side_px=side_px)))
         scale_x, scale_y = image.width / picture.width, image.height / picture.height
         sent = encode_image(_pad(image, limits), picture.mime, limits.file_bytes)
         if len(sent.data) <= limits.file_bytes or side_px <= limits.least_px:
@@ -89,14 +93,21 @@ def _refit(picture: Picture, limits: FitLimits) -> Fitted:
         side_px //= 2
 
 
-def _target_size(picture: Picture, side_px: int, least_px: int) -> tuple[int, int]:
-    """The size without padding. Small ones grow by a whole factor, so that their pixels stay sharp."""
-    width, height = picture.width, picture.height
-    short, long = sorted((width, height))
+def _target_size(picture: Picture, limits: FitLimits) -> tuple[int, int]:
+    """The size without padding."""
+    width, height, side_px = picture.width, picture.height, limits.side_px
+    long = max(width, height)
     if long > side_px:
         return max(1, round(width * side_px / long)), max(1, round(height * side_px / long))
-    factor = max(1, min(-(-least_px // short), side_px // long))
+    factor = _growth(picture, limits)
     return width * factor, height * factor
+
+
+def _growth(picture: Picture, limits: FitLimits) -> int:
+    """The whole factor by which a small picture grows, so that its pixels stay sharp; 1 for any other."""
+    short, long = sorted((picture.width, picture.height))
+    wanted = max(limits.least_px, limits.enlarge_px)
+    return max(1, min(-(-wanted // short), limits.side_px // long))
 
 
 def _pad(image: Image, limits: FitLimits) -> Image:

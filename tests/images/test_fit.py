@@ -89,3 +89,8 @@ def test_whatever_is_sent_keeps_to_the_limits(width: int, height: int, limits: F
     assert opened(fitted.picture).size == (fitted.picture.width, fitted.picture.height)
     assert (long <= limits.side_px, short >= 28, long <= short * limits.aspect) == (True, True, True)
     assert len(fitted.picture.data) <= limits.file_bytes
+
+
+def test_a_thin_picture_grows_only_as_far_as_its_longest_side_may() -> None:
+    fitted = fit(decode(encoded(noise(600, 30), "PNG"), "picture"), FitLimits(enlarge_px=160))
+    assert (fitted.picture.width, fitted.picture.height) == (1800, 90)

@@ -118,7 +118,7 @@ def tool_block(ran: ToolRun, images: ImageRenderer) -> Markup:
             f" → {shorten(found, _SUMMARY_CHARS) or 'nothing'}",
             class_="bad" if observation.error else None,
         ),
-        element("small", f" {ran.seconds:.1f} s"),
+        element("small", " answered before" if ran.is_cached else f" {ran.seconds:.1f} s"),
     )
     sources = [element("li", f"{source.title} · {source.address}") for source in observation.sources]
     return element(

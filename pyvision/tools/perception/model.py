@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyvision.errors import ConfigError, FormatError, ToolError
-from pyvision.images.fit import fit
+from pyvision.images.fit import FitLimits, fit
 from pyvision.text.parsing import MOST_CHARS, number_of, values_in
 from pyvision.text.prompts import load, render
 from pyvision.text.replies import without_thinking
@@ -35,6 +35,7 @@ from pyvision.types import Ask, Message, Observation, Part, Text, Tool, ToolRequ
 
 # how many units a side of the image has
 SCALES: Mapping[str, float | None] = {"1000": 1000.0, "pixels": None, "unit": 1.0}
+_LIMITS = FitLimits(enlarge_px=160)  # a crop of 30 pixels is a word or a face: too small for most encoders
 _ROWS_FIRST = "box_2d"
 _BOX_KEYS = ("box", "bbox_2d", "bbox", _ROWS_FIRST, "bounding_box", "boundingbox", "coordinates", "xyxy")
 _EDGES = (
@@ -95,12 +96,12 @@ def _check_no_setting(name: str, where: str) -> None:
 
 
 def _caption(request: ToolRequest, ask: Ask) -> Observation:
-    image = fit(picture_of(request, "caption")).picture
+    image = fit(picture_of(request, "caption"), _LIMITS).picture
     return caption_observation(_ask_role(ask, "caption", Text(load("tools/caption.md")), image))
 
 
 def _vqa(request: ToolRequest, ask: Ask) -> Observation:
-    image = fit(picture_of(request, "vqa")).picture
+    image = fit(picture_of(request, "vqa"), _LIMITS).picture
     prompt = render("tools/vqa.md", question=text_of(request, "vqa"))
     return answer_observation(_ask_role(ask, "vqa", Text(prompt), image))
 
@@ -117,7 +118,7 @@ def _llm_qa(request: ToolRequest, ask: Ask) -> Observation:
 
 def _match(request: ToolRequest, ask: Ask) -> Observation:
     texts = texts_of(request, "match")
-    image = fit(picture_of(request, "match")).picture
+    image = fit(picture_of(request, "match"), _LIMITS).picture
     numbered = "\n".join(
         f"{number}. {json.dumps(text, ensure_ascii=False)}" for number, text in enumerate(texts, 1)
     )
@@ -133,7 +134,7 @@ def _detect(request: ToolRequest, ask: Ask, scale: str) -> Observation:
     """The model sees the image scaled down; its boxes are scaled back to the original."""
     picture = picture_of(request, "detect")
     wanted = "" if is_all(request.text) else request.text.strip()
-    fitted = fit(picture)
+    fitted = fit(picture, _LIMITS)
     width, height = fitted.picture.width, fitted.picture.height
     unit = render(
         f"tools/scale_{scale}.md", **({"width": width, "height": height} if scale == "pixels" else {})

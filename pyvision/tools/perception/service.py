@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from threading import Lock
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 from pyvision.errors import ImageError, ToolError
 from pyvision.types import Ask, Observation, Picture, ToolRequest
@@ -37,6 +37,7 @@ DEPTH_CELLS = 64  # of a returned depth map, along each side
 class Service:
     """A perception tool. `provide` raises ToolError if it fails, ConfigError if the user has to fix something."""
 
+    is_repeatable: ClassVar[bool] = True
     name: str
     provide: Provide
 

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 from pyvision.errors import ToolError
 from pyvision.tools.retrieval.database import index_path
@@ -36,6 +36,7 @@ class _Row:
 class IndexTool:
     """A search over one index. Takes `options["count"]`: the number of hits, 5 by default, at most 100."""
 
+    is_repeatable: ClassVar[bool] = True
     name: str
     index: Index
 

@@ -62,6 +62,7 @@ class WebSearch:
     0 to 1, is the provider's, or 1/rank if it gives none.
     """
 
+    is_repeatable: ClassVar[bool] = True
     name: ClassVar[str] = NAME
     purpose: ClassVar[str] = "searches the web with a query in words: facts about things whose name is known"
     provider: Provider

@@ -107,3 +107,18 @@ def test_a_failing_endpoint_is_not_the_fault_of_the_tool() -> None:
 
     with pytest.raises(ModelError, match="is down"):
         model.caption("")(ToolRequest(picture=PICTURE), fails)
+
+
+def test_a_small_crop_is_enlarged_before_it_is_queried() -> None:
+    small = drawn(lambda page: page.rectangle((2, 2, 9, 9), fill="red"), 30, 20)
+    ask = Answering({"vqa": "red"})
+    model.vqa("")(ToolRequest("What colour?", small), ask)
+    sent = image_sent_in(ask.asked[0][1])
+    assert (sent.width, sent.height) == (240, 160)
+
+
+def test_the_boxes_in_an_enlarged_crop_are_those_of_the_crop() -> None:
+    small = drawn(lambda page: page.rectangle((2, 2, 9, 9), fill="red"), 30, 20)
+    ask = Answering({"detect": '[{"box": [80, 80, 160, 160], "label": "square"}]'})
+    (box,) = model.detect("pixels")(ToolRequest("square", small), ask).data["boxes"]
+    assert [box[edge] for edge in ("left", "top", "right", "bottom")] == [10, 10, 20, 20]
