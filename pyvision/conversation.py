@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from queue import Empty
 
@@ -36,6 +37,7 @@ class Conversation:
         self._shared = _SharedSession(sandbox)
         self._earlier = ConversationState()
         self._pictures: tuple[Picture, ...] = ()
+        self._before: list[tuple[ConversationState, tuple[Picture, ...]]] = []  # what each question continued
         self._cancellation = Cancellation()  # of the current question
 
     @property
@@ -46,11 +48,16 @@ class Conversation:
 
     def ask(self, text: str, images: Sequence[Picture] = ()) -> Iterator[Event]:
         """The events of the next question, which may add images. Closing the iterator stops it."""
+        self._before.append((self._earlier, self._pictures))
         self._pictures += tuple(images)
         if self.task.strategy.continues:
             yield from self._answer(Question(text, tuple(images), earlier=self._earlier))
-        else:  # it reads no conversation, so it gets every image again
+            return
+        earlier = self._earlier
+        try:  # it reads no conversation, so it gets every image again, and leaves no messages to the next question
             yield from self._answer(Question(text, self._pictures))
+        finally:
+            self._earlier = replace(earlier, named=max(earlier.named, self._earlier.named))
 
     def go_on(self, code: str, cell: int = -1) -> Iterator[Event]:
         """The events that follow if this code runs in place of one of `cells`; everything after that cell is dropped.
@@ -63,17 +70,35 @@ class Conversation:
             raise ConfigError("this conversation has no such cell to continue from; ask a question first")
         message = Message("assistant", (Text(f"<code>\n```python\n{code.strip()}\n```\n</code>"),))
         earlier, at = self._earlier, places[cell]
+        self._forget_after(at)
         opened = ConversationState((*messages[:at], message), earlier.named, earlier.originals, pending=True)
         yield from self._answer(Question("", earlier=opened))
+
+    def rewind(self, question: int) -> None:
+        """Forget this question, counted from 0, and all after it. Variables of the kernel keep their values."""
+        self._earlier, self._pictures = self._before[question]
+        del self._before[question:]
 
     def stop(self) -> None:
         """End the current question and its cell. The kernel keeps its variables if the cell can be interrupted."""
         self._cancellation.cancel()
 
+    def release(self) -> None:
+        """End the current question and the kernel. The next cell starts another kernel, which gets all images."""
+        self.stop()
+        self._shared.release()
+
     def close(self) -> None:
-        """End the current question and the kernel."""
+        """End the current question and the kernel for good."""
         self.stop()
         self._shared.end()
+
+    def _forget_after(self, message: int) -> None:
+        """Forget the questions that were asked after this message."""
+        later = [state for state in self._before if len(state[0].messages) > message]
+        if later:
+            self._pictures = later[0][1]
+            del self._before[-len(later) :]
 
     def _answer(self, question: Question) -> Iterator[Event]:
         self._earlier = ConversationState(
@@ -141,6 +166,7 @@ class _SharedSession:
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
         self._session: Session | None = None
+        self._images: dict[str, bytes] = {}  # all that the session holds
         self._lease: _Lease | None = None
         self._ended = False
         self._lock = threading.Lock()
@@ -156,8 +182,9 @@ class _SharedSession:
         with self._lock:
             if self._ended:
                 raise SessionClosed("the conversation is closed; start a new one")
+            self._images |= images
             if self._session is None:
-                self._session = self._sandbox.open(images)
+                self._session = self._sandbox.open(self._images)
             elif images:
                 self._session.define(images)
             self._lease = _Lease(self._session, self)
@@ -169,11 +196,21 @@ class _SharedSession:
             if self._lease is lease and self._session is not None:
                 self._session.interrupt()
 
+    def keep(self, images: Mapping[str, bytes]) -> None:
+        """Note images that an episode defined, for a kernel that is started later."""
+        with self._lock:
+            self._images |= images
+
+    def release(self) -> None:
+        with self._lock:
+            session, self._session = self._session, None
+        if session is not None:
+            session.close()
+
     def end(self) -> None:
         with self._lock:
             self._ended = True
-            if self._session is not None:
-                self._session.close()
+        self.release()
 
 
 class _Lease:
@@ -194,6 +231,7 @@ class _Lease:
         return self._session.run(code, trace=trace, functions=functions, on_output=on_output)
 
     def define(self, images: Mapping[str, bytes], views: Mapping[str, View] | None = None) -> None:
+        self._shared.keep(images)
         self._session.define(images, views)
 
     def interrupt(self) -> None:

@@ -252,3 +252,60 @@ def test_a_closed_conversation_starts_no_kernel() -> None:
     conversation.close()
     assert end_of(list(conversation.ask("?"))).outcome.end_reason == "sandbox_error"
     assert sandbox.opened == 0
+
+
+def test_a_question_that_is_asked_again_continues_what_came_before_it() -> None:
+    model = Scripted([boxed(1), boxed(2), boxed(3)])
+    conversation = Conversation(prepare("?", model=model), CannedSandbox())
+    list(conversation.ask("First?", [picture()]))
+    list(conversation.ask("Second?", [picture(9, 9)]))
+    conversation.rewind(1)
+    list(conversation.ask("Third?"))
+    messages = "".join(message.text for message in model.requests[-1])
+    assert ("First?" in messages, "Second?" in messages, "Third?" in messages) == (True, False, True)
+
+
+def test_images_of_a_question_that_was_forgotten_are_named_again() -> None:
+    conversation = Conversation(
+        a_task(boxed(1), cell("1"), boxed(2)), sandbox := CannedSandbox([printed("")])
+    )
+    list(conversation.ask("?", [picture()]))
+    conversation.rewind(0)
+    list(conversation.ask("?", [picture(9, 9)]))
+    assert list(sandbox.images) == ["image_clue_0"]
+
+
+def test_an_edited_cell_of_an_earlier_question_forgets_the_later_ones() -> None:
+    model = Scripted([cell("a = 1"), boxed(1), boxed(2), boxed(3), boxed(4)])
+    conversation = Conversation(prepare("?", model=model), CannedSandbox([printed("a"), printed("b")]))
+    list(conversation.ask("First?"))
+    list(conversation.ask("Second?"))
+    list(conversation.go_on("c = 3", cell=0))
+    conversation.rewind(0)
+    with pytest.raises(IndexError):
+        conversation.rewind(1)
+
+
+def test_a_kernel_that_is_started_again_gets_all_images() -> None:
+    sandbox = CannedSandbox([CellResult("ok", (figure(),)), printed("")])
+    conversation = Conversation(a_task(cell("1"), boxed(1), cell("2"), boxed(2)), sandbox)
+    list(conversation.ask("?", [picture()]))
+    conversation.release()
+    sandbox.images.clear()
+    list(conversation.ask("?", [picture(9, 9)]))
+    assert sandbox.opened == 2
+    assert sorted(sandbox.images) == ["image_clue_0", "image_clue_1", "image_clue_2"]
+
+
+def test_a_strategy_that_reads_no_talk_leaves_the_talk_as_it_was() -> None:
+    model = Scripted([boxed(1), boxed(2)])
+    conversation = Conversation(prepare("?", model=model), CannedSandbox())
+    list(conversation.ask("First?"))
+    good, conversation.task = (
+        conversation.task,
+        Task(Question("?"), Blank(lambda question: Answer("yes")), {"default": Scripted([])}),
+    )
+    list(conversation.ask("Other?"))
+    conversation.task = good
+    list(conversation.ask("Second?"))
+    assert "First?" in "".join(message.text for message in model.requests[-1])
