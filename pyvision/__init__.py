@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from pyvision.types import (
         Answer,
         Ask,
+        Evidence,
         Message,
         Model,
         Observation,
@@ -78,6 +79,7 @@ __all__ = [
     "EndReason",
     "Episode",
     "Event",
+    "Evidence",
     "FormatError",
     "ImageDefined",
     "ImageError",

@@ -336,7 +336,7 @@ def _drive(
 
 
 def _outcome(answer: Answer) -> Outcome:
-    return Outcome(answer.text, answer.end_reason, answer.remark, answer.is_last_resort)
+    return Outcome(answer.text, answer.end_reason, answer.remark, answer.is_last_resort, answer.evidence)
 
 
 def _end_event(outcome: Outcome, episode: Episode) -> RunEnded:

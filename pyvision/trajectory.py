@@ -119,6 +119,7 @@ class TrajectoryWriter:
             "end_reason": ended.outcome.end_reason,
             "error": ended.outcome.error,
             "is_last_resort": ended.outcome.is_last_resort,
+            "evidence": [asdict(each) for each in ended.outcome.evidence],
             "strategy": began.strategy if began else None,
             "model": ", ".join(sorted(set(began.models.values()))) if began else None,
             "turns": ended.turns,

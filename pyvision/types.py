@@ -10,6 +10,7 @@ from pyvision.errors import EndReason
 
 Role: TypeAlias = Literal["system", "user", "assistant"]
 Finish: TypeAlias = Literal["end", "stop", "length", "refusal"]
+Box: TypeAlias = tuple[float, float, float, float]  # left, top, right, bottom
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,16 +195,32 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
+class Evidence:
+    """What an answer rests on: an image of the question, a figure (both `image_clue_k`), or `cell k`, counted from 1.
+
+    box: left, top, right, bottom in pixels of that image, from its top left corner; None: all of it. source: the figure
+    through which a region of an original was found. is_derived: the model cited none; it looked at this last.
+    """
+
+    name: str
+    box: Box | None = None
+    source: str = ""
+    is_derived: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """The answer of a strategy. `text` is None if there is none, and `end_reason` says why.
 
-    is_last_resort: the last reply gave no answer in any known form, and `text` is the whole reply.
+    is_last_resort: the last reply gave no answer in any known form, and `text` is the whole reply. evidence: what it
+    rests on, if the strategy asks for that.
     """
 
     text: str | None
     end_reason: EndReason = "answered"
     remark: str | None = None  # for the user: why there is no answer, or why a search was cut short
     is_last_resort: bool = False
+    evidence: tuple[Evidence, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,13 +228,14 @@ class Outcome:
     """How a question ended: an answer, or the reason that there is none.
 
     error: what went wrong; with an answer, what the user has to know about it (`Answer.remark`).
-    is_last_resort: as `Answer.is_last_resort` says.
+    is_last_resort, evidence: as in `Answer`.
     """
 
     answer: str | None
     end_reason: EndReason
     error: str | None = None
     is_last_resort: bool = False
+    evidence: tuple[Evidence, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

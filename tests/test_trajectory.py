@@ -222,6 +222,7 @@ def test_the_end_of_a_run_is_summed_up_in_a_file(tmp_path: Path) -> None:
         "end_reason": "answered",
         "error": None,
         "is_last_resort": False,
+        "evidence": [],
         "strategy": "code_loop",
         "model": "offline",
         "turns": 2,

@@ -54,7 +54,7 @@ from pyvision.types import (
     ToolRequest,
     Usage,
 )
-from sandbox import CellResult, Figure, HostFunction, ImageData, SandboxError, View
+from sandbox import CellResult, Figure, HostFunction, ImageData, Region, SandboxError, View
 
 __all__ = ["DEFAULT_ROLE", "Episode", "Limits", "Sandbox", "Session", "find_libraries"]
 DEFAULT_ROLE = "default"
@@ -151,6 +151,11 @@ class Episode:
     def shown(self) -> Mapping[str, Sent]:
         """The images by name, each as a model saw it last."""
         return self._shown
+
+    @property
+    def figures(self) -> Mapping[str, tuple[Region, ...]]:
+        """The figures defined so far, in their order, each with what the code in the kernel says that it shows."""
+        return {name: view.regions for name, view in self._views.items() if view.regions is not None}
 
     @property
     def interruption(self) -> str:

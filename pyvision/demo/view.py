@@ -7,7 +7,7 @@ updates.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from pyvision.errors import FormatError
 from pyvision.events import (
@@ -21,10 +21,17 @@ from pyvision.events import (
     TextDelta,
 )
 from pyvision.runs.report.crops import Crop
-from pyvision.runs.report.figures import zoomable
+from pyvision.runs.report.figures import draw_map, zoomable
 from pyvision.runs.report.markup import Markup, count, element, escape, highlight, join
 from pyvision.runs.report.run import Names, Turn, ending, pair_figures, turns_of
-from pyvision.runs.report.turns import answer_block, error_block, event_block, prose_block, reasoning_block
+from pyvision.runs.report.turns import (
+    answer_block,
+    error_block,
+    event_block,
+    evidence_block,
+    prose_block,
+    reasoning_block,
+)
 from pyvision.text.replies import find_code, thought
 from pyvision.text.sanitize import printable
 from pyvision.types import Outcome, Picture, Question
@@ -153,7 +160,9 @@ class View:
             return error_message(self._failure)
         if self._ended is None:
             return None
-        return join(*_outcome_blocks(self._ended))
+        originals = dict(self._question.named_images)
+        evidence = evidence_block(self._ended.outcome, originals, partial(self._images.map, originals))
+        return join(*_outcome_blocks(self._ended, evidence))
 
 
 def error_message(text: str) -> Markup:
@@ -178,14 +187,20 @@ class _Images:
     def boxes(self, crops: Sequence[Crop]) -> Markup | None:
         return None
 
+    def map(self, originals: Mapping[str, Picture], name: str, crops: Sequence[Crop]) -> Markup:
+        """Boxes on an image of the question."""
+        original = originals[name]
+        size = {"width": original.width, "height": original.height}
+        return draw_map(name, original, element("image", href=self._address(original), **size), crops)
 
-def _outcome_blocks(ended: RunEnded) -> Iterator[Markup | None]:
+
+def _outcome_blocks(ended: RunEnded, evidence: Markup | None) -> Iterator[Markup | None]:
     outcome = ended.outcome
     parts = [count(ended.turns, "turn"), count(ended.cells, "cell"), f"{ended.seconds:.1f} s"]
     tokens = [f"{ended.usage.total:,} tokens"] if ended.usage.total else []
     facts = element("p", ", ".join([*parts, *tokens]), class_="facts")
     if outcome.answer is not None:
-        yield element("div", answer_block(outcome), facts, class_="outcome", role="status")
+        yield element("div", answer_block(outcome), evidence, facts, class_="outcome", role="status")
         return
     yield element("p", f"No answer: {_why_none(outcome)}.", class_="bad")
     yield error_block(outcome) if outcome.end_reason != "interrupted" else None

@@ -12,7 +12,7 @@ from pyvision.events import (
     RunStarted,
     TextDelta,
 )
-from pyvision.types import Outcome, Question, Reply, Usage
+from pyvision.types import Evidence, Outcome, Question, Reply, Usage
 from sandbox import CellResult, Stream
 from tests.doubles import figure, picture
 from tests.runs.report.parsed import Page
@@ -60,6 +60,17 @@ def test_an_answer_of_last_resort_is_seen_as_one() -> None:
     view = a_view()
     view.take(RunEnded(Outcome("red", "turn_limit", is_last_resort=True), Usage(10, 5), 1, 1, 2.0))
     assert "the whole last reply" in view.html
+
+
+def test_evidence_is_seen_as_a_box_on_its_original() -> None:
+    view = a_view(Question("How many?", (picture(40, 30),)))
+    evidence = (Evidence("image_clue_0", (10, 5, 30, 20)), Evidence("cell 2"))
+    view.take(RunEnded(Outcome("red", "answered", evidence=evidence), Usage(10, 5), 1, 1, 2.0))
+    page = Page(view.html)
+    assert page.named("image")[0]["href"] == "/files/40.png"
+    box = page.named("rect")[0]
+    assert [box[key] for key in ("x", "y", "width", "height")] == ["10", "5", "20", "15"]
+    assert "cell 2" in page.text
 
 
 def test_an_interrupt_says_what_it_came_in_the_midst_of() -> None:

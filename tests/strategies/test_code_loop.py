@@ -8,7 +8,7 @@ import pytest
 from pyvision.agent.budget import Limits
 from pyvision.events import CellRun, ImageDefined, ModelCall, Note
 from pyvision.strategies.code_loop import CodeLoop
-from pyvision.types import Picture, Question, Reply, Usage
+from pyvision.types import Evidence, Picture, Question, Reply, Usage
 from sandbox import CellError, CellResult, Region, Stream, View
 from tests.doubles import EpisodeHarness, figure, picture, printed
 
@@ -283,3 +283,36 @@ def test_the_system_prompt_stays_short() -> None:
     scripted.solve(CodeLoop())
     words_and_marks = re.findall(r"\w+|[^\w\s]", scripted.model.requests[0][0].text)
     assert len(words_and_marks) <= 700  # about as many tokens
+
+
+CITED = "<evidence>\nimage_clue_0 [1, 2, 30, 20]\n</evidence>\n" + ANSWER
+CLOSER = Region("image_clue_0", (0, 0, 40, 30), (0.5, 0, 10, 0, 0.5, 5))
+
+
+def test_evidence_is_asked_for() -> None:
+    scripted = EpisodeHarness([CITED])
+    scripted.solve(CodeLoop(evidence=True))
+    prompts = "".join(message.text for message in scripted.model.requests[0])
+    assert "<evidence>" in prompts
+    assert len(re.findall(r"\w+|[^\w\s]", prompts)) <= 700 + 40  # with sizes and question
+
+
+def test_cited_evidence_comes_with_the_answer() -> None:
+    answer = EpisodeHarness([CITED]).solve(CodeLoop(evidence=True))
+    assert (answer.text, answer.evidence) == ("7", (Evidence("image_clue_0", (1, 2, 30, 20)),))
+
+
+def test_evidence_is_derived_from_the_last_look_where_none_is_cited() -> None:
+    results = [CellResult("ok", (replace(figure(), regions=(CLOSER,)),))]
+    answer = EpisodeHarness([cell(), ANSWER], results).solve(CodeLoop(evidence=True))
+    assert answer.evidence == (Evidence("image_clue_0", (10, 5, 30, 20), "image_clue_1", is_derived=True),)
+
+
+def test_no_evidence_is_recorded_unless_it_was_asked_for() -> None:
+    assert EpisodeHarness([CITED]).solve(CodeLoop()).evidence == ()
+
+
+def test_a_last_reply_is_read_without_its_evidence() -> None:
+    reply = "There are 7 paths.\n<evidence>cell 1</evidence>"
+    scripted = EpisodeHarness([reply], limits=Limits(max_turns=1))
+    assert scripted.solve(CodeLoop(evidence=True)).text == "There are 7 paths."

@@ -104,6 +104,14 @@ def collect_boxes(code: str, pictures: Mapping[str, Picture]) -> tuple[Crop, ...
     return tuple(dict.fromkeys(crop for crop in found if crop))[:_MAX_BOXES]
 
 
+def clip_box(name: str, picture: Picture, box: tuple[float, ...]) -> Crop | None:
+    """The box in whole pixels, within the image; None if nothing is left of it."""
+    left, top, right, bottom = box
+    x, y = max(0, round(left)), max(0, round(top))
+    width, height = min(picture.width, round(right)) - x, min(picture.height, round(bottom)) - y
+    return Crop(name, x, y, width, height) if width > 0 and height > 0 else None
+
+
 def pixels_of(picture: Picture) -> NDArray[np.uint8]:
     """Shape (height, width, 3): red, green, blue, 0 to 255; transparent pixels lie on white. Raises ImageError."""
     import numpy as np
@@ -201,7 +209,7 @@ def _box_of(call: ast.Call, known: Mapping[str, ast.expr], pictures: Mapping[str
             name in pictures
         ):
             numbers = _numbers(known.get(box.id, box) if isinstance(box, ast.Name) else box)
-            return _clip(name, pictures[name], numbers) if len(numbers) == 4 else None
+            return clip_box(name, pictures[name], numbers) if len(numbers) == 4 else None
         case _:
             return None
 
@@ -215,10 +223,3 @@ def _numbers(box: ast.expr) -> tuple[float, ...]:
     if not isinstance(values, tuple | list) or not all(isinstance(each, int | float) for each in values):
         return ()
     return tuple(values) if all(abs(each) < 1e9 for each in values) else ()
-
-
-def _clip(name: str, picture: Picture, box: tuple[float, ...]) -> Crop | None:
-    left, top, right, bottom = box
-    x, y = max(0, round(left)), max(0, round(top))
-    width, height = min(picture.width, round(right)) - x, min(picture.height, round(bottom)) - y
-    return Crop(name, x, y, width, height) if width > 0 and height > 0 else None

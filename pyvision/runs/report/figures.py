@@ -99,9 +99,7 @@ class Figures:
         if crop is None:
             return self.show(name, picture, "place in the original not found" if self.inputs else None)
         self._found.add(replace(crop, factor=1))
-        return element(
-            "div", self.show(name, picture, str(crop)), self._map(crop.name, [crop]), class_="pair"
-        )
+        return element("div", self.show(name, picture, str(crop)), self.map(crop.name, [crop]), class_="pair")
 
     def thumbnail(self, name: str, picture: Picture) -> Markup:
         """A small copy of an image that a tool looked at, with the place of the crop; there may be hundreds."""
@@ -118,7 +116,7 @@ class Figures:
         if not by_name:
             return None
         title = element("summary", f"Crops in the code: {count(len(crops), 'box')}")
-        maps = [self._map(name, each) for name, each in by_name.items()]
+        maps = [self.map(name, each) for name, each in by_name.items()]
         return element("details", title, *maps, class_="folded", open=True)
 
     def originals(self) -> Markup | None:
@@ -137,26 +135,29 @@ class Figures:
             name, picture, element("a", "the same image as before", href=f"#{self._anchors[key]}")
         )
 
-    def _map(self, name: str, crops: Sequence[Crop]) -> Markup:
+    def map(self, name: str, crops: Sequence[Crop]) -> Markup:
         """A small copy of an image of the question with boxes in it."""
         self._mapped.add(name)
-        original = self.inputs[name]
-        stroke = max(original.width, original.height) / 120
-        boxes = [
-            element(
-                "rect", x=c.left, y=c.top, width=c.width, height=c.height, class_="box", stroke_width=stroke
-            )
-            for c in crops
-        ]
-        drawing = element(
-            "svg",
-            element("title", "; ".join(map(str, crops))),
-            element("use", href=f"#{_id_of_copy(name)}"),
-            *boxes,
-            viewBox=f"0 0 {original.width} {original.height}",
-            role="img",
-        )
-        return element("figure", drawing, element("figcaption", "in ", element("b", name)), class_="map")
+        copy = element("use", href=f"#{_id_of_copy(name)}")
+        return draw_map(name, self.inputs[name], copy, crops)
+
+
+def draw_map(name: str, original: Picture, copy: Markup, crops: Sequence[Crop]) -> Markup:
+    """Boxes on an image. copy: the SVG element that draws it at its full size."""
+    stroke = max(original.width, original.height) / 120
+    boxes = [
+        element("rect", x=c.left, y=c.top, width=c.width, height=c.height, class_="box", stroke_width=stroke)
+        for c in crops
+    ]
+    drawing = element(
+        "svg",
+        element("title", "; ".join(map(str, crops))),
+        copy,
+        *boxes,
+        viewBox=f"0 0 {original.width} {original.height}",
+        role="img",
+    )
+    return element("figure", drawing, element("figcaption", "in ", element("b", name)), class_="map")
 
 
 def zoomable(

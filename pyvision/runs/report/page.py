@@ -9,7 +9,7 @@ from pyvision.runs.report.crops import CropFinder
 from pyvision.runs.report.figures import Figures, Gallery
 from pyvision.runs.report.markup import Markup, count, document, element, join, shorten
 from pyvision.runs.report.run import Run, Turn, as_picture, ending, pair_figures
-from pyvision.runs.report.turns import answer_block, error_block, format_tokens, turn_section
+from pyvision.runs.report.turns import answer_block, error_block, evidence_block, format_tokens, turn_section
 from pyvision.types import Picture
 
 _TITLE_CHARS = 80
@@ -80,20 +80,21 @@ def _overview(run: Run, figures: Figures) -> Markup:
     return join(
         element("p", text, class_="question") if text.strip() != format_title(run) else None,
         element("div", *pictures, class_="pictures") if pictures else None,
-        _outcome(run),
+        _outcome(run, figures),
         element("p", f"Problem with this recording: {run.note}.", class_="bad") if run.note else None,
         _budget(run),
         _timeline(run),
     )
 
 
-def _outcome(run: Run) -> Markup:
+def _outcome(run: Run, figures: Figures) -> Markup:
     outcome = run.ended.outcome if run.ended else None
     meaning = ending(outcome.end_reason if outcome else None)
     summary = f"{meaning.text[:1].upper()}{meaning.text[1:]}.{_FAULTS[meaning.fault]}"
     return element(
         "div",
         answer_block(outcome) if outcome else None,
+        evidence_block(outcome, figures.inputs, figures.map) if outcome else None,
         element("p", summary, class_="facts" if outcome and outcome.answer else "bad"),
         error_block(outcome) if outcome else None,
         class_="outcome",

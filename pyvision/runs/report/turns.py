@@ -11,7 +11,7 @@ from dataclasses import asdict
 from typing import Any, Protocol
 
 from pyvision.events import CellRun, Event, ImageDefined, ModelCall, Note, ToolRun
-from pyvision.runs.report.crops import Crop, collect_boxes
+from pyvision.runs.report.crops import Crop, clip_box, collect_boxes
 from pyvision.runs.report.markup import Markup, count, element, fold, highlight, join, shorten
 from pyvision.runs.report.notes import plain_note, render_note
 from pyvision.runs.report.run import Names, Turn, as_picture, pair_figures
@@ -139,6 +139,31 @@ def answer_block(outcome: Outcome) -> Markup | None:
         return None
     label = "Answer (the whole last reply)" if outcome.is_last_resort else "Answer"
     return element("p", element("small", label), element("strong", outcome.answer), class_="answer")
+
+
+def evidence_block(
+    outcome: Outcome,
+    originals: Mapping[str, Picture],
+    draw_boxes: Callable[[str, Sequence[Crop]], Markup],
+) -> Markup | None:
+    """What the answer rests on: regions as boxes on their originals, cells and other figures by name."""
+    if not outcome.evidence:
+        return None
+    regions: dict[str, list[Crop]] = {}
+    for each in outcome.evidence:
+        original = originals.get(each.name)
+        box = (each.box or (0, 0, original.width, original.height)) if original else ()
+        if original and (crop := clip_box(each.name, original, box)):
+            regions.setdefault(each.name, []).append(crop)
+    others = ", ".join(dict.fromkeys(each.name for each in outcome.evidence if each.name not in originals))
+    is_derived = any(each.is_derived for each in outcome.evidence)
+    label = "Evidence (none cited: what was looked at last)" if is_derived else "Evidence"
+    return element(
+        "div",
+        element("p", element("small", label), f" {others}" if others else None),
+        *(draw_boxes(name, crops) for name, crops in regions.items()),
+        class_="evidence",
+    )
 
 
 def error_block(outcome: Outcome) -> Markup | None:

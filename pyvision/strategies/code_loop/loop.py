@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
 from pyvision.agent.episode import Episode
+from pyvision.agent.evidence import derive_evidence, trace_evidence
 from pyvision.errors import EndReason, FormatError
 from pyvision.strategies.code_loop.turns import check_prompt, observe, open_conversation
+from pyvision.text.evidence import find_evidence, without_evidence
 from pyvision.text.prompts import render
 from pyvision.text.replies import (
     canonical_reply,
@@ -37,7 +39,8 @@ class CodeLoop:
 
     prompt_file, prompt: an upstream PyVision prompt JSON and the template in it, in place of our own prompts.
     output_chars: how much text of one cell is shown to the model; long text loses its middle. tools: those that a cell
-    may call as `host.NAME(…)`; our own prompts describe them, an upstream prompt has to do so itself.
+    may call as `host.NAME(…)`; our own prompts describe them, an upstream prompt has to do so itself. evidence: ask for
+    what the answer rests on; where the model cites nothing, it is derived from what it looked at last.
     """
 
     continues: ClassVar[bool] = True
@@ -47,6 +50,7 @@ class CodeLoop:
     prompt_file: Path | None = None
     prompt: str | None = None
     tools: ToolNames = NO_TOOLS
+    evidence: bool = False
 
     def __post_init__(self) -> None:
         check_prompt(self.prompt_file, self.prompt)
@@ -64,6 +68,8 @@ class CodeLoop:
         libraries = episode.expect_code()
         views = episode.views("solver", question.named_images)
         messages, turn = open_conversation(question, self.prompt_file, self.prompt, tools, libraries, views)
+        if self.evidence:
+            turn = (*turn, Text("\n\n" + render("code_loop/evidence.md")))
         loop = _Loop(self, episode)
         if question.earlier.pending:
             follows = loop.after(Reply(messages[-1].text), last=None)
@@ -75,10 +81,21 @@ class CodeLoop:
             messages = (*messages, Message("user", (*turn, *_notice(episode))))
             reply = episode.ask("solver", messages, stop=() if last else (STOP,))
             messages = (*messages, Message("assistant", (Text(canonical_reply(reply.text) or "(empty)"),)))
-            follows = loop.after(reply, last)
+            follows = loop.after(self._without_evidence(reply), last)
             if isinstance(follows, Answer):
-                return follows
+                return self._with_evidence(follows, reply, episode)
             turn = follows
+
+    def _without_evidence(self, reply: Reply) -> Reply:
+        return replace(reply, text=without_evidence(reply.text)) if self.evidence else reply
+
+    def _with_evidence(self, answer: Answer, reply: Reply, episode: Episode) -> Answer:
+        """The answer with what the reply cites, traced back to the originals, or with what was looked at last."""
+        if not self.evidence or answer.text is None:
+            return answer
+        originals = {name: (image.width, image.height) for name, image in episode.question.named_images}
+        cited = trace_evidence(find_evidence(reply.text), originals, episode.figures, episode.cells)
+        return replace(answer, evidence=cited or derive_evidence(originals, episode.figures))
 
 
 class _Loop:

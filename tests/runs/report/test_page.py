@@ -12,7 +12,7 @@ from PIL import Image
 
 from pyvision.events import CellRun, RunEnded
 from pyvision.runs.report import report
-from pyvision.types import Outcome
+from pyvision.types import Evidence, Outcome
 from sandbox import CellResult, Stream
 from tests.runs.report.parsed import Page
 from tests.runs.report.runs import eventful_events, figure, noise, recorded, simple_events
@@ -95,6 +95,16 @@ def test_a_crop_is_drawn_into_its_original(simple: Page) -> None:
     assert "image_clue_0 from (10, 20) to (50, 50)" in simple.text
     assert {use["href"] for use in simple.named("use")} == {"#original-image_clue_0"}
     assert "original-image_clue_0" in [group["id"] for group in simple.named("g")]
+
+
+def test_evidence_is_drawn_into_its_original(tmp_path: Path) -> None:
+    *events, ended = simple_events()
+    assert isinstance(ended, RunEnded)
+    evidence = (Evidence("image_clue_0", (60, 70, 90, 80), is_derived=True),)
+    events.append(replace(ended, outcome=replace(ended.outcome, evidence=evidence)))
+    page = Page(report(recorded(tmp_path / "run", events)))
+    assert [page.named("rect")[0][key] for key in ("x", "y", "width", "height")] == ["60", "70", "30", "10"]
+    assert "none cited: what was looked at last" in page.text
 
 
 def test_boxes_in_the_code_are_drawn_where_no_pixels_match(tmp_path: Path) -> None:
