@@ -24,7 +24,7 @@ from pyvision.errors import ConfigError, reason
 from pyvision.images.fit import FitLimits
 
 FILE = "limits.json"
-_BY_WIRE: Mapping[str, str] = {"anthropic": "anthropic", "responses": "openai"}
+_BY_WIRE: Mapping[str, str] = {"anthropic": "anthropic", "responses": "openai", "gemini": "gemini"}
 _BY_HOST: Mapping[str, str] = {
     "api.openai.com": "openai",
     "openai.azure.com": "openai",

@@ -4,7 +4,7 @@ A flag overrides the environment, the environment overrides the file. An empty v
 
 PYVISION_MODEL        as --model, if neither --model nor --config is given
 PYVISION_MODEL_ID     model
-PYVISION_BASE_URL     base_url        (also OPENAI_BASE_URL or ANTHROPIC_BASE_URL, for files without a base_url)
+PYVISION_BASE_URL     base_url        (also OPENAI_, ANTHROPIC_ or GOOGLE_GEMINI_BASE_URL, for files without one)
 PYVISION_API_KEY      api_key         (replaces the keys of the file and of the variable that it names as api_key_env)
 PYVISION_TEMPERATURE  temperature
 PYVISION_MAX_TOKENS   max_tokens
@@ -13,7 +13,7 @@ PYVISION_TOTAL_S      total_s
 PYVISION_RETRY_S      retry_s
 
 All but the first concern endpoints only. With neither flag nor PYVISION_MODEL, `openai` is chosen when
-OPENAI_API_KEY is set, `anthropic` when ANTHROPIC_API_KEY is, else `offline`.
+OPENAI_API_KEY is set, `anthropic` when ANTHROPIC_API_KEY is, `gemini` when GEMINI_API_KEY is, else `offline`.
 
 The configurations of upstream PyVision work unchanged: `{"api_key": […], "base_url": …}` (OpenAI, vLLM) and
 `{"azure_openai_api_key": […], "azure_openai_endpoint": …}`.
@@ -35,7 +35,8 @@ from pyvision.errors import ConfigError
 
 OPENAI_URL = "https://api.openai.com/v1"
 ANTHROPIC_URL = "https://api.anthropic.com"
-ENDPOINTS = ("openai", "responses", "anthropic")  # the wires that lead to one
+GEMINI_URL = "https://generativelanguage.googleapis.com/v1beta"
+ENDPOINTS = ("openai", "responses", "anthropic", "gemini")  # the wires that lead to one
 TABLES = ("families", "limits")  # files of api_configs that hold no configuration
 _UPSTREAM_MODEL = "gpt-4.1"  # what upstream uses if its configuration names no model
 _AZURE_VERSION = "2024-10-21"
@@ -53,7 +54,10 @@ _URL_VARIABLES = {
     "openai": "OPENAI_BASE_URL",
     "responses": "OPENAI_BASE_URL",
     "anthropic": "ANTHROPIC_BASE_URL",
+    "gemini": "GOOGLE_GEMINI_BASE_URL",
 }
+_URLS = {"anthropic": ANTHROPIC_URL, "gemini": GEMINI_URL}  # of the wires that do not lead to OpenAI
+_OTHER_KEYS = {"GEMINI_API_KEY": "GOOGLE_API_KEY"}  # a variable -> the one that is read where it is not set
 # The names of fields, in lower case and with `_` for `-`, whose texts are secret: these, and any that ends in `_key`, …
 _SECRETS = {
     "access_token",
@@ -94,7 +98,7 @@ class ModelConfig:
     that are never sent. extra_body: merged into every request. limits: a row of `limits.json`.
     """
 
-    wire: Literal["openai", "responses", "anthropic", "offline", "scripted", "replayed"]
+    wire: Literal["openai", "responses", "anthropic", "gemini", "offline", "scripted", "replayed"]
     model: str | None = None
     base_url: str | None = None
     api_key: str | None = field(default=None, repr=False)
@@ -127,7 +131,7 @@ class ModelConfig:
     @property
     def address(self) -> str:
         """Where the endpoint is: base_url, or the default of the wire."""
-        return self.base_url or (ANTHROPIC_URL if self.wire == "anthropic" else OPENAI_URL)
+        return self.base_url or _URLS.get(self.wire, OPENAI_URL)
 
 
 def load_model_config(name: str | None, file: Path | None, environ: Mapping[str, str]) -> ModelConfig:
@@ -191,7 +195,7 @@ def without_credentials(url: str) -> str:
 def default_model(environ: Mapping[str, str]) -> str:
     """The name that the environment chooses if no flag does."""
     environ = _drop_empty(environ)
-    keyed = (name for name in ("openai", "anthropic") if f"{name.upper()}_API_KEY" in environ)
+    keyed = (name for name in ("openai", "anthropic", "gemini") if f"{name.upper()}_API_KEY" in environ)
     return environ.get("PYVISION_MODEL") or next(keyed, "offline")
 
 
@@ -299,7 +303,9 @@ def _number(variable: str, text: str, kind: type) -> Any:
 def _with_keys(config: ModelConfig, environ: Mapping[str, str]) -> ModelConfig:
     """The keys of the environment, else those that the file holds or names."""
     own = config.keys + (_keys_in(config.api_key_file) if config.api_key_file else ())
-    forced, named = environ.get("PYVISION_API_KEY"), environ.get(config.api_key_env or "")
+    variable = config.api_key_env or ""
+    forced = environ.get("PYVISION_API_KEY")
+    named = environ.get(variable) or environ.get(_OTHER_KEYS.get(variable, ""))
     keys = (forced,) if forced else own or ((named,) if named else ())
     if not keys and config.api_key_env and not is_local(config.address):
         where = without_credentials(config.address)

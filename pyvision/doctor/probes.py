@@ -45,11 +45,19 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The names of the probed parameters in one API; empty for a parameter that it does not have."""
+    """The names of the probed parameters in one API; empty for a parameter that it does not have.
+
+    section: the object of a request that holds them; empty if they stand beside the messages.
+    """
 
     stop: str
     limits: tuple[str, ...]
     logprobs: bool
+    section: str = ""
+
+    def place(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """The parameters where a request holds them."""
+        return {self.section: dict(parameters)} if self.section else dict(parameters)
 
 
 def reach(client: ProbeClient) -> Iterator[Finding]:
@@ -154,7 +162,7 @@ def _ask_without_refused(
     refused: frozenset[str] = frozenset()
     while True:
         try:
-            return client.ask(messages, Sampling(logprobs=names.logprobs), **body), refused
+            return client.ask(messages, Sampling(logprobs=names.logprobs), **names.place(body)), refused
         except ModelError as error:
             named = next((name for name in body if re.search(rf"\b{name}\b", str(error))), None)
             if named is None or client.calls_left <= 0:
@@ -195,7 +203,7 @@ def _limit(client: ProbeClient, names: Names, refused: frozenset[str]) -> Findin
         return Finding("token limit", "unclear", f"{name} is accepted", value=name)
     try:
         probe_reply = client.ask(
-            turn(Text(render("doctor/count.md", last=300))), **dict[str, Any]({name: _FEW_TOKENS})
+            turn(Text(render("doctor/count.md", last=300))), **names.place({name: _FEW_TOKENS})
         )
     except ModelError as error:
         return Finding("token limit", "yes", f"{name}: {complaint(error)}", value=name)
@@ -254,6 +262,7 @@ NAMES: Mapping[str, Names] = {
     "openai": Names("stop", ("max_tokens", "max_completion_tokens"), logprobs=True),
     "responses": Names("", ("max_output_tokens",), logprobs=True),
     "anthropic": Names("stop_sequences", ("max_tokens",), logprobs=False),
+    "gemini": Names("stopSequences", ("maxOutputTokens",), logprobs=True, section="generationConfig"),
 }
 
 

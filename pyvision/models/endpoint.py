@@ -163,7 +163,7 @@ class Endpoint:
             key, body = self._keys.next(), self._body(messages, sampling)
             try:
                 with deadline(time_left.until):
-                    sent = body | self._config.extra_body
+                    sent = _merge(body, self._config.extra_body)
                     post = self._wire.post(self._client(key), sent, time_left.timeout())
                     response: httpx2.Response = answer.enter_context(post).http_response
             except (self._wire.sdk.APIError, httpx2.HTTPError) as error:
@@ -235,6 +235,15 @@ class Endpoint:
             if key not in self._clients:
                 self._clients[key] = self._wire.client(key, self._http_client)
             return self._clients[key]
+
+
+def _merge(body: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
+    """The body with these fields set; objects inside of it keep their other fields."""
+    merged = dict(body)
+    for name, value in extra.items():
+        own = merged.get(name)
+        merged[name] = _merge(own, value) if isinstance(own, dict) and isinstance(value, dict) else value
+    return merged
 
 
 class _TimeLeft:

@@ -2,11 +2,11 @@
 
 status                              kind            worth a retry
 400, 404, 413, 422, context text    context         no: the conversation is longer than the model can read
-401, 403                            auth            no (another key is tried first)
+401, 403, 400 for a bad key         auth            no (another key is tried first)
 402, 429 with a quota text          quota           no (likewise)
 404                                 unknown_model   no
 413                                 too_large       no
-429                                 rate            yes, after Retry-After
+429                                 rate            yes, after Retry-After or the delay in the error
 408, 409, 425, 5xx                  other           yes
 other 4xx                           other           no
 no connection, reset, half a body, silence          yes (a local server that was never there: no)
@@ -33,6 +33,7 @@ from pyvision.text.sanitize import REDACTED, Redactor, printable
 _LONGEST_DETAIL = 300
 _MAX_JSON_VALUES = 400_000  # no thread runs while JSON is parsed: 0.1 s of nothing but brackets
 _MAX_ERROR_CHARS = 64 << 10
+_SECONDS = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)s")
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|rk|key)-[\w*.…-]{4,}|(?<=Bearer )\S+", re.I)
 _QUOTA = re.compile(
     r"insufficient_quota|exceeded your current quota|billing_hard_limit|credit balance|insufficient credits",
@@ -40,9 +41,12 @@ _QUOTA = re.compile(
 )
 _CONTEXT = re.compile(
     r"context_length_exceeded|(?:maximum|model's|available) context|context (?:length|window|size)|prompt is too long"
-    r"|input is too long|maximum model length|too many tokens|reduce the length of the messages|max_seq_len",
+    r"|input is too long|maximum model length|too many tokens|reduce the length of the messages|max_seq_len"
+    r"|input token count",
     re.I,
 )
+_BAD_KEY = re.compile(r"API_KEY_INVALID|API key (?:not valid|expired)", re.I)  # Gemini sends 400 for it
+_PER_DAY = re.compile(r"PerDay", re.I)
 _AGAIN = re.compile(r"overloaded|unexpected end of data|try again", re.I)
 
 # status -> (worth a retry, kind, what it means and what to do)
@@ -120,7 +124,12 @@ class ErrorMapper:
         )
         text = _full_text(error.body) or str(error.message)
         kind = _kind(text, status) if status not in {401, 403} else "auth"
-        if kind == "quota":
+        retry_after_s = _retry_after(error.response.headers) or _retry_delay(error.body)
+        if status == 429 and kind == "quota" and _retry_delay(error.body) and not _PER_DAY.search(text):
+            kind = "other"  # Gemini words a limit per minute as a quota too, and says when it ends
+        if status == 400 and _BAD_KEY.search(text):
+            kind, meaning = "auth", _STATUSES[401][2].replace("401", "400")
+        elif kind == "quota":
             retry, meaning = False, f"the quota of this key is used up ({status})"
         elif kind == "context":
             retry, meaning = False, f"the conversation is too long for this model ({status})"
@@ -131,7 +140,7 @@ class ErrorMapper:
         return ModelError(
             f"{self.where}: {message}" + (f": {detail}" if detail else ""),
             retry=retry,
-            retry_after_s=_retry_after(error.response.headers) if retry else None,
+            retry_after_s=retry_after_s if retry else None,
             kind=usual if kind == "other" else kind,
             brief=f"{status} from {self._host}",
         )
@@ -201,6 +210,17 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
         return _some_time(parsedate_to_datetime(headers["retry-after"]).timestamp() - time.time())
     except (KeyError, ValueError, OverflowError, OSError):  # a year that no clock has
         return None
+
+
+def _retry_delay(body: object) -> float | None:
+    """Seconds to wait, as the details of a Google API's error say it (`"retryDelay": "34s"`)."""
+    nested = _nest(body)
+    details = nested.get("details") if isinstance(nested, dict) else None
+    for detail in details if isinstance(details, list) else ():
+        delay = detail.get("retryDelay") if isinstance(detail, dict) else None
+        if isinstance(delay, str) and (found := _SECONDS.fullmatch(delay)):
+            return _some_time(float(found[1]))
+    return None
 
 
 def _some_time(seconds: float) -> float | None:

@@ -51,6 +51,12 @@ def _build_anthropic(config: ModelConfig) -> OwnedModel:
     return _wrap_endpoint(anthropic_messages(config), config)
 
 
+def _build_gemini(config: ModelConfig) -> OwnedModel:
+    from pyvision.models.gemini import gemini
+
+    return _wrap_endpoint(gemini(config), config)
+
+
 def _wrap_endpoint(endpoint: Model, config: ModelConfig) -> OwnedModel:
     """The endpoint with the rate limits of the configuration, and with retries around them."""
     from pyvision.models.rate_limit import RateLimitedModel
@@ -98,6 +104,7 @@ _WIRES: Mapping[str, Callable[[ModelConfig], OwnedModel]] = {
     "openai": _build_openai,
     "responses": _build_responses,
     "anthropic": _build_anthropic,
+    "gemini": _build_gemini,
     "offline": _build_offline,
     "scripted": _build_scripted,
     "replayed": _build_replay,

@@ -33,7 +33,7 @@ class Family:
     models: tuple[str, ...]
     refused: tuple[str, ...]
     source: str
-    wires: tuple[str, ...] = ("openai", "responses", "anthropic")
+    wires: tuple[str, ...] = ("openai", "responses", "anthropic", "gemini")
 
 
 class UnsupportedParameters:

@@ -28,6 +28,7 @@ EVERY_KEY = {
     "OPENAI_API_KEY": KEY,
     "OPENROUTER_API_KEY": KEY,
     "ANTHROPIC_API_KEY": KEY,
+    "GEMINI_API_KEY": KEY,
     "AZURE_OPENAI_API_KEY": KEY,
     "AZURE_OPENAI_ENDPOINT": "https://resource.openai.azure.com",
 }
@@ -53,7 +54,7 @@ def refused(
 
 
 SHIPPED = sorted({path.stem for path in data_folder("api_configs").glob("*.json")} - {*TABLES})
-WIRES = {"offline": "offline", "anthropic": "anthropic", "responses": "responses"}
+WIRES = {name: name for name in ("offline", "anthropic", "gemini", "responses")}
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -65,7 +66,7 @@ def test_every_shipped_configuration_loads(name: str) -> None:
 
 def test_the_rows_that_people_ask_for_are_there() -> None:
     named = {"openai", "responses", "azure", "anthropic", "vllm", "ollama", "llamacpp", "sglang", "litellm"}
-    assert named | {"openrouter", "offline"} == set(SHIPPED)
+    assert named | {"gemini", "openrouter", "offline"} == set(SHIPPED)
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -253,6 +254,16 @@ def test_every_key_is_a_secret_and_in_no_representation() -> None:
 def test_the_anthropic_key_alone_chooses_anthropic() -> None:
     assert load_model_config(None, None, {"ANTHROPIC_API_KEY": KEY}).wire == "anthropic"
     assert load_model_config(None, None, EVERY_KEY).wire == "openai"
+
+
+def test_the_gemini_key_alone_chooses_gemini() -> None:
+    config = load_model_config(None, None, {"GEMINI_API_KEY": KEY})
+    assert (config.wire, config.keys) == ("gemini", (KEY,))
+
+
+def test_the_other_name_of_the_gemini_key_is_read_too() -> None:
+    assert load_model_config("gemini", None, {"GOOGLE_API_KEY": KEY}).keys == (KEY,)
+    assert load_model_config(None, None, {"GOOGLE_API_KEY": KEY}).wire == "offline"
 
 
 def test_the_anthropic_address_is_used_where_the_file_names_none() -> None:

@@ -20,7 +20,7 @@ from tests.servers.server import ModelServer
 from tests.servers.wires import WIRES, configured
 
 KEY = "sk-very-secret-0123456789"
-LOGPROBS = frozenset({"logprobs", "message.output_text.logprobs"})
+LOGPROBS = frozenset({"logprobs", "message.output_text.logprobs", "responseLogprobs"})
 ISOLATED = (Finding("isolation", "yes"),)
 EVERY_WIRE = pytest.mark.parametrize("wire", list(WIRES))
 
@@ -59,7 +59,7 @@ def test_a_clean_server_raises_no_false_alarm(wire: str) -> None:
 OF_THE_WIRE: Mapping[str, tuple[Capabilities, str]] = {
     "does not stream": (Capabilities(streams=False), "streams"),
     "ignores stop": (Capabilities(honours_stop=False), "stop"),
-    "refuses stop": (Capabilities(refuses=frozenset({"stop", "stop_sequences"})), "stop"),
+    "refuses stop": (Capabilities(refuses=frozenset({"stop", "stop_sequences", "stopSequences"})), "stop"),
     "refuses temperature": (Capabilities(refuses=frozenset({"temperature"})), "temperature"),
     "ignores the token limit": (Capabilities(honours_limit=False), "token limit"),
     "gives no logprobs": (Capabilities(gives_logprobs=False), "log probabilities"),
@@ -95,7 +95,7 @@ def test_what_a_model_lacks_is_found_out(fault: str) -> None:
 
 @EVERY_WIRE
 def test_what_is_refused_is_in_the_profile_by_the_name_of_the_wire(wire: str) -> None:
-    refuses = LOGPROBS | {"stop", "stop_sequences", "temperature"}
+    refuses = LOGPROBS | {"stop", "stop_sequences", "stopSequences", "temperature"}
     known = profile(examined(wire, Capabilities(refuses=refuses)))
     assert "temperature" in known.refused
     assert known.honours_stop in (False, None)

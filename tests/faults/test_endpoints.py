@@ -246,7 +246,10 @@ def test_a_refusal_is_a_reply_and_no_reason_to_ask_again(wire: str) -> None:
 
 @pytest.mark.parametrize(
     "wire",
-    ["completions", *(pytest.param(wire, marks=pytest.mark.slow) for wire in ("responses", "messages"))],
+    [
+        "completions",
+        *(pytest.param(wire, marks=pytest.mark.slow) for wire in ("responses", "messages", "gemini")),
+    ],
 )
 def test_a_huge_reply_comes_whole(wire: str) -> None:
     done = call(wire, [], said=["0123456789" * 10_000], timeout_s=20.0, total_s=60.0, max_tokens=50_000)

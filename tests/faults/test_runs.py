@@ -17,7 +17,7 @@ from tests.doubles import png
 from tests.servers.capabilities import Capabilities
 from tests.servers.faults import FAULTS, Plan
 from tests.servers.server import ModelServer
-from tests.servers.wires import WIRES
+from tests.servers.wires import WIRES, address_of
 
 KEY = "sk-very-secret-0123456789"
 ANSWERED = ("usage of 2^63", "negative usage", "repeated chunks")
@@ -28,7 +28,9 @@ SPOILT = [
     ("completions", fault) for fault in FAULTS if fault not in ("trickle", "trickling headers", *ANSWERED)
 ]  # the other wires differ in errors alone
 SPOILT += [
-    (wire, fault) for wire in ("responses", "messages") for fault in ("401", "context overflow", "cut")
+    (wire, fault)
+    for wire in ("responses", "messages", "gemini")
+    for fault in ("401", "context overflow", "cut")
 ]
 
 
@@ -41,11 +43,10 @@ def photo(tmp_path: Path) -> Path:
 
 def write_file(folder: Path, wire: str, server: ModelServer, **settings: object) -> Path:
     """A configuration file that leads to the server."""
-    address = server.root_url if wire == "messages" else server.base_url
     known = {
         "wire": WIRES[wire],
         "model": "m",
-        "base_url": address,
+        "base_url": address_of(wire, server),
         "api_key": KEY,
         "timeout_s": 0.4,
         "retry_s": 0.01,
@@ -95,7 +96,10 @@ def test_a_retry_is_an_event_that_names_the_fault(tmp_path: Path, photo: Path) -
 
 @pytest.mark.parametrize(
     "wire",
-    ["completions", *(pytest.param(wire, marks=pytest.mark.slow) for wire in ("responses", "messages"))],
+    [
+        "completions",
+        *(pytest.param(wire, marks=pytest.mark.slow) for wire in ("responses", "messages", "gemini")),
+    ],
 )
 def test_a_failing_run_leaves_no_key_behind(wire: str, tmp_path: Path, photo: Path) -> None:
     """The endpoint repeats the key in its complaint; everything on disk and on both streams is searched."""

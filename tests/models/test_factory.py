@@ -39,7 +39,7 @@ def test_the_retry_budget_of_the_configuration_is_kept() -> None:
         close_model(model)
 
 
-@pytest.mark.parametrize("wire", ["openai", "responses", "anthropic", "offline", "scripted"])
+@pytest.mark.parametrize("wire", ["openai", "responses", "anthropic", "gemini", "offline", "scripted"])
 def test_whoever_builds_a_model_can_close_it(wire: str) -> None:
     model = build(ModelConfig(wire, model="m"))  # type: ignore[arg-type]
     model.close()

@@ -64,7 +64,8 @@ class Capabilities:
             yield Failure(401, f"Incorrect API key provided: {request.key}", "invalid_api_key")
         if self.request_bytes is not None and request.size > self.request_bytes:
             yield Failure(413, f"Request body of {request.size} bytes exceeds {self.request_bytes}")
-        for name in sorted(self.refuses & {*request.body, *request.body.get("include", ())}):
+        inner = (*request.body.get("include", ()), *request.body.get("generationConfig", ()))
+        for name in sorted(self.refuses & {*request.body, *inner}):
             usage = f"Unsupported parameter: '{name}' is not supported with this model."
             yield Failure(400, usage, "unsupported_parameter", name)
         if self.pictures is not None and len(request.pictures) > self.pictures:

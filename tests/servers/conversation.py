@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, TypeAlias
 
-WireName: TypeAlias = Literal["completions", "responses", "messages"]
+WireName: TypeAlias = Literal["completions", "responses", "messages", "gemini"]
 Oddity: TypeAlias = Literal["no choices", "null content", "only a tool call", "wrong types"]
 
 _TOKEN_CHARS = 4
@@ -49,12 +49,14 @@ class Request:
 
     @property
     def streams(self) -> bool:
-        return self.body.get("stream") is True
+        return self.body.get("stream") is True or ":streamGenerateContent" in self.path
 
     @property
     def wants_logprobs(self) -> bool:
         return bool(
-            self.body.get("logprobs") or "message.output_text.logprobs" in self.body.get("include", ())
+            self.body.get("logprobs")
+            or "message.output_text.logprobs" in self.body.get("include", ())
+            or self.body.get("generationConfig", {}).get("responseLogprobs")
         )
 
     @property
@@ -65,7 +67,8 @@ class Request:
     def key(self) -> str:
         """The key it was sent with, whichever header holds it."""
         bearer = self.headers.get("authorization", "").removeprefix("Bearer ")
-        return bearer or self.headers.get("x-api-key", "") or self.headers.get("api-key", "")
+        named = (self.headers.get(name, "") for name in ("x-api-key", "api-key", "x-goog-api-key"))
+        return bearer or next((key for key in named if key), "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ def _status(status: int, message: str, code: str = "", **headers: str) -> Fault:
     return Fault(Failure(status, message, code), status=status, headers=named)
 
 
-_COUNTS = rb'("(?:prompt|completion|input|output|total)_tokens": )\d+'
+_COUNTS = rb'("(?:(?:prompt|completion|input|output|total)_tokens|[a-zA-Z]+TokenCount)": )\d+'
 _LONG_S = 30.0  # longer than any client in a test waits; a closing server ends it
 
 FAULTS: Mapping[str, Fault] = {
@@ -90,7 +90,7 @@ FAULTS: Mapping[str, Fault] = {
         body=b'{"id": "c", "choices": [{"mess', headers={"content-type": "application/json"}
     ),
     "200 empty": Fault(body=b"", headers={"content-type": "application/json"}),
-    "200 invalid utf-8": Fault(rewrite=(rb'"model": "m"', b'"model": "\xff"')),
+    "200 invalid utf-8": Fault(rewrite=(rb'("model(?:Version)?"): "m"', b'\\1: "\xff"')),
     "200 error body": Fault(Failure(200, "upstream provider failed", "server_error")),
     "wrong types": Fault(oddity="wrong types"),
     "no choices": Fault(oddity="no choices"),

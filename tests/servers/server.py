@@ -1,4 +1,4 @@
-"""A model server on loopback that speaks three wires, with faults and missing capabilities on demand."""
+"""A model server on loopback that speaks four wires, with faults and missing capabilities on demand."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from tests.servers.completions import Completions
 from tests.servers.conversation import Brain, Failure, Request, Script, ServedReply, Wire, WireName, end_reply
 from tests.servers.delivery import Listener
 from tests.servers.faults import Fault, Weather, fair
+from tests.servers.gemini import Gemini
 from tests.servers.messages import Messages
 from tests.servers.responses import Responses
 
@@ -22,12 +23,13 @@ WIRES: Mapping[WireName, Wire] = {
     "completions": Completions(),
     "responses": Responses(),
     "messages": Messages(),
+    "gemini": Gemini(),
 }
 _NO_FAULT = Fault()
 
 
 class ModelServer:
-    """Serves chat completions, responses and messages below /v1; every request is kept in `requests`.
+    """Serves chat completions, responses and messages below /v1, Gemini anywhere; every request is kept in `requests`.
 
     brain: what answers, or the texts it says in turn. can: what the endpoint accepts and sees. weather: which
     request meets which fault. The n-th request that a fault befalls never reaches the brain.
@@ -82,9 +84,8 @@ class ModelServer:
 
     def take(self, path: str, headers: Mapping[str, str], raw: bytes) -> tuple[Wire, Request, Fault] | None:
         """Read a request, keep it, and say which fault befalls it; None for a path that is no wire's."""
-        name = next(
-            (name for name, wire in WIRES.items() if path.partition("?")[0].endswith(wire.path)), None
-        )
+        place = path.partition("?")[0].replace(":streamGenerateContent", ":generateContent")
+        name = next((name for name, wire in WIRES.items() if place.endswith(wire.path)), None)
         if name is None:
             return None
         wire, body = WIRES[name], json.loads(raw)

@@ -1,4 +1,4 @@
-"""The model server itself: three wires, the faults by name, and nothing of it left behind."""
+"""The model server itself: four wires, the faults by name, and nothing of it left behind."""
 
 from __future__ import annotations
 
@@ -15,19 +15,27 @@ from tests.servers.conversation import ServedReply, WireName
 from tests.servers.faults import FAULTS, PASSING, Fault, Plan, Rate
 from tests.servers.server import WIRES, ModelServer
 
-EVERY_WIRE = pytest.mark.parametrize("wire", ["completions", "responses", "messages"])
+EVERY_WIRE = pytest.mark.parametrize("wire", ["completions", "responses", "messages", "gemini"])
 BODIES: dict[WireName, dict[str, Any]] = {
     "completions": {"model": "m", "messages": [{"role": "user", "content": "hello"}]},
     "responses": {"model": "m", "input": "hello"},
     "messages": {"model": "m", "max_tokens": 50, "messages": [{"role": "user", "content": "hello"}]},
+    "gemini": {"contents": [{"role": "user", "parts": [{"text": "hello"}]}]},
 }
+
+
+def path_of(wire: WireName, *, stream: bool) -> str:
+    path = WIRES[wire].path
+    return path.replace(":generate", ":streamGenerate") if stream else path
 
 
 def post(server: ModelServer, wire: WireName, **more: Any) -> tuple[int, bytes]:
     """Status and body of one request, its chunks put together."""
     connection = http.client.HTTPConnection(server.root_url.removeprefix("http://"), timeout=5)
     try:
-        connection.request("POST", "/v1" + WIRES[wire].path, json.dumps(BODIES[wire] | more))
+        connection.request(
+            "POST", "/v1" + path_of(wire, stream=bool(more.get("stream"))), json.dumps(BODIES[wire] | more)
+        )
         answer = connection.getresponse()
         return answer.status, answer.read()
     finally:
@@ -49,7 +57,7 @@ def test_a_stream_holds_the_text_in_pieces(wire: WireName) -> None:
     assert status == 200
     events = [json.loads(line[6:]) for line in body.decode().splitlines() if line.startswith("data: {")]
     assert sum('"good' in json.dumps(event) for event in events) >= 1
-    assert len(events) > 4
+    assert len(events) >= 4
 
 
 @EVERY_WIRE

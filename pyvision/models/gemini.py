@@ -1,0 +1,222 @@
+"""The Gemini API of Google: `generateContent` and `streamGenerateContent` over REST.
+
+The requests are made with the client that all endpoints share, so that one deadline, the limits of responses and the
+retries hold here too (docs/decisions/0010). The key is sent in a header, never in the address.
+
+The images of a turn keep their place between its texts. Turns with the same role are joined, since the API wants the
+roles to alternate. Chunks of a stream have no number: one that comes twice cannot be found.
+
+Not covered: Vertex AI, which has other addresses and keys, and the Interactions API.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from itertools import groupby
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlsplit
+
+from pyvision.config.model_config import ModelConfig
+from pyvision.models.endpoint import Ask, Endpoint
+from pyvision.models.openai_chat import base64_of
+from pyvision.models.reply_builder import ReplyBuilder, read_count
+from pyvision.text.sanitize import replace_surrogates
+from pyvision.types import Finish, Message, Part, Picture, Text, TokenLogprob, Usage
+
+if TYPE_CHECKING:
+    import httpx2
+
+_VERSION = "v1beta"  # of the API, for an address that names none
+_LIKELIEST = 5  # tokens at each place, with their log probabilities
+_FINISH: Mapping[str, Finish] = {
+    "MAX_TOKENS": "length",
+    "SAFETY": "refusal",
+    "RECITATION": "refusal",
+    "LANGUAGE": "refusal",
+    "BLOCKLIST": "refusal",
+    "PROHIBITED_CONTENT": "refusal",
+    "SPII": "refusal",
+    "IMAGE_SAFETY": "refusal",
+}
+_FAILED_CALLS = ("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL")
+_PARAMETERS = {  # in generationConfig -> the pattern by which a complaint names it
+    "temperature": r"\btemperature\b",
+    "maxOutputTokens": r"\bmax_?output_?tokens\b",
+    "stopSequences": r"\bstop_?sequences?\b",
+}
+
+
+def gemini(config: ModelConfig) -> Endpoint:
+    """A model behind the Gemini API."""
+    return Endpoint(config, _Gemini(config))
+
+
+@dataclass(frozen=True, slots=True)
+class _Client:
+    """The shared HTTP client with the key of one caller."""
+
+    http_client: httpx2.Client
+    headers: Mapping[str, str]
+
+
+class _Gemini:
+    def __init__(self, config: ModelConfig) -> None:
+        self._config = config
+
+    @property
+    def sdk(self) -> Any:
+        """The errors and the HTTP client of the openai SDK; nothing else of it is used."""
+        import openai
+
+        return openai
+
+    def client(self, key: str | None, http_client: httpx2.Client) -> _Client:
+        return _Client(http_client, {"x-goog-api-key": key} if key else {})
+
+    def post(
+        self, client: _Client, body: dict[str, Any], timeout: httpx2.Timeout
+    ) -> AbstractContextManager[Any]:
+        method = "streamGenerateContent?alt=sse" if body["stream"] else "generateContent"
+        model = quote(str(body["model"]).removeprefix("models/"), safe="")
+        sent = {name: value for name, value in body.items() if name not in {"model", "stream"}}
+        return self._request(client, f"{self._root}/models/{model}:{method}", sent, timeout)
+
+    def body(self, ask: Ask) -> dict[str, Any]:
+        """The request; `model` and `stream` become parts of the address."""
+        sampling = ask.sampling
+        wants = sampling.logprobs and "logprobs" not in ask.unsupported
+        parameters = {
+            "temperature": sampling.temperature,
+            "maxOutputTokens": sampling.max_tokens,
+            "stopSequences": list(sampling.stop),
+            "responseLogprobs": wants or None,
+            "logprobs": _LIKELIEST if wants else None,
+        }
+        system = [part for m in ask.messages if m.role == "system" for part in _parts(m)]
+        body = {
+            "model": self._config.model,
+            "stream": ask.stream,
+            "systemInstruction": {"parts": system} if system else None,
+            "contents": _contents(ask),
+            "generationConfig": ask.select_accepted(parameters) or None,
+        }
+        return {name: value for name, value in body.items() if value is not None}
+
+    def droppable(self, body: Mapping[str, Any]) -> Mapping[str, str]:
+        sent = body.get("generationConfig", {})
+        names = {name: rf"(?i){pattern}" for name, pattern in _PARAMETERS.items() if name in sent}
+        names |= {"logprobs": "(?i)logprobs"} if "logprobs" in sent else {}
+        return names | ({"stream": r"\b[Ss]tream(?:ing|GenerateContent)?\b"} if body["stream"] else {})
+
+    def add(self, data: dict[str, Any], builder: ReplyBuilder) -> str:
+        """A chunk, or a whole response: they have the same form."""
+        builder.usage = _usage(data["usageMetadata"]) if data.get("usageMetadata") else builder.usage
+        if blocked := (data.get("promptFeedback") or {}).get("blockReason"):
+            _end(builder, "refusal", f"blockReason {blocked}")
+            return ""
+        candidates = data.get("candidates")
+        if candidates is None and "usageMetadata" in data and "candidates" not in data:
+            return ""  # it holds only usage
+        if not isinstance(candidates, list):
+            raise TypeError(candidates)
+        if not candidates:
+            _end(builder, "end", "no candidates")
+            return ""
+        return _add_candidate(candidates[0], builder)
+
+    @property
+    def _root(self) -> str:
+        address = self._config.address.rstrip("/")
+        return address if urlsplit(address).path else f"{address}/{_VERSION}"
+
+    @contextmanager
+    def _request(
+        self, client: _Client, url: str, body: dict[str, Any], timeout: httpx2.Timeout
+    ) -> Iterator[Any]:
+        """The response under way. Raises the status errors that the SDKs of the other wires raise."""
+        with client.http_client.stream(
+            "POST", url, json=body, headers=client.headers, timeout=timeout
+        ) as response:
+            if response.is_error:
+                raise self._status_error(response)
+            yield SimpleNamespace(http_response=response)
+
+    def _status_error(self, response: httpx2.Response) -> Exception:
+        response.read()
+        try:
+            body = json.loads(response.text)
+        except (ValueError, RecursionError):
+            body = None
+        message = response.text.strip() or f"status {response.status_code}"
+        error: Exception = self.sdk.APIStatusError(message, response=response, body=body)
+        return error
+
+
+def _add_candidate(candidate: dict[str, Any], builder: ReplyBuilder) -> str:
+    parts = (candidate.get("content") or {}).get("parts") or ()
+    text: list[str] = []
+    for part in parts:
+        builder.calls_tool = builder.calls_tool or "functionCall" in part
+        if part.get("thought"):
+            builder.reasoning.append(str(part.get("text") or ""))
+        else:
+            text.append(str(part.get("text") or ""))
+    builder.logprobs += _logprobs(candidate.get("logprobsResult"))
+    if reason := candidate.get("finishReason"):
+        builder.calls_tool = builder.calls_tool or reason in _FAILED_CALLS
+        _end(builder, _FINISH.get(str(reason), "end"), f"finishReason {reason}")
+    return "".join(text)
+
+
+def _end(builder: ReplyBuilder, finish: Finish, reason: str) -> None:
+    builder.has_ended, builder.finish, builder.reason = True, finish, reason
+
+
+def _usage(usage: object) -> Usage:
+    """Thoughts are counted apart from the reply, and are paid for like it."""
+    return Usage(
+        read_count(usage, "promptTokenCount") + read_count(usage, "toolUsePromptTokenCount"),
+        read_count(usage, "candidatesTokenCount") + read_count(usage, "thoughtsTokenCount"),
+        read_count(usage, "cachedContentTokenCount"),
+    )
+
+
+def _logprobs(result: object) -> Iterator[TokenLogprob]:
+    if not isinstance(result, dict):
+        return
+    chosen, places = result.get("chosenCandidates") or (), result.get("topCandidates") or ()
+    for number, entry in enumerate(chosen):
+        others = (places[number].get("candidates") or ()) if number < len(places) else ()
+        top = tuple((str(each["token"]), float(each["logProbability"])) for each in others)
+        yield TokenLogprob(str(entry["token"]), float(entry["logProbability"]), top)
+
+
+def _contents(ask: Ask) -> list[dict[str, Any]]:
+    turns = [(m.role, list(_parts(m))) for m in ask.messages if m.role != "system"]
+    filled = [turn for turn in turns if turn[1]]
+    return [
+        {
+            "role": "model" if role == "assistant" else "user",
+            "parts": [p for _, parts in group for p in parts],
+        }
+        for role, group in groupby(filled, key=lambda turn: turn[0])
+    ]
+
+
+def _parts(message: Message) -> Iterator[dict[str, Any]]:
+    """The API refuses empty text."""
+    for part in message.parts:
+        if not isinstance(part, Text) or part.text:
+            yield _part(part)
+
+
+def _part(part: Part) -> dict[str, Any]:
+    match part:
+        case Text(text=text):
+            return {"text": replace_surrogates(text)}
+        case Picture():
+            return {"inlineData": {"mimeType": part.mime, "data": base64_of(part)}}

@@ -1,0 +1,246 @@
+"""The Gemini wire against a server on loopback: what is sent, and what comes of what it answers."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from PIL import Image, ImageDraw
+
+from pyvision.config.model_config import ModelConfig
+from pyvision.errors import ModelError
+from pyvision.models.endpoint import Endpoint
+from pyvision.models.gemini import gemini
+from pyvision.text.replies import canonical_reply
+from pyvision.types import Message, Picture, Sampling, Text
+from tests.doubles import picture
+from tests.servers.capabilities import Capabilities
+from tests.servers.conversation import ServedReply
+from tests.servers.faults import Fault, Plan
+from tests.servers.server import ModelServer
+from tests.servers.wires import configured
+
+KEY = "AIzaSy-very-secret-0123456789"
+HELLO = (Message("system", (Text("be brief"),)), Message("user", (Text("hello"),)))
+STOP = Sampling(stop=("</code>",))
+CELL = "I look.\n<code>\n```python\nprint(1)\n```\n</code>"
+
+
+@contextmanager
+def open_model(
+    says: Sequence[str | ServedReply], faults: Sequence[Fault | None] = (), **settings: Any
+) -> Iterator[tuple[Endpoint, ModelServer]]:
+    can = settings.pop("can", Capabilities())
+    with (
+        ModelServer(says, weather=Plan(faults), can=can) as server,
+        closing(gemini(configured("gemini", server, timeout_s=5.0, **settings))) as model,
+    ):
+        yield model, server
+
+
+def answer(body: dict[str, Any], status: int = 200) -> Fault:
+    """An answer of our own in place of the server's."""
+    return Fault(body=json.dumps(body).encode(), status=status, headers={"content-type": "application/json"})
+
+
+def refusal(status: int, message: str, *details: dict[str, Any]) -> Fault:
+    return answer({"error": {"code": status, "message": message, "details": list(details)}}, status)
+
+
+def candidate(reason: str | None, *parts: dict[str, Any]) -> dict[str, Any]:
+    return {"candidates": [{"content": {"role": "model", "parts": list(parts)}, "finishReason": reason}]}
+
+
+def text(*parts: str | Picture, role: Any = "user") -> Message:
+    return Message(role, tuple(Text(part) if isinstance(part, str) else part for part in parts))
+
+
+def error_of(fault: Fault, **settings: Any) -> ModelError:
+    with open_model([], [fault], **settings) as (model, _), pytest.raises(ModelError) as caught:
+        model.complete(HELLO, Sampling())
+    return caught.value
+
+
+def test_nothing_is_sent_that_was_not_set() -> None:
+    with open_model(["hi"]) as (model, server):
+        model.complete(HELLO, Sampling())
+        assert server.requests[0].body == {
+            "systemInstruction": {"parts": [{"text": "be brief"}]},
+            "contents": [{"role": "user", "parts": [{"text": "hello"}]}],
+        }
+
+
+def test_what_is_set_goes_into_the_generation_config() -> None:
+    with open_model(["hi"], temperature=0.5, max_tokens=70) as (model, server):
+        model.complete(HELLO, STOP)
+        settings = server.requests[0].body["generationConfig"]
+    assert settings == {"temperature": 0.5, "maxOutputTokens": 70, "stopSequences": ["</code>"]}
+
+
+def test_a_field_that_a_configuration_adds_stands_beside_ours() -> None:
+    with open_model(["hi"], max_tokens=70, extra_body={"generationConfig": {"topK": 5}}) as (model, server):
+        model.complete(HELLO, Sampling())
+        assert server.requests[0].body["generationConfig"] == {"maxOutputTokens": 70, "topK": 5}
+
+
+@pytest.mark.parametrize(("stream", "method"), [(True, "streamGenerateContent"), (False, "generateContent")])
+def test_the_model_stands_in_the_address(method: str, *, stream: bool) -> None:
+    with open_model(["hi"], model="models/gemini-3.6-flash", stream=stream) as (model, server):
+        assert model.complete(HELLO, Sampling()).text == "hi"
+        place = server.requests[0].path.partition("?")[0]
+    assert place == f"/v1beta/models/gemini-3.6-flash:{method}"
+
+
+def test_an_address_with_a_version_keeps_it() -> None:
+    with ModelServer(["hi"]) as server:
+        config = ModelConfig("gemini", "m", server.base_url + "/")
+        with closing(gemini(config)) as other:
+            other.complete(HELLO, Sampling())
+        assert server.requests[0].path.startswith("/v1/models/m:")
+
+
+def test_the_key_is_in_a_header_alone() -> None:
+    with open_model(["hi"], api_key=KEY) as (model, server):
+        model.complete(HELLO, Sampling())
+        (request,) = server.requests
+    assert request.headers["x-goog-api-key"] == KEY
+    assert "authorization" not in request.headers
+    assert KEY not in request.path + json.dumps(request.body)
+
+
+def test_a_model_name_cannot_leave_its_place_in_the_address() -> None:
+    with open_model(["hi"], model="../../evil?x=1") as (model, server):
+        model.complete(HELLO, Sampling())
+        assert server.requests[0].path.startswith("/v1beta/models/..%2F..%2Fevil%3Fx%3D1:")
+
+
+def test_a_number_that_stands_only_in_the_second_turns_picture_reaches_the_server() -> None:
+    number = str(random.randrange(10_000, 100_000))
+    canvas = Image.new("L", (120, 30), "white")
+    ImageDraw.Draw(canvas).text((5, 5), number, fill="black")
+    file = io.BytesIO()
+    canvas.save(file, "PNG")
+    drawn = Picture(file.getvalue(), "image/png", 120, 30)
+    with open_model([CELL, f"\\boxed{{{number}}}"]) as (model, server):
+        first = model.complete(HELLO, STOP)
+        figure = text("<image_clue_1>", drawn, "</image_clue_1>")
+        model.complete((*HELLO, text(canonical_reply(first.text), role="assistant"), figure), STOP)
+        assert server.requests[0].pictures == ()
+        (received,) = server.requests[1].pictures
+        assert number not in str(server.requests[1].body)
+        assert [turn.role for turn in server.requests[1].turns] == ["system", "user", "assistant", "user"]
+    assert Image.open(io.BytesIO(received)).tobytes() == canvas.tobytes()
+
+
+def test_a_growing_conversation_keeps_its_beginning_byte_for_byte() -> None:
+    turns = [*HELLO]
+    with open_model([CELL] * 4) as (model, server):
+        for number in range(4):
+            reply = model.complete(turns, STOP)
+            displayed = text(f"<image_clue_{number}>", picture(), "ok")
+            turns += [text(canonical_reply(reply.text), role="assistant"), displayed]
+        bodies = [request.body for request in server.requests]
+    for earlier, later in pairwise(bodies):
+        sent = json.dumps(earlier["contents"])[:-1]
+        assert json.dumps(later["contents"]).startswith(sent)
+
+
+def test_turns_of_one_role_are_joined_since_roles_alternate() -> None:
+    with open_model(["hi"]) as (model, server):
+        model.complete((*HELLO, text("again"), text("yes", role="assistant"), text("so")), Sampling())
+        turns = server.requests[0].body["contents"]
+    assert [turn["role"] for turn in turns] == ["user", "model", "user"]
+    assert turns[0]["parts"] == [{"text": "hello"}, {"text": "again"}]
+
+
+def test_empty_text_which_the_api_refuses_is_left_out() -> None:
+    with open_model(["hi"]) as (model, server):
+        model.complete((*HELLO, text("", role="assistant"), text("", picture())), Sampling())
+        (turn,) = server.requests[0].body["contents"]
+    assert [list(part) for part in turn["parts"]] == [["text"], ["inlineData"]]
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_thoughts_are_reasoning_apart_from_the_text(*, stream: bool) -> None:
+    with open_model([ServedReply("fine", reasoning="hm")], stream=stream) as (model, _):
+        reply = model.complete(HELLO, Sampling())
+    assert (reply.text, reply.reasoning) == ("fine", "hm")
+
+
+def test_thoughts_count_as_output() -> None:
+    counts = {"promptTokenCount": 9, "candidatesTokenCount": 2, "thoughtsTokenCount": 30}
+    body = candidate("STOP", {"text": "so"}) | {"usageMetadata": counts | {"cachedContentTokenCount": 4}}
+    with open_model([], [answer(body)]) as (model, _):
+        usage = model.complete(HELLO, Sampling()).usage
+    assert (usage.input_tokens, usage.output_tokens, usage.cached_tokens) == (9, 32, 4)
+
+
+@pytest.mark.parametrize(
+    ("reason", "finish"),
+    [("STOP", "end"), ("MAX_TOKENS", "length"), ("SAFETY", "refusal"), ("PROHIBITED_CONTENT", "refusal"),
+     ("RECITATION", "refusal"), ("SPII", "refusal"), ("BLOCKLIST", "refusal"), ("OTHER", "end")],
+)  # fmt: skip
+def test_every_finish_reason_has_its_meaning(reason: str, finish: str) -> None:
+    with open_model([], [answer(candidate(reason, {"text": "so"}))]) as (model, _):
+        assert model.complete(HELLO, Sampling()).finish == finish
+
+
+def test_a_question_that_is_blocked_is_a_refusal() -> None:
+    with open_model([], [answer({"promptFeedback": {"blockReason": "SAFETY"}})]) as (model, _):
+        reply = model.complete(HELLO, Sampling())
+    assert (reply.finish, "content filter" in reply.text) == ("refusal", True)
+
+
+def test_a_function_call_that_could_not_be_read_is_named_as_one() -> None:
+    assert "called a tool" in str(error_of(answer(candidate("MALFORMED_FUNCTION_CALL"))))
+
+
+def test_log_probabilities_come_with_the_likeliest_tokens() -> None:
+    with open_model(["good morning"]) as (model, server):
+        reply = model.complete(HELLO, Sampling(logprobs=True))
+        settings = server.requests[0].body["generationConfig"]
+    assert settings == {"responseLogprobs": True, "logprobs": 5}
+    assert [each.token for each in reply.logprobs] == ["good", " mor", "ning"]
+    assert reply.logprobs[0].top == (("good", -0.25),)
+
+
+def test_an_unknown_parameter_is_left_out_from_then_on() -> None:
+    message = "Invalid JSON payload received. Unknown name \"stopSequences\" at 'generation_config'"
+    with open_model(["one", "two"], [refusal(400, message)]) as (model, server):
+        assert [model.complete(HELLO, STOP).text for _ in range(2)] == ["one", "two"]
+        sent = ["stopSequences" in request.body.get("generationConfig", {}) for request in server.requests]
+    assert sent == [True, False, False]
+
+
+def test_a_bad_key_is_named_although_the_status_is_400() -> None:
+    detail = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}
+    error = error_of(refusal(400, "API key not valid.", detail), api_key=KEY, api_key_env="GEMINI_API_KEY")
+    assert error.kind == "auth"
+    assert "the key was refused (400); set GEMINI_API_KEY" in str(error)
+    assert KEY not in str(error)
+
+
+QUOTA = "You exceeded your current quota, please check your plan and billing details."
+RETRY = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.5s"}
+
+
+def test_a_limit_per_minute_is_waited_for_as_long_as_the_details_say() -> None:
+    error = error_of(refusal(429, QUOTA, RETRY))
+    assert (error.kind, error.retry, error.retry_after_s) == ("rate", True, 34.5)
+
+
+@pytest.mark.parametrize("details", [(), (RETRY, {"quotaId": "GenerateRequestsPerDayPerProject"})])
+def test_a_quota_that_is_used_up_is_not_waited_for(details: tuple[dict[str, Any], ...]) -> None:
+    error = error_of(refusal(429, QUOTA, *details))
+    assert (error.kind, error.retry) == ("quota", False)
+
+
+def test_a_context_that_is_too_long_is_told_by_its_kind() -> None:
+    message = "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."
+    assert error_of(refusal(400, message)).kind == "context"
