@@ -23,8 +23,7 @@ Rules for answers (`find_answer`), in this order
    A last box that is never closed was cut in the middle: FormatError.
 2. The last `<answer>…</answer>` that no prose follows on its line.
 3. A final-answer line (`stated_answers`). Benchmarks' own rules see the first two only (`find_boxed`).
-Wrapping is taken off: `$…$`, `\(…\)`, quotes, bold, and `\text{…}` and its like around the whole content.
-LaTeX spaces become plain ones.
+What is only the form of an answer is taken off (`boxed_answers`).
 
 Only the kernel writes `<interpreter>` turns, or `<sandbox_output>` and `<tool_response>` as other harnesses call them.
 One that a reply starts a line with is made up: outside the code block it is taken out, up to its end tag or to the end
@@ -35,7 +34,7 @@ anything is looked for. A `<think>` that is never closed hides the rest of the r
 
 Hostile replies cost time in proportion to their length, and no step of the work takes long, because other samples
 wait for it: a cell of more than `parsing.MOST_SOURCE_CHARS` characters is not run, at most `_MOST_ENDS` ends of a
-fence and `_MOST_MENTIONS` tags in mid-sentence are parsed, and a box inside of `_MOST_MACROS` macros is left as it is.
+fence and `_MOST_MENTIONS` tags in mid-sentence are parsed.
 """
 
 from __future__ import annotations
@@ -50,6 +49,7 @@ from itertools import islice
 from types import MappingProxyType
 
 from pyvision.errors import FormatError
+from pyvision.text.boxed_answers import BOX, answer_tags, boxes, clean_answer
 from pyvision.text.dialects import Call, Shown, describe_other_fence, find_calls, write_cell
 from pyvision.text.parsing import MOST_SOURCE_CHARS, parse_source
 from pyvision.text.stated_answers import find_stated
@@ -73,30 +73,10 @@ _OPEN_END = re.compile(  # of a fence or a formula around what comes next
     r"(?:(?:(?<!`)`{3,}|(?<!~)~{3,})\w*|(?<!\$)\$+)\Z"
 )
 _PYTHON_FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*(?:i?py(?:thon)?3?|tool_code)[ \t]*$", _FLAGS)
-_BOX = re.compile(r"\\boxed\s*(?:(?P<brace>\{)|(?P<word>[-+]?\d[\d.,/:%]*|[A-Z]\b))")
-_ANSWER_TAG = re.compile(r"<answer>|(?P<close></answer>)(?P<ends_line>[ \t]*(?=\n|\Z|<))?", _FLAGS)
 _HALLUCINATED = re.compile(rf"^[ \t]*<({_OUTPUT})>.*?(?:</\1>|\Z)", _FLAGS | re.DOTALL)
-_BRACES = re.compile(r"\\.|[{}]", re.DOTALL)
-_MACRO = re.compile(
-    r"\\(?:text(?:bf|it|rm|tt|sf|normal)?|math(?:rm|bf|it|tt|sf)|mbox|emph|operatorname)\s*(?=\{)"
-)
-_LATEX_SPACE = re.compile(r"(?<!\\)\\(?:[ ,;:!]|(?:quad|qquad|enspace|thinspace)(?![A-Za-z]))")
-_THOUSANDS = re.compile(r"(?<=\d)(?:\\[,!:; ]|\{,\})(?=\d{3}(?!\d))")
-_PAIRS = (
-    ("**", "**"),
-    ("$$", "$$"),
-    ("$", "$"),
-    (r"\(", r"\)"),
-    (r"\[", r"\]"),
-    ("'", "'"),
-    ('"', '"'),
-    ("“", "”"),
-    ("‘", "’"),
-)
 _MOST_BLOCKS = 8  # that are counted behind the one that runs
 _MOST_ENDS = 32  # each is parsed once; a reply of nothing but fences must not take minutes
 _MOST_MENTIONS = 32  # likewise
-_MOST_MACROS = 16
 _MOST_OPEN_END_CHARS = 200
 
 
@@ -121,14 +101,6 @@ class _End:
     after: int
     closes: bool
     final: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _AnswerTag:
-    """The content of an `<answer>` tag, and where the tag starts."""
-
-    start: int
-    content: str
 
 
 @dataclass(slots=True)
@@ -201,7 +173,7 @@ def find_answer(text: str) -> str | None:
     if boxed is not None:
         return boxed
     stated = find_stated(_without_code(_visible(text)))
-    return (_unwrap(stated) or None) if stated else None
+    return (clean_answer(stated) or None) if stated else None
 
 
 def last_resort_answer(text: str) -> str | None:
@@ -212,13 +184,13 @@ def last_resort_answer(text: str) -> str | None:
 def find_boxed(text: str) -> str | None:
     """The answer in a box or an `<answer>` tag, or None. Raises FormatError when the box was cut in the middle."""
     outside = _without_code(_visible(text))
-    for content in _boxes(outside):
+    for content in boxes(outside):
         if content is None:
             raise FormatError(r"the last \boxed{ is never closed; give the answer again as \boxed{answer}")
         if content:
             return content
-    tagged = [found for found in _answer_tags(outside) if r"\boxed" not in found.content]
-    return next((content for found in reversed(tagged) if (content := _unwrap(found.content))), None)
+    tagged = [found for found in answer_tags(outside) if r"\boxed" not in found.content]
+    return next((content for found in reversed(tagged) if (content := clean_answer(found.content))), None)
 
 
 def has_hallucinated_output(text: str) -> bool:
@@ -230,8 +202,8 @@ def thought(text: str) -> str:
     """The prose before the code block, the `<answer>` tag or the box, whichever comes first."""
     text = _visible(text)
     block = _first_block(text)
-    starts = [found.start for found in islice(_answer_tags(text), 1)]
-    starts += [found.start() for found in (_BOX.search(text),) if found]
+    starts = [found.start for found in islice(answer_tags(text), 1)]
+    starts += [found.start() for found in (BOX.search(text),) if found]
     starts += [block.start] if block else []
     prose = text[: min(starts, default=len(text))].strip()
     return (prose[:-_MOST_OPEN_END_CHARS] + _OPEN_END.sub("", prose[-_MOST_OPEN_END_CHARS:])).rstrip()
@@ -398,8 +370,8 @@ def _find_calls(text: str, block: _Block | None) -> _Block | None:
 
 
 def _has_answer(text: str) -> bool:
-    boxed = any(content != "" for content in _boxes(text))
-    return boxed or next(_answer_tags(text), None) is not None or find_stated(text) is not None
+    boxed = any(content != "" for content in boxes(text))
+    return boxed or next(answer_tags(text), None) is not None or find_stated(text) is not None
 
 
 def _is_quoted(text: str, position: int) -> bool:
@@ -415,7 +387,7 @@ def _find_untagged(text: str, steps: Steps) -> _Block | None:
     block = _fence(text, fence.start(), fence, steps)
     if block is None or block.error is not None:
         return None
-    answered = any(content != "" for content in _boxes(text[: block.start] + text[block.end :]))
+    answered = any(content != "" for content in boxes(text[: block.start] + text[block.end :]))
     return None if answered else block
 
 
@@ -532,64 +504,3 @@ def _parse(code: str) -> ast.Module | None:
         return parse_source(code)
     except SyntaxError:
         return None
-
-
-def _answer_tags(text: str) -> Iterator[_AnswerTag]:
-    """The `<answer>` tags that are closed at the end of a line, or before another tag."""
-    start: re.Match[str] | None = None
-    for tag in _ANSWER_TAG.finditer(text):
-        if not tag["close"]:
-            start = None if text.endswith(("`", "'", '"'), 0, tag.start()) else tag
-        elif start is not None and tag["ends_line"] is not None:
-            yield _AnswerTag(start.start(), text[start.end() : tag.start()])
-            start = None
-
-
-def _boxes(text: str) -> Iterator[str | None]:
-    """The contents of all boxes, the last one first; None for one that is never closed."""
-    for box in reversed(list(_BOX.finditer(text))):
-        if box["word"] is not None:
-            yield box["word"].rstrip(".,/:")
-            continue
-        end = _closing_brace(text, box.start("brace"))
-        yield None if end is None else _unwrap(text[box.end() : end])
-
-
-def _closing_brace(text: str, opening: int) -> int | None:
-    depth = 0
-    for found in _BRACES.finditer(text, opening):
-        depth += {"{": 1, "}": -1}.get(found[0], 0)
-        if depth == 0:
-            return found.start()
-    return None
-
-
-def _unwrap(content: str) -> str:
-    content = _with_plain_spaces(content).strip()
-    for _ in range(_MOST_MACROS):
-        before, content = content, _without_pair(_without_macro(content)).strip()
-        if content == before:
-            break
-    if re.search(r"\\[^%$#&_{}]", content) is None:  # no LaTeX left that its escapes belong to
-        content = re.sub(r"\\([%$#&_{}])", r"\1", content)
-    return "" if content.strip(".…") == "" else content
-
-
-def _with_plain_spaces(content: str) -> str:
-    r"""`(3,\ 4)` as `(3, 4)`, and `12\,000` as `12000`: LaTeX's spaces mean nothing outside of it."""
-    content = _THOUSANDS.sub("", content)
-    return re.sub(r" {2,}", " ", _LATEX_SPACE.sub(" ", content)) if _LATEX_SPACE.search(content) else content
-
-
-def _without_macro(content: str) -> str:
-    macro = _MACRO.match(content)
-    whole = macro is not None and _closing_brace(content, macro.end()) == len(content) - 1
-    return content[macro.end() + 1 : -1] if macro and whole else content
-
-
-def _without_pair(content: str) -> str:
-    for left, right in _PAIRS:
-        inner = content.removeprefix(left).removesuffix(right)
-        if len(inner) == len(content) - len(left) - len(right) and left not in inner and right not in inner:
-            return inner
-    return content

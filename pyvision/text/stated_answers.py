@@ -24,6 +24,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from pyvision.text.boxed_answers import without_full_stop
+
 _FLAGS = re.IGNORECASE | re.MULTILINE
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 _START = r"^(?:[ \t>#*_•✅-]|\d+[.)][ \t])*"
@@ -97,12 +99,12 @@ def find_stated(text: str) -> str | None:
     for found in reversed(list(_FINAL.finditer(prose))):
         statement = _label(found, prose)
         if _is_answer(statement, _LONGEST_FINAL):
-            return _without_full_stop(statement.content)
+            return without_full_stop(statement.content)
     found_others = [*_SENTENCE.finditer(prose), *_LABEL.finditer(prose)]
     for found in sorted(found_others, key=lambda found: found.start("rest"), reverse=True):
         statement = _sentence(found, prose, is_last=found.end() >= last_line)
         if (statement.is_bold or statement.is_last) and _settles(statement):
-            return _without_full_stop(statement.content)
+            return without_full_stop(statement.content)
     return None
 
 
@@ -175,10 +177,3 @@ def _without_stray_mark(text: str) -> str:
     if text.count("**") % 2 == 0:
         return text
     return text[2:].lstrip() if text.startswith("**") else "".join(text.rsplit("**", 1)).rstrip()
-
-
-def _without_full_stop(content: str) -> str:
-    """Without the full stop of a sentence; that of `U.S.` stays."""
-    last = content.rsplit(maxsplit=1)[-1]
-    is_full_stop = last.endswith(("。", ".")) and last.count(".") <= 1
-    return content[:-1].rstrip() if is_full_stop else content

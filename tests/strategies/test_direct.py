@@ -23,9 +23,25 @@ def test_a_plain_final_answer_is_found_as_in_every_strategy() -> None:
     assert (answer.text, answer.is_last_resort) == ("B", False)
 
 
-def test_a_reply_without_an_answer_is_taken_as_it_stands_as_a_last_resort() -> None:
+def test_a_reply_that_is_nothing_but_its_answer_is_read_without_its_full_stop() -> None:
     answer = EpisodeHarness(["A red car.\n"]).solve(Direct())
-    assert (answer.text, answer.end_reason, answer.is_last_resort) == ("A red car.", "answered", True)
+    assert (answer.text, answer.end_reason, answer.is_last_resort) == ("A red car", "answered", False)
+
+
+def test_a_reply_without_an_answer_is_asked_for_it_again() -> None:
+    scripted = EpisodeHarness(["I look at the car, and it seems red to me.", r"\boxed{red}"])
+    assert scripted.solve(Direct()).text == "red"
+    assert "states no answer" in scripted.request_text(1)
+
+
+def test_a_second_reply_without_an_answer_is_taken_whole_as_a_last_resort() -> None:
+    prose = "I look at the car, and it seems red to me."
+    answer = EpisodeHarness(["I see it.", prose]).solve(Direct())
+    assert (answer.text, answer.end_reason, answer.is_last_resort) == (prose, "answered", True)
+
+
+def test_a_reply_that_was_cut_is_asked_for_its_answer() -> None:
+    assert EpisodeHarness([Reply("Let me think", finish="length"), "4"]).solve(Direct()).text == "4"
 
 
 def test_code_in_the_reply_is_not_run() -> None:
@@ -42,6 +58,6 @@ def test_code_in_the_reply_is_not_run() -> None:
         (Reply(" "), "no_answer"),
     ],
 )
-def test_a_reply_that_is_no_answer_says_why(reply: Reply, reason: str) -> None:
-    answer = EpisodeHarness([reply]).solve(Direct())
+def test_a_reply_that_is_twice_no_answer_says_why(reply: Reply, reason: str) -> None:
+    answer = EpisodeHarness([reply, reply]).solve(Direct())
     assert (answer.text, answer.end_reason) == (None, reason)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from pyvision.agent.episode import Episode
-from pyvision.errors import EndReason, FormatError
+from pyvision.errors import EndReason
 from pyvision.strategies.avis.actions import ACTIONS, Action, Example, examples_to_show, purposes
 from pyvision.strategies.avis.memory import Finding, Memory, Node
 from pyvision.strategies.avis.perception import DetectedObject, block
@@ -26,8 +26,9 @@ from pyvision.strategies.avis.reply_parsing import (
     says_nothing,
 )
 from pyvision.strategies.avis.reply_parsing import find_answer as find_labelled
+from pyvision.text.answers import read_answer
 from pyvision.text.prompts import render
-from pyvision.text.replies import find_answer, without_thinking
+from pyvision.text.replies import without_thinking
 from pyvision.text.sanitize import sanitize
 from pyvision.types import Answer, Message, Picture, Question, Reply, Text
 
@@ -241,11 +242,8 @@ def read_short(reply: Reply) -> ShortAnswer | None:
     if reply.finish == "refusal":
         return None
     text = without_thinking(reply.text).strip()
-    try:
-        found = find_answer(reply.text)
-    except FormatError:
-        found = None
-    found = found or find_labelled(text)
+    read = read_answer(reply)
+    found = read.text if isinstance(read, Answer) else find_labelled(text)
     if found is not None:
         return None if says_nothing(found) else ShortAnswer(found)
     is_short = "\n" not in text and len(text) <= _UNLABELLED_CHARS and ":" not in text

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from pyvision.agent.asking import Turn
 from pyvision.errors import ConfigError
 from pyvision.strategies.bdog.graphs import Difference, Graph, Repair, difference, read_graph, truncate
-from pyvision.strategies.bdog.roles import RoleClient, Turn, decide
+from pyvision.strategies.bdog.roles import RoleClient, decide
 from pyvision.text.prompts import render
 from pyvision.types import Answer
 

@@ -16,10 +16,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from pyvision.agent.asking import Turn, follow, read_or_ask_again, send, settle
 from pyvision.agent.episode import Episode
 from pyvision.errors import ConfigError, FormatError
+from pyvision.text.answers import Missing, answer_without_form
 from pyvision.text.prompts import render
-from pyvision.text.replies import find_answer, last_resort_answer, without_thinking
+from pyvision.text.replies import find_answer, without_thinking
 from pyvision.types import Answer, Message, Picture, Question, Reply, Text
 
 _MAX_CHOICES = 26  # one for each letter
@@ -59,15 +61,6 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
-    """A request to a role and its reply, which another request may follow."""
-
-    role: str
-    messages: tuple[Message, ...]
-    reply: Reply
-
-
-@dataclass(frozen=True, slots=True)
 class Decision:
     """The answer of a role, or why it gave none, and the turn in which it did so."""
 
@@ -90,16 +83,11 @@ class RoleClient:
     def ask(self, role: str, prompt: str, **variables: object) -> Turn:
         """Send a prompt of prompts/bdog to a role. Raises LimitReached and ModelError, as Episode.ask does."""
         message = Message("user", (*self.images, Text(render(f"bdog/{prompt}.md", **variables))))
-        return self._send(role, (*self._personality(role), message))
+        return send(self.episode, role, (*self._personality(role), message))
 
     def follow(self, turn: Turn, prompt: str, **variables: object) -> Turn:
         """Ask the same role again, in the same conversation."""
-        earlier = Message("assistant", (Text(turn.reply.text.strip() or "(empty)"),))
-        message = Message("user", (Text(render(f"bdog/{prompt}.md", **variables)),))
-        return self._send(turn.role, (*turn.messages, earlier, message))
-
-    def _send(self, role: str, messages: tuple[Message, ...]) -> Turn:
-        return Turn(role, messages, self.episode.ask(role, messages))
+        return follow(self.episode, turn, render(f"bdog/{prompt}.md", **variables))
 
     def _personality(self, role: str) -> tuple[Message, ...]:
         name = self.personalities.get(role, "none")
@@ -133,15 +121,17 @@ def decide(client: RoleClient, role: str, prompt: str, **variables: object) -> D
 
 def decide_from(client: RoleClient, turn: Turn) -> Decision:
     """The answer in a reply. If there is none, the role is asked once more, unless the budget does not allow it."""
-    found, why = _find(turn, client.question)
-    if found is not None or turn.reply.finish == "refusal":
-        return Decision(found or _no_answer(turn, why), turn)
-    client.episode.note("malformed", role=turn.role, why=why)
-    if client.episode.last_call():
-        return Decision(_no_answer(turn, why), turn)
-    again = _ask_again(client, turn, why)
-    found, why = _find(again, client.question)
-    return Decision(found or _no_answer(again, why), again)
+    if not client.question.choices:
+        return Decision(*settle(client.episode, turn))
+
+    def read(reply: Reply) -> Answer | Missing:
+        return _read_choice(reply, client.question.choices)
+
+    def repair(why: str) -> str:
+        return render("bdog/no_choice.md", why=why, letters=", ".join(client.question.letters))
+
+    found, turn = read_or_ask_again(client.episode, turn, read, repair)
+    return Decision(_no_choice(turn, found.why) if isinstance(found, Missing) else found, turn)
 
 
 def find_choice(reply: str, choices: tuple[str, ...]) -> Choice:
@@ -157,41 +147,18 @@ def find_choice(reply: str, choices: tuple[str, ...]) -> Choice:
     return _choice_in(part.strip(), choices)
 
 
-def _ask_again(client: RoleClient, turn: Turn, why: str) -> Turn:
-    letters = ", ".join(client.question.letters)
-    if not letters:
-        return client.follow(turn, "no_answer")
-    return client.follow(turn, "no_choice", why=why, letters=letters)
-
-
-def _no_answer(turn: Turn, why: str) -> Answer:
-    match turn.reply.finish:
-        case "refusal":
-            return Answer(None, "refused", remark=turn.reply.text)
-        case "length":
-            return Answer(None, "truncated", remark="the reply was cut before its answer; raise max_tokens")
-        case _:
-            return Answer(None, "no_answer", remark=f"the {turn.role} gave no answer: {why}")
-
-
-def _find(turn: Turn, question: ChoiceQuestion) -> tuple[Answer | None, str]:
-    """The answer of a reply, a letter if there are choices; or why there is none."""
-    reply = turn.reply
+def _read_choice(reply: Reply, choices: tuple[str, ...]) -> Answer | Missing:
     if reply.finish == "refusal":
-        return None, "it refused"
-    if question.choices:
-        choice = find_choice(reply.text, question.choices)
-        return Answer(choice.letter) if choice.letter else None, choice.why
-    try:
-        found = find_answer(reply.text)
-    except FormatError as error:
-        return None, str(error)
-    if found is not None:
-        return Answer(found), ""
-    if reply.finish == "length":
-        return None, "the reply was cut"
-    text = last_resort_answer(reply.text)
-    return Answer(text, is_last_resort=True) if text else None, "the reply is empty"
+        return Missing("it refused")
+    choice = find_choice(reply.text, choices)
+    return Answer(choice.letter) if choice.letter else Missing(choice.why)
+
+
+def _no_choice(turn: Turn, why: str) -> Answer:
+    answer = answer_without_form(turn.reply)
+    if answer.text is None and answer.end_reason != "no_answer":
+        return answer
+    return Answer(None, "no_answer", remark=f"the {turn.role} gave no answer: {why}")
 
 
 def _choice_in(part: str, choices: tuple[str, ...]) -> Choice:

@@ -13,6 +13,8 @@ from pyvision.errors import FormatError, ToolError
 from pyvision.images.read import decode
 from pyvision.strategies.vdebugger.programs import FUNCTION, FormName, Query, canonical
 from pyvision.strategies.vdebugger.trace_format import trace_text
+from pyvision.text.answers import in_words_of, truth_word
+from pyvision.text.boxed_answers import clean_answer
 from pyvision.text.prompts import load
 from pyvision.types import Observation, Picture, ToolRequest
 from sandbox import CellResult, Figure, Trace
@@ -200,11 +202,16 @@ def read_returned(value: Any) -> Returned:
     raise FormatError("the result cannot be read")
 
 
-def answer_of(returned: Returned, form: FormName, height: int, origin: Origin = "top-left") -> str:
-    """The answer as text; a box as [x1, y1, x2, y2] in pixels. height: of the image. Raises FormatError."""
+def answer_of(
+    returned: Returned, form: FormName, height: int, origin: Origin = "top-left", *, question: str = ""
+) -> str:
+    """The answer as text; a box as [x1, y1, x2, y2] in pixels. Raises FormatError.
+
+    height: of the image. question: whose wording decides between yes and true.
+    """
     if returned.type == "NoneType":
         raise FormatError("the program returned None")
-    return _box_answer(returned, height, origin) if form == "box" else _word_answer(returned)
+    return _box_answer(returned, height, origin) if form == "box" else _word_answer(returned, question)
 
 
 def box_in(text: str) -> Box | None:
@@ -277,19 +284,18 @@ def _box_answer(returned: Returned, height: int, origin: Origin) -> str:
     return f"[{', '.join(_number(side) for side in sides)}]"
 
 
-def _word_answer(returned: Returned) -> str:
+def _word_answer(returned: Returned, question: str) -> str:
     match returned.value:
         case _ if returned.is_empty:
-            return "no"
+            return truth_word(value=False, question=question)
         case bool(value):
-            return "yes" if value else "no"
+            return truth_word(value=value, question=question)
         case int() | float() as number:
             return _number(number)
         case str() if returned.length > _ANSWER_CHARS:
             raise FormatError(f"the program returned a text of {returned.length:,} characters")
         case str(text) if text.strip():
-            flat = " ".join(text.split())
-            return {"true": "yes", "false": "no"}.get(flat.lower(), flat)
+            return in_words_of(question, clean_answer(" ".join(text.split())) or text.strip())
     raise FormatError(f"the program returned {_render(returned)}; a word or a number was expected")
 
 

@@ -217,7 +217,10 @@ class DebugLoop:
         if execution.returned is None:
             raise FormatError(f"the program failed: {execution.error}")
         form = self._client.query.form.name
-        return answer_of(execution.returned, form, self._config.height, self._config.origin)
+        question = self._client.query.subject
+        return answer_of(
+            execution.returned, form, self._config.height, self._config.origin, question=question
+        )
 
     def _note_execution(self, execution: Execution, number: int) -> None:
         self._episode.note(

@@ -71,7 +71,7 @@ def test_a_row_without_an_answer_ends_in_a_best_effort() -> None:
 
 @pytest.mark.parametrize(
     ("reply", "answer", "is_last_resort"),
-    [("I see it.\n**Final Answer:** 1871", "1871", False), ("1871 it is", "1871 it is", True)],
+    [("I see it.\n**Final Answer:** 1871", "1871", False), ("1871 it is.", "1871 it is", False)],
 )
 def test_a_row_finds_its_answer_as_every_strategy_does(reply: str, answer: str, is_last_resort: bool) -> None:
     stage = Stage({"reasoner": [reply]}, TOOLS, mode="sequential_vqa")

@@ -21,9 +21,14 @@ def test_a_plain_final_answer_is_found_as_in_every_strategy() -> None:
     assert (answer.text, answer.is_last_resort) == ("a dog", False)
 
 
-def test_a_reply_without_an_answer_is_taken_as_it_stands_as_a_last_resort() -> None:
-    answer = script_debate(["I see a dog."], FREE).solve(Bdog(mode="plain"))
-    assert (answer.text, answer.is_last_resort) == ("I see a dog.", True)
+def test_a_reply_without_an_answer_is_asked_for_it_again() -> None:
+    answer = script_debate(["I see a dog.", r"\boxed{a dog}"], FREE).solve(Bdog(mode="plain"))
+    assert (answer.text, answer.is_last_resort) == ("a dog", False)
+
+
+def test_a_second_reply_without_an_answer_is_taken_whole_as_a_last_resort() -> None:
+    answer = script_debate(["I see a dog.", "I see it run."], FREE).solve(Bdog(mode="plain"))
+    assert (answer.text, answer.is_last_resort) == ("I see it run.", True)
 
 
 def test_graph_only_draws_one_graph_and_answers_from_it() -> None:

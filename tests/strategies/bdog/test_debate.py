@@ -220,7 +220,7 @@ def test_a_question_without_choices_gets_its_answer_in_free_text() -> None:
 def test_a_free_question_that_gets_no_answer_is_asked_once_more_and_then_ends_without() -> None:
     scripted = script_debate([DOG, DOG, DOG, "", ""], Question("What runs?", (picture(),)))
     assert scripted.solve(Bdog()).end_reason == "no_answer"
-    assert scripted.request_text(4) == render("bdog/no_answer.md")
+    assert "it is empty" in scripted.request_text(4)
 
 
 def test_every_role_can_be_played_by_a_model_of_its_own() -> None:

@@ -38,6 +38,16 @@ def test_a_word_or_a_number_is_the_answer(value: Any, answer: str) -> None:
     assert answer_of(returned(type(value).__name__, str(value), value=value), "vqa", 100) == answer
 
 
+@pytest.mark.parametrize(("value", "answer"), [(True, "true"), ("False", "false"), ("yes", "true"), (3, "3")])
+def test_a_truth_value_is_given_in_the_words_of_the_question(value: Any, answer: str) -> None:
+    found = returned(type(value).__name__, str(value), value=value)
+    assert answer_of(found, "vqa", 100, question="The cat is black. True or false?") == answer
+
+
+def test_a_text_loses_its_full_stop() -> None:
+    assert answer_of(returned("str", "?", value="a red **cup**."), "vqa", 100) == "a red **cup**"
+
+
 def test_an_empty_list_is_no() -> None:
     assert answer_of(returned("list", "[]", empty=True), "list", 100) == "no"
 
