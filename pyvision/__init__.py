@@ -1,7 +1,9 @@
 """Answers questions about images by writing Python and running it in an isolated Jupyter kernel.
 
-outcome = pyvision.answer("What colour is the car?", images=["photo.jpg"])
-for event in pyvision.stream("What colour is the car?", images=["photo.jpg"]): ...
+result = pyvision.answer("What colour is the car?", "photo.jpg")
+for event in pyvision.stream("What colour is the car?", "photo.jpg"): ...
+result = await pyvision.aanswer("What colour is the car?", "photo.jpg")
+with pyvision.open(model="openai") as vision: vision.ask("What colour is the car?", "photo.jpg")
 
 The names below are the public API. Each loads when it is first used, so that `import pyvision` is instant.
 """
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from pyvision.agent.episode import Episode
     from pyvision.agent.run_config import RunConfig
     from pyvision.agent.strategy import Strategy
+    from pyvision.api import EventStream, RunResult, Vision, aanswer, answer, astream, load, stream
+    from pyvision.api import open as open  # noqa: A004 - public, but not for `import *`
     from pyvision.conversation import Conversation
     from pyvision.errors import (
         ConfigError,
@@ -46,7 +50,7 @@ if TYPE_CHECKING:
         ToolRun,
     )
     from pyvision.models.cancellation import Cancellation
-    from pyvision.solve import Task, answer, prepare, stream
+    from pyvision.solve import Task, prepare
     from pyvision.types import (
         Answer,
         Ask,
@@ -79,6 +83,7 @@ __all__ = [
     "EndReason",
     "Episode",
     "Event",
+    "EventStream",
     "Evidence",
     "FormatError",
     "ImageDefined",
@@ -104,6 +109,7 @@ __all__ = [
     "RunConfig",
     "RunEnded",
     "RunFolderError",
+    "RunResult",
     "RunStarted",
     "Sampling",
     "Strategy",
@@ -115,8 +121,12 @@ __all__ = [
     "ToolRequest",
     "ToolRun",
     "Usage",
+    "Vision",
     "__version__",
+    "aanswer",
     "answer",
+    "astream",
+    "load",
     "prepare",
     "stream",
 ]
@@ -154,13 +164,14 @@ _MODULES = {  # where the names are defined
         "ToolRun",
     ),
     "agent.run_config": ("RunConfig",),
-    "solve": ("Task", "answer", "prepare", "stream"),
+    "solve": ("Task", "prepare"),
+    "api": ("EventStream", "RunResult", "Vision", "aanswer", "answer", "astream", "load", "open", "stream"),
     "agent.strategy": ("Strategy",),
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
+    if name not in __all__ and name != "open":  # which `import *` must not replace
         raise AttributeError(f"module 'pyvision' has no attribute {name!r}")
     if name == "__version__":
         from importlib.metadata import PackageNotFoundError, version
@@ -175,6 +186,13 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """`%load_ext pyvision`: adds the cell magic `%%see`."""
+    from pyvision.api.magic import register
+
+    register(shell)
 
 
 sys.meta_path.insert(0, DeprecatedModules())  # first: a moved package would load its modules a second time

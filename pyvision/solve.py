@@ -3,31 +3,39 @@
 from __future__ import annotations
 
 import os
+import re
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, cast
+from typing import Any, Self, TypeAlias, TypedDict, Unpack, cast
+from urllib.parse import urlsplit
 
 from pyvision.agent.budget import Limits
 from pyvision.agent.episode import DEFAULT_ROLE, Episode
 from pyvision.agent.episode import Sandbox as AnySandbox
-from pyvision.agent.pump import Pump
 from pyvision.agent.run_config import RunConfig
 from pyvision.agent.strategy import Strategy, with_options
 from pyvision.config.endpoints import EndpointLimits
 from pyvision.config.prices import Price, load_prices, prices_of
-from pyvision.errors import ConfigError, LimitReached, ModelError, PyVisionError
+from pyvision.errors import ConfigError, ImageError, LimitReached, ModelError, PyVisionError, ToolError
 from pyvision.events import Event, RunEnded, RunStarted
 from pyvision.images import read as pictures
+from pyvision.images.objects import ImageSource, from_object
 from pyvision.models.cancellation import Cancellation
 from pyvision.models.factory import ResolvedModel, resolve_model
 from pyvision.tools.registry import build_tools, check_presence, describe
+from pyvision.tools.web.fetch import fetch_image
 from pyvision.trajectory import TrajectoryWriter
 from pyvision.types import Answer, Model, Outcome, Picture, Question, Tool
 from sandbox import Policy, Sandbox, SandboxError
+
+Images: TypeAlias = "ImageSource | Iterable[ImageSource]"
+"""One image or many: see `read_images`."""
+
+_WEB = re.compile(r"https?://", re.IGNORECASE)
 
 
 def _code_loop() -> Strategy:
@@ -121,9 +129,27 @@ class Task:
         self.close()
 
 
-def prepare(  # noqa: PLR0913 - each is one thing that a person may choose
-    text: str,
-    images: Sequence[str | Path] = (),
+class QuestionSettings(TypedDict, total=False):
+    """The keyword arguments of `configure`, which say what each means."""
+
+    strategy: str | Strategy
+    model: str | Model | None
+    config: str | Path | None
+    roles: Mapping[str, str | Model] | None
+    tools: Mapping[str, str | Tool] | None
+    options: Mapping[str, str] | None
+    limits: Limits | None
+    policy: Policy | None
+    prices: str | Path | None
+
+
+def prepare(text: str, images: Images = (), **settings: Unpack[QuestionSettings]) -> Task:
+    """Check a question and the settings of `configure`, and build a Task. Raises ConfigError or ImageError."""
+    question, names = read_question(text, images)
+    return configure(**settings).about(question, names)
+
+
+def configure(  # noqa: PLR0913 - each is one thing that a person may choose
     *,
     strategy: str | Strategy = "code_loop",
     model: str | Model | None = None,
@@ -135,7 +161,9 @@ def prepare(  # noqa: PLR0913 - each is one thing that a person may choose
     policy: Policy | None = None,
     prices: str | Path | None = None,
 ) -> Task:
-    """Check the settings and build a Task. Raises ConfigError or ImageError: one line that names the fix.
+    """Check the settings and build a Task without a question, for `Task.about`.
+
+    Raises ConfigError: one line that names the fix.
 
     strategy: a name as `--strategy` takes it, or a Strategy object. model: a Model, which the caller closes, or a name
     as `--model` takes it; None lets the environment decide, and `offline` is the last resort. config: a configuration
@@ -143,8 +171,6 @@ def prepare(  # noqa: PLR0913 - each is one thing that a person may choose
     provider, as `--tool` takes it (`pyvision.tools.registry`), or a Tool object. options: the strategy's fields, as
     `--set` takes them. prices: a price table (`pyvision.config.prices`); PYVISION_PRICES names one too.
     """
-    if not text.strip():
-        raise ConfigError("the question is empty; give one with --question TEXT")
     chosen = with_options(_strategy(strategy), options or {})
     resolved_models = _resolve_roles(chosen.roles, resolve_model(model, config), roles or {})
     is_offline = resolved_models[DEFAULT_ROLE].is_offline
@@ -159,15 +185,13 @@ def prepare(  # noqa: PLR0913 - each is one thing that a person may choose
         tools=describe(chosen.tools, tools or {}, is_offline=is_offline),
         limits=limits,
         policy=policy,
-        images=tuple(str(image) for image in images),
     )
     check_presence(tools or {})
     built = build_tools(chosen.tools, tools or {}, is_offline=is_offline)
     _check_needs(chosen, built)
-    question = Question(text.strip(), tuple(_read_image(image) for image in images))
     uses_offline = any(resolved.is_offline for resolved in resolved_models.values())
     return Task(
-        question,
+        Question(""),
         chosen,
         {role: resolved.model for role, resolved in resolved_models.items()},
         limits,
@@ -184,8 +208,52 @@ def prepare(  # noqa: PLR0913 - each is one thing that a person may choose
     )
 
 
-def _read_image(image: str | Path) -> Picture:
-    return replace(pictures.read(image), file_name=Path(image).name)
+def read_question(text: str, images: Images) -> tuple[Question, tuple[str, ...]]:
+    """The question, and the names of its images for the record. Raises ConfigError or ImageError."""
+    if not text.strip():
+        raise ConfigError("the question is empty; give one with --question TEXT")
+    read = read_images(images)
+    return Question(text.strip(), tuple(picture for picture, _ in read)), tuple(name for _, name in read)
+
+
+def read_images(
+    images: Images, fetch: Callable[[str], bytes] = fetch_image
+) -> tuple[tuple[Picture, str], ...]:
+    """Each image with its name for the record: its path, its URL without the query, or its kind and number.
+
+    images: one or many of: a path, an http(s) URL, the bytes of a file, an open file, a Picture, a PIL image, or an
+    array (height × width, also with 1, 3 or 4 channels; NumPy, torch, …). Raises ImageError.
+    """
+    is_text = isinstance(images, str | bytes | bytearray | memoryview)
+    is_one = (
+        is_text or not isinstance(images, Iterable) or hasattr(images, "shape") or hasattr(images, "read")
+    )
+    many = (images,) if is_one else images
+    return tuple(
+        _read_image(image, number, fetch) for number, image in enumerate(cast("Iterable[Any]", many))
+    )
+
+
+def _read_image(image: ImageSource, number: int, fetch: Callable[[str], bytes]) -> tuple[Picture, str]:
+    match image:
+        case Picture():
+            return image, f"picture {number}"
+        case str() if _WEB.match(image):
+            return _fetch_image(image, fetch)
+        case str() | Path():
+            return replace(pictures.read(image), file_name=Path(image).name), str(image)
+        case _:
+            name = f"{type(image).__name__} {number}"
+            return from_object(image, name), name
+
+
+def _fetch_image(url: str, fetch: Callable[[str], bytes]) -> tuple[Picture, str]:
+    try:
+        data = fetch(url)
+    except ToolError as error:
+        raise ImageError(f"image {error}") from None
+    name = urlsplit(url)._replace(query="", fragment="").geturl()  # a query may contain a key
+    return replace(pictures.decode(data, name), file_name=Path(urlsplit(name).path).name), name
 
 
 def offer_offline_modules(policy: Policy) -> Policy:
@@ -214,41 +282,6 @@ def solve(
         with Sandbox(task.policy) as own:
             return solve(task, watch, own, cancellation=cancellation)
     return _drive(task, watch, sandbox, cancellation or Cancellation())
-
-
-def answer(
-    text: str, images: Sequence[str | Path] = (), *, out: str | Path | None = None, **settings: Any
-) -> Outcome:
-    """Answer a question about images; the settings are those of `prepare`. `out` keeps the run in a folder."""
-    with prepare(text, images, **settings) as task, open_recorder(task, out) as keep:
-        return solve(task, keep)
-
-
-def stream(
-    text: str, images: Sequence[str | Path] = (), *, out: str | Path | None = None, **settings: Any
-) -> Iterator[Event]:
-    """As `answer`, but the events as they happen. Closing the iterator ends the run and its kernel."""
-    cancellation = Cancellation()
-    with (
-        prepare(text, images, **settings) as task,
-        open_recorder(task, out) as keep,
-        Sandbox(task.policy) as sandbox,
-    ):
-
-        def produce(put: Callable[[Event], None]) -> None:
-            def watch(event: Event) -> None:
-                keep(event)
-                put(event)
-
-            _drive(task, watch, sandbox, cancellation)
-
-        pump = Pump(produce)
-        try:
-            yield from pump
-        finally:
-            cancellation.cancel()
-            pump.join()
-        pump.check()
 
 
 @contextmanager

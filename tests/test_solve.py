@@ -279,13 +279,13 @@ def test_closing_a_stream_ends_the_running_cell(photo: Path) -> None:
     for event in events:
         if isinstance(event, ModelCall):
             break
-    events.close()  # type: ignore[attr-defined]  # a generator, promised as an Iterator
+    events.close()
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("ThreadPoolExecutor")]
 
 
 def test_a_bug_in_a_stream_reaches_the_reader(photo: Path) -> None:
     class Rude(Scripted):
-        def complete(self, messages: object, sampling: object) -> object:  # type: ignore[override]
+        def complete(self, messages: object, sampling: object) -> Reply:
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):

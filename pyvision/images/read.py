@@ -73,7 +73,7 @@ def decode(data: bytes, name: str) -> Picture:
             mime: Literal["image/png", "image/jpeg"] = "image/png" if image.format == "PNG" else "image/jpeg"
             own = data if mime == "image/png" else without_metadata(data)
             return Picture(own, mime, image.width, image.height)
-        turned = as_rgb(_upright(image))
+        turned = as_rgb(upright(image))
         if image.format in ("JPEG", "MPO"):  # as a PNG a photo would be six times as large
             own = without_metadata(jpeg(turned, 95, "4:4:4"))
             return Picture(own, "image/jpeg", turned.width, turned.height)
@@ -159,7 +159,7 @@ def _orientation(image: Image) -> int:
     return turn if turn in range(1, 9) else 1
 
 
-def _upright(image: Image) -> Image:
+def upright(image: Image) -> Image:
     """The image, turned as its EXIF says."""
     from PIL import ImageOps
 

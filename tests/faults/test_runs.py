@@ -68,7 +68,7 @@ def test_a_run_that_an_endpoint_spoils_ends_with_a_name_and_every_event(
     events = read_trajectory(tmp_path / "run").events
     assert isinstance(events[0], RunStarted)
     assert isinstance(events[-1], RunEnded)
-    assert events[-1].outcome == outcome
+    assert events[-1].outcome == outcome.outcome
     assert KEY not in everything_in(tmp_path / "run")
 
 

@@ -43,7 +43,7 @@ class PageImage:
 
     @property
     def url(self) -> str:
-        return _data_url(self.file)
+        return data_url(self.file)
 
 
 class Gallery:
@@ -193,7 +193,7 @@ def _thumbnail(name: str, picture: Picture, remark: object = None) -> Markup:
     small = reduce_image(picture)
     if small is None:
         return _not_an_image(name)
-    url, alt = _data_url(small), f"{name}, {_size(picture)}"
+    url, alt = data_url(small), f"{name}, {_size(picture)}"
     image = element("img", src=url, alt=alt, width=small.width, height=small.height)
     return element("figure", image, _caption(name, picture, *([remark] if remark else [])), class_="again")
 
@@ -203,7 +203,7 @@ def _small_copy(picture: Picture) -> Markup | None:
     if small is None:
         return None
     size = {"width": picture.width, "height": picture.height}
-    return element("image", href=_data_url(small), **size, preserveAspectRatio="none")
+    return element("image", href=data_url(small), **size, preserveAspectRatio="none")
 
 
 def _id_of_copy(name: str) -> str:
@@ -218,7 +218,8 @@ def reduce_image(picture: Picture) -> Picture | None:
         return None
 
 
-def _data_url(picture: Picture) -> str:
+def data_url(picture: Picture) -> str:
+    """The file of the image as the address of an `img`."""
     return f"data:{picture.mime};base64,{b64encode(picture.data).decode()}"
 
 

@@ -1,4 +1,4 @@
-"""Fetch a page whose URL came from a model or from another page, and read its text; never from a private network.
+"""Fetch a page or an image by a URL that anybody may have written; never from a private network.
 
 Covered: schemes other than http and https, user names, ports, names of the local network, addresses written as numbers,
 in octal or in hexadecimal, letters of other scripts that fold into digits, names that resolve to an address which is
@@ -57,10 +57,6 @@ _NEVER_6 = tuple(map(ipaddress.IPv6Network, ("2001::/23", "2001:db8::/32", "2002
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _HTML = ("text/html", "application/xhtml+xml")
 _PLAIN = ("text/plain", "text/markdown")
-_HEADERS = {
-    "User-Agent": "PyVision (reads pages for a question about an image)",
-    "Accept": ", ".join((*_HTML, *_PLAIN)),
-}
 _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
 
 
@@ -147,6 +143,38 @@ class FetchLimits:
     redirects: int = 5
 
 
+IMAGE_LIMITS = FetchLimits(bytes=64 * 2**20, seconds=60.0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Accepted:
+    """The content types that are read: equal to one of these, or starting with one that ends in a slash."""
+
+    types: tuple[str, ...]
+    name: str  # in an error message
+
+    def __contains__(self, kind: str) -> bool:
+        return any(kind == each or (each.endswith("/") and kind.startswith(each)) for each in self.types)
+
+    def headers(self) -> dict[str, str]:
+        accepted = ", ".join(f"{each}*" if each.endswith("/") else each for each in self.types)
+        return {"User-Agent": "PyVision (reads pages for a question about an image)", "Accept": accepted}
+
+
+_TEXT = _Accepted((*_HTML, *_PLAIN), "HTML and plain text")
+_IMAGE = _Accepted(("image/", "application/octet-stream", "binary/octet-stream"), "images")
+
+
+@dataclass(frozen=True, slots=True)
+class _Body:
+    """url: after all redirects."""
+
+    url: str
+    kind: str
+    charset: str
+    data: bytes
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
     """url: after all redirects. text: the visible text; untrusted."""
@@ -166,35 +194,52 @@ def fetch(
 
     tls: the trusted certificates, by default those of the system.
     """
+    body = _fetch(url, _TEXT, limits, guard, tls)
+    return _page(body.url, body.kind, _decode(body.data, body.charset))
+
+
+def fetch_image(url: str, limits: FetchLimits = IMAGE_LIMITS, guard: Guard = INTERNET) -> bytes:
+    """The bytes of the image file at a URL, undecoded. Raises ToolError as `fetch` does."""
+    return _fetch(url, _IMAGE, limits, guard, None).data
+
+
+def _fetch(
+    url: str, accepted: _Accepted, limits: FetchLimits, guard: Guard, tls: ssl.SSLContext | None
+) -> _Body:
     until = time.monotonic() + limits.seconds
     for _ in range(limits.redirects + 1):
-        found = _fetch_once(url, guard.check(url), limits, until, tls)
-        if isinstance(found, Page):
+        found = _fetch_once(url, guard.check(url), accepted, limits, until, tls)
+        if isinstance(found, _Body):
             return found
         url = found
     raise refusal_of(url, f"more than {limits.redirects} redirects")
 
 
-def _fetch_once(
-    url: str, target: Target, limits: FetchLimits, until: float, tls: ssl.SSLContext | None
-) -> Page | str:
-    """The page, or the URL that it redirects to."""
+def _fetch_once(  # noqa: PLR0913, PLR0917 - one request is made of these
+    url: str,
+    target: Target,
+    accepted: _Accepted,
+    limits: FetchLimits,
+    until: float,
+    tls: ssl.SSLContext | None,
+) -> _Body | str:
+    """The body, or the URL that it redirects to."""
     from pyvision.tools.web.transport import HttpRequest, TooLarge, Unreadable, open_response
 
-    request = HttpRequest("GET", target.plain_url, _HEADERS, until, addresses=target.addresses, tls=tls)
+    headers = accepted.headers()
+    request = HttpRequest("GET", target.plain_url, headers, until, addresses=target.addresses, tls=tls)
     try:
         with open_response(request) as response:
             if response.status in _REDIRECTS:
                 return _location(url, response.headers.get("location", ""))
-            kind, charset = _kind(url, response.status, response.headers.get("content-type", ""))
-            body = response.read(limits.bytes)
+            kind, charset = _kind(url, response.status, response.headers.get("content-type", ""), accepted)
+            return _Body(url, kind, charset, response.read(limits.bytes))
     except TimeoutError:
         raise refusal_of(url, f"it took longer than {limits.seconds:g} s") from None
     except (TooLarge, Unreadable) as error:
         raise refusal_of(url, str(error)) from None
     except OSError as error:
         raise refusal_of(url, f"no connection ({reason(error)})") from None
-    return _page(url, kind, _decode(body, charset))
 
 
 def _location(url: str, location: str) -> str:
@@ -206,16 +251,15 @@ def _location(url: str, location: str) -> str:
         raise refusal_of(url, f"it redirects to {format_url(location)}, which is not a valid URL") from None
 
 
-def _kind(url: str, status: int, content_type: str) -> tuple[str, str]:
+def _kind(url: str, status: int, content_type: str, accepted: _Accepted) -> tuple[str, str]:
     """The content type and the charset, empty if there is none. Raises ToolError for other types."""
     if status != 200:
         raise refusal_of(url, f"the server answered {status}")
     kind, _, parameters = content_type.partition(";")
     kind = kind.strip().lower()
-    if kind not in (*_HTML, *_PLAIN):
-        raise refusal_of(
-            url, f"its type is {ascii(kind[:60]) if kind else 'missing'}; only HTML and plain text are read"
-        )
+    if kind not in accepted:
+        found = ascii(kind[:60]) if kind else "missing"
+        raise refusal_of(url, f"its type is {found}; only {accepted.name} are read")
     charset = re.search(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", parameters, re.IGNORECASE)
     return kind, charset[1] if charset else ""
 
