@@ -273,14 +273,18 @@ def _illustrate(experiment: Experiment) -> Document:
 
 
 def _with_samples(experiment: Experiment, folder: Path, page: Path) -> Document:
-    from pyvision.bench.analysis.report import samples_section
+    from pyvision.bench.analysis.sample_pages import failures_section, samples_section
 
     document = _illustrate(experiment)
-    return replace(document, sections=(*document.sections, samples_section(folder, experiment.results, page)))
+    finding, *others = document.sections
+    failures = failures_section(folder, experiment.results, page)
+    samples = samples_section(folder, experiment.results, page)
+    shown = (finding, *((failures,) if failures else ()), *others, samples)
+    return replace(document, sections=shown)
 
 
 def _write_samples(folder: Path) -> None:
-    from pyvision.bench.analysis.report import write_sample_pages
+    from pyvision.bench.analysis.sample_pages import write_sample_pages
     from pyvision.bench.runner.progress import print_counts
 
     written = write_sample_pages(folder, watch=print_counts("reports"), tell=_tell)
@@ -334,7 +338,7 @@ def _parse_ablation(text: str) -> tuple[str, Path]:
 
 
 def _write_page(document: Document, file: Path) -> None:
-    from pyvision.bench.analysis.document import to_page
+    from pyvision.bench.analysis.page import to_page
 
     _write(file, to_page(document).encode())
 

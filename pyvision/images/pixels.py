@@ -67,6 +67,15 @@ def suffix(picture: Picture) -> Literal[".png", ".jpg"]:
     return ".png" if picture.mime == "image/png" else ".jpg"
 
 
+def thumbnail(picture: Picture, side_px: int) -> bytes:
+    """A JPEG of it whose longer side has at most `side_px` pixels."""
+    from pyvision.images.encode import jpeg
+
+    scale = min(1.0, side_px / max(picture.width, picture.height))
+    size = max(1, round(picture.width * scale)), max(1, round(picture.height * scale))
+    return jpeg(resize(picture, size), 80)
+
+
 def resize(picture: Picture, size: tuple[int, int]) -> Image:
     from PIL.Image import Resampling
 

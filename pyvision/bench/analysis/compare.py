@@ -191,7 +191,7 @@ def illustrate_comparison(
     """The same with accuracy plotted against cost, or tokens if a price is unknown; matplotlib loads here."""
     document = compare_report(runs, budgets, detect=detect, differences=differences)
     sections = (
-        replace(each, parts=(*each.parts, _price_plot(runs))) if each.title == _PRICES else each
+        replace(each, parts=(*each.parts, *_price_plot(runs))) if each.title == _PRICES else each
         for each in document.sections
     )
     return replace(document, sections=tuple(sections))
@@ -239,20 +239,26 @@ def differences_sections(found: Differences) -> tuple[Section, ...]:
 
 def format_verdict(pair: Comparison) -> str:
     """The verdict as a sentence."""
-    points = format_signed_percent(pair.difference.value)
+    found = pair.difference
+    test = f"{found.n:,} samples, {_format_equation(pair.p)}"
     if pair.verdict in ("better", "worse"):
-        return f"{pair.second}: {pair.verdict} than {pair.first}, by {points} points."
-    bounds = f"{format_signed_percent(pair.difference.low)} to {format_signed_percent(pair.difference.high)}"
+        sign = 1 if pair.verdict == "better" else -1
+        low, high = sorted((sign * found.low, sign * found.high))
+        interval = f"[{format_percent(low)}, {format_percent(high)}]"
+        points = format_percent(sign * found.value)
+        return f"{pair.second} is {pair.verdict} than {pair.first} by {points} points {interval}, {test}."
+    seen = f"{format_signed_percent(found.value)} points {_format_difference(pair)}, {test}"
+    target = format_percent(pair.target)
     if pair.verdict == "alike":
-        return f"{pair.second}: alike. A difference of {format_percent(pair.target)} points is ruled out."
-    needed = "" if pair.more is None else f", {pair.more:,} more samples"
-    why = (
-        "No number of samples follows from a difference this small"
-        if pair.more is None
-        else f"With those, a true difference of {format_percent(pair.target)} points is found with a power of "
-        f"{POWER:.0%}"
+        return (
+            f"{pair.second} and {pair.first} are alike: {seen}; a difference of {target} points is ruled out."
+        )
+    if pair.more is None:
+        return f"{pair.second} against {pair.first} is undecided: {seen}; more samples would not help soon."
+    return (
+        f"{pair.second} against {pair.first} is undecided, {pair.more:,} more samples find a true difference of "
+        f"{target} points with a power of {POWER:.0%}: {seen}."
     )
-    return f"{pair.second}: undecided{needed}. {why}; now it lies between {bounds} points."
 
 
 def price(run: Run) -> Price:
@@ -461,15 +467,23 @@ def _format_difference(pair: Comparison) -> str:
     return f"[{format_signed_percent(pair.difference.low)}, {format_signed_percent(pair.difference.high)}]"
 
 
+def _format_equation(p: float) -> str:
+    text = format_probability(p)
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
+
+
 def _format_test(pair: Comparison) -> tuple[str, str, str]:
     only = ("–", "–") if pair.only_first is None else (str(pair.only_second), str(pair.only_first))
     return (*only, format_probability(pair.p))
 
 
-def _price_plot(runs: Sequence[Run]) -> Plot:
+def _price_plot(runs: Sequence[Run]) -> tuple[Plot, ...]:
+    """No plot where nothing was spent: all points would lie on one line."""
     prices = {run.name: price(run) for run in runs}
     costs = {name: each.cost for name, each in prices.items() if each.cost is not None}
     label = "cost of a sample" if len(costs) == len(runs) else "tokens of a sample"
     spent = costs if len(costs) == len(runs) else {name: each.tokens for name, each in prices.items()}
     points = {run.name: (spent[run.name], found) for run in runs if (found := accuracy(run.results))}
-    return Plot("Accuracy and price", plot_accuracy_against(label, points), f"accuracy against {label}")
+    if not any(spent.values()):
+        return ()
+    return (Plot("Accuracy and price", *plot_accuracy_against(label, points), f"accuracy against {label}"),)

@@ -1,18 +1,15 @@
-"""A report as a value: titles, paragraphs, tables and plots, rendered as Markdown or as one HTML page.
+"""A report as a value: titles, paragraphs, tables and plots, rendered as Markdown that fits a terminal of 80 columns.
 
-The Markdown fits a terminal of 80 columns. The page opens offline: everything escaped, no scripts, images inside.
+`pyvision.bench.analysis.page` renders it as an HTML page.
 """
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 from unicodedata import category, east_asian_width
 
 from pyvision.bench.analysis.statistics import Estimate
@@ -20,20 +17,7 @@ from pyvision.bench.analysis.statistics import Estimate
 COLUMNS = 80
 _MIN_WIDTH = 8  # minimum width of the first cell
 
-STYLE = """\
-:root { color-scheme: light dark; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { padding: .3rem .8rem; border-bottom: 1px solid #8884; text-align: right; white-space: nowrap; }
-th:first-child, td:first-child { text-align: left; white-space: normal; overflow-wrap: break-word; }
-td:first-child { min-width: 8rem; max-width: 26rem; }
-li { overflow-wrap: anywhere; }
-pre { overflow-x: auto; padding: .8rem; background: #8882; border-radius: .3rem; }
-img { max-width: 100%; height: auto; background: white; }
-figure { margin: 1rem 0; } figcaption { font-size: .9rem; opacity: .8; }
-"""
+Grade: TypeAlias = Literal["right", "wrong", "unscored"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +36,10 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of plain text as long as the head. The first column is aligned left, the others right.
-
-    links: the link of the first cell of each row, or None; only the page shows them.
-    """
+    """Rows of plain text as long as the head. The first column is aligned left, the others right."""
 
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    links: tuple[str | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,22 +51,49 @@ class Items:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A PNG with its caption; only the page shows it."""
+    """A PNG with its caption; only the page shows it. dark: the same for a dark page."""
 
     name: str
     png: bytes
+    dark: bytes
     caption: str
 
 
-Part: TypeAlias = Paragraph | Command | Table | Items | Plot
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One answer. link: of its report, if there is one. thumbnail: a small JPEG of the first image; may be empty."""
+
+    title: str
+    grade: Grade
+    facts: tuple[tuple[str, str], ...]  # such as ("answer", "4")
+    link: str | None = None
+    thumbnail: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Gallery:
+    """Answers beside their images; only the page shows it."""
+
+    cards: tuple[Card, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """All answers as a table that the reader can filter by grade; in Markdown a plain table."""
+
+    cards: tuple[Card, ...]
+
+
+Part: TypeAlias = Paragraph | Command | Table | Items | Plot | Gallery | Answers
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A title with its content."""
+    """A title with its content. is_folded: the page hides the content until the title is clicked."""
 
     title: str
     parts: tuple[Part, ...]
+    is_folded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,19 +116,6 @@ def to_markdown(document: Document) -> str:
         for part in section.parts:
             lines += _markdown_lines(part)
     return "\n".join(lines).rstrip() + "\n"
-
-
-def to_page(document: Document) -> str:
-    """The whole report as HTML, with a policy that allows only its style sheet and embedded images."""
-    title = escape(plain(document.title))
-    body = "\n".join(_html_section(section) for section in document.sections)
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{_policy()}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n"
-        f"<body>\n<main>\n<h1>{title}</h1>\n{body}\n</main>\n</body>\n</html>\n"
-    )
 
 
 def format_percent(share: float) -> str:
@@ -168,9 +162,16 @@ def _markdown_lines(part: Part) -> Iterator[str]:
                 yield from _wrap(f"- {line}", "  ")
         case Table():
             yield from _markdown_table(part)
-        case Plot():
+        case Answers(cards=cards):
+            yield from _markdown_table(_as_table(cards))
+        case Plot() | Gallery():
             return
     yield ""
+
+
+def _as_table(cards: Sequence[Card]) -> Table:
+    head = ("sample", "grade", *(name for name, _ in cards[0].facts)) if cards else ("sample", "grade")
+    return Table(head, tuple((card.title, card.grade, *(text for _, text in card.facts)) for card in cards))
 
 
 def _wrap(text: str, indent: str = "") -> list[str]:
@@ -216,52 +217,3 @@ def _escape(text: str) -> str:
 
 def _width(text: str) -> int:
     return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
-
-
-def _policy() -> str:
-    digest = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
-    return (
-        f"default-src 'none'; img-src data:; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
-    )
-
-
-def _html_section(section: Section) -> str:
-    parts = "\n".join(_html_part(part) for part in section.parts)
-    return f"<section>\n<h2>{escape(plain(section.title))}</h2>\n{parts}\n</section>"
-
-
-def _html_part(part: Part) -> str:
-    match part:
-        case Paragraph(text=text):
-            return f"<p>{escape(plain(text))}</p>"
-        case Command(line=line):
-            return f"<pre><code>{escape(plain(line))}</code></pre>"
-        case Items(lines=lines):
-            listed = "\n".join(f"<li>{escape(plain(line))}</li>" for line in lines)
-            return f"<ul>\n{listed}\n</ul>"
-        case Table():
-            return _html_table(part)
-        case Plot(png=png, caption=caption):
-            return _html_figure(base64.b64encode(png).decode(), escape(plain(caption)))
-
-
-def _html_figure(data: str, caption: str) -> str:
-    image = f'<img src="data:image/png;base64,{data}" alt="{caption}">'
-    return f"<figure>\n{image}\n<figcaption>{caption}</figcaption>\n</figure>"
-
-
-def _html_table(table: Table) -> str:
-    head = "".join(f'<th scope="col">{escape(plain(cell))}</th>' for cell in table.head)
-    links = table.links or (None,) * len(table.rows)
-    rows = "\n".join(_html_row(row, link) for row, link in zip(table.rows, links, strict=True))
-    return (
-        f'<div class="wide" tabindex="0">\n<table>\n<thead><tr>{head}</tr></thead>\n'
-        f"<tbody>\n{rows}\n</tbody>\n</table>\n</div>"
-    )
-
-
-def _html_row(row: tuple[str, ...], link: str | None) -> str:
-    first, *others = (escape(plain(cell)) for cell in row)
-    if link is not None:
-        first = f'<a href="{escape(link)}">{first}</a>'
-    return "<tr>" + "".join(f"<td>{cell}</td>" for cell in (first, *others)) + "</tr>"

@@ -1,4 +1,4 @@
-"""Plots of a report as PNG images, by matplotlib's object interface: no window, no global state.
+"""Plots of a report as PNG images for light and dark pages, by matplotlib's object interface: no global state.
 
 matplotlib loads when a plot is drawn.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from pyvision.bench.analysis.document import plain
 from pyvision.bench.analysis.statistics import Estimate
@@ -18,10 +18,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _NAME_CHARS = 40
-_COLOURS = ("#33658a", "#f26419", "#2f9e44", "#7048a8", "#888888")
+_COLOURS = ("#3d84b8", "#f26419", "#2f9e44", "#9166d6", "#888888")  # visible on both
+_DARK_BACK, _DARK_INK = "#16181b", "#e7e9ec"  # as in page.css
+
+Pair: TypeAlias = tuple[bytes, bytes]
+"""The PNG for a light page and for a dark one."""
 
 
-def plot_accuracy(rows: Sequence[tuple[str, Estimate]]) -> bytes:
+def plot_accuracy(rows: Sequence[tuple[str, Estimate]]) -> Pair:
     """Each value in percent as a dot with its interval, the first at the top."""
     figure, axes = _figure(1.4 + 0.32 * len(rows))
     for place, (_, found) in enumerate(rows):
@@ -30,10 +34,10 @@ def plot_accuracy(rows: Sequence[tuple[str, Estimate]]) -> bytes:
     _name_rows(axes, [f"{name} (n={found.n})" for name, found in rows])
     axes.set_xlim(-2, 102)
     axes.set_xlabel("accuracy, %, with its 95 % interval")
-    return _png(figure)
+    return _pair(figure, axes)
 
 
-def plot_shares(series: Mapping[str, Mapping[str, float]]) -> bytes:
+def plot_shares(series: Mapping[str, Mapping[str, float]]) -> Pair:
     """Series -> name -> share from 0 to 1, as bars side by side; every series has the same names."""
     names = list(next(iter(series.values()), {}))
     figure, axes = _figure(1.4 + 0.3 * len(names) * len(series))
@@ -45,10 +49,10 @@ def plot_shares(series: Mapping[str, Mapping[str, float]]) -> bytes:
     _name_rows(axes, names)
     axes.set_xlabel("share of uses, %")
     axes.legend()
-    return _png(figure)
+    return _pair(figure, axes)
 
 
-def plot_accuracy_against(label: str, points: Mapping[str, tuple[float, Estimate]]) -> bytes:
+def plot_accuracy_against(label: str, points: Mapping[str, tuple[float, Estimate]]) -> Pair:
     """Name -> what one sample costs (tokens or money) and the accuracy."""
     figure, axes = _figure(4.5)
     for number, (name, (spent, found)) in enumerate(points.items()):
@@ -61,8 +65,9 @@ def plot_accuracy_against(label: str, points: Mapping[str, tuple[float, Estimate
         note.set_parse_math(False)
     axes.set_xlabel(label)
     axes.set_ylabel("accuracy, %")
-    axes.margins(x=0.25)
-    return _png(figure)
+    axes.margins(x=0.25, y=0.15)
+    axes.grid(alpha=0.3)
+    return _pair(figure, axes)
 
 
 def _figure(height_inches: float) -> tuple[Figure, Axes]:
@@ -83,6 +88,22 @@ def _name_rows(axes: Axes, names: Sequence[str]) -> None:
 def _short(name: str) -> str:
     name = plain(name)
     return name if len(name) <= _NAME_CHARS else "…" + name[1 - _NAME_CHARS :]
+
+
+def _pair(figure: Figure, axes: Axes) -> Pair:
+    light = _png(figure)
+    figure.set_facecolor(_DARK_BACK)
+    axes.set_facecolor(_DARK_BACK)
+    axes.tick_params(colors=_DARK_INK)
+    legend = axes.get_legend()
+    if legend is not None:
+        legend.get_frame().set_facecolor(_DARK_BACK)
+    texts = (axes.xaxis.label, axes.yaxis.label, *axes.texts, *(legend.get_texts() if legend else ()))
+    for text in texts:
+        text.set_color(_DARK_INK)
+    for spine in axes.spines.values():
+        spine.set_color(_DARK_INK)
+    return light, _png(figure)
 
 
 def _png(figure: Figure) -> bytes:

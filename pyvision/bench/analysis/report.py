@@ -1,14 +1,11 @@
-"""The report of one experiment as a document, and the reports of its single samples, which it links to."""
+"""The report of one experiment as a document: the finding, tables, plots, and the configuration."""
 
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from pyvision.bench.analysis.document import (
     Command,
@@ -29,15 +26,10 @@ from pyvision.bench.analysis.taxonomy import SOURCE, PaperCounts, ToolCounts, pa
 from pyvision.bench.analysis.tool_rules import TITLES
 from pyvision.bench.experiment import reproduce_requirements
 from pyvision.bench.samples import Result
-from pyvision.bench.store import Store
-from pyvision.errors import PyVisionError
-from pyvision.trajectory import EVENTS
 from pyvision.types import Usage
 
-REPORT = "report.html"
 _MAX_REASONS = 10
 _MAX_ROWS = 100  # of the plot of categories
-Watch = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +63,7 @@ def report(results: Sequence[Result], subject: Subject) -> Document:
     """The report as text and tables; `illustrate_report` adds the plots."""
     found = summarise(results)
     sections = [
+        _finding(found, subject),
         _accuracy(found, subject.aggregated),
         *_references(found, subject),
         _endings(found),
@@ -92,48 +85,21 @@ def illustrate_report(results: Sequence[Result], subject: Subject) -> Document:
     )
 
 
-def write_sample_pages(
-    folder: Path,
-    *,
-    watch: Watch = lambda done, total: None,
-    tell: Callable[[str], None] = lambda line: None,
-) -> int:
-    """Write the report of every record with a trajectory, unless it has an up-to-date one.
-
-    Returns how many were written; `tell` gets a line for each trajectory that cannot be read. Raises RunFolderError if
-    a report cannot be written.
-    """
-    from pyvision.runs.report import read_run
-    from pyvision.runs.report import report as run_report
-    from pyvision.runs.report.run import write_file
-
-    with Store(folder) as store:
-        runs = [store.run_folder(record.sample_id, record.repeat) for record in store.records()]
-    stale = [run for run in runs if run is not None and not _is_current(run)]
-    written = 0
-    for done, run in enumerate(stale, 1):
-        try:
-            page = run_report(read_run(run)).encode()
-        except PyVisionError as error:
-            tell(f"no report for {run.name}: {error}")
-        else:
-            write_file(run / REPORT, page)
-            written += 1
-        watch(done, len(stale))
-    return written
-
-
-def samples_section(folder: Path, results: Sequence[Result], page: Path) -> Section:
-    """Every record, with a link to its report if there is one. page: the file that will hold the links."""
-    with Store(folder) as store:
-        links = tuple(
-            _link(store.run_folder(each.record.sample_id, each.record.repeat), page) for each in results
-        )
-    table = Table(("sample", "repeat", "score", "end", "cells"), tuple(map(_row, results)), links)
-    if any(links):
-        return Section("Samples", (table,))
-    remark = "`bench report DIR --samples` writes a report for each sample and links to it here."
-    return Section("Samples", (Paragraph(remark), table))
+def _finding(found: Summary, subject: Subject) -> Section:
+    """The result in a sentence, and who answered."""
+    strategy, model = subject.configuration.get("strategy"), subject.configuration.get("model")
+    name = (model.get("model") or model.get("wire")) if isinstance(model, Mapping) else None
+    if isinstance(strategy, Mapping):
+        strategy = strategy.get("name")
+    who = " with ".join(str(each) for each in (strategy, name) if each)
+    unscored = f" {found.unscored:,} are unscored, and say nothing about the model." if found.unscored else ""
+    result = (
+        f"{format_value(found.accuracy)} % are right {format_interval(found.accuracy)}, "
+        f"{found.accuracy.n:,} samples."
+        if found.accuracy
+        else "Nothing is scored."
+    )
+    return Section("Finding", (Paragraph(f"{who}: {result}{unscored}" if who else f"{result}{unscored}"),))
 
 
 def _accuracy(found: Summary, aggregated: tuple[str, ...]) -> Section:
@@ -276,7 +242,7 @@ def _tools(counts: ToolCounts, paper: PaperCounts | None) -> Section:
 def _origin(subject: Subject) -> Iterator[Section]:
     if subject.configuration:
         leaves = tuple(f"{key}: {each}" for key, each in _flat(subject.configuration))
-        yield Section("Configuration", (Items(leaves),))
+        yield Section("Configuration", (Items(leaves),), is_folded=True)
     if subject.command:
         needs = " ".join(reproduce_requirements(subject.configuration))
         remark = (Paragraph(needs),) if needs else ()
@@ -292,24 +258,6 @@ def _flat(values: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str
             yield f"{above}{key}", each if isinstance(each, str) else json.dumps(each, default=str)
 
 
-def _is_current(run: Path) -> bool:
-    page = run / REPORT
-    return page.is_file() and page.stat().st_mtime >= (run / EVENTS).stat().st_mtime
-
-
-def _link(run: Path | None, page: Path) -> str | None:
-    """A relative link, so that page and folder can move together; quoted, so that it cannot have a scheme."""
-    if run is None or not (run / REPORT).is_file():
-        return None
-    return quote(Path(os.path.relpath((run / REPORT).resolve(), page.resolve().parent)).as_posix())
-
-
-def _row(result: Result) -> tuple[str, ...]:
-    record, value = result.record, result.value
-    score = "–" if value is None else f"{value:g}"
-    return record.sample_id, str(record.repeat), score, record.end_reason, str(record.cells)
-
-
 def _add_plot(section: Section, plot: Plot | None) -> Section:
     return replace(section, parts=(*section.parts, plot)) if plot else section
 
@@ -320,7 +268,7 @@ def _accuracy_plots(results: Sequence[Result]) -> Iterator[Plot]:
     rows += [(row.name, row.accuracy) for row in found.categories if row.accuracy]
     if rows:
         caption = "Accuracy with its 95 % interval, by category"
-        yield Plot("Accuracy", plot_accuracy(rows[:_MAX_ROWS]), caption)
+        yield Plot("Accuracy", *plot_accuracy(rows[:_MAX_ROWS]), caption)
 
 
 def _tool_plots(subject: Subject) -> Iterator[Plot]:
@@ -330,4 +278,4 @@ def _tool_plots(subject: Subject) -> Iterator[Plot]:
     paper = paper_counts(subject.dataset)
     if paper:
         series["the paper"] = {title: paper.share(name) for name, title in TITLES.items()}
-    yield Plot("Tools", plot_shares(series), "Classes of tools, as shares of all uses")
+    yield Plot("Tools", *plot_shares(series), "Classes of tools, as shares of all uses")

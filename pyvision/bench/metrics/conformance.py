@@ -75,7 +75,19 @@ def describe(metric: str | None = None) -> list[dict[str, str]]:
 
 
 def to_text(rows: Sequence[Mapping[str, str]]) -> str:
-    """The rows as a table with aligned columns."""
+    """The rows as a table of 80 columns, then the sources: what was compared with which flavours."""
+    shown = ("flavour", "equal", "differences explained")
+    sources: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        if row["source"]:
+            sources.setdefault((row["source"], row["compared"]), []).append(row["flavour"])
+    lines = [
+        f"{source}, {compared}:\n  {', '.join(flavours)}" for (source, compared), flavours in sources.items()
+    ]
+    return "\n".join([_aligned([{name: row[name] for name in shown} for row in rows]), "", *lines]).rstrip()
+
+
+def _aligned(rows: Sequence[Mapping[str, str]]) -> str:
     lines = [list(rows[0]), *([*row.values()] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(
@@ -91,7 +103,7 @@ def format_share(row: Conformance) -> str:
 
 def _describe(flavour: str, row: Conformance | None) -> dict[str, str]:
     if row is None:
-        return dict(zip(_COLUMNS, (flavour, "", NOT_COMPARED, "", ""), strict=True))
+        return dict(zip(_COLUMNS, (flavour, "", "", NOT_COMPARED, ""), strict=True))
     rules = [f"{count:,} {rule}" for rule, count in row.explained.items()]
     unexplained = [f"{row.unexplained:,} unexplained"] if row.unexplained else []
     source, compared = (

@@ -18,7 +18,9 @@ from typing import Any
 from pyvision.text.sanitize import printable
 
 _HERE = Path(__file__).parent
-_VOID = {"img", "br", "meta", "rect", "use", "image"}
+_STYLES = ("page.css", "blocks.css", "experiment.css")
+_HTML_VOID = {"img", "br", "meta", "input", "source"}
+_VOID = {*_HTML_VOID, "rect", "use", "image"}
 _NAME = re.compile(r"[a-z][a-zA-Z0-9-]*")
 _MAX_HIGHLIGHTED_CHARS = 200_000  # highlighting a longer cell would take seconds
 _PYGMENTS_STYLES = {"light": "default", "dark": "monokai"}
@@ -35,7 +37,7 @@ def document(title: str, *body: object) -> str:
 
     Its content security policy allows this one style sheet, by hash, and images as data URLs.
     """
-    style = "".join((_HERE / name).read_text(encoding="utf-8") for name in ("page.css", "blocks.css"))
+    style = "".join((_HERE / name).read_text(encoding="utf-8") for name in _STYLES)
     style += highlight_styles()
     digest = b64encode(sha256(style.encode()).digest()).decode()
     policy = (
@@ -63,7 +65,7 @@ def element(name: str, /, *children: object, **attributes: object) -> Markup:
         raise ValueError(f"{name!r} is not a valid element name")
     opening = "".join([name, *(_attribute(key, value) for key, value in attributes.items())])
     if name in _VOID:
-        return Markup(f"<{opening}>" if name in ("img", "br", "meta") else f"<{opening}/>")
+        return Markup(f"<{opening}>" if name in _HTML_VOID else f"<{opening}/>")
     return Markup(f"<{opening}>{join(*children)}</{name}>")
 
 

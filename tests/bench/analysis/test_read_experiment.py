@@ -155,7 +155,7 @@ def test_report_writes_a_page_and_plots(tmp_path: Path) -> None:
         tmp_path / "plots",
     )
     call("report", folder, "--html", page, "--plots", plots)
-    assert page.read_text().count("data:image/png;base64,") == 2
+    assert page.read_text().count("<picture>") == 2
     assert sorted(each.name for each in plots.iterdir()) == ["accuracy.png", "tools.png"]
 
 
@@ -194,7 +194,7 @@ def test_audit_prints_what_the_tools_did(tmp_path: Path, capsys: pytest.CaptureF
     assert found["only_with_tools"]["estimate"]["value"] == pytest.approx(0.5)
     assert found["blank"]["estimate"]["value"] == pytest.approx(2 / 3)
     call("audit", *arguments, "--html", str(tmp_path / "a.html"))
-    assert "<table>" in (tmp_path / "a.html").read_text()
+    assert "<table" in (tmp_path / "a.html").read_text()
 
 
 def test_experiments_under_different_harnesses_are_refused_on_demand(

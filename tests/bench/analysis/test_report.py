@@ -20,8 +20,8 @@ from pyvision.bench.analysis.document import (
     Table,
     plain,
     to_markdown,
-    to_page,
 )
+from pyvision.bench.analysis.page import to_page
 from pyvision.bench.analysis.plots import plot_accuracy_against
 from pyvision.bench.analysis.report import (
     Reference,
@@ -156,7 +156,7 @@ def test_the_command_to_run_it_again_stands_in_the_report() -> None:
 
 def test_an_empty_experiment_has_a_report_too() -> None:
     assert "| all" in to_markdown(report([], Subject("nothing")))
-    assert "<main>" in to_page(illustrate_report([], Subject("nothing")))
+    assert "<main" in to_page(illustrate_report([], Subject("nothing")))
 
 
 @pytest.mark.parametrize("long", ["a/very" * 30, "类别" * 40, "x" * 300, "ä-ö " * 50])
@@ -218,7 +218,7 @@ def test_plots_are_pictures_and_leave_no_trace_in_markdown() -> None:
 
 def test_accuracy_against_cost_is_a_picture() -> None:
     points = {"a $b$": (0.1, Estimate(0.5, 0.4, 0.6, 9)), "b": (0.2, Estimate(0.7, 0.6, 0.8, 9))}
-    plot = Plot("cost", plot_accuracy_against("cost of a sample", points), "accuracy against cost")
+    plot = Plot("cost", *plot_accuracy_against("cost of a sample", points), "accuracy against cost")
     assert Image.open(io.BytesIO(plot.png)).format == "PNG"
 
 

@@ -9,9 +9,10 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from pyvision.bench.analysis.document import Document, Section, Table, to_markdown, to_page
+from pyvision.bench.analysis.document import Answers, Card, Document, Section, to_markdown
+from pyvision.bench.analysis.page import to_page
 from pyvision.bench.analysis.read_experiment import read_results
-from pyvision.bench.analysis.report import REPORT, samples_section, write_sample_pages
+from pyvision.bench.analysis.sample_pages import REPORT, samples_section, write_sample_pages
 from pyvision.cli import main
 from pyvision.trajectory import EVENTS
 from tests.bench.analysis.experiments import write_experiment
@@ -39,7 +40,7 @@ def call(*arguments: str | Path) -> None:
 def test_the_page_links_to_the_report_of_each_sample(tmp_path: Path) -> None:
     folder, page = write_experiment(tmp_path / "my run", [1, 0]), tmp_path / "pages" / "r.html"
     call(folder, "--html", page, "--samples")
-    links = links_in(page.read_text(encoding="utf-8"))
+    links = set(links_in(page.read_text(encoding="utf-8")))
     assert len(links) == 2
     for link in links:
         assert urlsplit(link).scheme == ""
@@ -78,9 +79,9 @@ def test_a_sample_without_a_trajectory_has_no_link(tmp_path: Path) -> None:
     write_sample_pages(folder)
     next(folder.rglob(REPORT)).unlink()
     section = samples_section(folder, read_results(folder), tmp_path / "r.html")
-    (table,) = section.parts
-    assert isinstance(table, Table)
-    assert sorted(link is None for link in table.links) == [False, True]
+    (answers,) = section.parts
+    assert isinstance(answers, Answers)
+    assert sorted(card.link is None for card in answers.cards) == [False, True]
 
 
 @pytest.mark.parametrize("name", ["javascript:alert(1)", 'a"b', "a&b <x>", "?q#f"])
@@ -94,5 +95,32 @@ def test_a_folder_of_any_name_is_a_link_within_the_disk(tmp_path: Path, name: st
 
 
 def test_markdown_leaves_links_out() -> None:
-    table = Table(("a",), (("b",),), ("c.html",))
-    assert "c.html" not in to_markdown(Document("t", (Section("s", (table,)),)))
+    answers = Answers((Card("a", "right", (("answer", "b"),), "c.html"),))
+    text = to_markdown(Document("t", (Section("s", (answers,)),)))
+    assert "c.html" not in text
+    assert "| right |      b |" in text
+
+
+def test_failures_come_with_question_target_answer_and_image(tmp_path: Path) -> None:
+    folder, page = write_experiment(tmp_path / "x", [1, 0]), tmp_path / "r.html"
+    call(folder, "--html", page)
+    text = page.read_text(encoding="utf-8")
+    failures = text[text.index("<h2>Failures</h2>") : text.index("<h2>Accuracy</h2>")]
+    assert failures.count("<article") == failures.count("data:image/jpeg") == 1
+    for fact in ("How many?", "s1"):
+        assert fact in failures
+
+
+def test_without_wrong_answers_the_page_has_no_failures(tmp_path: Path) -> None:
+    folder, page = write_experiment(tmp_path / "x", [1, 1]), tmp_path / "r.html"
+    call(folder, "--html", page)
+    assert "Failures" not in page.read_text(encoding="utf-8")
+
+
+def test_the_reader_can_filter_the_answers_by_grade(tmp_path: Path) -> None:
+    folder, page = write_experiment(tmp_path / "x", [1, 0, 0, None]), tmp_path / "r.html"
+    call(folder, "--html", page)
+    text = page.read_text(encoding="utf-8")
+    assert [label in text for label in (" all (4) ", " wrong (2) ", " right (1) ", " unscored (1) ")] == [
+        True
+    ] * 4
