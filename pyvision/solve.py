@@ -364,8 +364,9 @@ def _drive(
         except Exception:  # a bug is recorded with the run that it ended, then raised
             watch(_end_event(Outcome(None, "error", traceback.format_exc()), episode))
             raise
-        watch(_end_event(outcome, episode))
-    return outcome
+        ended = _end_event(outcome, episode)
+        watch(ended)
+    return ended.outcome
 
 
 def _outcome(answer: Answer) -> Outcome:
@@ -373,4 +374,5 @@ def _outcome(answer: Answer) -> Outcome:
 
 
 def _end_event(outcome: Outcome, episode: Episode) -> RunEnded:
+    outcome = replace(outcome, findings=episode.findings)
     return RunEnded(outcome, episode.usage, episode.turns, episode.cells, episode.seconds, episode.cost)

@@ -120,6 +120,7 @@ class TrajectoryWriter:
             "error": ended.outcome.error,
             "is_last_resort": ended.outcome.is_last_resort,
             "evidence": [asdict(each) for each in ended.outcome.evidence],
+            "findings": dict(ended.outcome.findings),
             "strategy": began.strategy if began else None,
             "model": ", ".join(sorted(set(began.models.values()))) if began else None,
             "turns": ended.turns,

@@ -229,6 +229,8 @@ class Outcome:
 
     error: what went wrong; with an answer, what the user has to know about it (`Answer.remark`).
     is_last_resort, evidence: as in `Answer`.
+    findings: what the strategy found besides the answer, as plain values: `graphs` (bdog), `sources` (avis), `program`
+    and `boxes` (vdebugger); also if there is no answer.
     """
 
     answer: str | None
@@ -236,6 +238,7 @@ class Outcome:
     error: str | None = None
     is_last_resort: bool = False
     evidence: tuple[Evidence, ...] = ()
+    findings: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -214,7 +214,8 @@ def test_the_end_of_a_run_is_summed_up_in_a_file(tmp_path: Path) -> None:
     with TrajectoryWriter(tmp_path / "run", {}) as writer:
         writer.write(EVENTS[0])
         assert not (tmp_path / "run/summary.json").exists()
-        writer.write(RunEnded(Outcome("四", "answered"), Usage(100, 20, 60), 2, 1, 61.50049, 0.25))
+        found = Outcome("四", "answered", findings={"sources": ["四"]})
+        writer.write(RunEnded(found, Usage(100, 20, 60), 2, 1, 61.50049, 0.25))
         summary = writer.summary()
     assert json.loads((tmp_path / "run/summary.json").read_text("utf-8")) == summary
     assert summary == {
@@ -223,6 +224,7 @@ def test_the_end_of_a_run_is_summed_up_in_a_file(tmp_path: Path) -> None:
         "error": None,
         "is_last_resort": False,
         "evidence": [],
+        "findings": {"sources": ["四"]},
         "strategy": "code_loop",
         "model": "offline",
         "turns": 2,
@@ -232,6 +234,23 @@ def test_the_end_of_a_run_is_summed_up_in_a_file(tmp_path: Path) -> None:
         "cost": 0.25,
         "run_dir": str(tmp_path / "run"),
     }
+
+
+def test_what_a_strategy_found_is_read_back(tmp_path: Path) -> None:
+    ended = RunEnded(Outcome("B", "answered", findings={"graphs": [{"nodes": []}]}), Usage(), 1, 0, 1.0)
+    with TrajectoryWriter(tmp_path / "run", {}) as writer:
+        writer.write(ended)
+    assert read_trajectory(tmp_path / "run").events == (ended,)
+
+
+def test_an_outcome_of_an_older_record_has_no_findings(tmp_path: Path) -> None:
+    with TrajectoryWriter(tmp_path / "run", {}) as writer:
+        writer.write(RunEnded(Outcome("B", "answered"), Usage(), 1, 0, 1.0))
+    events = tmp_path / "run/events.jsonl"
+    events.write_text(events.read_text("utf-8").replace(',"findings":{}', ""), "utf-8")
+    (ended,) = read_trajectory(tmp_path / "run").events
+    assert isinstance(ended, RunEnded)
+    assert ended.outcome.findings == {}
 
 
 def test_a_run_that_goes_on_has_no_summary(tmp_path: Path) -> None:

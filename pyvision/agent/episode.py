@@ -146,6 +146,7 @@ class Episode:
         self._cancellation = cancellation or Cancellation()
         self._waiting_for = ""
         self._shown: dict[str, Sent] = {}
+        self._findings: dict[str, Any] = {}
 
     @property
     def shown(self) -> Mapping[str, Sent]:
@@ -374,6 +375,15 @@ class Episode:
     def note(self, label: str, **data: Any) -> None:
         """Record a remark about the progress of the strategy; the data must be plain values."""
         self._watch(Note(label, data))
+
+    def keep_finding(self, label: str, value: Any) -> None:
+        """Keep what the strategy found besides the answer, as plain values; the last value of a label counts."""
+        self._findings[label] = value
+
+    @property
+    def findings(self) -> Mapping[str, Any]:
+        """What was found so far; it is part of the outcome, whatever ends the question."""
+        return dict(self._findings)
 
     def last_call(self) -> EndReason | None:
         """The budget that allows only one more reply, or None while there is room for more."""

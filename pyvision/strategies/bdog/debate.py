@@ -172,15 +172,10 @@ class GraphGenerator:
         text = question.full_text if self.with_choices else question.text
         draft = _Draft(self, self.client.ask(role, role, question=text, form=self.form, **known))
         graph = draft.graph() or fallback
-        self.client.episode.note(
-            "graph",
-            role=role,
-            round=round_,
-            debater=debater,
-            source=" ".join(draft.steps),
-            repairs=list(draft.repairs),
-            graph=graph.plain(),
-        )
+        made = {"role": role, "round": round_, "debater": debater, "graph": graph.plain()}
+        episode = self.client.episode
+        episode.note("graph", **made, source=" ".join(draft.steps), repairs=list(draft.repairs))
+        episode.keep_finding("graphs", [*episode.findings.get("graphs", ()), made])
         return graph
 
     @property

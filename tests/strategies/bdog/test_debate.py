@@ -232,6 +232,15 @@ def test_every_role_can_be_played_by_a_model_of_its_own() -> None:
     assert played == [*((role, role) for role in list(models)[:3]), ("moderator", "the rest")]
 
 
+def test_the_outcome_holds_the_graphs_of_a_debate_that_a_limit_ends() -> None:
+    model = Scripted([DOG.json()])
+    task = Task(QUESTION, Bdog(), {"default": model}, Limits(max_turns=2))
+    outcome = solve(task, lambda event: None, CannedSandbox())
+    found = outcome.findings["graphs"]
+    assert [(each["role"], each["round"]) for each in found] == [("blueprint", 0)]
+    assert found[0]["graph"] == DOG.plain()
+
+
 def test_the_offline_model_declines_every_role_and_the_end_is_named() -> None:
     events: list[Event] = []
     outcome = solve(Task(QUESTION, Bdog(), {"default": Offline()}), events.append, CannedSandbox())
