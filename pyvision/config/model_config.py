@@ -21,21 +21,24 @@ The configurations of upstream PyVision work unchanged: `{"api_key": […], "bas
 
 from __future__ import annotations
 
-import ipaddress
 import json
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
+from pyvision.config.addresses import (
+    ANTHROPIC_URL,
+    GEMINI_URL,
+    OPENAI_URL,
+    is_local,
+    is_web_address,
+    without_credentials,
+)
 from pyvision.config.files import data_folder
 from pyvision.errors import ConfigError
 
-OPENAI_URL = "https://api.openai.com/v1"
-ANTHROPIC_URL = "https://api.anthropic.com"
-GEMINI_URL = "https://generativelanguage.googleapis.com/v1beta"
 ENDPOINTS = ("openai", "responses", "anthropic", "gemini")  # the wires that lead to one
 TABLES = ("families", "limits")  # files of api_configs that hold no configuration
 _UPSTREAM_MODEL = "gpt-4.1"  # what upstream uses if its configuration names no model
@@ -58,22 +61,6 @@ _URL_VARIABLES = {
 }
 _URLS = {"anthropic": ANTHROPIC_URL, "gemini": GEMINI_URL}  # of the wires that do not lead to OpenAI
 _OTHER_KEYS = {"GEMINI_API_KEY": "GOOGLE_API_KEY"}  # a variable -> the one that is read where it is not set
-# The names of fields, in lower case and with `_` for `-`, whose texts are secret: these, and any that ends in `_key`, …
-_SECRETS = {
-    "access_token",
-    "api_token",
-    "auth_token",
-    "bearer_token",
-    "cookie",
-    "id_token",
-    "refresh_token",
-    "session_token",
-    "token",
-    "x_auth_token",
-}
-_SECRET_ENDINGS = {"apikey", "authorization", "key", "keys", "passwd", "password", "secret"}
-_PUBLIC = {"cache_key", "prompt_cache_key"}
-_SCHEMES = {"basic", "bearer"}  # of an authorisation header
 _VARIABLES: Mapping[str, tuple[str, type]] = {
     "PYVISION_MODEL_ID": ("model", str),
     "PYVISION_BASE_URL": ("base_url", str),
@@ -146,50 +133,6 @@ def load_model_config(name: str | None, file: Path | None, environ: Mapping[str,
     if config.wire in ENDPOINTS:
         config = _with_keys(_with_environment(config, environ), environ)
     return _check(config, str(file or name))
-
-
-def without_secrets(config: ModelConfig) -> dict[str, Any]:
-    """The configuration as it may be written to disk: no secrets, and only what differs from the defaults."""
-    base_url = config.base_url and without_credentials(config.base_url)
-    plain = asdict(replace(config, api_key=None, api_keys=(), base_url=base_url, extra_body={}))
-    plain["extra_body"] = _without_secret_fields(config.extra_body)
-    for key in ("file", "api_key_file"):
-        plain[key] = str(plain[key]) if plain[key] else None
-    usual = {option.name: option.default for option in fields(ModelConfig)}
-    always = ("timeout_s", "retry_s")
-    return {
-        key: value
-        for key, value in plain.items()
-        if value not in (None, {}, ()) and (key in always or value != usual[key])
-    }
-
-
-def secrets(config: ModelConfig) -> tuple[str, ...]:
-    """Every text of the configuration that no file, log or message may contain."""
-    parts = urlsplit(config.base_url or "")
-    credential = parts.password or parts.username  # a key alone stands in place of the name
-    queried = [value for name, value in parse_qsl(parts.query) if _is_secret(name, value)]
-    found = (*config.keys, credential, *queried, *_texts_of_secrets(config.extra_body))
-    return tuple(dict.fromkeys(text for text in found if text))
-
-
-def is_local(base_url: str | None) -> bool:
-    """Whether the endpoint runs on this machine, and so is assumed to need no key."""
-    host = urlsplit(base_url or OPENAI_URL).hostname or ""
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return host == "localhost"
-    return address.is_loopback or address.is_unspecified
-
-
-def without_credentials(url: str) -> str:
-    """The address without the name, the password and the query that may stand in it."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return url.rpartition("@")[2]
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
 def default_model(environ: Mapping[str, str]) -> str:
@@ -334,52 +277,9 @@ def _check(config: ModelConfig, source: str) -> ModelConfig:
             raise ConfigError(f"{source}: {key} is {value}; it must be above 0")
     if config.temperature is not None and not 0 <= config.temperature < math.inf:
         raise ConfigError(f"{source}: temperature is {config.temperature}; it must be 0 or more")
-    if config.base_url is not None and not _is_web_address(config.base_url):
+    if config.base_url is not None and not is_web_address(config.base_url):
         address = without_credentials(config.base_url)
         raise ConfigError(
             f"{source}: base_url {address!r} is not an address such as http://127.0.0.1:8000/v1"
         )
     return config
-
-
-def _is_web_address(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port that is no number, brackets that do not match
-        return False
-
-
-def _without_secret_fields(value: Any) -> Any:
-    match value:
-        case dict():
-            return {
-                name: "(withheld)" if _is_secret(name, item) else _without_secret_fields(item)
-                for name, item in value.items()
-            }
-        case list() | tuple():
-            return [_without_secret_fields(item) for item in value]
-        case _:
-            return value
-
-
-def _texts_of_secrets(value: Any, *, is_secret: bool = False) -> Iterator[str]:
-    """The texts of all fields whose names say that they are secret; of `Bearer KEY` the key as well."""
-    match value:
-        case dict():
-            for name, item in value.items():
-                yield from _texts_of_secrets(item, is_secret=_is_secret(name, item))
-        case list() | tuple():
-            for item in value:
-                yield from _texts_of_secrets(item, is_secret=is_secret)
-        case str() if is_secret:
-            scheme, _, key = value.partition(" ")
-            yield from (value, key) if scheme.lower() in _SCHEMES else (value,)
-
-
-def _is_secret(name: str, value: object) -> bool:
-    """Whether a field of this name holds a secret. `min_tokens` does not, nor does a `key` that a schema describes."""
-    if isinstance(value, dict):
-        return False
-    plain = name.lower().replace("-", "_")
-    return plain not in _PUBLIC and (plain in _SECRETS or plain.rpartition("_")[2] in _SECRET_ENDINGS)

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from pyvision.config.endpoints import EndpointLimits, Profile, apply_profile, limits_for, read_profile
-from pyvision.config.model_config import ModelConfig, load_model_config, secrets, without_secrets
+from pyvision.config.model_config import ModelConfig, load_model_config
+from pyvision.config.secrets import secrets, without_secrets
 from pyvision.errors import ConfigError, MissingExtra, reason
 from pyvision.models.streaming import close_model
 from pyvision.types import Model

@@ -5,7 +5,7 @@ and tags that only we or the chat template may write (`<interpreter>`, `<image_c
 brackets replaced by ‹ and ›, in any case, spacing or width, and with invisible characters in them.
 Not covered: letters of other scripts that merely look the same, and text that persuades without any tag.
 
-Secrets (`Redactor`): only exact secrets are removed (`model_config.secrets` lists them), each also in the form that it
+Secrets (`Redactor`): only exact secrets are removed (`config.secrets` lists them), each also in the form that it
 has in a URL, and only from the values of texts: never from the names of fields, from numbers or from bytes.
 Covered: a secret of at least 12 characters, or of at least 8 with a letter and a digit among them.
 Not covered: a shorter secret, such as "x" or "password". Removing it would change exempt that have nothing to do with

@@ -11,15 +11,14 @@ from typing import Any
 
 import pytest
 
+from pyvision.config.addresses import is_local
 from pyvision.config.files import data_folder
 from pyvision.config.model_config import (
     TABLES,
     ModelConfig,
-    is_local,
     load_model_config,
-    secrets,
-    without_secrets,
 )
+from pyvision.config.secrets import secrets, without_secrets
 from pyvision.errors import ConfigError
 
 KEY = "sk-very-secret-0123456789"
