@@ -23,6 +23,7 @@
 # make teardown [ARGS="--kills 200"]      hosts killed under load: nothing of their containers survives
 # make fuzz [ARGS="--inputs 200000"]      broken input for everything on the host that reads from a guest
 # make frames [ARGS="--chains 10000"]    random chains of crops, turns and resizes: is the way back to the original exact?
+# make evidence [ARGS="--samples 20"]     answers with their evidence masked: does an oracle notice, and only then?
 # make soak [SESSIONS=2000]         that many sessions, some hostile: every result right, nothing left behind
 # make lock                         the newest versions of all dependencies into requirements.lock; needs uv
 # make clean                        remove what was built and cached; .venv* and runs/ stay
@@ -40,7 +41,7 @@ SESSIONS ?= 2000
 
 PORT ?= 7860
 
-.PHONY: help run demo test check coverage test-real test-vision test-train test-ray vdebugger-world doctor bench bench-requests bench-faults bench-sandbox neighbours teardown fuzz frames conformance null-simulation bench-runner long-run docs soak lock clean
+.PHONY: help run demo test check coverage test-real test-vision test-train test-ray vdebugger-world doctor bench bench-requests bench-faults bench-sandbox neighbours teardown fuzz frames evidence conformance null-simulation bench-runner long-run docs soak lock clean
 
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
@@ -146,6 +147,10 @@ fuzz:
 frames:
 	@scripts/setup run
 	@.venv/bin/python -m benchmarks.frame_chains $(ARGS)
+
+evidence:
+	@scripts/setup run
+	@.venv/bin/python -m benchmarks.evidence $(ARGS)
 
 soak:
 	@scripts/setup run

@@ -30,6 +30,7 @@ _COMMANDS = {  # name -> module in pyvision.cli that defines add_NAME, what the 
     "bench": ("bench", "run benchmarks, grade and compare the results"),
     "report": ("runs", "write a recorded run as an HTML file"),
     "replay": ("runs", "run the cells of a recorded run again, or continue it from one of its turns"),
+    "verify": ("verify", "ask a recorded question again with its evidence masked"),
     "export": ("runs", "write a recorded run as a notebook or as training data"),
     "bdog": ("bdog", "analyse and draw recorded graph debates"),
     "avis": ("avis", "record how people find answers, and learn a strategy from it"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from pyvision.errors import ImageError
@@ -34,6 +36,19 @@ def crop(picture: Picture, box: tuple[float, float, float, float]) -> Picture:
     if picture.mime == "image/png":
         return Picture(png(part, 1), "image/png", part.width, part.height)
     return Picture(jpeg(part, 95, "4:4:4"), "image/jpeg", part.width, part.height)
+
+
+def mask(picture: Picture, boxes: Iterable[tuple[int, int, int, int]]) -> Picture:
+    """The picture with these boxes (left, top, right, bottom) in its mean colour; a JPEG is encoded anew.
+
+    Raises ImageError.
+    """
+    image = open_image(picture)
+    mean = resize(picture, (1, 1))
+    for left, top, right, bottom in boxes:
+        image.paste(mean.resize((right - left, bottom - top)), (left, top))
+    data = png(image, 1) if picture.mime == "image/png" else jpeg(image, 95, "4:4:4")
+    return replace(picture, data=data)
 
 
 def pixels(picture: Picture, side_px: int | None = None) -> NDArray[uint8]:

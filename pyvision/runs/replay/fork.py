@@ -62,9 +62,25 @@ def fork_task(
 
     model, config, roles: as in `prepare`; the models to ask after the recorded replies.
     """
+    task = recorded_task(run, fork, model=model, config=config, roles=roles)
+    replies = deque(read_replies(run, fork))
+    return replace(task, models={role: Resumed(replies, then) for role, then in task.models.items()})
+
+
+def recorded_task(
+    run: Run,
+    fork: Fork,
+    *,
+    model: str | Model | None = None,
+    config: Path | None = None,
+    roles: Mapping[str, str | Model] | None = None,
+) -> Task:
+    """The task of the run, with the settings and tools of the fork, to be answered from its start."""
     began = run.began
     if began is None:
-        raise ConfigError(f"{str(run.folder)!r}: the start of the run was not recorded; it cannot be resumed")
+        raise ConfigError(
+            f"{str(run.folder)!r}: the start of the run was not recorded; it cannot be asked again"
+        )
     task = prepare(
         run.question.text,
         [run.folder / picture_file(picture) for picture in run.question.images],
@@ -77,11 +93,8 @@ def fork_task(
         limits=limits_of(run),
         policy=policy_of(run),
     )
-    replies = deque(read_replies(run, fork))
     question = replace(task.question, images=run.question.images)  # with the names of their files
-    return replace(
-        task, question=question, models={role: Resumed(replies, then) for role, then in task.models.items()}
-    )
+    return replace(task, question=question)
 
 
 def with_figures(run: Run, fork: Fork, sandbox: Sandbox) -> Sandbox:

@@ -1,0 +1,116 @@
+"""`pyvision verify`: does the answer of a recorded run depend on its evidence?"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyvision.cli.flags import add_model, add_repeated, parse_pairs
+
+if TYPE_CHECKING:
+    from pyvision.runs.verify import Check, Verification
+    from pyvision.types import Evidence
+
+_DEPENDS_NOT = 3
+_VERIFY = """\
+Ask a recorded question again: with its evidence masked, with an equal area elsewhere masked, and with nothing but the
+evidence left. The evidence is what the answer cites (--set evidence=true), or else what the run looked at last.
+The exit code is 0 if the answer depends on the evidence: it changes without it, and not without an equal area
+elsewhere. It is 3 if it does not, or if that cannot be decided."""
+
+
+def add_verify(commands: argparse._SubParsersAction[Any]) -> None:
+    """Declare the command and its flags."""
+    parser = commands.add_parser("verify", description=_VERIFY)
+    add = parser.add_argument
+    add("run_dir", type=Path, metavar="RUN_DIR", help="the folder of a run")
+    add_model(parser, "the model to ask; the recorded one must be named unless the environment decides it")
+    add_repeated(parser, "--role", "another model for one role of the strategy; repeatable")
+    add("--seed", type=int, default=0, metavar="N", help="of the place elsewhere (default: 0)")
+    add("--out", type=Path, metavar="DIR", help="the folder for the three runs (default: RUN_DIR/verify)")
+    add("--json", action="store_true", help="print a JSON object")
+    parser.set_defaults(call=verify_run)
+
+
+def verify_run(options: argparse.Namespace) -> int:
+    """Ask three times and print what changed; returns the exit code."""
+    from pyvision.cli.run import exit_code
+    from pyvision.runs.report import read_run
+    from pyvision.runs.verify import verify
+    from pyvision.text.sanitize import printable
+
+    out = options.out or options.run_dir / "verify"
+    found = verify(
+        read_run(options.run_dir),
+        model=options.model,
+        config=options.config,
+        roles=parse_pairs(options, "--role"),
+        out=out,
+        seed=options.seed,
+    )
+    text = json.dumps(_plain(found), ensure_ascii=False) if options.json else _format(found)
+    print(text if options.json else printable(text))  # noqa: T201 - what the command is for
+    for check in found.checks:
+        if check.has_failed:
+            print(f"pyvision: {check.masked}: {check.outcome.error}", file=sys.stderr)  # noqa: T201 - an error
+            return exit_code(check.outcome.end_reason)
+    return 0 if found.verdict == "depends" else _DEPENDS_NOT
+
+
+def _format(found: Verification) -> str:
+    derived = " (what was looked at last)" if any(each.is_derived for each in found.evidence) else ""
+    return "\n".join(
+        [
+            f"answer: {found.answer}",
+            f"evidence: {'; '.join(map(_format_region, found.evidence))}{derived}",
+            *(f"{check.masked}: {_format_check(check)}" for check in found.checks),
+            *(
+                []
+                if found.find("elsewhere masked")
+                else ["elsewhere masked: not asked, no equal area is left"]
+            ),
+            f"verdict: {_VERDICTS[found.verdict]}",
+        ]
+    )
+
+
+_VERDICTS = {
+    "depends": "the answer depends on the evidence",
+    "does not depend": "the answer does not depend on the evidence",
+    "undecided": "undecided: masking an equal area elsewhere does not keep the answer either",
+}
+
+
+def _format_region(evidence: Evidence) -> str:
+    if evidence.box is None:
+        return f"all of {evidence.name}"
+    left, top, right, bottom = (f"{edge:g}" for edge in evidence.box)
+    return f"{evidence.name} from ({left}, {top}) to ({right}, {bottom})"
+
+
+def _format_check(check: Check) -> str:
+    if check.outcome.answer is None:
+        return f"no answer ({check.outcome.end_reason})"
+    return f"{check.outcome.answer} ({'same' if check.is_same else 'changed'})"
+
+
+def _plain(found: Verification) -> dict[str, Any]:
+    return {
+        "answer": found.answer,
+        "evidence": [asdict(each) for each in found.evidence],
+        "checks": [
+            {
+                "masked": check.masked,
+                "answer": check.outcome.answer,
+                "end_reason": check.outcome.end_reason,
+                "is_same": check.is_same,
+                "run_dir": check.run_dir,
+            }
+            for check in found.checks
+        ],
+        "verdict": found.verdict,
+    }
