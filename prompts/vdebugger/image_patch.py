@@ -4,6 +4,7 @@ Geometry is computed here, on PIL images. Whatever needs a model is requested fr
     find(picture, name)            -> [[left, lower, right, upper, score], …], pixels from the bottom left, best first
     simple_query(picture, question) -> str
     match(picture, texts)          -> [float, …], higher fits better, comparable within one picture
+    verify(picture, name, property) -> bool, or None if `match` is to rank texts instead
     depth(picture)                 -> {"depth": rows from the top, "width": …, "height": …}, larger is farther
     llm_query(query, context, long_answer) -> str
 An exception in such a call is raised in the program as ServiceError.
@@ -98,10 +99,13 @@ class ImagePatch:
     def verify_property(self, object_name, property):
         """Whether the patch shows the object with this property.
 
-        The score is the share of other attributes for which `<attribute> <object>` fits worse than
-        `<property> <object>`; ties count half, and the score must exceed PROPERTY_THRESHOLD. It depends only on the
-        order of the match scores.
+        A chat model is asked whether it does. With a network that scores texts, they are ranked: the score is the
+        share of other attributes for which `<attribute> <object>` fits worse than `<property> <object>`; ties count
+        half, and the score must exceed PROPERTY_THRESHOLD. It depends only on the order of the match scores.
         """
+        holds = _ask("verify", self.cropped_image, str(object_name), str(property))
+        if holds is not None:
+            return bool(holds)
         others = [each for each in _ATTRIBUTES if each != str(property).lower().strip()]
         own_score, *scores = _ask(
             "match", self.cropped_image, [f"{each} {object_name}" for each in (property, *others)]

@@ -147,6 +147,10 @@ def _match_request(image: object, texts: object) -> ToolRequest:
     return ToolRequest(picture=_picture(image), options={"texts": _texts(texts, "texts")})
 
 
+def _verify_request(image: object, name: object, property: object) -> ToolRequest:  # noqa: A002
+    return ToolRequest(_text(name, "name"), _picture(image), {"property": _text(property, "property")})
+
+
 def _text_request(question: object, context: object = "", long: object = False) -> ToolRequest:  # noqa: FBT002
     options = {"context": _text(context, "context"), "long": bool(long)}
     return ToolRequest(_text(question, "question"), options=options)
@@ -174,6 +178,7 @@ CALLS: Mapping[str, Call] = {
     "llm_qa": Call(_text_request, '{"answer": text}'),
     "detect": Call(_detect_request, '{"boxes": [{"left", "top", "right", "bottom", "score", "label"}]}'),
     "match": Call(_match_request, '{"scores": [number]}, one per text, higher is a better match'),
+    "verify": Call(_verify_request, '{"holds": true or false}'),
     "depth": Call(
         _image_request,
         '{"depth": rows of numbers, "width", "height"}, larger is farther, at most 64x64 cells',

@@ -63,6 +63,7 @@ ROWS: Mapping[str, Row] = {
     "llm_qa": Row(_perception("llm_qa", "model", "offline"), "model", "offline"),
     "detect": Row(_perception("detect", "model", "hf", "offline"), "model", "offline"),
     "match": Row(_perception("match", "model", "hf", "offline"), "model", "offline"),
+    "verify": Row(_perception("verify", "model"), "model", None),
     "depth": Row(_perception("depth", "hf", "offline"), None, "offline"),
     "ocr": Row(
         {

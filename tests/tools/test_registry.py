@@ -11,7 +11,7 @@ from pyvision.errors import ConfigError
 from pyvision.tools.registry import ROWS, build_tools, describe
 from tests.tools.perception.pictures import FakeTool
 
-PERCEPTION = ("caption", "vqa", "llm_qa", "detect", "match", "depth", "ocr")
+PERCEPTION = ("caption", "vqa", "llm_qa", "detect", "match", "verify", "depth", "ocr")
 BUILT = [(tool, provider) for tool in PERCEPTION for provider in ROWS[tool].providers]
 
 

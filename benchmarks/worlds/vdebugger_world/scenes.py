@@ -160,6 +160,9 @@ class Perception:
         shapes = [shape for shape, _ in part.boxed]
         return [float(sum(_fit(shape, text) for shape in shapes)) for text in texts]
 
+    def verify(self, part: Part, name: str, property: str) -> None:  # noqa: A002
+        """Left to `match`, as with a network that scores texts."""
+
     def _sees(self, shape: Shape, scene: Scene) -> bool:
         return random.Random(f"{shape} {scene}").random() >= self._blindness
 

@@ -71,7 +71,7 @@ def ocr(where: str) -> Tool:
 def _build_service(name: str, where: str, provide: Provide) -> Tool:
     if where:
         raise ConfigError(f"--tool {name}=offline:{where}: takes nothing after the colon")
-    return Service(name, provide)
+    return Service(name, provide, is_measured=True)
 
 
 def _caption(request: ToolRequest, _: Ask) -> Observation:

@@ -100,7 +100,10 @@ class RecordedTools:
     """The results of the tools in one cell, in order. `tools` and `use` are those of an Episode."""
 
     def __init__(self, calls: Sequence[ToolRun]) -> None:
-        self.tools: Mapping[str, None] = dict.fromkeys(CALLS)
+        used = {call.tool for call in calls}  # runs before `verify` existed ranked with `match`
+        self.tools: Mapping[str, None] = dict.fromkeys(
+            name for name in CALLS if name != "verify" or name in used
+        )
         self._results: dict[str, deque[Observation]] = {}
         for call in calls:
             self._results.setdefault(call.tool, deque()).append(call.observation)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, TypeAlias
 
 from pyvision.agent.episode import Episode
@@ -22,9 +22,10 @@ from sandbox import CellResult, Figure, Trace
 Status: TypeAlias = Literal["ok", "error", "timeout", "died", "no_program"]
 Box: TypeAlias = tuple[float, float, float, float]  # left, lower, right, upper: pixels from the bottom left
 Origin: TypeAlias = Literal["top-left", "bottom-left"]
-TOOLS = ("detect", "vqa", "match", "depth", "llm_qa")
+TOOLS = ("detect", "vqa", "match", "verify", "depth", "llm_qa")
 API = "vdebugger/image_patch.py"
 COMPILE_ERROR = "Compile Error"  # in place of a trace, as in the published data
+_KEPT, _LOOK_CHARS = 50, 200  # failures and looks of a program
 _ANSWER_CHARS = 500  # a longer text is not an answer
 _SHOWN_CHARS = 2000  # of a returned value
 _SIDE = r"\s*([-+]?\d{1,9}(?:\.\d{1,20})?)"
@@ -47,10 +48,19 @@ class Returned:
 
 
 @dataclass(frozen=True, slots=True)
+class Look:
+    """What a tool answered about an image or a part of it."""
+
+    picture: Picture
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Execution:
     """The run of one program. program: its text as it ran. trace: all of its trace as text; empty if not traced.
 
     error: one line, if there is no result. line: the line of the program that raised the error.
+    failures: why functions of the API failed in it. looks: what it asked about parts of the image, in order.
     """
 
     program: str
@@ -60,6 +70,8 @@ class Execution:
     line: int | None = None
     trace: str = ""
     steps: Trace | None = None
+    failures: tuple[str, ...] = ()
+    looks: tuple[Look, ...] = ()
 
     @property
     def result(self) -> str:
@@ -97,8 +109,11 @@ class Executor:
             return Execution(checked.text, failure.status, error=_error(failure))
         results: list[object] = []
         cell = call_cell(checked.text, self._query.argument)
+        self._services.begin()
         result = self._cell(cell, trace=trace, conclude=results.append)
-        return _execution(checked.text, result, results, self._query.signature)
+        execution = _execution(checked.text, result, results, self._query.signature)
+        failures, looks = tuple(self._services.failures), tuple(self._services.looks)
+        return replace(execution, failures=failures, looks=looks)
 
     def _define_api(self) -> CellResult | None:
         """The result of the setup cell if it failed."""
@@ -127,10 +142,19 @@ class ToolUser(Protocol):
 
 
 class Services:
-    """What image_patch.py calls on `host`, for the cells of one question; tools do the work."""
+    """What image_patch.py calls on `host`, for the cells of one question; tools do the work.
+
+    failures, looks: of the cells since `begin`, at most _KEPT of each.
+    """
 
     def __init__(self, episode: ToolUser) -> None:
         self._episode = episode
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget failures and looks: another program runs."""
+        self.failures: list[str] = []
+        self.looks: list[Look] = []
 
     @property
     def functions(self) -> Mapping[str, Callable[..., Any]]:
@@ -138,6 +162,7 @@ class Services:
             "find": self.find,
             "simple_query": self.simple_query,
             "match": self.match,
+            "verify": self.verify,
             "depth": self.depth,
             "llm_query": self.llm_query,
         }
@@ -163,6 +188,14 @@ class Services:
             raise ToolError(f"match: the tool did not return one score for each of the {len(texts)} texts")
         return [float(score) for score in scores]
 
+    def verify(self, image: Figure, name: str, property: str) -> bool | None:  # noqa: A002
+        """Whether the object has the property; None if a network scores texts, which are to be ranked."""
+        tools = self._episode.tools
+        if "verify" not in tools or getattr(tools.get("match"), "is_measured", False):
+            return None
+        request = ToolRequest(str(name), _picture(image), {"property": str(property)})
+        return self._use("verify", "holds", request) is True
+
     def depth(self, image: Figure) -> dict[str, Any]:
         """{"depth": rows from the top}; larger is farther."""
         rows = self._use("depth", "depth", ToolRequest(picture=_picture(image)))
@@ -180,7 +213,15 @@ class Services:
             raise ToolError(f"no tool {tool!r} is set up; there are: {known}")
         observation = self._episode.use(tool, request)
         if observation.error is not None:
-            raise ToolError(_with_tool_name(tool, observation.error))
+            why = _with_tool_name(tool, observation.error)
+            self.failures = [*self.failures, why][:_KEPT]
+            raise ToolError(why)
+        if request.picture is not None:
+            asked = " ".join(
+                [tool, *(str(each) for each in (request.text, *request.options.values()) if each)]
+            )
+            look = Look(request.picture, f"{asked[:_LOOK_CHARS]} -> {observation.text[:_LOOK_CHARS]}")
+            self.looks = [*self.looks, look][:_KEPT]
         if not isinstance(observation.data, Mapping) or key not in observation.data:
             raise ToolError(f"{tool}: the tool's result has no {key!r}")
         return observation.data[key]

@@ -21,7 +21,18 @@ FormName: TypeAlias = Literal["vqa", "pair", "list", "box"]
 FUNCTION = "execute_command"
 _PROGRAM_CHARS = 20_000  # a program is a few lines; a longer one comes from a model that repeats itself
 _BOX = re.compile(
-    r"(?:please )?(?:find|locate|localize|localise|ground|box|outline|point (?:to|at|out)|mark|show me)\b(?: me)?\s*",
+    r"(?:please )?(?:(?:find|locate|localize|localise)\b(?: me)?"
+    r"|(?:outline|point (?:to|at|out)|show me|ground|box|mark)\b"
+    r"(?= (?:the|a|an|all|both|each|every|this|that|these|those|my|his|her|its|their)\b))\s*",
+    re.IGNORECASE,
+)
+_NO_THING = re.compile(  # what is asked for is a value, not something to draw a box around
+    r"(?:(?:the|a|an|its|their)\s+)?(?:(?:total|exact|approximate|missing|combined|average|mean|median|maximum|minimum|unknown"
+    r"|correct|final|numerical|surface|percentage|shaded)\s+)*(?:perimeter|area|circumference|volume|length|width|height|depth"
+    r"|radius|diameter|distance|angle|measure|slope|value|number|count|amount|sum|total|difference|product|quotient|ratio"
+    r"|average|mean|median|mode|range|probability|percentage|percent|fraction|equation|formula|solution|answer|result"
+    r"|coordinates?|midpoint|weight|mass|speed|velocity|time|year|date|age|price|cost|word|name|title|colou?r|reason|cause"
+    r"|meaning|relationship|[a-z])\b(?!-)|(?:out\s+)?(?:how|what|which|whether|who|when|why|if)\b|[^?]*\?",
     re.IGNORECASE,
 )
 _BOUNDING = re.compile(r"\bbounding box(?:es)?\b(?: (?:of|for|around))?", re.IGNORECASE)
@@ -60,6 +71,7 @@ class Query:
     form: Form
     subject: str  # the question itself, on one line
     argument: str
+    why: str = ""  # what decided the form
 
     @property
     def line(self) -> str:
@@ -134,7 +146,8 @@ FORMS: Mapping[FormName, Form] = {
 
 def query_of(question: Question, name: FormName | Literal["auto"] = "auto") -> Query:
     """The question in its form. Raises ConfigError if the form does not take this number of images."""
-    form = FORMS[_form_for(question) if name == "auto" else name]
+    chosen, why = _form_for(question) if name == "auto" else (name, "set by the option form")
+    form = FORMS[chosen]
     count = len(question.images)
     if count < form.least or (form.most is not None and count > form.most):
         takes = f"{form.least}" if form.most == form.least else f"{form.least} or more"
@@ -142,7 +155,7 @@ def query_of(question: Question, name: FormName | Literal["auto"] = "auto") -> Q
             f"option form is {form.name!r}, which takes {takes} images; the question has {count}"
         )
     names = [handle for handle, _ in question.named_images]
-    return Query(form, _subject(question, form.name), form.argument(names))
+    return Query(form, _subject(question, form.name), form.argument(names), why)
 
 
 def program_in(reply: str, signature: str) -> str:
@@ -180,12 +193,21 @@ def canonical(program: str, signature: str) -> Program:
         return Program(program.strip("\n"), f"{type(error).__name__}: {' '.join(str(error).split())}"[:300])
 
 
-def _form_for(question: Question) -> FormName:
+def _form_for(question: Question) -> tuple[FormName, str]:
+    """The form and what decided it: the number of images, then the choices, then what is asked for."""
     if len(question.images) > 1:
-        return "pair" if len(question.images) == 2 else "list"
-    text = question.text.strip()
-    is_box = not question.choices and (_BOX.match(text) or _BOUNDING.search(text))
-    return "box" if is_box else "vqa"
+        return ("pair" if len(question.images) == 2 else "list"), f"{len(question.images)} images"
+    if question.choices:
+        return "vqa", "choices are given"
+    text = " ".join(question.text.split())
+    if _BOUNDING.search(text):
+        return "box", "a bounding box is asked for"
+    verb = _BOX.match(text)
+    if verb is None:
+        return "vqa", "no object is to be found"
+    if _NO_THING.match(text, verb.end()):
+        return "vqa", "a value is asked for, not a place"
+    return "box", "an object is to be found"
 
 
 def _subject(question: Question, name: FormName) -> str:

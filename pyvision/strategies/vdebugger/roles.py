@@ -5,12 +5,15 @@ A case (program, result and trace) is laid out as in the published data, so that
 
 from __future__ import annotations
 
+import ast
+import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from pyvision.agent.episode import Episode
 from pyvision.errors import FormatError
-from pyvision.strategies.vdebugger.execution import COMPILE_ERROR, Execution
+from pyvision.strategies.vdebugger.execution import COMPILE_ERROR, TOOLS, Execution
 from pyvision.strategies.vdebugger.programs import FormName, Query, canonical, program_in
 from pyvision.strategies.vdebugger.trace_format import Keep, format_blocks, shorten
 from pyvision.strategies.vdebugger.verdicts import (
@@ -23,10 +26,24 @@ from pyvision.strategies.vdebugger.verdicts import (
     restore_unmarked,
     verdict_of,
 )
+from pyvision.text.parsing import parse_source
 from pyvision.text.prompts import load, render
-from pyvision.types import Message, Reply, Text
+from pyvision.text.replies import declines
+from pyvision.types import Message, Part, Reply, Text
 
 Style: TypeAlias = Literal["instruct", "trained"]
+Sight: TypeAlias = Literal["text", "image"]
+_NEEDS: Mapping[str, tuple[tuple[str, ...], ...]] = {
+    "find": (("detect",),),
+    "exists": (("detect",), ("vqa",)),
+    "verify_property": (("verify", "match"),),
+    "best_text_match": (("match",),),
+    "best_image_match": (("match",),),
+    "simple_query": (("vqa",),),
+    "compute_depth": (("depth",),),
+    "llm_query": (("llm_qa",),),
+}
+_MOST_LOOKS = 6  # parts of the image that a critic is shown
 _CUT = "the reply was cut at its length limit; raise max_tokens"
 
 
@@ -40,7 +57,7 @@ class RoleClient:
 
     style: `instruct` explains the task; `trained` sends the bare case, for models that were trained on it.
     with_feedback: whether a case holds result and trace. keep, feedback_chars: which end of a long trace is shown,
-    and how much of it.
+    and how much of it. sees: whether critic and refiner are sent the images, and the parts that the program looked at.
     """
 
     episode: Episode
@@ -49,6 +66,7 @@ class RoleClient:
     with_feedback: bool = True
     keep: Keep = "end"
     feedback_chars: int = 8000
+    sees: Sight = "text"
 
     def ask(self, role: str, prompt: str, *, logprobs: bool = False, **variables: object) -> Reply:
         """Send a prompt of prompts/vdebugger to a role. Raises LimitReached and ModelError, as Episode.ask does."""
@@ -56,13 +74,40 @@ class RoleClient:
         return self.episode.ask(role, (Message("user", (Text(text),)),), logprobs=logprobs)
 
     def ask_about(
-        self, role: str, prompt: str, execution: Execution, program: str, *, logprobs: bool = False
+        self,
+        role: str,
+        prompt: str,
+        execution: Execution,
+        program: str,
+        *,
+        logprobs: bool = False,
+        **variables: object,
     ) -> Reply:
         """Send a case to a role: the question, a program (as it ran, or with marks in it) and what it did."""
         case = self.case(execution, program)
         if self.style == "trained":
             return self.ask(role, f"{prompt}_trained", logprobs=logprobs, case=case)
-        return self.ask(role, prompt, logprobs=logprobs, case=case, api=api_text())
+        pictures = self._pictures(execution)
+        text = render(
+            f"vdebugger/{prompt}.md",
+            case=case,
+            api=api_text(self.episode.tools),
+            functions=_state_of_functions(execution, seen=self.sees == "image"),
+            **variables,
+        )
+        messages = (Message("user", (*pictures, Text(text))),)
+        return self.episode.ask(role, messages, logprobs=logprobs)
+
+    def _pictures(self, execution: Execution) -> tuple[Part, ...]:
+        """The images of the question, then the parts of them that the program asked about, each with the answer."""
+        if self.sees == "text":
+            return ()
+        whole = self.episode.question.images
+        parts: list[Part] = [Text(load("vdebugger/images.md")), *whole]
+        looks = [look for look in execution.looks if look.picture not in whole] if self.with_feedback else []
+        for number, look in enumerate(looks[:_MOST_LOOKS], 1):
+            parts += [Text(f"Part {number}: {look.text}"), look.picture]
+        return tuple(parts)
 
     def case(self, execution: Execution, program: str) -> str:
         """The question as a comment, the program, and after it the value it returned and its trace."""
@@ -88,12 +133,12 @@ def draft(client: RoleClient) -> str | None:
         reply = client.ask(
             "coder",
             prompt,
-            api=api_text(),
-            examples=examples_of(query.form.name),
+            api=api_text(client.episode.tools),
+            examples=examples_of(query.form.name, client.episode.tools),
             line=query.line,
             signature=query.signature,
         )
-        if reply.finish == "refusal":
+        if reply.finish == "refusal" or declines(reply.text):
             raise RefusalError(reply.text)
         if program := _read_program(client, reply, "coder"):
             return program
@@ -108,7 +153,9 @@ def refine(
     constrain: changes to unmarked lines are undone.
     """
     spans = verdict.marks.spans
-    reply = client.ask_about("refiner", "refiner", execution, mark_program(execution.program, spans))
+    marked = mark_program(execution.program, spans)
+    fault = render("vdebugger/fault.md", prose=verdict.prose).strip() if verdict.prose else ""
+    reply = client.ask_about("refiner", "refiner", execution, marked, fault=fault)
     if reply.finish == "refusal":
         client.episode.note("refused", role="refiner", why=reply.text[:500])
         return None
@@ -149,16 +196,44 @@ def self_debug(client: RoleClient, execution: Execution) -> tuple[Verdict, str |
     return Verdict("wrong", is_accepted=False, marks=Marks(fault="this mode marks nothing")), program
 
 
-def api_text() -> str:
-    """The functions that a program may call, as shown to a model."""
+def api_text(tools: Collection[str] = TOOLS) -> str:
+    """The functions that a program may call with these tools, as shown to a model."""
     text = load("vdebugger/api.py")
-    return text[text.index("class ImagePatch") :].rstrip("\n")
+    lines = text.splitlines()
+    missing = set(_missing(tools))
+    left_out = {
+        number
+        for node in ast.walk(parse_source(text))
+        if isinstance(node, ast.FunctionDef) and node.name in missing
+        for number in range(
+            node.lineno - 1, (node.end_lineno or node.lineno) + 1
+        )  # and the empty line after it
+    }
+    kept = "\n".join(line for number, line in enumerate(lines) if number not in left_out)
+    shown = re.sub(r"\n{4,}", "\n\n\n", kept[kept.index("class ImagePatch") :])
+    return shown.rstrip("\n")
 
 
-def examples_of(form: FormName) -> str:
-    """The example programs of a form."""
+def examples_of(form: FormName, tools: Collection[str] = TOOLS) -> str:
+    """The example programs of a form that run with these tools."""
     text = load(f"vdebugger/examples/{form}.py")
-    return text[text.index("# Given") :].rstrip("\n")
+    examples = re.split(r"\n+(?=# Given)", text[text.index("# Given") :].rstrip("\n"))
+    missing = _missing(tools)
+    kept = [each for each in examples if not any(f"{name}(" in each for name in missing)]
+    return "\n\n\n".join(kept) or "# (none for these functions)"
+
+
+def _missing(tools: Collection[str]) -> list[str]:
+    """The functions of the API that lack a tool; each needs one of each group."""
+    return [name for name, groups in _NEEDS.items() if not all(set(group) & set(tools) for group in groups)]
+
+
+def _state_of_functions(execution: Execution, *, seen: bool) -> str:
+    """Whether the functions can be relied on: not said where one of them has failed in this run."""
+    if execution.failures:
+        why = "; ".join(dict.fromkeys(execution.failures))[:500]
+        return render("vdebugger/functions_failed.md", why=why).strip()
+    return load(f"vdebugger/functions_{'seen' if seen else 'right'}.md").strip()
 
 
 def _read_program(client: RoleClient, reply: Reply, role: str) -> str | None:

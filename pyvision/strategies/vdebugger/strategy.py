@@ -13,6 +13,7 @@ from pyvision.strategies.vdebugger.programs import FormName, canonical, query_of
 from pyvision.strategies.vdebugger.roles import (
     RefusalError,
     RoleClient,
+    Sight,
     Style,
     critique,
     draft,
@@ -40,7 +41,8 @@ class VDebugger:
     constrain: the refiner may change only marked lines. fallback: if a program fails, the plain question is asked
     instead; it never appears in a trace. keep: which end of a trace longer than feedback_chars is shown.
     crop_margin_px: by how much crops and detections are enlarged. box_origin: the corner from which a box in the
-    answer is measured.
+    answer is measured. critic_sees: `image` also sends critic and refiner the images of the question and the parts that
+    the program looked at; the paper's roles are text-only.
     """
 
     continues: ClassVar[bool] = False
@@ -60,6 +62,7 @@ class VDebugger:
     feedback_chars: int = 8000
     crop_margin_px: int = 10
     box_origin: Origin = "top-left"
+    critic_sees: Sight = "text"
 
     def __post_init__(self) -> None:
         for name, least in (("rounds", 1), ("feedback_chars", 200), ("crop_margin_px", 0)):
@@ -67,6 +70,10 @@ class VDebugger:
                 raise ConfigError(
                     f"option {name} is {getattr(self, name)}; it must be a whole number of {least} or more"
                 )
+        if self.critic_sees == "image" and self.style == "trained":
+            raise ConfigError(
+                "option critic_sees is 'image', but trained critics read text; give style=instruct"
+            )
         if self.threshold is not None and not 0 <= self.threshold < 1:
             raise ConfigError(
                 f"option threshold is {self.threshold}; it must be at least 0 and below 1, or none"
@@ -78,9 +85,16 @@ class VDebugger:
             episode.note("no_image", why=_NO_IMAGE)
             return Answer(None, "no_answer", remark=_NO_IMAGE)
         query = query_of(question, self.form)
+        episode.note("form", form=query.form.name, why=query.why)
         episode.expect_code()
         client = RoleClient(
-            episode, query, self.style, self.mode != "without_feedback", self.keep, self.feedback_chars
+            episode,
+            query,
+            self.style,
+            self.mode != "without_feedback",
+            self.keep,
+            self.feedback_chars,
+            self.critic_sees,
         )
         config = DebugConfig(
             self.mode,

@@ -24,6 +24,14 @@ _FIRST = re.compile(r"[\s>*_`#\"'.:-]*(?P<word>right|correct|wrong|incorrect)\b"
 _JUDGED_BLOCK = re.compile(
     r"^\W*block\W*(\d{1,3})\W+(right|wrong|correct|incorrect)\b", re.IGNORECASE | re.MULTILINE
 )
+_QUOTES = str.maketrans(
+    dict.fromkeys('"‘’“”`', "'")
+)  # a copy may have other quotation marks than the program
+_CODE = re.compile(
+    rf"^[ \t]*(?:`{{3,}}|~{{3,}}).*?(?:^[ \t]*(?:`{{3,}}|~{{3,}})[ \t]*$|\Z)|^[ \t]*def {FUNCTION}\b.*?(?=^\S|\Z)",
+    re.DOTALL | re.MULTILINE,
+)
+_PROSE_CHARS = 1000
 _OPENING_CHARS = 200  # a verdict that is not the first word has to appear within these
 
 
@@ -47,13 +55,15 @@ class Marks:
 class Verdict:
     """A critic's judgement of a program. score: P(right) against P(wrong), None without log probabilities.
 
-    is_accepted: decided by the score if there is a score and a threshold, else by the word.
+    is_accepted: decided by the score if there is a score and a threshold, else by the word. prose: what the critic
+    wrote beside its verdict and the program, for a refiner that gets no mark.
     """
 
     word: Word
     is_accepted: bool
     score: float | None = None
     marks: Marks = field(default_factory=Marks)
+    prose: str = ""
 
     def plain(self, program: str) -> dict[str, Any]:
         """Plain values for an event; `marked` is the program with its marks."""
@@ -67,6 +77,7 @@ class Verdict:
             "accepted": self.is_accepted,
             "spans": spans,
             "fault": None if self.is_accepted else self.marks.fault,
+            "prose": self.prose,
             "marked": mark_program(program, self.marks.spans),
         }
 
@@ -77,7 +88,7 @@ def verdict_of(reply: Reply, marks: Marks, threshold: float | None) -> Verdict:
     if word == "unclear" and marks.spans:
         word = "wrong"  # marking a fault is a verdict
     accepted = word == "right" if score is None or threshold is None else score > threshold
-    return Verdict(word, accepted, score, marks)
+    return Verdict(word, accepted, score, marks, "" if accepted or marks.spans else prose_of(reply.text))
 
 
 def read_word(reply: str) -> Word:
@@ -91,6 +102,13 @@ def read_word(reply: str) -> Word:
         for found in _WORD.finditer(text[:_OPENING_CHARS])
     }
     return verdicts.pop() if len(verdicts) == 1 else "unclear"
+
+
+def prose_of(reply: str) -> str:
+    """What a critic wrote in words: without its verdict, code blocks and a copy of the program; cut after a while."""
+    text = _CODE.sub("", _ANY_MARK.sub("", without_thinking(reply)))
+    text = _FIRST.sub("", text, count=1).strip(" \t\n.:;,*_`-–—")
+    return " ".join(text.split())[:_PROSE_CHARS]
 
 
 def score_in(reply: Reply) -> float | None:
@@ -204,8 +222,8 @@ def _spans_of_copy(text: str, program: str) -> tuple[Span, ...]:
     found = re.search(rf"(?:<<<\s*BUG\s*>>>\s*)?(?:async )?def {FUNCTION}\b", text)
     begin = found.start() if found else 0
     places = [place for place, letter in enumerate(program) if not letter.isspace()]
-    letters = "".join(program.split())
-    copy, spans = _unmark(text[begin:])
+    letters = "".join(program.split()).translate(_QUOTES)
+    copy, spans = _unmark(text[begin:].translate(_QUOTES))
     offset = letters.find(_header_in(copy, program))
     if offset < 0 or not copy.startswith(letters[offset:]):
         return ()
@@ -215,7 +233,8 @@ def _spans_of_copy(text: str, program: str) -> tuple[Span, ...]:
 
 def _header_in(copy: str, program: str) -> str:
     """The program's `def` line if the copy begins with it, else a text that occurs nowhere."""
-    header = "".join(next((line for line in program.splitlines() if FUNCTION in line), "").split())
+    line = next((line for line in program.splitlines() if FUNCTION in line), "")
+    header = "".join(line.split()).translate(_QUOTES)
     return header if copy.startswith(header) and header else "\0"
 
 
@@ -234,8 +253,10 @@ def _unmark(text: str) -> tuple[str, list[tuple[int, int]]]:
 def _spans_of_parts(text: str, program: str) -> tuple[Span, ...]:
     """Each marked part that occurs in the program exactly once."""
     spans = []
+    program = program.translate(_QUOTES)
     for found in _MARKED.finditer(text):
-        pattern = r"\s*".join(map(re.escape, "".join(_ANY_MARK.sub("", found[1]).split())))
+        letters = "".join(_ANY_MARK.sub("", found[1]).split()).translate(_QUOTES)
+        pattern = r"\s*".join(map(re.escape, letters))
         places = [each.span() for each in re.finditer(pattern, program)] if pattern else []
         if len(places) == 1:
             spans.append(Span(*places[0]))

@@ -90,7 +90,7 @@ def _tool(name: str, where: str, loads: _Load, work: _Work) -> Tool:
         with network.acquire() as model, _translate_errors(name):
             return work(model, request, picture)
 
-    return Service(name, provide)
+    return Service(name, provide, is_measured=True)
 
 
 def _load(tool: str, where: str, loads: _Load) -> Any:

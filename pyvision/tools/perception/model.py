@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 from pyvision.errors import ConfigError, FormatError, ToolError
 from pyvision.images.fit import FitLimits, fit
 from pyvision.text.parsing import MOST_CHARS, number_of, values_in
 from pyvision.text.prompts import load, render
-from pyvision.text.replies import without_thinking
+from pyvision.text.replies import declines, without_thinking
 from pyvision.tools.perception.service import (
     Box,
     Service,
@@ -31,7 +31,9 @@ from pyvision.tools.perception.service import (
     text_of,
     texts_of,
 )
-from pyvision.types import Ask, Message, Observation, Part, Text, Tool, ToolRequest
+from pyvision.types import Ask, Message, Observation, Part, Reply, Text, Tool, ToolRequest
+
+Found = TypeVar("Found")
 
 # how many units a side of the image has
 SCALES: Mapping[str, float | None] = {"1000": 1000.0, "pixels": None, "unit": 1.0}
@@ -48,6 +50,7 @@ _LABEL_KEYS = ("label", "name", "object", "class", "category")
 _SCORE_KEYS = ("score", "confidence", "probability")
 _NUMBER = r"\s*(-?\d{1,9}(?:\.\d{1,9})?)\s*"
 _FOUR = re.compile(rf"[\[(<]{_NUMBER},{_NUMBER},{_NUMBER},{_NUMBER}[\])>]")
+_YES_OR_NO = re.compile(r"\b(yes|no)\b")
 _MAX_DEPTH = 12  # levels of lists and objects
 _MAX_BOXES = 3000
 _SLACK = 1.05  # how far beyond its scale a coordinate may be: models round
@@ -76,6 +79,12 @@ def match(where: str) -> Tool:
     """Asks the role `match`. Its scores are the model's opinion as percentages, not probabilities."""
     _check_no_setting("match", where)
     return Service("match", _match)
+
+
+def verify(where: str) -> Tool:
+    """Asks the role `vqa` whether an object has a property."""
+    _check_no_setting("verify", where)
+    return Service("verify", _verify)
 
 
 def detect(where: str) -> Tool:
@@ -123,11 +132,19 @@ def _match(request: ToolRequest, ask: Ask) -> Observation:
         f"{number}. {json.dumps(text, ensure_ascii=False)}" for number, text in enumerate(texts, 1)
     )
     prompt = render("tools/match.md", texts=numbered, count=len(texts))
-    reply = _ask_role(ask, "match", Text(prompt), image)
-    try:
-        return scores_observation(texts, parse_scores(reply, texts))
-    except FormatError as error:
-        raise ToolError(f"match: {error}") from error
+    scores = _ask_until(ask, "match", (image, Text(prompt)), lambda reply: parse_scores(reply, texts))
+    return scores_observation(texts, scores)
+
+
+def _verify(request: ToolRequest, ask: Ask) -> Observation:
+    """One question about one property, asked in the role `vqa`."""
+    image = fit(picture_of(request, "verify"), _LIMITS).picture
+    wanted = request.options.get("property")
+    if not isinstance(wanted, str) or not wanted.strip():
+        raise ToolError(f"verify: the option property must be a text, not {wanted!r:.80}")
+    prompt = render("tools/verify.md", name=text_of(request, "verify"), property=wanted)
+    holds = _ask_until(ask, "vqa", (image, Text(prompt)), parse_yes_or_no)
+    return Observation("yes" if holds else "no", {"holds": holds})
 
 
 def _detect(request: ToolRequest, ask: Ask, scale: str) -> Observation:
@@ -143,11 +160,12 @@ def _detect(request: ToolRequest, ask: Ask, scale: str) -> Observation:
         prompt = render("tools/detect.md", wanted=json.dumps(wanted, ensure_ascii=False), scale=unit)
     else:
         prompt = render("tools/detect_all.md", scale=unit)
-    reply = _ask_role(ask, "detect", Text(prompt), fitted.picture)
-    try:
-        boxes = parse_boxes(reply, scale, (width, height), wanted or "object")
-    except FormatError as error:
-        raise ToolError(f"detect: {error}") from error
+    boxes = _ask_until(
+        ask,
+        "detect",
+        (fitted.picture, Text(prompt)),
+        lambda reply: parse_boxes(reply, scale, (width, height), wanted or "object"),
+    )
     back = (_in_original(box, fitted.scale_x, fitted.scale_y) for box in boxes)
     return boxes_observation(back, picture, wanted)
 
@@ -159,10 +177,41 @@ def _in_original(box: Box, x: float, y: float) -> Box:
 def _ask_role(ask: Ask, role: str, *parts: Part) -> str:
     """The reply of the model of a role to these parts, images first. Raises ToolError if it declines."""
     in_order = tuple(sorted(parts, key=lambda part: isinstance(part, Text)))
-    reply = ask(role, (Message("user", in_order),))
-    if reply.finish == "refusal":
-        raise ToolError(f"{role}: the model declined to answer; ask something else")
-    return without_thinking(reply.text).strip()
+    return _reply_text(role, ask(role, (Message("user", in_order),)))
+
+
+def _ask_until(ask: Ask, role: str, parts: tuple[Part, ...], parse: Callable[[str], Found]) -> Found:
+    """What the reply of a role says; one that cannot be read is asked for again, with the reason.
+
+    Raises ToolError if the second one cannot be read either, or if the model declines.
+    """
+    question = Message("user", parts)
+    reply = _reply_text(role, ask(role, (question,)))
+    try:
+        return parse(reply)
+    except FormatError as error:
+        repair = Message("user", (Text(render("tools/again.md", why=error)),))
+    earlier = Message("assistant", (Text(reply or "(empty)"),))
+    try:
+        return parse(_reply_text(role, ask(role, (question, earlier, repair))))
+    except FormatError as error:
+        raise ToolError(f"{role}: {error}") from error
+
+
+def _reply_text(role: str, reply: Reply) -> str:
+    """The text of a reply. Raises ToolError if the model declined: a refusal is not a value."""
+    text = without_thinking(reply.text).strip()
+    if reply.finish == "refusal" or declines(text):
+        raise ToolError(f"{role}: the model declined to answer ({text:.120}); ask something else")
+    return text
+
+
+def parse_yes_or_no(text: str) -> bool:
+    """Whether a reply says yes: by its first word, else by the only one of yes and no in it. Raises FormatError."""
+    words = _YES_OR_NO.findall(text.lower())
+    if _YES_OR_NO.match(text.lower().lstrip(" \t\n*_`\"'#>(")) or len(set(words)) == 1:
+        return bool(words[0] == "yes")
+    raise FormatError(f"the reply says neither yes nor no, or both: {text!r:.120}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +231,7 @@ def parse_boxes(text: str, scale: str, size: tuple[int, int], label: str) -> tup
     one. Raises FormatError for a reply without boxes, and if no box lies on the scale.
     """
     values = list(values_in(text))
-    found = [each for value in values for each in _find_boxes(value, 0)] or list(_find_in_prose(text))
+    found = _with_cut_last(values) or list(_find_in_prose(text))
     if not found:
         if any(_is_empty(value) for value in values):
             return ()
@@ -196,6 +245,15 @@ def parse_boxes(text: str, scale: str, size: tuple[int, int], label: str) -> tup
             f"choose another: --tool detect=model:{'|'.join(SCALES)}"
         )
     return tuple(placed)
+
+
+def _with_cut_last(values: Sequence[Any]) -> list[_ReplyBox]:
+    """The boxes of all values. A bare list beside objects is what a cut reply left of one: it comes last, scored 0."""
+    found = [(isinstance(value, dict), each) for value in values for each in _find_boxes(value, 0)]
+    if not any(is_object for is_object, _ in found):
+        return [each for _, each in found]
+    whole = [each for is_object, each in found if is_object]
+    return whole + [replace(each, score=0.0) for is_object, each in found if not is_object]
 
 
 def _find_boxes(value: Any, depth: int) -> Iterator[_ReplyBox]:

@@ -24,6 +24,7 @@ PURPOSES: Mapping[str, str] = {
     "llm_qa": "answers a question from common knowledge or from a text, without a picture",
     "detect": "finds objects in a picture and tells where they are",
     "match": "tells how well each of several texts fits a picture",
+    "verify": "says whether an object in a picture has a property",
     "depth": "estimates how far away each part of a picture is",
     "ocr": "reads the text in a picture",
 }
@@ -35,11 +36,15 @@ DEPTH_CELLS = 64  # of a returned depth map, along each side
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A perception tool. `provide` raises ToolError if it fails, ConfigError if the user has to fix something."""
+    """A perception tool. `provide` raises ToolError if it fails, ConfigError if the user has to fix something.
+
+    is_measured: its scores come from a network or a rule, and can be ranked; those of a chat model are opinions.
+    """
 
     is_repeatable: ClassVar[bool] = True
     name: str
     provide: Provide
+    is_measured: bool = False
 
     @property
     def purpose(self) -> str:

@@ -147,3 +147,10 @@ def test_what_is_written_as_asked_comes_back(boxes: list[tuple[int, int, int, in
 def test_every_list_and_object_in_prose_is_found(value: object) -> None:
     if isinstance(value, list | dict):
         assert json.dumps(list(values_in(f"so: {json.dumps(value)} it is"))) == json.dumps([value])
+
+
+def test_a_box_whose_object_was_cut_short_comes_last() -> None:
+    cut = '[{"box": [20, 10, 60, 50], "label": "cat", "score": 0.4}, {"box": [0, 0, 9, 9], "lab'
+    first, last = parse_boxes(cut, "pixels", SIZE, "thing")
+    assert (first.label, first.score) == ("cat", 0.4)
+    assert (last.right, last.score) == (9, 0.0)
