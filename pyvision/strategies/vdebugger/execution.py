@@ -61,6 +61,7 @@ class Execution:
 
     error: one line, if there is no result. line: the line of the program that raised the error.
     failures: why functions of the API failed in it. looks: what it asked about parts of the image, in order.
+    verified_by: how `verify_property` decided, if it was called.
     """
 
     program: str
@@ -72,6 +73,7 @@ class Execution:
     steps: Trace | None = None
     failures: tuple[str, ...] = ()
     looks: tuple[Look, ...] = ()
+    verified_by: Literal["", "one question each", "ranked texts"] = ""
 
     @property
     def result(self) -> str:
@@ -113,7 +115,7 @@ class Executor:
         result = self._cell(cell, trace=trace, conclude=results.append)
         execution = _execution(checked.text, result, results, self._query.signature)
         failures, looks = tuple(self._services.failures), tuple(self._services.looks)
-        return replace(execution, failures=failures, looks=looks)
+        return replace(execution, failures=failures, looks=looks, verified_by=self._services.verified_by)
 
     def _define_api(self) -> CellResult | None:
         """The result of the setup cell if it failed."""
@@ -155,6 +157,7 @@ class Services:
         """Forget failures and looks: another program runs."""
         self.failures: list[str] = []
         self.looks: list[Look] = []
+        self.verified_by: Literal["", "one question each", "ranked texts"] = ""
 
     @property
     def functions(self) -> Mapping[str, Callable[..., Any]]:
@@ -192,7 +195,9 @@ class Services:
         """Whether the object has the property; None if a network scores texts, which are to be ranked."""
         tools = self._episode.tools
         if "verify" not in tools or getattr(tools.get("match"), "is_measured", False):
+            self.verified_by = "ranked texts"
             return None
+        self.verified_by = "one question each"
         request = ToolRequest(str(name), _picture(image), {"property": str(property)})
         return self._use("verify", "holds", request) is True
 

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from pyvision.agent.asking import Found, Turn, read_or_ask_again
 from pyvision.agent.episode import Episode
 from pyvision.errors import FormatError
 from pyvision.strategies.vdebugger.execution import COMPILE_ERROR, TOOLS, Execution
 from pyvision.strategies.vdebugger.programs import FormName, Query, canonical, program_in
 from pyvision.strategies.vdebugger.trace_format import Keep, format_blocks, shorten
 from pyvision.strategies.vdebugger.verdicts import (
+    NOTHING_MARKED,
     Marks,
     Verdict,
     mark_program,
@@ -26,6 +28,7 @@ from pyvision.strategies.vdebugger.verdicts import (
     restore_unmarked,
     verdict_of,
 )
+from pyvision.text.answers import Missing
 from pyvision.text.parsing import parse_source
 from pyvision.text.prompts import load, render
 from pyvision.text.replies import declines
@@ -68,10 +71,27 @@ class RoleClient:
     feedback_chars: int = 8000
     sees: Sight = "text"
 
-    def ask(self, role: str, prompt: str, *, logprobs: bool = False, **variables: object) -> Reply:
+    def ask(self, role: str, prompt: str, *, logprobs: bool = False, **variables: object) -> Turn:
         """Send a prompt of prompts/vdebugger to a role. Raises LimitReached and ModelError, as Episode.ask does."""
-        text = render(f"vdebugger/{prompt}.md", **variables)
-        return self.episode.ask(role, (Message("user", (Text(text),)),), logprobs=logprobs)
+        messages = (Message("user", (Text(render(f"vdebugger/{prompt}.md", **variables)),)),)
+        return Turn(role, messages, self.episode.ask(role, messages, logprobs=logprobs))
+
+    def read(self, turn: Turn, prompt: str, read: Callable[[Reply], Found | Missing]) -> Found | Missing:
+        """What `read` finds in a reply, or in a second one that is asked for with what was missing.
+
+        prompt: how to ask again, of prompts/vdebugger. A model that was trained on bare cases is not asked again.
+        """
+        if turn.reply.finish == "length":
+            self.episode.note("cut", role=turn.role, why=_CUT)
+        if turn.reply.finish == "refusal" or declines(turn.reply.text):
+            self.episode.note("refused", role=turn.role, why=turn.reply.text[:500])
+            return read(turn.reply)
+        if self.style == "trained":
+            return read(turn.reply)
+        found, _ = read_or_ask_again(
+            self.episode, turn, read, lambda why: render(f"vdebugger/{prompt}.md", why=why)
+        )
+        return found
 
     def ask_about(
         self,
@@ -82,11 +102,11 @@ class RoleClient:
         *,
         logprobs: bool = False,
         **variables: object,
-    ) -> Reply:
+    ) -> Turn:
         """Send a case to a role: the question, a program (as it ran, or with marks in it) and what it did."""
         case = self.case(execution, program)
         if self.style == "trained":
-            return self.ask(role, f"{prompt}_trained", logprobs=logprobs, case=case)
+            return self.ask(role, f"{prompt}_trained", logprobs=logprobs, case=case)  # cannot converse
         pictures = self._pictures(execution)
         text = render(
             f"vdebugger/{prompt}.md",
@@ -96,7 +116,7 @@ class RoleClient:
             **variables,
         )
         messages = (Message("user", (*pictures, Text(text))),)
-        return self.episode.ask(role, messages, logprobs=logprobs)
+        return Turn(role, messages, self.episode.ask(role, messages, logprobs=logprobs))
 
     def _pictures(self, execution: Execution) -> tuple[Part, ...]:
         """The images of the question, then the parts of them that the program asked about, each with the answer."""
@@ -104,8 +124,9 @@ class RoleClient:
             return ()
         whole = self.episode.question.images
         parts: list[Part] = [Text(load("vdebugger/images.md")), *whole]
-        looks = [look for look in execution.looks if look.picture not in whole] if self.with_feedback else []
-        for number, look in enumerate(looks[:_MOST_LOOKS], 1):
+        sizes = {(image.width, image.height) for image in whole}
+        looks = [each for each in execution.looks if (each.picture.width, each.picture.height) not in sizes]
+        for number, look in enumerate(looks[:_MOST_LOOKS] if self.with_feedback else (), 1):
             parts += [Text(f"Part {number}: {look.text}"), look.picture]
         return tuple(parts)
 
@@ -130,7 +151,7 @@ def draft(client: RoleClient) -> str | None:
     """A first program, or None if neither the first reply nor a second one holds a program. Raises RefusalError."""
     query = client.query
     for prompt in ("coder", "coder_again"):
-        reply = client.ask(
+        turn = client.ask(
             "coder",
             prompt,
             api=api_text(client.episode.tools),
@@ -138,10 +159,12 @@ def draft(client: RoleClient) -> str | None:
             line=query.line,
             signature=query.signature,
         )
-        if reply.finish == "refusal" or declines(reply.text):
-            raise RefusalError(reply.text)
-        if program := _read_program(client, reply, "coder"):
+        if turn.reply.finish == "refusal" or declines(turn.reply.text):
+            raise RefusalError(turn.reply.text)
+        program = _read_program(client, turn.reply)
+        if isinstance(program, str):
             return program
+        client.episode.note("malformed", role="coder", why=program.why)
     return None
 
 
@@ -155,22 +178,32 @@ def refine(
     spans = verdict.marks.spans
     marked = mark_program(execution.program, spans)
     fault = render("vdebugger/fault.md", prose=verdict.prose).strip() if verdict.prose else ""
-    reply = client.ask_about("refiner", "refiner", execution, marked, fault=fault)
-    if reply.finish == "refusal":
-        client.episode.note("refused", role="refiner", why=reply.text[:500])
+    turn = client.ask_about("refiner", "refiner", execution, marked, fault=fault)
+    program = client.read(turn, "program_again", lambda reply: _read_program(client, reply))
+    if isinstance(program, Missing):
         return None
-    program = _read_program(client, reply, "refiner")
-    if program is None or not (constrain and spans):
-        return program
-    return _constrain(client, execution.program, program, verdict)
+    return _constrain(client, execution.program, program, verdict) if constrain and spans else program
 
 
 def critique(client: RoleClient, execution: Execution, threshold: float | None) -> Verdict:
     """The critic of the paper: right, or wrong with the faulty span marked."""
     program = execution.program
-    reply = client.ask_about("critic", "critic", execution, program, logprobs=threshold is not None)
-    _note_faults(client, reply, "critic")
-    return verdict_of(reply, marks_in(reply.text, program), threshold)
+    turn = client.ask_about("critic", "critic", execution, program, logprobs=threshold is not None)
+
+    def read(reply: Reply) -> Verdict | Missing:
+        verdict = verdict_of(reply, marks_in(reply.text, program), threshold)
+        if verdict.is_accepted or verdict.marks.spans:
+            return verdict
+        if verdict.word == "unclear":
+            return Missing("it says neither right nor wrong")
+        return verdict if verdict.marks.fault == NOTHING_MARKED else Missing(str(verdict.marks.fault))
+
+    found = client.read(turn, "critic_again", read)
+    return (
+        verdict_of(turn.reply, marks_in(turn.reply.text, program), threshold)
+        if isinstance(found, Missing)
+        else found
+    )
 
 
 def judge_blocks(client: RoleClient, execution: Execution, threshold: float | None) -> Verdict:
@@ -178,22 +211,38 @@ def judge_blocks(client: RoleClient, execution: Execution, threshold: float | No
     if execution.steps is None:
         return critique(client, execution, threshold)
     case = client.case(execution, format_blocks(execution.program, execution.steps))
-    reply = client.ask("critic", "critic_blocks", case=case)
-    _note_faults(client, reply, "critic")
-    marks, accepted = marks_of_blocks(reply.text, execution.program)
-    return Verdict("right" if accepted else "wrong" if marks.spans else "unclear", accepted, None, marks)
+    turn = client.ask("critic", "critic_blocks", case=case)
+
+    def read(reply: Reply) -> Verdict | Missing:
+        marks, accepted = marks_of_blocks(reply.text, execution.program)
+        if not (accepted or marks.spans):
+            return Missing("it judges no block of the program as right or wrong")
+        return Verdict("right" if accepted else "wrong", accepted, None, marks)
+
+    found = client.read(turn, "critic_blocks_again", read)
+    return (
+        Verdict("unclear", is_accepted=False, marks=Marks(fault=found.why))
+        if isinstance(found, Missing)
+        else found
+    )
 
 
 def self_debug(client: RoleClient, execution: Execution) -> tuple[Verdict, str | None]:
     """The coder looks at its own program and at what it did, and either accepts it or writes a better one."""
-    reply = client.ask_about("coder", "self_debug", execution, execution.program)
-    _note_faults(client, reply, "coder")
-    try:
-        program = program_in(reply.text, client.query.signature)
-    except FormatError as error:
+    turn = client.ask_about("coder", "self_debug", execution, execution.program)
+
+    def read(reply: Reply) -> tuple[Verdict, str | None] | Missing:
+        program = _read_program(client, reply)
+        if isinstance(program, str):
+            return Verdict("wrong", is_accepted=False, marks=Marks(fault="this mode marks nothing")), program
         word = read_word(reply.text)
-        return Verdict(word, word == "right", None, Marks(fault=str(error))), None
-    return Verdict("wrong", is_accepted=False, marks=Marks(fault="this mode marks nothing")), program
+        accepted = Verdict(word, is_accepted=True, marks=Marks(fault=program.why))
+        return (accepted, None) if word == "right" else program
+
+    found = client.read(turn, "self_debug_again", read)
+    if isinstance(found, Missing):
+        return Verdict("unclear", is_accepted=False, marks=Marks(fault=found.why)), None
+    return found
 
 
 def api_text(tools: Collection[str] = TOOLS) -> str:
@@ -236,12 +285,11 @@ def _state_of_functions(execution: Execution, *, seen: bool) -> str:
     return load(f"vdebugger/functions_{'seen' if seen else 'right'}.md").strip()
 
 
-def _read_program(client: RoleClient, reply: Reply, role: str) -> str | None:
+def _read_program(client: RoleClient, reply: Reply) -> str | Missing:
     try:
         return program_in(reply.text, client.query.signature)
     except FormatError as error:
-        client.episode.note("malformed", role=role, why=_CUT if reply.finish == "length" else str(error))
-        return None
+        return Missing(_CUT if reply.finish == "length" else str(error))
 
 
 def _constrain(client: RoleClient, old: str, new: str, verdict: Verdict) -> str | None:
@@ -251,10 +299,3 @@ def _constrain(client: RoleClient, old: str, new: str, verdict: Verdict) -> str 
         return constrained
     client.episode.note("outside_span", why="changes to unmarked lines were undone", program=new)
     return None if canonical(constrained, client.query.signature).error else constrained
-
-
-def _note_faults(client: RoleClient, reply: Reply, role: str) -> None:
-    if reply.finish == "refusal":
-        client.episode.note("refused", role=role, why=reply.text[:500])
-    if reply.finish == "length":
-        client.episode.note("cut", role=role, why=_CUT)

@@ -247,6 +247,7 @@ class DebugLoop:
             result=execution.result,
             error=execution.error,
             trace=shorten(execution.trace, _TRACE_CHARS),
+            verified_by=execution.verified_by,
         )
 
     def _note_verdict(self, verdict: Verdict, execution: Execution, number: int) -> None:

@@ -14,6 +14,7 @@ from pyvision.text.replies import without_thinking
 from pyvision.types import Reply, TokenLogprob
 
 Word: TypeAlias = Literal["right", "wrong", "unclear"]
+NOTHING_MARKED = "nothing is marked"
 OPEN, CLOSE = "<<<BUG>>>", "<<<BUG/>>>"
 _MARKED = re.compile(
     r"<<<\s*BUG\s*>>>(.*?)<<<\s*(?:BUG\s*/|/\s*BUG|END[ _]?BUG)\s*>>>", re.DOTALL | re.IGNORECASE
@@ -107,7 +108,7 @@ def read_word(reply: str) -> Word:
 def prose_of(reply: str) -> str:
     """What a critic wrote in words: without its verdict, code blocks and a copy of the program; cut after a while."""
     text = _CODE.sub("", _ANY_MARK.sub("", without_thinking(reply)))
-    text = _FIRST.sub("", text, count=1).strip(" \t\n.:;,*_`-–—")
+    text = _FIRST.sub("", text, count=1).lstrip(" \t\n.:;,*_`-–—")
     return " ".join(text.split())[:_PROSE_CHARS]
 
 
@@ -130,7 +131,7 @@ def marks_in(reply: str, program: str) -> Marks:
     """
     text = without_thinking(reply)
     if _MARKED.search(text) is None:
-        return Marks(fault="half a mark" if _ANY_MARK.search(text) else "nothing is marked")
+        return Marks(fault="half a mark" if _ANY_MARK.search(text) else NOTHING_MARKED)
     spans = _spans_of_copy(text, program) or _spans_of_parts(text, program)
     if not spans:
         return Marks(fault="the marked text is not in the program, or occurs more than once")

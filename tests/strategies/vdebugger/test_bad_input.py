@@ -130,20 +130,21 @@ def test_a_critic_that_marks_no_one_place_is_told_so_and_the_refiner_goes_on(
 ) -> None:
     fault, spans = VERDICTS[reply]
     other = GOOD.replace("'cup'", "'mug'")
-    assert stage.solve([GOOD, reply, other, "right"]) == Answer("0")
+    again = [reply] if fault.startswith(("half", "the marked")) else []
+    assert stage.solve([GOOD, reply, *again, other, "right"]) == Answer("0")
     verdict = stage.notes("verdict")[0]
     assert (verdict["fault"], [each["text"] for each in verdict["spans"]]) == (fault, spans)
 
 
 @pytest.mark.parametrize("reply", ["Hm.", "", "It may be right or wrong.", Reply("No.", finish="refusal")])
 def test_a_critic_without_a_verdict_ends_the_search(stage: Stage, reply: str | Reply) -> None:
-    assert stage.solve([GOOD, reply]) == Answer("3")
+    assert stage.solve([GOOD, reply, reply]) == Answer("3")
     assert stage.notes("debugging_ended") == [{"why": "unclear", "round": 1}]
 
 
 @pytest.mark.parametrize("reply", ["I would count again.", Reply("No.", finish="refusal")])
 def test_a_refiner_that_writes_no_program_ends_the_search(stage: Stage, reply: str | Reply) -> None:
-    assert stage.solve([GOOD, "wrong", reply]) == Answer("3")
+    assert stage.solve([GOOD, "wrong", reply, reply]) == Answer("3")
     assert stage.notes("debugging_ended") == [{"why": "no_program", "round": 1}]
     assert stage.notes("refused" if isinstance(reply, Reply) else "malformed")
 

@@ -47,6 +47,14 @@ def test_white_space_of_the_copy_does_not_matter() -> None:
     assert located(f"```python\n{copy}\n```") == ["len(cups) + len(plates)"]
 
 
+@pytest.mark.parametrize("quote", ['"', "’", "`"])
+def test_other_quotation_marks_in_the_copy_do_not_matter(quote: str) -> None:
+    part = "plates = patch.find('cup')"
+    copy = PROGRAM.replace(part, f"<<<BUG>>>{part}<<<BUG/>>>").replace("'", quote)
+    assert located(f"wrong\n{copy}") == [part]
+    assert located(f"wrong <<<BUG>>>{part.replace(chr(39), quote)}<<<BUG/>>>") == [part]
+
+
 @pytest.mark.parametrize("close", ["<<<BUG/>>>", "<<</BUG>>>", "<<< bug / >>>", "<<<END BUG>>>"])
 def test_any_way_of_closing_a_mark_is_read(close: str) -> None:
     assert located(f"wrong <<<BUG>>>len(plates){close}") == ["len(plates)"]

@@ -24,6 +24,18 @@ def ask(text: str, images: int = 1, choices: tuple[str, ...] = ()) -> Question:
         ("Find the cup.", 1, "box"),
         ("please locate the cup", 1, "box"),
         ("Give the bounding box of the cup.", 1, "box"),
+        ("Find the man on the left of the bench.", 1, "box"),
+        ("Find people with hats", 1, "box"),
+        ("Box the cat.", 1, "box"),
+        ("Mark all the cups", 1, "box"),
+        ("Find the perimeter of the triangle.", 1, "vqa"),
+        ("Find the total surface area of the cone.", 1, "vqa"),
+        ("Find x.", 1, "vqa"),
+        ("Find how many cups there are", 1, "vqa"),
+        ("Find the colour of the cup.", 1, "vqa"),
+        ("Box A contains 3 balls. How many are left?", 1, "vqa"),
+        ("Mark bought 3 apples.", 1, "vqa"),
+        ("Ground floor or first floor?", 1, "vqa"),
         ("Find the cup.", 2, "pair"),
         ("Both show a cup.", 2, "pair"),
         ("How many show a cup?", 3, "list"),
@@ -36,6 +48,11 @@ def test_the_form_follows_from_the_question(text: str, images: int, form: str) -
 def test_choices_are_part_of_the_line_and_ask_for_no_box() -> None:
     query = query_of(ask("Find the odd one.", 1, ("a cup", "a dish")))
     assert query.line == "Given an image: Find the odd one. A. a cup B. a dish"
+
+
+def test_what_decided_the_form_is_known() -> None:
+    assert query_of(ask("Find the perimeter.")).why == "a value is asked for, not a place"
+    assert query_of(ask("Find the cup."), "vqa").why == "set by the option form"
 
 
 LINES = {
