@@ -1,7 +1,8 @@
 """The roles of VDebugger by rules: the coder fills in templates, the critic reports exceptions, the refiner simplifies.
 
 Covered: questions for a number, a colour, whether there is one, which there are more of, and where one is. Other
-questions are passed to `simple_query` unchanged. Prompts are recognized by their last lines; images are not used.
+questions are passed to `simple_query` unchanged. A critic declines to judge a program that ran: no rule can tell.
+Prompts are recognized by their last lines; images are not used.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pyvision.offline.wording import read_question
 from pyvision.text.parsing import parse_source
+from pyvision.text.prompts import load
 from pyvision.types import Message, Reply
 
 _TASK = re.compile(r"\n# Given [^\n:]*: (?P<question>[^\n]*)\n(?P<signature>def [^\n]*:)\s*\Z")
@@ -44,7 +46,7 @@ def find_program_reply(messages: Sequence[Message]) -> Reply | None:
 
 def _judge(case: re.Match[str]) -> Reply:
     if not _has_failed(case):
-        return Reply("right")
+        return Reply(load("offline/no_verdict.md").strip(), finish="refusal")
     return Reply(f"wrong\n{_with_mark(case['program'], _faulty_line(case))}")
 
 

@@ -9,16 +9,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.offline.vdebugger_roles import find_program_reply
-from pyvision.types import Message, Text
+from pyvision.strategies.vdebugger.verdicts import read_word
+from pyvision.types import Message, Reply, Text
 
 VQA, BOX = "def execute_command(image) -> str:", "def execute_command(image) -> ImagePatch:"
 LIST, PAIR = "def execute_command(image_list) -> str:", "def execute_command(image_dict) -> str:"
 
 
-def reply_to(text: str) -> str:
+def answer_to(text: str) -> Reply:
     reply = find_program_reply((Message("user", (Text(text),)),))
     assert reply is not None
-    return reply.text
+    return reply
+
+
+def reply_to(text: str) -> str:
+    return answer_to(text).text
 
 
 def write_program(question: str, signature: str = VQA) -> str:
@@ -59,11 +64,11 @@ def test_every_form_has_programs(question: str, signature: str, part: str) -> No
     assert part in write_program(question, signature)
 
 
-def test_the_critic_accepts_a_program_that_returned_something() -> None:
-    assert (
-        reply_to(f"{case(write_program('How many cups are there?'), '3', 'return 4')}\n\n# Program is")
-        == "right"
-    )
+def test_the_critic_declines_to_judge_a_program_that_ran() -> None:
+    program = write_program("How many cups are there?")
+    text = f"{case(program, '3', 'return 4')}\n\n# Program is"
+    reply = answer_to(text)
+    assert (reply.finish, read_word(reply.text)) == ("refusal", "unclear")
 
 
 def test_the_critic_marks_the_line_that_raised() -> None:

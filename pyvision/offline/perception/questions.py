@@ -65,7 +65,7 @@ def _plain(question: str) -> str:
 
 def _count(found: re.Match[str], picture: Picture) -> str | None:
     wanted = _parse_description(found["what"])
-    return None if wanted is None else str(len(wanted.among(_require_drawing(picture).regions)))
+    return None if wanted is None else str(len(_find_countable(wanted, picture)))
 
 
 def _exists(found: re.Match[str], picture: Picture) -> str | None:
@@ -76,7 +76,7 @@ def _exists(found: re.Match[str], picture: Picture) -> str | None:
     scene = scene_of(picture)
     if wanted.shape is None and wanted.colour is not None:
         return _yes(scene.shares.get(wanted.colour, 0) > 0.005 or bool(wanted.among(scene.regions)))
-    return _yes(bool(wanted.among(_require_drawing(picture).regions)))
+    return _yes(bool(wanted.among(_require_drawing(picture).regions) or _find_countable(wanted, picture)))
 
 
 def _is_so(found: re.Match[str], picture: Picture) -> str | None:
@@ -159,6 +159,16 @@ def _require_drawing(picture: Picture) -> Scene:
             "choose another provider: --tool vqa=model"
         )
     return scene
+
+
+def _find_countable(wanted: Wanted, picture: Picture) -> tuple[Region, ...]:
+    """All that is wanted. Raises ToolError if some of it may have been missed."""
+    scene = _require_drawing(picture)
+    if why := scene.doubts_about(wanted):
+        raise ToolError(
+            f"vqa: the offline rules cannot count here: {why}; choose another provider: --tool vqa=model"
+        )
+    return wanted.among(scene.regions)
 
 
 def _yes(so: bool) -> str:  # noqa: FBT001 - a word for it

@@ -66,12 +66,24 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What was found in an image. shares: colour name -> share of the pixels, the largest first."""
+    """What was found in an image. shares: colour name -> share of the pixels, the largest first.
+
+    drawn: the objects of a drawing that the regions were made of, in the same order.
+    """
 
     is_drawing: bool
     background: str
     regions: tuple[Region, ...]
     shares: Mapping[str, float]
+    drawn: tuple[DrawnObject, ...] = ()
+
+    def doubts_about(self, wanted: Wanted) -> str:
+        """Why what is wanted cannot be counted in a drawing, or nothing."""
+        from pyvision.offline.modules.pyvision_offline.objects import doubts_about
+
+        of_colour = set(Wanted(colour=wanted.colour).among(self.regions))
+        pairs = zip(self.regions, self.drawn, strict=False)
+        return doubts_about(self.drawn, [each for region, each in pairs if region in of_colour], wanted.shape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,15 +141,16 @@ def scene_of(picture: Picture) -> Scene:
 
     array = pixels(picture, SIDE_PX)
     is_drawing = is_simple(array)
-    regions = _find_objects(array, picture) if is_drawing else _find_regions(picture)
-    return Scene(is_drawing, name_of(background_of(array)), regions, _measure_shares(array))
+    drawn = _find_objects(array) if is_drawing else ()
+    scale = picture.width / array.shape[1]
+    regions = tuple(_build_region(each, scale) for each in drawn) if is_drawing else _find_regions(picture)
+    return Scene(is_drawing, name_of(background_of(array)), regions, _measure_shares(array), drawn)
 
 
-def _find_objects(array: Pixels, picture: Picture) -> tuple[Region, ...]:
+def _find_objects(array: Pixels) -> tuple[DrawnObject, ...]:
     from pyvision.offline.modules.pyvision_offline.objects import drop_specks, separate_objects
 
-    scale = picture.width / array.shape[1]
-    return tuple(_build_region(each, scale) for each in drop_specks(separate_objects(array)))
+    return tuple(drop_specks(separate_objects(array)))
 
 
 def _build_region(found: DrawnObject, scale: float) -> Region:

@@ -107,7 +107,13 @@ def _detect(request: ToolRequest, _: Ask) -> Observation:
             f"detect: the offline rules know colours and simple shapes, not {request.text.strip()!r:.100}; "
             f"choose another provider: --tool detect=model"
         )
-    found = wanted.among(scene_of(picture).regions)
+    scene = scene_of(picture)
+    if not is_all(request.text) and scene.is_drawing and (why := scene.doubts_about(wanted)):
+        raise ToolError(
+            f"detect: the offline rules cannot tell these objects apart: {why}; "
+            f"choose another provider: --tool detect=model"
+        )
+    found = wanted.among(scene.regions)
     return boxes_observation((_box(region) for region in found), picture, request.text.strip())
 
 

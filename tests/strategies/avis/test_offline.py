@@ -24,6 +24,7 @@ from pyvision.types import Message, Observation, Outcome, Question, Sampling, So
 from tests.doubles import CannedSandbox, EpisodeHarness, picture
 from tests.strategies.avis.rigs import FakeTool, Given, boxes
 
+CIRCLES = Path(__file__).resolve().parents[3] / "examples" / "circles.png"
 RETRIEVALS = Observation(
     "Retrievals: [\n  high confidence: Orlen Bridge (score=97.3),\n  Velt Bridge (score=57.2),\n]",
     {"hits": [{"title": "Orlen Bridge", "score": 0.97}, {"title": "Velt Bridge", "score": 0.57}]},
@@ -96,6 +97,12 @@ def test_what_no_rule_answers_ends_without_an_answer() -> None:
     outcome, _ = run("When was this bridge finished?", {"document": [KNOWLEDGE]})
     assert outcome.answer is None
     assert outcome.end_reason == "no_answer"
+
+
+def test_circles_that_overlap_are_not_counted() -> None:
+    with prepare("How many circles are there?", [CIRCLES], strategy="avis", model="offline") as task:
+        outcome = solve(task, lambda event: None, CannedSandbox())
+    assert (outcome.answer, outcome.end_reason) == (None, "no_answer")
 
 
 @pytest.mark.parametrize("mode", ["sequential_object", "sequential_object_search"])

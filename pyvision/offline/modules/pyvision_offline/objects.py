@@ -57,14 +57,21 @@ def find_objects(
     """The objects of a colour and a shape. None: of any."""
     if not drawing.is_simple:
         return [], NOT_SIMPLE
-    objects = select_colour(drop_specks(separate_objects(drawing.array)), colour)
-    crossing = any(each.style == "outline" and each.holes > 1 for each in objects)
-    merged = any(shape and _may_be_several(each, shape) for each in objects)
-    doubts = "some objects overlap, or have no simple shape" if crossing or merged else ""
-    if len(objects) > _MAX_COUNTED:
-        doubts = NOT_SIMPLE
+    everything = drop_specks(separate_objects(drawing.array))
+    objects = select_colour(everything, colour)
     found = [each.enlarge(drawing.scale) for each in objects if shape in (None, each.shape)]
-    return found, doubts
+    return found, doubts_about(everything, objects, shape)
+
+
+def doubts_about(
+    everything: Sequence[DrawnObject], of_colour: Sequence[DrawnObject], shape: str | None = None
+) -> str:
+    """Why the objects of a colour and a shape cannot be counted, or nothing: outlines cross, or some have merged."""
+    crossing = any(each.style == "outline" and each.holes > 1 for each in everything)
+    merged = any(shape and _may_be_several(each, shape) for each in of_colour)
+    if len(of_colour) > _MAX_COUNTED:
+        return NOT_SIMPLE
+    return "some objects overlap, or have no simple shape" if crossing or merged else ""
 
 
 def select_colour(objects: Sequence[DrawnObject], colour: str | None) -> list[DrawnObject]:
