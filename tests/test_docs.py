@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from pyvision.cli.main import _parser
+from pyvision.cli.main import parse
 from sandbox.__main__ import main as sandbox_main
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -26,7 +26,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("examples/*.md"), *ROOT.glob("doc
 _FENCE = re.compile(r"^```(\S*)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
-_SHELL = {"cd", "cp", "echo", "export", "mkdir", "pip", "python3", "source", "sudo"}
+_SHELL = {"cat", "cd", "cp", "echo", "export", "mkdir", "pip", "python3", "source", "sudo"}
 
 
 def name_of(page: Path) -> str:
@@ -66,13 +66,13 @@ def commands(page: Path) -> list[list[str]]:
     """The words of every command in the console blocks, without what the shell does for it."""
     joined_text = "".join(blocks(page, "console")).replace("\\\n", " ")
     lines = [line.removeprefix("$ ") for line in joined_text.splitlines() if line.startswith("$ ")]
-    return [shlex.split(command) for line in lines for command in line.split(" && ")]
+    return [shlex.split(command) for line in lines for command in re.split(r" && | \| ", line)]
 
 
 def check(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     match command:
         case ["pyvision", *arguments] | ["python", "-m", "pyvision", *arguments]:
-            _parser(arguments).parse_args(arguments)
+            parse(arguments)
         case ["python", "-m", "sandbox", name, *arguments]:
             with pytest.raises(SystemExit, match="0"):
                 sandbox_main([name, "--help"])

@@ -94,13 +94,13 @@ def pairs(flag: str, texts: Sequence[str], example: str) -> dict[str, str]:
 def add_model(parser: argparse.ArgumentParser, what: str = _MODEL_HELP) -> None:
     """--model or --config. what: the help of --model."""
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--model", metavar="NAME", help=what)
+    which.add_argument("-m", "--model", metavar="NAME", help=what)
     which.add_argument("--config", type=Path, metavar="FILE", help="a model configuration (JSON)")
 
 
 def add_strategy(parser: argparse.ArgumentParser) -> None:
     """--strategy."""
-    parser.add_argument("--strategy", default="code_loop", metavar="NAME", help=_STRATEGY_HELP)
+    parser.add_argument("-s", "--strategy", default="code_loop", metavar="NAME", help=_STRATEGY_HELP)
 
 
 def add_repeated(parser: argparse.ArgumentParser, flag: str, what: str | None = None) -> None:

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Sequence
 from importlib import import_module
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from pyvision.errors import ModelError, PyVisionError
 
@@ -42,18 +42,67 @@ _COMMANDS = {  # name -> module in pyvision.cli that defines add_NAME, what the 
 
 
 class _Parser(argparse.ArgumentParser):
+    """Errors are one line with the nearest match. A parser with the default `words` takes positional words anywhere."""
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Any = None, namespace: Any = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        options, rest = super().parse_known_args(args, namespace)
+        if isinstance(words := getattr(options, "words", None), list):
+            words += [word for word in rest if word == "-" or not word.startswith("-")]
+            rest = [word for word in rest if word != "-" and word.startswith("-")]
+        if rest:
+            known = [flag for action in self._actions for flag in action.option_strings]
+            self.error(f"unknown argument {rest[0]!r}{_nearest(rest[0].partition('=')[0], known)}")
+        return options, rest
+
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        if isinstance(action, argparse._SubParsersAction) and str(value) not in action.choices:
+            self.error(f"unknown command {value!r}{_nearest(str(value), list(action.choices))}")
+        super()._check_value(action, value)
+
     def error(self, message: str) -> NoReturn:
         """One line instead of argparse's usage dump."""
         self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
 
 
+def _nearest(word: str, known: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
+    found = get_close_matches(word, known, 1, 0.6)
+    return f"; did you mean {found[0]}?" if found else ""
+
+
 class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
         """Print the installed version, whose lookup is slow."""
-        from importlib.metadata import version
+        import pyvision
 
-        print(f"pyvision {version('pyvision')}")  # noqa: T201 - on standard output, as others do
+        print(f"pyvision {pyvision.__version__}")  # noqa: T201 - on standard output, as others do
         parser.exit(0)
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """The options of a command; a question without a command is one for `run`. Exits for an error or --help."""
+    words = list(arguments)
+    if not words:
+        _parser(words).error("no question or command is given; ask with pyvision 'QUESTION' photo.jpg")
+    if _is_question(words):
+        words.insert(0, "run")
+    return _parser(words).parse_args(words)
+
+
+def _is_question(words: Sequence[str]) -> bool:
+    """Whether these are the words of `run`: flags, or a question (which is no single plain word), or an image."""
+    if not words or words[0] in _COMMANDS or words[0] in ("-h", "--help", "--version"):
+        return False
+    from pyvision.cli.inputs import is_image
+
+    if not words[0].replace("-", "").replace("_", "").isalpha():  # a sentence, a file, or a flag with a value
+        return True
+    is_flag = words[0].startswith("-")
+    others = [word for word in words[1:] if not word.startswith("-") or word == "-"]
+    return (is_flag and len(words) > 1) or is_image(words[0]) or any(is_image(word) for word in others)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -72,7 +121,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: Sequence[str] | None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
-    options = _parser(given).parse_args(given)
+    options = parse(given)
     interrupts = _Interrupts()
     try:
         return int(options.call(options))
@@ -117,11 +166,12 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     parser = _Parser(
         prog="pyvision",
         description="Answer questions about images by writing Python code and running it in an isolated kernel.",
+        usage="pyvision [options] QUESTION IMAGE [IMAGE …]\n       pyvision COMMAND …",
         epilog=_EXIT_CODES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, prog="pyvision")
     for name, (module, purpose) in _COMMANDS.items():
         if list(arguments[:1]) == [name]:
             getattr(import_module(f"pyvision.cli.{module}"), f"add_{name}")(commands)

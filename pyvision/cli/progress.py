@@ -194,7 +194,8 @@ class Progress:
 
     def _print_end(self, event: RunEnded) -> None:
         self._status.stop()
-        counts = f"{event.turns} turns, {event.cells} cells, {event.seconds:.1f} s{_format_usage(event)}"
+        counts = f"{_count(event.turns, 'turn')}, {_count(event.cells, 'cell')}"
+        counts += f", {event.seconds:.1f} s{_format_usage(event)}"
         self._print(printable(f"\n{event.outcome.end_reason} · {counts} · {self._folder}"), "bold")
         if event.outcome.is_last_resort:
             self._print(
@@ -231,6 +232,10 @@ def _standard_error() -> Console:
             self.quiet = True
 
     return StandardError(stderr=True, highlight=False)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _format_usage(event: RunEnded) -> str:

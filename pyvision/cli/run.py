@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyvision.cli.flags import add_limits, add_model, add_repeated, add_strategy, settings_of
+from pyvision.cli.inputs import add_inputs, read_inputs
 from pyvision.errors import ConfigError, EndReason
 from pyvision.text.sanitize import printable
 
@@ -29,8 +30,7 @@ def add_run(commands: argparse._SubParsersAction[Any]) -> None:
         "without control characters if that is a terminal.",
     )
     add = parser.add_argument
-    add("--image", action="append", required=True, metavar="FILE", help="an image; repeatable")
-    add("--question", required=True, metavar="TEXT", help="the question")
+    add_inputs(parser)
     add_strategy(parser)
     add_model(parser)
     for flag in ("--role", "--tool", "--set"):
@@ -82,7 +82,8 @@ def _task(options: argparse.Namespace) -> Task:
     settings = settings_of(options)
     prompts = {key: str(value) for key in ("prompt_file", "prompt") if (value := getattr(options, key))}
     settings["options"] |= prompts
-    return prepare(options.question, options.image, **settings)
+    question, images = read_inputs(options)
+    return prepare(question, images, **settings)
 
 
 def _new_folder() -> Path:

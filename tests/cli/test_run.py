@@ -258,8 +258,12 @@ def test_no_bubblewrap_exits_with_5_and_says_how_to_get_it(tmp_path: Path, photo
 
 BAD = {
     "missing image": (["--image", "nowhere.png", "--question", "?"], "nowhere.png"),
-    "a directory": (["--image", ".", "--question", "?"], "folder"),
-    "a URL": (["--image", "https://example.org/a.png", "--question", "?"], "download"),
+    "a folder without images": (["--image", "used", "--question", "?"], "no image is in this folder"),
+    "a pattern without a match": (["--image", "*.jpg", "--question", "?"], "no file has such a name"),
+    "a private URL": (["--image", "http://10.0.0.1/a.png", "--question", "?"], "not on the public internet"),
+    "a missing file of the question": (["--image", "photo.png", "--question", "@nowhere"], "'@nowhere'"),
+    "standard input twice": (["-", "-q", "-"], "only once"),
+    "a mistyped flag": (["?", "photo.png", "--modle", "x"], "did you mean --model?"),
     "no image": (["--question", "?"], "--image"),
     "an empty question": (["--image", "photo.png", "--question", " "], "--question"),
     "an unknown strategy": (["--image", "photo.png", "--question", "?", "--strategy", "magic"], "code_loop"),
