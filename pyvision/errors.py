@@ -4,6 +4,7 @@ PyVisionError
 ├── ConfigError          a flag, a file, a key or a question that cannot be used    (exit 2)
 │   ├── ImageError       a file that is not a usable image
 │   ├── PromptError      a prompt file that is missing, or was rendered with the wrong variables
+│   ├── MissingKey       an endpoint needs a key, and none is set
 │   └── MissingExtra     a package of an optional extra is not installed
 ├── RunFolderError       the run folder cannot be written, or holds another run     (exit 2)
 ├── ModelError           the model endpoint failed                                  (exit 4)
@@ -60,6 +61,10 @@ class ImageError(ConfigError):
 
 class PromptError(ConfigError):
     """A prompt file that is missing, or was rendered with the wrong variables."""
+
+
+class MissingKey(ConfigError):  # noqa: N818 - it names what is missing
+    """An endpoint needs a key, and none is set."""
 
 
 class MissingExtra(ConfigError):  # noqa: N818 - it names what is missing, as ModuleNotFoundError does

@@ -36,6 +36,7 @@ _COMMANDS = {  # name -> module in pyvision.cli that defines add_NAME, what the 
     "avis": ("avis", "record how people find answers, and learn a strategy from it"),
     "vdebugger": ("vdebugger", "train and evaluate the critic and the refiner of programs"),
     "index": ("index", "make your own images and texts searchable for the tools"),
+    "models": ("models", "list the providers, what each needs, and the models that an endpoint offers"),
     "doctor": ("doctor", "check what a model endpoint supports, and whether this machine can run cells"),
     "sandbox": ("doctor", "check the isolation of this machine"),
 }

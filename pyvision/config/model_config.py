@@ -37,7 +37,7 @@ from pyvision.config.addresses import (
     without_credentials,
 )
 from pyvision.config.files import data_folder
-from pyvision.errors import ConfigError
+from pyvision.errors import ConfigError, MissingKey
 
 ENDPOINTS = ("openai", "responses", "anthropic", "gemini")  # the wires that lead to one
 TABLES = ("families", "limits")  # files of api_configs that hold no configuration
@@ -129,7 +129,7 @@ def load_model_config(name: str | None, file: Path | None, environ: Mapping[str,
     if name is None and file is None:
         name = default_model(environ)
     environ = _drop_empty(environ)
-    config = _read(file) if file is not None else _load_shipped(name or "")
+    config = _read(file) if file is not None else _select(name or "")
     if config.wire in ENDPOINTS:
         config = _with_keys(_with_environment(config, environ), environ)
     return _check(config, str(file or name))
@@ -147,16 +147,32 @@ def _drop_empty(environ: Mapping[str, str]) -> dict[str, str]:
     return {key: value.strip() for key, value in environ.items() if value.strip()}
 
 
-def _load_shipped(name: str) -> ModelConfig:
-    folder = data_folder("api_configs")
-    known = sorted(path.stem for path in folder.glob("*.json") if path.stem not in TABLES)
+def shipped_names() -> tuple[str, ...]:
+    """The names that `--model` takes, each a file of `api_configs`."""
+    files = data_folder("api_configs").glob("*.json")
+    return tuple(sorted(path.stem for path in files if path.stem not in TABLES))
+
+
+def load_shipped(name: str) -> ModelConfig:
+    """One of these files as it is, without keys and variables. Raises ConfigError."""
+    return _read(data_folder("api_configs") / f"{name}.json")
+
+
+def key_variables(config: ModelConfig) -> tuple[str, ...]:
+    """The variables that may hold the key, the first one first; none for an endpoint that needs no key."""
+    variable = config.api_key_env
+    return (variable, *filter(None, (_OTHER_KEYS.get(variable),))) if variable else ()
+
+
+def _select(name: str) -> ModelConfig:
+    known = shipped_names()
     stem, colon, model = name.partition(":")
     if stem not in known or (colon and not model):
         raise ConfigError(
             f"unknown model {name!r}; known names are {', '.join(known)}, each also as NAME:MODEL-ID "
             "(openai:gpt-4.1); --config FILE takes a file"
         )
-    config = _read(folder / f"{stem}.json")
+    config = load_shipped(stem)
     if colon and config.wire not in ENDPOINTS:
         raise ConfigError(f"model {name!r}: {stem} takes no model id; use {stem!r}")
     return replace(config, model=model) if model else config
@@ -246,13 +262,12 @@ def _number(variable: str, text: str, kind: type) -> Any:
 def _with_keys(config: ModelConfig, environ: Mapping[str, str]) -> ModelConfig:
     """The keys of the environment, else those that the file holds or names."""
     own = config.keys + (_keys_in(config.api_key_file) if config.api_key_file else ())
-    variable = config.api_key_env or ""
     forced = environ.get("PYVISION_API_KEY")
-    named = environ.get(variable) or environ.get(_OTHER_KEYS.get(variable, ""))
+    named = next((environ[name] for name in key_variables(config) if name in environ), None)
     keys = (forced,) if forced else own or ((named,) if named else ())
     if not keys and config.api_key_env and not is_local(config.address):
         where = without_credentials(config.address)
-        raise ConfigError(f"no key for {where}; set {config.api_key_env}, or use --model offline without one")
+        raise MissingKey(f"no key for {where}; set {config.api_key_env}, or use --model offline without one")
     return replace(config, api_key=keys[0] if keys else None, api_keys=keys[1:])
 
 

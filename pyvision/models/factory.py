@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from pyvision.config.endpoints import EndpointLimits, Profile, apply_profile, limits_for, read_profile
 from pyvision.config.model_config import ModelConfig, load_model_config
 from pyvision.config.secrets import secrets, without_secrets
-from pyvision.errors import ConfigError, MissingExtra, reason
+from pyvision.errors import ConfigError, MissingExtra, MissingKey, reason
 from pyvision.models.streaming import close_model
 from pyvision.types import Model
 
@@ -140,11 +140,22 @@ def resolve_model(model: str | Model | None, config: str | Path | None = None) -
     """
     if model is not None and not isinstance(model, str):
         return ResolvedModel(model, {"name": model.name})
-    chosen = load_model_config(model, Path(config) if config else None, os.environ)
+    try:
+        chosen = load_model_config(model, Path(config) if config else None, os.environ)
+    except MissingKey as error:
+        raise MissingKey(f"{error}{_offer_local()}") from None
     profile = read_profile(chosen)
     settings = apply_profile(chosen, profile)
     accepts = _within(limits_for(settings), profile)
     return ResolvedModel(build(settings), without_secrets(settings), secrets(settings), accepts, is_ours=True)
+
+
+def _offer_local() -> str:
+    """For the message about a missing key: what runs on this machine and needs none."""
+    from pyvision.models.listing import find_local, suggest
+
+    offer = suggest(find_local())
+    return f"; {offer}" if offer else ""
 
 
 def _within(accepts: EndpointLimits, profile: Profile | None) -> EndpointLimits:

@@ -17,6 +17,7 @@ from pyvision.config.model_config import (
     TABLES,
     ModelConfig,
     load_model_config,
+    load_shipped,
 )
 from pyvision.config.secrets import secrets, without_secrets
 from pyvision.errors import ConfigError
@@ -84,7 +85,7 @@ def test_an_empty_key_is_no_key() -> None:
 
 def test_a_key_in_the_environment_chooses_openai() -> None:
     config = load_model_config(None, None, KEYED)
-    assert (config.wire, config.model, config.api_key) == ("openai", "gpt-4.1", KEY)
+    assert (config.wire, config.model, config.api_key) == ("openai", load_shipped("openai").model, KEY)
 
 
 def test_the_environment_names_the_model() -> None:

@@ -8,8 +8,9 @@ import pytest
 
 from pyvision.config.endpoints import Profile, write_profile
 from pyvision.config.model_config import ModelConfig
-from pyvision.errors import ConfigError, MissingExtra, ModelError
+from pyvision.errors import ConfigError, MissingExtra, MissingKey, ModelError
 from pyvision.models.factory import build, resolve_model
+from pyvision.models.listing import ListedModel, LocalEndpoint
 from pyvision.models.recording import RecordingModel
 from pyvision.models.retry import RetryingModel
 from pyvision.models.scripted import Scripted
@@ -164,3 +165,15 @@ def test_the_rule_based_model_is_known_as_such() -> None:
 
 def test_another_model_of_the_same_name_is_not_rule_based() -> None:
     assert not resolve_model(Scripted([], name="offline")).is_offline
+
+
+def test_the_message_about_a_missing_key_names_what_runs_on_this_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = (LocalEndpoint("ollama", "http://127.0.0.1:11434/v1", (ListedModel("qwen3-vl:8b"),)),)
+    monkeypatch.setattr("pyvision.models.listing.find_local", lambda: found)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(
+        MissingKey, match=r"OPENAI_API_KEY.*running on this machine: --model ollama:qwen3-vl:8b$"
+    ):
+        resolve_model("openai")

@@ -75,8 +75,10 @@ class Handler(BaseHTTPRequestHandler):
             self.close_connection = True  # likewise
 
     def do_GET(self) -> None:
-        listed = {"object": "list", "data": [{"id": "m", "object": "model"}]}
-        self._send(Answer(200, [_json(listed)]), _NO_FAULT)
+        self.owner.asked.append((self.path, {name.lower(): text for name, text in self.headers.items()}))
+        fault = self.owner.fault_of_get
+        body = fault.body if fault.body is not None else json.dumps(self.owner.models).encode()
+        self._send(Answer(fault.status, [body], fault.headers), fault)
 
     def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers["Content-Length"]))

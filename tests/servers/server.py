@@ -32,7 +32,8 @@ class ModelServer:
     """Serves chat completions, responses and messages below /v1, Gemini anywhere; every request is kept in `requests`.
 
     brain: what answers, or the texts it says in turn. can: what the endpoint accepts and sees. weather: which
-    request meets which fault. The n-th request that a fault befalls never reaches the brain.
+    request meets which fault. models: what a GET is answered with.
+    The n-th request that a fault befalls never reaches the brain.
     """
 
     def __init__(
@@ -42,9 +43,14 @@ class ModelServer:
         can: Capabilities = CLEAN,
         weather: Weather = fair,
         sent: Callable[[bytes], None] = lambda piece: None,
+        models: object = None,
+        fault_of_get: Fault = _NO_FAULT,
     ) -> None:
         self.requests: list[Request] = []
         self.cut_short = 0  # answers the client did not read to their end
+        self.asked: list[tuple[str, Mapping[str, str]]] = []  # path and headers of each GET
+        self.models = models or {"object": "list", "data": [{"id": "m", "object": "model"}]}
+        self.fault_of_get = fault_of_get
         self._brain = brain if callable(brain) else Script(list(brain))
         self._can = can
         self._weather = weather

@@ -1,0 +1,61 @@
+"""`pyvision models`, from the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+from tests.cli.conftest import Command
+from tests.servers.server import ModelServer
+
+KEY = "sk-very-secret-0123456789"
+
+
+@pytest.fixture(autouse=True)
+def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [*os.environ]:
+        if name.endswith(("_API_KEY", "_BASE_URL", "_MASTER_KEY")) or name == "PYVISION_MODEL":
+            monkeypatch.delenv(name)
+
+
+def test_what_is_set_is_shown_without_its_value(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    done = command("models")
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = {line.split()[0]: line for line in done.stdout.splitlines() if line}
+    assert "OPENAI_API_KEY (set)" in rows["openai"]
+    assert "GEMINI_API_KEY or GOOGLE_API_KEY (not set)" in rows["gemini"]
+    assert "without --model: openai" in done.stdout
+    assert KEY not in done.stdout
+
+
+def test_programs_get_the_same_as_json(command: Command) -> None:
+    message = json.loads(command("models", "--json").stdout)
+    providers = {provider["name"]: provider for provider in message["providers"]}
+    assert message["default"] == "offline"
+    assert providers["anthropic"]["needs"] == {"ANTHROPIC_API_KEY": False}
+    assert providers["offline"]["needs"] == {}
+
+
+def test_the_models_of_an_endpoint_are_listed_as_the_flag_takes_them(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ModelServer([], models={"data": [{"id": "a"}, {"id": "b", "capabilities": ["vision"]}]}) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        done = command("models", "--list", "openai")
+    assert (done.returncode, done.stdout) == (0, "openai:a\nopenai:b  sees images\n")
+
+
+def test_a_model_without_an_endpoint_has_no_list(command: Command) -> None:
+    done = command("models", "--list", "offline")
+    assert done.returncode == 2
+    assert "--list 'offline': this model has no endpoint" in done.stderr
+
+
+def test_a_list_that_cannot_be_had_is_exit_code_4(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    done = command("models", "--list", "openai")
+    assert done.returncode == 4
+    assert "cannot be asked for its models" in done.stderr
