@@ -2,7 +2,7 @@
 
 nbformat 4.5. A cell that raised is tagged `raises-exception`, so that "Run all" continues after it; a cell that timed
 out or killed its kernel is shown as text. Text of people and models stands in fences, so that it is never Markdown or
-HTML.
+HTML. Cells that call tools get the recorded results, from tools.json.
 """
 
 from __future__ import annotations
@@ -14,8 +14,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from pyvision.errors import ToolError
+from pyvision.events import CellRun, ToolRun
 from pyvision.runs.export.formats import Export, as_json, facts
+from pyvision.runs.replay.rerun import RecordedTools
 from pyvision.runs.report.run import Run, Turn, ending, pair_figures
+from pyvision.strategies.vdebugger.execution import FUNCTIONS, Services
 from pyvision.text.replies import thought
 from pyvision.text.sanitize import printable
 from pyvision.types import Picture
@@ -35,6 +39,30 @@ _HELPERS_SETUP = f"""\
 from {HELPERS.name} import define, from_shown, grid, install, mark, to_original, zoom
 
 install()"""
+_TOOLS_SETUP = """\
+class RecordedTools:
+    \"""Returns what the tools returned when this run was recorded, for each function in order.\"""
+
+    def __init__(self, calls):
+        self._calls = calls
+
+    def __getattr__(self, name):
+        def call(*arguments, **options):
+            for at, (function, value, error) in enumerate(self._calls):
+                if function == name:
+                    del self._calls[at]
+                    if error:
+                        raise RuntimeError(error)
+                    return value
+            if name in ("conclude", "verify"):  # not a tool; texts were ranked instead
+                return None
+            raise RuntimeError(f"{name}: the recording has no further call of this function in this cell")
+
+        return call
+
+
+with open("tools.json", encoding="utf-8") as file:
+    recorded_tools = json.load(file)"""
 _METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
@@ -55,7 +83,56 @@ def export_notebook(run: Run, folder: Path) -> Export:
         *(named for turn in run.turns for named in _figures_of(turn) if _is_name(named[0])),
     ]
     files = {_file(name, picture): picture.data for name, picture in pictures}
-    return Export((("notebook.ipynb", as_json(notebook, indent=1)), *files.items(), *_modules(run)))
+    calls = recorded_calls(run)
+    tools = [("tools.json", as_json(calls))] if any(calls) else []
+    return Export((("notebook.ipynb", as_json(notebook, indent=1)), *tools, *files.items(), *_modules(run)))
+
+
+def recorded_calls(run: Run) -> list[list[tuple[str, Any, str]]]:
+    """For each cell, the functions that it called on `host`, each with its value and its error, "" if it had none."""
+    strategy = run.began.strategy if run.began else ""
+    called: list[list[tuple[str, Any, str]]] = []
+    calls: list[tuple[str, Any, str]] = []
+    for event in run.events:
+        match event:
+            case ToolRun():
+                calls.append(_returned(event, strategy))
+            case CellRun():
+                called.append(calls)
+                calls = []
+    return called
+
+
+def _returned(call: ToolRun, strategy: str) -> tuple[str, Any, str]:
+    """What a cell got from a tool: the function by which it called it, and its value or error."""
+    observation = call.observation
+    if observation.error is not None:
+        return (
+            (FUNCTIONS if strategy == "vdebugger" else {}).get(call.tool, call.tool),
+            None,
+            observation.error,
+        )
+    if strategy == "vdebugger" and call.tool in FUNCTIONS:
+        return _returned_to_program(call)
+    return call.tool, observation.text if observation.data is None else observation.data, ""
+
+
+def _returned_to_program(call: ToolRun) -> tuple[str, Any, str]:
+    """The same for a visual program, whose functions return values of another form."""
+    services, request = Services(RecordedTools([call])), call.request
+    picture = request.picture
+    image = Figure(picture.data, picture.mime, picture.width, picture.height) if picture else None
+    arguments: dict[str, tuple[Any, ...]] = {
+        "match": (image, list(request.options.get("texts") or ())),
+        "verify": (image, request.text, request.options.get("property")),
+        "depth": (image,),
+        "llm_qa": (request.text,),
+    }
+    name = FUNCTIONS[call.tool]
+    try:
+        return name, services.functions[name](*arguments.get(call.tool, (image, request.text))), ""
+    except ToolError as error:
+        return name, None, str(error)
 
 
 def _modules(run: Run) -> Iterator[tuple[str, bytes]]:
@@ -78,21 +155,30 @@ def _uses(run: Run, pattern: re.Pattern[str]) -> bool:
 def _cells(run: Run) -> Iterator[dict[str, Any]]:
     yield _markdown("# Question", run.question.text)
     views = run.views if _uses(run, _HELPER_CALL) else None
+    calls = recorded_calls(run)
     setup = _SETUP if views is None else f"{_SETUP}\n{_HELPERS_SETUP}"
+    if any(calls):
+        yield _markdown("The tools are not asked again: `host` returns what they returned in the recording.")
+        setup = f"import json\n\n{setup}\n\n\n{_TOOLS_SETUP}"
     yield _code("\n".join([setup, "", *_loading(run.inputs.items(), views)]).rstrip())
+    number = 0
     for turn in run.turns:
-        yield from _turn(turn, views)
+        yield from _turn(turn, views, number if any(calls) else None)
+        number += len(list(pair_figures(turn.events)))
     ended = run.ended
     meaning = ending(ended.outcome.end_reason if ended else None)
     yield _markdown(f"# Answer\n\nOutcome: {meaning.text}.", (ended.outcome.answer or "") if ended else "")
 
 
-def _turn(turn: Turn, views: Mapping[str, View] | None) -> Iterator[dict[str, Any]]:
+def _turn(turn: Turn, views: Mapping[str, View] | None, number: int | None) -> Iterator[dict[str, Any]]:
+    """number: of its first cell in the recorded calls; None if no cell of the run calls a tool."""
     if turn.asked:
         text = turn.asked.reply.text
         yield _markdown(f"## Turn {turn.number}", thought(text) if turn.cells else text)
-    for ran, names in pair_figures(turn.events):
+    for at, (ran, names) in enumerate(pair_figures(turn.events)):
         if ran.result.status in _RUNS:
+            if number is not None and "host." in ran.code:
+                yield _code(f"host = RecordedTools(recorded_tools[{number + at}])")
             tags = {"tags": ["raises-exception"]} if ran.result.status == "error" else {}
             yield _code(ran.code, tags, _outputs(ran.result))
         else:

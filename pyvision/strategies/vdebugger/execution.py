@@ -22,7 +22,15 @@ from sandbox import CellResult, Figure, Trace
 Status: TypeAlias = Literal["ok", "error", "timeout", "died", "no_program"]
 Box: TypeAlias = tuple[float, float, float, float]  # left, lower, right, upper: pixels from the bottom left
 Origin: TypeAlias = Literal["top-left", "bottom-left"]
-TOOLS = ("detect", "vqa", "match", "verify", "depth", "llm_qa")
+FUNCTIONS: Mapping[str, str] = {  # tool -> the function on `host` by which image_patch.py uses it
+    "detect": "find",
+    "vqa": "simple_query",
+    "match": "match",
+    "verify": "verify",
+    "depth": "depth",
+    "llm_qa": "llm_query",
+}
+TOOLS = tuple(FUNCTIONS)
 API = "vdebugger/image_patch.py"
 COMPILE_ERROR = "Compile Error"  # in place of a trace, as in the published data
 _KEPT, _LOOK_CHARS = 50, 200  # failures and looks of a program
@@ -91,7 +99,7 @@ class Executor:
         self._episode = episode
         self._query = query
         self._services = Services(episode)
-        self._setup = _setup_cell(crop_margin_px)
+        self._setup = setup_cell(crop_margin_px)
         self._has_api = False
 
     def trace(self, program: str) -> Execution:
@@ -161,14 +169,7 @@ class Services:
 
     @property
     def functions(self) -> Mapping[str, Callable[..., Any]]:
-        return {
-            "find": self.find,
-            "simple_query": self.simple_query,
-            "match": self.match,
-            "verify": self.verify,
-            "depth": self.depth,
-            "llm_query": self.llm_query,
-        }
+        return {name: getattr(self, name) for name in FUNCTIONS.values()}
 
     def find(self, image: Figure, name: str) -> list[list[float]]:
         """[left, lower, right, upper, score] of each object, in pixels from the bottom left, best first."""
@@ -221,15 +222,17 @@ class Services:
             why = _with_tool_name(tool, observation.error)
             self.failures = [*self.failures, why][:_KEPT]
             raise ToolError(why)
+        if not isinstance(observation.data, Mapping) or key not in observation.data:
+            raise ToolError(f"{tool}: the tool's result has no {key!r}")
+        value = observation.data[key]
         if request.picture is not None:
             asked = " ".join(
                 [tool, *(str(each) for each in (request.text, *request.options.values()) if each)]
             )
-            look = Look(request.picture, f"{asked[:_LOOK_CHARS]} -> {observation.text[:_LOOK_CHARS]}")
+            answer = value if isinstance(value, str) else observation.text or str(value)
+            look = Look(request.picture, f"{asked[:_LOOK_CHARS]} -> {answer[:_LOOK_CHARS]}")
             self.looks = [*self.looks, look][:_KEPT]
-        if not isinstance(observation.data, Mapping) or key not in observation.data:
-            raise ToolError(f"{tool}: the tool's result has no {key!r}")
-        return observation.data[key]
+        return value
 
 
 def read_returned(value: Any) -> Returned:
@@ -274,7 +277,7 @@ def call_cell(program: str, argument: str) -> str:
     return f"{program}\n\nhost.conclude(answer_as_plain_values({FUNCTION}({argument})))"
 
 
-def _setup_cell(crop_margin_px: int) -> str:
+def setup_cell(crop_margin_px: int) -> str:
     """The cell that defines the API. It is compiled under a separate name, as traces cover only code of cells."""
     return (
         "import math, re\nfrom typing import Any, Dict, List, Optional, Tuple, Union\n\n"

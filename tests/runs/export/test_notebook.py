@@ -10,10 +10,12 @@ import pytest
 from markdown_it import MarkdownIt
 from nbclient import NotebookClient
 
-from pyvision.events import CellRun, Event, ImageDefined, ModelCall
+from pyvision.events import CellRun, Event, ImageDefined, ModelCall, RunStarted, ToolRun
 from pyvision.runs.export import export
-from pyvision.types import Reply
+from pyvision.strategies.vdebugger.execution import call_cell, setup_cell
+from pyvision.types import Observation, Reply, ToolRequest
 from sandbox import CellError, CellResult, Figure, Region, Stream
+from tests.doubles import picture
 from tests.runs.report.runs import eventful_events, recorded, simple_events
 
 
@@ -125,3 +127,45 @@ def with_region(later: CellRun) -> tuple[Event, ...]:
     result = replace(ran.result, outputs=(text, replace(shown, regions=(region,))))
     sent = tuple(replace(each, width=60, height=45, scale_x=0.5, scale_y=0.5) for each in asked.sent)
     return (began, replace(asked, sent=sent), replace(ran, result=result), *rest[:-1], later, rest[-1])
+
+
+def test_a_visual_program_gets_the_recorded_results_in_a_plain_kernel(tmp_path: Path) -> None:
+    api = setup_cell(0)
+    program = "def execute_command(image):\n    return len(ImagePatch(image).find('cup'))"
+    run = call_cell(program, "image_clue_0") + "\nprint(execute_command(image_clue_0))"
+    request, box = ToolRequest("cup", picture(40, 30)), {"left": 1, "top": 2, "right": 9, "bottom": 8}
+    used = ToolRun("detect", request, Observation(data={"boxes": [box]}), 0.1)
+    began, *rest = simple_events()
+    assert isinstance(began, RunStarted)
+    events = (
+        replace(began, strategy="vdebugger"),
+        CellRun(api, CellResult("ok")),
+        used,
+        used,
+        CellRun(run, CellResult("ok", (Stream("stdout", "1\n"),))),
+        *rest,
+    )
+    folder, notebook = exported(tmp_path, events)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the event loops of nbclient and jupyter_client
+        NotebookClient(
+            notebook, timeout=60, kernel_name="python3", resources={"metadata": {"path": str(folder)}}
+        ).execute()
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    assert not [output for output in outputs if output["output_type"] == "error"]
+    assert "1\n" in [output.get("text") for output in outputs]
+
+
+def test_a_cell_that_calls_a_tool_gets_its_recorded_result(tmp_path: Path) -> None:
+    used = ToolRun("vqa", ToolRequest("?", picture()), Observation("red", {"answer": "red"}), 0.1)
+    began, *rest = simple_events()
+    cell = CellRun("print(host.vqa(image_clue_0, '?'))", CellResult("ok"))
+    _, notebook = exported(tmp_path, (began, used, cell, *rest))
+    code = [each.source for each in notebook.cells if each.cell_type == "code"]
+    assert "host = RecordedTools(recorded_tools[0])" in code
+    assert '["vqa", {"answer": "red"}, ""]' in (tmp_path / "out" / "tools.json").read_text()
+
+
+def test_a_run_without_tools_has_no_recorded_results(tmp_path: Path) -> None:
+    folder, _ = exported(tmp_path, simple_events())
+    assert not (folder / "tools.json").exists()
