@@ -12,7 +12,7 @@ from queue import Empty
 from pyvision.agent.episode import Sandbox, Session, find_libraries
 from pyvision.agent.pump import Pump
 from pyvision.errors import ConfigError, FormatError
-from pyvision.events import Event, ImageDefined, ModelCall, RunEnded
+from pyvision.events import CellRun, Event, ImageDefined, ModelCall, RunEnded, RunStarted
 from pyvision.models.cancellation import Cancellation
 from pyvision.solve import Task, open_recorder, solve
 from pyvision.text.replies import canonical_reply, find_code
@@ -46,6 +46,11 @@ class Conversation:
         codes = (_code(message) for message in self._earlier.messages if message.role == "assistant")
         return tuple(code for code in codes if code is not None)
 
+    @property
+    def questions(self) -> int:
+        """How many questions can be rewound."""
+        return len(self._before)
+
     def ask(self, text: str, images: Sequence[Picture] = ()) -> Iterator[Event]:
         """The events of the next question, which may add images. Closing the iterator stops it."""
         self._before.append((self._earlier, self._pictures))
@@ -73,6 +78,30 @@ class Conversation:
         self._forget_after(at)
         opened = ConversationState((*messages[:at], message), earlier.named, earlier.originals, pending=True)
         yield from self._answer(Question("", earlier=opened))
+
+    def restore(self, events: Sequence[Event]) -> None:
+        """Continue after the events of a recorded question: its messages, its images, and its cells, run again.
+
+        Call it for each question of a recorded conversation, in order, before the first `ask`. A cell that used tools
+        fails in the new kernel. Raises sandbox.SandboxError if no cell can run.
+        """
+        for event in events:
+            match event:
+                case RunStarted(question=question):
+                    self._before.append((self._earlier, self._pictures))
+                    self._pictures += question.images
+                    earlier, named = question.earlier, question.named_images
+                    self._earlier = ConversationState(
+                        earlier.messages, earlier.named + len(named), question.originals
+                    )
+                    self._shared.add({name: picture.data for name, picture in named})
+                case CellRun(code=code):
+                    self._shared.open({}).run(code)
+                case ImageDefined(name=name, picture=picture):
+                    self._shared.add({name: picture.data})
+                    self._remember(event)
+                case _:
+                    self._remember(event)
 
     def rewind(self, question: int) -> None:
         """Forget this question, counted from 0, and all after it. Variables of the kernel keep their values."""
@@ -200,6 +229,12 @@ class _SharedSession:
         """Note images that an episode defined, for a kernel that is started later."""
         with self._lock:
             self._images |= images
+
+    def add(self, images: Mapping[str, bytes]) -> None:
+        """Define images now, if there is a kernel, and in every kernel that is started later."""
+        self.keep(images)
+        if self._session is not None:
+            self._session.define(images)
 
     def release(self) -> None:
         with self._lock:

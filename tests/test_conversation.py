@@ -309,3 +309,23 @@ def test_a_strategy_that_reads_no_talk_leaves_the_talk_as_it_was() -> None:
     conversation.task = good
     list(conversation.ask("Second?"))
     assert "First?" in "".join(message.text for message in model.requests[-1])
+
+
+def test_a_restored_conversation_runs_its_cells_with_all_images() -> None:
+    first = Conversation(a_task(cell("kept = 1"), boxed(1)), CannedSandbox([CellResult("ok", (figure(),))]))
+    recorded = list(first.ask("First?", (picture(),)))
+    sandbox = CannedSandbox([printed("")])
+    Conversation(a_task(), sandbox).restore(recorded)
+    assert (sandbox.cells, sorted(sandbox.images)) == (["kept = 1"], ["image_clue_0", "image_clue_1"])
+
+
+def test_a_restored_conversation_continues_its_messages() -> None:
+    recorded = list(Conversation(a_task(boxed(1)), CannedSandbox()).ask("First?", (picture(),)))
+    model = Scripted([boxed(2)])
+    conversation = Conversation(prepare("?", model=model), CannedSandbox())
+    conversation.restore(recorded)
+    list(conversation.ask("Second?"))
+    assert [("First?" in m.text, "Second?" in m.text) for m in model.requests[0] if m.role == "user"] == [
+        (True, False),
+        (False, True),
+    ]

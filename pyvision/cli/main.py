@@ -26,8 +26,10 @@ exit codes:
 _BROKEN_PIPE = 141  # 128 plus the number of SIGPIPE: what a shell reports for a program killed by SIGPIPE
 _COMMANDS = {  # name -> module in pyvision.cli that defines add_NAME, what the command does
     "run": ("run", "answer one question about one or more images"),
+    "chat": ("chat", "ask about images in the terminal, one question after the other"),
     "demo": ("demo", "open a chat in the browser"),
     "bench": ("bench", "run benchmarks, grade and compare the results"),
+    "logs": ("logs", "list, show, search and open recorded runs"),
     "report": ("runs", "write a recorded run as an HTML file"),
     "replay": ("runs", "run the cells of a recorded run again, or continue it from one of its turns"),
     "verify": ("verify", "ask a recorded question again with its evidence masked"),

@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     from pyvision.solve import solve
     from pyvision.trajectory import TrajectoryWriter
 
-    folder = options.out or _new_folder()
+    folder = options.out or new_folder()
     with (
         _task(options) as task,
         TrajectoryWriter(folder, task.config.to_dict(), secrets=task.secrets) as trajectory,
@@ -86,8 +86,9 @@ def _task(options: argparse.Namespace) -> Task:
     return prepare(question, images, **settings)
 
 
-def _new_folder() -> Path:
-    return Path("runs") / f"{time.strftime('%Y%m%d-%H%M%S')}-{os.urandom(3).hex()}"
+def new_folder(prefix: str = "") -> Path:
+    """A name for the folder of a run that is used by no other."""
+    return Path("runs") / f"{prefix}{time.strftime('%Y%m%d-%H%M%S')}-{os.urandom(3).hex()}"
 
 
 def _print(text: str, folder: Path) -> None:

@@ -34,7 +34,11 @@ def add_report(commands: argparse._SubParsersAction[Any]) -> None:
         description="Write a recorded run as one HTML file, and print its path. The file works offline and contains no "
         "scripts.",
     )
-    parser.add_argument("run_dir", type=Path, metavar="RUN_DIR", help="the folder of a run")
+    parser.add_argument(
+        "run_dir", nargs="?", metavar="RUN_DIR", help="the folder of a run, or a part of its name in runs/"
+    )
+    parser.add_argument("--last", action="store_true", help="the newest run in runs/")
+    parser.add_argument("--open", action="store_true", help="open the report in the browser")
     parser.add_argument(
         "--out", type=Path, metavar="FILE", help="the file to write (default: RUN_DIR/report.html)"
     )
@@ -80,12 +84,35 @@ def add_export(commands: argparse._SubParsersAction[Any]) -> None:
 
 def report_run(options: argparse.Namespace) -> int:
     """Write the page; returns the exit code."""
+    from pyvision.runs.listing import find_run
+
+    if (options.run_dir is None) != options.last:
+        raise ConfigError("report needs one run: its folder, or --last for the newest one in runs/")
+    folder = find_run(options.run_dir)
+    path = options.out or folder / "report.html"
+    if options.open:
+        return open_report(folder, path)
+    write_report(folder, path)
+    print(path)  # noqa: T201 - what the command is for
+    return 0
+
+
+def write_report(folder: Path, path: Path) -> None:
+    """Write the page of a run. Raises RunFolderError."""
     from pyvision.runs.report import read_run, report
     from pyvision.runs.report.run import write_file
 
-    path = options.out or options.run_dir / "report.html"
-    write_file(path, report(read_run(options.run_dir)).encode())
+    write_file(path, report(read_run(folder)).encode())
+
+
+def open_report(folder: Path, path: Path) -> int:
+    """Write the page of a run, print its path and open it in the browser; returns the exit code."""
+    import webbrowser
+
+    write_report(folder, path)
     print(path)  # noqa: T201 - what the command is for
+    if not webbrowser.open(path.resolve().as_uri()):
+        print("no browser could be opened; open the file yourself", file=sys.stderr)  # noqa: T201
     return 0
 
 

@@ -27,7 +27,7 @@ def test_out_names_another_file(tmp_path: Path, command: Command) -> None:
 def test_what_is_no_run_is_one_line(tmp_path: Path, command: Command) -> None:
     done = command("report", "nowhere")
     assert done.returncode == 2
-    assert done.stderr.startswith("pyvision: 'nowhere/events.jsonl': No such file")
+    assert done.stderr.startswith("pyvision: no run matches 'nowhere' in 'runs'")
     assert done.stderr.count("\n") == 1
 
 

@@ -17,6 +17,8 @@ pytestmark = pytest.mark.early
 
 COMMANDS = (
     "run",
+    "chat",
+    "logs",
     "demo",
     "bench",
     "report",
