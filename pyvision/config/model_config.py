@@ -11,6 +11,8 @@ PYVISION_MAX_TOKENS   max_tokens
 PYVISION_TIMEOUT_S    timeout_s
 PYVISION_TOTAL_S      total_s
 PYVISION_RETRY_S      retry_s
+PYVISION_REASONING    reasoning
+PYVISION_DETAIL       detail
 
 All but the first concern endpoints only. With neither flag nor PYVISION_MODEL, `openai` is chosen when
 OPENAI_API_KEY is set, `anthropic` when ANTHROPIC_API_KEY is, `gemini` when GEMINI_API_KEY is, else `offline`.
@@ -40,7 +42,7 @@ from pyvision.config.files import data_folder
 from pyvision.errors import ConfigError, MissingKey
 
 ENDPOINTS = ("openai", "responses", "anthropic", "gemini")  # the wires that lead to one
-TABLES = ("families", "limits")  # files of api_configs that hold no configuration
+TABLES = ("families", "limits", "reasoning")  # files of api_configs that hold no configuration
 _UPSTREAM_MODEL = "gpt-4.1"  # what upstream uses if its configuration names no model
 _AZURE_VERSION = "2024-10-21"
 _ABOVE_ZERO = (
@@ -52,6 +54,13 @@ _ABOVE_ZERO = (
     "tokens_per_minute",
     "max_concurrent",
 )
+_CHOICES = {"reasoning": ("low", "medium", "high", "off"), "detail": ("low", "high", "auto", "original")}
+_DETAILS = {
+    "openai": (),
+    "responses": (),
+    "anthropic": (),
+    "gemini": ("low", "high", "auto"),
+}  # of a wire that does not take all of them
 _NEEDED = {**dict.fromkeys(ENDPOINTS, ("model",)), "replayed": ("file",)}
 _URL_VARIABLES = {
     "openai": "OPENAI_BASE_URL",
@@ -69,6 +78,8 @@ _VARIABLES: Mapping[str, tuple[str, type]] = {
     "PYVISION_TIMEOUT_S": ("timeout_s", float),
     "PYVISION_TOTAL_S": ("total_s", float),
     "PYVISION_RETRY_S": ("retry_s", float),
+    "PYVISION_REASONING": ("reasoning", str),
+    "PYVISION_DETAIL": ("detail", str),
 }
 
 
@@ -82,7 +93,8 @@ class ModelConfig:
 
     timeout_s: longest silence of the endpoint. total_s: longest reply. retry_s: how long failures worth it are
     retried, in all. stream, stop: whether the endpoint is asked to. refused: parameters, by their names on the wire,
-    that are never sent. extra_body: merged into every request. limits: a row of `limits.json`.
+    that are never sent. extra_body: merged into every request. limits: a row of `limits.json`. reasoning: how much the
+    model reasons (`config.reasoning`). detail: at how many pixels, or tokens, an image is seen.
     """
 
     wire: Literal["openai", "responses", "anthropic", "gemini", "offline", "scripted", "replayed"]
@@ -109,6 +121,8 @@ class ModelConfig:
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
     max_concurrent: int | None = None
+    reasoning: Literal["low", "medium", "high", "off"] | None = None
+    detail: Literal["low", "high", "auto", "original"] | None = None
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -290,6 +304,7 @@ def _check(config: ModelConfig, source: str) -> ModelConfig:
         value = getattr(config, key)
         if value is not None and not 0 < value < math.inf:
             raise ConfigError(f"{source}: {key} is {value}; it must be above 0")
+    _check_choices(config, source)
     if config.temperature is not None and not 0 <= config.temperature < math.inf:
         raise ConfigError(f"{source}: temperature is {config.temperature}; it must be 0 or more")
     if config.base_url is not None and not is_web_address(config.base_url):
@@ -298,3 +313,16 @@ def _check(config: ModelConfig, source: str) -> ModelConfig:
             f"{source}: base_url {address!r} is not an address such as http://127.0.0.1:8000/v1"
         )
     return config
+
+
+def _check_choices(config: ModelConfig, source: str) -> None:
+    for key, choices in _CHOICES.items():
+        value = getattr(config, key)
+        if value is not None and value not in choices:
+            raise ConfigError(f"{source}: {key} is {value!r}; choose {', '.join(choices)}")
+    details = _DETAILS.get(config.wire, _CHOICES["detail"])
+    if config.detail is not None and config.detail not in details:
+        offered = f"choose {', '.join(details)}" if details else "leave it out"
+        raise ConfigError(
+            f"{source}: detail {config.detail!r} is no setting of wire {config.wire!r}; {offered}"
+        )

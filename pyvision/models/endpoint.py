@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from pyvision.config.addresses import is_local
 from pyvision.config.model_config import ModelConfig
+from pyvision.config.reasoning import reasoning_fields
 from pyvision.models.connection import deadline, open_client
 from pyvision.models.errors import ErrorMapper, complaint, decode_body
 from pyvision.models.reply_builder import ReasoningCache, ReplyBuilder, reply_of
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 
 _CONNECT_S = 10.0
+_REASONING = "reasoning"  # what is left out where an endpoint refuses the setting
 _LOG = logging.getLogger("pyvision.models")
 
 
@@ -89,6 +91,7 @@ class Endpoint:
         self._wire = wire
         self._keys = ApiKeys(config.keys)
         self._unsupported = find_unsupported(config)
+        self._reasoning = reasoning_fields(config)
         self._reasoning_cache = ReasoningCache()
         self._reached = not is_local(config.address)
         self._http_client: httpx2.Client | None = None
@@ -164,7 +167,7 @@ class Endpoint:
             key, body = self._keys.next(), self._body(messages, sampling)
             try:
                 with deadline(time_left.until):
-                    sent = _merge(body, self._config.extra_body)
+                    sent = _merge(self._with_reasoning(body), self._config.extra_body)
                     post = self._wire.post(self._client(key), sent, time_left.timeout())
                     response: httpx2.Response = answer.enter_context(post).http_response
             except (self._wire.sdk.APIError, httpx2.HTTPError) as error:
@@ -196,10 +199,16 @@ class Endpoint:
         """Whether the endpoint refuses a parameter that can be left out; from now on it is left out."""
         if error.status_code not in {400, 422}:
             return False
-        name = find_refused(*complaint(error), self._wire.droppable(body))
-        if name is not None:
-            self._unsupported.add(name)
+        sent = dict(self._wire.droppable(body))
+        if self._reasoning and _REASONING not in self._unsupported:
+            sent[_REASONING] = r"(?i)reasoning|thinking|effort|chat_template_kwargs"
+        name = find_refused(*complaint(error), sent)
+        if name is not None and self._unsupported.add(name) and name == _REASONING:
+            _LOG.warning("%s does not take the reasoning setting; it is left out", self.name)
         return name is not None
+
+    def _with_reasoning(self, body: dict[str, Any]) -> dict[str, Any]:
+        return body if _REASONING in self._unsupported else _merge(body, self._reasoning)
 
     def _text(self, data: dict[str, Any], builder: ReplyBuilder, error_mapper: ErrorMapper) -> str:
         try:

@@ -42,11 +42,16 @@ _FINISH: Mapping[str, Finish] = {
     "SPII": "refusal",
     "IMAGE_SAFETY": "refusal",
 }
+_RESOLUTIONS = {
+    "low": "MEDIA_RESOLUTION_LOW",
+    "high": "MEDIA_RESOLUTION_HIGH",
+}  # others: as the model decides
 _FAILED_CALLS = ("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL")
 _PARAMETERS = {  # in generationConfig -> the pattern by which a complaint names it
     "temperature": r"\btemperature\b",
     "maxOutputTokens": r"\bmax_?output_?tokens\b",
     "stopSequences": r"\bstop_?sequences?\b",
+    "mediaResolution": r"\bmedia_?resolution\b",
 }
 
 
@@ -95,6 +100,7 @@ class _Gemini:
             "stopSequences": list(sampling.stop),
             "responseLogprobs": wants or None,
             "logprobs": _LIKELIEST if wants else None,
+            "mediaResolution": _RESOLUTIONS.get(self._config.detail or ""),
         }
         system = [part for m in ask.messages if m.role == "system" for part in _parts(m)]
         body = {

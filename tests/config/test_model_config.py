@@ -50,6 +50,21 @@ def refused(
     return str(caught.value)
 
 
+@pytest.mark.parametrize(("variable", "value"), [("PYVISION_REASONING", "max"), ("PYVISION_DETAIL", "huge")])
+def test_a_choice_that_does_not_exist_is_refused_with_those_that_do(variable: str, value: str) -> None:
+    said = refused("openai", environ=KEYED | {variable: value})
+    assert f"is {value!r}; choose low, " in said
+
+
+def test_detail_is_refused_for_an_api_without_it() -> None:
+    said = refused("anthropic", environ={"ANTHROPIC_API_KEY": KEY, "PYVISION_DETAIL": "low"})
+    assert "detail 'low' is no setting of wire 'anthropic'; leave it out" in said
+
+
+def test_reasoning_comes_from_the_environment() -> None:
+    assert load_model_config("openai", None, KEYED | {"PYVISION_REASONING": "off"}).reasoning == "off"
+
+
 # --- which model
 
 

@@ -14,6 +14,8 @@ import pytest
 from pyvision.errors import ModelError
 from pyvision.models.anthropic import anthropic_messages
 from pyvision.models.endpoint import ApiKeys, Endpoint
+from pyvision.models.factory import build
+from pyvision.models.gemini import gemini
 from pyvision.models.openai_chat import openai_chat
 from pyvision.models.openai_responses import openai_responses
 from pyvision.types import Message, Reply, Sampling, Text, TokenLogprob
@@ -28,7 +30,12 @@ from tests.servers.wires import configured
 HELLO = (Message("user", (Text("hello"),)),)
 STOP = Sampling(stop=("</code>",))
 CELL = "I look.\n<code>\n```python\nprint('</code>')\n```\n</code>"
-MAKE = {"completions": openai_chat, "responses": openai_responses, "messages": anthropic_messages}
+MAKE = {
+    "completions": openai_chat,
+    "responses": openai_responses,
+    "messages": anthropic_messages,
+    "gemini": gemini,
+}
 EVERY_WIRE = pytest.mark.parametrize("wire", list(MAKE))
 
 
@@ -76,8 +83,8 @@ def test_an_endpoint_that_answers_in_one_piece_is_understood(wire: str, can: Cap
 
 @EVERY_WIRE
 def test_an_endpoint_whose_400_names_stream_is_asked_for_one_piece_from_then_on(wire: str) -> None:
-    can = Capabilities(refuses=frozenset({"stream"})) if wire != "responses" else CLEAN
-    faults = [] if wire != "responses" else [refusal("stream")]
+    can = Capabilities(refuses=frozenset({"stream"})) if wire in {"completions", "messages"} else CLEAN
+    faults = [] if can is not CLEAN else [refusal("stream")]
     with open_model(wire, ["one", "two"], can, faults) as (model, server):
         assert [model.complete(HELLO, Sampling()).text for _ in range(2)] == ["one", "two"]
         assert [request.streams for request in server.requests] == [True, False, False]
@@ -168,14 +175,17 @@ def refusal(name: str) -> Fault:
 
 @EVERY_WIRE
 def test_what_was_refused_once_is_not_sent_by_the_next_model_object_either(wire: str) -> None:
-    can = Capabilities(refuses=frozenset({"temperature", "stop", "stop_sequences"}))
+    can = Capabilities(refuses=frozenset({"temperature", "stop", "stop_sequences", "stopSequences"}))
     with ModelServer([CELL] * 2, can=can) as server:
         for _ in range(2):
             with closing(MAKE[wire](configured(wire, server, temperature=0.5, model="shared"))) as model:
                 assert model.complete(HELLO, STOP).finish == "stop"
-        sent = [request.body.keys() & can.refuses for request in server.requests]
+        sent = [
+            {*request.body, *request.body.get("generationConfig", ())} & can.refuses
+            for request in server.requests
+        ]
     assert sent[-2:] == [set(), set()]
-    assert len(sent) == {"completions": 4, "responses": 3, "messages": 3}[wire]
+    assert len(sent) == {"completions": 4, "responses": 3, "messages": 3, "gemini": 4}[wire]
 
 
 def test_a_parameter_that_the_configuration_insists_on_is_not_dropped() -> None:
@@ -373,3 +383,40 @@ def test_no_key_is_none() -> None:
     keys = ApiKeys([])
     assert keys.next() is None
     assert not keys.reject(None)
+
+
+@pytest.mark.parametrize(
+    ("wire", "model", "field"),
+    [("completions", "gpt-6.2-sol", "reasoning_effort"), ("responses", "gpt-6.2-sol", "reasoning"),
+     ("messages", "claude-sonnet-5-5", "thinking"), ("gemini", "gemini-3.6-flash", "generationConfig")],
+)  # fmt: skip
+def test_the_reasoning_setting_is_sent_in_the_words_of_the_family(wire: str, model: str, field: str) -> None:
+    with ModelServer(["hi", "hi"]) as server:
+        bodies = []
+        for level in (None, "low"):
+            with closing(build(configured(wire, server, model=model, reasoning=level))) as built:
+                built.complete(HELLO, Sampling())
+            bodies.append(server.requests[-1].body)
+    assert [field in body for body in bodies] == [False, True]
+
+
+def test_an_endpoint_that_refuses_the_reasoning_setting_is_asked_without_it(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    can = Capabilities(refuses=frozenset({"reasoning_effort"}))
+    with (
+        ModelServer(["one", "two"], can=can) as server,
+        closing(build(configured("completions", server, model="gpt-6.1-x", reasoning="low"))) as model,
+    ):
+        assert [model.complete(HELLO, Sampling()).text for _ in range(2)] == ["one", "two"]
+        assert ["reasoning_effort" in request.body for request in server.requests] == [True, False, False]
+    assert "gpt-6.1-x does not take the reasoning setting; it is left out" in caplog.text
+
+
+def test_what_a_configuration_adds_comes_after_the_reasoning_setting() -> None:
+    extra = {"chat_template_kwargs": {"enable_thinking": False, "more": 1}}
+    with ModelServer(["hi"]) as server:
+        config = configured("completions", server, model="qwen3-vl", reasoning="high", extra_body=extra)
+        with closing(build(config)) as model:
+            model.complete(HELLO, Sampling())
+        assert server.requests[0].body["chat_template_kwargs"] == extra["chat_template_kwargs"]

@@ -89,6 +89,15 @@ def test_a_field_that_a_configuration_adds_stands_beside_ours() -> None:
         assert server.requests[0].body["generationConfig"] == {"maxOutputTokens": 70, "topK": 5}
 
 
+@pytest.mark.parametrize(
+    ("detail", "sent"), [("low", {"mediaResolution": "MEDIA_RESOLUTION_LOW"}), ("auto", None), (None, None)]
+)
+def test_detail_is_the_media_resolution(detail: str | None, sent: object) -> None:
+    with open_model(["hi"], detail=detail) as (model, server):
+        model.complete(HELLO, Sampling())
+        assert server.requests[0].body.get("generationConfig") == sent
+
+
 @pytest.mark.parametrize(("stream", "method"), [(True, "streamGenerateContent"), (False, "generateContent")])
 def test_the_model_stands_in_the_address(method: str, *, stream: bool) -> None:
     with open_model(["hi"], model="models/gemini-3.6-flash", stream=stream) as (model, server):

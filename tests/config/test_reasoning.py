@@ -1,0 +1,81 @@
+"""One setting for all families: what each is sent for it, and what cannot be chosen."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from pyvision.config.files import data_folder
+from pyvision.config.model_config import ENDPOINTS, ModelConfig
+from pyvision.config.reasoning import LEVELS, find_family, reasoning_fields
+from pyvision.errors import ConfigError
+
+LOCAL = "http://127.0.0.1:8000/v1"
+ROWS = json.loads((data_folder("api_configs") / "reasoning.json").read_text(encoding="utf-8"))
+
+
+def sent(wire: Any, model: str, level: Any, base_url: str | None = None) -> Any:
+    return reasoning_fields(ModelConfig(wire, model, base_url, reasoning=level))
+
+
+def test_nothing_is_sent_where_it_is_not_set() -> None:
+    assert sent("openai", "gpt-5.5", None) == {}
+
+
+@pytest.mark.parametrize(
+    ("wire", "model", "base_url", "off"),
+    [
+        ("openai", "gpt-6.2-sol", None, {"reasoning_effort": "none"}),
+        ("openai", "gpt-5-mini", None, {"reasoning_effort": "minimal"}),
+        ("responses", "gpt-5.5", None, {"reasoning": {"effort": "none"}}),
+        ("anthropic", "claude-sonnet-5-5", None, {"thinking": {"type": "disabled"}}),
+        ("gemini", "gemini-3.6-flash", None, {"generationConfig": {"thinkingConfig": {"thinkingLevel": "minimal"}}}),
+        ("gemini", "gemini-2.5-flash", None, {"generationConfig": {"thinkingConfig": {"thinkingBudget": 0}}}),
+        ("openai", "Qwen/Qwen3-VL-8B-Thinking", LOCAL, {"chat_template_kwargs": {"enable_thinking": False}}),
+        ("openai", "google/gemma-4-27b-it", LOCAL, {"chat_template_kwargs": {"enable_thinking": False}}),
+        ("openai", "moonshotai/Kimi-K2.5", LOCAL, {"chat_template_kwargs": {"thinking": False}}),
+        ("openai", "kimi-k2.5", "https://api.moonshot.ai/v1", {"thinking": {"type": "disabled"}}),
+        ("openai", "qwen3-vl-plus", "https://dashscope.aliyuncs.com/v1", {"enable_thinking": False}),
+        ("openai", "qwen3-vl:8b", "http://127.0.0.1:11434/v1", {"reasoning_effort": "none"}),
+        ("openai", "qwen/qwen3-vl", "https://openrouter.ai/api/v1", {"reasoning": {"enabled": False}}),
+    ],
+)  # fmt: skip
+def test_each_family_is_turned_off_in_its_own_words(
+    wire: str, model: str, base_url: str | None, off: dict[str, Any]
+) -> None:
+    assert sent(wire, model, "off", base_url) == off
+
+
+@pytest.mark.parametrize(
+    ("model", "kind"), [("claude-haiku-4-5", "enabled"), ("claude-opus-4-8", "adaptive")]
+)
+def test_claude_thinks_by_budget_up_to_4_5_and_adaptively_from_then_on(model: str, kind: str) -> None:
+    assert sent("anthropic", model, "high")["thinking"]["type"] == kind
+
+
+@pytest.mark.parametrize(("wire", "model"), [("openai", "o3"), ("gemini", "gemini-3.1-pro-preview")])
+def test_a_level_that_a_family_does_not_have_is_refused_with_those_it_has(wire: str, model: str) -> None:
+    with pytest.raises(ConfigError, match=r"reasoning 'off': .* cannot do that; choose low, medium, high$"):
+        sent(wire, model, "off")
+
+
+def test_a_model_of_no_known_family_is_named() -> None:
+    with pytest.raises(ConfigError, match="it is not known how llava is asked for it over wire 'openai'"):
+        sent("openai", "llava", "low", LOCAL)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['family']}-{row['wires'][0]}")
+def test_every_row_has_three_levels_a_source_and_known_wires(row: dict[str, Any]) -> None:
+    assert {"low", "medium", "high"} <= row.keys()
+    assert len(row["source"]) > 20
+    assert set(row["wires"]) <= set(ENDPOINTS)
+    assert row.keys() - {"family", "models", "wires", "endpoints", "source"} <= set(LEVELS)
+
+
+def test_a_row_is_found_for_the_default_model_of_every_provider_that_reasons() -> None:
+    from pyvision.config.model_config import load_shipped
+
+    for name in ("openai", "responses", "anthropic", "gemini", "openrouter", "ollama", "vllm"):
+        assert find_family(load_shipped(name)), name
