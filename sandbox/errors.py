@@ -1,7 +1,7 @@
 """Every exception of the sandbox. What guest code causes is never an exception: it is a CellResult.
 
 SandboxError
-├── IsolationError    this machine cannot isolate the guest: bubblewrap or user namespaces are missing, or nothing can
+├── IsolationError    this machine cannot isolate the guest: neither bubblewrap nor Landlock works, or nothing can
 │                     limit the memory of a session
 ├── InterpreterError  `Policy.python` is not a Python interpreter, or lacks what a kernel needs;
 │                     or a folder of `Policy.modules` does not exist
@@ -19,7 +19,7 @@ class SandboxError(Exception):
 
 
 class IsolationError(SandboxError):
-    """This machine cannot isolate the guest: bubblewrap or user namespaces are missing."""
+    """This machine cannot isolate the guest as well as the Policy asks for."""
 
 
 class InterpreterError(SandboxError):

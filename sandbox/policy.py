@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias, get_args
 
 MIB = 2**20
+Tier: TypeAlias = Literal["none", "landlock", "bwrap"]
+"""What isolates cells, the weakest first."""
+TIERS: tuple[Tier, ...] = get_args(Tier)
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
     """Limits of every session of one Sandbox, in bytes and seconds.
 
-    isolation: `bwrap` uses bubblewrap. `none` runs cells with all rights of the caller, and warns.
+    isolation: `bwrap` builds a container of namespaces with bubblewrap. `landlock` needs no namespaces: a Landlock
+    domain and a stricter seccomp filter. `none` runs cells with all rights of the caller, and warns. `auto` takes the
+    strongest of them that works on this machine, and raises IsolationError rather than go below `at_least`.
+    at_least: the weakest that `auto` may take.
     python: another interpreter for the cells, with ipykernel, matplotlib, numpy and pillow in its environment.
     preload: modules to import once for all sessions, so that importing them in a cell takes no time.
     modules: folders of Python modules that cells may import. They are mounted read-only, and searched last.
@@ -26,7 +32,8 @@ class Policy:
     belongs to no process is not limited.
     """
 
-    isolation: Literal["bwrap", "none"] = "bwrap"
+    isolation: Literal["auto", "bwrap", "landlock", "none"] = "auto"
+    at_least: Tier = "landlock"
     python: str | None = None
     preload: tuple[str, ...] = ()
     modules: tuple[str, ...] = ()
@@ -39,7 +46,7 @@ class Policy:
     cpus: float | None = None  # processors that a session may keep busy, where there are cgroups
     open_files: int = 512  # descriptors of each process; fewer than the host's limit, part of which it shares
     file_bytes: int = 256 * MIB  # largest file a cell may write
-    disk_bytes: int = 512 * MIB  # /tmp and the working directory together (tmpfs)
+    disk_bytes: int = 512 * MIB  # /tmp and the working directory together
     disk_files: int = 100_000  # likewise; each costs 1 KiB of kernel memory, even if it is empty
     output_chars: int = 1_000_000  # text kept per cell
     output_bytes: int = 64 * MIB  # received per cell, as messages; the rest is not even received
@@ -62,3 +69,6 @@ class Policy:
         if self.isolation == "room":  # type: ignore[comparison-overlap]  # its name in version 0.1
             warnings.warn('Policy(isolation="room") is now "bwrap"', DeprecationWarning, stacklevel=3)
             object.__setattr__(self, "isolation", "bwrap")
+        for name, allowed in (("isolation", ("auto", *TIERS)), ("at_least", TIERS)):
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"Policy.{name}: {getattr(self, name)!r} is not one of {', '.join(allowed)}")

@@ -27,6 +27,8 @@ def add_sandbox(commands: argparse._SubParsersAction[Any]) -> None:
     parser = add_part(parts, "check", "run known attacks on the sandbox of this machine", check_sandbox)
     parser.add_argument("--json", action="store_true", help="print a JSON object instead of a table")
     parser.add_argument("--topic", metavar="NAME", help="run only the attacks of one topic")
+    tiers = ("auto", "bwrap", "landlock")
+    parser.add_argument("--isolation", choices=tiers, default="auto", help="the tier of isolation to check")
 
 
 def run_doctor(options: argparse.Namespace) -> int:

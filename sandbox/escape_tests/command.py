@@ -36,6 +36,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--topic", metavar="NAME", help="only these attacks; see sandbox/escape_tests/programs/"
     )
+    parser.add_argument(
+        "--isolation",
+        choices=("auto", "bwrap", "landlock"),
+        default="auto",
+        help="the tier to check; by default the strongest that works here",
+    )
 
 
 def check(options: argparse.Namespace) -> int:
@@ -45,9 +51,10 @@ def check(options: argparse.Namespace) -> int:
         topics = ", ".join(sorted({attack.topic for attack in attacks()}))
         return _fail(f"there is no topic {options.topic!r}; there are {topics}", 2)
     try:
-        with Sandbox() as sandbox:
+        with Sandbox(Policy(isolation=options.isolation)) as sandbox:
             layers, starts = sandbox.layers(), start_times_ms(sandbox)
-        verdicts = try_all(chosen, coloured=None if options.json else sys.stdout.isatty())
+        policy = Policy(isolation=options.isolation, interrupt_grace_s=_GRACE_S)
+        verdicts = try_all(chosen, policy, coloured=None if options.json else sys.stdout.isatty())
     except SandboxError as error:
         return _fail(str(error), 5)
     if options.json:
@@ -68,10 +75,10 @@ def start_times_ms(sandbox: Sandbox) -> tuple[float, float]:
     return taken[0], statistics.median(taken[1:])
 
 
-def try_all(chosen: Sequence[Attack], *, coloured: bool | None) -> list[Verdict]:
+def try_all(chosen: Sequence[Attack], policy: Policy, *, coloured: bool | None) -> list[Verdict]:
     """Every verdict; prints a line for each as it arrives unless `coloured` is None. Raises SandboxError."""
     verdicts: list[Verdict] = []
-    with SandboxPool(Policy(interrupt_grace_s=_GRACE_S)) as sandboxes:
+    with SandboxPool(policy) as sandboxes:
         for verdict in _verdicts(chosen, sandboxes):
             verdicts.append(verdict)
             if coloured is None:

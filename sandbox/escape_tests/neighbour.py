@@ -16,9 +16,9 @@ _MAX_ANSWER_S = 5.0  # for a trivial cell, on a machine that is also busy with t
 _PAUSE_S = 0.25
 _GROWTH_BYTES = 256 * 2**20
 _STORE_SECRET = """
-import pathlib
+import pathlib, tempfile
 secret = {secret!r}
-kept = pathlib.Path("/tmp/neighbour-" + secret[-8:])
+kept = pathlib.Path(tempfile.gettempdir(), "neighbour-" + secret[-8:])
 kept.write_text(secret)
 """
 _PRINT_SECRET = "print(secret); print(kept.read_text())"

@@ -18,11 +18,15 @@ def main() -> None:
     control = socket.socket(fileno=int(sys.argv[1]))
     packet, (host,), _, _ = socket.recv_fds(control, _PACKET, 1)
     setup = json.loads(packet)
-    if setup["container"]:
+    container = setup["container"]
+    if container and container["kind"] == "bwrap":
         confinement.unshare_namespaces(host, control.fileno())  # before an import starts a thread
-        confinement.load_filters([base64.b64decode(setup["zygote_filter"])])
     else:
         os.close(host)
+        if container and container["uid"] is not None:
+            confinement.become_user(container["uid"], container["capabilities"])
+    if container:
+        confinement.load_filters([base64.b64decode(setup["zygote_filter"])])
     sys.path += [folder for folder in setup["packages"] if folder not in sys.path]
     from .zygote import serve
 

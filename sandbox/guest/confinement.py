@@ -1,15 +1,10 @@
 """How a running process enters a container: join its namespaces, then drop all privileges.
 
 System calls that no library offers are called directly: `unshare`, `setns`, `mount`, `capset`, `prctl` and the three
-calls of Landlock. Nothing here can be undone.
+calls of Landlock (landlock.py). Nothing here can be undone.
 
 Covered: the zygote is the first process of its own PID namespace, so that every container below ends with it, however
-it ends. A guest is in a Landlock domain: it can neither trace nor write to the memory of the process that holds its
-container open, which is outside of that domain (security/landlock/task.c, hook_ptrace_access_check); since ABI 6
-(Linux 6.12) it cannot signal it either. That process would ignore the signals anyway, as the first of its PID
-namespace, and it is under the guest's own limits and filter.
-Not covered: before Linux 5.19 there is no such domain (`landlock_abi`): a guest can then modify that process, but gains
-nothing by it, because teardown does not depend on that process.
+it ends.
 """
 
 from __future__ import annotations
@@ -22,6 +17,7 @@ import os
 import resource
 import select
 import signal
+import struct
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
@@ -34,18 +30,13 @@ CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
 _ZYGOTE_NAMESPACES = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC
 _CONTAINER_NAMESPACES = _ZYGOTE_NAMESPACES | CLONE_NEWUTS | CLONE_NEWCGROUP
 # linux/prctl.h
-PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 1, 22, 24, 38, 47
-PR_CAP_AMBIENT_CLEAR_ALL, SECCOMP_MODE_FILTER = 4, 2
+PR_SET_PDEATHSIG, PR_SET_KEEPCAPS, PR_SET_SECCOMP, PR_CAPBSET_DROP = 1, 8, 22, 24
+PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 38, 47
+PR_CAP_AMBIENT_RAISE, PR_CAP_AMBIENT_CLEAR_ALL, SECCOMP_MODE_FILTER = 2, 4, 2
 NS_GET_USERNS = 0xB701  # linux/nsfs.h
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT, MS_BIND = 1, 2, 4, 8, 32, 4096  # linux/mount.h
 _LINUX_CAPABILITY_VERSION_3, CAP_SYS_ADMIN = 0x20080522, 21  # linux/capability.h
-# linux/landlock.h, asm-generic/unistd.h
-_SYS_LANDLOCK_CREATE_RULESET, _SYS_LANDLOCK_ADD_RULE, _SYS_LANDLOCK_RESTRICT_SELF = 444, 445, 446
-LANDLOCK_CREATE_RULESET_VERSION, LANDLOCK_RULE_PATH_BENEATH = 1, 1
-LANDLOCK_ACCESS_FS_REFER = 1 << 13
-LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET, LANDLOCK_SCOPE_SIGNAL = 1, 2
-_ABI_REFER, _ABI_SCOPE = 2, 6
-_INSTRUCTION_BYTES = 8  # struct sock_filter
+_INSTRUCTION, _INSTRUCTION_BYTES = "=HBBI", 8  # struct sock_filter
 
 # Files that describe the whole machine or its other users, and that no library needs. They are replaced by empty files
 # and folders; those that this Linux was built without do not exist.
@@ -108,23 +99,6 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_void_p))
 
 
-class _Ruleset(ctypes.Structure):
-    """struct landlock_ruleset_attr"""
-
-    _fields_ = (
-        ("handled_access_fs", ctypes.c_uint64),
-        ("handled_access_net", ctypes.c_uint64),
-        ("scoped", ctypes.c_uint64),
-    )
-
-
-class _PathBeneath(ctypes.Structure):
-    """struct landlock_path_beneath_attr"""
-
-    _pack_ = 1
-    _fields_ = (("allowed_access", ctypes.c_uint64), ("parent_fd", ctypes.c_int32))
-
-
 def unshare_namespaces(host: int, control: int) -> None:
     """Continue as the first process of a new PID namespace, with CAP_SYS_ADMIN to create and enter containers.
 
@@ -132,7 +106,7 @@ def unshare_namespaces(host: int, control: int) -> None:
     continues, and kills it as soon as the host has ended (`host` is its pidfd) or has closed its end of `control`.
     """
     user, group = os.geteuid(), os.getegid()
-    _call("unshare", _ZYGOTE_NAMESPACES)
+    call("unshare", _ZYGOTE_NAMESPACES)
     for file, text in (
         ("setgroups", "deny"),
         ("uid_map", f"{user} {user} 1"),
@@ -142,10 +116,10 @@ def unshare_namespaces(host: int, control: int) -> None:
     pid = os.fork()
     if pid:
         _supervise(pid, host, control)
-    _call("prctl", PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+    call("prctl", PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
     os.close(host)
-    _call("mount", b"proc", b"/proc", b"proc", ctypes.c_ulong(MS_NOSUID | MS_NODEV | MS_NOEXEC), None)
-    _set_capabilities(1 << CAP_SYS_ADMIN)
+    call("mount", b"proc", b"/proc", b"proc", ctypes.c_ulong(MS_NOSUID | MS_NODEV | MS_NOEXEC), None)
+    set_capabilities(1 << CAP_SYS_ADMIN)
 
 
 def _supervise(zygote: int, host: int, control: int) -> NoReturn:
@@ -172,7 +146,7 @@ def fork_into(container: int, child: Callable[[], NoReturn]) -> int:
 
     def fork() -> None:
         try:
-            _call("setns", container, CLONE_NEWPID)
+            call("setns", container, CLONE_NEWPID)
             pid = os.fork()
         except OSError as error:
             result.append(error)
@@ -194,7 +168,7 @@ def fork_into(container: int, child: Callable[[], NoReturn]) -> int:
 
 def join_namespaces(container: int) -> None:
     """Join the namespaces of the process behind a pidfd."""
-    _call("setns", container, _CONTAINER_NAMESPACES)
+    call("setns", container, _CONTAINER_NAMESPACES)
 
 
 def finish_mounts(container: int, most_files: Mapping[str, int]) -> None:
@@ -205,11 +179,11 @@ def finish_mounts(container: int, most_files: Mapping[str, int]) -> None:
     """
     mounts = os.open(f"/proc/{container}/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
     owner = fcntl.ioctl(mounts, NS_GET_USERNS)
-    _call("setns", owner, CLONE_NEWUSER)
-    _call("setns", mounts, CLONE_NEWNS)
+    call("setns", owner, CLONE_NEWUSER)
+    call("setns", mounts, CLONE_NEWNS)
     for place, files in most_files.items():
         flags = MS_REMOUNT | MS_NOSUID | MS_NODEV
-        _call("mount", None, place.encode(), None, ctypes.c_ulong(flags), f"nr_inodes={files}".encode())
+        call("mount", None, place.encode(), None, ctypes.c_ulong(flags), f"nr_inodes={files}".encode())
     for name in LEAKY_PROC_FILES:
         _hide(Path("/proc", name), _EMPTY_FILE)
     for name in LEAKY_PROC_FOLDERS:
@@ -221,8 +195,8 @@ def finish_mounts(container: int, most_files: Mapping[str, int]) -> None:
 def _hide(path: Path, by: bytes) -> None:
     if path.exists():
         flags = MS_BIND | MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NOEXEC | MS_NODEV
-        _call("mount", by, bytes(path), None, ctypes.c_ulong(MS_BIND), None)
-        _call("mount", None, bytes(path), None, ctypes.c_ulong(flags), None)
+        call("mount", by, bytes(path), None, ctypes.c_ulong(MS_BIND), None)
+        call("mount", None, bytes(path), None, ctypes.c_ulong(flags), None)
 
 
 def set_limits(limits: Mapping[str, int], pid: int = 0) -> None:
@@ -231,71 +205,67 @@ def set_limits(limits: Mapping[str, int], pid: int = 0) -> None:
         resource.prlimit(pid, getattr(resource, name), (value, value))
 
 
-def drop_privileges(filters: Iterable[bytes]) -> None:
-    """Drop every capability, enter a Landlock domain, and load the seccomp filters."""
-    for capability in range(64):
-        if _libc().prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0:
-            break  # this one and those above do not exist
-    _call("prctl", PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
-    _set_capabilities(0)
-    _call("prctl", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    _enter_landlock_domain()
+def drop_privileges(filters: Iterable[bytes], enter_domain: Callable[[], None], kept: int = 0) -> None:
+    """Drop every capability but those in the mask `kept`, enter a Landlock domain, and load the seccomp filters."""
+    drop_bounding_set(kept)
+    call("prctl", PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+    set_capabilities(kept, kept)
+    for capability in range(32):
+        if kept >> capability & 1:  # programs that are executed keep it too
+            call("prctl", PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability, 0, 0)
+    call("prctl", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    enter_domain()
     load_filters(filters)
+
+
+def drop_bounding_set(kept: int = 0) -> None:
+    """Let no program that is executed gain a capability but these. Without CAP_SETPCAP it stays as it is."""
+    for capability in range(64):
+        if not kept >> capability & 1 and libc().prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0:
+            break  # this one and those above do not exist
+
+
+def become_user(uid: int, kept: int) -> None:
+    """Give up being root for good, with all capabilities but those in the mask `kept`."""
+    drop_bounding_set(kept)
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    call("prctl", PR_SET_KEEPCAPS, 1, 0, 0, 0)
+    os.setresuid(uid, uid, uid)
+    set_capabilities(kept, kept)
+
+
+def name_own_pid(program: bytes, stand_in: int) -> bytes:
+    """The classic BPF program with the pid of this process in place of a number that stands for it."""
+    instructions = struct.iter_unpack(_INSTRUCTION, program)
+    return b"".join(
+        struct.pack(_INSTRUCTION, code, true, false, os.getpid() if value == stand_in else value)
+        for code, true, false, value in instructions
+    )
 
 
 def load_filters(filters: Iterable[bytes]) -> None:
     """Load these classic BPF programs as seccomp filters, for this process and its children."""
-    _call("prctl", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    call("prctl", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     for program in filters:
         code = ctypes.create_string_buffer(program, len(program))
         loaded = _Program(len(program) // _INSTRUCTION_BYTES, ctypes.addressof(code))
-        _call("prctl", PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(loaded), 0, 0)
+        call("prctl", PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(loaded), 0, 0)
 
 
-@cache
-def landlock_abi() -> int:
-    """The Landlock ABI of this Linux; 0 for none, or for one that cannot be used here."""
-    abi = _libc().syscall(_SYS_LANDLOCK_CREATE_RULESET, None, 0, LANDLOCK_CREATE_RULESET_VERSION)
-    return abi if abi >= _ABI_REFER else 0
-
-
-def _enter_landlock_domain() -> None:
-    """Enter a domain that forbids only what every domain forbids: tracing or signalling processes outside of it.
-
-    A ruleset must handle some access. Before ABI 6 that is LANDLOCK_ACCESS_FS_REFER, which is then allowed everywhere.
-    """
-    if not landlock_abi():
-        return
-    scoped = landlock_abi() >= _ABI_SCOPE
-    attribute = _Ruleset(
-        0 if scoped else LANDLOCK_ACCESS_FS_REFER,
-        0,
-        LANDLOCK_SCOPE_SIGNAL | LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET if scoped else 0,
-    )
-    size = ctypes.sizeof(attribute) if scoped else 8
-    ruleset = _syscall(_SYS_LANDLOCK_CREATE_RULESET, ctypes.byref(attribute), ctypes.c_size_t(size), 0)
-    if not scoped:
-        root = os.open("/", os.O_PATH | os.O_CLOEXEC)
-        rule = _PathBeneath(LANDLOCK_ACCESS_FS_REFER, root)
-        _syscall(_SYS_LANDLOCK_ADD_RULE, ruleset, LANDLOCK_RULE_PATH_BENEATH, ctypes.byref(rule), 0)
-        os.close(root)
-    _syscall(_SYS_LANDLOCK_RESTRICT_SELF, ruleset, 0)
-    os.close(ruleset)
-
-
-def _set_capabilities(permitted: int) -> None:
-    """Keep only these of the first 32 capabilities, none of the others, and no inheritable ones."""
+def set_capabilities(permitted: int, inheritable: int = 0) -> None:
+    """Keep only these of the first 32 capabilities, none of the others."""
     header = (ctypes.c_uint32 * 2)(_LINUX_CAPABILITY_VERSION_3, 0)
-    _call("capset", header, (ctypes.c_uint32 * 6)(permitted, permitted))
+    call("capset", header, (ctypes.c_uint32 * 6)(permitted, permitted, inheritable))
 
 
-def _call(function: str, *arguments: object) -> None:
-    if getattr(_libc(), function)(*arguments) != 0:
+def call(function: str, *arguments: object) -> None:
+    if getattr(libc(), function)(*arguments) != 0:
         raise _failure(function)
 
 
-def _syscall(number: int, *arguments: object) -> int:
-    result: int = _libc().syscall(number, *arguments)
+def syscall(number: int, *arguments: object) -> int:
+    result: int = libc().syscall(number, *arguments)
     if result < 0:
         raise _failure(f"system call {number}")
     return result
@@ -307,5 +277,5 @@ def _failure(what: str) -> OSError:
 
 
 @cache
-def _libc() -> ctypes.CDLL:
+def libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)

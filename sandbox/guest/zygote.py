@@ -14,14 +14,15 @@ import os
 import resource
 import signal
 import socket
+import tempfile
 import threading
 import traceback
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-from . import confinement, kernel
+from . import confinement, kernel, landlock, supervisor
 from .container import Container, ContainerBuilder, ContainerFailed
 
 _PACKET = 65_536
@@ -40,13 +41,23 @@ class Zygote:
         self._control = control
         self._setup = setup
         self._filters = [base64.b64decode(program) for program in setup["filters"]]
+        self._alive, self._alive_writer = os.pipe()  # hangs up when this process has ended
 
     def serve(self) -> None:
-        """Answer requests until the socket is closed."""
+        """Answer requests until the socket is closed; then wait for the supervisors, which end their sessions."""
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # Linux reaps children: only then a container is gone
-        self._send_answer({"landlock": confinement.landlock_abi()}, [os.pidfd_open(os.getpid())])
+        self._send_answer({"landlock": landlock.landlock_abi()}, [os.pidfd_open(os.getpid())])
         while self._serve_request():
             continue
+        os.close(self._alive_writer)
+        if self._is_supervised:
+            with suppress(ChildProcessError):
+                os.waitpid(-1, 0)  # returns, or fails, when there is no child left
+
+    @property
+    def _is_supervised(self) -> bool:
+        container = self._setup["container"]
+        return bool(container) and container["kind"] == "landlock"
 
     def _serve_request(self) -> bool:
         """Serve one request; False if the socket was closed."""
@@ -75,6 +86,11 @@ class Zygote:
     def _start_kernel(self, spawner: KernelSpawner, request: dict[str, Any]) -> tuple[int, int]:
         """Build a container and fork a kernel at the same time; return pidfds of both."""
         setup = self._setup["container"]
+        if self._is_supervised:
+            rules = landlock.Rules(
+                (*setup["read"], *request["mounts"]), tuple(setup["write"]), request["work"]
+            )
+            return supervisor.fork_supervised(lambda: self._run_supervised(spawner, rules), self._alive)
         if not setup:
             kernel = self._fork(spawner, None, request["work"])
             return kernel, os.dup(kernel)
@@ -90,6 +106,10 @@ class Zygote:
             on_failure.pop_all()
         spawner.release()
         return kernel, container.pidfd
+
+    def _run_supervised(self, spawner: KernelSpawner, rules: landlock.Rules) -> NoReturn:
+        os.close(self._alive_writer)
+        spawner.run_supervised(rules)
 
     def _fork(self, spawner: KernelSpawner, container: Container | None, work: str) -> int:
         """Fork the kernel and return its pidfd. Raises OSError, also if it has already ended with its container."""
@@ -118,6 +138,8 @@ def serve(control: socket.socket, setup: dict[str, Any]) -> None:
     gc.collect()
     gc.freeze()  # so that a garbage collection in a kernel does not copy all pages
     use_large_pages()
+    if setup["container"] and setup["container"]["kind"] == "landlock":
+        supervisor.hide_memory()
     Zygote(control, setup).serve()
 
 
@@ -171,27 +193,60 @@ class KernelSpawner:
         os.close(self._gate)
         os.close(self._gate_writer)
 
+    def run_supervised(self, rules: landlock.Rules) -> NoReturn:
+        """In a fork below a supervisor: run the kernel in a domain of these rules."""
+        setup = self._setup["container"]
+
+        def confine() -> None:
+            supervisor.prepare_supervised()
+            _make_own_folders(rules.work, setup["fonts"])
+            filters = [confinement.name_own_pid(program, setup["own_pid"]) for program in self._filters]
+            confinement.drop_privileges(
+                filters, lambda: landlock.enter_file_domain(rules, setup["abi"]), setup["capabilities"]
+            )
+            for name, value in setup["environment"].items():
+                self._setup["environment"][name] = value.format(work=rules.work)
+
+        limits = self._setup["limits"]
+        limits["RLIMIT_NPROC"] += supervisor.count_tasks()
+        self._run_child(rules.work, confine)
+
     def fork_kernel(self, container: Container | None, work: str) -> int:
         """Fork the kernel into this container, or with None beside the zygote, to run in `work`; return its pid."""
-        if container:
-            return confinement.fork_into(container.pidfd, lambda: self._run_child(container, work))
-        return os.fork() or self._run_child(None, work)
+        if container is None:
+            return os.fork() or self._run_child(work, None)
+        return confinement.fork_into(container.pidfd, lambda: self._run_contained(container, work))
 
-    def _run_child(self, container: Container | None, work: str) -> NoReturn:
-        """Run the kernel in the fork. Never returns into the code of the zygote."""
+    def _run_contained(self, container: Container, work: str) -> NoReturn:
+        def enter() -> None:
+            os.close(self._gate_writer)
+            if not os.read(self._gate, 1):
+                os._exit(1)
+            confinement.finish_mounts(container.pid, self._setup["container"]["files"])
+            confinement.join_namespaces(container.pidfd)
+
+        self._run_child(
+            work,
+            lambda: confinement.drop_privileges(self._filters, landlock.enter_process_domain),
+            enter,
+        )
+
+    def _run_child(
+        self, work: str, confine: Callable[[], None] | None, enter: Callable[[], None] | None = None
+    ) -> NoReturn:
+        """Run the kernel in the fork. Never returns into the code of the zygote.
+
+        enter: joins the container, while all descriptors are open. confine: gives up all privileges, at the end.
+        """
         stderr_fd = self._descriptors[1]
         try:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             self._join_groups()
-            if container:
-                os.close(self._gate_writer)
-                if not os.read(self._gate, 1):
-                    os._exit(1)
-                confinement.finish_mounts(container.pid, self._setup["container"]["files"])
-                confinement.join_namespaces(container.pidfd)
+            if enter:
+                enter()
             descriptors = _keep_only(self._descriptors)
             stderr_fd = descriptors[1]
-            self._drop_privileges(work, is_isolated=container is not None)
+            self._drop_privileges(work, confine)
             kernel.serve(descriptors)
         except BaseException:  # noqa: BLE001 - reports a failed start; a running guest is killed instead
             os.write(stderr_fd, traceback.format_exc()[-4000:].encode())  # the pipe holds 64 KiB
@@ -206,15 +261,24 @@ class KernelSpawner:
         except OSError as error:
             raise OSError(f"the kernel cannot be put into its cgroup: {error.strerror}") from error
 
-    def _drop_privileges(self, work: str, *, is_isolated: bool) -> None:
+    def _drop_privileges(self, work: str, confine: Callable[[], None] | None) -> None:
         """Leave the session and the environment of the zygote, and drop all privileges."""
         os.setsid()
         os.chdir(work)
         confinement.set_limits(self._setup["limits"])
-        if is_isolated:
-            confinement.drop_privileges(self._filters)
+        if confine:
+            confine()
         os.environ.clear()
         os.environ.update(self._setup["environment"])
+
+
+def _make_own_folders(work: str, fonts: Sequence[str]) -> None:
+    """What a container has in its /tmp: a folder for temporary files, and one of matplotlib with the font lists."""
+    for name in (".tmp", ".matplotlib"):
+        Path(work, name).mkdir()
+    for path in fonts:
+        Path(work, ".matplotlib", Path(path).name).symlink_to(path)
+    tempfile.tempdir = None  # it was found before the fork
 
 
 def _keep_only(kept: Sequence[int]) -> list[int]:

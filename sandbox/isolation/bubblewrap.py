@@ -25,10 +25,10 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.errors import IsolationError
-from sandbox.isolation.interpreter import Interpreter, check_modules, font_lists
+from sandbox.isolation.confinement import GUEST, Confinement, limits
+from sandbox.isolation.interpreter import Interpreter
 from sandbox.policy import MIB, Policy
 
-GUEST = Path(__file__).parents[1] / "guest"
 IMAGES_FOLDER = "/opt/room/images"
 WORK_FOLDER = "/tmp/work"
 _GUEST_FOLDER = "/opt/room/guest"
@@ -40,15 +40,8 @@ _USER = "1000"  # inside the container; `uid` is the user id outside
 _SYSTEM_LINKS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _ETC = ("alternatives", "fonts", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "timezone")
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
-_SIGNALS = 1024
+_TRIAL_S = 20.0
 _MIN_VERSION = (0, 8)  # sized tmpfs and --disable-userns
-# Not by adding the folder to sys.path: `import trace` would then find its `trace.py`.
-_BOOT = """
-import importlib.util, sys
-spec = importlib.util.spec_from_file_location("guest", sys.argv[2] + "/__init__.py")
-sys.modules["guest"] = importlib.util.module_from_spec(spec)
-import guest.__main__
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,41 +58,30 @@ class Mount:
 
 
 @dataclass(frozen=True, slots=True)
-class Confinement:
-    """How to isolate on this machine. `setpriv` is None if the caller is not root.
+class Bubblewrap(Confinement):
+    """Containers of namespaces. `setpriv` is None if the caller is not root."""
 
-    fonts: matplotlib's font lists, which would otherwise be made again in every container.
-    """
+    bwrap: str = "bwrap"
+    setpriv: str | None = None
 
-    bwrap: str
-    setpriv: str | None
-    policy: Policy
-    interpreter: Interpreter
-    fonts: tuple[Path, ...] = ()
-    is_measured: bool = False  # by isolation/memory.py, which needs all memory to belong to a process
+    @property
+    def switches_user(self) -> bool:
+        return self.setpriv is not None
 
     def zygote_command(self, sessions: Path, uid: int, control: int) -> list[str]:
-        """The argv of the zygote in the outer container; `sessions` holds the image folders of its forks.
-
-        `uid` is used only if the caller is root. `control` is the descriptor of its socket.
-        """
-        # Not -I, which would ignore PYTHONHASHSEED; we set the whole environment.
-        python = (self.interpreter.executable, "-s", "-P", "-c", _BOOT)
-        if self.policy.isolation == "none":
-            return [*python, str(control), str(GUEST)]
+        """The argv of the zygote in the outer container."""
         mounts = (Mount(GUEST, _GUEST_FOLDER), Mount(sessions, _SESSIONS_FOLDER))
-        return [*self._outer_container(mounts, uid), *python, str(control), _GUEST_FOLDER]
+        return [*self._outer_container(mounts, uid), *self.python_command(control, _GUEST_FOLDER)]
 
     def trial_command(self) -> list[str]:
         """The argv that runs /bin/true in a container inside the outer container."""
         container = (self.bwrap, *self._container(), "--", "/bin/true")
         return [*self._outer_container((), 65534), *container]
 
-    def setup(self) -> dict[str, Any] | None:
+    def setup(self) -> dict[str, Any]:
         """What the zygote needs to build containers: the arguments that come before the mounts of each session."""
-        if self.policy.isolation == "none":
-            return None
         return {
+            "kind": "bwrap",
             "bwrap": self.bwrap,
             "arguments": list(self._container()),
             "first_process": first_process(),
@@ -110,7 +92,7 @@ class Confinement:
 
     def images_folder(self, images: Path) -> str:
         """The path at which a session finds the folder `images`, which is below `sessions`."""
-        return str(images) if self.policy.isolation == "none" else IMAGES_FOLDER
+        return IMAGES_FOLDER
 
     def session_mounts(self, images: Path) -> list[str]:
         """The bubblewrap arguments that mount this image folder in the container of a session."""
@@ -118,9 +100,15 @@ class Confinement:
 
     def module_folders(self) -> tuple[str, ...]:
         """The paths at which a session finds the folders of `Policy.modules`."""
-        if self.policy.isolation == "none":
-            return self.policy.modules
         return tuple(mount.target for mount in self._module_mounts())
+
+    def work_folder(self, sockets: Path, uid: int) -> str:
+        """It is on a tmpfs of the container."""
+        return WORK_FOLDER
+
+    def environment(self) -> dict[str, str]:
+        """The whole environment of zygote and guest."""
+        return self._environment(WORK_FOLDER, _FONTS_FOLDER)
 
     def _outer_container(self, mounts: Iterable[Mount], uid: int) -> list[str]:
         """The arguments for the system, the interpreter, these mounts, and the tree that the containers mount.
@@ -173,46 +161,6 @@ class Confinement:
         folders = enumerate(self.policy.modules)
         return tuple(Mount(Path(folder), f"{_MODULES_FOLDER}/{number}") for number, folder in folders)
 
-    def environment(self) -> dict[str, str]:
-        """The whole environment of zygote and guest."""
-        is_isolated = self.policy.isolation == "bwrap"
-        fonts = _FONTS_FOLDER if is_isolated or not self.fonts else str(self.fonts[0].parent)
-        return {
-            "PATH": "/usr/bin:/bin",
-            "PYTHONHASHSEED": "random" if self.policy.seed is None else str(self.policy.seed),
-            "HOME": WORK_FOLDER if is_isolated else "/nonexistent",
-            "USER": "guest",
-            "LANG": "C.UTF-8",
-            "TMPDIR": "/tmp",  # the container's own tmpfs
-            "MPLCONFIGDIR": fonts,
-            "IPYTHONDIR": "/tmp/.ipython",
-            "JUPYTER_RUNTIME_DIR": "/tmp/.jupyter",
-            # Every thread costs address space and counts as a process: leave the limits to the cell.
-            "OMP_NUM_THREADS": "2",
-            "OPENBLAS_NUM_THREADS": "2",
-            "MKL_NUM_THREADS": "2",
-            "MALLOC_ARENA_MAX": "2",
-            "PYDEVD_DISABLE_FILE_VALIDATION": "1",
-            "PIP_NO_INDEX": "1",  # without a network pip would try again for half a minute
-        }
-
-
-def limits(policy: Policy) -> dict[str, int]:
-    """The resource limits of every process in a container, by name.
-
-    Without isolation two are left out: Linux counts them for all processes of this user on the machine.
-    """
-    each = {
-        "RLIMIT_AS": policy.memory_bytes,
-        "RLIMIT_FSIZE": policy.file_bytes,
-        "RLIMIT_NOFILE": policy.open_files,
-        "RLIMIT_CORE": 0,
-    }
-    if policy.isolation == "none":
-        return each
-    # Timers count as pending signals.
-    return {**each, "RLIMIT_NPROC": policy.processes, "RLIMIT_SIGPENDING": _SIGNALS}
-
 
 @cache
 def first_process() -> tuple[str, ...]:
@@ -233,50 +181,45 @@ def move_to_high_fd(descriptor: int) -> int:
     return moved
 
 
-def find_confinement(policy: Policy) -> Confinement:
-    """Find how to isolate on this machine, and test it once. Raises IsolationError."""
-    interpreter = Interpreter.of(policy.python) if policy.python else Interpreter.current()
-    check_modules(policy.modules)
-    fonts = font_lists(interpreter)
-    if policy.isolation == "none":
-        return Confinement("", None, policy, interpreter, fonts)
+def find_bubblewrap(policy: Policy, interpreter: Interpreter, fonts: tuple[Path, ...]) -> Bubblewrap:
+    """Find bubblewrap, and test it once. Raises IsolationError."""
     bwrap = shutil.which("bwrap")
     if bwrap is None:
-        raise IsolationError(
-            "no isolation: bubblewrap (bwrap) is not on PATH; install it: apt install bubblewrap"
-        )
+        raise IsolationError("bubblewrap (bwrap) is not on PATH; install it: apt install bubblewrap")
     _check_version(bwrap)
     setpriv = shutil.which("setpriv") if os.getuid() == 0 else None
     if os.getuid() == 0 and setpriv is None:
-        raise IsolationError("no isolation: root needs setpriv to give up its rights; apt install util-linux")
-    confinement = Confinement(bwrap, setpriv, policy, interpreter, fonts)
-    _check_bwrap(confinement)
-    return confinement
+        raise IsolationError("root needs setpriv to give up its rights; apt install util-linux")
+    found = Bubblewrap(policy, interpreter, fonts, bwrap=bwrap, setpriv=setpriv)
+    _check_bwrap(found)
+    return found
 
 
 def _check_version(bwrap: str) -> None:
     version = subprocess.run([bwrap, "--version"], capture_output=True, text=True, env={}, check=False).stdout
     found = re.search(r"(\d+)\.(\d+)", version)
     if found is None or (int(found[1]), int(found[2])) < _MIN_VERSION:
-        raise IsolationError(
-            f"no isolation: {bwrap} is {version.strip()!r}; bubblewrap 0.8 or newer is needed"
-        )
+        raise IsolationError(f"{bwrap} is {version.strip()!r}; bubblewrap 0.8 or newer is needed")
 
 
-def _check_bwrap(confinement: Confinement) -> None:
+def _check_bwrap(confinement: Bubblewrap) -> None:
     """Run /bin/true in a container inside the outer container. Raises IsolationError."""
-    done = subprocess.run(
-        confinement.trial_command(),
-        env={},
-        cwd="/",
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    try:
+        done = subprocess.run(
+            confinement.trial_command(),
+            env={},
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_TRIAL_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise IsolationError(f"{confinement.bwrap} builds no container within {_TRIAL_S:g} s") from error
     if done.returncode != 0:
         message = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
-        raise IsolationError(f"no isolation: {message}; {_find_remedy(confinement.bwrap)}")
+        raise IsolationError(f"{message}; {_find_remedy(confinement.bwrap)}")
 
 
 def _find_remedy(bwrap: str) -> str:

@@ -36,7 +36,7 @@ while read -r word; do
 done
 test -n "$process" && kill -9 "$process"
 for try in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18; do
-  rm -rf -- "$1"
+  rm -rf -- "$1" || test "$try" -lt 6 || chmod -R u+rwX -- "$1"
   left=
   for group in "$@"; do
     test -d "$group" || continue
@@ -175,8 +175,22 @@ def sweep() -> None:
             _remove(path, lock)
 
 
+def remove_tree(path: Path) -> None:
+    """Remove a folder in which a guest could write: its folders can be unreadable, or too deep for Python.
+
+    No process of the guest may be left: chmod could be led astray by one.
+    """
+    if not path.exists():
+        return
+    with contextlib.suppress(RecursionError):
+        shutil.rmtree(path, ignore_errors=True)
+    if path.exists():
+        for command in (("chmod", "-R", "u+rwX"), ("rm", "-rf")):
+            subprocess.run([*command, "--", str(path)], capture_output=True, check=False)
+
+
 def _remove(path: Path, lock: int) -> None:
-    shutil.rmtree(path, ignore_errors=True)
+    remove_tree(path)
     os.close(lock)
 
 

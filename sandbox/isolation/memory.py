@@ -35,28 +35,30 @@ from typing import Literal, TypeAlias
 
 from sandbox.errors import IsolationError
 from sandbox.isolation.processes import pid_of
+from sandbox.isolation.unowned_memory import read, socket_bytes, tmpfs_bytes
 
-Exhausted: TypeAlias = Literal["session", "sandbox", "machine"]
-"""Which memory ran out: that of one session, of all sessions together, or of the machine."""
+Exhausted: TypeAlias = Literal["session", "sandbox", "machine", "disk", "processes"]
+"""What ran out: the memory of one session, of all sessions together, or of the machine; in the landlock tier also the
+disk space or the processes of one session."""
 
 KERNEL_BYTES = 64 * 2**20
 """For the kernel itself: without it a session would be ended before a cell gets a MemoryError."""
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
-_TMPFS = ("tmp", "dev/shm")
-_INODE_BYTES = 1024  # of a file in a tmpfs, even if it is empty
 _FILL_BYTES_PER_S = 4 * 2**30  # by one processor
 _SHORTEST_S, _LONGEST_S = 0.05, 0.25  # between two measurements
 _FRESH_S = 1.0  # how long an exact measurement corrects the next ones
 _ROUNDS = 8  # of listing the processes of a container that may be forking
 _KCMP = {"x86_64": 312, "aarch64": 272}
 _KCMP_VM = 1
-_TRUESIZE = 1024  # what Linux may allocate for one byte queued in a TCP socket
 
 
 @dataclass(slots=True, eq=False)
 class WatchedSession:
-    """One session. `exhausted` is the limit for which the watchdog ended it, if it did."""
+    """One session, in a container. `exhausted` is the limit for which the watchdog ended it, if it did.
+
+    WatchedTree (process_tree.py) measures one without a container.
+    """
 
     root: int  # a descriptor of the container's root directory
     kill: Callable[[], None]
@@ -68,7 +70,7 @@ class WatchedSession:
 
     def measure(self) -> int:
         """An upper bound of its memory. Sets `bytes`, corrected by a recent exact measurement."""
-        bound = self._measure_unowned() + sum(_processes(f"{self._path}/proc").values())
+        bound = self.measure_unowned() + sum(_processes(self.list_processes).values())
         is_fresh = time.monotonic() - self.measured_at < _FRESH_S
         self.bytes = max(bound - self.shared_bytes, 0) if is_fresh else bound
         return bound
@@ -76,10 +78,35 @@ class WatchedSession:
     def measure_exactly(self) -> int:
         """Its memory, with its share of shared pages; ten times as slow, or more with many processes."""
         bound = self.measure()
-        self.bytes = self._measure_unowned() + _exact_bytes(f"{self._path}/proc")
+        self.bytes = self.measure_unowned() + _exact_bytes(self.list_members)
         self.shared_bytes = max(bound - self.bytes, 0)
         self.measured_at = time.monotonic()
         return self.bytes
+
+    def find_excess(self) -> Exhausted | None:
+        """Which limit other than memory it exceeds: none, because Linux enforces those of a container."""
+        return None
+
+    def list_processes(self) -> list[str]:
+        """The folders in /proc of its processes."""
+        proc = f"{self._path}/proc"
+        return [f"{proc}/{name}" for name in names(proc)]
+
+    def list_members(self, known: set[str]) -> list[str]:
+        """The same by the host's pids, which kcmp needs, and without the known ones; adds to these what it saw."""
+        namespace = _link(f"{self._path}/proc/1/ns/pid")
+        new = (
+            [f"/proc/{name}" for name in names("/proc") if f"/proc/{name}" not in known] if namespace else []
+        )
+        known.update(new)
+        return [process for process in new if _link(f"{process}/ns/pid") == namespace]
+
+    def measure_unowned(self) -> int:
+        """Memory that belongs to no process."""
+        return tmpfs_bytes(self._path) + socket_bytes(f"{self._path}/proc/1/net")
+
+    def close(self) -> None:
+        os.close(self.root)
 
     @property
     def _path(
@@ -87,16 +114,24 @@ class WatchedSession:
     ) -> str:  # paths are strings here: creating Path objects takes longer than reading the files
         return f"/proc/self/fd/{self.root}"
 
-    def _measure_unowned(self) -> int:
-        """Memory that belongs to no process."""
-        return _tmpfs_bytes(self._path) + _socket_bytes(f"{self._path}/proc/1/net")
+
+def watch_container(container: int, kill: Callable[[], None], work: str) -> WatchedSession:
+    """Watch the container of this pidfd. Raises OSError."""
+    root = os.open(f"/proc/{pid_of(container)}/root", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    return WatchedSession(root, kill)
+
+
+StartWatching: TypeAlias = Callable[[int, Callable[[], None], str], WatchedSession]
 
 
 class Watchdog:
     """Watches sessions from a private thread, which runs while there are any. Thread-safe."""
 
-    def __init__(self, memory_bytes: int, max_memory_bytes: int) -> None:
+    def __init__(
+        self, memory_bytes: int, max_memory_bytes: int, start: StartWatching = watch_container
+    ) -> None:
         """The limits of each session, and of all together. Raises IsolationError if memory cannot be measured."""
+        self._start = start
         self._limit_bytes = memory_bytes + KERNEL_BYTES
         self._max_memory_bytes = max_memory_bytes
         self._rate = _FILL_BYTES_PER_S * (os.cpu_count() or 1)
@@ -106,10 +141,9 @@ class Watchdog:
         self._thread: threading.Thread | None = None
         _check_proc()
 
-    def watch(self, container: int, kill: Callable[[], None]) -> WatchedSession:
-        """Watch the container of this pidfd until `forget`; `kill` must not wait. Raises OSError."""
-        root = os.open(f"/proc/{pid_of(container)}/root", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        watched = WatchedSession(root, kill)
+    def watch(self, container: int, kill: Callable[[], None], work: str = "") -> WatchedSession:
+        """Watch a session until `forget`; `kill` must not wait. `work`: its working folder. Raises OSError."""
+        watched = self._start(container, kill, work)
         with self._changed:
             self._sessions.append(watched)
             if self._thread is None:
@@ -123,7 +157,7 @@ class Watchdog:
         with self._changed:
             if watched in self._sessions:
                 self._sessions.remove(watched)
-                os.close(watched.root)
+                watched.close()
 
     def close(self) -> None:
         """Stop watching all sessions. May be called twice."""
@@ -155,6 +189,9 @@ class Watchdog:
         """Measure one session if it is due, and end it if it is over its limit."""
         with self._changed:  # held during the measurement: `forget` closes the descriptor
             if watched not in self._sessions or watched.exhausted or time.monotonic() < watched.due:
+                return
+            if excess := watched.find_excess():
+                self._end(watched, excess)
                 return
             if watched.measure() > self._limit_bytes:
                 # Twice: while a process forks, parent and child may both have been counted in full.
@@ -199,15 +236,15 @@ def _check_proc() -> None:
         raise IsolationError(f"/proc does not show the memory of processes ({error})") from error
 
 
-def _processes(proc: str) -> dict[str, int]:
-    """An upper bound of the private memory of each process by pid. Lists again while new processes appear."""
+def _processes(list_processes: Callable[[], list[str]]) -> dict[str, int]:
+    """An upper bound of the private memory of each process. Lists again while new processes appear."""
     found: dict[str, int] = {}
     for _ in range(_ROUNDS):
-        new = [name for name in _names(proc) if name not in found]
+        new = [process for process in list_processes() if process not in found]
         if not new:
             break
-        for name in new:
-            found[name] = _own_bytes(f"{proc}/{name}")
+        for process in new:
+            found[process] = _own_bytes(process)
     return found
 
 
@@ -223,18 +260,18 @@ def _own_bytes(process: str) -> int:
 
 def _statm(task: str) -> int:
     """Resident memory that belongs to no file; 0 for a thread that has ended."""
-    _, resident, shared, *_ = _read(f"{task}/statm").split()
+    _, resident, shared, *_ = read(f"{task}/statm").split()
     return (int(resident) - int(shared)) * _PAGE
 
 
 def _tasks(process: str) -> Iterator[str]:
     """The process, then its threads: once the first thread has ended, only the others show its memory."""
     yield process
-    for name in _names(f"{process}/task"):
+    for name in names(f"{process}/task"):
         yield f"{process}/task/{name}"
 
 
-def _names(folder: str) -> list[str]:
+def names(folder: str) -> list[str]:
     """The ids of processes or threads; empty once they have ended."""
     try:
         return [name for name in os.listdir(folder) if name.isdigit()]  # noqa: PTH208 - four times as fast
@@ -242,14 +279,11 @@ def _names(folder: str) -> list[str]:
         return []
 
 
-def _exact_bytes(proc: str) -> int:
-    """The PSS of all processes of the container, each address space once."""
-    namespace = _link(f"{proc}/1/ns/pid")
+def _exact_bytes(list_members: Callable[[set[str]], list[str]]) -> int:
+    """The PSS of all processes of the session, each address space once."""
     total, measured, known = 0, list[int](), set[str]()
-    for _ in range(_ROUNDS if namespace else 0):
-        new = [name for name in _names("/proc") if name not in known]  # by the host's pids, which kcmp needs
-        known.update(new)
-        members = [f"/proc/{name}" for name in new if _link(f"/proc/{name}/ns/pid") == namespace]
+    for _ in range(_ROUNDS):
+        members = list_members(known)
         if not members:
             break
         for process in members:
@@ -283,7 +317,7 @@ def _task_bytes(task: str) -> int:
 
 def _anonymous_bytes(task: str) -> int:
     """Anonymous memory, resident or in swap, with a proportional share of shared pages. Raises OSError, ValueError."""
-    lines = _read(f"{task}/smaps_rollup").splitlines()
+    lines = read(f"{task}/smaps_rollup").splitlines()
     counts = {name: int(rest.split()[0]) for name, _, rest in (line.partition(":") for line in lines[1:])}
     return (counts.get("Pss_Anon", counts.get("Pss", 0)) + counts.get("SwapPss", 0)) * 1024
 
@@ -301,80 +335,11 @@ def _share_memory(pid: int, other: int) -> bool:
     return number is not None and _libc().syscall(number, pid, other, _KCMP_VM, 0, 0) == 0
 
 
-def _read(path: str) -> str:
-    """The text of a small file of /proc. Raises OSError."""
-    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        return os.read(file, 65_536).decode()
-    finally:
-        os.close(file)
-
-
 def _link(path: str) -> str | None:
     try:
         return os.readlink(path)  # noqa: PTH115 - the text, not a path
     except OSError:
         return None
-
-
-def _tmpfs_bytes(root: str) -> int:
-    used = 0
-    for name in _TMPFS:
-        with contextlib.suppress(OSError):
-            status = os.statvfs(f"{root}/{name}")
-            used += (status.f_blocks - status.f_bfree) * status.f_frsize
-            used += (status.f_files - status.f_ffree) * _INODE_BYTES
-    return used
-
-
-def _socket_bytes(net: str) -> int:
-    """What the sockets of a container may hold: twice the default buffer size, and more for TCP, which grows."""
-    counts = _socket_counts(net)
-    if not counts:
-        return 0
-    total = counts.get("sockets", 0) * 2 * _buffer_default()
-    for table, kind in (("tcp", "TCP"), ("tcp6", "TCP6")):
-        if counts.get(kind):
-            total += _tcp_bytes(f"{net}/{table}")
-    return total
-
-
-def _socket_counts(net: str) -> dict[str, int]:
-    """The number of sockets of each kind, from lines such as `TCP: inuse 3 …`; of all kinds under `sockets`."""
-    counts = {}
-    for name in ("sockstat", "sockstat6"):
-        with contextlib.suppress(OSError):
-            for line in _read(f"{net}/{name}").splitlines():
-                kind, _, rest = line.partition(":")
-                counts[kind] = int(rest.split()[1])
-    return counts
-
-
-def _tcp_bytes(table: str) -> int:
-    total, (sent, received) = 0, _tcp_limits()
-    with contextlib.suppress(OSError):
-        for line in Path(table).read_text().splitlines()[1:]:
-            waiting, _, unread = line.split()[4].partition(":")
-            total += min(int(waiting, 16) * _TRUESIZE, sent) + min(int(unread, 16) * _TRUESIZE, received)
-    return total
-
-
-@cache
-def _buffer_default() -> int:
-    return max(_sysctl("core/wmem_default", 212_992), _sysctl("core/rmem_default", 212_992))
-
-
-@cache
-def _tcp_limits() -> tuple[int, int]:
-    return _sysctl("ipv4/tcp_wmem", 4 * 2**20), _sysctl("ipv4/tcp_rmem", 6 * 2**20)
-
-
-def _sysctl(name: str, default: int) -> int:
-    """Its last number, which is the maximum; the default if it cannot be read."""
-    try:
-        return int(Path("/proc/sys/net", name).read_text().split()[-1])
-    except OSError:
-        return default
 
 
 @cache

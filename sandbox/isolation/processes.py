@@ -9,16 +9,19 @@ import signal
 import threading
 from pathlib import Path
 
+from sandbox.policy import Tier
+
 
 class Container:
     """Two pidfds: `kernel` is readable once the kernel has ended, `container` once every process in it has ended.
 
-    Without isolation there is no container: both pidfds are the kernel's, and its process group is ended with it.
+    In the landlock tier `container` is the supervisor of the session, which ends after all of its processes. Without
+    isolation there is no container: both pidfds are the kernel's, and its process group is ended with it.
     """
 
-    def __init__(self, container: int, kernel: int, pid: int, *, is_isolated: bool) -> None:
+    def __init__(self, container: int, kernel: int, pid: int, *, tier: Tier) -> None:
         self._container = container
-        self._is_isolated = is_isolated
+        self._tier = tier
         self.kernel = kernel
         self.pid = pid  # of the kernel, on the host
         self._lock = threading.Lock()
@@ -35,8 +38,8 @@ class Container:
         """Send the signal that ends every process in the container, without waiting. From any thread."""
         with self._lock:
             if self._container >= 0 and not has_ended(self._container):
-                send_signal(self._container, signal.SIGKILL)
-            if self._container >= 0 and not self._is_isolated:
+                send_signal(self._container, signal.SIGTERM if self._tier == "landlock" else signal.SIGKILL)
+            if self._container >= 0 and self._tier == "none":
                 _kill_process_group(self.pid)
 
     def close(self) -> None:

@@ -57,6 +57,25 @@ _UNMEASURED_OPTIONS = (
     8,
     60,
 )  # SO_SNDBUF, SO_RCVBUF, SO_ZEROCOPY: buffers stay small and hold no pages of processes
+# In the landlock tier
+_NAMESPACED_CALLS = """
+    bind connect listen sched_setattr process_madvise process_mrelease setxattr lsetxattr fsetxattr
+    removexattr lremovexattr fremovexattr shmget shmat shmctl shmdt semget semop semtimedop semctl
+    msgget msgsnd msgrcv msgctl
+"""
+_ATTRIBUTE_CALLS = """
+    chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes utimensat futimesat
+    sched_setparam
+"""  # they do nothing: libraries call them on their own files, and libzmq on its threads, and do not expect a failure
+_OTHERS_BY_ARGUMENT = (("prlimit64", 0), ("sched_setaffinity", 0))
+_IOPRIO_WHO_PROCESS = 1
+_SCHEDULERS = 8  # linux/sched.h has fewer
+_SIGNAL_FCNTLS = {"F_SETOWN": 8, "F_SETSIG": 10, "F_SETOWN_EX": 15}  # who gets a signal when a file is ready
+_SIGNAL_IOCTLS = (0x8901, 0x8902)  # FIOSETOWN, SIOCSPGRP: likewise
+_PR_SET_DUMPABLE = 4  # the watchdog could not read the memory and the open files of such a process
+_ABI_TRUNCATE, _ABI_SCOPE = 3, 6
+OWN_PID = 0x5AFE_71D0
+"""Stands for the guest's pid in the filter: no pid is as large."""
 _MAP_TYPE, _MAP_SHARED_VALIDATE = 0xF, 3  # linux/mman.h
 _TYPE, _LOW_32_BITS = 0xF, 0xFFFFFFFF
 _INTERNET = (
@@ -71,17 +90,21 @@ _QUERY_PERSONALITY = 0xFFFFFFFF  # personality() as a query
 
 
 @cache
-def filter_programs(*, is_measured: bool = False) -> tuple[bytes, ...]:
+def filter_programs(*, is_measured: bool = False, landlock_abi: int | None = None) -> tuple[bytes, ...]:
     """The classic BPF programs for this machine, all of which must be loaded. Raises IsolationError.
 
     There are two because an allow-list cannot express exceptions: the second one refuses arguments. is_measured: also
     refuse what holds memory outside of every address space, which isolation/memory.py could not measure.
+    landlock_abi: for the landlock tier with this ABI, also refuse what namespaces would have made harmless.
     """
     seccomp = _load_seccomp()
     refused = _refuse_arguments(seccomp)
     if is_measured:
         _refuse_unmeasured_memory(seccomp, refused)
-    return _compile(_allow_calls(seccomp)), _compile(refused)
+    programs = (_compile(_allow_calls(seccomp)), _compile(refused))
+    if landlock_abi is None:
+        return programs
+    return (*programs, *map(_compile, _refuse_without_namespaces(seccomp, landlock_abi)))
 
 
 @cache
@@ -154,6 +177,71 @@ def _refuse_unmeasured_memory(seccomp: Any, rules: Any) -> None:
         _add(
             rules, refused, "mmap", seccomp.Arg(3, seccomp.MASKED_EQ, _MAP_TYPE | mmap.MAP_ANONYMOUS, shared)
         )
+
+
+def _refuse_without_namespaces(seccomp: Any, abi: int) -> tuple[Any, Any]:
+    """Refuse what reaches other processes and files of this user where neither namespaces nor Landlock prevent it.
+
+    No socket but a pair of connected ones can be made, and none can be connected: not to the network, and not to the
+    sockets of other programs in the file system. A pair of SOCK_DGRAM could send to any address. A process is named
+    only as 0, which is the caller. What changes the attributes of a file is refused or does nothing, because Landlock
+    does not look at it (Documentation/userspace-api/landlock.rst, "Current limitations").
+    Two programs: libseccomp refuses a rule with and another without arguments for one call.
+    """
+    import errno
+
+    rules, others = (seccomp.SyscallFilter(seccomp.ALLOW) for _ in range(2))
+    refused, ignored = seccomp.ERRNO(errno.EPERM), seccomp.ERRNO(0)
+    for call in _NAMESPACED_CALLS.split():
+        _add(rules, refused, call, required=False)
+    for call in _ATTRIBUTE_CALLS.split():
+        _add(rules, ignored, call, required=False)
+    _add(rules, refused, "socket")
+    for kind in range(_TYPE + 1):
+        if kind not in (socket.SOCK_STREAM, socket.SOCK_SEQPACKET):
+            _add(rules, refused, "socketpair", seccomp.Arg(1, seccomp.MASKED_EQ, _TYPE, kind))
+    for policy in range(_SCHEDULERS):  # libzmq asks for the usual one, for each of its threads
+        action = ignored if policy == os.SCHED_OTHER else refused
+        _add(rules, action, "sched_setscheduler", seccomp.Arg(1, seccomp.MASKED_EQ, _SCHEDULERS - 1, policy))
+    for call, place in _OTHERS_BY_ARGUMENT:
+        _add(rules, refused, call, seccomp.Arg(place, seccomp.NE, 0))
+    _add(rules, refused, "setpriority", seccomp.Arg(0, seccomp.NE, 0))  # PRIO_PROCESS
+    _add(others, refused, "setpriority", seccomp.Arg(1, seccomp.NE, 0))
+    _add(rules, refused, "ioprio_set", seccomp.Arg(0, seccomp.NE, _IOPRIO_WHO_PROCESS))
+    _add(others, refused, "ioprio_set", seccomp.Arg(1, seccomp.NE, 0))
+    for command in _SIGNAL_FCNTLS.values():
+        _add(rules, refused, "fcntl", seccomp.Arg(1, seccomp.MASKED_EQ, _LOW_32_BITS, command))
+    for request in _SIGNAL_IOCTLS:
+        _add(rules, refused, "ioctl", seccomp.Arg(1, seccomp.MASKED_EQ, _LOW_32_BITS, request))
+    _add(rules, refused, "prctl", seccomp.Arg(0, seccomp.MASKED_EQ, _LOW_32_BITS, _PR_SET_DUMPABLE))
+    if abi < _ABI_SCOPE:
+        _refuse_signals(seccomp, others)
+    if abi < _ABI_TRUNCATE:
+        _refuse_truncation(seccomp, others)
+    return rules, others
+
+
+def _refuse_signals(seccomp: Any, rules: Any) -> None:
+    """Signals go to the caller alone: the guest replaces OWN_PID in the program (guest/confinement.py)."""
+    import errno
+
+    refused = seccomp.ERRNO(errno.EPERM)
+    for call in ("tkill", "pidfd_send_signal"):
+        _add(rules, refused, call)
+    for call in ("tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "kill"):
+        _add(rules, refused, call, seccomp.Arg(0, seccomp.NE, OWN_PID))
+
+
+def _refuse_truncation(seccomp: Any, rules: Any) -> None:
+    """Before ABI 3 Landlock lets a file be emptied that can only be read."""
+    import errno
+
+    refused = seccomp.ERRNO(errno.EPERM)
+    _add(rules, refused, "truncate")
+    _add(rules, seccomp.ERRNO(errno.ENOSYS), "openat2")  # its flags are in memory
+    for call, place in (("open", 1), ("openat", 2)):
+        flags = os.O_ACCMODE | os.O_TRUNC
+        _add(rules, refused, call, seccomp.Arg(place, seccomp.MASKED_EQ, flags, os.O_TRUNC), required=False)
 
 
 def _add(rules: Any, action: int, call: str, *arguments: Any, required: bool = True) -> None:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from sandbox.errors import IsolationError
 from sandbox.isolation.cgroup import Cgroups, find_cgroups, limit_of_own_group
-from sandbox.isolation.memory import Watchdog
+from sandbox.isolation.memory import Watchdog, watch_container
+from sandbox.isolation.process_tree import watch_tree
 from sandbox.policy import MIB, Policy
 
 _MEMORY_SHARE = 0.8  # of the machine's memory, for all sessions of a Sandbox
@@ -21,6 +22,11 @@ class SessionLimits:
     groups: Cgroups | None = None
     watchdog: Watchdog | None = None
     no_cgroups: str = ""
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether only the watchdog limits memory, so that all memory has to belong to a process."""
+        return self.watchdog is not None and self.groups is None
 
     @property
     def memory(self) -> str:
@@ -63,18 +69,21 @@ def find_session_limits(policy: Policy, max_memory_bytes: int | None = None) -> 
     groups, reason = None, "not asked for"
     if policy.session_memory != "watchdog":
         groups, reason = find_cgroups(total)
-    if groups is not None:
+    if groups is not None and policy.isolation != "landlock":
         return SessionLimits(total, groups)
-    if policy.session_memory == "per_process" or policy.isolation == "none":  # no container to be measured
+    accepts_none = policy.session_memory == "per_process" and policy.isolation != "landlock"
+    if policy.isolation == "none" or accepts_none:  # without isolation there is nothing to be measured
         return SessionLimits(total, no_cgroups=reason)
     try:
-        watchdog = Watchdog(policy.memory_bytes, total)
+        # without a container its files and processes have to be measured too, also where there are cgroups
+        start = watch_tree(policy) if policy.isolation == "landlock" else watch_container
+        watchdog = Watchdog(policy.memory_bytes, total, start)
     except IsolationError as error:
         raise IsolationError(
             f"the memory of a session cannot be limited: {error}; cgroups: {reason}; "
             "Policy(session_memory='per_process') accepts that only each process is limited"
         ) from error
-    return SessionLimits(total, watchdog=watchdog, no_cgroups=reason)
+    return SessionLimits(total, groups, watchdog, reason)
 
 
 def default_max_memory() -> int:

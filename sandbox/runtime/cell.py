@@ -118,7 +118,8 @@ def _wait(
 
 
 def build_memory_error(exhausted: Exhausted, policy: Policy) -> CellError:
-    """The error of a cell whose kernel was killed because this memory ran out."""
+    """The error of a cell whose kernel was killed because this memory, or another resource, ran out."""
+    name = "OutOfMemory"
     match exhausted:
         case "session":
             why = f"the session used more than its {policy.memory_bytes:,} bytes of memory"
@@ -126,7 +127,17 @@ def build_memory_error(exhausted: Exhausted, policy: Policy) -> CellError:
             why = "all sessions together reached their limit, Sandbox(max_memory_bytes=…), and this one was ended"
         case "machine":
             why = "the machine had no memory left, and Linux ended this session"
-    return CellError("OutOfMemory", f"{why}; {_LOST}")
+        case "disk":
+            name, why = (
+                "OutOfDisk",
+                f"the session kept more than {policy.disk_bytes:,} bytes in files, or too many",
+            )
+        case "processes":
+            name, why = (
+                "TooManyProcesses",
+                f"the session had more than {policy.processes:,} processes and threads",
+            )
+    return CellError(name, f"{why}; {_LOST}")
 
 
 def _build_fault_error(fault: str) -> CellError:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import itertools
+import logging
 import os
 import threading
 import warnings
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from sandbox.errors import KernelStartError
-from sandbox.isolation.bubblewrap import Confinement, find_confinement
 from sandbox.isolation.cgroup import Urgency
 from sandbox.isolation.cleanup import OrphanReaper, PrivateFolder, UserId, sweep
-from sandbox.isolation.session_limits import find_session_limits
-from sandbox.policy import Policy
+from sandbox.isolation.confinement import Confinement
+from sandbox.isolation.session_limits import SessionLimits, find_session_limits
+from sandbox.isolation.tiers import find_confinement
+from sandbox.policy import Policy, Tier
 from sandbox.runtime.kernel import Kernel
 from sandbox.runtime.kernel_handle import KernelHandle, KernelResources, build_guest_setup, start_kernel
 from sandbox.runtime.zygote import Zygote
@@ -28,15 +31,13 @@ class Engine:
 
         max_memory_bytes: of all sessions together; None for four fifths of what this process may use.
         """
-        if policy.isolation == "none":
+        confinement = find_confinement(policy)
+        policy = confinement.policy  # with the tier that was found
+        if confinement.tier == "none":
             warnings.warn("cells run without isolation, with all that this user may do", stacklevel=4)
-        self.limits = find_session_limits(policy, max_memory_bytes)
-        try:
-            confinement: Confinement = find_confinement(policy)
-        except BaseException:
-            self.limits.close()
-            raise
-        self.confinement = replace(confinement, is_measured=self.limits.watchdog is not None)
+        if confinement.instead_of:
+            _announce(confinement.tier, confinement.instead_of)
+        self.limits: SessionLimits = find_session_limits(policy, max_memory_bytes)
         sweep()
         self._policy = policy
         self._lock = threading.Lock()
@@ -45,7 +46,10 @@ class Engine:
         self._sessions = self._folder.path / "sessions"
         _make_readable(self._sessions)
         self._empty_images = self.images_folder()
-        self._user = UserId() if self.confinement.setpriv else None
+        self._user = UserId() if confinement.switches_user else None
+        self.confinement: Confinement = replace(
+            confinement.placed_in(self._folder.path, self.uid), is_measured=self.limits.is_measured
+        )
         groups = self.limits.groups
         self._reaper = OrphanReaper(self._folder.path, groups.folders if groups else ())
         self._zygote = self._new_zygote()
@@ -114,18 +118,8 @@ class Engine:
             sockets.rmdir()
             raise KernelStartError(f"no cgroup can be made: {error}") from error
         mounts = tuple(self.confinement.session_mounts(images))
-        work = self._make_work_folder(sockets)
+        work = self.confinement.work_folder(sockets, self.uid)
         return KernelResources(images, sockets, mounts, group, self.limits.watchdog, work)
-
-    def _make_work_folder(self, sockets: Path) -> str:
-        """The working directory of cells. Without isolation it is a folder of the host, removed with the kernel."""
-        if self._policy.isolation == "bwrap":
-            from sandbox.isolation.bubblewrap import WORK_FOLDER
-
-            return WORK_FOLDER
-        folder = sockets / "work"
-        folder.mkdir()
-        return str(folder)
 
     def _get_zygote(self) -> Zygote:
         with self._lock:
@@ -136,6 +130,14 @@ class Engine:
 
     def _new_zygote(self) -> Zygote:
         return Zygote(self.confinement, self._sessions, self.uid, self._reaper.watch)
+
+
+@cache
+def _announce(tier: Tier, instead_of: str) -> None:
+    """Log, once in a process, that cells are isolated, but not by the strongest tier."""
+    logging.getLogger("sandbox").warning(
+        "cells run in the tier %r (%s); Policy(isolation=%r) accepts that silently", tier, instead_of, tier
+    )
 
 
 def _make_readable(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from sandbox.errors import KernelStartError
 from sandbox.isolation.bubblewrap import WORK_FOLDER
+from sandbox.isolation.cleanup import remove_tree
 from sandbox.isolation.processes import Container
 from sandbox.policy import Policy
 from sandbox.protocol.channels import Listeners
@@ -35,14 +37,15 @@ class KernelResources:
     work_folder: str = WORK_FOLDER
 
     def release(self) -> None:
-        """Remove the socket folder and the cgroup. May be called twice."""
-        self.remove_files()
+        """Remove the socket folder and the cgroup, once the processes have ended. May be called twice."""
+        remove_tree(self.sockets)
         if self.group is not None:
             self.group.remove()
 
     def remove_files(self) -> None:
-        """Remove the socket folder alone: a cgroup that still has processes stays."""
-        shutil.rmtree(self.sockets, ignore_errors=True)
+        """Remove what can be removed of the socket folder while processes of the session may still be alive."""
+        with contextlib.suppress(RecursionError):
+            shutil.rmtree(self.sockets, ignore_errors=True)
 
 
 class KernelHandle:
@@ -53,13 +56,15 @@ class KernelHandle:
         self.container = container
         self._stderr_fd = stderr_fd
         self._watched_session = (
-            resources.watchdog.watch(container.pidfd, container.kill) if resources.watchdog else None
+            resources.watchdog.watch(container.pidfd, container.kill, resources.work_folder)
+            if resources.watchdog
+            else None
         )
 
     def find_exhausted(self) -> Exhausted | None:
         """Which memory limit was reached, if processes were killed for that."""
-        if self._watched_session is not None:
-            return self._watched_session.exhausted
+        if self._watched_session is not None and (found := self._watched_session.exhausted):
+            return found
         return self.resources.group.find_exhausted() if self.resources.group else None
 
     def read_stderr(self, wait_s: float = 0.0) -> bytes:

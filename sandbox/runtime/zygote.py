@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.errors import KernelStartError
-from sandbox.isolation.bubblewrap import Confinement, limits
+from sandbox.isolation.confinement import Confinement, limits
+from sandbox.isolation.landlock import landlock_abi
 from sandbox.isolation.processes import Container, pid_of, send_signal
 from sandbox.isolation.seccomp import filter_programs, zygote_filter
 
@@ -51,13 +52,14 @@ class Zygote:
         """
         self._watch = watch
         self._lock = threading.Lock()
-        self._is_isolated = confinement.policy.isolation == "bwrap"
+        self._tier = confinement.tier
         self._deadline_s = confinement.policy.start_timeout_s
         self._stderr = os.memfd_create("zygote")
         self._control, remote = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
             command = confinement.zygote_command(sessions, uid, remote.fileno())
-            environment = {} if self._is_isolated else confinement.environment()
+            # bubblewrap sets the environment inside of its container: its own can be read from there
+            environment = {} if self._tier == "bwrap" else confinement.environment()
             self._process = _start(command, environment, remote.fileno(), self._stderr)
         finally:
             remote.close()
@@ -83,7 +85,7 @@ class Zygote:
         if answer.failed is not None:
             raise KernelStartError(f"the container did not start: {answer.failed}")
         kernel, container = pidfds
-        return Container(container, kernel, pid_of(kernel), is_isolated=self._is_isolated)
+        return Container(container, kernel, pid_of(kernel), tier=self._tier)
 
     @property
     def landlock_abi(self) -> int:
@@ -195,8 +197,9 @@ def _start(
 
 def _build_setup(confinement: Confinement) -> dict[str, Any]:
     policy = confinement.policy
-    is_isolated = policy.isolation == "bwrap"
-    programs = filter_programs(is_measured=confinement.is_measured) if is_isolated else ()
+    is_isolated = confinement.tier != "none"
+    abi = landlock_abi() if confinement.tier == "landlock" else None
+    programs = filter_programs(is_measured=confinement.is_measured, landlock_abi=abi) if is_isolated else ()
     return {
         "packages": (*confinement.interpreter.packages, *confinement.module_folders()),
         "preload": policy.preload,

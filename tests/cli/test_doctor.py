@@ -72,6 +72,7 @@ def test_a_refused_key_is_exit_code_4_and_is_not_repeated(
 
 def test_a_machine_without_isolation_is_exit_code_5(doctor: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
+    monkeypatch.setattr("sandbox.isolation.landlock.landlock_abi", lambda: -1)
     done = doctor("--model", "offline")
     assert done.returncode == 5
     assert "bubblewrap" in done.stdout

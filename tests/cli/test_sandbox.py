@@ -19,5 +19,6 @@ def test_a_machine_without_isolation_is_exit_code_5(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setattr("sandbox.isolation.landlock.landlock_abi", lambda: -1)
     assert main(["sandbox", "check", "--topic", "environment"]) == 5
     assert "bubblewrap" in capsys.readouterr().err

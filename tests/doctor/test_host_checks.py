@@ -18,8 +18,9 @@ def test_a_machine_that_can_isolate_has_a_kernel_and_room(monkeypatch: pytest.Mo
     assert isinstance(found["kernel"].value, float)
 
 
-def test_without_bubblewrap_nothing_else_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_isolation_nothing_else_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
+    monkeypatch.setattr("sandbox.isolation.landlock.landlock_abi", lambda: -1)
     found = {finding.subject: finding for finding in check_host()}
     assert found["isolation"].verdict == "no"
     assert "apt install bubblewrap" in found["isolation"].detail

@@ -4,8 +4,8 @@ The recorded replies are replayed up to that turn, whose code may be replaced, a
 run, figures get their names, the conversation grows. After that, the model of the fork is asked.
 
 A recording may come from somebody else. Its limits are used, but it does not decide where cells run (`isolation`,
-`python` and `modules` are ignored) nor which network is downloaded and loaded (`hf:NAME`). Settings that this release
-does not know are ignored.
+`at_least`, `wrap`, `python` and `modules` are ignored) nor which network is downloaded and loaded (`hf:NAME`). Settings
+that this release does not know are ignored.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from pyvision.types import Message, Model, Picture, Reply, Restart, Sampling, Us
 from sandbox import CellResult, Figure, Policy
 
 _Settings = TypeVar("_Settings", Policy, Limits)
-_IGNORED_SETTINGS = {"isolation", "python", "modules"}
+_IGNORED_SETTINGS = {"isolation", "at_least", "wrap", "python", "modules"}
 
 
 @dataclass(frozen=True, slots=True)

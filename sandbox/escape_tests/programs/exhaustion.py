@@ -165,16 +165,17 @@ proof: neighbour
 """
 
 import os
+import tempfile
 
 written = 0
 for number in range(32):
-    with open(f"/tmp/part{number}", "wb", buffering=0) as file:
+    with open(f"{tempfile.gettempdir()}/part{number}", "wb", buffering=0) as file:
         for _ in range(8):
             written += file.write(b"x" * (4 * 2**20))
 if written >= 2**30:
     print(MARKER)
 for number in range(32):
-    os.unlink(f"/tmp/part{number}")
+    os.unlink(f"{tempfile.gettempdir()}/part{number}")
 
 
 # %% disk_by_one_file
@@ -186,9 +187,10 @@ session: own
 """
 
 import signal
+import tempfile
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-with open("/tmp/large", "wb", buffering=0) as file:
+with open(f"{tempfile.gettempdir()}/large", "wb", buffering=0) as file:
     for _ in range(150):
         if file.write(b"x" * (4 * 2**20)) < 4 * 2**20:
             break
@@ -253,10 +255,12 @@ timeout: 3
 """
 
 import os
+import tempfile
 
-os.makedirs("/tmp/many")
+many = f"{tempfile.gettempdir()}/many"
+os.makedirs(many)
 for number in range(200_000):
-    os.close(os.open(f"/tmp/many/{number}", os.O_CREAT | os.O_WRONLY))
+    os.close(os.open(f"{many}/{number}", os.O_CREAT | os.O_WRONLY))
 print(MARKER)
 
 
@@ -1006,3 +1010,44 @@ try:
 finally:
     for child in children:
         os.waitpid(child, 0)
+
+
+# %% disk_by_removed_files
+"""Keep 1 GiB on the disk in files that are removed and still open.
+
+layer: disk
+plain: skipped, it would write 1 GiB
+session: own
+proof: neighbour
+"""
+
+import tempfile
+import time
+
+kept = []
+for _ in range(16):
+    kept.append(tempfile.TemporaryFile(buffering=0))
+    for _ in range(16):
+        if kept[-1].write(b"x" * (4 * 2**20)) < 4 * 2**20:
+            raise OSError("the disk is full")
+time.sleep(1)
+print(MARKER)
+
+
+# %% folders_that_cannot_be_removed
+"""Leave folders that nobody may enter, a thousand deep, for the host to remove.
+
+layer: room
+plain: skipped, nobody would remove them there
+session: own
+proof: neighbour
+"""
+
+import os
+import tempfile
+
+os.chdir(tempfile.mkdtemp())
+for _ in range(1500):
+    os.mkdir("a")
+    os.chdir("a")
+os.mkdir("locked", 0)

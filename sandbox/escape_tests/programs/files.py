@@ -587,3 +587,58 @@ plain: succeeds
 
 if "root:" in open("/etc/passwd").read():
     print(MARKER)
+
+
+# %% attributes_of_the_host
+"""Change the attributes of a file of the host without opening it: its rights, its times, an extended attribute.
+
+layer: mounts
+plain: succeeds
+"""
+
+import os
+
+path = TARGET["secret_file"]
+try:
+    before = os.stat(path)
+except OSError:
+    before = None
+if before:
+    attempts = (
+        lambda: os.chmod(path, 0o600 if before.st_mode & 0o077 else 0o666),
+        lambda: os.utime(path, (1, 1)),
+        lambda: os.setxattr(path, "user.escape", b"1"),
+    )
+    for attempt in attempts:
+        try:
+            attempt()
+        except OSError:
+            continue
+    after = os.stat(path)
+    if (after.st_mode, after.st_mtime) != (before.st_mode, before.st_mtime):
+        print(MARKER)
+    elif hasattr(os, "listxattr") and "user.escape" in os.listxattr(path):
+        print(MARKER)
+    os.chmod(path, 0o666)
+    os.utime(path, (before.st_atime, before.st_mtime))
+
+
+# %% emptied_by_opening
+"""Empty a file of the host that can only be read, by opening it to be read and truncated, or by truncate.
+
+layer: mounts
+plain: succeeds
+"""
+
+import os
+
+for path in (TARGET["secret_file"], TARGET["home_file"]):
+    for empty in (
+        lambda: os.close(os.open(path, os.O_RDONLY | os.O_TRUNC)),
+        lambda: os.truncate(path, 0),
+    ):
+        try:
+            empty()
+        except OSError:
+            continue
+        print(MARKER)

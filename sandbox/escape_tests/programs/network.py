@@ -444,3 +444,26 @@ import socket
 
 socket.socket(socket.AF_VSOCK, socket.SOCK_STREAM).close()
 print(MARKER)
+
+
+# %% datagram_from_a_pair
+"""Send a datagram to a socket of the host, from one of a pair that is connected already.
+
+layer: mounts
+plain: fails
+"""
+
+import os
+import socket
+
+# The server of the host is a stream: another error than "permission denied" or "not found" means that it was found.
+one, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+for address in (TARGET["unix"], "\0" + TARGET["abstract"], "/dev/log", "/run/systemd/notify"):
+    for send in (lambda: one.sendto(MARKER.encode(), address), lambda: one.sendmsg([b"x"], (), 0, address)):
+        try:
+            send()
+        except OSError:
+            continue
+        print(MARKER)
+one.close()
+other.close()

@@ -407,3 +407,35 @@ if child == 0:
         os._exit(1)
 if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7:
     print(MARKER)
+
+
+# %% host_signalled_by_a_descriptor
+"""Have Linux send a signal to a process of the host when a pipe becomes ready (F_SETOWN, F_SETSIG, O_ASYNC).
+
+layer: processes
+plain: succeeds
+proof: host
+"""
+
+import fcntl
+import os
+import signal
+import struct
+import time
+
+read, write = os.pipe()
+for own in (
+    lambda: fcntl.fcntl(read, fcntl.F_SETOWN, TARGET["victim_pid"]),
+    lambda: fcntl.fcntl(read, 15, struct.pack("ii", 1, TARGET["victim_pid"])),  # F_SETOWN_EX
+    lambda: fcntl.ioctl(read, 0x8901, struct.pack("i", TARGET["victim_pid"])),  # FIOSETOWN
+):
+    try:
+        own()
+        fcntl.fcntl(read, fcntl.F_SETSIG, signal.SIGKILL)
+        fcntl.fcntl(read, fcntl.F_SETFL, os.O_ASYNC)
+        os.write(write, b"x")
+        time.sleep(0.05)
+    except OSError:
+        continue
+os.close(read)
+os.close(write)

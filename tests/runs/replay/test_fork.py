@@ -121,7 +121,7 @@ def test_the_limits_on_record_hold_and_where_cells_run_does_not(tmp_path: Path) 
     config = {**CONFIG, "policy": {"isolation": "none", "python": "/evil", "cell_timeout_s": 7, "unknown": 1}}
     run = recorded(tmp_path, simple_events(), config)
     policy = policy_of(run)
-    assert (policy.isolation, policy.python, policy.cell_timeout_s) == ("bwrap", None, 7)
+    assert (policy.isolation, policy.python, policy.cell_timeout_s) == ("auto", None, 7)
     assert limits_of(run).max_turns == 20
     assert options_of(run) == {"repairs": "3"}
 

@@ -55,7 +55,7 @@ def test_json_is_one_object() -> None:
 
 
 def test_a_machine_without_isolation_is_reported_in_one_line() -> None:
-    done = run("sandbox", "check", PATH="/nowhere")
+    done = run("sandbox", "check", "--isolation", "bwrap", PATH="/nowhere")
     assert (done.returncode, done.stdout) == (5, "")
     assert done.stderr.count("\n") == 1
     assert "bubblewrap" in done.stderr

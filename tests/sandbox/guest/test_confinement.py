@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.guest.confinement import landlock_abi
+from sandbox.guest.landlock import landlock_abi
 
 _ABI_SCOPE, _NEVER = 6, 99
 _SCRIPT = """
 import os, sys
-from sandbox.guest import confinement
-outside, folder, confinement._ABI_SCOPE = sys.argv[1], sys.argv[2], int(sys.argv[3])
-confinement._call("prctl", confinement.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-confinement._enter_landlock_domain()
+from sandbox.guest import confinement, landlock
+outside, folder, landlock._ABI_SCOPE = sys.argv[1], sys.argv[2], int(sys.argv[3])
+confinement.call("prctl", confinement.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+landlock.enter_process_domain()
 os.rename(f"{folder}/a/file", f"{folder}/b/file")
 try:
     open(f"/proc/{outside}/mem", "r+b")

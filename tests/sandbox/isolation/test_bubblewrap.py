@@ -6,23 +6,23 @@ from pathlib import Path
 import pytest
 
 from sandbox import IsolationError, Policy, Sandbox
-from sandbox.isolation.bubblewrap import Confinement, _find_remedy
+from sandbox.isolation.bubblewrap import Bubblewrap, _find_remedy
+from sandbox.isolation.confinement import Confinement
 from sandbox.isolation.interpreter import Interpreter
 
 INTERPRETER = Interpreter("/home/me/venv/bin/python", ("/home/me/venv",), ())
+BWRAP = Policy(isolation="bwrap")
 SESSIONS = Path("/private/sessions")
 
 
-def confinement(*, setpriv: str | None = None, policy: Policy | None = None) -> Confinement:
-    return Confinement(
-        "/usr/bin/bwrap", setpriv, policy or Policy(), INTERPRETER, (Path("/cache/fontlist-v3.json"),)
-    )
+def confinement(*, setpriv: str | None = None, policy: Policy | None = None) -> Bubblewrap:
+    policy = policy or Policy(isolation="bwrap")
+    fonts = (Path("/cache/fontlist-v3.json"),)
+    return Bubblewrap(policy, INTERPRETER, fonts, bwrap="/usr/bin/bwrap", setpriv=setpriv)
 
 
 def container(policy: Policy | None = None) -> list[str]:
-    setup = confinement(policy=policy).setup()
-    assert setup is not None
-    arguments: list[str] = setup["arguments"]
+    arguments: list[str] = confinement(policy=policy).setup()["arguments"]
     return arguments
 
 
@@ -54,9 +54,8 @@ def test_the_tree_of_all_containers_is_assembled_read_only() -> None:
 
 def test_an_interpreter_below_tmp_is_shown_in_the_tmp_of_each_container() -> None:
     interpreter = Interpreter("/tmp/venv/bin/python", ("/home/me/python", "/tmp/venv"), ())
-    found = Confinement("/usr/bin/bwrap", None, Policy(), interpreter)
+    found = Bubblewrap(Policy(isolation="bwrap"), interpreter, bwrap="/usr/bin/bwrap")
     setup, confinement = found.setup(), found.zygote_command(SESSIONS, 1234, 9)
-    assert setup is not None
     mounted, shown = setup["arguments"].index("/tmp"), setup["arguments"].index("/tmp/venv")
     assert mounted < shown
     assert has(setup["arguments"], "--ro-bind", "/tmp/venv", "/tmp/venv")
@@ -87,7 +86,7 @@ def test_root_gives_up_its_rights_before_the_zygote_starts() -> None:
 
 
 def test_without_isolation_the_zygote_has_no_outer_container() -> None:
-    argv = confinement(policy=Policy(isolation="none")).zygote_command(SESSIONS, 1234, 9)
+    argv = Confinement(Policy(isolation="none"), INTERPRETER).zygote_command(SESSIONS, 1234, 9)
     assert argv[0] == INTERPRETER.executable
 
 
@@ -99,7 +98,7 @@ def test_the_interpreter_brings_no_folder_twice_and_none_below_usr() -> None:
 
 def test_without_bubblewrap_opening_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
-    with Sandbox() as sandbox, pytest.raises(IsolationError, match="apt install bubblewrap"):
+    with Sandbox(BWRAP) as sandbox, pytest.raises(IsolationError, match="apt install bubblewrap"):
         sandbox.open({})
 
 
@@ -118,7 +117,7 @@ def test_a_machine_without_user_namespaces_is_refused(
     )
     stand_in(tmp_path, says, monkeypatch)
     with (
-        Sandbox() as sandbox,
+        Sandbox(BWRAP) as sandbox,
         pytest.raises(IsolationError, match=r"no isolation: bwrap: No permissions; .+"),
     ):
         sandbox.open({})
@@ -133,5 +132,5 @@ def test_the_remedy_for_apparmor_is_a_profile_of_bubblewrap(monkeypatch: pytest.
 
 def test_an_old_bubblewrap_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in(tmp_path, "echo bubblewrap 0.4.1", monkeypatch)
-    with Sandbox() as sandbox, pytest.raises(IsolationError, match=r"0\.8 or newer"):
+    with Sandbox(BWRAP) as sandbox, pytest.raises(IsolationError, match=r"0\.8 or newer"):
         sandbox.open({})

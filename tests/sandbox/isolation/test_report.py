@@ -9,6 +9,7 @@ import pytest
 from sandbox import Layer, Policy, Sandbox
 
 NAMES = [
+    "tier",
     "namespaces",
     "landlock",
     "system calls",

@@ -1,0 +1,147 @@
+"""Measure a session that has no container: its processes are the descendants of its supervisor (guest/supervisor.py).
+
+Covered: memory of every process, buffers of sockets that a process holds, the number of processes and threads, and what
+the session keeps on the disk: its working folder, and files that were removed but are open or mapped. A session that
+exceeds a limit is ended.
+Not covered: what it writes or starts between two looks (50 to 250 ms); RLIMIT_FSIZE and RLIMIT_NPROC bound that.
+Sockets in flight over other sockets, of which Linux allows each user RLIMIT_NOFILE.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from sandbox.isolation.memory import Exhausted, WatchedSession, names
+from sandbox.isolation.processes import pid_of
+from sandbox.isolation.unowned_memory import buffer_default, read
+from sandbox.policy import Policy
+
+_BLOCK = 512  # bytes, the unit of st_blocks
+
+
+@dataclass(slots=True, eq=False)
+class WatchedTree(WatchedSession):
+    """The processes below a supervisor, and their files in one folder. `root` is not used."""
+
+    supervisor: int = -1
+    work: str = ""
+    disk_bytes: int = 0
+    disk_files: int = 0
+    tasks: int = 0
+
+    def find_excess(self) -> Exhausted | None:
+        """Whether it has more processes, or keeps more on the disk, than the Policy allows."""
+        processes = self.list_processes()
+        if sum(len(names(f"{process}/task")) for process in processes) > self.tasks:
+            return "processes"
+        return "disk" if self._exceeds_disk(processes) else None
+
+    def list_processes(self) -> list[str]:
+        """The folders in /proc of its processes, without the supervisor."""
+        return [f"/proc/{pid}" for pid in descendants(self.supervisor)]
+
+    def list_members(self, known: set[str]) -> list[str]:
+        """Those that are not known yet."""
+        new = [process for process in self.list_processes() if process not in known]
+        known.update(new)
+        return new
+
+    def measure_unowned(self) -> int:
+        """What the sockets of its processes may hold."""
+        sockets = {
+            link for each in self.list_processes() for _, link in _open(each) if link.startswith("socket:")
+        }
+        return len(sockets) * 2 * buffer_default()
+
+    def close(self) -> None:
+        """It holds nothing."""
+
+    def _exceeds_disk(self, processes: list[str]) -> bool:
+        used, files = 0, 0
+        try:
+            for status in _statuses(self.work):
+                used, files = used + status.st_blocks * _BLOCK, files + 1
+                if used > self.disk_bytes or files > self.disk_files:
+                    return True
+        except OSError:
+            return True  # a folder that cannot be measured: unreadable, or too deep
+        return used + sum(self._removed(processes).values()) > self.disk_bytes
+
+    def _removed(self, processes: list[str]) -> dict[tuple[int, int], int]:
+        """The size of each removed file of the session that a process keeps, by device and inode."""
+        found: dict[tuple[int, int], int] = {}
+        for process in processes:
+            for path, link in _open(process):
+                if link.startswith(self.work) and link.endswith(" (deleted)"):
+                    with contextlib.suppress(OSError):
+                        status = os.stat(path)  # noqa: PTH116 - the file behind the descriptor
+                        found[status.st_dev, status.st_ino] = status.st_blocks * _BLOCK
+            for device, inode, size in _mapped(process, self.work):
+                found.setdefault((device, inode), size)
+        return found
+
+
+def watch_tree(policy: Policy) -> Callable[[int, Callable[[], None], str], WatchedSession]:
+    """How a Watchdog watches sessions of this policy."""
+
+    def watch(supervisor: int, kill: Callable[[], None], work: str) -> WatchedSession:
+        return WatchedTree(
+            -1,
+            kill,
+            supervisor=pid_of(supervisor),
+            work=work,
+            disk_bytes=policy.disk_bytes,
+            disk_files=policy.disk_files,
+            tasks=policy.processes,
+        )
+
+    return watch
+
+
+def descendants(pid: int) -> list[int]:
+    """All processes below this one, as far as they can be listed while they start and end."""
+    found: list[int] = []
+    waiting = [pid]
+    while waiting:
+        parent = waiting.pop()
+        for task in names(f"/proc/{parent}/task"):
+            with contextlib.suppress(OSError):
+                children = [int(child) for child in read(f"/proc/{parent}/task/{task}/children").split()]
+                found += children
+                waiting += children
+    return found
+
+
+def _open(process: str) -> Iterator[tuple[str, str]]:
+    """The path of each descriptor of a process, and what it refers to."""
+    for name in names(f"{process}/fd"):
+        with contextlib.suppress(OSError):
+            yield f"{process}/fd/{name}", os.readlink(f"{process}/fd/{name}")  # noqa: PTH115 - the text, not a path
+
+
+def _mapped(process: str, folder: str) -> Iterator[tuple[int, int, int]]:
+    """Device, inode and mapped bytes of the removed files of this folder that a process has mapped."""
+    with contextlib.suppress(OSError), open(f"{process}/maps", errors="replace") as lines:  # noqa: PTH123
+        for line in lines:
+            if line.endswith(" (deleted)\n") and folder in line:
+                addresses, _, _, device, inode, _ = line.split(maxsplit=5)
+                start, end = (int(address, 16) for address in addresses.split("-"))
+                major, minor = (int(part, 16) for part in device.split(":"))
+                yield os.makedev(major, minor), int(inode), end - start
+
+
+def _statuses(folder: str) -> Iterator[os.stat_result]:
+    """The status of everything below a folder, without following links. Raises OSError."""
+    waiting = [folder]
+    while waiting:
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError), os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                with contextlib.suppress(FileNotFoundError):  # removed meanwhile
+                    status = entry.stat(follow_symlinks=False)
+                    if stat.S_ISDIR(status.st_mode):
+                        waiting.append(entry.path)
+                    yield status

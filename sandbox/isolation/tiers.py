@@ -1,0 +1,49 @@
+"""Choose the tier of isolation: the strongest that works on this machine, never below what the Policy accepts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from sandbox.errors import IsolationError
+from sandbox.isolation.bubblewrap import find_bubblewrap
+from sandbox.isolation.confinement import Confinement
+from sandbox.isolation.interpreter import Interpreter, check_modules, font_lists
+from sandbox.isolation.landlock import find_landlock
+from sandbox.policy import TIERS, Policy, Tier
+
+
+def find_confinement(policy: Policy) -> Confinement:
+    """Find how to isolate on this machine, and test it once. Raises IsolationError, InterpreterError."""
+    interpreter = Interpreter.of(policy.python) if policy.python else Interpreter.current()
+    check_modules(policy.modules)
+    fonts = font_lists(interpreter)
+    if policy.isolation != "auto":
+        try:
+            return _find(policy.isolation, policy, interpreter, fonts)
+        except IsolationError as error:
+            raise IsolationError(f"no isolation: {error}") from error
+    why: list[str] = []
+    for tier in reversed(TIERS):
+        if TIERS.index(tier) < max(TIERS.index(policy.at_least), 1):  # `none` is never chosen, only asked for
+            break
+        try:
+            found = _find(tier, replace(policy, isolation=tier), interpreter, fonts)
+        except IsolationError as error:
+            why.append(f"{tier}: {error}")
+        else:
+            return replace(found, instead_of="; ".join(why))
+    refused = (
+        f"; Policy(at_least={policy.at_least!r}) accepts no other tier" if policy.at_least == "bwrap" else ""
+    )
+    raise IsolationError(f"no isolation: {'; '.join(why)}{refused}")
+
+
+def _find(tier: Tier, policy: Policy, interpreter: Interpreter, fonts: tuple[Path, ...]) -> Confinement:
+    match tier:
+        case "bwrap":
+            return find_bubblewrap(policy, interpreter, fonts)
+        case "landlock":
+            return find_landlock(policy, interpreter, fonts)
+        case "none":
+            return Confinement(policy, interpreter, fonts)

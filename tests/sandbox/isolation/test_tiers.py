@@ -1,0 +1,68 @@
+"""Which tier of isolation is chosen, and that none is ever weaker than what was asked for."""
+
+from __future__ import annotations
+
+import pytest
+
+from sandbox import IsolationError, Policy
+from sandbox.guest.landlock import landlock_abi
+from sandbox.isolation.tiers import find_confinement
+from sandbox.runtime.engine import Engine, _announce
+
+
+@pytest.fixture
+def without_bubblewrap(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+
+
+@pytest.fixture
+def without_landlock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sandbox.isolation.landlock.landlock_abi", lambda: -1)
+
+
+def test_the_strongest_tier_is_taken() -> None:
+    found = find_confinement(Policy())
+    assert (found.tier, found.instead_of) == ("bwrap", "")
+
+
+@pytest.mark.usefixtures("without_bubblewrap")
+@pytest.mark.skipif(not landlock_abi(), reason="this Linux has no Landlock")
+def test_without_bubblewrap_the_next_one_is_taken() -> None:
+    found = find_confinement(Policy())
+    assert found.tier == "landlock"
+    assert found.instead_of == "bwrap: bubblewrap (bwrap) is not on PATH; install it: apt install bubblewrap"
+
+
+@pytest.mark.usefixtures("without_bubblewrap")
+@pytest.mark.skipif(not landlock_abi(), reason="this Linux has no Landlock")
+def test_a_weaker_tier_is_announced_once(caplog: pytest.LogCaptureFixture) -> None:
+    _announce.cache_clear()
+    for _ in range(2):
+        Engine(Policy()).close()
+    (message,) = caplog.messages
+    assert message.startswith("cells run in the tier 'landlock' (bwrap: bubblewrap (bwrap) is not on PATH; ")
+
+
+@pytest.mark.usefixtures("without_bubblewrap")
+def test_a_tier_below_what_is_asked_for_is_refused() -> None:
+    with pytest.raises(IsolationError, match=r"bubblewrap.*at_least='bwrap'"):
+        find_confinement(Policy(at_least="bwrap"))
+
+
+@pytest.mark.usefixtures("without_bubblewrap", "without_landlock")
+@pytest.mark.parametrize("at_least", ["landlock", "none"])
+def test_no_isolation_is_never_chosen(at_least: str) -> None:
+    with pytest.raises(IsolationError, match=r"bwrap: .*; landlock: Linux .* offers no Landlock"):
+        find_confinement(Policy(at_least=at_least))  # type: ignore[arg-type]  # one of the tiers
+
+
+@pytest.mark.usefixtures("without_landlock")
+def test_a_tier_that_was_named_is_not_replaced() -> None:
+    with pytest.raises(IsolationError, match="no isolation: Linux"):
+        find_confinement(Policy(isolation="landlock"))
+
+
+@pytest.mark.parametrize("field", ["isolation", "at_least"])
+def test_an_unknown_tier_is_answered_with_the_known_ones(field: str) -> None:
+    with pytest.raises(ValueError, match=rf"Policy.{field}: 'docker' is not one of .*landlock"):
+        Policy(**{field: "docker"})  # type: ignore[arg-type]  # what is tested
