@@ -29,7 +29,7 @@ _LOOKING = re.compile(
     re.IGNORECASE,
 )
 _PICTURE_STEPS = ("vqa", "object_select", "identical_image_search", "image_search")
-_SCORE = re.compile(r"\s*\(score=[\d.]+\)\s*,?$")
+_SCORE = re.compile(r"\s*\(score=[\d.]+\).*$")
 _NOTHING = "Think: no rule finds an answer here.\nVerdict: not informative"
 _PASSAGE = re.compile(r"Title:[ \t]*([^\n]*)\n\s*Content:[ \t]*(.*?)(?=\n\s*Title:|\n\]|\Z)", re.DOTALL)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9])|\n+")

@@ -87,7 +87,8 @@ def text_line(text: str, score: float | None = None) -> str:
 def entity_line(hit: Mapping[str, Any]) -> str:
     """What a search found for an image: its title, the first sentence of the text, and the score in percent."""
     title, text = _flat(str(hit.get("title") or "(untitled)")), _first_sentence(str(hit.get("text") or ""))
-    return f"{title}{': ' + text if text else ''}{_score(hit.get('score'))}"
+    near = "near match, not the same: " if hit.get("is_near") is True else ""
+    return f"{near}{title}{': ' + text if text else ''}{_score(hit.get('score'))}"
 
 
 def block(name: str, lines: Iterable[str]) -> str:

@@ -8,15 +8,35 @@ read too: "the predicted answer is X", "cannot be answered", "the predicted Obje
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast
 
 from pyvision.strategies.avis.actions import ACTIONS, Action
+from pyvision.text.parsing import values_in
 from pyvision.text.replies import without_thinking
 
 Ruling: TypeAlias = Literal["not informative", "informative", "answerable"]
 
 _DECORATION = " \t*_`\"'“”"
+_LABELS = (
+    "action",
+    "query",
+    "visual",
+    "knowledge",
+    "object",
+    "think",
+    "finding",
+    "source",
+    "sources",
+    "verdict",
+    "answer",
+)
+_LABELLED = re.compile(
+    rf"[ \t>{{(,*_`\"'#+•–—|-]*+(?:[(\[]?\d{{1,2}}[.):\]]+)?[ \t*_`\"'#]*+(?P<label>{'|'.join(_LABELS)})"
+    r"[ \t*_`\"']*+(?:(?P<sign>[:=：]|[-–—][ \t])(?P<content>.*))?$",
+    re.IGNORECASE,
+)
 _SPELLED = "|".join(name.replace("_", "[ \t_-]+") for name in sorted(ACTIONS, key=len, reverse=True))
 _NAME = re.compile(rf"(?<![a-z_])(?:{_SPELLED})(?![a-z_])", re.IGNORECASE)
 _OBJECT = re.compile(r"object\s*(?:#?\s*id)?[\s*_`\"':=#]*(?:is)?[\s*_`\"':=#]*(\d{1,4})\b", re.IGNORECASE)
@@ -31,6 +51,9 @@ _NO_ANSWER = re.compile(
     r"(?:none|unknown|n/?a|nothing|null|not (?:given|known|available|applicable|informative|enough)\b.*"
     r"|(?:it )?(?:cannot|can't|can not) be (?:answered|determined|said|known)\b.*|-+|\?+)?",
     re.IGNORECASE,
+)
+_ENOUGH = re.compile(
+    r"answer(?: now)?|done|finish(?:ed)?|stop|enough(?: is known)?|none needed", re.IGNORECASE
 )
 _NUMBERS = re.compile(r"\d{1,6}")
 _ANSWER_CHARS = 300  # a longer line is not an answer
@@ -77,6 +100,12 @@ def find_plan(reply: str) -> Plan | None:
     return Plan(cast("Action", names[0]), query or None) if len(names) == 1 else None
 
 
+def says_enough(reply: str) -> bool:
+    """Whether a planner says that enough is known to answer the question."""
+    labelled = _label(without_thinking(reply), "action") or without_thinking(reply)
+    return _ENOUGH.fullmatch(labelled.strip(_DECORATION + ".\n")) is not None
+
+
 def find_decomposition(reply: str) -> Decomposition | None:
     """The two parts of a question; None if one is missing. A knowledge part without # is not changed."""
     text = without_thinking(reply)
@@ -97,7 +126,10 @@ def find_object(reply: str) -> int | None:
 
 
 def find_judgement(reply: str, *, has_type: bool = False) -> Judgement | None:
-    """The judgement in a reply, or None. has_type: "answer is X, type" ends in a type, which is removed."""
+    """The judgement in a reply, or None. has_type: "answer is X, type" ends in a type, which is removed.
+
+    It may say that the question is answerable and give no answer.
+    """
     text = without_thinking(reply)
     label, answer = _label(text, "verdict"), find_answer(text, has_type=has_type)
     ruling = _ruling(label) if label else None
@@ -105,8 +137,6 @@ def find_judgement(reply: str, *, has_type: bool = False) -> Judgement | None:
         ruling = "answerable" if answer else _ruling(text)
     if ruling is None:
         return None
-    if ruling == "answerable" and answer is None:
-        ruling = "informative"  # it says that there is an answer but does not give it
     finding = _label(text, "finding") or ""
     if _NO_ANSWER.fullmatch(finding.strip(_DECORATION + ".")):
         finding = ""
@@ -158,9 +188,63 @@ def _names(text: str) -> list[str]:
 
 
 def _label(text: str, label: str) -> str | None:
-    """The text after the last `label:` of a line, without the quotes and commas of a JSON object."""
-    around = r"[ \t>{,*_`\"'-]*"
-    found = re.findall(rf"^{around}{label}{around}[:=](.*)$", text, re.IGNORECASE | re.MULTILINE)
-    if not found:
-        found = re.findall(rf'"{label}"\s*:\s*"([^"\n]*)"', text, re.IGNORECASE)
-    return str(found[-1]).strip().strip("*_`").strip().strip('",').strip() if found else None
+    """What a reply says under a label, without decoration; the last one, in the first form that is there.
+
+    A key of a JSON object; `label: text` with any bullet, number, bold or heading around it, also with the text on the
+    next line; a row or a column of a table.
+    """
+    for form in (_in_json, _in_lines, _in_tables):
+        if found := list(form(text, label)):
+            return _clean(found[-1])
+    return None
+
+
+def _in_json(text: str, label: str) -> Iterator[str]:
+    for value in values_in(text):
+        if not isinstance(value, dict):
+            continue
+        for key, content in value.items():
+            if key.strip().casefold() == label and isinstance(content, str | int | float | list):
+                yield ", ".join(map(str, content)) if isinstance(content, list) else str(content)
+
+
+def _in_lines(text: str, label: str) -> Iterator[str]:
+    lines = text.splitlines()
+    for number, line in enumerate(lines):
+        named = _LABELLED.match(line)
+        if named is None or named["label"].casefold() != label:
+            continue
+        content = named["content"] or ""
+        if content.strip(_DECORATION):
+            yield content
+        elif named["sign"] or line.lstrip().startswith("#") or _is_bold(line):
+            following = next((each for each in lines[number + 1 :] if each.strip(_DECORATION + "#>{}")), "")
+            if following and _LABELLED.match(following) is None and not following.lstrip().startswith("#"):
+                yield following
+
+
+def _in_tables(text: str, label: str) -> Iterator[str]:
+    """A cell beside its name, or below it in a table with a header."""
+    rows = [
+        [cell.strip(_DECORATION) for cell in line.strip().strip("|").split("|")]
+        for line in text.splitlines()
+        if line.count("|") >= 2 and line.strip(" |:-\t")
+    ]
+    for number, row in enumerate(rows):
+        names = [cell.casefold() for cell in row]
+        if label not in names:
+            continue
+        column = names.index(label)
+        below = rows[number + 1] if number + 1 < len(rows) else []
+        if len(row) == 2 and column == 0 and names[1] not in _LABELS:
+            yield row[1]
+        elif number == 0 and column < len(below):
+            yield below[column]
+
+
+def _is_bold(line: str) -> bool:
+    return line.strip().startswith(("*", "_")) and line.strip().endswith(("*", "_"))
+
+
+def _clean(text: str) -> str:
+    return text.strip().strip("*_`").strip().strip('",').strip()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from pyvision.agent.episode import Episode
@@ -23,11 +23,12 @@ from pyvision.strategies.avis.reply_parsing import (
     find_judgement,
     find_object,
     find_plan,
+    says_enough,
     says_nothing,
 )
 from pyvision.strategies.avis.reply_parsing import find_answer as find_labelled
 from pyvision.text.answers import read_answer
-from pyvision.text.prompts import render
+from pyvision.text.prompts import load, render
 from pyvision.text.replies import without_thinking
 from pyvision.text.sanitize import sanitize
 from pyvision.types import Answer, Message, Picture, Question, Reply, Text
@@ -54,6 +55,11 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
+class Enough:
+    """A planner's decision that what is known answers the question."""
+
+
+@dataclass(frozen=True, slots=True)
 class Planner:
     """Chooses which of the feasible actions to take, and with which query (Algorithm 1).
 
@@ -68,14 +74,35 @@ class Planner:
     shots: int
     is_taken: Callable[[Plan, Node], bool]
 
-    def plan(self, node: Node, feasible: Sequence[Action], context: Sequence[str]) -> Plan:
-        """One of the feasible actions; there must be at least one."""
-        request = self._request(node, feasible, context)
-        found, repaired = parse_or_retry(
-            self.episode, request, lambda reply: self._read(reply, node, feasible)
-        )
+    def plan(
+        self, node: Node, feasible: Sequence[Action], context: Sequence[str], *, may_end: bool = False
+    ) -> Plan | None:
+        """One of the feasible actions, of which there must be one; None if enough is known, which `may_end` allows.
+
+        A single action that takes no text and was not taken yet is no choice: the planner is not asked.
+        """
+        only = Plan(feasible[0])
+        repaired = False
+        found: Plan | Enough | None = None
+        is_choice = len(feasible) > 1 or may_end or ACTIONS[only.action].takes_query
+        if is_choice or self.is_taken(only, node):
+            request = self._request(node, feasible, context, may_end=may_end)
+            found, repaired = parse_or_retry(
+                self.episode, request, lambda reply: self._read(reply, node, feasible, may_end=may_end)
+            )
+        if isinstance(found, Enough):
+            self.episode.note("enough", state=node.state, known=len(node.findings))
+            return None
         plan = found or self._preference(node, feasible)
-        by = "repair" if found and repaired else "planner" if found else "preference"
+        by = (
+            "repair"
+            if found and repaired
+            else "planner"
+            if found
+            else "preference"
+            if is_choice
+            else "no choice"
+        )
         query = _with_query(plan, node).query
         self.episode.note(
             "plan",
@@ -93,7 +120,9 @@ class Planner:
         plans = [_with_query(Plan(action), node) for action in feasible]
         return next((plan for plan in plans if not self.is_taken(plan, node)), plans[0])
 
-    def _request(self, node: Node, feasible: Sequence[Action], context: Sequence[str]) -> Request:
+    def _request(
+        self, node: Node, feasible: Sequence[Action], context: Sequence[str], *, may_end: bool
+    ) -> Request:
         descriptions = purposes()
         pools = {action: tuple(pool) for action, pool in self.pools.items()}
         examples = examples_to_show(pools, feasible, self.shots)
@@ -103,10 +132,15 @@ class Planner:
             "actions": "\n".join(f"- {name}: {descriptions[name]}" for name in feasible),
             "examples": f"\nWhat others did:\n\n{examples}\n" if examples else "",
             "context": sanitize_quote(block("Context:", context)),
+            "enough": load("avis/enough_known.md") if may_end else "",
         }
         return Request("planner", "plan", variables, "plan_repair", {"names": ", ".join(feasible)})
 
-    def _read(self, reply: str, node: Node, feasible: Sequence[Action]) -> Plan | str:
+    def _read(
+        self, reply: str, node: Node, feasible: Sequence[Action], *, may_end: bool
+    ) -> Plan | Enough | str:
+        if may_end and says_enough(reply):
+            return Enough()
         plan = find_plan(reply)
         if plan is None:
             return "it does not name exactly one step"
@@ -121,12 +155,16 @@ class Planner:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a reasoner judges: what a tool found, and for which query. sources: the numbers of its sources."""
+    """What a reasoner judges: what a tool found, and for which query. sources: the numbers of its sources.
+
+    pictures: what was looked up, then what was found; empty for a reasoner without vision.
+    """
 
     query: str
     tool: str
     text: str
     sources: tuple[int, ...] = ()
+    pictures: tuple[Picture, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +227,10 @@ def choose(
 
 
 def judge(evidence: Evidence, node: Node, memory: Memory, episode: Episode) -> Judgement:
-    """What an observation is worth for the query; not informative if neither reply can be read."""
+    """What an observation is worth for the query; not informative if neither reply can be read.
+
+    If a reply says that the question can be answered, but neither one gives an answer, the observation is informative.
+    """
     variables = {
         "query": evidence.query,
         "known": sanitize_quote(node.known),
@@ -197,21 +238,46 @@ def judge(evidence: Evidence, node: Node, memory: Memory, episode: Episode) -> J
         "observation": sanitize_quote(evidence.text),
         "sources": sanitize_quote(memory.format_sources(evidence.sources)) or "(none)",
         "form": render("avis/verdict.md"),
+        "examples": load(f"avis/reasoner_{node.phase}.md").rstrip("\n"),
     }
-    request = Request("reasoner", f"reason_{node.phase}", variables, "reason_repair", {})
+    if node.phase == "visual":
+        variables["seen"] = f" {load('avis/seen.md').strip()}" if evidence.pictures else ""
+    request = Request("reasoner", f"reason_{node.phase}", variables, "reason_repair", {}, evidence.pictures)
     has_type = node.phase == "visual"
-    found, _ = parse_or_retry(
-        episode,
-        request,
-        lambda reply: find_judgement(reply, has_type=has_type) or "it holds neither a verdict nor an answer",
-    )
-    return found or NOTHING
+    unfinished: list[Judgement] = []
+
+    def read(reply: str) -> Judgement | str:
+        judgement = find_judgement(reply, has_type=has_type)
+        if judgement is None:
+            return "it holds neither a verdict nor an answer"
+        if judgement.ruling == "answerable" and judgement.answer is None:
+            unfinished.append(replace(judgement, ruling="informative"))
+            return "it says that the question can be answered, but gives no answer"
+        return judgement
+
+    found, _ = parse_or_retry(episode, request, read)
+    return found or (unfinished[-1] if unfinished else NOTHING)
 
 
 def conclude(answer: ShortAnswer, findings: Sequence[Finding], memory: Memory, episode: Episode) -> Answer:
     """An answer that the reasoner found; the note `answer` lists the sources and steps that it rests on."""
     _note_answer(answer.text, findings, memory, episode, remark=None)
     return Answer(answer.text, is_last_resort=answer.is_last_resort)
+
+
+def answer_from_known(question: Question, node: Node, memory: Memory, episode: Episode) -> Answer | None:
+    """The answer from what is known, as the planner wished; None if it does not answer the question after all."""
+    variables: dict[str, object] = {
+        "question": question.full_text,
+        "query": node.query,
+        "known": sanitize_quote(node.known),
+    }
+    reply, _ = send(episode, Request("reasoner", "enough", variables, "", {}, question.images))
+    answer = read_short(reply)
+    if answer is None or answer.is_last_resort:
+        episode.note("not_enough", why="the reasoner found no answer in what is known")
+        return None
+    return conclude(answer, node.findings, memory, episode)
 
 
 def give_best(why: str, end_reason: EndReason, trace: SearchTrace, episode: Episode) -> Answer:
@@ -300,4 +366,5 @@ def _note_answer(
         for n in numbers
     ]
     steps = [finding.step for finding in findings]
+    episode.keep_finding("sources", sources)
     episode.note("answer", answer=answer, sources=sources, steps=steps, forced=remark is not None)

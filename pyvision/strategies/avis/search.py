@@ -8,11 +8,13 @@ is asked; no action is taken twice with the same request.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from pyvision.agent.episode import Episode
-from pyvision.errors import EndReason
+from pyvision.errors import EndReason, ImageError
+from pyvision.images.read import read
 from pyvision.strategies.avis.actions import (
     ACTIONS,
     START,
@@ -31,24 +33,30 @@ from pyvision.strategies.avis.roles import (
     Planner,
     SearchTrace,
     ShortAnswer,
+    answer_from_known,
     choose,
     conclude,
     give_best,
     judge,
 )
-from pyvision.types import Answer, Observation, Question, Source, ToolRequest
+from pyvision.types import Answer, Observation, Picture, Question, Source, ToolRequest
 
 _FINDING_CHARS = 400
+_MOST_SHOWN = 3  # retrieved images
 
 
 @dataclass(frozen=True, slots=True)
 class SearchConfig:
-    """How far a search goes. calls: actions in all. shots: examples of each action that the planner sees."""
+    """How far a search goes. calls: actions in all. shots: examples of each action that the planner sees.
+
+    shows_images: the reasoner is sent what was looked up and the images that were found.
+    """
 
     graph: TransitionGraph
     calls: int
     shots: int
     goes_back: bool = True
+    shows_images: bool = False
 
 
 @dataclass(slots=True)
@@ -65,6 +73,7 @@ class Search:
     memory: Memory = field(init=False)
     calls: int = field(init=False, default=0)
     seen: list[str] = field(init=False, default_factory=list)
+    too_little: tuple[Finding, ...] = field(init=False, default=())
     taken: set[tuple[object, ...]] = field(init=False, default_factory=set)
 
     def __post_init__(self) -> None:
@@ -83,9 +92,22 @@ class Search:
                 if not self._go_back():
                     return self._best("no action is left to try", "answered")
                 continue
-            plan = self.planner.plan(self.memory.here, feasible, self._context())
-            if self._limit() is None and (found := self._step(plan)) is not None:
+            plan = self.planner.plan(self.memory.here, feasible, self._context(), may_end=self._may_end())
+            if self._limit() is not None:
+                continue
+            found = self._step(plan) if plan else self._answer_from_known()
+            if found is not None:
                 return found
+
+    def _may_end(self) -> bool:
+        """Whether the planner may end the search here: something was found, and is not known to be too little."""
+        here = self.memory.here
+        return here.phase == "knowledge" and bool(here.findings) and here.findings != self.too_little
+
+    def _answer_from_known(self) -> Answer | None:
+        here = self.memory.here
+        self.too_little = here.findings
+        return answer_from_known(self.question, here, self.memory, self.episode)
 
     def _limit(self) -> tuple[str, EndReason] | None:
         last = self.episode.last_call()
@@ -114,7 +136,8 @@ class Search:
 
     def _context(self) -> list[str]:
         here, image = self.memory.here, self.executor.image
-        lines = list(image.overview()) if here.phase == "visual" and here.focus is None else []
+        is_start = here.phase == "visual" and here.focus is None
+        lines = list(image.overview() if is_start else image.lines)  # the caption stays to the end
         if here.focus is not None and here.phase == "visual":
             lines.append(indent_block(image.object_at(here.focus).block()))
         return [*lines, *(finding.text for finding in here.findings)]
@@ -136,6 +159,12 @@ class Search:
         judgement = self._judge(plan, result, numbers)
         return self._follow(plan, result, judgement, judgement.sources or numbers)
 
+    def _retrieved(self, result: ActionResult) -> tuple[Picture, ...]:
+        """For a reasoner with vision: what was looked up, then the images that were found."""
+        if not self.config.shows_images or result.looked_up is None:
+            return ()
+        return (result.looked_up, *retrieved_images(result.hits))
+
     def _is_taken(self, plan: Plan, node: Node) -> bool:
         return self.executor.key(plan, node) in self.taken
 
@@ -146,7 +175,7 @@ class Search:
         else:
             chosen = result.detected
             node = replace(here, think=result.think, focus=chosen.number) if chosen else here
-            evidence = Evidence(self._query(here), action, result.text, numbers)
+            evidence = Evidence(self._query(here), action, result.text, numbers, self._retrieved(result))
             found = judge(evidence, node, self.memory, self.episode)
             known = tuple(number for number in found.sources if number in numbers)
             judgement, why = replace(found, sources=known), found.finding
@@ -215,13 +244,18 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class ActionResult:
-    """text: what the reasoner is to judge; if it is empty, `why` says why. detected: the object that was chosen."""
+    """text: what the reasoner is to judge; if it is empty, `why` says why. detected: the object that was chosen.
+
+    looked_up, hits: of a search by image.
+    """
 
     text: str = ""
     why: str = ""
     sources: tuple[Source, ...] = ()
     detected: DetectedObject | None = None
     think: str = ""
+    looked_up: Picture | None = None
+    hits: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +303,11 @@ class ToolExecutor:
             case "llm_qa":
                 context = "" if not node.findings else node.known
                 request = ToolRequest(plan.query or node.query, options={"context": context, "long": False})
-        return _result(self.toolbox.use(tool, request))
+        seen = self.toolbox.use(tool, request)
+        result = _result(seen)
+        if result.text and plan.action in ("identical_image_search", "image_search"):
+            return replace(result, looked_up=request.picture, hits=tuple(hits_of(seen)))
+        return result
 
     def _select(self, node: Node) -> ActionResult:
         candidates = [detected for detected in self.image.objects if detected.number not in node.rejected]
@@ -286,6 +324,20 @@ def _result(seen: Observation) -> ActionResult:
     if not seen.text.strip() or (is_search and not hits_of(seen)):
         return ActionResult(why="the tool found nothing")
     return ActionResult(seen.text, sources=seen.sources)
+
+
+def retrieved_images(hits: Sequence[Mapping[str, Any]]) -> Iterator[Picture]:
+    """The first images that a search of the user's collection found; what is no readable file is left out."""
+    found = 0
+    for hit in hits:
+        path = hit.get("path")
+        if not isinstance(path, str) or found == _MOST_SHOWN:
+            continue
+        try:
+            yield read(path)
+        except ImageError:
+            continue
+        found += 1
 
 
 def _shorten(text: str) -> str:

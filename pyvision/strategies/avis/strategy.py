@@ -48,7 +48,8 @@ class Avis:
     prompts/avis/examples. shots: how many examples of each action a planner sees. use_graph: if false, every action
     may follow every other, and there are no examples. without: the group of tools to remove. max_objects: how many
     detected objects are described before the search. web_search uses the tool of that name if it is set up, else
-    `document`, the user's own collection. Of several images, only the first is used.
+    `document`, the user's own collection. reasoner_sees: `image` sends the reasoner what was looked up and the
+    images of the collection that were found. Of several images, only the first is used.
     """
 
     continues: ClassVar[bool] = False
@@ -74,6 +75,7 @@ class Avis:
     use_graph: bool = True
     without: Group = "none"
     max_objects: int = 8
+    reasoner_sees: Literal["text", "image"] = "text"
 
     def __post_init__(self) -> None:
         for name, least in (("calls", 1), ("shots", 0), ("max_objects", 0)):
@@ -106,7 +108,13 @@ class Avis:
     def _search(self, question: Question, executor: ToolExecutor) -> Search:
         graph = load_graph(self.graph) if self.use_graph else complete_graph()
         pools = load_examples(self.examples) if self.use_graph else {}
-        config = SearchConfig(graph, self.calls, self.shots, goes_back=self.mode != "no_backtracking")
+        config = SearchConfig(
+            graph,
+            self.calls,
+            self.shots,
+            goes_back=self.mode != "no_backtracking",
+            shows_images=self.reasoner_sees == "image",
+        )
         parts = decompose(question, executor.episode)
         return Search(config, question, parts, executor.episode, executor, pools)
 

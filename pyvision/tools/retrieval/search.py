@@ -65,7 +65,10 @@ class Info:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A search result. score: 0 to 1, comparable within one kind of search. is_same: an exact or near duplicate."""
+    """A search result. score: 0 to 1, comparable within one kind of search. is_same: an exact or near duplicate.
+
+    is_near: no duplicate, but the nearest that the collection holds.
+    """
 
     id: int
     title: str
@@ -74,6 +77,7 @@ class Hit:
     path: str
     score: float
     is_same: bool = False
+    is_near: bool = False
 
 
 class Index:

@@ -1,15 +1,17 @@
 """The tools that search the user's own collection: identical_image, similar_image, document.
 
-The text for a model has the form of the AVIS listings (arXiv 2306.08129): `Retrievals: [` with the titles of images,
-copies as `high confidence: TITLE (score=97.3)`; `Knowledge: [` with blocks of `Title:` and `Content:`. Each title and
-each content is one line, so that no text can imitate another block.
+The text for a model has the form of the AVIS listings (arXiv 2306.08129): `Retrievals: [` with the titles of images and
+what is said of each, `TITLE (score=97.3): CAPTION; file NAME`, copies after `high confidence: `, without copies the
+nearest after `near match: `; `Knowledge: [` with blocks of `Title:` and `Content:`. Each is one line, so that no text
+can imitate another block.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -19,6 +21,8 @@ from pyvision.tools.retrieval.search import Hit, Index
 from pyvision.types import Ask, Observation, Picture, Source, Tool, ToolRequest
 
 _DEFAULT_HITS, _MAX_HITS = 5, 100
+_MOST_NEAR, _NEAR = 3, 0.8  # near matches, and the least similarity of one
+_CAPTION_CHARS = 160
 
 Search = Callable[[Index, ToolRequest, int], tuple[Hit, ...]]
 
@@ -63,7 +67,7 @@ def index_tool(kind: str, where: str = "") -> Tool:
 
 def _format_images(hits: Sequence[Hit]) -> str:
     """Images, as text for a model."""
-    return _block("Retrievals", [_title(hit) for hit in hits])
+    return _block("Retrievals", [_describe_image(hit) for hit in hits])
 
 
 def _format_passages(hits: Sequence[Hit]) -> str:
@@ -72,7 +76,12 @@ def _format_passages(hits: Sequence[Hit]) -> str:
 
 
 def _identical(index: Index, request: ToolRequest, count: int) -> tuple[Hit, ...]:
-    return index.identical(_picture(request), count)
+    """Copies of the image; without any, the images that come near to it, which say so."""
+    picture = _picture(request)
+    if copies := index.identical(picture, count):
+        return copies
+    near = (hit for hit in index.similar(picture, min(count, _MOST_NEAR)) if hit.score >= _NEAR)
+    return tuple(replace(hit, is_near=True) for hit in near)
 
 
 def _similar(index: Index, request: ToolRequest, count: int) -> tuple[Hit, ...]:
@@ -119,9 +128,24 @@ def _count(request: ToolRequest) -> int:
     return count
 
 
+def _describe_image(hit: Hit) -> str:
+    """What the collection says of an image: its title and similarity, the beginning of its caption, its file."""
+    caption = _line(hit.text)
+    caption = caption if len(caption) <= _CAPTION_CHARS else f"{caption[: _CAPTION_CHARS - 1]}…"
+    file = Path(hit.path).name
+    said = [
+        part
+        for part in (caption if caption != _line(hit.title) else "", f"file {file}" if file else "")
+        if part
+    ]
+    return ": ".join([_title(hit), "; ".join(said)]) if said else _title(hit)
+
+
 def _title(hit: Hit) -> str:
     score = f"{_line(hit.title)} (score={100 * hit.score:.1f})"
-    return f"high confidence: {score}" if hit.is_same else score
+    if hit.is_same:
+        return f"high confidence: {score}"
+    return f"near match: {score}" if hit.is_near else score
 
 
 def _block(name: str, items: Sequence[str]) -> str:
@@ -139,5 +163,5 @@ def _plain(hit: Hit) -> dict[str, Any]:
         "text": hit.text,
         "score": hit.score,
         "path": hit.path,
-    }
+    } | ({"is_near": True} if hit.is_near else {})
     return plain | ({"url": hit.url} if hit.url else {})

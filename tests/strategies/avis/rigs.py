@@ -94,6 +94,7 @@ class Stage:
             question, models, limits or Limits(max_turns=80), CannedSandbox(), self._watch, tools=self.tools
         )
         self.answer: Answer = Avis(**options).solve(question, episode)
+        self.findings = episode.findings
 
     def _watch(self, event: Event) -> None:
         self.events.append(event)

@@ -51,7 +51,7 @@ def test_a_planner_that_names_the_excluded_step_is_told_that_it_brought_nothing(
             "planner": ["vqa", "vqa", "identical_image_search"],
             "reasoner": [NOTHING, answered("red")],
         },
-        {**RED, **TWO_STEPS},
+        {**RED, **TWO_STEPS, "detect": [boxes("kite")]},
     )
     assert stage.notes("malformed")[0]["why"] == "vqa was tried from here and found nothing"
     assert stage.notes("plan")[1]["by"] == "repair"

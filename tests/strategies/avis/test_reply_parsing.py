@@ -16,6 +16,7 @@ from pyvision.strategies.avis.reply_parsing import (
     find_judgement,
     find_object,
     find_plan,
+    says_enough,
     source_numbers,
 )
 
@@ -111,7 +112,7 @@ def test_the_number_of_an_object(reply: str, number: int | None) -> None:
         ("yes, informative", Judgement("informative")),
         ("Verdict: no", Judgement("not informative")),
         ("Answer: cannot be answered", Judgement("not informative")),
-        ("Verdict: answerable", Judgement("informative")),
+        ("Verdict: answerable", Judgement("answerable")),
         ("Verdict: informative\nAnswer: 1871", Judgement("informative")),
         (
             "Finding: it is old\nSources: [2], [3]\nVerdict: informative",
@@ -153,3 +154,57 @@ def test_nothing_that_a_model_says_breaks_the_reading(text: str) -> None:
 )
 def test_a_plan_in_the_asked_form_is_read_back(action: str, query: str) -> None:
     assert find_plan(f"Action: {action}\nQuery: {query}") == Plan(action, query)  # type: ignore[arg-type]
+
+
+FORMS = {
+    "next line": "Verdict:\nanswerable\n\nAnswer:\n1871",
+    "numbered": "1. Think: it says so\n2. Verdict: answerable\n3. Answer: 1871",
+    "numbered in bold": "**3) Verdict:** answerable\n**4) Answer:** 1871",
+    "headings": "## Verdict\nanswerable\n\n## Answer\n1871",
+    "bold headings": "**Verdict**\nanswerable\n\n**Answer**\n1871",
+    "headings with colons": "### Verdict: answerable\n### Answer: 1871",
+    "bullets": "- Verdict: answerable\n- Answer: 1871",
+    "dashes": "Verdict - answerable\nAnswer – 1871",
+    "rows": "| Verdict | answerable |\n|---|---|\n| Answer | 1871 |",
+    "rows under a header": "| Field | Value |\n|---|---|\n| Verdict | answerable |\n| Answer | 1871 |",
+    "columns": "| Verdict | Answer |\n|---|---|\n| answerable | 1871 |",
+    "one-line JSON": '{"think": "it says so", "verdict": "answerable", "answer": "1871"}',
+    "JSON with a number": '{"verdict": "answerable", "answer": 1871, "sources": [2]}',
+    "fenced JSON": '```json\n{\n  "Verdict": "answerable",\n  "Answer": "1871"\n}\n```',
+    "quoted": "> Verdict: answerable\n> Answer: 1871",
+    "code": "Verdict: `answerable`\nAnswer: `1871`",
+    "equals": "verdict = answerable\nanswer = 1871",
+    "sentence": "Verdict: answerable\nTherefore the answer is 1871.",
+    "capitals": "VERDICT: ANSWERABLE\nANSWER: 1871",
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_judgement_is_found_in_the_forms_that_models_write(form: str) -> None:
+    found = find_judgement(FORMS[form])
+    assert found is not None
+    assert (found.ruling, found.answer) == ("answerable", "1871")
+
+
+def test_an_answer_that_is_announced_and_not_given_is_not_made_up() -> None:
+    found = find_judgement("Verdict: answerable\nAnswer:\n\n## Sources\n[1]")
+    assert found is not None
+    assert found.answer is None
+
+
+@pytest.mark.parametrize(
+    "reply", ["Action: answer", "**Action:** Answer", '{"action": "answer"}', "answer", "Done."]
+)
+def test_a_planner_may_say_that_enough_is_known(reply: str) -> None:
+    assert says_enough(reply)
+
+
+@pytest.mark.parametrize(
+    "reply", ["Action: vqa\nQuery: is this enough?", "web_search", "I have no answer yet", ""]
+)
+def test_a_plan_is_no_end_of_the_search(reply: str) -> None:
+    assert not says_enough(reply)
+
+
+def test_hostile_decoration_is_read_at_once() -> None:
+    assert find_judgement("*" * 200_000 + "1." * 50_000 + "x") is None

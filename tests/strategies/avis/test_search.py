@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from pyvision.agent.budget import Limits
 from pyvision.errors import ConfigError
 from pyvision.strategies.avis import Avis
+from pyvision.text.prompts import load
 from pyvision.types import Question
 from tests.doubles import picture
 from tests.strategies.avis.rigs import (
@@ -24,6 +26,8 @@ from tests.strategies.avis.rigs import (
     observation,
 )
 
+CHOICE = {"vqa": [observation("answer", "a bridge")]}  # so that the planner has one
+
 
 def test_the_visual_question_is_answered_before_the_knowledge_question_is_asked() -> None:
     stage = Stage(
@@ -32,7 +36,7 @@ def test_the_visual_question_is_answered_before_the_knowledge_question_is_asked(
             "planner": ["identical_image_search", "Action: web_search"],
             "reasoner": [answered("Orlen Bridge"), answered("1871")],
         },
-        {"identical_image": [hits("Orlen Bridge")], "document": [hits("Bridges of Orlen")]},
+        {"identical_image": [hits("Orlen Bridge")], "document": [hits("Bridges of Orlen")], **CHOICE},
     )
     assert stage.answer.text == "1871"
     assert stage.answer.end_reason == "answered"
@@ -110,7 +114,14 @@ def test_an_exclusion_ends_with_the_visit() -> None:
     assert stage.notes("plan")[3]["excluded"] == []
 
 
-def test_a_state_with_nothing_left_is_taken_back_and_what_led_there_excluded() -> None:
+def _vqa_then_search(folder: Path) -> Path:
+    """The default graph, without a way from vqa to an object."""
+    graph = json.loads(load("avis/graph.json")) | {"vqa": ["llm_qa", "web_search"]}
+    (folder / "graph.json").write_text(json.dumps(graph))
+    return folder / "graph.json"
+
+
+def test_a_state_with_nothing_left_is_taken_back_and_what_led_there_excluded(tmp_path: Path) -> None:
     stage = Stage(
         {
             "decomposer": [PARTS],
@@ -121,7 +132,9 @@ def test_a_state_with_nothing_left_is_taken_back_and_what_led_there_excluded() -
             "vqa": [observation("answer", "Wrong Bridge")],
             "identical_image": [hits("Orlen Bridge")],
             "document": [hits("Fish"), hits("Orlen")],
+            "detect": [boxes("bridge")],
         },
+        graph=_vqa_then_search(tmp_path),
     )
     assert stage.notes("backtrack") == [
         {"from": "vqa", "to": "START", "why": "no action is left to try there"}
@@ -237,6 +250,7 @@ def test_the_same_search_is_not_made_twice() -> None:
             "identical_image": [hits("Orlen Bridge")],
             "document": [hits("Orlen")],
             "llm_qa": [observation("answer", "1871")],
+            **CHOICE,
         },
     )
     assert len(stage.tools["document"].requests) == 1
@@ -249,7 +263,7 @@ def test_a_planner_that_insists_on_the_same_search_loses_it_for_this_visit() -> 
     stage = Stage(
         {
             "decomposer": [PARTS],
-            "planner": ["identical_image_search", *["web_search"] * 3],
+            "planner": ["web_search"] * 3,
             "reasoner": [answered("Orlen Bridge"), USEFUL, "Answer: 1871"],
         },
         {"identical_image": [hits("Orlen Bridge")], "document": [hits("Orlen")]},

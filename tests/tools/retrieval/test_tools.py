@@ -34,7 +34,10 @@ def search(kind: str, where: str, request: ToolRequest) -> Observation:
 
 def test_copies_are_reported_with_high_confidence(where: str) -> None:
     found = search("identical_image", where, ToolRequest(picture=picture(drawing(0))))
-    assert found.text == "Retrievals: [\n  high confidence: The crest of Vessa (score=100.0),\n]"
+    assert (
+        found.text
+        == "Retrievals: [\n  high confidence: The crest of Vessa (score=100.0): A disc.; file crest.png,\n]"
+    )
     path = str(Path(where).parent / "collection" / "crest.png")
     assert found.sources == (Source("The crest of Vessa", path),)
     (hit,) = found.data["hits"]
@@ -49,7 +52,7 @@ def test_copies_are_reported_with_high_confidence(where: str) -> None:
 def test_similar_pictures_are_reported_with_their_scores(where: str) -> None:
     found = search("similar_image", where, ToolRequest(picture=picture(drawing(1)), options={"count": 2}))
     first, second = found.text.split("\n")[1:3]
-    assert first == "  high confidence: other (score=100.0),"
+    assert first == "  high confidence: other (score=100.0): file other.png,"
     assert second.startswith("  The crest of Vessa (score=")
 
 
@@ -97,3 +100,11 @@ def test_a_tool_says_its_name_and_purpose(kind: str) -> None:
 def test_another_tool_is_unknown() -> None:
     with pytest.raises(KeyError):
         index_tool("ocr")
+
+
+def test_without_a_copy_the_nearest_images_say_that_they_are_near(where: str) -> None:
+    image = drawing(0).convert("RGB")
+    image.paste("white", (0, 0, image.width // 2, image.height // 3))
+    hits = search("identical_image", where, ToolRequest(picture=picture(image))).data["hits"]
+    assert all(hit["is_near"] and hit["score"] >= 0.8 for hit in hits)
+    assert "crest.png" in [Path(hit["path"]).name for hit in hits]
