@@ -29,6 +29,7 @@ from pyvision.agent.episode import Episode, Limits
 from pyvision.config.model_config import ModelConfig
 from pyvision.images.read import decode
 from pyvision.models.factory import build
+from pyvision.text.tool_calls import text_of
 from pyvision.types import Message, Part, Picture, Question, Reply, Sampling, Text
 from sandbox import CellResult, Sandbox
 from tests.servers.capabilities import Capabilities
@@ -89,7 +90,7 @@ def _ask(base_url: str, messages: tuple[Message, ...], repeats: int) -> tuple[fl
 def _count_sent_bytes(part: Part) -> int:
     from pyvision.images.fit import fit
 
-    return len(part.text) if isinstance(part, Text) else -(-len(fit(part).picture.data) // 3) * 4
+    return -(-len(fit(part).picture.data) // 3) * 4 if isinstance(part, Picture) else len(text_of(part))
 
 
 def _post_plainly(base_url: str, conversation: Sequence[Message]) -> None:
@@ -107,8 +108,8 @@ def _post_plainly(base_url: str, conversation: Sequence[Message]) -> None:
 def _encode_again(part: Part) -> dict[str, Any]:
     from PIL import Image
 
-    if isinstance(part, Text):
-        return {"type": "text", "text": part.text}
+    if not isinstance(part, Picture):
+        return {"type": "text", "text": text_of(part)}
     with Image.open(io.BytesIO(part.data)) as image:
         image.thumbnail((2048, 2048))
         file = io.BytesIO()

@@ -15,7 +15,7 @@ from pyvision.errors import ConfigError, FormatError
 from pyvision.events import CellRun, Event, ImageDefined, ModelCall, RunEnded, RunStarted
 from pyvision.models.cancellation import Cancellation
 from pyvision.solve import Task, open_recorder, solve
-from pyvision.text.replies import canonical_reply, find_code
+from pyvision.text.replies import find_code, reply_message
 from pyvision.types import ConversationState, Message, Outcome, Picture, Question, Text, Usage
 from sandbox import CellResult, HostFunction, SessionClosed, View
 
@@ -183,8 +183,8 @@ class Conversation:
         earlier = self._earlier
         match event:
             case ModelCall(messages=messages, reply=reply):
-                spoken = Message("assistant", (Text(canonical_reply(reply.text) or "(empty)"),))
-                self._earlier = ConversationState((*messages, spoken), earlier.named, earlier.originals)
+                messages = (*messages, reply_message(reply))
+                self._earlier = ConversationState(messages, earlier.named, earlier.originals)
             case ImageDefined():
                 self._earlier = ConversationState(earlier.messages, earlier.named + 1, earlier.originals)
 

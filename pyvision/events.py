@@ -28,7 +28,8 @@ class RunStarted:
 class Sent:
     """A picture as one request held it. Coordinates count from the top left: original = sent / scale on each axis.
 
-    name: its name in the conversation and in the kernel, if it has one. sha256: of the file that was sent.
+    name: its name in the conversation and in the kernel, if it has one. sha256: of the file that was sent. place: in a
+    turn of the user, in the result of a tool call, or in a turn of the user after the results.
     """
 
     name: str | None
@@ -37,6 +38,7 @@ class Sent:
     height: int
     scale_x: float = 1.0
     scale_y: float = 1.0
+    place: Literal["turn", "in_result", "after_result"] = "turn"
 
     def to_original(self, x: float, y: float) -> tuple[float, float]:
         """Where a point of the sent picture lies in the original, in its pixels; padding lies outside of it."""
@@ -75,7 +77,10 @@ class ReplyRestarted:
 
 @dataclass(frozen=True, slots=True)
 class ModelCall:
-    """A model was asked in a role and replied. `messages` are what was sent, `sent` the pictures in them."""
+    """A model was asked in a role and replied. `messages` are what was sent, `sent` the pictures in them.
+
+    tools: the names of the tools that it was offered.
+    """
 
     role: str
     model: str
@@ -83,6 +88,7 @@ class ModelCall:
     reply: Reply
     seconds: float
     sent: tuple[Sent, ...] = ()
+    tools: tuple[str, ...] = ()
     kind: Literal["asked"] = "asked"
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from pyvision.errors import EndReason
 
-Role: TypeAlias = Literal["system", "user", "assistant"]
+Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 Finish: TypeAlias = Literal["end", "stop", "length", "refusal"]
 Box: TypeAlias = tuple[float, float, float, float]  # left, top, right, bottom
 
@@ -37,27 +37,78 @@ class Picture:
         return f"Picture({self.mime}, {self.width}x{self.height}, {len(self.data)} bytes)"
 
 
-Part: TypeAlias = Text | Picture
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """In a reply: the model calls a tool that it was offered.
+
+    arguments: as received: JSON text, or the plain input of a free-form call. id: of the provider, for the result.
+    """
+
+    id: str
+    name: str
+    arguments: str
+    is_free_form: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """What a provider wants back byte for byte with a reply: signed thinking, encrypted reasoning, its own fields.
+
+    source: the wire and the model that it came from; nobody else can read it. content: the reply as JSON, as received.
+    """
+
+    source: str
+    content: str
+
+
+Part: TypeAlias = Text | Picture | ToolCall
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One turn of a conversation; a conversation is a tuple of them and is only ever appended to."""
+    """One turn of a conversation; a conversation is a tuple of them and is only ever appended to.
+
+    A message of the role `tool` is the result of the call `call_id`: text and pictures. is_error: the call was not
+    run, or failed. opaque: what came with the reply that an assistant message is.
+    """
 
     role: Role
     parts: tuple[Part, ...]
+    call_id: str = ""
+    is_error: bool = False
+    opaque: Opaque | None = None
 
     @property
     def text(self) -> str:
         """The text parts joined, without the pictures."""
         return "".join(part.text for part in self.parts if isinstance(part, Text))
 
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The tool calls in it; an endpoint wants a result for each before the next turn."""
+        return tuple(part for part in self.parts if isinstance(part, ToolCall))
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOffer:
+    """A tool that a model may call, with one text as its argument.
+
+    is_free_form: where the API can, the argument is the plain text of the call instead of a field of a JSON object.
+    """
+
+    name: str
+    purpose: str
+    argument: str
+    argument_purpose: str
+    is_free_form: bool = False
+
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
     """How to sample one reply. None and empty mean: do not send the parameter.
 
-    seconds: how long this reply may take in all, waits between attempts included; never sent.
+    seconds: how long this reply may take in all, waits between attempts included; never sent. tools: what the model
+    may call; with the tool choice `none` it sees them, for an unchanged prefix, but must not call any.
     """
 
     temperature: float | None = None
@@ -65,6 +116,8 @@ class Sampling:
     stop: tuple[str, ...] = ()
     logprobs: bool = False  # ask for the log probability of each token of the reply
     seconds: float | None = None
+    tools: tuple[ToolOffer, ...] = ()
+    tool_choice: Literal["auto", "none"] = "auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +158,7 @@ class Reply:
 
     reasoning: what the endpoint returned of its reasoning, apart from the text. logprobs: empty unless asked for.
     prompt_ids, token_ids: the tokens of the request and of the whole reply, even if the text was cut; empty if the
-    endpoint does not return them.
+    endpoint does not return them. calls: in the order in which they are to be run. opaque: see `Message`.
     """
 
     text: str
@@ -115,6 +168,8 @@ class Reply:
     logprobs: tuple[TokenLogprob, ...] = ()
     prompt_ids: tuple[int, ...] = ()
     token_ids: tuple[int, ...] = ()
+    calls: tuple[ToolCall, ...] = ()
+    opaque: Opaque | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +196,8 @@ class Model(Protocol):
 
     def stream(self, messages: Sequence[Message], sampling: Sampling) -> Iterator[str | Restart | Reply]:
         """The same reply: its text in pieces as they come, then the whole Reply, last.
+
+        A tool call comes as the cell that it asks for, so that it can be shown while it is written.
 
         Ends at the first stop string, whatever the endpoint does with it; closing the iterator closes the
         connection. Raises ModelError.

@@ -32,7 +32,18 @@ from pyvision.events import (
     TextDelta,
 )
 from pyvision.trajectory import TrajectoryWriter, picture_file, read_trajectory
-from pyvision.types import Message, Outcome, Picture, Question, Reply, Text, TokenLogprob, Usage
+from pyvision.types import (
+    Message,
+    Opaque,
+    Outcome,
+    Picture,
+    Question,
+    Reply,
+    Text,
+    TokenLogprob,
+    ToolCall,
+    Usage,
+)
 from sandbox.results import CellError, CellResult, Figure, Omitted, Stream
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 4
@@ -454,3 +465,40 @@ def test_the_name_of_the_file_of_a_picture_comes_back(tmp_path: Path) -> None:
 def test_a_picture_without_a_file_has_no_name_in_the_record(tmp_path: Path) -> None:
     folder = write_run(tmp_path / "run", (RunStarted(Question("?", (PHOTO,)), "code_loop", {}),))
     assert "file_name" not in (folder / "events.jsonl").read_text("utf-8")
+
+
+SEALED = Opaque("anthropic:m", '[{"type": "thinking", "signature": "s3cret-s3cret-value"}]')
+
+
+def _recorded(folder: Path, *secrets: str) -> ModelCall:
+    call = ToolCall("c1", "run_python", '{"code": "print(1)"}')
+    result = Message("tool", (Text("1"), PICTURE), "c1", is_error=True)
+    asked = ModelCall(
+        "solver",
+        "m",
+        (Message("assistant", (call,), opaque=SEALED), result),
+        Reply("", calls=(call,), opaque=SEALED),
+        0.1,
+    )
+    with TrajectoryWriter(folder, None, secrets=secrets) as writer:
+        writer.write(asked)
+    (found,) = read_trajectory(folder).events
+    assert isinstance(found, ModelCall)
+    return found
+
+
+def test_calls_come_back_with_their_results(tmp_path: Path) -> None:
+    found = _recorded(tmp_path / "run")
+    assert found.reply.calls[0].arguments == '{"code": "print(1)"}'
+    assert (found.messages[1].call_id, found.messages[1].is_error) == ("c1", True)
+
+
+def test_opaque_content_is_recorded_to_the_byte(tmp_path: Path) -> None:
+    found = _recorded(tmp_path / "run", "another-secret-1")
+    assert (found.reply.opaque, found.messages[0].opaque) == (SEALED, SEALED)
+
+
+def test_opaque_content_with_a_key_in_it_is_left_out_whole(tmp_path: Path) -> None:
+    found = _recorded(tmp_path / "run", "s3cret-s3cret-value")
+    assert (found.reply.opaque, found.messages[0].opaque) == (None, None)
+    assert "s3cret" not in (tmp_path / "run" / "events.jsonl").read_text(encoding="utf-8")

@@ -13,6 +13,7 @@ from typing import TypeVar
 from pyvision.agent.episode import Episode
 from pyvision.text.answers import Missing, answer_without_form, read_answer
 from pyvision.text.prompts import render
+from pyvision.text.replies import reply_message
 from pyvision.types import Answer, Message, Reply, Text
 
 Found = TypeVar("Found")
@@ -34,8 +35,8 @@ def send(episode: Episode, role: str, messages: Sequence[Message]) -> Turn:
 
 def follow(episode: Episode, turn: Turn, text: str) -> Turn:
     """The reply of the same role to a text after its last reply, in the same conversation."""
-    earlier = Message("assistant", (Text(turn.reply.text.strip() or "(empty)"),))
-    return send(episode, turn.role, (*turn.messages, earlier, Message("user", (Text(text),))))
+    asked = Message("user", (Text(text),))
+    return send(episode, turn.role, (*turn.messages, reply_message(turn.reply), asked))
 
 
 def read_or_ask_again(

@@ -4,6 +4,9 @@ The conversation of a strategy is only ever appended to, and so is what is sent,
 Then a line with the name replaces each of the oldest figures, down to half the limit at once, so that the endpoint's
 prompt cache is invalidated once and not with every turn. Figures of the last turn are left out only if necessary, and
 the images of the question last of all. What was left out stays out; the model can show `image_clue_k` again.
+
+Where an endpoint takes no picture in the result of a tool call, each moves into a turn of the user right after all
+results, under its name, and the result says so.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from pyvision.events import Sent
 from pyvision.images.fit import Fitted, fit
 from pyvision.images.pixels import file_hash
 from pyvision.text.prompts import render
-from pyvision.types import Message, Part, Picture, Text
+from pyvision.types import Message, Part, Picture, Text, ToolCall
 
 _TAG = re.compile(r"<image_clue_(\d+)>\s*\Z")  # stands before a picture that has a handle
 _PART_BYTES = 100  # of JSON around each part
@@ -71,8 +74,10 @@ class ContextWindow:
         places = self._render(messages)
         size = self._size(messages, places)
         self._check(len(places), size)
+        packed = tuple(self._pack(message) for message in messages)
+        is_moved = self._accepts.image_placement == "after_result"
         return Request(
-            tuple(self._pack(message) for message in messages),
+            tuple(after_results(packed)) if is_moved else packed,
             tuple(self._describe_sent(place) for place in places),
             size,
             tuple(place.name or "" for place in leaving),
@@ -119,7 +124,7 @@ class ContextWindow:
         """What goes first: figures of earlier turns (0), those of the last turn (1), images of the question (2)."""
         if place.number in self._originals:
             return 2
-        return 1 if place.turn == len(messages) - 1 else 0
+        return int(all(message.role == "tool" for message in messages[place.turn : -1]))
 
     def _fits(self, count: int, size: int, share: float) -> bool:
         accepts = self._accepts
@@ -171,7 +176,8 @@ class ContextWindow:
     def _describe_sent(self, place: _Place) -> Sent:
         fitted, sha256 = self._fit(place.picture)
         sent = fitted.picture
-        return Sent(place.name, sha256, sent.width, sent.height, fitted.scale_x, fitted.scale_y)
+        where = self._accepts.image_placement if place.message.role == "tool" else "turn"
+        return Sent(place.name, sha256, sent.width, sent.height, fitted.scale_x, fitted.scale_y, where)
 
     def _fit(self, picture: Picture) -> tuple[Fitted, str]:
         """Kept by the picture itself: Python remembers the hash of its bytes, so that this costs nothing again."""
@@ -182,12 +188,54 @@ class ContextWindow:
 
     def _size(self, messages: Sequence[Message], places: Sequence[_Place]) -> int:
         parts = [part for message in messages for part in message.parts]
-        text = sum(len(part.text.encode("utf-8", "replace")) for part in parts if isinstance(part, Text))
+        text = sum(map(_text_bytes, parts))
         pictures = sum(self._picture_bytes(place.picture) for place in places)
         return text + pictures + _PART_BYTES * len(parts)
 
     def _picture_bytes(self, picture: Picture) -> int:
         return -(-len(self._fit(picture)[0].picture.data) // 3) * 4
+
+
+def after_results(messages: Sequence[Message]) -> Iterator[Message]:
+    """The messages with the pictures of tool results in a turn of the user after the last result of each turn."""
+    waiting: list[Part] = []
+    for message in messages:
+        if waiting and message.role != "tool":
+            follows = message.parts if message.role == "user" else ()
+            yield Message("user", (*waiting, *follows))
+            waiting = []
+            if message.role == "user":
+                continue
+        if message.role == "tool":
+            waiting += _named_pictures(message.parts)
+            yield replace(message, parts=tuple(_pointer(part) for part in message.parts))
+        else:
+            yield message
+    if waiting:
+        yield Message("user", tuple(waiting))
+
+
+def _named_pictures(parts: Sequence[Part]) -> Iterator[Part]:
+    for at, part in enumerate(parts):
+        number = _number(parts, at)
+        if not isinstance(part, Picture):
+            continue
+        if number is None:
+            yield part
+        else:
+            yield from (Text(f"<image_clue_{number}>\n"), part, Text(f"\n</image_clue_{number}>\n"))
+
+
+def _pointer(part: Part) -> Part:
+    return Text(render("episode/after_results.md")) if isinstance(part, Picture) else part
+
+
+def _text_bytes(part: Part) -> int:
+    match part:
+        case Text(text=text) | ToolCall(arguments=text):
+            return len(text.encode("utf-8", "replace"))
+        case Picture():
+            return 0
 
 
 def _places(messages: Sequence[Message]) -> Iterator[_Place]:

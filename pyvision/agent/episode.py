@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from pyvision.agent.budget import Budget, Limits
 from pyvision.agent.context import ContextWindow, Request
@@ -51,6 +51,7 @@ from pyvision.types import (
     Restart,
     Sampling,
     Tool,
+    ToolOffer,
     ToolRequest,
     Usage,
 )
@@ -147,6 +148,7 @@ class Episode:
         self._waiting_for = ""
         self._shown: dict[str, Sent] = {}
         self._findings: dict[str, Any] = {}
+        self._foreign: set[str] = set()
 
     @property
     def shown(self) -> Mapping[str, Sent]:
@@ -188,14 +190,29 @@ class Episode:
     def turns_left(self) -> int:
         return self._budget.turns_left
 
-    def ask(
-        self, role: str, messages: Sequence[Message], *, stop: tuple[str, ...] = (), logprobs: bool = False
+    def ask(  # noqa: PLR0913 - what a strategy may choose about a reply
+        self,
+        role: str,
+        messages: Sequence[Message],
+        *,
+        stop: tuple[str, ...] = (),
+        logprobs: bool = False,
+        tools: tuple[ToolOffer, ...] = (),
+        may_call: bool = True,
     ) -> Reply:
         """One reply of the model of this role, to the conversation packed for its endpoint (`agent.context`).
 
+        tools: what it may call; if not `may_call`, they are only there for a prefix that does not change.
         Raises LimitReached when a budget is spent or the conversation is too long, ModelError when the endpoint fails.
         """
-        return self._ask(role, messages, Sampling(stop=stop, logprobs=logprobs))
+        choice: Literal["auto", "none"] = "auto" if may_call else "none"
+        return self._ask(
+            role, messages, Sampling(stop=stop, logprobs=logprobs, tools=tools, tool_choice=choice)
+        )
+
+    def calls_tools(self, role: str) -> bool:
+        """Whether the model of this role is known to handle tools better than code in its text."""
+        return self._limits_of(role).calls_tools
 
     def _ask(
         self, role: str, messages: Sequence[Message], sampling: Sampling, *, for_tool: bool = False
@@ -209,7 +226,8 @@ class Episode:
         seconds = time.monotonic() - began
         if not for_tool:
             self._shown.update((sent.name, sent) for sent in request.sent if sent.name)
-        self._watch(ModelCall(role, model.name, request.messages, reply, seconds, request.sent))
+        tools = tuple(offer.name for offer in sampling.tools)
+        self._watch(ModelCall(role, model.name, request.messages, reply, seconds, request.sent, tools))
         return reply
 
     def expect_code(self) -> tuple[str, ...]:
@@ -423,14 +441,26 @@ class Episode:
         request = self._context_window(role).pack(messages)
         if request.evicted:
             self.note("left_out", role=role, pictures=list(request.evicted))
+        self._note_foreign(role, request)
         self._budget.send(request)
         return request
 
+    def _note_foreign(self, role: str, request: Request) -> None:
+        """Say once that what another model or wire sealed is not sent."""
+        reads = self._limits_of(role).reads
+        sources = {message.opaque.source for message in request.messages if message.opaque}
+        foreign = sources - {reads} - self._foreign if reads else set()
+        if foreign:
+            self._foreign |= foreign
+            self.note("opaque_dropped", role=role, sources=sorted(foreign))
+
     def _context_window(self, role: str) -> ContextWindow:
         if role not in self._outboxes:
-            accepts = self._accepts.get(role if role in self._models else DEFAULT_ROLE, EndpointLimits())
-            self._outboxes[role] = ContextWindow(accepts, self.question.originals)
+            self._outboxes[role] = ContextWindow(self._limits_of(role), self.question.originals)
         return self._outboxes[role]
+
+    def _limits_of(self, role: str) -> EndpointLimits:
+        return self._accepts.get(role if role in self._models else DEFAULT_ROLE, EndpointLimits())
 
     def _listen(self, role: str, model: Model, messages: Sequence[Message], sampling: Sampling) -> Reply:
         stream = partial(stream_of, model, messages, sampling)

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from pyvision.config.addresses import OPENAI_URL, without_credentials
@@ -25,7 +25,11 @@ from pyvision.errors import ConfigError, reason
 from pyvision.images.fit import FitLimits
 
 FILE = "limits.json"
+Placement: TypeAlias = Literal["in_result", "after_result"]
 _BY_WIRE: Mapping[str, str] = {"anthropic": "anthropic", "responses": "openai", "gemini": "gemini"}
+PLACEMENT: Mapping[str, Placement] = {
+    "openai": "after_result"
+}  # of pictures; other wires take them in results
 _BY_HOST: Mapping[str, str] = {
     "api.openai.com": "openai",
     "openai.azure.com": "openai",
@@ -37,6 +41,9 @@ _BY_HOST: Mapping[str, str] = {
 class EndpointLimits:
     """The most that one request may hold, pictures measured as base64.
 
+    image_placement: whether a picture may stand in the result of a tool call, or only in a turn of the user after all
+    results. calls_tools: whether the model is known to handle tools better than code in its text. reads: the
+    `Opaque.source` of replies whose opaque content it takes back; None: any.
     many, many_side_px: with more than `many` pictures in the request, no side may be longer than `many_side_px`.
     source: where the numbers stand, and when they were read.
     """
@@ -47,6 +54,9 @@ class EndpointLimits:
     request_bytes: int = 30_000_000
     many: int | None = None
     many_side_px: int | None = None
+    image_placement: Placement = "in_result"
+    calls_tools: bool = False
+    reads: str | None = None
     source: str = "what every endpoint with a row accepts"
 
     @property
@@ -66,6 +76,7 @@ class Profile:
 
     refused: parameters, by the names of the wire. pictures: the most that one request may hold and still be
     seen. legible_px: the lowest numeral read in a picture 2048 px wide. boxes: how coordinates are worded.
+    calls_tools: whether it called a tool that it was offered. image_placement: as in `EndpointLimits`.
     """
 
     wire: str
@@ -77,6 +88,8 @@ class Profile:
     pictures: int | None = None
     legible_px: int | None = None
     boxes: str | None = None
+    calls_tools: bool | None = None
+    image_placement: Placement | None = None
     version: Literal[1] = 1
 
 

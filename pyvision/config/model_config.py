@@ -95,6 +95,7 @@ class ModelConfig:
     retried, in all. stream, stop: whether the endpoint is asked to. refused: parameters, by their names on the wire,
     that are never sent. extra_body: merged into every request. limits: a row of `limits.json`. reasoning: how much the
     model reasons (`config.reasoning`). detail: at how many pixels, or tokens, an image is seen.
+    image_placement: where the picture of a tool's result is sent; None: as the doctor found, or as the wire allows.
     """
 
     wire: Literal["openai", "responses", "anthropic", "gemini", "offline", "scripted", "replayed"]
@@ -123,6 +124,7 @@ class ModelConfig:
     max_concurrent: int | None = None
     reasoning: Literal["low", "medium", "high", "off"] | None = None
     detail: Literal["low", "high", "auto", "original"] | None = None
+    image_placement: Literal["in_result", "after_result"] | None = None
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -133,6 +135,11 @@ class ModelConfig:
     def address(self) -> str:
         """Where the endpoint is: base_url, or the default of the wire."""
         return self.base_url or _URLS.get(self.wire, OPENAI_URL)
+
+    @property
+    def source(self) -> str:
+        """Who alone can read the opaque content of its replies (`types.Opaque`): the wire and the model."""
+        return f"{self.wire}:{self.model or ''}"
 
 
 def load_model_config(name: str | None, file: Path | None, environ: Mapping[str, str]) -> ModelConfig:

@@ -6,7 +6,8 @@ question stand before its text anyway, which is what Anthropic advises.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -14,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 from pyvision.config.model_config import ModelConfig
 from pyvision.models.endpoint import Ask, Endpoint
 from pyvision.models.openai_chat import base64_of
-from pyvision.models.reply_builder import ReplyBuilder, read_count
+from pyvision.models.reply_builder import Item, ReplyBuilder, read_count
+from pyvision.models.tool_calls import arguments_object, plain_name, schema_of
 from pyvision.text.sanitize import replace_surrogates
-from pyvision.types import Finish, Message, Part, Picture, Text, Usage
+from pyvision.types import Finish, Message, Part, Picture, Text, ToolCall, ToolOffer, Usage
 
 if TYPE_CHECKING:
     import httpx2
@@ -72,9 +74,8 @@ class _Messages:
 
     def body(self, ask: Ask) -> dict[str, Any]:
         sampling = ask.sampling
-        system = [block for m in ask.messages if m.role == "system" for block in _blocks(m)]
-        turns = [_turn(ask, turn) for turn, m in enumerate(ask.messages) if m.role != "system"]
-        turns = [turn for turn in turns if turn["content"]]
+        system = [block for m in ask.messages if m.role == "system" for block in _said(m, ask)]
+        turns = list(_turns(ask))
         _mark(system)
         for turn in [turn for turn in turns if turn["role"] == "user"][-_CACHED_TURNS:]:
             _mark(turn["content"])
@@ -83,6 +84,8 @@ class _Messages:
             "temperature": sampling.temperature,
             "stop_sequences": list(sampling.stop),
             "stream": ask.stream or None,
+            "tools": [_tool(offer) for offer in sampling.tools],
+            "tool_choice": {"type": sampling.tool_choice} if sampling.tools else None,
         }
         limit = sampling.max_tokens or _MAX_TOKENS
         known = {"model": self._config.model, "max_tokens": limit, "messages": turns}
@@ -103,21 +106,25 @@ class _Messages:
                 builder.usage = replace(usage, output_tokens=0)  # nothing is written yet, whatever it says
             case "content_block_start":
                 _open(data.get("index"), builder)
-                return _start(data["content_block"], builder)
+                return _start(data.get("index"), data["content_block"], builder)
             case "content_block_delta":
-                return _delta(data["delta"], builder)
+                return _delta(data.get("index"), data["delta"], builder)
             case "content_block_stop":
                 builder.open_parts.discard(data.get("index"))
-                _join_thinking(builder)
             case "message_delta":
                 builder.usage = _usage(data.get("usage"), builder.usage)
                 _end(data["delta"].get("stop_reason"), builder)
             case "message_stop":
-                _join_thinking(builder)
                 builder.has_ended = True
             case "message":
                 return _whole(data, builder)
         return ""
+
+    def opaque(self, builder: ReplyBuilder) -> Any:
+        """All blocks, where one of them is thinking: its signature holds for its place among them."""
+        blocks = [_block_back(place, item.build(), builder) for place, item in builder.items.items()]
+        kept = [block for block in blocks if block["type"] != "thinking" or block.get("signature")]
+        return kept if any(block["type"] in _THINKING for block in kept) else None
 
 
 def _open(part: object, builder: ReplyBuilder) -> None:
@@ -127,43 +134,48 @@ def _open(part: object, builder: ReplyBuilder) -> None:
     builder.open_parts.add(part)
 
 
-def _join_thinking(builder: ReplyBuilder) -> None:
-    """Put the pieces of the last thinking block together, once: there may be a hundred thousand."""
-    if builder.thinking:
-        builder.items[-1]["thinking"] += "".join(builder.thinking)
-        builder.thinking.clear()
-
-
 def _whole(message: dict[str, Any], builder: ReplyBuilder) -> str:
     if not isinstance(message["content"], list):
         raise TypeError(message["content"])
-    text = [_start(block, builder) for block in message["content"]]
+    text = [_start(place, block, builder) for place, block in enumerate(message["content"])]
     builder.usage = _usage(message.get("usage"), builder.usage)
     _end(message.get("stop_reason"), builder)
     builder.has_ended = True
     return "".join(text)
 
 
-def _start(block: dict[str, Any], builder: ReplyBuilder) -> str:
+def _start(place: object, block: dict[str, Any], builder: ReplyBuilder) -> str:
     """A block, whole or about to be filled by deltas; returns its text."""
+    builder.items[place] = Item(block)
     if block["type"] in _THINKING:
-        _join_thinking(builder)
-        builder.items.append(dict(block))
         builder.reasoning.append(block.get("thinking") or "")
-    builder.calls_tool = builder.calls_tool or block["type"] == "tool_use"
+    if block["type"] == "tool_use":
+        builder.open_call(place, str(block["id"]), str(block["name"]))
+        if block.get("input"):
+            builder.add_arguments(place, json.dumps(block["input"], ensure_ascii=False))
     return str(block.get("text") or "") if block["type"] == "text" else ""
 
 
-def _delta(delta: dict[str, Any], builder: ReplyBuilder) -> str:
+def _delta(place: object, delta: dict[str, Any], builder: ReplyBuilder) -> str:
     match delta["type"]:
         case "text_delta":
+            builder.items[place].add("text", delta["text"])
             return str(delta["text"])
         case "thinking_delta":
             builder.reasoning.append(delta["thinking"])
-            builder.thinking.append(delta["thinking"])
+            builder.items[place].add("thinking", delta["thinking"])
         case "signature_delta":
-            builder.items[-1]["signature"] = delta["signature"]
+            builder.items[place].fields["signature"] = delta["signature"]
+        case "input_json_delta":
+            builder.add_arguments(place, delta["partial_json"])
     return ""
+
+
+def _block_back(place: object, block: dict[str, Any], builder: ReplyBuilder) -> dict[str, Any]:
+    """A block as it goes back: the input of a call, which came as text, as the object that it is."""
+    if block["type"] != "tool_use":
+        return block
+    return block | {"input": arguments_object(builder.calls[place].build(""), ())}
 
 
 def _end(reason: object, builder: ReplyBuilder) -> None:
@@ -184,29 +196,74 @@ def _usage(usage: object, before: Usage) -> Usage:
     )
 
 
-def _turn(ask: Ask, turn: int) -> dict[str, Any]:
-    message = ask.messages[turn]
-    reasoning_cache = (
-        ask.reasoning_cache.before(ask.messages, turn) if _REASONING not in ask.unsupported else ()
-    )
-    content = [*({**block} for block in reasoning_cache), *_blocks(message)]
-    return {"role": message.role, "content": content}
+def _tool(offer: ToolOffer) -> dict[str, Any]:
+    return {"name": offer.name, "description": offer.purpose, "input_schema": schema_of(offer)}
 
 
-def _blocks(message: Message) -> Iterator[dict[str, Any]]:
+def _turns(ask: Ask) -> Iterator[dict[str, Any]]:
+    """The turns of user and assistant. Results of calls stand at the start of the user's turn after the call."""
+    role, content = "", list[dict[str, Any]]()
+    for message in ask.messages:
+        if message.role == "system":
+            continue
+        speaker = "user" if message.role == "tool" else message.role
+        follows_result = speaker == role and content[-1]["type"] == "tool_result"
+        blocks = list(_blocks(message, ask))
+        if follows_result:
+            content += blocks
+            continue
+        if content:
+            yield {"role": role, "content": content}
+        role, content = speaker, blocks
+    if content:
+        yield {"role": role, "content": content}
+
+
+def _blocks(message: Message, ask: Ask) -> Iterator[dict[str, Any]]:
+    if message.role == "tool":
+        yield _result(message)
+    elif message.opaque is not None and _REASONING not in ask.unsupported:
+        yield from _received(message, json.loads(message.opaque.content), ask)
+    else:
+        yield from _said(message, ask)
+
+
+def _received(message: Message, blocks: list[dict[str, Any]], ask: Ask) -> Iterator[dict[str, Any]]:
+    """The blocks as they came; where the text was cut, what is left of it follows the thinking."""
+    text = "".join(block["text"] for block in blocks if block["type"] == "text")
+    calls = [block["id"] for block in blocks if block["type"] == "tool_use"]
+    if text == message.text and calls == [call.id for call in message.calls]:
+        yield from (block for block in blocks if block["type"] != "text" or block["text"].strip())
+        return
+    yield from (block for block in blocks if block["type"] in _THINKING)
+    yield from _said(message, ask)
+
+
+def _result(message: Message) -> dict[str, Any]:
+    """A result that is marked as an error may hold text only."""
+    has_picture = any(isinstance(part, Picture) for part in message.parts)
+    is_error = {"is_error": True} if message.is_error and not has_picture else {}
+    content = list(_said(message, None))
+    return {"type": "tool_result", "tool_use_id": message.call_id, **is_error, "content": content}
+
+
+def _said(message: Message, ask: Ask | None) -> Iterator[dict[str, Any]]:
     """The API refuses text that is blank."""
     for part in message.parts:
         if not isinstance(part, Text) or part.text.strip():
-            yield _block(part)
+            yield _block(part, ask.sampling.tools if ask else ())
 
 
-def _block(part: Part) -> dict[str, Any]:
+def _block(part: Part, offers: Sequence[ToolOffer]) -> dict[str, Any]:
     match part:
         case Text(text=text):
             return {"type": "text", "text": replace_surrogates(text)}
         case Picture():
             source = {"type": "base64", "media_type": part.mime, "data": base64_of(part)}
             return {"type": "image", "source": source}
+        case ToolCall():
+            called = {"id": part.id, "name": plain_name(part), "input": arguments_object(part, offers)}
+            return {"type": "tool_use", **called}
 
 
 def _mark(blocks: list[dict[str, Any]]) -> None:

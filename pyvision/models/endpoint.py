@@ -10,6 +10,7 @@ says `"stream": false`, it is asked for one piece from then on.
 
 from __future__ import annotations
 
+import json
 import logging
 import threading
 import time
@@ -23,10 +24,10 @@ from pyvision.config.model_config import ModelConfig
 from pyvision.config.reasoning import reasoning_fields
 from pyvision.models.connection import deadline, open_client
 from pyvision.models.errors import ErrorMapper, complaint, decode_body
-from pyvision.models.reply_builder import ReasoningCache, ReplyBuilder, reply_of
+from pyvision.models.reply_builder import ReplyBuilder, reply_of
 from pyvision.models.streaming import DONE, StopCutter, parse_events, whole
 from pyvision.models.unsupported_parameters import UnsupportedParameters, find_refused, find_unsupported
-from pyvision.types import Message, Reply, Sampling
+from pyvision.types import Message, Opaque, Reply, Sampling
 
 if TYPE_CHECKING:
     import httpx2
@@ -39,12 +40,14 @@ _LOG = logging.getLogger("pyvision.models")
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """One request before it is worded. sampling: with what the configuration fills in."""
+    """One request before it is worded. sampling: with what the configuration fills in.
+
+    messages: with the opaque content only of replies that came from this wire and model.
+    """
 
     messages: tuple[Message, ...]
     sampling: Sampling
     unsupported: UnsupportedParameters
-    reasoning_cache: ReasoningCache
     stream: bool
 
     def select_accepted(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -82,6 +85,10 @@ class Wire(Protocol):
         """Add an event, or a whole response; returns the text in it. Malformed data may raise the usual errors."""
         ...
 
+    def opaque(self, builder: ReplyBuilder) -> Any:
+        """What of the reply the endpoint wants back as it is, as plain values; None where text and calls say all."""
+        ...
+
 
 class Endpoint:
     """One model behind one endpoint. Thread-safe; nothing is opened before the first call, and a closed one reopens."""
@@ -92,7 +99,7 @@ class Endpoint:
         self._keys = ApiKeys(config.keys)
         self._unsupported = find_unsupported(config)
         self._reasoning = reasoning_fields(config)
-        self._reasoning_cache = ReasoningCache()
+        self._source = config.source
         self._reached = not is_local(config.address)
         self._http_client: httpx2.Client | None = None
         self._clients: dict[str | None, Any] = {}
@@ -113,16 +120,18 @@ class Endpoint:
         cut, builder = StopCutter(sampling.stop), ReplyBuilder()
         with ExitStack() as answer:
             for data in self._events(tuple(messages), sampling, error_mapper, builder, answer):
-                if piece := cut.feed(builder.limit(self._text(data, builder, error_mapper))):
+                text = cut.feed(builder.limit(self._text(data, builder, error_mapper)))
+                if piece := text + builder.take_cells():
                     yield piece
                 if cut.is_cut or builder.is_too_long:
                     break
-        rest = cut.rest()
+        builder.end_calls()
+        rest = cut.rest() + builder.take_cells()
         reply = reply_of(builder, cut, messages, sampling, error_mapper)
         if rest:
             yield rest
-        self._remember(messages, sampling, reply, builder)
-        yield reply
+        self._check_logprobs(sampling, reply)
+        yield replace(reply, opaque=self._opaque(builder))
 
     def close(self) -> None:
         """Close the connections; the next call opens new ones."""
@@ -193,7 +202,17 @@ class Endpoint:
             stop=sampling.stop if config.stop else (),
         )
         streams = config.stream and "stream" not in self._unsupported
-        return self._wire.body(Ask(messages, filled, self._unsupported, self._reasoning_cache, streams))
+        own = tuple(self._without_foreign(message) for message in messages)
+        return self._wire.body(Ask(own, filled, self._unsupported, streams))
+
+    def _without_foreign(self, message: Message) -> Message:
+        """The message without opaque content of another wire or model, which cannot be read here."""
+        is_foreign = message.opaque is not None and message.opaque.source != self._source
+        return replace(message, opaque=None) if is_foreign else message
+
+    def _opaque(self, builder: ReplyBuilder) -> Opaque | None:
+        content = self._wire.opaque(builder)
+        return None if content is None else Opaque(self._source, json.dumps(content))
 
     def _drops(self, error: Any, body: Mapping[str, Any]) -> bool:
         """Whether the endpoint refuses a parameter that can be left out; from now on it is left out."""
@@ -225,11 +244,7 @@ class Endpoint:
             raise error_mapper.of_body(builder.failure)
         return text
 
-    def _remember(
-        self, messages: Sequence[Message], sampling: Sampling, reply: Reply, builder: ReplyBuilder
-    ) -> None:
-        if builder.items:
-            self._reasoning_cache.keep(messages, reply.text, builder.items)
+    def _check_logprobs(self, sampling: Sampling, reply: Reply) -> None:
         if sampling.logprobs and not reply.logprobs and reply.finish != "refusal":
             self._unsupported.add("logprobs")
             if not self._misses_logprobs:

@@ -10,11 +10,19 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
 
-from pyvision.config.endpoints import EndpointLimits, Profile, apply_profile, limits_for, read_profile
+from pyvision.config.endpoints import (
+    PLACEMENT,
+    EndpointLimits,
+    Profile,
+    apply_profile,
+    limits_for,
+    read_profile,
+)
 from pyvision.config.model_config import ModelConfig, load_model_config
 from pyvision.config.secrets import secrets, without_secrets
 from pyvision.errors import ConfigError, MissingExtra, MissingKey, reason
 from pyvision.models.streaming import close_model
+from pyvision.models.unsupported_parameters import prefers_tools
 from pyvision.types import Model
 
 
@@ -146,7 +154,7 @@ def resolve_model(model: str | Model | None, config: str | Path | None = None) -
         raise MissingKey(f"{error}{_offer_local()}") from None
     profile = read_profile(chosen)
     settings = apply_profile(chosen, profile)
-    accepts = _within(limits_for(settings), profile)
+    accepts = _accepts(settings, profile)
     return ResolvedModel(build(settings), without_secrets(settings), secrets(settings), accepts, is_ours=True)
 
 
@@ -158,8 +166,18 @@ def _offer_local() -> str:
     return f"; {offer}" if offer else ""
 
 
-def _within(accepts: EndpointLimits, profile: Profile | None) -> EndpointLimits:
-    """The table's limits, with fewer pictures if the doctor found that more are refused or not seen."""
-    if profile is None or not profile.pictures:
-        return accepts
-    return replace(accepts, pictures=min(accepts.pictures, profile.pictures))
+def _accepts(config: ModelConfig, profile: Profile | None) -> EndpointLimits:
+    """The table's limits, with fewer pictures if the doctor found that more are refused or not seen.
+
+    Tools and places of pictures: as configured, else as the doctor found, else as family and wire are known.
+    """
+    known = limits_for(config)
+    found = profile or Profile(config.wire, "", "")
+    placement = config.image_placement or found.image_placement or PLACEMENT.get(config.wire)
+    return replace(
+        known,
+        pictures=min(known.pictures, found.pictures or known.pictures),
+        image_placement=placement or known.image_placement,
+        calls_tools=prefers_tools(config) if found.calls_tools is None else found.calls_tools,
+        reads=config.source,
+    )

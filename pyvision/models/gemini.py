@@ -24,8 +24,9 @@ from pyvision.config.model_config import ModelConfig
 from pyvision.models.endpoint import Ask, Endpoint
 from pyvision.models.openai_chat import base64_of
 from pyvision.models.reply_builder import ReplyBuilder, read_count
+from pyvision.models.tool_calls import arguments_object, plain_name
 from pyvision.text.sanitize import replace_surrogates
-from pyvision.types import Finish, Message, Part, Picture, Text, TokenLogprob, Usage
+from pyvision.types import Finish, Message, Part, Picture, Text, TokenLogprob, ToolCall, Usage
 
 if TYPE_CHECKING:
     import httpx2
@@ -134,6 +135,9 @@ class _Gemini:
             return ""
         return _add_candidate(candidates[0], builder)
 
+    def opaque(self, builder: ReplyBuilder) -> Any:
+        return None
+
     @property
     def _root(self) -> str:
         address = self._config.address.rstrip("/")
@@ -166,14 +170,17 @@ def _add_candidate(candidate: dict[str, Any], builder: ReplyBuilder) -> str:
     parts = (candidate.get("content") or {}).get("parts") or ()
     text: list[str] = []
     for part in parts:
-        builder.calls_tool = builder.calls_tool or "functionCall" in part
-        if part.get("thought"):
+        if called := part.get("functionCall"):
+            place = len(builder.calls)
+            builder.open_call(place, str(called.get("id") or ""), str(called["name"]))
+            builder.add_arguments(place, json.dumps(called.get("args") or {}, ensure_ascii=False))
+        elif part.get("thought"):
             builder.reasoning.append(str(part.get("text") or ""))
         else:
             text.append(str(part.get("text") or ""))
     builder.logprobs += _logprobs(candidate.get("logprobsResult"))
     if reason := candidate.get("finishReason"):
-        builder.calls_tool = builder.calls_tool or reason in _FAILED_CALLS
+        builder.failed_to_call = reason in _FAILED_CALLS
         _end(builder, _FINISH.get(str(reason), "end"), f"finishReason {reason}")
     return "".join(text)
 
@@ -222,6 +229,8 @@ def _parts(message: Message) -> Iterator[dict[str, Any]]:
 
 def _part(part: Part) -> dict[str, Any]:
     match part:
+        case ToolCall():
+            return {"functionCall": {"name": plain_name(part), "args": arguments_object(part, ())}}
         case Text(text=text):
             return {"text": replace_surrogates(text)}
         case Picture():

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -11,9 +12,10 @@ from urllib.parse import urlsplit
 
 from pyvision.config.model_config import ModelConfig
 from pyvision.models.endpoint import Ask, Endpoint
-from pyvision.models.reply_builder import ReplyBuilder, ids_in, logprobs_in, read_count, texts
+from pyvision.models.reply_builder import Item, ReplyBuilder, ids_in, logprobs_in, read_count, texts
+from pyvision.models.tool_calls import arguments_json, plain_name, schema_of
 from pyvision.text.sanitize import replace_surrogates
-from pyvision.types import Finish, Message, Part, Picture, Text, Usage
+from pyvision.types import Finish, Message, Picture, Text, ToolCall, ToolOffer, Usage
 
 if TYPE_CHECKING:
     import httpx2
@@ -21,7 +23,9 @@ if TYPE_CHECKING:
 _OPENAI_HOST = "api.openai.com"  # its newer models refuse the older name of the limit
 _LIMITS = ("max_tokens", "max_completion_tokens")
 _LIKELIEST = 5  # tokens at each place, with their log probabilities
-_DROPPABLE = ("temperature", "stop", *_LIMITS, "logprobs", "top_logprobs", "stream_options")
+_DROPPABLE = ("temperature", "stop", *_LIMITS, "logprobs", "top_logprobs", "stream_options", "tool_choice")
+_CALL_FIELDS = ("index", "id", "type", "function")  # others are the provider's own
+_MESSAGE = "message"  # the place of what it adds to the message
 _FINISH: Mapping[str, Finish] = {"length": "length", "content_filter": "refusal"}
 
 
@@ -77,8 +81,10 @@ class _Chat(OpenAIClients):
             "top_logprobs": _LIKELIEST if wants else None,
             "stream": ask.stream or None,
             "stream_options": {"include_usage": True} if ask.stream else None,
+            "tools": [_tool(offer) for offer in sampling.tools],
+            "tool_choice": sampling.tool_choice if sampling.tools else None,
         }
-        messages = [_message(message) for message in ask.messages]
+        messages = [_message(message, sampling.tools) for message in ask.messages]
         return {"model": self._config.model, "messages": messages, **ask.select_accepted(parameters)}
 
     def droppable(self, body: Mapping[str, Any]) -> Mapping[str, str]:
@@ -101,11 +107,46 @@ class _Chat(OpenAIClients):
         delta: dict[str, Any] = choice["message" if "message" in choice else "delta"] or {}
         builder.reasoning.append(delta.get("reasoning_content") or delta.get("reasoning") or "")
         builder.refusal.append(delta.get("refusal") or "")
-        builder.calls_tool = builder.calls_tool or bool(delta.get("tool_calls"))
+        _add_calls(delta, builder)
         builder.logprobs += logprobs_in((choice.get("logprobs") or {}).get("content"))
         builder.token_ids += ids_in(choice.get("token_ids"))
         _end(choice, builder)
         return texts(delta.get("content"))
+
+    def opaque(self, builder: ReplyBuilder) -> Any:
+        """Fields that some providers add to a message with calls and want back: signatures, reasoning."""
+        if not builder.calls:
+            return None
+        calls = {number: builder.items[place].fields for number, place in enumerate(builder.calls)}
+        extra = {str(number): fields for number, fields in calls.items() if fields}
+        message = builder.items[_MESSAGE].build() if _MESSAGE in builder.items else {}
+        return {"message": message, "calls": extra} if message or extra else None
+
+
+def _add_calls(delta: Mapping[str, Any], builder: ReplyBuilder) -> None:
+    """The calls in a chunk or a message. Some servers number none, or give a second call the number of the first."""
+    for number, found in enumerate(delta.get("tool_calls") or ()):
+        place, function = found.get("index", number), found.get("function") or {}
+        known, call_id = builder.calls.get(place), found.get("id") or ""
+        if known is not None and call_id and call_id != known.id:
+            place, known = len(builder.calls), builder.calls.get(len(builder.calls))
+        if known is None:
+            builder.open_call(place, call_id, str(function.get("name") or ""))
+            builder.items[place] = Item({key: found[key] for key in found if key not in _CALL_FIELDS})
+        arguments = function.get("arguments") or ""
+        text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+        builder.add_arguments(place, text)
+    _add_reasoning(delta, builder)
+
+
+def _add_reasoning(delta: Mapping[str, Any], builder: ReplyBuilder) -> None:
+    for name in ("reasoning_content", "reasoning_details"):
+        value = delta.get(name)
+        if isinstance(value, str) and value:
+            builder.items.setdefault(_MESSAGE, Item({})).add(name, value)
+        elif isinstance(value, list):
+            fields = builder.items.setdefault(_MESSAGE, Item({})).fields
+            fields[name] = [*fields.get(name, ()), *value]
 
 
 def _end(choice: dict[str, Any], builder: ReplyBuilder) -> None:
@@ -128,14 +169,43 @@ def _usage(usage: object) -> Usage:
     )
 
 
-def _message(message: Message) -> dict[str, Any]:
+def _tool(offer: ToolOffer) -> dict[str, Any]:
+    function = {"name": offer.name, "description": offer.purpose, "parameters": schema_of(offer)}
+    return {"type": "function", "function": function}
+
+
+def _message(message: Message, offers: Sequence[ToolOffer]) -> dict[str, Any]:
+    if message.calls:
+        return _message_with_calls(message, offers)
+    result = {"tool_call_id": message.call_id} if message.role == "tool" else {}
+    return {"role": message.role, **result, "content": _content(message)}
+
+
+def _message_with_calls(message: Message, offers: Sequence[ToolOffer]) -> dict[str, Any]:
+    """An assistant's turn, with the fields that the provider wants back in it."""
+    own = json.loads(message.opaque.content) if message.opaque else {"message": {}, "calls": {}}
+    calls = [
+        {
+            "id": call.id,
+            "type": "function",
+            "function": {"name": plain_name(call), "arguments": arguments_json(call, offers)},
+            **own["calls"].get(str(number), {}),
+        }
+        for number, call in enumerate(message.calls)
+    ]
+    content = replace_surrogates(message.text) or None
+    return {"role": message.role, "content": content, **own["message"], "tool_calls": calls}
+
+
+def _content(message: Message) -> str | list[dict[str, Any]]:
     """Text alone goes as a string: some servers refuse lists in system and assistant turns."""
-    if all(isinstance(part, Text) for part in message.parts):
-        return {"role": message.role, "content": replace_surrogates(message.text)}
-    return {"role": message.role, "content": [_part(part) for part in message.parts]}
+    parts = [part for part in message.parts if not isinstance(part, ToolCall)]
+    if all(isinstance(part, Text) for part in parts):
+        return replace_surrogates(message.text)
+    return [_part(part) for part in parts]
 
 
-def _part(part: Part) -> dict[str, Any]:
+def _part(part: Text | Picture) -> dict[str, Any]:
     match part:
         case Text(text=text):
             return {"type": "text", "text": replace_surrogates(text)}

@@ -1,11 +1,12 @@
 """The responses API of OpenAI, for reasoning models: their reasoning items are sent back with the next turn.
 
-Nothing is stored at the endpoint (`store` is false): reasoning items come encrypted and are cached here.
+Nothing is stored at the endpoint (`store` is false): reasoning items come encrypted and are kept in `Reply.opaque`.
 This API has no `stop` parameter; replies are cut here.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
@@ -13,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 from pyvision.config.model_config import ModelConfig
 from pyvision.models.endpoint import Ask, Endpoint
 from pyvision.models.openai_chat import OpenAIClients, data_url
-from pyvision.models.reply_builder import ReplyBuilder, logprobs_in, read_count, texts
+from pyvision.models.reply_builder import Item, ReplyBuilder, logprobs_in, read_count, texts
+from pyvision.models.tool_calls import arguments_json, free_form_ids, plain_name, schema_of
 from pyvision.text.sanitize import replace_surrogates
-from pyvision.types import Finish, Part, Picture, Text, Usage
+from pyvision.types import Finish, Message, Picture, Text, ToolCall, ToolOffer, Usage
 
 if TYPE_CHECKING:
     import httpx2
@@ -24,7 +26,8 @@ _REASONING = "reasoning.encrypted_content"
 _LOGPROBS = "message.output_text.logprobs"
 _LIKELIEST = 5  # tokens at each place, with their log probabilities
 _FINISH: Mapping[str, Finish] = {"max_output_tokens": "length", "content_filter": "refusal"}
-_CALLS = ("function_call", "custom_tool_call", "computer_call", "mcp_call")
+_CALLS = {"function_call": "arguments", "custom_tool_call": "input"}  # the field with what is called
+_FREE_FORM = "custom"  # tools that take plain text
 
 
 def openai_responses(config: ModelConfig) -> Endpoint:
@@ -51,18 +54,24 @@ class _Responses(OpenAIClients):
             "top_logprobs": _LIKELIEST if wants else None,
             "stream": ask.stream,  # some servers stream where it is not said
             "store": False,
+            "tools": [
+                _tool(offer, is_free_form=offer.is_free_form and _FREE_FORM not in unsupported)
+                for offer in sampling.tools
+            ],
+            "tool_choice": sampling.tool_choice if sampling.tools else None,
         }
-        items = [item for turn in range(len(ask.messages)) for item in _items(ask, turn)]
         accepted = {"stream": False, **ask.select_accepted(parameters)}
-        return {"model": self._config.model, "input": items, **accepted}
+        return {"model": self._config.model, "input": list(_items(ask)), **accepted}
 
     def droppable(self, body: Mapping[str, Any]) -> Mapping[str, str]:
         names = {
             name: rf"\b{name}\b"
-            for name in ("temperature", "max_output_tokens", "top_logprobs", "store")
+            for name in ("temperature", "max_output_tokens", "top_logprobs", "store", "tool_choice")
             if name in body
         }
         names |= {"stream": r"\b[Ss]tream(?:ing)?\b"} if body["stream"] else {}
+        if any(tool["type"] == _FREE_FORM for tool in body.get("tools", ())):
+            names |= {_FREE_FORM: r"\bcustom\b|\btools\b"}
         include = body.get("include", ())
         if _REASONING in include:
             names |= {_REASONING: r"[Ee]ncrypted|\binclude\b|reasoning. (?:item|was provided)"}
@@ -87,8 +96,10 @@ class _Responses(OpenAIClients):
                 builder.refusal.append(data["delta"])
             case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
                 builder.reasoning.append(data["delta"])
+            case "response.function_call_arguments.delta" | "response.custom_tool_call_input.delta":
+                builder.add_arguments(data["output_index"], str(data["delta"]))
             case "response.output_item.added" | "response.output_item.done" as kind:
-                _item(data["item"], builder, is_done=kind.endswith("done"))
+                _item(data.get("output_index"), data["item"], builder, is_done=kind.endswith("done"))
             case "response.completed" | "response.incomplete" | "response.failed":
                 _end(data["response"], builder)
             case "error":
@@ -97,17 +108,23 @@ class _Responses(OpenAIClients):
                 return _whole(data, builder)
         return ""
 
+    def opaque(self, builder: ReplyBuilder) -> Any:
+        """All items of the output, where encrypted reasoning is one of them: it belongs to the items after it."""
+        items = [item.build() for item in builder.items.values()]
+        kept = [item for item in items if item["type"] != "reasoning" or item.get("encrypted_content")]
+        return kept if any(item["type"] == "reasoning" for item in kept) else None
 
-def _item(item: dict[str, Any], builder: ReplyBuilder, *, is_done: bool) -> None:
-    """What is not text: thoughts, the name of the message that follows them, tools."""
-    builder.calls_tool = builder.calls_tool or item["type"] in _CALLS
-    if item["type"] == "reasoning" and is_done:
-        if item.get("encrypted_content"):
-            builder.items.append(item)
-        if not any(builder.reasoning):
-            builder.reasoning += [texts(item.get("summary")), texts(item.get("content"))]
-    elif item["type"] == "message" and not is_done and builder.items:
-        builder.items.append({"type": "message", "id": item["id"]})
+
+def _item(place: object, item: dict[str, Any], builder: ReplyBuilder, *, is_done: bool) -> None:
+    """What is not text: reasoning, the name of a message, calls. One that is done replaces what announced it."""
+    builder.items[place] = Item(item)
+    if item["type"] in _CALLS and place not in builder.calls:
+        is_free_form = item["type"] == "custom_tool_call"
+        builder.open_call(place, str(item["call_id"]), str(item["name"]), is_free_form=is_free_form)
+    if item["type"] in _CALLS and is_done and not builder.calls[place].pieces:
+        builder.add_arguments(place, str(item[_CALLS[item["type"]]]))
+    if item["type"] == "reasoning" and is_done and not any(builder.reasoning):
+        builder.reasoning += [texts(item.get("summary")), texts(item.get("content"))]
 
 
 def _whole(response: dict[str, Any], builder: ReplyBuilder) -> str:
@@ -115,8 +132,8 @@ def _whole(response: dict[str, Any], builder: ReplyBuilder) -> str:
     if not isinstance(output, list):
         raise TypeError(output)
     text: list[str] = []
-    for item in output:
-        _item(item, builder, is_done=item["type"] != "message")
+    for place, item in enumerate(output):
+        _item(place, item, builder, is_done=True)
         for part in item.get("content") or () if item["type"] == "message" else ():
             text.append(str(part.get("text") or ""))
             builder.refusal.append(str(part.get("refusal") or ""))
@@ -139,25 +156,58 @@ def _end(response: dict[str, Any], builder: ReplyBuilder) -> None:
         builder.failure = response.get("error") or {"message": "the response failed"}
 
 
-def _items(ask: Ask, turn: int) -> Iterator[dict[str, Any]]:
-    message = ask.messages[turn]
-    if message.role != "assistant":
-        yield {"role": message.role, "content": [_part(part) for part in message.parts]}
+def _tool(offer: ToolOffer, *, is_free_form: bool) -> dict[str, Any]:
+    named = {"name": offer.name, "description": offer.purpose}
+    if is_free_form:
+        return {"type": "custom", **named}
+    return {"type": "function", **named, "parameters": schema_of(offer), "strict": False}
+
+
+def _items(ask: Ask) -> Iterator[dict[str, Any]]:
+    free_form = free_form_ids(ask.messages)
+    for message in ask.messages:
+        if message.role == "tool":
+            kind = "custom_tool_call_output" if message.call_id in free_form else "function_call_output"
+            yield {"type": kind, "call_id": message.call_id, "output": _content(message)}
+        elif message.role != "assistant":
+            yield {"role": message.role, "content": _content(message)}
+        elif message.opaque is not None and _REASONING not in ask.unsupported:
+            yield from _received(message, json.loads(message.opaque.content))
+        else:
+            yield from _said(message, {"role": "assistant", "content": replace_surrogates(message.text)})
+
+
+def _received(message: Message, items: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The items as they came; where the text was cut, its message holds what is left of it."""
+    said = [texts(item.get("content")) for item in items if item["type"] == "message"]
+    calls = [item["call_id"] for item in items if item["type"] in _CALLS]
+    if "".join(said) == message.text and calls == [call.id for call in message.calls]:
+        yield from items
         return
-    text = replace_surrogates(message.text)
-    reasoning_cache = (
-        ask.reasoning_cache.before(ask.messages, turn) if _REASONING not in ask.unsupported else ()
-    )
-    yield from (item for item in reasoning_cache if item["type"] == "reasoning")
-    named = [item for item in reasoning_cache if item["type"] == "message"]
-    if named:  # thoughts have to be followed by the message that came with them, under its own name
-        part = {"type": "output_text", "text": text, "annotations": []}
-        yield named[0] | {"role": "assistant", "status": "completed", "content": [part]}
-    else:
-        yield {"role": "assistant", "content": text}
+    yield from (item for item in items if item["type"] == "reasoning")
+    named = next((item for item in items if item["type"] == "message"), {"role": "assistant"})
+    part = {"type": "output_text", "text": replace_surrogates(message.text), "annotations": []}
+    filled = {**named, "role": "assistant", "status": "completed", "content": [part]}
+    yield from _said(message, filled if "id" in named else {"role": "assistant", "content": part["text"]})
 
 
-def _part(part: Part) -> dict[str, Any]:
+def _said(message: Message, spoken: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The text, in the item that is to hold it, and the calls."""
+    if message.text:
+        yield spoken
+    for call in message.calls:
+        named = {"call_id": call.id, "name": plain_name(call)}
+        if call.is_free_form:
+            yield {"type": "custom_tool_call", **named, "input": replace_surrogates(call.arguments)}
+        else:
+            yield {"type": "function_call", **named, "arguments": arguments_json(call, ())}
+
+
+def _content(message: Message) -> list[dict[str, Any]]:
+    return [_part(part) for part in message.parts if not isinstance(part, ToolCall)]
+
+
+def _part(part: Text | Picture) -> dict[str, Any]:
     match part:
         case Text(text=text):
             return {"type": "input_text", "text": replace_surrogates(text)}

@@ -13,7 +13,20 @@ from typing import Any
 
 from pyvision.errors import ConfigError, ModelError, reason
 from pyvision.models.streaming import close_model, in_one_piece, stream_of
-from pyvision.types import Message, Model, Part, Picture, Reply, Restart, Sampling, Text, TokenLogprob, Usage
+from pyvision.types import (
+    Message,
+    Model,
+    Opaque,
+    Part,
+    Picture,
+    Reply,
+    Restart,
+    Sampling,
+    Text,
+    TokenLogprob,
+    ToolCall,
+    Usage,
+)
 
 
 class RecordingModel:
@@ -84,17 +97,26 @@ class ReplayModel:
 
 def request_key(messages: Sequence[Message], sampling: Sampling) -> str:
     """The same for the same roles, texts, pictures (by their bytes) and sampling, on every machine."""
-    conversation = [[message.role, [_part(part) for part in message.parts]] for message in messages]
+    conversation = [_plain(message) for message in messages]
     sampled = asdict(sampling)
     del sampled["seconds"]  # a reply is the same, however long it may take
     if not sampling.logprobs:
         del sampled["logprobs"]  # so that records from before they could be asked for are still found
+    if not sampling.tools:
+        del sampled["tools"], sampled["tool_choice"]  # as above
     canonical = json.dumps([conversation, sampled], sort_keys=True)
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
+def _plain(message: Message) -> list[Any]:
+    result = [message.call_id] if message.role == "tool" else []
+    return [message.role, [_part(part) for part in message.parts], *result]
+
+
 def _part(part: Part) -> list[str]:
     match part:
+        case ToolCall(id=call_id, name=name, arguments=arguments):
+            return ["call", call_id, name, arguments]
         case Text(text=text):
             return ["text", text]
         case Picture(data=data, mime=mime):
@@ -125,4 +147,11 @@ def read_reply(entry: dict[str, Any]) -> Reply:
         TokenLogprob(each["token"], each["logprob"], tuple((token, value) for token, value in each["top"]))
         for each in entry.get("logprobs", ())
     ]
-    return replace(reply, reasoning=str(entry.get("reasoning", "")), logprobs=tuple(logprobs))
+    opaque = entry.get("opaque")
+    return replace(
+        reply,
+        reasoning=str(entry.get("reasoning", "")),
+        logprobs=tuple(logprobs),
+        calls=tuple(ToolCall(**call) for call in entry.get("calls", ())),
+        opaque=Opaque(**opaque) if opaque else None,
+    )

@@ -6,7 +6,8 @@
     a refusal, or a content filter              Reply, "refusal"; its text says so if the model sent none
     no text, the length went into reasoning     ModelError, not worth a retry
     no text, the context is full                ModelError of kind "context", not worth a retry
-    no text, a call of a tool not offered       ModelError, not worth a retry
+    no text, but a call of a tool               Reply; with the cell in its text if no tool was offered
+    no text, a call that is no cell, likewise   ModelError, not worth a retry
     no text at all                              ModelError, worth a retry
     a stream that ends before the reply does    ModelError, worth a retry
     a stream with parts that came twice         ModelError, worth a retry, where something tells
@@ -21,25 +22,32 @@ Reasoning and thinking go into `Reply.reasoning` and never into the text.
 from __future__ import annotations
 
 import math
-import threading
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any
 
-from pyvision.errors import ModelError
+from pyvision.errors import FormatError, ModelError
 from pyvision.models.errors import ErrorMapper
 from pyvision.models.streaming import RepeatDetector, StopCutter
-from pyvision.text.replies import canonical_reply
-from pyvision.types import Finish, Message, Part, Reply, Sampling, Text, TokenLogprob, Usage
-
-Items: TypeAlias = tuple[dict[str, Any], ...]
+from pyvision.models.tool_calls import CallBuilder
+from pyvision.text.tool_calls import CellStream, code_of, write_calls
+from pyvision.types import (
+    Finish,
+    Message,
+    Part,
+    Picture,
+    Reply,
+    Sampling,
+    Text,
+    TokenLogprob,
+    ToolCall,
+    Usage,
+)
 
 FILTERED = "a content filter of the endpoint withheld the reply"
 MAX_REPLY_CHARS = 1_000_000  # of text and reasoning: a quarter of a million tokens
 _MAX_TOKENS = 1_000_000_000  # sums of counts have to fit into 64 bits, and no model reads or writes as many
 _LOWEST_LOGPROB = -9999.0  # what vLLM says instead of minus infinity, which JSON does not have
-_MOST_CACHED = 4096  # replies; a thought is some kilobytes
 _TOKEN_CHARS = 4  # of English and code; other scripts need more tokens
 _TOKEN_PIXELS = 750  # Anthropic's own rule of thumb; others count pictures in tiles and come out near it
 _MOST_PER_PICTURE = 1600
@@ -50,30 +58,54 @@ _MESSAGE_TOKENS = 4
 class ReplyBuilder:
     """A reply under way; each event of a wire adds to it.
 
-    finish, reason: why it ended, in our words and in the endpoint's. items: reasoning to send back with the next turn.
-    thinking: the pieces of the last item. failure: an error inside an event. has_ended: nothing of the reply is
-    missing. repeats, open_parts, final_texts: what tells that parts came twice.
+    finish, reason: why it ended, in our words and in the endpoint's. items: the parts of the reply as the provider
+    words them, by their place in it. calls: tool calls, likewise. failed_to_call: a call was
+    malformed, and the endpoint dropped it. failure: an error inside an event. has_ended:
+    nothing of the reply is missing. repeats, open_parts, final_texts: what tells that parts came twice.
     """
 
     reasoning: list[str] = field(default_factory=list)
     refusal: list[str] = field(default_factory=list)
     logprobs: list[TokenLogprob] = field(default_factory=list)
-    items: list[dict[str, Any]] = field(default_factory=list)
+    items: dict[object, Item] = field(default_factory=dict)
+    calls: dict[object, CallBuilder] = field(default_factory=dict)
     usage: Usage = field(default_factory=Usage)
     prompt_ids: tuple[int, ...] = ()
     token_ids: list[int] = field(default_factory=list)
     finish: Finish = "end"
     reason: str = ""
-    calls_tool: bool = False
+    failed_to_call: bool = False
     failure: object = None
     has_ended: bool = False
     is_too_long: bool = False
-    thinking: list[str] = field(default_factory=list)
     repeats: RepeatDetector = field(default_factory=RepeatDetector)
     open_parts: set[object] = field(default_factory=set)
     final_texts: dict[tuple[object, object], str] = field(default_factory=dict)
     _chars: int = 0
     _counted: int = 0  # of the pieces of reasoning
+    _cells: list[str] = field(default_factory=list)  # what calls show, not taken yet
+
+    def open_call(self, place: object, call_id: str, name: str, *, is_free_form: bool = False) -> None:
+        """A tool call begins at this place of the reply; those before it are complete."""
+        self.end_calls()
+        stream = CellStream(is_free_form=is_free_form)
+        self.calls[place] = CallBuilder(call_id, name, is_free_form, stream=stream)
+
+    def add_arguments(self, place: object, piece: str) -> None:
+        """More of the arguments of the call at this place. Raises KeyError where none was opened."""
+        call = self.calls[place]
+        call.pieces.append(piece)
+        self._cells.append(call.stream.feed(piece))
+        self._chars += len(piece)
+
+    def end_calls(self) -> None:
+        """Nothing more comes for the calls so far."""
+        self._cells += [call.stream.end() for call in self.calls.values()]
+
+    def take_cells(self) -> str:
+        """The text of the cells that calls ask for, as far as it is new."""
+        cells, self._cells = "".join(self._cells), []
+        return cells
 
     def limit(self, text: str) -> str:
         """As much of this new text as the reply may hold; where that is not all, the reply ends at its length."""
@@ -85,6 +117,25 @@ class ReplyBuilder:
             self.is_too_long = self.has_ended = True
             self.finish, self.reason = "length", f"more than {MAX_REPLY_CHARS:,} characters"
         return limited
+
+
+@dataclass(slots=True)
+class Item:
+    """One part of a reply in the provider's own words; texts of its fields may come in pieces."""
+
+    fields: dict[str, Any]
+    pieces: dict[str, list[str]] = field(default_factory=dict)
+
+    def add(self, name: str, piece: str) -> None:
+        """Append to the text of a field; joined once, since there may be a hundred thousand pieces."""
+        self.pieces.setdefault(name, []).append(piece)
+
+    def build(self) -> dict[str, Any]:
+        """The whole part."""
+        joined = {
+            name: str(self.fields.get(name) or "") + "".join(all_) for name, all_ in self.pieces.items()
+        }
+        return self.fields | joined
 
 
 def reply_of(
@@ -102,6 +153,10 @@ def reply_of(
         raise error_mapper.error("parts of the reply came twice")
     if cut.is_cut or builder.is_too_long or usage != builder.usage:
         usage = _estimate(usage, text, reasoning, messages)
+    calls = () if cut.is_cut else tuple(_calls(builder, len(messages)))
+    if calls and not sampling.tools:  # a habit of the model: what it wants run is a cell in its text
+        cells = write_calls([call for call in calls if _asks_for_cell(call)])
+        text, calls = "\n".join(filter(None, (text, cells))), ()
     reply = Reply(
         text,
         usage,
@@ -109,45 +164,17 @@ def reply_of(
         reasoning,
         prompt_ids=builder.prompt_ids,
         token_ids=tuple(builder.token_ids),
+        calls=calls,
     )
     if cut.is_cut:
         reply = replace(reply, finish="stop")
     elif any(builder.refusal) or builder.finish == "refusal":
         return replace(reply, text=text or "".join(builder.refusal) or FILTERED, finish="refusal")
-    elif not text:
+    elif not (text or calls):
         raise _empty(builder, error_mapper)
     elif builder.finish == "end" and cut.seems_cut():
         reply = replace(reply, finish="stop")
     return replace(reply, logprobs=tuple(_of_text(builder.logprobs, text))) if sampling.logprobs else reply
-
-
-class ReasoningCache:
-    """What the latest replies of one model came with that its endpoint wants back: reasoning items, thinking blocks.
-
-    It is kept beside the conversation, so that a Message stays plain, and found again by the turns before the reply
-    and by the text of the reply, as the endpoint gave it or as `replies.canonical_reply` words it. An item that is
-    no longer cached costs the model its train of thought, and nothing else. Shared by threads.
-    """
-
-    def __init__(self) -> None:
-        self._items: OrderedDict[tuple[int, str], Items] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def keep(self, messages: Sequence[Message], text: str, items: Sequence[dict[str, Any]]) -> None:
-        """Keep what came with the reply `text` to these messages."""
-        before = hash(tuple(messages))
-        with self._lock:
-            for spelled in {text, canonical_reply(text)}:
-                self._items[before, spelled] = tuple(items)
-            while len(self._items) > _MOST_CACHED:
-                self._items.popitem(last=False)
-
-    def before(self, messages: Sequence[Message], turn: int) -> Items:
-        """What came with the reply that is `messages[turn]`."""
-        if not self._items:
-            return ()
-        with self._lock:
-            return self._items.get((hash(tuple(messages[:turn])), messages[turn].text), ())
 
 
 def estimate_tokens(messages: Sequence[Message]) -> int:
@@ -219,10 +246,23 @@ def _empty(builder: ReplyBuilder, error_mapper: ErrorMapper) -> ModelError:
     if builder.finish == "length":
         message = "the whole length went into reasoning; raise max_tokens (PYVISION_MAX_TOKENS)"
         return error_mapper.error(message, retry=False)
-    if builder.calls_tool:
+    if builder.calls or builder.failed_to_call:
         message = "called a tool, but none was offered; turn off tool calls at the server"
         return error_mapper.error(message, retry=False)
     return error_mapper.error(f"the reply is empty ({builder.reason or 'no reason given'})")
+
+
+def _calls(builder: ReplyBuilder, turn: int) -> Iterator[ToolCall]:
+    """The calls in the order of the reply, each with an id of its own."""
+    for number, call in enumerate(builder.calls.values()):
+        yield call.build(f"call_{turn}_{number}")
+
+
+def _asks_for_cell(call: ToolCall) -> bool:
+    try:
+        return bool(code_of(call))
+    except FormatError:
+        return False
 
 
 def _of_text(logprobs: Sequence[TokenLogprob], text: str) -> Iterator[TokenLogprob]:
@@ -240,6 +280,8 @@ def _tokens_in(text: str) -> int:
 
 
 def _tokens(part: Part) -> int:
-    if isinstance(part, Text):
-        return _tokens_in(part.text)
-    return min(part.width * part.height // _TOKEN_PIXELS, _MOST_PER_PICTURE)
+    match part:
+        case Text(text=text) | ToolCall(arguments=text):
+            return _tokens_in(text)
+        case Picture(width=width, height=height):
+            return min(width * height // _TOKEN_PIXELS, _MOST_PER_PICTURE)

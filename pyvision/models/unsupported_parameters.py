@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
@@ -28,11 +28,15 @@ _CONTENT = ("messages", "input", "system", "content")  # what a complaint may be
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Models that refuse the same parameters. models: patterns of their names. wires: the wires that it holds for."""
+    """Models that refuse the same parameters. models: patterns of their names. wires: the wires that it holds for.
+
+    calls_tools: whether they are known to handle tools better than code in their text.
+    """
 
     models: tuple[str, ...]
-    refused: tuple[str, ...]
-    source: str
+    refused: tuple[str, ...] = ()
+    source: str = ""
+    calls_tools: bool = False
     wires: tuple[str, ...] = ("openai", "responses", "anthropic", "gemini")
 
 
@@ -75,14 +79,20 @@ def find_refused(text: str, param: str | None, sent: Mapping[str, str]) -> str |
 @cache
 def _remember(wire: str, address: str, model: str, refused: tuple[str, ...]) -> UnsupportedParameters:
     """One object for all callers with the same arguments: this is the memory of the process."""
-    name = model.rpartition("/")[2].lower()  # OpenRouter and its like put the vendor before it
-    known = [
-        parameter
-        for family in _families()
-        if wire in family.wires and any(fnmatchcase(name, pattern) for pattern in family.models)
-        for parameter in family.refused
-    ]
+    known = [parameter for family in _families_of(wire, model) for parameter in family.refused]
     return UnsupportedParameters(frozenset((*known, *refused)))
+
+
+def prefers_tools(config: ModelConfig) -> bool:
+    """Whether the model of this configuration is of a family that handles tools better than code in its text."""
+    return any(family.calls_tools for family in _families_of(config.wire, config.model or ""))
+
+
+def _families_of(wire: str, model: str) -> Iterator[Family]:
+    name = model.rpartition("/")[2].lower()  # OpenRouter and its like put the vendor before it
+    for family in _families():
+        if wire in family.wires and any(fnmatchcase(name, pattern) for pattern in family.models):
+            yield family
 
 
 @cache

@@ -28,6 +28,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
+from pyvision.errors import FormatError
 from pyvision.text.parsing import MOST_CHARS, number_of, parse_source
 
 Shown: TypeAlias = Mapping[str, tuple[int, int, float, float]]
@@ -64,6 +65,7 @@ _OTHER_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[ \t]*(?P<language>[\w+#.-]*)[ \t]
 _IMAGE = re.compile(r"(?:image_clue|image|img|observation)_(\d{1,4})(?:\.\w+)?\Z", re.IGNORECASE)
 _ORIGINALS = {"", "original_image", "original", "image", "input_image"}
 _MOST = 8  # places looked at, and calls in one cell
+_MOST_NESTED = 3  # objects around the code of a call
 _SHOWN_CHARS = 80  # of what was seen, in a fault
 
 _PYTHON_TOOL = re.compile(
@@ -153,6 +155,17 @@ def write_cell(calls: tuple[Call, ...], shown: Shown) -> str:
     """The Python that does what the calls mean."""
     parts = [_ZOOM] if any(isinstance(call, Zoom) for call in calls) else []
     return "\n".join([*parts, *(_write(call, shown) for call in calls)])
+
+
+def read_call(name: str, arguments: str) -> Call:
+    """What a native tool call asks for; its arguments are JSON, or the code itself.
+
+    Raises FormatError with the fault, for the message that asks the model for another call.
+    """
+    try:
+        return _as_call(name, arguments)
+    except _UnclearError as unclear:
+        raise FormatError(str(unclear)) from None
 
 
 def describe_other_fence(text: str) -> str | None:
@@ -274,13 +287,39 @@ def _as_call(name: str, arguments: Any) -> Call:
 def _code(name: str, arguments: Any) -> str:
     """The Python in the arguments of such a tool, which may be JSON in a string, or the code itself."""
     if isinstance(arguments, str):
-        decoded = _decode(arguments.strip()) if arguments.lstrip().startswith("{") else None
-        arguments = decoded[0] if decoded else {"code": arguments}
-    given = arguments if isinstance(arguments, dict) else {}
-    code = next((given[key] for key in _CODE_KEYS if key in given), None)
-    if not isinstance(code, str) or not code.strip():
+        arguments = _decoded_arguments(name, arguments)
+    code = _first_code(arguments, _MOST_NESTED)
+    if not code.strip():
         raise _UnclearError(f"its call of {_shorten(name)!r} holds no code")
     return _without_fence(code)
+
+
+def _decoded_arguments(name: str, arguments: str) -> Any:
+    """Arguments that came as text: JSON, or Python that is code."""
+    if arguments.lstrip()[:1] not in {"{", '"'}:
+        return arguments
+    decoded = _decode(arguments.strip())
+    value = decoded[0] if decoded else None
+    if isinstance(value, str) and value.lstrip().startswith("{"):  # encoded twice
+        value = (_decode(value.strip()) or (value,))[0]
+    if isinstance(value, dict | str):
+        return value
+    if _is_python(arguments):
+        return arguments
+    raise _UnclearError(f"the arguments of its call of {_shorten(name)!r} are no valid JSON")
+
+
+def _first_code(value: Any, levels: int) -> str:
+    """The code in a value: a text, a list of lines, or an object that holds either; empty if there is none."""
+    match value:
+        case str():
+            return value
+        case list() if all(isinstance(line, str) for line in value):
+            return "\n".join(line.rstrip("\n") for line in value)
+        case dict() if levels:
+            return next((_first_code(value[key], levels - 1) for key in _CODE_KEYS if key in value), "")
+        case _:
+            return ""
 
 
 def _zoom(arguments: dict[str, Any]) -> Zoom:

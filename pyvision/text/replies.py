@@ -53,6 +53,7 @@ from pyvision.text.boxed_answers import BOX, answer_tags, boxes, clean_answer
 from pyvision.text.dialects import Call, Shown, describe_other_fence, find_calls, write_cell
 from pyvision.text.parsing import MOST_SOURCE_CHARS, parse_source
 from pyvision.text.stated_answers import find_stated
+from pyvision.types import Message, Reply, Text
 
 _PYTHON = {"", "python", "python3", "py", "py3", "ipython", "ipython3", "tool_code"}
 _FLAGS = re.IGNORECASE | re.MULTILINE
@@ -85,6 +86,7 @@ _HALLUCINATED = re.compile(rf"^[ \t]*<({_OUTPUT})>.*?(?:</\1>|\Z)", _FLAGS | re.
 _MOST_BLOCKS = 8  # that are counted behind the one that runs
 _MOST_ENDS = 32  # each is parsed once; a reply of nothing but fences must not take minutes
 _MOST_MENTIONS = 32  # likewise
+_EMPTY = "(empty)"  # endpoints refuse a message without text
 _MOST_OPEN_END_CHARS = 200
 
 
@@ -217,21 +219,34 @@ def thought(text: str) -> str:
     return (prose[:-_MOST_OPEN_END_CHARS] + _OPEN_END.sub("", prose[-_MOST_OPEN_END_CHARS:])).rstrip()
 
 
-def canonical_reply(text: str) -> str:
-    """The reply as it goes into the conversation: no reasoning, nothing behind its first block, and that closed."""
-    text = _visible(text)
-    block = _first_block(text)
-    if block is None or block.error is not None:
-        return _HALLUCINATED.sub("", text).strip()
-    if len(block.code) > MOST_SOURCE_CHARS:  # it was not run, and is not sent again with every turn
+def reply_message(reply: Reply) -> Message:
+    """The reply as it goes into the conversation: unchanged up to the `</code>` that ends it.
+
+    That tag, which an endpoint cuts off, is there again, and nothing behind it, whatever the endpoint did. A cell that
+    is too long to be run is shortened, so that it is not sent again with every turn.
+    """
+    text = reply.text if reply.calls else _up_to_stop(reply)
+    written = (Text(text),) if text.strip() else ()
+    return Message("assistant", (*written, *reply.calls) or (Text(_EMPTY),), opaque=reply.opaque)
+
+
+def _up_to_stop(reply: Reply) -> str:
+    text, visible = reply.text, _visible(reply.text)
+    block = _first_block(visible)
+    if block is None or not _OPEN.match(visible, block.start):
+        return text
+    if len(block.code) > MOST_SOURCE_CHARS:
         end = block.start + MOST_SOURCE_CHARS // 20
         omitted = f"\n# … {block.end - end:,} characters left out …"
-        return f"{text[: block.start]}{text[block.start : end]}{omitted}\n{block.fence_marks}\n</code>"
-    before, block_text = _HALLUCINATED.sub("", text[: block.start]), text[block.start : block.end].rstrip()
-    if not _OPEN.match(text, block.start) or re.search(rf"{_CLOSE}\Z", block_text, _FLAGS):
-        return before + block_text
-    fence = "" if block_text.endswith(block.fence_marks) else f"\n{block.fence_marks}"
-    return f"{before}{block_text}{fence}\n</code>"
+        return f"{visible[:end]}{omitted}\n{block.fence_marks}\n</code>"
+    behind = visible[block.end :]
+    if _ends_with_tag(visible[block.start : block.end]):
+        return text.removesuffix(behind)
+    return f"{text}</code>" if reply.finish == "stop" and not behind.strip() else text
+
+
+def _ends_with_tag(block: str) -> bool:
+    return re.search(rf"{_CLOSE}\s*\Z", block[-_MOST_OPEN_END_CHARS:], re.IGNORECASE) is not None
 
 
 def without_thinking(text: str) -> str:

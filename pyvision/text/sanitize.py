@@ -123,19 +123,23 @@ class Redactor:
         """The same for plain values: every text among them is redacted, names of fields are not.
 
         exempt: (field, text) pairs that stay, because the format of a record writes them. So does a digest in `sha256`.
+        A field `opaque`, in which one changed byte makes an endpoint reject it, becomes None if it holds a secret.
         """
         match value:
             case str() | PurePath():
                 return self.text(str(value))
             case Mapping():
-                return {
-                    name: item if _is_written_by_format(name, item, exempt) else self.value(item, exempt)
-                    for name, item in value.items()
-                }
+                return {name: self._field(name, item, exempt) for name, item in value.items()}
             case list() | tuple() | set() | frozenset():
                 return [self.value(item, exempt) for item in value]
             case _:
                 return value
+
+    def _field(self, name: object, value: Any, exempt: frozenset[tuple[str, str]]) -> Any:
+        """A field of a record. What a provider wants back byte for byte stays whole, or is left out whole."""
+        if name == "opaque":
+            return value if self.value(value) == value else None
+        return value if _is_written_by_format(name, value, exempt) else self.value(value, exempt)
 
 
 def is_redactable(secret: str) -> bool:

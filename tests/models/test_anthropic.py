@@ -17,7 +17,7 @@ from pyvision.config.model_config import ModelConfig
 from pyvision.errors import ModelError
 from pyvision.models.anthropic import anthropic_messages
 from pyvision.models.endpoint import Endpoint
-from pyvision.text.replies import canonical_reply
+from pyvision.text.replies import reply_message
 from pyvision.types import Message, Picture, Sampling, Text
 from tests.doubles import picture
 from tests.servers.conversation import ServedReply
@@ -91,7 +91,7 @@ def test_a_number_that_stands_only_in_the_second_turns_picture_reaches_the_serve
     with open_model([CELL, f"\\boxed{{{number}}}"]) as (model, server):
         first = model.complete(HELLO, STOP)
         figure = text("<image_clue_1>", drawn, "</image_clue_1>")
-        model.complete((*HELLO, text(canonical_reply(first.text), role="assistant"), figure), STOP)
+        model.complete((*HELLO, reply_message(first), figure), STOP)
         assert server.requests[0].pictures == ()
         (received,) = server.requests[1].pictures
         assert number not in str(server.requests[1].body)
@@ -105,7 +105,7 @@ def test_the_growing_talk_is_the_same_to_the_byte_but_for_its_cache_points() -> 
         for number in range(4):
             reply = model.complete(turns, STOP)
             displayed = text(f"<image_clue_{number}>", picture(), "ok")
-            turns += [text(canonical_reply(reply.text), role="assistant"), displayed]
+            turns += [reply_message(reply), displayed]
         bodies = [request.body for request in server.requests]
     for earlier, later in pairwise(bodies):
         start = bare(earlier)["messages"]
@@ -131,7 +131,7 @@ def test_cached_tokens_are_part_of_the_input() -> None:
 def test_thinking_goes_back_signed_before_the_text_of_its_turn(*, stream: bool) -> None:
     with open_model([ServedReply(CELL, reasoning="hm"), "fine"], stream=stream) as (model, server):
         first = model.complete(HELLO, STOP)
-        model.complete((*HELLO, text(canonical_reply(first.text), role="assistant"), text("go on")), STOP)
+        model.complete((*HELLO, reply_message(first), text("go on")), STOP)
         content = server.requests[1].body["messages"][1]["content"]
     assert (first.reasoning, first.text) == ("hm", CELL.removesuffix("</code>"))
     assert content[0] == {"type": "thinking", "thinking": "hm", "signature": "sealed"}
@@ -185,7 +185,7 @@ def test_thinking_that_the_endpoint_does_not_take_back_is_left_out_from_then_on(
     refusal = answer({"type": "error", "error": expected}, 400)
     with open_model([ServedReply(CELL, reasoning="hm"), "one", "two"], [None, refusal]) as (model, server):
         first = model.complete(HELLO, STOP)
-        messages = (*HELLO, text(canonical_reply(first.text), role="assistant"), text("go on"))
+        messages = (*HELLO, reply_message(first), text("go on"))
         assert [model.complete(messages, STOP).text for _ in range(2)] == ["one", "two"]
         kinds = [
             [block["type"] for block in request.body["messages"][1]["content"]]

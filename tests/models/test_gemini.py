@@ -17,7 +17,7 @@ from pyvision.config.model_config import ModelConfig
 from pyvision.errors import ModelError
 from pyvision.models.endpoint import Endpoint
 from pyvision.models.gemini import gemini
-from pyvision.text.replies import canonical_reply
+from pyvision.text.replies import reply_message
 from pyvision.types import Message, Picture, Sampling, Text
 from tests.doubles import picture
 from tests.servers.capabilities import Capabilities
@@ -139,7 +139,7 @@ def test_a_number_that_stands_only_in_the_second_turns_picture_reaches_the_serve
     with open_model([CELL, f"\\boxed{{{number}}}"]) as (model, server):
         first = model.complete(HELLO, STOP)
         figure = text("<image_clue_1>", drawn, "</image_clue_1>")
-        model.complete((*HELLO, text(canonical_reply(first.text), role="assistant"), figure), STOP)
+        model.complete((*HELLO, reply_message(first), figure), STOP)
         assert server.requests[0].pictures == ()
         (received,) = server.requests[1].pictures
         assert number not in str(server.requests[1].body)
@@ -153,7 +153,7 @@ def test_a_growing_conversation_keeps_its_beginning_byte_for_byte() -> None:
         for number in range(4):
             reply = model.complete(turns, STOP)
             displayed = text(f"<image_clue_{number}>", picture(), "ok")
-            turns += [text(canonical_reply(reply.text), role="assistant"), displayed]
+            turns += [reply_message(reply), displayed]
         bodies = [request.body for request in server.requests]
     for earlier, later in pairwise(bodies):
         sent = json.dumps(earlier["contents"])[:-1]

@@ -15,7 +15,7 @@ from PIL import Image, ImageDraw
 from pyvision.errors import ModelError
 from pyvision.models.endpoint import Endpoint
 from pyvision.models.openai_responses import openai_responses
-from pyvision.text.replies import canonical_reply
+from pyvision.text.replies import reply_message
 from pyvision.types import Message, Picture, Sampling, Text
 from tests.servers.capabilities import CLEAN, Capabilities
 from tests.servers.conversation import ServedReply
@@ -84,7 +84,7 @@ def test_a_number_that_stands_only_in_the_second_turns_picture_reaches_the_serve
     with open_model([CELL, f"\\boxed{{{number}}}"]) as (model, server):
         first = model.complete(HELLO, STOP)
         figure = Message("user", (Text("<image_clue_1>"), picture, Text("</image_clue_1>")))
-        messages = (*HELLO, Message("assistant", (Text(canonical_reply(first.text)),)), figure)
+        messages = (*HELLO, reply_message(first), figure)
         model.complete(messages, STOP)
         assert server.requests[0].pictures == ()
         (received,) = server.requests[1].pictures
@@ -99,7 +99,7 @@ def test_reasoning_goes_back_with_its_turn_and_only_there(*, stream: bool) -> No
         first = model.complete(HELLO, STOP)
         messages = (
             *HELLO,
-            Message("assistant", (Text(canonical_reply(first.text)),)),
+            reply_message(first),
             Message("user", (Text("go on"),)),
         )
         model.complete(messages, STOP)

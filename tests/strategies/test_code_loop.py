@@ -8,6 +8,7 @@ import pytest
 from pyvision.agent.budget import Limits
 from pyvision.events import CellRun, ImageDefined, ModelCall, Note
 from pyvision.strategies.code_loop import CodeLoop
+from pyvision.text.tool_calls import text_of
 from pyvision.types import Evidence, Picture, Question, Reply, Usage
 from sandbox import CellError, CellResult, Region, Stream, View
 from tests.doubles import EpisodeHarness, figure, picture, printed
@@ -38,7 +39,7 @@ def test_each_image_stands_between_its_tags_and_its_size_is_told() -> None:
     scripted.solve(CodeLoop())
     system, user = scripted.model.requests[0]
     assert system.role == "system"
-    kinds = ["picture" if isinstance(part, Picture) else part.text.strip() for part in user.parts]
+    kinds = ["picture" if isinstance(part, Picture) else text_of(part).strip() for part in user.parts]
     assert kinds[:6] == [
         "<image_clue_0>",
         "picture",
@@ -102,7 +103,7 @@ def test_figures_keep_their_place_between_the_lines_of_output() -> None:
     scripted = EpisodeHarness([cell(), ANSWER], [result])
     scripted.solve(CodeLoop())
     last = scripted.model.requests[1][-1]
-    kinds = ["picture" if isinstance(part, Picture) else part.text for part in last.parts]
+    kinds = ["picture" if isinstance(part, Picture) else text_of(part) for part in last.parts]
     where = kinds.index("picture")
     assert "before" in "".join(kinds[:where])
     assert "<image_clue_1>" in kinds[where - 1]

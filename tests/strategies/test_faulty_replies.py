@@ -149,10 +149,9 @@ def test_output_made_up_behind_the_code_is_dropped_and_noted() -> None:
 
 
 @pytest.mark.parametrize("end", ["</interpreter>\n", ""])
-def test_output_made_up_without_any_code_is_dropped_with_the_boxes_in_it(end: str) -> None:
+def test_a_box_in_made_up_output_is_no_answer(end: str) -> None:
     scripted = EpisodeHarness([f"I run it.\n<interpreter>\n\\boxed{{99}}\n{end}", ANSWER])
     assert scripted.solve(CodeLoop()).text == "7"
-    assert "99" not in "".join(message.text for message in scripted.model.requests[1])
     assert notes(scripted) == ["made_up_output", "malformed"]
 
 

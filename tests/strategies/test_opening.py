@@ -7,6 +7,7 @@ import pytest
 
 from pyvision.errors import ConfigError
 from pyvision.strategies.code_loop import CodeLoop
+from pyvision.text.tool_calls import text_of
 from pyvision.types import Picture, Question
 from tests.doubles import EpisodeHarness, picture
 
@@ -48,7 +49,7 @@ def test_a_place_holder_in_the_question_is_where_its_image_goes(prompt_file: Pat
     )
     scripted = opening(CodeLoop(prompt_file=prompt_file, prompt="many"), question)
     parts = scripted.model.requests[0][0].parts
-    kinds = ["picture" if isinstance(part, Picture) else part.text.strip() for part in parts]
+    kinds = ["picture" if isinstance(part, Picture) else text_of(part).strip() for part in parts]
     where = kinds.index("picture")
     assert kinds[where - 2].endswith("Is")
     assert kinds[where + 2] == "like"

@@ -14,11 +14,11 @@ from PIL import Image
 from pyvision.errors import FormatError
 from pyvision.text.dialects import Python, Shown, describe_other_fence, find_calls, write_cell
 from pyvision.text.replies import (
-    canonical_reply,
     code_is_cut,
     count_dropped_blocks,
     find_answer,
     find_code,
+    has_hallucinated_output,
     thought,
 )
 
@@ -215,16 +215,15 @@ def test_a_call_that_is_cut_in_its_middle_is_cut() -> None:
     assert not code_is_cut(f"<tool_call>\n{CALL}")
 
 
-def test_the_conversation_keeps_a_call_as_it_was_written() -> None:
+def test_a_call_is_no_part_of_the_thought() -> None:
     reply = f"I look.\n<tool_call>\n{QWEN}\n</tool_call>\n<tool_response>made up</tool_response>"
-    assert canonical_reply(reply) == f"I look.\n<tool_call>\n{QWEN}\n</tool_call>"
     assert thought(reply) == "I look."
 
 
 def test_output_that_thyme_imagines_is_no_part_of_its_reply() -> None:
     reply = "<code>\n```python\nprint(1)\n```\n</code>\n<sandbox_output>2 \\boxed{2}</sandbox_output>\n"
     assert find_answer(reply) is None
-    assert "sandbox_output" not in canonical_reply("Hm.\n<sandbox_output>2 \\boxed{2}</sandbox_output>\n")
+    assert has_hallucinated_output("Hm.\n<sandbox_output>2 \\boxed{2}</sandbox_output>\n")
 
 
 def test_a_code_block_of_thyme_ends_at_its_imagined_output() -> None:

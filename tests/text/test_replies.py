@@ -13,15 +13,16 @@ from pyvision.errors import FormatError
 from pyvision.text.parsing import MOST_SOURCE_CHARS, parse_source
 from pyvision.text.replies import (
     Steps,
-    canonical_reply,
     code_is_cut,
     find_answer,
     find_block,
     find_code,
     has_hallucinated_output,
+    reply_message,
     thought,
     without_thinking,
 )
+from pyvision.types import Message, Opaque, Reply, Text, ToolCall
 
 PROPERTY = settings(derandomize=True, deadline=None, max_examples=150, database=None)
 
@@ -360,26 +361,47 @@ def test_the_thought_is_the_prose_before_code_and_answer(reply: str, prose: str)
 
 
 @pytest.mark.parametrize(
-    "reply",
+    "text",
     [
-        "Look.\n" + block("print(1)"),
-        "Look.\n<code>\n```python\nprint(1)\n```\n",
-        "Look.\n<code>\n```python\nprint(1)\n",
-        "Look.\n" + block("print(1)") + "\n<interpreter>\n1\n</interpreter>",
-        "<think>hm</think>Look.\n" + block("print(1)") + "\n\\boxed{1}",
+        "  Look.\n" + block("print(1)"),
+        "<think>hm</think>Look.\r\n" + block("print(1)"),
+        "I run it.\n<interpreter>\n9\n</interpreter>\nSo it is 9. ",
+        "<code>\nno code at all\n</code>",
     ],
 )
-def test_in_the_talk_a_reply_ends_with_its_first_block_closed(reply: str) -> None:
-    assert canonical_reply(reply) == "Look.\n" + block("print(1)")
+def test_a_reply_goes_back_to_the_model_unchanged(text: str) -> None:
+    assert reply_message(Reply(text)) == Message("assistant", (Text(text),))
 
 
-def test_in_the_talk_a_fence_is_closed_with_its_own_marks() -> None:
-    assert canonical_reply("<code>\n~~~python\nprint(1)") == "<code>\n~~~python\nprint(1)\n~~~\n</code>"
+@pytest.mark.parametrize("end", ["```\n", "", "```"])
+def test_a_reply_goes_back_with_the_tag_that_ended_it(end: str) -> None:
+    cut = Reply("Look.\n<code>\n```python\nprint(1)\n" + end, finish="stop")
+    assert reply_message(cut).text == cut.text + "</code>"
 
 
-@pytest.mark.parametrize("reply", ["It is \\boxed{1}.", "<code>\nno code at all\n</code>", ""])
-def test_in_the_talk_a_reply_without_usable_code_stays_whole(reply: str) -> None:
-    assert canonical_reply(reply) == reply
+def test_nothing_behind_the_tag_that_ends_a_reply_goes_back() -> None:
+    reply = Reply("<think>hm</think> Look.\n" + block("print(1)") + "\n<interpreter>\n1\n</interpreter>\n")
+    assert reply_message(reply).text == "<think>hm</think> Look.\n" + block("print(1)")
+
+
+def test_a_reply_that_another_string_ended_goes_back_unchanged() -> None:
+    assert reply_message(Reply("So it is 9.\n", finish="stop")).text == "So it is 9.\n"
+
+
+def test_an_empty_reply_goes_back_with_words_in_its_place() -> None:
+    assert reply_message(Reply(" ")).text == "(empty)"
+
+
+def test_a_cell_that_is_too_long_to_run_is_not_sent_back_whole() -> None:
+    reply = Reply("Look.\n" + block("x = 1\n" * MOST_SOURCE_CHARS))
+    assert len(reply_message(reply).text) < MOST_SOURCE_CHARS
+    assert "characters left out" in reply_message(reply).text
+
+
+def test_the_calls_of_a_reply_go_back_after_its_text() -> None:
+    call, sealed = ToolCall("1", "run_python", "{}"), Opaque("anthropic:m", "[]")
+    message = reply_message(Reply("I look.", calls=(call,), opaque=sealed))
+    assert message == Message("assistant", (Text("I look."), call), opaque=sealed)
 
 
 # --- properties
@@ -444,7 +466,7 @@ WRAPPERS = st.sampled_from(
 @PROPERTY
 @given(st.lists(FRAGMENTS | st.text(max_size=8), max_size=30).map("".join))
 def test_any_text_gives_a_result_or_a_format_error(text: str) -> None:
-    for find in (find_code, find_answer, code_is_cut, canonical_reply, thought, without_thinking):
+    for find in (find_code, find_answer, code_is_cut, thought, without_thinking):
         with suppress(FormatError):
             find(text)
 
@@ -470,20 +492,16 @@ def test_an_answer_comes_back_exactly_from_its_box(answer: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "rest"),
+    "text",
     [
-        ("I run it.\n<interpreter>\n9\n</interpreter>\nSo it is 9.", "I run it.\n\nSo it is 9."),
-        ("I run it.\n<interpreter>\n9", "I run it."),
-        (
-            "<interpreter>\n9\n</interpreter>\n<code>\n```python\nf()\n```\n</code>",
-            "\n<code>\n```python\nf()\n```\n</code>",
-        ),
+        "I run it.\n<interpreter>\n9\n</interpreter>\nSo it is 9.",
+        "I run it.\n<interpreter>\n9",
+        "<interpreter>\n9\n</interpreter>\n<code>\n```python\nf()\n```\n</code>",
     ],
     ids=["closed", "open", "before the code"],
 )
-def test_an_interpreter_turn_of_the_models_own_is_no_part_of_what_it_said(text: str, rest: str) -> None:
+def test_an_interpreter_turn_of_the_models_own_is_noticed(text: str) -> None:
     assert has_hallucinated_output(text)
-    assert canonical_reply(text) == rest
 
 
 @pytest.mark.parametrize(
@@ -494,9 +512,8 @@ def test_an_interpreter_turn_of_the_models_own_is_no_part_of_what_it_said(text: 
     ],
     ids=["mentioned", "inside the code"],
 )
-def test_an_interpreter_tag_that_is_only_mentioned_is_kept(text: str) -> None:
+def test_an_interpreter_tag_that_is_only_mentioned_is_no_turn(text: str) -> None:
     assert not has_hallucinated_output(text)
-    assert canonical_reply(text) == text
 
 
 def test_a_box_in_output_of_the_models_own_is_no_answer() -> None:

@@ -7,7 +7,7 @@ it answers; content is text or a list of parts, an image by the relative path of
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -16,13 +16,14 @@ from pyvision.events import CellRun, ModelCall
 from pyvision.runs.export.conversations import is_interpreter
 from pyvision.runs.export.formats import Export, as_json, facts, picture_files
 from pyvision.runs.report.run import Run, Turn, as_picture, pair_figures
+from pyvision.text.tool_calls import text_of
 from pyvision.trajectory import picture_file
-from pyvision.types import Message, Picture, Text
+from pyvision.types import Message, Part, Picture, Text
 from sandbox import Figure, Omitted, Stream
 
 VERSION = "ATIF-v1.6"
 TOOL = "python"
-_SOURCES = {"system": "system", "user": "user", "assistant": "agent"}
+_SOURCES = {"system": "system", "user": "user"}
 
 
 def export_atif(run: Run, folder: Path) -> Export:
@@ -53,7 +54,7 @@ def _steps(run: Run) -> Iterator[dict[str, Any]]:
             yield from _cells_alone(turn)
             continue
         for message in turn.asked.messages:
-            if message.role != "assistant" and message not in seen and not is_interpreter(message):
+            if message not in seen and message.role in _SOURCES and not is_interpreter(message):
                 yield {"source": _SOURCES[message.role], "message": _content(message.parts)}
         seen |= set(turn.asked.messages)
         yield _agent_step(turn, turn.asked)
@@ -111,16 +112,15 @@ def _render(ran: CellRun, names: tuple[tuple[str, Picture] | None, ...]) -> tupl
     return tuple(parts)
 
 
-def _content(parts: tuple[Text | Picture, ...]) -> str | list[dict[str, Any]]:
-    if all(isinstance(part, Text) for part in parts):
-        return "".join(part.text for part in parts if isinstance(part, Text))
-    return [_part(part) for part in parts]
+def _content(parts: Sequence[Part]) -> str | list[dict[str, Any]]:
+    texts = [text_of(part) for part in parts if not isinstance(part, Picture)]
+    return "".join(texts) if len(texts) == len(parts) else [_part(part) for part in parts]
 
 
-def _part(part: Text | Picture) -> dict[str, Any]:
-    if isinstance(part, Text):
-        return {"type": "text", "text": part.text}
-    return {"type": "image", "source": {"media_type": part.mime, "path": picture_file(part)}}
+def _part(part: Part) -> dict[str, Any]:
+    if isinstance(part, Picture):
+        return {"type": "image", "source": {"media_type": part.mime, "path": picture_file(part)}}
+    return {"type": "text", "text": text_of(part)}
 
 
 def _metrics(asked: ModelCall) -> dict[str, Any]:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pyvision.events import Event, ModelCall
-from pyvision.text.replies import canonical_reply
+from pyvision.text.replies import reply_message
+from pyvision.text.tool_calls import as_text
 from pyvision.types import Message, Picture, Text
 
 INTERPRETER = "<interpreter>"
@@ -32,7 +33,12 @@ class TrainingConversation:
     def messages(self) -> tuple[Message, ...]:
         """All messages, with the last reply at the end."""
         last = self.asked[-1]
-        return (*last.messages, Message("assistant", (Text(_reply_text(last)),)))
+        return (*last.messages, reply_message(last.reply))
+
+    @cached_property
+    def as_text(self) -> tuple[Message, ...]:
+        """All messages in the text protocol, which models are trained on; message for message."""
+        return tuple(as_text(message) for message in self.messages)
 
     @cached_property
     def pictures(self) -> tuple[Picture, ...]:
@@ -92,7 +98,3 @@ def _continues(asked: ModelCall, before: ModelCall) -> bool:
         and asked.messages[:length] == before.messages
         and asked.messages[length].role == "assistant"
     )
-
-
-def _reply_text(asked: ModelCall) -> str:
-    return canonical_reply(asked.reply.text) or asked.reply.text.strip() or "(empty)"

@@ -13,8 +13,9 @@ from typing import Any
 
 from pyvision.errors import ConfigError
 from pyvision.runs.report.run import Run, ending, write_file
+from pyvision.text.tool_calls import text_of
 from pyvision.trajectory import picture_file
-from pyvision.types import Message, Picture, Text
+from pyvision.types import Message, Part, Picture, Text, ToolCall
 
 FORMATS: Mapping[str, str] = {  # MODULE.FUNCTION in this package, imported when chosen
     "ipynb": "notebook.export_notebook",
@@ -50,14 +51,14 @@ def export(run: Run, format_name: str, folder: Path) -> Path:
     return folder / result.files[0][0]
 
 
-def openai_part(part: Text | Picture) -> dict[str, Any]:
+def openai_part(part: Part) -> dict[str, Any]:
     """A content part of OpenAI's chat format."""
-    if isinstance(part, Text):
-        return {"type": "text", "text": part.text}
-    return {
-        "type": "image_url",
-        "image_url": {"url": f"data:{part.mime};base64,{b64encode(part.data).decode()}"},
-    }
+    match part:
+        case Picture():
+            url = f"data:{part.mime};base64,{b64encode(part.data).decode()}"
+            return {"type": "image_url", "image_url": {"url": url}}
+        case Text() | ToolCall():
+            return {"type": "text", "text": text_of(part)}
 
 
 def with_placeholders(message: Message) -> str:
@@ -96,5 +97,5 @@ def as_lines(rows: Iterable[Any]) -> bytes:
     return b"".join(as_json(row) for row in rows)
 
 
-def _escape_placeholders(part: Text | Picture) -> str:
-    return _PLACEHOLDERS.sub(r"‹\1›", part.text) if isinstance(part, Text) else PLACEHOLDER
+def _escape_placeholders(part: Part) -> str:
+    return PLACEHOLDER if isinstance(part, Picture) else _PLACEHOLDERS.sub(r"‹\1›", text_of(part))

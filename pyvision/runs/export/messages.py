@@ -33,7 +33,7 @@ from pyvision.runs.export.conversations import (
 )
 from pyvision.runs.export.formats import Export, as_json, as_lines, facts, openai_part
 from pyvision.runs.report.run import Run
-from pyvision.types import Message
+from pyvision.types import Message, Picture, ToolCall
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -53,7 +53,7 @@ def export_messages(run: Run, folder: Path) -> Export:
 def export_upstream(run: Run, folder: Path) -> Export:
     """The longest conversation of the run, for the viewer of the original PyVision."""
     conversation = main_conversation(run.events)
-    messages = [_as_user(message) for message in conversation.messages] if conversation else []
+    messages = [_as_user(message) for message in conversation.as_text] if conversation else []
     return Export(
         (("test_messages.json", as_json([_upstream_message(m) for m, _ in alternating(messages)], indent=4)),)
     )
@@ -77,9 +77,21 @@ def read_messages(folder: Path) -> tuple[Event, ...]:
 
 
 def openai_message(message: Message) -> dict[str, Any]:
-    """A message in OpenAI's chat format, where only a user message can contain images."""
-    content = [openai_part(part) for part in message.parts] if message.role == "user" else message.text
-    return {"role": message.role, "content": content}
+    """A message in OpenAI's chat format. Images are in messages of the user, and in results of tools that held them."""
+    has_picture = any(isinstance(part, Picture) for part in message.parts)
+    as_parts = message.role == "user" or (message.role == "tool" and has_picture)
+    content = [openai_part(part) for part in message.parts] if as_parts else message.text
+    plain: dict[str, Any] = {"role": message.role, "content": content}
+    if message.calls:
+        plain["tool_calls"] = [_openai_call(call) for call in message.calls]
+    return plain | ({"tool_call_id": message.call_id} if message.role == "tool" else {})
+
+
+def _openai_call(call: ToolCall) -> dict[str, Any]:
+    if call.is_free_form:
+        return {"id": call.id, "type": "custom", "custom": {"name": call.name, "input": call.arguments}}
+    function = {"name": call.name, "arguments": call.arguments}
+    return {"id": call.id, "type": "function", "function": function}
 
 
 def _openai_row(conversation: TrainingConversation, run: Run) -> dict[str, Any]:

@@ -85,8 +85,8 @@ def _images(conversations: Iterable[TrainingConversation]) -> tuple[tuple[str, b
 
 
 def _sharegpt_row(conversation: TrainingConversation, run: Run) -> dict[str, Any]:
-    system, rest = _split_system(conversation.messages)
-    offset = len(conversation.messages) - len(rest)
+    system, rest = _split_system(conversation.as_text)
+    offset = len(conversation.as_text) - len(rest)
     return {
         "conversations": [
             _sharegpt_turn(message, all(conversation.is_learned(at + offset) for at in numbers))
@@ -112,14 +112,14 @@ def _sharegpt_turn(message: Message, train: bool) -> dict[str, Any]:  # noqa: FB
 
 def _swift_row(conversation: TrainingConversation, run: Run, folder: Path) -> dict[str, Any]:
     return {
-        "messages": [_swift_message(conversation, at) for at in range(len(conversation.messages))],
+        "messages": [_swift_message(conversation, at) for at in range(len(conversation.as_text))],
         "images": [str(folder / picture_file(picture)) for picture in conversation.pictures],
         "metadata": {**facts(run), "role": conversation.role},
     }
 
 
 def _swift_message(conversation: TrainingConversation, at: int) -> dict[str, Any]:
-    message = conversation.messages[at]
+    message = conversation.as_text[at]
     row: dict[str, Any] = {"role": message.role, "content": with_placeholders(message)}
     return row | ({"loss": conversation.is_learned(at)} if message.role == "assistant" else {})
 
@@ -132,7 +132,7 @@ def _verl_row(conversation: TrainingConversation, run: Run) -> dict[str, Any]:
                 "content": with_placeholders(message),
                 "trainable": conversation.is_learned(at),
             }
-            for at, message in enumerate(conversation.messages)
+            for at, message in enumerate(conversation.as_text)
         ],
         "images": [{"bytes": picture.data} for picture in conversation.pictures],
         "data_source": "pyvision",

@@ -16,7 +16,7 @@ from pyvision.runs.report.markup import Markup, count, element, fold, highlight,
 from pyvision.runs.report.notes import plain_note, render_note
 from pyvision.runs.report.run import Names, Turn, as_picture, pair_figures
 from pyvision.text.replies import thought
-from pyvision.types import Message, Outcome, Picture, Text
+from pyvision.types import Message, Outcome, Picture, Text, ToolCall
 from sandbox import CellResult, Figure, Omitted, Stream
 
 _STATUS = {"ok": "ran", "error": "raised an error", "timeout": "timed out", "died": "the kernel died"}
@@ -209,10 +209,13 @@ def _request_block(call: ModelCall, previous: ModelCall | None) -> Markup:
 
 def _parts(message: Message) -> Iterator[Markup]:
     for part in message.parts:
-        if not isinstance(part, Text):
-            yield element("p", f"[image, {part.width} × {part.height} px]", class_="facts")
-        elif part.text.strip():
-            yield element("pre", part.text, tabindex=0)
+        match part:
+            case Picture(width=width, height=height):
+                yield element("p", f"[image, {width} × {height} px]", class_="facts")
+            case Text(text=text) if text.strip():
+                yield element("pre", text, tabindex=0)
+            case ToolCall(name=name, arguments=arguments):
+                yield element("pre", f"{name}: {arguments}", tabindex=0)
 
 
 def _event_blocks(turn: Turn, images: ImageRenderer, events: Sequence[Event]) -> Iterator[Markup | None]:

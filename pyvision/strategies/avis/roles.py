@@ -29,7 +29,7 @@ from pyvision.strategies.avis.reply_parsing import (
 from pyvision.strategies.avis.reply_parsing import find_answer as find_labelled
 from pyvision.text.answers import read_answer
 from pyvision.text.prompts import load, render
-from pyvision.text.replies import without_thinking
+from pyvision.text.replies import reply_message, without_thinking
 from pyvision.text.sanitize import sanitize
 from pyvision.types import Answer, Message, Picture, Question, Reply, Text
 
@@ -339,7 +339,7 @@ def parse_or_retry(
     if reply.finish == "refusal" or episode.last_call():
         return None, False
     repair = render(f"avis/{request.repair}.md", why=found, **request.repair_variables)
-    earlier = Message("assistant", (Text(reply.text.strip() or "(empty)"),))
+    earlier = reply_message(reply)
     again = read(episode.ask(request.role, (*messages, earlier, Message("user", (Text(repair),)))).text)
     if isinstance(again, str):
         episode.note("malformed", role=request.role, why=again)

@@ -15,7 +15,6 @@ from pyvision.strategies.code_loop.turns import check_prompt, observe, open_conv
 from pyvision.text.evidence import find_evidence, without_evidence
 from pyvision.text.prompts import render
 from pyvision.text.replies import (
-    canonical_reply,
     code_is_cut,
     count_dropped_blocks,
     describe_unusable,
@@ -24,6 +23,7 @@ from pyvision.text.replies import (
     has_hallucinated_output,
     holds_code,
     last_resort_answer,
+    reply_message,
 )
 from pyvision.tools.cell_functions import NO_TOOLS, ROLES, ToolNames
 from pyvision.types import Answer, Message, Part, Question, Reply, Text
@@ -80,7 +80,7 @@ class CodeLoop:
             last = episode.last_call()
             messages = (*messages, Message("user", (*turn, *_notice(episode))))
             reply = episode.ask("solver", messages, stop=() if last else (STOP,))
-            messages = (*messages, Message("assistant", (Text(canonical_reply(reply.text) or "(empty)"),)))
+            messages = (*messages, reply_message(reply))
             follows = loop.after(self._without_evidence(reply), last)
             if isinstance(follows, Answer):
                 return self._with_evidence(follows, reply, episode)
@@ -114,7 +114,7 @@ class _Loop:
             return Answer(None, "refused", remark=reply.text)
         if has_hallucinated_output(reply.text):
             self._episode.note(
-                "made_up_output", why="the reply contained an interpreter turn, which was removed"
+                "made_up_output", why="the reply contained an interpreter turn, which was ignored"
             )
         code, answer, fault = _read(reply, self._episode)
         if answer is not None and (code is None or last):
