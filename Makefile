@@ -24,6 +24,7 @@
 # make fuzz [ARGS="--inputs 200000"]      broken input for everything on the host that reads from a guest
 # make frames [ARGS="--chains 10000"]    random chains of crops, turns and resizes: is the way back to the original exact?
 # make evidence [ARGS="--samples 20"]     answers with their evidence masked: does an oracle notice, and only then?
+# make simulated-model [ARGS="--questions 60"]   a model with the habits of strong ones: turns lost to the harness
 # make soak [SESSIONS=2000]         that many sessions, some hostile: every result right, nothing left behind
 # make lock                         the newest versions of all dependencies into requirements.lock; needs uv
 # make clean                        remove what was built and cached; .venv* and runs/ stay
@@ -41,7 +42,7 @@ SESSIONS ?= 2000
 
 PORT ?= 7860
 
-.PHONY: help run demo test check coverage test-real test-vision test-train test-ray vdebugger-world doctor bench bench-requests bench-faults bench-sandbox neighbours teardown fuzz frames evidence conformance null-simulation bench-runner long-run docs soak lock clean
+.PHONY: help run demo test check coverage test-real test-vision test-train test-ray vdebugger-world doctor bench bench-requests bench-faults bench-sandbox neighbours teardown fuzz frames evidence simulated-model conformance null-simulation bench-runner long-run docs soak lock clean
 
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
@@ -151,6 +152,10 @@ frames:
 evidence:
 	@scripts/setup run
 	@.venv/bin/python -m benchmarks.evidence $(ARGS)
+
+simulated-model:
+	@scripts/setup run
+	@.venv/bin/python -m benchmarks.simulated $(ARGS)
 
 soak:
 	@scripts/setup run
