@@ -32,7 +32,6 @@ _DIED_BETWEEN = (
 )
 _CLUE = re.compile(r"image_(?:clue_)?(\d+)")
 _NAME_CHARS = 100
-_JPEG = b"\xff\xd8"
 
 
 class ImageData(bytes):
@@ -107,8 +106,8 @@ class Session:
     def define(self, images: Mapping[str, ImageSource], views: Mapping[str, View] | None = None) -> None:
         """Define more images in the kernel, as RGB. Raises ImageError; then none of them is defined.
 
-        Their files, with their own bytes and read-only, are in the working folder: NAME.png, for image_clue_K also
-        image_K.png, for a JPEG both also with .jpg, and the name of the file that they come from, if it is known.
+        Their files, with their own bytes and read-only, are in the working folder: NAME.png and NAME.jpg, for
+        image_clue_K also image_K.png and image_K.jpg, and the name of the file that they come from, if it is known.
         views: how these or earlier images were shown, by name, for the helpers that cells can call.
         """
         with self._lock:
@@ -240,7 +239,7 @@ class ImageFolder:
         read = {_check_name(name): _read(name, source) for name, source in images.items()}
         files = {name: self._write(name, data) for name, data in read.items()}
         for name, path in files.items():
-            self._links[path] = _file_names(name, images[name], read[name])
+            self._links[path] = _file_names(name, images[name])
         return files
 
     def links(self, files: Mapping[str, str]) -> dict[str, str]:
@@ -274,11 +273,10 @@ def _check_name(name: str) -> str:
     return name
 
 
-def _file_names(name: str, source: ImageSource, data: bytes) -> tuple[str, ...]:
+def _file_names(name: str, source: ImageSource) -> tuple[str, ...]:
     """The names of an image in the working folder: those that code for images guesses, and its own."""
     clue = _CLUE.fullmatch(name)
     stems = (name, f"image_{clue[1]}") if clue else (name,)
-    endings = (".png", ".jpg") if data.startswith(_JPEG) else (".png",)
     own = (
         source.file_name
         if isinstance(source, ImageData)
@@ -287,7 +285,7 @@ def _file_names(name: str, source: ImageSource, data: bytes) -> tuple[str, ...]:
         else str(source)
     )
     own = re.sub(r"[^\w.-]", "_", Path(own).name)[-_NAME_CHARS:].lstrip(".-")
-    names = [stem + ending for stem in stems for ending in endings]
+    names = [stem + ending for stem in stems for ending in (".png", ".jpg")]
     return (*names, own) if own and not _CLUE.match(own) else tuple(names)
 
 
