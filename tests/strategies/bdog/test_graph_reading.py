@@ -110,6 +110,20 @@ FORMS = {
     "both ends in a list": '{"objects": ["a", "b"], "relationships": [{"objects": ["a", "b"], "type": "on"}]}',
     "ends as records": '{"objects": ["a", "b"], "edges": [{"from": {"name": "a"}, "to": {"name": "b"}, "verb": "on"}]}',
     "a text in JSON": '{"kg": "{\\"objects\\": [\\"a\\", \\"b\\"], \\"edges\\": [[\\"a\\", \\"on\\", \\"b\\"]]}"}',
+    "objects by their names": '{"objects": [{"a": {"relationships": [{"on": "b"}]}}, {"b": {"size": 1}}]}',
+    "several in one item": '{"objects": [{"a": {"relationships": {"b": "on"}}, "b": {"attributes": ["x"]}}]}',
+    "objects alone": '{"a": {"attributes": {"x": 1}, "relationships": [{"on": "b"}]}, "b": {"attributes": []}}',
+    "a kind as the key": '{"objects": [{"planet": "a", "n": 1}, {"planet": "b", "n": 2}], "edges": [["a", "on", "b"]]}',
+    "relations by their nodes": '{"objects": ["a", "b"], "relationships": [{"a": "on b"}]}',
+    "a map by node": '{"objects": ["a", "b"], "relationships": {"a": {"on": "b"}}}',
+    "other keys for the ends": '{"objects": ["a", "b"], "edges": [{"first_object": "a", "second": "b", "type": "on"}]}',
+    "an object and its target": '{"objects": ["a", "b"], "edges": [{"object": "a", "target": "b", "type": "on"}]}',
+    "a list of ends": '{"objects": ["a", "b"], "relationships": [{"type": "on", "targets": ["a", "b"]}]}',
+    "numbers from 0": '{"nodes": [{"id": 0, "name": "a"}, {"id": 1, "name": "b"}], "edges": [[0, "on", 1]]}',
+    "named numbers": '{"objects": [{"id": 1, "name": "a", "relations": {"on": "objectID 2"}}, {"id": 2, "name": "b"}]}',
+    "bare objects": '{"name": "a"}\n{"name": "b"}\n{"source": "a", "target": "b", "relation": "on"}',
+    "Graphviz": 'digraph G {\n  rankdir=LR;\n  node [shape=box];\n  a; b [label="b"];\n  a -> b [label="on"];\n}',
+    "Graphviz in a line": '```dot\ndigraph { "a" -> "b" [label=on, color=red] }\n```',
     "behind a thought": '<think>{"objects": ["x"]}</think>{"objects": ["a", "b"], "edges": [["a", "on", "b"]]}',
 }
 
@@ -118,6 +132,40 @@ FORMS = {
 def test_a_form_seen_in_the_wild_is_read(form: str) -> None:
     found, _ = read_graph(FORMS[form])
     assert (names(found), relations(found)) == (["a", "b"], [["a", "on", "b"]])
+
+
+ONE_SIDED = {
+    "a list": '["wet", "at the beach"]',
+    "a truth": '{"wet": true, "at the beach": true}',
+    "a record": '[{"type": "wet"}, {"predicate": "at the beach"}]',
+}
+
+
+@pytest.mark.parametrize("form", ONE_SIDED)
+def test_a_relation_of_one_node_becomes_its_attribute(form: str) -> None:
+    found, repairs = read_graph(f'{{"objects": [{{"name": "a", "relationships": {ONE_SIDED[form]}}}]}}')
+    assert found.nodes[0].attributes == (("wet", "true"), ("at the beach", "true"))
+    assert "one_sided_edge" in repairs
+
+
+def test_a_record_inside_an_attribute_keeps_what_it_says() -> None:
+    text = '{"objects": [{"name": "cake", "attributes": {"on top": [{"name": "rose", "colour": "red"}]}}]}'
+    assert read_graph(text)[0].nodes[0].attributes == (("on top", "rose colour red"),)
+
+
+def test_an_answer_in_json_is_no_graph() -> None:
+    assert read_graph('{"answer": "B", "name": "the dog"}')[0] == Graph()
+
+
+@given(st.text('digraph{}[]->;="\n ab/*'))
+def test_any_graphviz_is_read_without_an_error(text: str) -> None:
+    read_graph(f"digraph {{ {text}")
+
+
+def test_long_graphviz_is_read_in_the_time_of_a_quick_test() -> None:
+    steps = 4_000
+    for piece in ('"', "a -> ", "[", "a [b=", "/*", "a-", "-"):
+        read_graph("digraph {" + piece * steps)
 
 
 ATTRIBUTES = {
@@ -157,6 +205,9 @@ REPAIRS = {
     "missing_id": '{"nodes": [{"name": "a"}]}',
     "nameless_item": '{"nodes": [{"id": 1, "name": "a"}, {}]}',
     "unreadable_edge": '{"nodes": [{"id": 1, "name": "a"}], "edges": [{"source": 1}]}',
+    "one_sided_edge": '{"nodes": [{"id": 1, "name": "a"}], "edges": [{"source": 1, "relation": "runs"}]}',
+    "bare_items": '{"id": 1, "name": "a"}',
+    "dot": "graph { a }",
     "added_endpoint": '{"nodes": [{"id": 1, "name": "a"}], "edges": [[1, "on", "b"]]}',
     "dropped_endpoint": '{"nodes": [{"id": 1, "name": "a"}], "edges": [[1, "on", 7]]}',
     "missing_relation": '{"nodes": [{"id": 1, "name": "a"}], "edges": [{"source": 1, "target": 1}]}',

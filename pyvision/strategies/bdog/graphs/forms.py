@@ -27,36 +27,40 @@ EDGE_LISTS = (
     "triples",
     "triplets",
 )
-_SOURCE = (
-    "source",
-    "subject",
-    "from",
-    "object1",
-    "sourceid",
-    "subjectid",
-    "head",
-    "entity1",
-    "node1",
-    "src",
-    "start",
+SOURCE = (
+    *(
+        "source",
+        "subject",
+        "from",
+        "object1",
+        "sourceid",
+        "subjectid",
+        "head",
+        "entity1",
+        "node1",
+        "src",
+        "start",
+    ),
+    *("sourceobject", "fromid", "object1id", "objectid1", "sourceobjectid", "subjectobjectid", "subjects"),
 )
-_TARGET = (
-    "target",
-    "object",
-    "to",
-    "object2",
-    "targetid",
-    "objectid",
-    "tail",
-    "entity2",
-    "node2",
-    "dst",
-    "end",
-    "with",
+TARGET = (
+    *(
+        "target",
+        "object",
+        "to",
+        "object2",
+        "targetid",
+        "objectid",
+        "tail",
+        "entity2",
+        "node2",
+        "dst",
+        "end",
+        "with",
+    ),
+    *("relatedobjectid", "relatedobject", "relatedto", "targetobject", "toid", "object2id", "objectid2"),
+    *("targetobjectid", "relatedid", "relatedentity", "targetentity", "objectobjectid"),
 )
-_RELATION = ("relation", "relationship", "predicate", "type", "label", "name", "relationtype", "edge", "verb")
-_BOTH_ENDS = ("objects", "entities", "nodes", "between")
-_ARROW = re.compile(r"\s*(?:-+>|=+>|→)\s*|\s+-{1,2}\s+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +71,6 @@ class RawNode:
     name: str
     attributes: tuple[tuple[str, str], ...] = ()
     relations: tuple[Any, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class RawEdge:
-    """A relation as the model wrote it; an end is an id or a name."""
-
-    source: str
-    relation: str
-    target: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +91,7 @@ def find_raw_graph(value: Any, depth: int = 8) -> RawGraph | None:
         if isinstance(nodes, dict | list) or isinstance(edges, list):
             apart = first_of(keyed, ATTRIBUTES)
             return RawGraph(nodes or (), edges or (), apart or (), set(value) <= {"nodes", "edges"})
-        return _wrap(value.values(), depth)
+        return RawGraph(value) if _is_map_of_nodes(value) else _wrap(value.values(), depth)
     if isinstance(value, list):
         if any(isinstance(item, dict) and _is_item(by_key(item)) for item in value):
             return _mix(value)
@@ -113,25 +108,15 @@ def raw_nodes(listed: Any) -> Iterator[RawNode | None]:
             yield _node_of_key(str(name), value)
     for item in listed if isinstance(listed, list | tuple) else ():
         if isinstance(item, dict):
-            yield _node(item)
+            yield from _nodes_of(item)
         else:
             yield RawNode("", text_of(item)) if text_of(item) else None
 
 
-def raw_edges(listed: Any, names: Mapping[str, str], source: str = "") -> Iterator[RawEdge | None]:
-    """Each relation of a list; None for an item that does not name two ends.
-
-    names: casefolded names and ids of the nodes, for relations written as sentences. source: the node that contains
-    the list.
-    """
-    if isinstance(listed, dict):
-        keyed = by_key(listed)
-        if first_of(keyed, _TARGET) is not None:
-            listed = [listed]
-        else:
-            listed = [{"relation": name, "target": target} for name, target in listed.items()]
-    for item in listed if isinstance(listed, list | tuple) else (listed,):
-        yield from _edges(item, names, source)
+def bare_graph(items: list[Any]) -> RawGraph | None:
+    """The graph of objects that stand one by one in a text, without a list around them."""
+    named = [item for item in items if isinstance(item, dict) and _is_bare(by_key(item))]
+    return _mix(named) if named else None
 
 
 def attribute_pairs(*values: Any) -> tuple[tuple[str, str], ...]:
@@ -203,8 +188,43 @@ def _is_triple(item: Any) -> bool:
     return isinstance(item, list) and len(item) == 3 and all(isinstance(part, str) for part in item)
 
 
+def _is_bare(keyed: Mapping[str, Any]) -> bool:
+    name = first_of(keyed, ("name", "object", "entity", "label", "id"))
+    return "answer" not in keyed and (isinstance(name, str) or has_ends(keyed))
+
+
+def _is_map_of_nodes(value: Mapping[str, Any]) -> bool:
+    """Whether the values are nodes, as in {"table": {"attributes": …}, "cup": {…}}."""
+    inner = [by_key(each) for each in value.values() if isinstance(each, dict)]
+    own = {*ATTRIBUTES, *EDGE_LISTS}
+    is_nested = any(isinstance(first_of(each, NODE_LISTS), dict | list) for each in inner)
+    return len(inner) == len(value) > 0 and not is_nested and any(each.keys() & own for each in inner)
+
+
+def _nodes_of(item: Mapping[str, Any]) -> Iterator[RawNode | None]:
+    """The node of an item, or those that its keys name: {"table": {…}}, {"planet": "Earth", "attributes": {…}}."""
+    node = _node(item)
+    if node is not None:
+        yield node
+        return
+    own = {*ATTRIBUTES, *EDGE_LISTS}
+    rest = {key: value for key, value in item.items() if not by_key({key: None}).keys() & own}
+    plain = [key for key, value in rest.items() if isinstance(value, str | int) and text_of(value)]
+    if plain and (len(rest) < len(item) or len(item) > 1) and not _is_map_of_nodes(rest):
+        key = next((key for key in plain if re.search(r"(?:name|type|id)\Z", key, re.IGNORECASE)), plain[0])
+        kept = {other: value for other, value in item.items() if other != key}
+        yield _node({"name": item[key], "kind": key, **kept})
+    elif rest:
+        yield from (_node_of_key(str(key), value) for key, value in rest.items())
+    else:
+        inner = first_of(by_key(item), ATTRIBUTES)
+        yield _node({**inner, **item}) if isinstance(inner, dict) else None
+
+
 def _node_of_key(name: str, value: Any) -> RawNode | None:
     """A node of a map: its key is its name, or its id if the node also has a name."""
+    if not text_of(name):
+        return None
     if not isinstance(value, dict):
         return RawNode("", text_of(name), attribute_pairs(value))
     if first_of(by_key(value), ("name", "label")) is None:
@@ -229,52 +249,18 @@ def _node(item: Mapping[str, Any]) -> RawNode | None:
 
 def has_ends(keyed: Mapping[str, Any]) -> bool:
     """Whether a record is a relation: it names both ends."""
-    source = first_of(keyed, _SOURCE)
-    return source is not None and first_of(keyed, _TARGET) is not None
+    return None not in ends_of(keyed)
 
 
-def _edges(item: Any, names: Mapping[str, str], source: str) -> Iterator[RawEdge | None]:
-    match item:
-        case dict():
-            yield from _edges_of_record(by_key(item), source)
-        case [first, second, third]:
-            ends = (
-                (first, third, second) if _is_known(second, names) and not _is_known(third, names) else item
-            )
-            yield RawEdge(text_of(ends[0]), text_of(ends[1]), text_of(ends[2])) if text_of(first) else None
-        case str():
-            yield _edge_of_sentence(item, names, source)
-        case _:
-            yield None
-
-
-def _edges_of_record(keyed: Mapping[str, Any], source: str) -> Iterator[RawEdge | None]:
-    start, ends = first_of(keyed, _SOURCE), first_of(keyed, _TARGET)
-    both = first_of(keyed, _BOTH_ENDS)
-    if isinstance(both, list) and len(both) > 1:
-        start, ends = both[0], both[1:]
-    relation = next((text_of(keyed[key]) for key in _RELATION if keyed.get(key) is not None), "")
-    start_text = text_of(start) or source
-    for end in ends if isinstance(ends, list) else [ends]:
-        yield RawEdge(start_text, relation, text_of(end)) if start_text and text_of(end) else None
-
-
-def _edge_of_sentence(sentence: str, names: Mapping[str, str], source: str) -> RawEdge | None:
-    """A relation written with arrows, or as a sentence that begins and ends with nodes."""
-    parts = [part for part in _ARROW.split(sentence.strip()) if part]
-    if len(parts) == 3:
-        return RawEdge(*parts)
-    plain = " ".join(sentence.casefold().split()).rstrip(".")
-    start = max((name for name in names if plain.startswith(f"{name} ")), key=len, default="")
-    rest = plain[len(start) :].strip()
-    end = max((name for name in names if f" {rest}".endswith(f" {name}")), key=len, default="")
-    relation = rest.removesuffix(end).strip() if end else ""
-    relation = relation.removesuffix(" the").removesuffix(" a")
-    return RawEdge(start or source, relation, end) if (start or source) and end and relation else None
-
-
-def _is_known(value: Any, names: Mapping[str, str]) -> bool:
-    return text_of(value).casefold() in names
+def ends_of(keyed: Mapping[str, Any]) -> tuple[Any, Any]:
+    """The two ends of a relation; `object` is the first one beside another key for the second. None: not named."""
+    source, target = first_of(keyed, SOURCE), first_of(keyed, TARGET)
+    if source is None and target is not None:
+        own = ("object", "objectid")
+        others = {key: value for key, value in keyed.items() if key not in own}
+        subject, other = first_of(keyed, own), first_of(others, TARGET)
+        return (subject, other) if other is not None else (None, target)
+    return source, target
 
 
 def _pairs(value: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
@@ -285,7 +271,7 @@ def _pairs(value: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
                 if isinstance(inner, dict):
                     yield from _pairs(inner, f"{name}.")
                 elif inner is not None:
-                    yield name, text_of(inner)
+                    yield name, _described(inner)
         case list():
             for item in value:
                 yield from _list_pairs(item, prefix)
@@ -293,6 +279,23 @@ def _pairs(value: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
             return
         case _:
             yield from _list_pairs(value, prefix)
+
+
+def _described(value: Any) -> str:
+    """A value as one line, with all that records in it say: names without their keys, each once."""
+    match value:
+        case list() | tuple():
+            return ", ".join(filter(None, map(_described, value)))
+        case dict():
+            without_key = (*ID, "name", "label", "text", *ATTRIBUTES)
+            parts = [
+                part if key in without_key else f"{key} {part}"
+                for key, part in ((text_of(key), _described(inner)) for key, inner in value.items())
+                if part
+            ]
+            return " ".join(dict.fromkeys(parts))
+        case _:
+            return text_of(value)
 
 
 def _list_pairs(item: Any, prefix: str) -> Iterator[tuple[str, str]]:

@@ -7,22 +7,23 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
+from pyvision.strategies.bdog.graphs.dot import find_dot
 from pyvision.strategies.bdog.graphs.forms import (
     EDGE_LISTS,
     NODE_LISTS,
-    RawEdge,
     RawGraph,
     RawNode,
     assign_attributes,
     attribute_pairs,
+    bare_graph,
     by_key,
     find_raw_graph,
     first_of,
-    raw_edges,
     raw_nodes,
 )
 from pyvision.strategies.bdog.graphs.graph import Edge, Graph, Node, normalise
 from pyvision.strategies.bdog.graphs.lenient_json import Fix, read_value
+from pyvision.strategies.bdog.graphs.relations import RawEdge, RawRemark, raw_edges
 from pyvision.text.replies import without_thinking
 
 Repair: TypeAlias = (
@@ -31,6 +32,7 @@ Repair: TypeAlias = (
         "prose",  # no graph at all: an empty one is returned
         "other_form",  # other keys or another nesting than the canonical ones
         "labelled_lists",  # the lists were in the text without an object around them
+        "dot",  # in the language of Graphviz
         "several_graphs",  # the last one counts
         "graph_in_text",  # the graph was a text inside JSON
         "missing_id",
@@ -39,6 +41,8 @@ Repair: TypeAlias = (
         "duplicate_edge",
         "nameless_item",  # dropped
         "unreadable_edge",  # dropped
+        "one_sided_edge",  # it named one node only, and is now an attribute of that
+        "bare_items",  # nodes and relations one by one, without a list around them
         "added_endpoint",  # a relation named a missing node, which was added
         "dropped_endpoint",  # a relation named a number that is no node; dropped
         "missing_relation",  # a relation without a word for it
@@ -48,6 +52,7 @@ Repair: TypeAlias = (
 _LABEL = re.compile(r"[\"'*]{0,3}(\w+)[\"'*]{0,3}\s*[:=]\s*[\"'*]{0,3}\s*(?:json\s*)?\Z", re.IGNORECASE)
 _FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})", re.MULTILINE)
 _OPENING = re.compile(r"[{\[]")
+_NUMBERED = re.compile(r"(?:object|node|entity)[ _]?(?:id)?[ _#:]*(\w+)", re.IGNORECASE)  # objectID 2
 _UNNAMED = "related to"
 
 
@@ -64,9 +69,14 @@ def read_graph(text: str) -> tuple[Graph, tuple[Repair, ...]]:
 
 def _candidates(text: str, depth: int = 2) -> Iterator[tuple[RawGraph, set[Repair]]]:
     """Every part of the text that may be a graph; lists that only have labels come last, as one graph."""
+    if dot := find_dot(text):
+        yield dot, {"dot"}
+        return
     labelled: dict[str, Any] = {}
     repairs: set[Repair] = set()
-    last = RawGraph()
+    last: RawGraph | None = None
+    bare: list[Any] = []
+    all_fixes: set[Repair] = set()
     for before, value, fixes in _values(text):
         label = _LABEL.search(before)
         if label and label[1].casefold() in (*NODE_LISTS, *EDGE_LISTS) and not _has_parts(value):
@@ -74,11 +84,18 @@ def _candidates(text: str, depth: int = 2) -> Iterator[tuple[RawGraph, set[Repai
             repairs |= fixes
         elif parts := find_raw_graph(value):
             last = parts
+            all_fixes |= fixes
             yield parts, set(fixes)
-        elif depth:
-            yield from _inside(value, depth)
+        elif depth and (inside := list(_inside(value, depth))):
+            yield from inside
+        else:
+            bare.append(value)
+            all_fixes |= fixes
+    if not (last and last.nodes) and not labelled and (parts := bare_graph(bare)):
+        yield parts, all_fixes | {"bare_items", "other_form"}
     if parts := find_raw_graph(labelled):
         more: set[Repair] = {"labelled_lists"} if parts.is_canonical else {"labelled_lists", "other_form"}
+        last = last or RawGraph()
         nodes, edges = parts.nodes or last.nodes, parts.edges or last.edges
         yield replace(last, nodes=nodes, edges=edges, is_canonical=True), repairs | more
 
@@ -161,11 +178,23 @@ class _Assembly:
             self._nodes[identity] = _merge(self._nodes[identity], attribute_pairs(attributes))
 
     def add_edges(self, listed: Any, source: str = "") -> None:
-        for raw in raw_edges(listed, self._known, source):
-            if raw is None:
-                self.repairs.add("unreadable_edge")
-            else:
-                self._add_edge(raw)
+        found = list(raw_edges(listed, self._known, source))
+        if found and found[-1] is None and "truncated" in self.repairs:
+            found.pop()  # it was cut
+        for raw in found:
+            match raw:
+                case None:
+                    self.repairs.add("unreadable_edge")
+                case RawRemark(owner, value):
+                    self._add_remark(owner, value)
+                case _:
+                    self._add_edge(raw)
+
+    def _add_remark(self, owner: str, value: Any) -> None:
+        identity = self._end(owner) if owner else None
+        self.repairs.add("unreadable_edge" if identity is None else "one_sided_edge")
+        if identity is not None:
+            self._nodes[identity] = _merge(self._nodes[identity], attribute_pairs(value))
 
     def _add_edge(self, raw: RawEdge) -> None:
         start, end = self._end(raw.source), self._end(raw.target)
@@ -192,7 +221,9 @@ class _Assembly:
     def _find(self, name: str) -> str | None:
         if name in self._nodes:
             return name
-        return self._known.get(name.casefold()) or self._known.get(normalise(name))
+        found = self._known.get(name.casefold()) or self._known.get(normalise(name))
+        numbered = None if found else _NUMBERED.fullmatch(name)
+        return self._known.get(numbered[1].casefold()) if numbered else found
 
     def _duplicate(self, identity: str, raw: RawNode) -> str | None:
         """The node that this one repeats: it has the same id and name, or, without an id, everything is the same."""
