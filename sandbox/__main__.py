@@ -18,6 +18,7 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     from sandbox.escape_tests import command
+    from sandbox.isolation import apparmor
     from sandbox.jupyter import kernelspec
 
     parser = _Parser(prog="python -m sandbox", description="Isolated Jupyter kernels for untrusted Python.")
@@ -29,6 +30,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "add a Jupyter kernel that runs in containers",
             kernelspec.add_arguments,
             kernelspec.install,
+        ),
+        (
+            "apparmor",
+            "let bubblewrap make user namespaces on Ubuntu 23.10 and newer (as root)",
+            apparmor.add_arguments,
+            apparmor.install,
         ),
     ):
         added = commands.add_parser(

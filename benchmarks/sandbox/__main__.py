@@ -34,6 +34,7 @@ from benchmarks.sandbox.measure import (
 ROWS: tuple[Callable[[Setting], list[Measure]], ...] = (
     sessions.first_start,
     sessions.start_and_close,
+    sessions.tiers,
     sessions.warm_session,
     sessions.rate,
     sessions.killed_host,

@@ -11,13 +11,16 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
 from benchmarks.processes import descendants, descriptor_count, pss_mb, thread_count
 from benchmarks.sandbox.measure import (
+    POLICY,
     TRIVIAL,
+    Effort,
     Measure,
     Setting,
     alternate,
@@ -29,7 +32,7 @@ from benchmarks.sandbox.measure import (
     percentile_95,
 )
 from benchmarks.sandbox.plain import PlainKernel
-from sandbox import Sandbox, Session
+from sandbox import IsolationError, Sandbox, Session
 
 _CLIENTS = (1, 2, 4)
 _REPLACE_S = 0.5  # in which the spare container is replaced
@@ -61,6 +64,41 @@ def start_and_close(setting: Setting) -> list[Measure]:
         Measure("start to first reply, 95 % within", "ms", within, plain_within, "< 100"),
         Measure("start to the result of a first cell", "ms", median(cell), median(plain_cell)),
         Measure("close", "ms", median(close), median(plain_close), "< 5"),
+    ]
+
+
+def tiers(setting: Setting) -> list[Measure]:
+    """Each tier of isolation that works here beside plain kernels: start, throughput, memory."""
+    measures: list[Measure] = []
+    for tier in ("bwrap", "landlock"):
+        try:
+            with Sandbox(replace(POLICY, isolation=tier), max_sessions=1024) as sandbox:
+                _time_session(sandbox)  # the zygote starts
+                measures += _measure_tier(tier, sandbox, setting.effort)
+        except IsolationError as error:
+            measures.append(Measure(f"{tier}: start to first reply", "ms", None, note=f"{error}"))
+    return measures
+
+
+def _measure_tier(tier: str, sandbox: Sandbox, effort: Effort) -> list[Measure]:
+    clients = max(_CLIENTS)
+    each = -(-effort.starts // clients)
+    ours, plain = alternate(
+        effort.rounds, lambda: _time_session(sandbox).reply, lambda: _time_plain_kernel().reply
+    )
+    per_second = _per_second(clients, each, lambda: _time_session(sandbox))
+    plain_per_second = _per_second(clients, _EACH, _time_plain_kernel)
+    before = descendants()
+    with ExitStack() as stack:
+        for _ in range(effort.idle):
+            _enter(stack, sandbox)
+        memory = pss_mb(descendants() - before) / effort.idle
+    return [
+        Measure(f"{tier}: start to first reply", "ms", median(ours), median(plain)),
+        Measure(
+            f"{tier}: sessions per second, {clients} client threads", "1/s", per_second, plain_per_second
+        ),
+        Measure(f"{tier}: memory of an idle session, of {effort.idle}", "MB", memory),
     ]
 
 

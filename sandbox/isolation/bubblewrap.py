@@ -18,6 +18,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -224,11 +225,9 @@ def _check_bwrap(confinement: Bubblewrap) -> None:
 
 def _find_remedy(bwrap: str) -> str:
     if _sysctl("kernel/apparmor_restrict_unprivileged_userns") == "1":  # Ubuntu 23.10 and newer
-        profile = f"profile bwrap {bwrap} flags=(unconfined) {{ userns, }}"
         return (
-            f"AppArmor forbids user namespaces to {bwrap}; load a profile that allows them: printf '%s\\n' "
-            f"'abi <abi/4.0>,' '{profile}' | sudo tee /etc/apparmor.d/bwrap && "
-            "sudo apparmor_parser -r /etc/apparmor.d/bwrap"
+            f"AppArmor forbids user namespaces to {bwrap}; allow them to it alone: "
+            f"sudo {sys.executable} -m sandbox apparmor"
         )
     if _sysctl("kernel/unprivileged_userns_clone") == "0":
         return "user namespaces are off: sysctl -w kernel.unprivileged_userns_clone=1"

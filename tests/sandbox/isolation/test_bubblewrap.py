@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from sandbox import IsolationError, Policy, Sandbox
+from sandbox.isolation.apparmor import build_profile
 from sandbox.isolation.bubblewrap import Bubblewrap, _find_remedy
 from sandbox.isolation.confinement import Confinement
 from sandbox.isolation.interpreter import Interpreter
@@ -126,8 +127,15 @@ def test_a_machine_without_user_namespaces_is_refused(
 def test_the_remedy_for_apparmor_is_a_profile_of_bubblewrap(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sandbox.isolation.bubblewrap._sysctl", lambda name: "1")
     remedy = _find_remedy("/opt/bin/bwrap")
-    assert "'profile bwrap /opt/bin/bwrap flags=(unconfined) { userns, }'" in remedy
-    assert remedy.endswith("apparmor_parser -r /etc/apparmor.d/bwrap")
+    assert remedy.startswith("AppArmor forbids user namespaces to /opt/bin/bwrap; ")
+    assert remedy.endswith("-m sandbox apparmor")
+    assert "sysctl" not in remedy
+
+
+def test_the_profile_allows_namespaces_to_one_program_alone() -> None:
+    rules = [line.strip() for line in build_profile("/opt/bin/bwrap").splitlines() if "{" not in line]
+    assert "profile pyvision-bwrap /opt/bin/bwrap flags=(unconfined) {" in build_profile("/opt/bin/bwrap")
+    assert [line for line in rules if line.endswith(",")] == ["abi <abi/4.0>,", "userns,"]
 
 
 def test_an_old_bubblewrap_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
