@@ -20,6 +20,10 @@ class Policy:
     domain and a stricter seccomp filter. `none` runs cells with all rights of the caller, and warns. `auto` takes the
     strongest of them that works on this machine, and raises IsolationError rather than go below `at_least`.
     at_least: the weakest that `auto` may take.
+    wrap: a command that runs another one in a sandbox of your own, around all kernels, for example
+    `("firejail", "--quiet", "--noprofile")`. The rest of its command line is appended. It has to keep open descriptors,
+    and the descriptors that go over them, which gVisor's runsc does not: there, run the whole program inside.
+    With `isolation="none"` it is all the isolation that there is.
     python: another interpreter for the cells, with ipykernel, matplotlib, numpy and pillow in its environment.
     preload: modules to import once for all sessions, so that importing them in a cell takes no time.
     modules: folders of Python modules that cells may import. They are mounted read-only, and searched last.
@@ -34,6 +38,7 @@ class Policy:
 
     isolation: Literal["auto", "bwrap", "landlock", "none"] = "auto"
     at_least: Tier = "landlock"
+    wrap: tuple[str, ...] = ()
     python: str | None = None
     preload: tuple[str, ...] = ()
     modules: tuple[str, ...] = ()

@@ -53,6 +53,8 @@ def _tier(confinement: Confinement) -> str:
         "processes are measured, not limited at once",
         "none": "none: isolation='none' was asked for",
     }[confinement.tier]
+    if confinement.policy.wrap:
+        text += f"; inside of an external sandbox: {' '.join(confinement.policy.wrap)}"
     return f"{text} ({confinement.instead_of})" if confinement.instead_of else text
 
 

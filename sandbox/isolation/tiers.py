@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +18,8 @@ def find_confinement(policy: Policy) -> Confinement:
     """Find how to isolate on this machine, and test it once. Raises IsolationError, InterpreterError."""
     interpreter = Interpreter.of(policy.python) if policy.python else Interpreter.current()
     check_modules(policy.modules)
+    if policy.wrap:
+        policy = replace(policy, wrap=(_find_program(policy.wrap[0]), *policy.wrap[1:]))
     fonts = font_lists(interpreter)
     if policy.isolation != "auto":
         try:
@@ -37,6 +40,13 @@ def find_confinement(policy: Policy) -> Confinement:
         f"; Policy(at_least={policy.at_least!r}) accepts no other tier" if policy.at_least == "bwrap" else ""
     )
     raise IsolationError(f"no isolation: {'; '.join(why)}{refused}")
+
+
+def _find_program(name: str) -> str:
+    found = shutil.which(name)
+    if found is None:
+        raise IsolationError(f"no isolation: Policy.wrap: {name!r} is not a program on PATH")
+    return found
 
 
 def _find(tier: Tier, policy: Policy, interpreter: Interpreter, fonts: tuple[Path, ...]) -> Confinement:

@@ -33,7 +33,7 @@ class Engine:
         """
         confinement = find_confinement(policy)
         policy = confinement.policy  # with the tier that was found
-        if confinement.tier == "none":
+        if confinement.tier == "none" and not policy.wrap:
             warnings.warn("cells run without isolation, with all that this user may do", stacklevel=4)
         if confinement.instead_of:
             _announce(confinement.tier, confinement.instead_of)
@@ -52,7 +52,11 @@ class Engine:
         )
         groups = self.limits.groups
         self._reaper = OrphanReaper(self._folder.path, groups.folders if groups else ())
-        self._zygote = self._new_zygote()
+        try:
+            self._zygote = self._new_zygote()
+        except BaseException:
+            self._release()
+            raise
 
     @property
     def uid(self) -> int:
@@ -102,6 +106,9 @@ class Engine:
     def close(self) -> None:
         """End the zygote, and with it every remaining container; remove every file."""
         self._zygote.close()
+        self._release()
+
+    def _release(self) -> None:
         self._folder.close()
         self.limits.close()
         self._reaper.dismiss()

@@ -57,7 +57,10 @@ class Zygote:
         self._stderr = os.memfd_create("zygote")
         self._control, remote = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
-            command = confinement.zygote_command(sessions, uid, remote.fileno())
+            command = [
+                *confinement.policy.wrap,
+                *confinement.zygote_command(sessions, uid, remote.fileno()),
+            ]
             # bubblewrap sets the environment inside of its container: its own can be read from there
             environment = {} if self._tier == "bwrap" else confinement.environment()
             self._process = _start(command, environment, remote.fileno(), self._stderr)
@@ -69,6 +72,9 @@ class Zygote:
         host = os.pidfd_open(os.getpid())
         try:
             self._send(_build_setup(confinement), [host])
+        except BaseException:
+            self.close()
+            raise
         finally:
             os.close(host)
 

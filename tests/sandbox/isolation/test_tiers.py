@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from sandbox import IsolationError, Policy
+from sandbox import IsolationError, KernelStartError, Policy, Sandbox
 from sandbox.guest.landlock import landlock_abi
 from sandbox.isolation.tiers import find_confinement
 from sandbox.runtime.engine import Engine, _announce
@@ -66,3 +68,35 @@ def test_a_tier_that_was_named_is_not_replaced() -> None:
 def test_an_unknown_tier_is_answered_with_the_known_ones(field: str) -> None:
     with pytest.raises(ValueError, match=rf"Policy.{field}: 'docker' is not one of .*landlock"):
         Policy(**{field: "docker"})  # type: ignore[arg-type]  # what is tested
+
+
+@pytest.fixture
+def wrapper(tmp_path: Path) -> Path:
+    """Stands for a sandbox of the user: it notes what it runs, and lowers its priority."""
+    script = tmp_path / "wrapper"
+    script.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/ran\nshift\nexec nice -n 7 "$@"\n')
+    script.chmod(0o755)
+    return script
+
+
+@pytest.mark.parametrize("isolation", ["bwrap", "landlock", "none"])
+def test_an_external_sandbox_is_around_every_kernel(wrapper: Path, isolation: str) -> None:
+    policy = Policy(isolation=isolation, wrap=(str(wrapper), "--option"))  # type: ignore[arg-type]  # a tier
+    with Sandbox(policy) as sandbox, sandbox.open() as session:
+        assert session.run("import os; print(os.getpriority(os.PRIO_PROCESS, 0))").text == "7\n"
+        tier = sandbox.layers()[0]
+    assert (wrapper.parent / "ran").read_text().startswith("--option ")
+    assert f"{wrapper} --option" in tier.detail
+
+
+def test_an_external_sandbox_that_fails_is_quoted(tmp_path: Path) -> None:
+    script = tmp_path / "broken"
+    script.write_text("#!/bin/sh\necho 'broken: no permission' >&2\nexit 1\n")
+    script.chmod(0o755)
+    with Sandbox(Policy(wrap=(str(script),))) as sandbox, pytest.raises(KernelStartError, match="broken: no"):
+        sandbox.open()
+
+
+def test_an_external_sandbox_that_is_missing_is_named() -> None:
+    with pytest.raises(IsolationError, match=r"Policy.wrap: 'no-such-sandbox'"):
+        find_confinement(Policy(wrap=("no-such-sandbox",)))
