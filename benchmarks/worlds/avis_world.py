@@ -25,7 +25,7 @@ from benchmarks.worlds.seeking.models import FORMS, Case, Rates, RoleModel, case
 from pyvision.agent.budget import Limits
 from pyvision.bench.analysis.statistics import wilson
 from pyvision.bench.metrics.infoseek import strict
-from pyvision.events import Event, Note
+from pyvision.events import Event, ModelCall, Note, ToolRun
 from pyvision.solve import Task, solve
 from pyvision.strategies.avis import Avis
 from pyvision.types import Question, Tool
@@ -46,13 +46,19 @@ COMPARED = ("AVIS", "without the graph", "without backtracking")
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """The result of one case. calls: tools used as actions."""
+    """The result of one case. calls: tools used as actions. asked: requests to models.
+
+    used: uses of tools that the cache did not answer. tokens: of requests and replies together, as characters / 4.
+    """
 
     case: Case
     is_right: bool
     calls: int
     went_back: int
     forced: bool
+    asked: int
+    used: int
+    tokens: float
 
 
 class NoSandbox:
@@ -114,7 +120,14 @@ def _play(case: Case, options: Avis, made: World, tools: Mapping[str, Tool], rat
     notes = Counter(event.label for event in events if isinstance(event, Note))
     used = sum(event.label == "verdict" for event in events if isinstance(event, Note))
     score = strict(outcome.answer, case.sample()).value if outcome.answer is not None else 0.0
-    return CaseResult(case, bool(score), used, notes["backtrack"], bool(notes["forced"]))
+    asked = [event for event in events if isinstance(event, ModelCall)]
+    tools_used = sum(isinstance(event, ToolRun) and not event.is_cached for event in events)
+    tokens = (
+        sum(sum(len(message.text) for message in event.messages) + len(event.reply.text) for event in asked)
+        / 4
+    )
+    back, forced = notes["backtrack"], bool(notes["forced"])
+    return CaseResult(case, bool(score), used, back, forced, len(asked), tools_used, tokens)
 
 
 def _share(done: Sequence[CaseResult]) -> str:
@@ -123,12 +136,21 @@ def _share(done: Sequence[CaseResult]) -> str:
 
 
 def _modes(results: Mapping[str, Sequence[CaseResult]]) -> str:
-    lines = [f"{'mode':<28}{'right':<26}{'steps':>6}{'went back':>11}{'forced':>9}"]
+    lines = [
+        f"{'mode':<28}{'right':<26}{'steps':>6}{'went back':>11}{'forced':>9}{'requests':>10}{'tools':>7}{'tokens':>8}"
+    ]
     for name, done in results.items():
         steps, back = fmean(p.calls for p in done), fmean(p.went_back for p in done)
         cells = f"{steps:>6.1f}{back:>11.2f}" if steps else f"{'-':>6}{'-':>11}"
-        lines.append(f"  {name:<26}{_share(done):<26}{cells}{fmean(p.forced for p in done):>9.1%}")
+        lines.append(
+            f"  {name:<26}{_share(done):<26}{cells}{fmean(p.forced for p in done):>9.1%}{_costs(done)}"
+        )
     return "\n".join(lines)
+
+
+def _costs(done: Sequence[CaseResult]) -> str:
+    requests, tools = fmean(p.asked for p in done), fmean(p.used for p in done)
+    return f"{requests:>10.2f}{tools:>7.2f}{fmean(p.tokens for p in done):>8.0f}"
 
 
 def _forms(results: Mapping[str, Sequence[CaseResult]]) -> str:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import ClassVar
 
 from benchmarks.worlds.seeking.entries import KINDS, Entry, World, row, view
 from pyvision.bench.samples import Sample
@@ -228,6 +229,7 @@ class RoleModel:
 class ScriptedTool:
     """A tool for one question, with reproducible errors for each request."""
 
+    is_repeatable: ClassVar[bool] = True
     name: str
     case: Case
     made: World

@@ -6,8 +6,9 @@ are the forms of the paper's prompts (appendix D); the names of the middle row a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any
 
 from pyvision.agent.episode import Episode
@@ -24,17 +25,20 @@ _MAX_TEXTS, _MAX_ENTITIES, _SENTENCE_CHARS = 12, 3, 200
 
 @dataclass(frozen=True, slots=True)
 class DetectedObject:
-    """number: from 1. picture: its part of the image. lines: what is known of it."""
+    """number: from 1. picture: its part of the image. look_up: gives what the collection knows of it, as lines.
+
+    It is looked up when it is first described to a model, so that a search that needs no object looks up none.
+    """
 
     number: int
     label: str
     place: str
     picture: Picture
-    lines: tuple[str, ...] = ()
+    look_up: Callable[[], tuple[str, ...]] = tuple
 
     def block(self) -> str:
         """As the selector and the reasoner read it."""
-        return block(f"Object #{self.number}", [caption_line(self.label, self.place), *self.lines])
+        return block(f"Object #{self.number}", [caption_line(self.label, self.place), *self.look_up()])
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +127,7 @@ def _objects(picture: Picture, boxes: list[Mapping[str, Any]], toolbox: Toolbox)
         number += 1
         place = location((left + right) / 2 / picture.width, (top + bottom) / 2 / picture.height)
         label = str(box.get("label") or "object")
-        yield DetectedObject(number, label, place, part, _entities(part, toolbox))
+        yield DetectedObject(number, label, place, part, cache(partial(_entities, part, toolbox)))
 
 
 def _entities(part: Picture, toolbox: Toolbox) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -69,7 +69,8 @@ class Execution:
 
     error: one line, if there is no result. line: the line of the program that raised the error.
     failures: why functions of the API failed in it. looks: what it asked about parts of the image, in order.
-    verified_by: how `verify_property` decided, if it was called.
+    verified_by: how `verify_property` decided, if it was called. boxes: what it found in whole images: image, label,
+    box (left, top, right, bottom in pixels from the top left), score.
     """
 
     program: str
@@ -82,6 +83,7 @@ class Execution:
     failures: tuple[str, ...] = ()
     looks: tuple[Look, ...] = ()
     verified_by: Literal["", "one question each", "ranked texts"] = ""
+    boxes: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def result(self) -> str:
@@ -123,7 +125,17 @@ class Executor:
         result = self._cell(cell, trace=trace, conclude=results.append)
         execution = _execution(checked.text, result, results, self._query.signature)
         failures, looks = tuple(self._services.failures), tuple(self._services.looks)
-        return replace(execution, failures=failures, looks=looks, verified_by=self._services.verified_by)
+        boxes = tuple(self._in_images(self._services.boxes))
+        verified = self._services.verified_by
+        return replace(execution, failures=failures, looks=looks, verified_by=verified, boxes=boxes)
+
+    def _in_images(self, boxes: Iterable[tuple[Picture, dict[str, Any]]]) -> Iterator[dict[str, Any]]:
+        """The boxes that were found in whole images, each with the name of its image; those in crops are left out."""
+        for picture, found in boxes:
+            for name, image in self._episode.question.named_images:
+                if (image.width, image.height) == (picture.width, picture.height):
+                    yield {"image": name, **found}
+                    break
 
     def _define_api(self) -> CellResult | None:
         """The result of the setup cell if it failed."""
@@ -165,6 +177,7 @@ class Services:
         """Forget failures and looks: another program runs."""
         self.failures: list[str] = []
         self.looks: list[Look] = []
+        self.boxes: list[tuple[Picture, dict[str, Any]]] = []
         self.verified_by: Literal["", "one question each", "ranked texts"] = ""
 
     @property
@@ -179,6 +192,7 @@ class Services:
             flipped = [_from_bottom(box, picture.height) for box in boxes]
         except (TypeError, KeyError, ValueError) as error:
             raise ToolError(f"detect: the tool returned an invalid box ({error!r})") from None
+        self.boxes = [*self.boxes, *(_as_found(name, box, picture) for box in boxes)][:_KEPT]
         return sorted(flipped, key=lambda box: -box[4])
 
     def simple_query(self, image: Figure, question: str) -> str:
@@ -317,6 +331,12 @@ def _picture(image: object) -> Picture:
     if not isinstance(image, Figure):
         raise ToolError(f"an image was expected, not a {type(image).__name__}")
     return decode(image.data, "patch")
+
+
+def _as_found(name: str, box: Mapping[str, Any], picture: Picture) -> tuple[Picture, dict[str, Any]]:
+    """What was found in which picture: a box in its pixels from the top left."""
+    sides = [round(float(box[side]), 1) for side in ("left", "top", "right", "bottom")]
+    return picture, {"label": str(name)[:100], "box": sides, "score": float(box.get("score", 0.0))}
 
 
 def _from_bottom(box: Mapping[str, Any], height: int) -> list[float]:

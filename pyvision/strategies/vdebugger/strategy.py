@@ -248,7 +248,11 @@ class DebugLoop:
             error=execution.error,
             trace=shorten(execution.trace, _TRACE_CHARS),
             verified_by=execution.verified_by,
+            boxes=[dict(box) for box in execution.boxes],
+            line=execution.line,
         )
+        self._episode.keep_finding("program", execution.program)
+        self._episode.keep_finding("boxes", [dict(box) for box in execution.boxes])
 
     def _note_verdict(self, verdict: Verdict, execution: Execution, number: int) -> None:
         self._episode.note("verdict", round=number, **verdict.plain(execution.program))

@@ -182,3 +182,15 @@ def test_objects_are_described_before_the_search() -> None:
         {**LOOK, "detect": [boxes("kite")]},
     )
     assert "Object #1: kite" in stage.request_text("planner")
+
+
+def test_an_object_is_looked_up_only_where_a_model_reads_of_it() -> None:
+    stage = Stage(
+        {
+            "decomposer": [PARTS],
+            "planner": ["identical_image_search", "web_search"],
+            "reasoner": [answered("Orlen Bridge"), answered("1871")],
+        },
+        {**BRIDGE, "detect": [boxes("bridge", "boat")]},
+    )
+    assert stage.used == ["detect", "identical_image", "document"]

@@ -72,6 +72,7 @@ class Stage:
     limits: Limits = field(default_factory=Limits)
     events: list[Event] = field(default_factory=list)
     model: Scripted = field(default_factory=lambda: Scripted([]))
+    findings: Mapping[str, Any] = field(default_factory=dict)
 
     def solve(
         self,
@@ -87,7 +88,9 @@ class Stage:
         with closing(
             Episode(question, models, self.limits, self.sandbox, self.events.append, tools=tools)
         ) as episode:
-            return (strategy or VDebugger()).solve(question, episode)
+            answer = (strategy or VDebugger()).solve(question, episode)
+            self.findings = episode.findings
+            return answer
 
     def notes(self, label: str) -> list[dict[str, Any]]:
         return [each.data for each in self.events if isinstance(each, Note) and each.label == label]

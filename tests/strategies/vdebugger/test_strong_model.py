@@ -187,3 +187,17 @@ def test_a_replay_without_recorded_questions_ranks() -> None:
     from pyvision.runs.replay.rerun import RecordedTools
 
     assert Services(RecordedTools([])).verify(figure(), "cup", "red") is None
+
+
+def test_the_boxes_that_a_program_found_are_recorded_from_the_top_left(stage: Stage) -> None:
+    stage.solve([GOOD, "right"])
+    boxes = stage.notes("program")[0]["boxes"]
+    assert [(box["image"], box["label"], box["box"]) for box in boxes] == [
+        ("image_clue_0", "cup", [20.0 + 60 * at, 100.0, 50.0 + 60 * at, 140.0]) for at in range(3)
+    ]
+
+
+def test_the_last_program_is_a_finding(stage: Stage) -> None:
+    stage.solve([BAD, MARKED, GOOD, "right"])
+    assert stage.findings["program"] == GOOD
+    assert len(stage.findings["boxes"]) == 3
