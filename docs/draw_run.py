@@ -33,15 +33,14 @@ def take_screenshot(url: str, file: Path) -> None:
     images = [str(ROOT / "examples" / name) for name in ("portrait.jpg", "portrait_changed.jpg")]
     with sync_playwright() as started:
         browser = started.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 860, "height": 1400})
+        page = browser.new_page(viewport={"width": 860, "height": 900})
         page.goto(url)
-        page.set_input_files("#box input[type=file]", images)
-        page.wait_for_function("document.querySelectorAll('#box img').length >= 2")
-        page.fill("#box textarea", QUESTION)
+        page.set_input_files("#chat-file", images)
+        page.fill("#chat-box", QUESTION)
         page.keyboard.press("Enter")
-        page.wait_for_selector("#conversation .outcome", timeout=60_000)
+        page.wait_for_selector(".chat-answer", timeout=60_000)
         page.wait_for_timeout(1500)
-        page.locator("#conversation").screenshot(path=file)
+        page.screenshot(path=file)
         browser.close()
 
 

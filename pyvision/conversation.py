@@ -48,8 +48,13 @@ class Conversation:
 
     @property
     def questions(self) -> int:
-        """How many questions can be rewound."""
+        """How many questions were asked and not forgotten; each can be rewound."""
         return len(self._before)
+
+    @property
+    def named_images(self) -> int:
+        """How many images have names: image_clue_0 and so on."""
+        return self._earlier.named if self.task.strategy.continues else len(self._pictures)
 
     def ask(self, text: str, images: Sequence[Picture] = ()) -> Iterator[Event]:
         """The events of the next question, which may add images. Closing the iterator stops it."""

@@ -133,7 +133,7 @@ class QuestionSettings(TypedDict, total=False):
     """The keyword arguments of `configure`, which say what each means."""
 
     strategy: str | Strategy
-    model: str | Model | None
+    model: str | Model | ResolvedModel | None
     config: str | Path | None
     roles: Mapping[str, str | Model] | None
     tools: Mapping[str, str | Tool] | None
@@ -152,7 +152,7 @@ def prepare(text: str, images: Images = (), **settings: Unpack[QuestionSettings]
 def configure(  # noqa: PLR0913 - each is one thing that a person may choose
     *,
     strategy: str | Strategy = "code_loop",
-    model: str | Model | None = None,
+    model: str | Model | ResolvedModel | None = None,
     config: str | Path | None = None,
     roles: Mapping[str, str | Model] | None = None,
     tools: Mapping[str, str | Tool] | None = None,
@@ -165,11 +165,12 @@ def configure(  # noqa: PLR0913 - each is one thing that a person may choose
 
     Raises ConfigError: one line that names the fix.
 
-    strategy: a name as `--strategy` takes it, or a Strategy object. model: a Model, which the caller closes, or a name
-    as `--model` takes it; None lets the environment decide, and `offline` is the last resort. config: a configuration
-    file instead of a name. roles: role of the strategy -> the model for it. tools: tool of the strategy -> its
-    provider, as `--tool` takes it (`pyvision.tools.registry`), or a Tool object. options: the strategy's fields, as
-    `--set` takes them. prices: a price table (`pyvision.config.prices`); PYVISION_PRICES names one too.
+    strategy: a name as `--strategy` takes it, or a Strategy object. model: a Model, resolved or not, which the caller
+    closes, or a name as `--model` takes it; None lets the environment decide, and `offline` is the last resort.
+    config: a configuration file instead of a name. roles: role of the strategy -> the model for it. tools: tool of
+    the strategy -> its provider, as `--tool` takes it (`pyvision.tools.registry`), or a Tool object. options: the
+    strategy's fields, as `--set` takes them. prices: a price table (`pyvision.config.prices`); PYVISION_PRICES names
+    one too.
     """
     chosen = with_options(_strategy(strategy), options or {})
     resolved_models = _resolve_roles(chosen.roles, resolve_model(model, config), roles or {})

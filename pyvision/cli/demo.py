@@ -43,8 +43,10 @@ def add_demo(commands: argparse._SubParsersAction[Any]) -> None:
         type=float,
         default=1800.0,
         metavar="S",
-        help="seconds of inactivity after which a kernel is closed (default 1800)",
+        help="seconds of inactivity after which a kernel is closed, and the conversations of a visitor who has left "
+        "are deleted (default 1800)",
     )
+    add("--keep", action="store_true", help="keep the recorded conversations of visitors who have left")
     add(
         "--root-path",
         default="",
@@ -75,6 +77,7 @@ def demo(options: argparse.Namespace) -> int:
             at_once=options.at_once,
             kernels=options.kernels,
             idle_s=options.idle,
+            keep=options.keep,
             prefix=options.root_path,
             people=_read_logins(options.auth_file) if options.auth_file else (),
             share=options.share,

@@ -17,7 +17,7 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 
 
 @cache
-def data_folder(kind: Literal["prompts", "api_configs"]) -> Path:
+def data_folder(kind: Literal["prompts", "api_configs", "examples"]) -> Path:
     """Where the files of this kind lie: beside the package in a checkout, inside it when installed."""
     installed = _PACKAGE / "_data" / kind
     return installed if installed.is_dir() else _PACKAGE.parent / kind

@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from pyvision.agent.budget import Limits
-from pyvision.demo.session import SessionRegistry
+from pyvision.demo.actions import Actions
+from pyvision.demo.files import FILES, serve_files
 from pyvision.demo.settings import Settings, UploadLimits
+from pyvision.demo.visitors import Visitors
 from pyvision.errors import ConfigError, MissingExtra
 from pyvision.runs.report.markup import highlight, token_styles
 from pyvision.solve import offer_offline_modules
@@ -29,9 +31,9 @@ class Serving:
     """How the demo is served.
 
     models: names as `--model` takes them. out: the folder for conversations. at_once: the number of questions answered
-    at the same time; others are queued. kernels: the number of open kernels. idle_s: how long an unused kernel is kept.
-    prefix: the path under which a proxy serves the demo. people: (name, password) pairs; without any, everybody may
-    use it.
+    at the same time; others are queued. kernels: the number of open kernels. idle_s: how long an unused kernel is kept,
+    and the conversations of a visitor who has left. keep: never delete what was recorded. prefix: the path under which
+    a proxy serves the demo. people: (name, password) pairs; without any, everybody may use it.
     """
 
     host: str = "127.0.0.1"
@@ -42,6 +44,7 @@ class Serving:
     at_once: int = 4
     kernels: int = 32
     idle_s: float = 1800.0
+    keep: bool = False
     prefix: str = ""
     people: Sequence[tuple[str, str]] = field(default=(), repr=False)
     share: bool = False
@@ -62,8 +65,13 @@ class Demo:
         os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"  # read when gradio loads
         self._settings = Settings(serving.models, serving.config, serving.limits)
         self._sandbox = Sandbox(offer_offline_modules(serving.policy), spare=1, max_sessions=serving.kernels)
-        self._sessions = SessionRegistry(
-            self._sandbox, serving.out.resolve(), _file_address(serving.prefix), serving.idle_s
+        self._visitors = Visitors(
+            self._sandbox,
+            serving.out.resolve(),
+            lambda path: f"{serving.prefix.rstrip('/')}/{FILES}/{path}",
+            idle_s=serving.idle_s,
+            at_once=serving.at_once,
+            keep=serving.keep,
         )
         self._blocks: Any = None
         try:
@@ -75,10 +83,6 @@ class Demo:
             self.close()
             raise
 
-    @property
-    def sessions(self) -> SessionRegistry:
-        return self._sessions
-
     def wait(self) -> None:
         """Block until interrupted."""
         threading.Event().wait()
@@ -88,30 +92,30 @@ class Demo:
         if self._blocks is not None:
             self._blocks.close(verbose=False)
             self._blocks = None
-        self._sessions.close()
+        self._visitors.close()
         self._settings.close()
         self._sandbox.close()
 
     def _launch(self, serving: Serving) -> str:
         import gradio as gr
+        from gradio.utils import get_upload_folder
 
-        from pyvision.demo.page import Page, find_examples
+        from pyvision.demo.page import build_page
 
-        page = Page(self._sessions, self._settings, serving.uploads, find_examples(), serving.at_once)
-        self._blocks = page.blocks.queue(max_size=200)
+        actions = Actions(self._visitors, self._settings, serving.uploads, Path(get_upload_folder()))
+        self._blocks = build_page(actions, serving.prefix).queue(max_size=1000)
         self._blocks._queue.sleep_when_free = 0.01  # the default of 0.001 uses 7 % of a core while idle
         serving.out.mkdir(parents=True, exist_ok=True)
         fonts: dict[str, Any] = {
             "font": ["system-ui", "sans-serif"],
             "font_mono": ["ui-monospace", "monospace"],
         }
-        _, url, _ = self._blocks.launch(
+        app, url, _ = self._blocks.launch(
             server_name=serving.host,
             server_port=_free_port(serving.host, serving.port),
             root_path=serving.prefix or None,
             auth=list(serving.people) or None,
             share=serving.share,
-            allowed_paths=[str(serving.out.resolve())],
             max_file_size=serving.uploads.picture_bytes,
             prevent_thread_lock=True,
             quiet=True,
@@ -120,8 +124,8 @@ class Demo:
             ssr_mode=False,
             theme=gr.themes.Default(**fonts),
             css=_style(),
-            head=f"<script>{(_HERE / 'demo.js').read_text(encoding='utf-8')}</script>",
         )
+        serve_files(app, actions)
         return str(url)
 
 
@@ -147,13 +151,9 @@ def _free_port(host: str, port: int) -> int:
         ) from error
 
 
-def _file_address(prefix: str) -> Any:
-    """Where a browser finds a file of a conversation."""
-    return lambda path: f"{prefix.rstrip('/')}/gradio_api/file={path}"
-
-
 def _style() -> str:
-    """The style of the report's blocks, for the conversation, in gradio's light and dark modes."""
-    blocks, own = _BLOCKS.read_text(encoding="utf-8"), (_HERE / "demo.css").read_text(encoding="utf-8")
-    light, dark = (f"#conversation {{\n{token_styles(theme)}\n}}" for theme in ("light", "dark"))
-    return f"#conversation {{\n{blocks}\n}}\n{light}\n.dark {dark}\n{own}"
+    """The style of the report's blocks, for the chat, in gradio's light and dark modes."""
+    blocks = _BLOCKS.read_text(encoding="utf-8")
+    own = (_HERE / "assets" / "chat.css").read_text(encoding="utf-8")
+    light, dark = (f"#chat {{\n{token_styles(theme)}\n}}" for theme in ("light", "dark"))
+    return f"#chat {{\n{blocks}\n}}\n{light}\n.dark {dark}\n{own}"

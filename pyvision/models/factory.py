@@ -141,11 +141,15 @@ class ResolvedModel:
         return getattr(self.model, "is_offline", False)
 
 
-def resolve_model(model: str | Model | None, config: str | Path | None = None) -> ResolvedModel:
+def resolve_model(
+    model: str | Model | ResolvedModel | None, config: str | Path | None = None
+) -> ResolvedModel:
     """The model for a Model, for a name as `--model` takes it, or for a configuration file.
 
     What `pyvision doctor` found out about the endpoint is applied. Raises ConfigError.
     """
+    if isinstance(model, ResolvedModel):
+        return replace(model, is_ours=False)
     if model is not None and not isinstance(model, str):
         return ResolvedModel(model, {"name": model.name})
     try:

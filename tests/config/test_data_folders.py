@@ -11,6 +11,7 @@ from zipfile import ZipFile
 import pytest
 
 from pyvision.config.files import data_folder
+from pyvision.demo.actions import EXAMPLES
 
 ROOT = Path(__file__).resolve().parents[2]
 SHIPPED = (
@@ -18,6 +19,7 @@ SHIPPED = (
     "sandbox",
     "prompts",
     "api_configs",
+    "examples",
     "pyproject.toml",
     "README.md",
     "LICENSE",
@@ -25,6 +27,7 @@ SHIPPED = (
 )
 FIND = """
 from pyvision.config.files import data_folder
+from pyvision.demo.actions import EXAMPLES
 for kind in ("prompts", "api_configs"):
     print(data_folder(kind))
 """
@@ -90,6 +93,11 @@ def test_an_installed_package_has_its_data_inside(installed: Path, tmp_path: Pat
 @pytest.mark.parametrize("kind", ["prompts", "api_configs"])
 def test_every_data_file_is_installed(installed: Path, kind: str) -> None:
     assert files_in(installed / "pyvision/_data" / kind) == files_in(ROOT / kind) != set()
+
+
+def test_the_images_of_the_demo_are_installed(installed: Path) -> None:
+    shipped = {name for _, names in EXAMPLES for name in names}
+    assert files_in(installed / "pyvision/_data/examples") == shipped != set()
 
 
 def test_both_packages_are_installed_with_their_types(installed: Path) -> None:

@@ -20,7 +20,7 @@ from tests.sandbox.processes import descendants, name_of
 from tests.servers.conversation import Request
 from tests.servers.server import ModelServer
 
-EXAMPLE = "How many circles are in the image?"  # the first that the page offers
+EXAMPLE = "How many circles are in the image?"  # one that the page offers
 _CONTROLS = (
     *("button", "checkbox", "combobox", "link", "listbox", "menuitem", "option", "radio"),
     *("searchbox", "slider", "spinbutton", "switch", "tab", "textbox"),
@@ -103,30 +103,40 @@ class Tab:
 
     def ask(self, text: str, *files: Path) -> None:
         if files:
-            self.page.set_input_files("#box input[type=file]", [str(file) for file in files])
-            self.page.wait_for_function(
-                f"document.querySelectorAll('#box .thumbnail-item, #box img').length >= {len(files)}"
-            )
-        box = self.page.locator("#box textarea")
+            self.page.set_input_files("#chat-file", [str(file) for file in files])
+        box = self.page.locator("#chat-box")
         box.fill(text)
         box.press("Enter")
 
     def answer(self, number: int = 1) -> str:
         """The answer to question `number`, once it is there and the next may be asked: nothing more is drawn."""
-        found = self.page.locator(f"#question-{number} .outcome strong")
+        found = self.page.locator(f"#question-{number} .chat-answer")
         found.wait_for(timeout=60_000)
-        self.page.locator("#buttons button:disabled", has_text="Stop").wait_for()
-        self.page.locator("#box textarea:enabled").wait_for()
+        self.page.locator("#chat[data-running=false]").wait_for()
         return str(found.inner_text())
 
     def see_pictures(self) -> None:
         """Look at every picture of the conversation, and wait until all of it is there:
         they load as they come into view.
         """
-        for picture in self.page.locator("#conversation figure img").all():
+        self.unfold()
+        for picture in self.page.locator("#chat-exchanges figure img").all():
             picture.scroll_into_view_if_needed()
         self.page.wait_for_function(
-            "[...document.querySelectorAll('#conversation img')].every(image => image.complete && image.naturalWidth)"
+            "[...document.querySelectorAll('#chat-exchanges figure img')]"
+            ".every(image => image.complete && image.naturalWidth)"
+        )
+
+    def is_inside(self, selector: str) -> bool:
+        """Whether all of this element is inside the window."""
+        box = self.page.locator(selector).bounding_box()
+        size = self.page.viewport_size
+        return bool(box) and box["y"] >= 0 and box["y"] + box["height"] <= size["height"]
+
+    def unfold(self) -> None:
+        """Open every cell."""
+        self.page.evaluate(
+            "document.querySelectorAll('#chat-exchanges details').forEach(details => { details.open = true; })"
         )
 
     def unnamed_controls(self) -> list[str]:
@@ -141,15 +151,9 @@ class Tab:
         return [*roles, *(["summary"] if summary.count() else [])]
 
     def text(self) -> str:
-        return str(self.page.inner_text("#conversation"))
-
-    def open(self, title: str) -> None:
-        """Unfold an accordion, and wait until what is in it can be seen."""
-        button = self.page.get_by_role("button", name=title)
-        button.click()
-        self.page.wait_for_function(
-            "button => button.classList.contains('open')", arg=button.element_handle()
-        )
+        """What the conversation says, with its cells open."""
+        self.unfold()
+        return str(self.page.inner_text("#chat-exchanges"))
 
 
 @pytest.fixture
@@ -163,14 +167,13 @@ def opening_tabs(browser: Any) -> Iterator[Callable[..., Tab]]:
     """Opens tabs of visitors who know nothing of each other."""
     contexts = []
 
-    def open_tab(served: Served, *, width: int = 1100, **options: Any) -> Tab:
-        screen = {"width": width, "height": 900}
+    def open_tab(served: Served, *, width: int = 1100, height: int = 900, **options: Any) -> Tab:
+        screen = {"width": width, "height": height}
         context = browser.new_context(viewport=screen, reduced_motion="reduce", **options)
         contexts.append(context)
         tab = Tab(context.new_page())
         _listen(tab)
         tab.page.goto(served.url)
-        tab.page.wait_for_selector("#box textarea")
         tab.page.get_by_role("button", name=EXAMPLE).wait_for()  # what is drawn last
         return tab
 

@@ -55,23 +55,59 @@ def answered(parrot: ServedParrot, browser: Any) -> Iterator[Tab]:
 
 def test_two_pictures_are_asked_about_and_code_figure_and_answer_are_seen(answered: Tab) -> None:
     page = answered.page
-    assert page.locator("#question-1 .asked img").count() == 2
-    assert "import" in page.inner_text("#question-1 .cell .code")
+    assert page.locator("#question-1 .chat-asked img").count() == 2
     answered.see_pictures()
-    figure = page.locator("#question-1 .reply figure img").first
+    assert "import" in page.inner_text("#question-1 .chat-cell .code")
+    figure = page.locator("#question-1 .chat-reply figure img").first
     assert figure.evaluate("image => image.naturalWidth") > 100
     assert (answered.complaints, answered.strangers) == ([], [])
 
 
-def test_a_figure_opens_large_and_escape_closes_it(answered: Tab) -> None:
-    summary = answered.page.locator("#question-1 .reply .zoom summary").first
-    summary.press("Enter")
-    assert until(lambda: (summary.bounding_box() or {"width": 0})["width"] > 1000)
+def test_a_cell_is_one_line_until_it_is_clicked(answered: Tab) -> None:
+    cell = answered.page.locator("#question-1 .chat-cell").first
+    cell.evaluate("cell => { cell.open = false; }")
+    assert cell.bounding_box()["height"] < 60
+    cell.locator("summary").click()
+    assert cell.locator(".code").is_visible()
+
+
+@pytest.mark.parametrize("part", [".chat-asked", ".chat-reply"])
+def test_an_image_opens_large_until_escape(answered: Tab, part: str) -> None:
+    answered.unfold()
+    answered.page.locator(f"#question-1 {part} .chat-image").first.press("Enter")
+    large = answered.page.locator("#chat-large[open] img")
+    assert until(lambda: large.count() == 1 and large.evaluate("image => image.naturalWidth") > 100)
     answered.page.keyboard.press("Escape")
-    assert until(lambda: answered.page.locator("#conversation .zoom[open]").count() == 0)
+    assert until(lambda: answered.page.locator("#chat-large[open]").count() == 0)
 
 
-@pytest.mark.slow
+def test_an_answer_is_inside_the_window_when_it_arrives(parrot: ServedParrot, tab: Tabs) -> None:
+    served, brain = parrot
+    brain.scripts["Long?"] = *[f"step {number}\n\n{DRAW}" for number in range(3)], boxed("seen")
+    visitor = tab(served, height=500)
+    visitor.ask("Long?", EXAMPLES / "circles.png")
+    assert visitor.answer() == "seen"
+    assert visitor.is_inside(".chat-answer")
+    assert visitor.is_inside("#chat-box")
+
+
+def test_who_has_scrolled_away_stays_there(parrot: ServedParrot, tab: Tabs) -> None:
+    served, brain = parrot
+    brain.scripts["Fill?"] = ("word " * 2000 + boxed("full"),)
+    brain.scripts["Slow?"] = cell("import time\ntime.sleep(1.5)"), boxed("late")
+    visitor = tab(served, height=500)
+    visitor.ask("Fill?")
+    visitor.answer()
+    visitor.ask("Slow?")
+    visitor.page.locator("#question-2 .chat-pending", has_text="Running").wait_for()
+    visitor.page.locator("#chat-scroll").hover()
+    visitor.page.mouse.wheel(0, -5000)
+    visitor.answer(2)
+    assert visitor.page.locator("#chat-scroll").evaluate("scroll => scroll.scrollTop") == 0
+    visitor.page.get_by_role("button", name="↓ Answer").click()
+    assert until(lambda: visitor.is_inside("#question-2 .chat-answer"))
+
+
 def test_a_follow_up_question_uses_the_kernel_as_it_was_left(parrot: ServedParrot, tab: Tabs) -> None:
     served, brain = parrot
     brain.scripts["Keep?"] = cell("kept = image_clue_0.width"), boxed("one")
@@ -84,46 +120,177 @@ def test_a_follow_up_question_uses_the_kernel_as_it_was_left(parrot: ServedParro
     assert "kept 640" in visitor.text()
 
 
-def test_stop_ends_a_cell_and_the_chat_goes_on(parrot: ServedParrot, tab: Tabs) -> None:
+def test_send_becomes_stop_which_ends_a_cell(parrot: ServedParrot, tab: Tabs) -> None:
     served, brain = parrot
-    brain.scripts["Wait?"] = (cell("import time\ntime.sleep(100)"),)
+    brain.scripts["Wait?"] = (cell("import time\nprint('so far', flush=True)\ntime.sleep(100)"),)
     brain.scripts["Next?"] = (boxed("later"),)
     visitor = tab(served)
     visitor.ask("Wait?")
-    visitor.page.locator("#conversation .status.pending", has_text="Running").wait_for()
+    visitor.page.locator("#question-1 .live", has_text="so far").wait_for()
     visitor.page.get_by_role("button", name="Stop", exact=True).click()
     visitor.page.locator("#question-1 .bad", has_text="stopped").wait_for(timeout=8000)
+    visitor.page.get_by_role("button", name="Send", exact=True).wait_for()
     visitor.ask("Next?")
     assert visitor.answer(2) == "later"
 
 
-def test_start_over_begins_with_a_new_kernel(parrot: ServedParrot, tab: Tabs) -> None:
+def test_a_new_chat_begins_with_a_new_kernel_while_the_old_one_is_busy(
+    parrot: ServedParrot, tab: Tabs
+) -> None:
     served, brain = parrot
-    brain.scripts["Before?"] = cell("kept = 1"), boxed("one")
+    brain.scripts["Before?"] = cell("kept = 1\nimport time\ntime.sleep(2)"), boxed("one")
     brain.scripts["After?"] = cell("print('kept' in globals())"), boxed("two")
     visitor = tab(served)
     visitor.ask("Before?")
-    visitor.answer(1)
-    visitor.page.get_by_role("button", name="Start over").click()
+    visitor.page.locator("#question-1 .chat-pending", has_text="Running").wait_for()
+    visitor.page.get_by_role("button", name="New chat").click()
     visitor.page.locator("#question-1").wait_for(state="detached")
     visitor.ask("After?")
     assert visitor.answer(1) == "two"
     assert "False" in visitor.text()
 
 
-def test_an_edited_cell_is_run_and_the_model_goes_on_from_there(parrot: ServedParrot, tab: Tabs) -> None:
+def test_an_edited_cell_is_run_in_its_place(parrot: ServedParrot, tab: Tabs) -> None:
     served, brain = parrot
     brain.scripts["How much?"] = cell("print(6 * 6)"), lambda seen: boxed(seen.split()[1])
     visitor = tab(served)
     visitor.ask("How much?")
     assert visitor.answer(1) == "36"
-    visitor.open("Edit a cell")
-    editor = visitor.page.locator(".cm-content")
-    editor.wait_for()
-    assert until(lambda: "6 * 6" in editor.inner_text())
+    visitor.unfold()
+    visitor.page.get_by_role("button", name="Edit", exact=True).last.click()
+    editor = visitor.page.get_by_role("textbox", name="Code of the cell")
+    assert "6 * 6" in editor.input_value()
     editor.fill("print(7 * 7)")
-    visitor.page.get_by_role("button", name="Run and continue").click()
-    assert visitor.answer(2) == "49"
+    editor.press("Control+Enter")
+    visitor.page.locator(".chat-answer", has_text="49").wait_for()
+    assert visitor.page.locator(".chat-exchange").count() == 1
+    assert "6 * 6" not in visitor.text()
+
+
+def test_an_edited_question_is_asked_in_its_place_with_its_images(parrot: ServedParrot, tab: Tabs) -> None:
+    served, brain = parrot
+    brain.scripts["Frist?"] = (boxed("one"),)
+    brain.scripts["First?"] = cell("print(image_clue_0.size)"), boxed("two")
+    visitor = tab(served)
+    visitor.ask("Frist?", EXAMPLES / "circles.png")
+    visitor.answer()
+    visitor.page.get_by_role("button", name="Edit", exact=True).click()
+    editor = visitor.page.get_by_role("textbox", name="Question", exact=True).first
+    editor.fill("First?")
+    editor.press("Control+Enter")
+    visitor.page.locator(".chat-answer", has_text="two").wait_for()
+    assert "(640, 320)" in visitor.text()
+    assert "Frist?" not in visitor.text()
+
+
+@pytest.mark.slow
+def test_a_question_is_asked_again(parrot: ServedParrot, tab: Tabs) -> None:
+    served, brain = parrot
+    brain.scripts["Which?"] = (boxed("one"),)
+    visitor = tab(served)
+    visitor.ask("Which?")
+    visitor.answer()
+    brain.scripts["Which?"] = (boxed("two"),)
+    visitor.page.get_by_role("button", name="Retry").click()
+    visitor.page.locator(".chat-answer", has_text="two").wait_for()
+    assert visitor.page.locator(".chat-exchange").count() == 1
+
+
+def test_a_conversation_survives_a_reload_while_it_is_answered(parrot: ServedParrot, tab: Tabs) -> None:
+    served, brain = parrot
+    brain.scripts["Still?"] = cell("import time\ntime.sleep(1.5)"), boxed("there")
+    visitor = tab(served)
+    visitor.ask("Still?")
+    visitor.page.locator("#question-1 .chat-pending", has_text="Running").wait_for()
+    visitor.page.reload()
+    assert visitor.answer() == "there"
+
+
+def test_an_earlier_conversation_is_opened_from_the_list(parrot: ServedParrot, tab: Tabs) -> None:
+    served, brain = parrot
+    brain.scripts["Earlier?"] = (boxed("one"),)
+    brain.scripts["Later?"] = (boxed("two"),)
+    visitor = tab(served)
+    visitor.ask("Earlier?")
+    visitor.answer()
+    visitor.page.get_by_role("button", name="New chat").click()
+    visitor.ask("Later?")
+    visitor.page.locator(".chat-answer", has_text="two").wait_for()
+    visitor.page.get_by_role("button", name="Earlier?", exact=True).click()
+    visitor.page.locator(".chat-answer", has_text="one").wait_for()
+
+
+def image_as(event: str, target: str, field: str) -> str:
+    """A script that hands a small image to the page as the browser does for `event`."""
+    return f"""async () => {{
+        const canvas = Object.assign(document.createElement('canvas'), {{ width: 30, height: 20 }});
+        canvas.getContext('2d');
+        const blob = await new Promise(made => canvas.toBlob(made));
+        const data = new DataTransfer();
+        data.items.add(new File([blob], 'drawn.png', {{ type: 'image/png' }}));
+        const event = new {event}, {{ {field}: data, bubbles: true, cancelable: true }});
+        {target}.dispatchEvent(event);
+    }}"""
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        image_as("ClipboardEvent('paste'", "document.querySelector('#chat-box')", "clipboardData"),
+        image_as("DragEvent('drop'", "document.querySelector('#chat-scroll')", "dataTransfer"),
+    ],
+    ids=["paste", "drop"],
+)
+def test_an_image_is_attached_from_outside(parrot: ServedParrot, tab: Tabs, event: str) -> None:
+    served, brain = parrot
+    brain.scripts["Size?"] = cell("print(image_clue_0.size)"), boxed("done")
+    visitor = tab(served)
+    visitor.page.evaluate(event)
+    visitor.page.get_by_role("img", name="drawn.png").wait_for()
+    visitor.ask("Size?")
+    visitor.answer()
+    assert "(30, 20)" in visitor.text()
+
+
+def test_a_marked_region_becomes_part_of_the_question(answered: Tab) -> None:
+    page = answered.page
+    page.locator("#question-1 .chat-asked .chat-image").first.click()
+    page.get_by_role("button", name="Mark a region").click()
+    frame = page.locator("#chat-large-image").bounding_box()
+    page.mouse.move(frame["x"] + frame["width"] / 4, frame["y"] + frame["height"] / 4)
+    page.mouse.down()
+    page.mouse.move(frame["x"] + frame["width"] / 2, frame["y"] + frame["height"] / 2)
+    page.mouse.up()
+    left, top, right, bottom = (
+        int(page.locator(f"#chat-region [name={name}]").input_value())
+        for name in ("left", "top", "right", "bottom")
+    )
+    assert 0 < left < right
+    assert 0 < top < bottom
+    page.get_by_role("button", name="Ask about it").click()
+    page.locator(".chat-chip", has_text=f"image_clue_0 ({left}, {top}) – ({right}, {bottom})").click()
+    assert page.locator(".chat-chip").count() == 0
+
+
+def test_the_keyboard_is_enough(parrot: ServedParrot, tab: Tabs) -> None:
+    served, brain = parrot
+    brain.scripts["Keys?"] = cell("print('opened')"), boxed("done")
+    visitor = tab(served)
+    keys = visitor.page.keyboard
+    keys.type("Keys?")  # the box has the focus
+    keys.press("Enter")
+    visitor.answer()
+    summary = visitor.page.locator(".chat-cell summary")
+    for _ in range(20):
+        keys.press("Shift+Tab")
+        if summary.evaluate("summary => summary === document.activeElement"):
+            break
+    keys.press("Enter")
+    assert visitor.page.locator(".chat-cell .output").is_visible()
+
+
+def test_what_happens_is_announced(answered: Tab) -> None:
+    assert answered.page.locator("#chat-status[role=status]").inner_text() == "Answer: the circle"
 
 
 @pytest.mark.slow
@@ -137,11 +304,11 @@ def test_two_visitors_share_nothing(parrot: ServedParrot, tab: Tabs) -> None:
     second.ask("Yours?")
     assert second.answer() == "two"
     assert "False" in second.text()
-    assert "Mine?" not in second.text()
+    assert "Mine?" not in second.page.inner_text("#chat")
 
 
 @pytest.mark.slow
-def test_the_kernel_ends_with_the_tab(parrot: ServedParrot, tab: Tabs) -> None:
+def test_the_kernel_ends_soon_after_the_tab(parrot: ServedParrot, tab: Tabs) -> None:
     served, brain = parrot
     named = "import ctypes\nctypes.CDLL(None).prctl(15, b'mine-alone')"  # PR_SET_NAME
     brain.scripts["Run?"] = cell(named), boxed("one")
@@ -154,12 +321,23 @@ def test_the_kernel_ends_with_the_tab(parrot: ServedParrot, tab: Tabs) -> None:
 
 
 def test_the_downloads_are_there_once_there_is_an_answer(answered: Tab) -> None:
-    for name, ending in (("Report", ".html"), ("Notebook", ".zip"), ("Trajectory", ".zip")):
-        button = answered.page.locator("button:enabled, a", has_text=name).first
-        button.wait_for()
+    for name in ("Notebook", "Trajectory"):
         with answered.page.expect_download() as download:
-            button.click()
-        assert str(download.value.suggested_filename).endswith(ending)
+            answered.page.get_by_role("link", name=name).click()
+        assert str(download.value.suggested_filename).endswith(".zip")
+
+
+def test_the_report_is_a_page_of_its_own(answered: Tab, parrot: ServedParrot) -> None:
+    link = answered.page.get_by_role("link", name="Report").get_attribute("href")
+    report = answered.page.context.request.get(f"{parrot[0].url.rstrip('/')}{link}")
+    assert "the circle" in report.text()
+    assert "sandbox" in report.headers["content-security-policy"]
+
+
+def test_no_address_says_where_the_files_are(answered: Tab, parrot: ServedParrot) -> None:
+    content = answered.page.content()
+    assert str(parrot[0].out.parent) not in content
+    assert "chat-files/" in content
 
 
 @pytest.mark.slow
@@ -170,16 +348,18 @@ def test_a_file_that_is_no_picture_is_refused_in_one_line(
     (tmp_path / "note.png").write_text("no picture")
     visitor = tab(served)
     visitor.ask("What is it?", tmp_path / "note.png")
-    visitor.page.locator("#conversation .bad", has_text="note.png").wait_for()
+    visitor.page.locator("#chat-error", has_text="note.png").wait_for()
+    assert visitor.page.locator("#chat-box").input_value() == "What is it?"
 
 
 def test_it_is_readable_on_a_telephone(answered: Tab) -> None:
     width = "document.documentElement.scrollWidth"
     before = answered.page.viewport_size
-    answered.page.set_viewport_size({"width": 375, "height": 900})
+    answered.page.set_viewport_size({"width": 390, "height": 844})
     try:
         answered.see_pictures()
-        assert until(lambda: answered.page.evaluate(width) <= 375)
+        assert until(lambda: answered.page.evaluate(width) <= 390)
+        assert answered.page.locator("#chat-send").bounding_box()["x"] < 390 - 40
     finally:
         answered.page.set_viewport_size(before)
 
@@ -188,24 +368,21 @@ def test_it_follows_a_dark_system(parrot: ServedParrot, tab: Tabs) -> None:
     served, _ = parrot
     visitor = tab(served, color_scheme="dark")
     visitor.page.wait_for_function(
-        "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3).every(part => part < 60)"
+        "getComputedStyle(document.querySelector('#chat')).backgroundColor.match(/\\d+/g).slice(0, 3)"
+        ".every(part => part < 60)"
     )
 
 
-def test_every_control_has_a_name_for_a_screen_reader(parrot: ServedParrot, tab: Tabs) -> None:
-    served, brain = parrot
-    brain.scripts["How many?"] = DRAW, boxed("7")
-    visitor = tab(served)
-    for title in ("Take a photo", "Strategy and model", "Edit a cell"):
-        visitor.open(title)
-    visitor.page.get_by_role("button", name="Access Webcam").wait_for()  # loaded when it is first seen
-    visitor.page.locator(".cm-content").wait_for()  # the editor
-    assert unnamed_controls(visitor) == []
-    visitor.ask("How many?", EXAMPLES / "circles.png")
-    visitor.answer()
-    figure = visitor.page.get_by_role("img", name="image_clue_1,")
-    visitor.page.locator("#conversation summary", has=figure).wait_for()
-    assert unnamed_controls(visitor) == []
+def test_every_control_has_a_name_for_a_screen_reader(answered: Tab) -> None:
+    answered.unfold()
+    assert unnamed_controls(answered) == []
+    for opener, dialog in (("Settings", "#chat-settings"), ("Open image_clue_0 large", "#chat-large")):
+        answered.page.get_by_role("button", name=opener).or_(
+            answered.page.locator(f"[title='{opener}']")
+        ).first.click()
+        answered.page.locator(f"{dialog}[open]").wait_for()
+        assert unnamed_controls(answered) == []
+        answered.page.keyboard.press("Escape")
 
 
 @pytest.mark.slow
@@ -243,9 +420,10 @@ def test_whatever_a_person_a_model_or_a_cell_writes_is_text(
     visitor.see_pictures()
     assert "<script>alert(1)</script>" in visitor.text()
     assert "<iframe src=javascript:alert(1)></iframe>" in visitor.text()
-    foreign = "script, iframe, object, embed, base, meta, link, style, form, video, math, a, h1, b:not(figcaption b)"
-    assert visitor.page.locator("#conversation").locator(foreign).count() == 0
-    assert visitor.page.locator("#conversation img:not([src*='gradio_api/file='])").count() == 0
+    foreign = "script, iframe, object, embed, base, meta, link, style, form, video, a[href^=javascript], h1"
+    shown = visitor.page.locator("#chat-exchanges")
+    assert shown.locator(foreign).count() == 0
+    assert shown.locator("img:not([src*='/chat-files/'])").count() == 0
     assert (visitor.complaints, visitor.strangers) == ([], [])
 
 
@@ -255,6 +433,7 @@ def test_a_hostile_question_is_text_too(parrot: ServedParrot, tab: Tabs) -> None
     brain.scripts[" ".join(printable(payload) for payload in PAYLOADS)] = (boxed("1"),)
     visitor = tab(served)
     visitor.ask(" ".join(printable(payload) for payload in PAYLOADS))
-    visitor.page.locator("#question-1 .facts").last.wait_for()
-    assert visitor.page.locator("#conversation").locator("script, iframe, img, a, svg, form, h1").count() == 0
+    visitor.answer()
+    asked = visitor.page.locator("#chat-exchanges .chat-head")
+    assert asked.locator("script, iframe, img, a, svg, form, h1").count() == 0
     assert (visitor.complaints, visitor.strangers) == ([], [])

@@ -91,17 +91,24 @@ def cell_block(
     ran: CellRun, names: Names, images: ImageRenderer, highlighter: Callable[[str], Markup] = highlight
 ) -> Markup:
     """One cell: code, how it ended, then output and figures in the order in which they came."""
-    result = ran.result
-    late = result.stragglers
     return element(
         "div",
         _code_block(ran.code, highlighter),
-        element("p", *_status(result), class_="facts"),
+        element("p", *_status(ran.result), class_="facts"),
+        output_block(ran, names, images),
+        class_="cell",
+    )
+
+
+def output_block(ran: CellRun, names: Names, images: ImageRenderer) -> Markup:
+    """What a cell put out, in order: text, figures, the error."""
+    result = ran.result
+    late = result.stragglers
+    return join(
         *_output_blocks(result, names, images),
         images.boxes(collect_boxes(ran.code, images.inputs)),
         element("pre", _error_text(result), class_="output bad", tabindex=0) if result.error else None,
         fold("Late output of an earlier cell", element("pre", late)) if late else None,
-        class_="cell",
     )
 
 
