@@ -18,7 +18,7 @@ from pyvision.types import Answer, Reply
 _MOST_WORDS, _MOST_CHARS = 6, 80  # of a reply that is nothing but its answer
 _NO_ANSWER = re.compile(  # of someone who goes on, asks or declines
     r"\b(?:i|i['’]m|i['’]ll|we|let|sorry|unable|cannot|can['’]t|please|ok(?:ay)?|sure|wait|hmm+|looking|thinking)\b"
-    r"|[?？,，…`<>{}\\]\Z|[:：](?:\s|\Z)|\.\.\Z|\A[<{\[`#]",
+    r"|[?？,，…`<>{}\\]\Z|：|:(?:\s|\Z)|\bthe (?:final |correct )?answer\b|\.\.\Z|\A[<{\[`#]",
     re.IGNORECASE,
 )
 _PAIRS = (("yes", "no"), ("true", "false"), ("correct", "incorrect"), ("right", "wrong"))

@@ -26,6 +26,7 @@ _ABBREVIATED = re.compile(  # and its full stop belongs to it: U.S., Ph.D., J. F
     r"(?:(?<![A-Za-z])(?:(?:[A-Za-z]{1,3}\.){2,5}|(?:[A-Z]\. ){1,4}[A-Z]\.)"
     r"|\S\s(?:St|Ave|Rd|Mt|Jr|Sr|Inc|Ltd|Corp|Co|Bros|etc|al|approx)\.)\Z"
 )
+_APOSTROPHE = re.compile(r"(?<=[A-Za-z])['’](?=[A-Za-z])")
 _LONGEST_ABBREVIATED = 24  # characters
 _MOST_MACROS = 16
 
@@ -87,6 +88,8 @@ def clean_answer(content: str) -> str:
 
 def without_full_stop(content: str) -> str:
     """Without the full stop of a sentence; one that is content stays, as in `U.S.`."""
+    if content.endswith("..") and _ABBREVIATED.search(content[-_LONGEST_ABBREVIATED:-1]):
+        return content[:-1]
     is_full_stop = content.endswith((".", "。")) and not content.endswith(("..", "\\."))
     if not is_full_stop or "\n" in content or _ABBREVIATED.search(content[-_LONGEST_ABBREVIATED:]):
         return content
@@ -108,6 +111,7 @@ def _without_macro(content: str) -> str:
 def _without_pair(content: str, pairs: tuple[tuple[str, str], ...]) -> str:
     for left, right in pairs:
         inner = content.removeprefix(left).removesuffix(right)
-        if len(inner) == len(content) - len(left) - len(right) and left not in inner and right not in inner:
+        plain = _APOSTROPHE.sub("", inner)
+        if len(inner) == len(content) - len(left) - len(right) and left not in plain and right not in plain:
             return inner
     return content

@@ -22,7 +22,7 @@ Not covered: other languages, and an answer that only the context shows to be on
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyvision.text.boxed_answers import without_full_stop
 
@@ -59,6 +59,12 @@ _SETTLES_NOTHING = re.compile(
     r"determined by|as follows|correct|wrong|incorrect|obvious|simple|clear|below|here)(?:\b.*)?",
     re.IGNORECASE | re.DOTALL,
 )
+_PENDING = re.compile(  # of these, what a label or bold print does not make an answer
+    r"(?:un(?:clear|known|certain|determined|decided|available)|ambiguous|pending|tbd|to be|still|yet|probably|likely|"
+    r"perhaps|maybe|possibly|somewhere|given by|found (?:in|by)|based on|obtained|determined by|as follows)(?:\b.*)?",
+    re.IGNORECASE | re.DOTALL,
+)
+_FEW_WORDS = 2  # "below" and "not visible" are answers where they stand alone behind a label
 _GOING_TO = (
     r"(?:let me|let us|let['’]s|(?:i|we)['’]ll|(?:i|we)(?: still)? (?:will|need|should|must|have to|want to)|"
     r"i['’]?m going to|i am going to)"
@@ -90,6 +96,7 @@ class _Statement:
     is_bold: bool
     following: str
     is_last: bool = True
+    is_label: bool = False
 
 
 def find_stated(text: str) -> str | None:
@@ -102,7 +109,7 @@ def find_stated(text: str) -> str | None:
             return without_full_stop(statement.content)
     found_others = [*_SENTENCE.finditer(prose), *_LABEL.finditer(prose)]
     for found in sorted(found_others, key=lambda found: found.start("rest"), reverse=True):
-        statement = _sentence(found, prose, is_last=found.end() >= last_line)
+        statement = _found(found, prose, last_line)
         if (statement.is_bold or statement.is_last) and _settles(statement):
             return without_full_stop(statement.content)
     return None
@@ -134,6 +141,17 @@ def _label(found: re.Match[str], prose: str) -> _Statement:
     return _Statement(content, is_bold=True, following=following)
 
 
+def _found(found: re.Match[str], prose: str, last_line: int) -> _Statement:
+    """A labelled line, with the text below it where it is empty, or a sentence."""
+    if found.re is not _LABEL:
+        return _sentence(found, prose, is_last=found.end() >= last_line)
+    if found["rest"].strip(" \t*_"):
+        statement = _sentence(found, prose, is_last=found.end() >= last_line)
+        return replace(statement, is_label=True)
+    statement = _label(found, prose)
+    return replace(statement, is_bold=False, is_last=not statement.following.strip(), is_label=True)
+
+
 def _sentence(found: re.Match[str], prose: str, *, is_last: bool) -> _Statement:
     """The first sentence of the rest of the line; what else the line says follows it."""
     rest = found["rest"].strip()[:_MOST_FOLLOWING]
@@ -161,7 +179,9 @@ def _is_answer(statement: _Statement, longest: int) -> bool:
 
 def _settles(statement: _Statement) -> bool:
     content = statement.content
-    pending = _SETTLES_NOTHING.fullmatch(content.rstrip(".")) or content.endswith((":", "："))
+    stands_alone = (statement.is_label or statement.is_bold) and len(content.split()) <= _FEW_WORDS
+    nothing = _PENDING if stands_alone else _SETTLES_NOTHING
+    pending = nothing.fullmatch(content.rstrip(".")) or content.endswith((":", "："))
     return not pending and _is_answer(statement, _LONGEST)
 
 

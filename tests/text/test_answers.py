@@ -18,6 +18,7 @@ CLEANED = {
     "`7`": "7",
     r"\text{blue}.": "blue",
     "“a red car”.": "a red car",
+    "'it's blue'": "it's blue",
     "'B.'": "B.",
     '"Keep off the grass."': "Keep off the grass.",
     "Washington, D.C.": "Washington, D.C.",
