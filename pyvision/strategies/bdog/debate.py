@@ -30,7 +30,8 @@ class BdogOptions:
     (`intra`, Algorithm 1). count_added: additions count as distance too; the paper names only updates and deletions,
     and then a debate ends while its graph is still growing. choices_in_graphs: debaters see the choices; without
     them, the paper's appendix C.3 reports 2.4 to 3.4 points more for its small model. every_round: the moderator is
-    asked after every round, not only at the end. max_objects: the paper's 20; its code says 3.
+    asked after every round, not only at the end. max_objects: the paper's 20; its code says 3. Personalities are on as
+    in the paper's appendix A.4, which does not say who has which; `none` leaves one out, as the released code does.
     """
 
     mode: Mode = "bdog"
@@ -43,9 +44,9 @@ class BdogOptions:
     choices_in_graphs: bool = False
     every_round: bool = False
     blueprint_personality: Personality = "none"
-    proponent_personality: Personality = "none"
-    opponent_personality: Personality = "none"
-    moderator_personality: Personality = "none"
+    proponent_personality: Personality = "surveyor"
+    opponent_personality: Personality = "doubter"
+    moderator_personality: Personality = "reader"
 
     def __post_init__(self) -> None:
         for name in ("rounds", "debaters", "max_objects"):
@@ -100,7 +101,11 @@ def _rounds(options: BdogOptions, client: RoleClient) -> Iterator[_Round]:
     blueprint = generator.generate("blueprint", Graph(), round_=0)
     for number in range(1, options.rounds + 1):
         affirmative = _side("proponent", blueprint, options, generator, number)
-        negative = _side("opponent", affirmative, options, generator, number)
+        if _agrees(options, blueprint, affirmative):
+            client.episode.note("skipped", role="opponent", round=number, why="the proponent changed nothing")
+            negative = affirmative
+        else:
+            negative = _side("opponent", affirmative, options, generator, number)
         changes = {"inter": difference(blueprint, negative), "intra": difference(affirmative, negative)}
         for kind, changed in changes.items():
             client.episode.note("difference", comparison=kind, round=number, **_plain(changed, options))
@@ -112,6 +117,14 @@ def _rounds(options: BdogOptions, client: RoleClient) -> Iterator[_Round]:
         if why_last:
             return
         blueprint = negative
+
+
+def _agrees(options: BdogOptions, blueprint: Graph, affirmative: Graph) -> bool:
+    """Whether the proponent accepts the graph that it was given (Algorithm 1: the graphs of both sides are equal)."""
+    gave_none = affirmative is blueprint  # it refused, or wrote no graph: the one it was given stays
+    if options.epsilon is None or not affirmative or gave_none:
+        return False
+    return difference(blueprint, affirmative).distance(count_added=options.count_added) <= options.epsilon
 
 
 def _generator(options: BdogOptions, client: RoleClient) -> GraphGenerator:

@@ -114,7 +114,7 @@ def test_an_earlier_answer_counts_where_the_last_round_brings_none() -> None:
 
 @pytest.mark.parametrize("visible", [True, False])
 def test_debaters_see_the_choices_only_where_they_are_to(visible: bool) -> None:
-    scripted = script_debate([DOG, DOG, DOG, "A"])
+    scripted = script_debate([DOG, BOTH, DOG, "A"])
     scripted.solve(Bdog(choices_in_graphs=visible))
     assert ["A. the dog" in scripted.request_text(turn) for turn in range(4)] == [
         visible,
@@ -125,11 +125,32 @@ def test_debaters_see_the_choices_only_where_they_are_to(visible: bool) -> None:
 
 
 def test_a_personality_is_told_to_its_role_alone() -> None:
-    scripted = script_debate([DOG, DOG, DOG, "A"])
-    scripted.solve(Bdog(opponent_personality="doubter"))
+    scripted = script_debate([DOG, BOTH, DOG, "A"])
+    scripted.solve(
+        Bdog(proponent_personality="none", opponent_personality="doubter", moderator_personality="none")
+    )
     systems = [request[0].text for request in scripted.model.requests if request[0].role == "system"]
     assert systems == [load("bdog/personalities/doubter.md").rstrip()]
     assert scripted.model.requests[2][0].role == "system"
+
+
+def test_debaters_and_moderator_have_personalities_unless_told_otherwise() -> None:
+    scripted = script_debate([DOG, BOTH, DOG, "A"])
+    scripted.solve(Bdog())
+    assert [request[0].role for request in scripted.model.requests] == ["user", "system", "system", "system"]
+
+
+def test_a_proponent_that_changes_nothing_ends_the_debate_without_the_opponent() -> None:
+    scripted = script_debate([DOG, DOG, "A"])
+    assert scripted.solve(Bdog()) == Answer("A")
+    assert roles(scripted) == ["blueprint", "proponent", "moderator"]
+    assert notes(scripted, "debate_ended") == [{"round": 1, "why": "agreed", "distance": 0}]
+
+
+def test_without_a_stopping_rule_the_opponent_is_always_asked() -> None:
+    scripted = script_debate([DOG, DOG, DOG, "A"])
+    scripted.solve(Bdog(rounds=1, epsilon=None))
+    assert roles(scripted) == ["blueprint", "proponent", "opponent", "moderator"]
 
 
 def test_every_personality_that_can_be_chosen_has_a_file_and_the_other_way_round() -> None:
@@ -155,7 +176,7 @@ def test_a_graph_that_stays_over_the_limit_is_cut() -> None:
 
 
 def test_a_graph_in_prose_is_asked_for_once_more() -> None:
-    scripted = script_debate(["A dog runs.", DOG, DOG, DOG, "A"])
+    scripted = script_debate(["A dog runs.", DOG, BOTH, DOG, "A"])
     assert scripted.solve(Bdog()) == Answer("A")
     assert notes(scripted, "graph")[0]["source"] == "read asked_again read"
 
@@ -176,10 +197,16 @@ def test_empty_graphs_everywhere_still_lead_to_an_answer() -> None:
 
 def test_contradictory_graphs_are_both_shown_to_the_moderator() -> None:
     red, blue = graph("dog colour=red"), graph("dog colour=blue")
-    scripted = script_debate([red, red, blue, "A"])
+    scripted = script_debate([DOG, red, blue, "A"])
     scripted.solve(Bdog(rounds=1))
     assert [notes(scripted, "difference")[1]["counts"]["attributes"]["updated"]] == [1]
     assert all(one.json() in scripted.request_text(3) for one in (red, blue))
+
+
+def test_a_proponent_that_refuses_does_not_agree() -> None:
+    scripted = script_debate([DOG, REFUSAL, BOTH, "A"])
+    scripted.solve(Bdog(rounds=1))
+    assert roles(scripted) == ["blueprint", "proponent", "opponent", "moderator"]
 
 
 def test_a_debater_that_refuses_leaves_the_graph_as_it_was() -> None:
@@ -189,42 +216,43 @@ def test_a_debater_that_refuses_leaves_the_graph_as_it_was() -> None:
 
 
 def test_a_moderator_that_refuses_ends_it_as_refused() -> None:
-    answer = script_debate([DOG, DOG, DOG, REFUSAL]).solve(Bdog())
+    answer = script_debate([DOG, BOTH, DOG, REFUSAL]).solve(Bdog())
     assert (answer.text, answer.end_reason) == (None, "refused")
 
 
 @pytest.mark.parametrize("reply", ["F", "A and B", "Hard to say.", ""])
 def test_a_moderator_that_settles_on_no_choice_is_asked_once_more(reply: str) -> None:
-    scripted = script_debate([DOG, DOG, DOG, reply, "B"])
+    scripted = script_debate([DOG, BOTH, DOG, reply, "B"])
     assert scripted.solve(Bdog()) == Answer("B")
     assert "exactly one letter of A, B" in scripted.request_text(4)
 
 
 def test_a_moderator_that_never_settles_gives_no_answer_and_none_is_drawn() -> None:
-    answer = script_debate([DOG, DOG, DOG, "F", "F"]).solve(Bdog())
+    answer = script_debate([DOG, BOTH, DOG, "F", "F"]).solve(Bdog())
     assert (answer.text, answer.end_reason) == (None, "no_answer")
     assert "there is no choice F" in (answer.remark or "")
 
 
 def test_a_moderator_cut_at_its_length_limit_is_told_as_truncated() -> None:
     cut = Reply("Let me see", finish="length")
-    assert script_debate([DOG, DOG, DOG, cut, cut]).solve(Bdog()).end_reason == "truncated"
+    assert script_debate([DOG, BOTH, DOG, cut, cut]).solve(Bdog()).end_reason == "truncated"
 
 
 def test_a_question_without_choices_gets_its_answer_in_free_text() -> None:
-    scripted = script_debate([DOG, DOG, DOG, r"\boxed{two dogs}"], Question("What runs?", (picture(),)))
+    scripted = script_debate([DOG, BOTH, DOG, r"\boxed{two dogs}"], Question("What runs?", (picture(),)))
     assert scripted.solve(Bdog()) == Answer("two dogs")
     assert notes(scripted, "no_choices")
 
 
 def test_a_free_question_that_gets_no_answer_is_asked_once_more_and_then_ends_without() -> None:
-    scripted = script_debate([DOG, DOG, DOG, "", ""], Question("What runs?", (picture(),)))
+    scripted = script_debate([DOG, BOTH, DOG, "", ""], Question("What runs?", (picture(),)))
     assert scripted.solve(Bdog()).end_reason == "no_answer"
     assert "it is empty" in scripted.request_text(4)
 
 
 def test_every_role_can_be_played_by_a_model_of_its_own() -> None:
-    models = {role: Scripted([DOG.json()], role) for role in ("blueprint", "proponent", "opponent")}
+    graphs = {"blueprint": DOG, "proponent": BOTH, "opponent": DOG}
+    models = {role: Scripted([made.json()], role) for role, made in graphs.items()}
     models["default"] = Scripted(["A"], "the rest")
     events: list[Event] = []
     solve(Task(QUESTION, Bdog(), models), events.append, CannedSandbox())
@@ -248,14 +276,14 @@ def test_the_offline_model_declines_every_role_and_the_end_is_named() -> None:
 
 
 def test_a_question_without_an_image_is_debated_and_noted() -> None:
-    scripted = script_debate([DOG, DOG, DOG, "A"], Question("What runs?", choices=("x", "y")))
+    scripted = script_debate([DOG, BOTH, DOG, "A"], Question("What runs?", choices=("x", "y")))
     assert scripted.solve(Bdog()) == Answer("A")
     assert notes(scripted, "no_image")
 
 
 def test_26_choices_are_debated_and_27_refused() -> None:
     many = Question("Which?", (picture(),), choices=tuple(f"number {n}" for n in range(26)))
-    assert script_debate([DOG, DOG, DOG, "Z"], many).solve(Bdog()) == Answer("Z")
+    assert script_debate([DOG, BOTH, DOG, "Z"], many).solve(Bdog()) == Answer("Z")
     more = Question("Which?", (picture(),), choices=("x",) * 27)
     with pytest.raises(ConfigError, match="27 choices"):
         script_debate([], more).solve(Bdog())
@@ -263,7 +291,9 @@ def test_26_choices_are_debated_and_27_refused() -> None:
 
 def test_choices_that_contain_each_other_are_told_apart() -> None:
     nested = Question("Where?", (picture(),), choices=("on the mat", "on the mat by the door"))
-    assert script_debate([DOG, DOG, DOG, "It is on the mat by the door"], nested).solve(Bdog()) == Answer("B")
+    assert script_debate([DOG, BOTH, DOG, "It is on the mat by the door"], nested).solve(Bdog()) == Answer(
+        "B"
+    )
 
 
 def test_a_spent_budget_ends_the_debate_and_its_last_reply_is_the_moderators() -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings
 
-from pyvision.strategies.bdog.graphs import Edge, Graph, Node, difference, truncate
+from pyvision.strategies.bdog.graphs import Edge, Graph, Node, difference, normalise, truncate
 from tests.strategies.bdog.graphs import any_graphs, graph
 
 
@@ -122,3 +123,22 @@ def test_a_graph_is_cut_to_its_best_connected_things() -> None:
 def test_a_cut_graph_is_as_small_as_asked_and_whole_when_it_was_small(one: Graph) -> None:
     assert len(truncate(one, 2).nodes) == min(2, len(one.nodes))
     assert truncate(one, len(one.nodes)) == replace(one)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("black, blue and yellow", "black, blue, yellow"),
+        ("black, blue, and yellow", "black,blue;yellow"),
+        ("red & green", "Red and green"),
+        ("two dogs", "2 dogs"),
+        ("gray", "the grey"),
+    ],
+)
+def test_values_that_say_the_same_are_equal(one: str, other: str) -> None:
+    assert normalise(one) == normalise(other)
+
+
+@pytest.mark.parametrize(("one", "other"), [("red, blue", "blue, red"), ("1,000", "1, 000"), ("sand", "s")])
+def test_values_that_say_something_else_differ(one: str, other: str) -> None:
+    assert normalise(one) != normalise(other)

@@ -20,6 +20,11 @@ Change: TypeAlias = Literal["kept", "updated", "pruned", "added"]
 Item = TypeVar("Item")
 _ARTICLE = re.compile(r"^(?:the|an?)\s+(?=\S)")
 _SEPARATORS = re.compile(r"[\s_\-]+")
+_LISTED = re.compile(
+    r"\s*(?:,(?!\d)\s*(?:and\s+)?|;|\s&\s|\s\+\s|\sand\s)\s*"
+)  # what joins the items of a list
+_NUMERALS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_SAME = {word: str(number) for number, word in enumerate(_NUMERALS)} | {"color": "colour", "gray": "grey"}
 _PLURAL_OF_BE = re.compile(r"^(?:is|are|was|were)\s+(?=\S)")
 
 
@@ -174,8 +179,13 @@ class Difference:
 
 
 def normalise(text: str) -> str:
-    """A name, value or relation as it is compared: without case, articles, separators and a leading is or are."""
+    """A name, value or relation as it is compared: by what it says, not by how it is spelled or joined.
+
+    Without case, articles, separators and a leading is or are; numerals as numbers; "black, blue and yellow" as
+    "black, blue, yellow".
+    """
     plain = _SEPARATORS.sub(" ", text.casefold()).strip(" .,;:\"'")
+    plain = " ".join(_SAME.get(word, word) for word in _LISTED.sub(" , ", plain).split())
     return _PLURAL_OF_BE.sub("", _ARTICLE.sub("", plain)) or text.casefold()
 
 
