@@ -61,7 +61,7 @@ _DETAILS = {
     "anthropic": (),
     "gemini": ("low", "high", "auto"),
 }  # of a wire that does not take all of them
-_NEEDED = {**dict.fromkeys(ENDPOINTS, ("model",)), "replayed": ("file",)}
+_NEEDED = {**dict.fromkeys(ENDPOINTS, ("model",)), "local": ("model",), "replayed": ("file",)}
 _URL_VARIABLES = {
     "openai": "OPENAI_BASE_URL",
     "responses": "OPENAI_BASE_URL",
@@ -98,7 +98,7 @@ class ModelConfig:
     image_placement: where the picture of a tool's result is sent; None: as the doctor found, or as the wire allows.
     """
 
-    wire: Literal["openai", "responses", "anthropic", "gemini", "offline", "scripted", "replayed"]
+    wire: Literal["openai", "responses", "anthropic", "gemini", "local", "offline", "scripted", "replayed"]
     model: str | None = None
     base_url: str | None = None
     api_key: str | None = field(default=None, repr=False)
@@ -151,8 +151,10 @@ def load_model_config(name: str | None, file: Path | None, environ: Mapping[str,
         name = default_model(environ)
     environ = _drop_empty(environ)
     config = _read(file) if file is not None else _select(name or "")
+    if config.wire in (*ENDPOINTS, "local"):
+        config = _with_environment(config, environ)
     if config.wire in ENDPOINTS:
-        config = _with_keys(_with_environment(config, environ), environ)
+        config = _with_keys(config, environ)
     return _check(config, str(file or name))
 
 
@@ -194,7 +196,7 @@ def _select(name: str) -> ModelConfig:
             "(openai:gpt-4.1); --config FILE takes a file"
         )
     config = load_shipped(stem)
-    if colon and config.wire not in ENDPOINTS:
+    if colon and config.wire not in (*ENDPOINTS, "local"):
         raise ConfigError(f"model {name!r}: {stem} takes no model id; use {stem!r}")
     return replace(config, model=model) if model else config
 
@@ -263,7 +265,7 @@ def _validate(path: Path, text: str) -> ModelConfig:
 
 def _with_environment(config: ModelConfig, environ: Mapping[str, str]) -> ModelConfig:
     if config.base_url is None:
-        variables = (config.base_url_env or "", _URL_VARIABLES[config.wire])
+        variables = (config.base_url_env or "", _URL_VARIABLES.get(config.wire, ""))
         config = replace(
             config, base_url=next((environ[name] for name in variables if name in environ), None)
         )
@@ -300,7 +302,8 @@ def _keys_in(path: Path) -> tuple[str, ...]:
 def _check(config: ModelConfig, source: str) -> ModelConfig:
     for key in _NEEDED.get(config.wire, ()):
         if not getattr(config, key):
-            raise ConfigError(f"{source}: wire {config.wire!r} needs {key!r}; add it")
+            fix = "write local:FOLDER" if config.wire == "local" else "add it"
+            raise ConfigError(f"{source}: wire {config.wire!r} needs {key!r}; {fix}")
     if config.base_url_env and not config.base_url:
         raise ConfigError(f"{source}: no address is set; set {config.base_url_env}")
     if config.api_version and not config.base_url:

@@ -75,6 +75,12 @@ def _wrap_endpoint(endpoint: Model, config: ModelConfig) -> OwnedModel:
     return RetryingModel(RateLimitedModel(endpoint, *rates, config.max_concurrent), config.retry_s)
 
 
+def _build_local(config: ModelConfig) -> OwnedModel:
+    from pyvision.models.local import local_model
+
+    return local_model(config)
+
+
 def _build_offline(config: ModelConfig) -> OwnedModel:
     from pyvision.offline import Offline
 
@@ -114,6 +120,7 @@ _WIRES: Mapping[str, Callable[[ModelConfig], OwnedModel]] = {
     "responses": _build_responses,
     "anthropic": _build_anthropic,
     "gemini": _build_gemini,
+    "local": _build_local,
     "offline": _build_offline,
     "scripted": _build_scripted,
     "replayed": _build_replay,

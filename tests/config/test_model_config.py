@@ -69,19 +69,19 @@ def test_reasoning_comes_from_the_environment() -> None:
 
 
 SHIPPED = sorted({path.stem for path in data_folder("api_configs").glob("*.json")} - {*TABLES})
-WIRES = {name: name for name in ("offline", "anthropic", "gemini", "responses")}
+WIRES = {name: name for name in ("offline", "anthropic", "gemini", "local", "responses")}
 
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_every_shipped_configuration_loads(name: str) -> None:
-    config = load_model_config(name, None, EVERY_KEY)
+    config = load_model_config("local:folder" if name == "local" else name, None, EVERY_KEY)
     assert config.wire == WIRES.get(name, "openai")
     assert config.wire == "offline" or config.model
 
 
 def test_the_rows_that_people_ask_for_are_there() -> None:
     named = {"openai", "responses", "azure", "anthropic", "vllm", "ollama", "llamacpp", "sglang", "litellm"}
-    assert named | {"gemini", "openrouter", "offline"} == set(SHIPPED)
+    assert named | {"gemini", "local", "openrouter", "offline"} == set(SHIPPED)
 
 
 @pytest.mark.parametrize("table", TABLES)
