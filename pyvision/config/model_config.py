@@ -56,8 +56,6 @@ _ABOVE_ZERO = (
 )
 _CHOICES = {"reasoning": ("low", "medium", "high", "off"), "detail": ("low", "high", "auto", "original")}
 _DETAILS = {
-    "openai": (),
-    "responses": (),
     "anthropic": (),
     "gemini": ("low", "high", "auto"),
 }  # of a wire that does not take all of them

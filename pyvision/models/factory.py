@@ -22,7 +22,7 @@ from pyvision.config.model_config import ModelConfig, load_model_config
 from pyvision.config.secrets import secrets, without_secrets
 from pyvision.errors import ConfigError, MissingExtra, MissingKey, reason
 from pyvision.models.streaming import close_model
-from pyvision.models.unsupported_parameters import prefers_tools
+from pyvision.models.unsupported_parameters import placement_of, prefers_tools
 from pyvision.types import Model
 
 
@@ -184,7 +184,8 @@ def _accepts(config: ModelConfig, profile: Profile | None) -> EndpointLimits:
     """
     known = limits_for(config)
     found = profile or Profile(config.wire, "", "")
-    placement = config.image_placement or found.image_placement or PLACEMENT.get(config.wire)
+    placement = config.image_placement or found.image_placement or placement_of(config)
+    placement = placement or PLACEMENT.get(config.wire)
     return replace(
         known,
         pictures=min(known.pictures, found.pictures or known.pictures),

@@ -4,7 +4,11 @@ The requests are made with the client that all endpoints share, so that one dead
 retries hold here too (docs/decisions/0010). The key is sent in a header, never in the address.
 
 The images of a turn keep their place between its texts. Turns with the same role are joined, since the API wants the
-roles to alternate. Chunks of a stream have no number: one that comes twice cannot be found.
+roles to alternate; the results of a turn's calls stand together in a turn of their own. Chunks of a stream have no
+number: one that comes twice cannot be found.
+
+Parts with a thought signature go back as they came, a call without one is a 400. A call that another model wrote has
+none; it goes out with the value that the API documents for that case.
 
 Not covered: Vertex AI, which has other addresses and keys, and the Interactions API.
 """
@@ -12,7 +16,7 @@ Not covered: Vertex AI, which has other addresses and keys, and the Interactions
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from itertools import groupby
@@ -23,10 +27,10 @@ from urllib.parse import quote, urlsplit
 from pyvision.config.model_config import ModelConfig
 from pyvision.models.endpoint import Ask, Endpoint
 from pyvision.models.openai_chat import base64_of
-from pyvision.models.reply_builder import ReplyBuilder, read_count
-from pyvision.models.tool_calls import arguments_object, plain_name
+from pyvision.models.reply_builder import Item, ReplyBuilder, read_count
+from pyvision.models.tool_calls import arguments_object, plain_name, schema_of
 from pyvision.text.sanitize import replace_surrogates
-from pyvision.types import Finish, Message, Part, Picture, Text, TokenLogprob, ToolCall, Usage
+from pyvision.types import Finish, Message, Picture, Text, TokenLogprob, ToolCall, ToolOffer, Usage
 
 if TYPE_CHECKING:
     import httpx2
@@ -48,6 +52,7 @@ _RESOLUTIONS = {
     "high": "MEDIA_RESOLUTION_HIGH",
 }  # others: as the model decides
 _FAILED_CALLS = ("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL")
+_FOREIGN_SIGNATURE = "skip_thought_signature_validator"  # ai.google.dev, thought signatures, FAQ
 _PARAMETERS = {  # in generationConfig -> the pattern by which a complaint names it
     "temperature": r"\btemperature\b",
     "maxOutputTokens": r"\bmax_?output_?tokens\b",
@@ -103,14 +108,18 @@ class _Gemini:
             "logprobs": _LIKELIEST if wants else None,
             "mediaResolution": _RESOLUTIONS.get(self._config.detail or ""),
         }
-        system = [part for m in ask.messages if m.role == "system" for part in _parts(m)]
+        system = [part for m in ask.messages if m.role == "system" for part in _said(m)]
         body = {
             "model": self._config.model,
             "stream": ask.stream,
             "systemInstruction": {"parts": system} if system else None,
-            "contents": _contents(ask),
+            "contents": _contents(ask.messages),
             "generationConfig": ask.select_accepted(parameters) or None,
         }
+        if sampling.tools:
+            body["tools"] = [{"functionDeclarations": [_tool(offer) for offer in sampling.tools]}]
+            mode = {"functionCallingConfig": {"mode": sampling.tool_choice.upper()}}
+            body["toolConfig"] = mode
         return {name: value for name, value in body.items() if value is not None}
 
     def droppable(self, body: Mapping[str, Any]) -> Mapping[str, str]:
@@ -136,7 +145,9 @@ class _Gemini:
         return _add_candidate(candidates[0], builder)
 
     def opaque(self, builder: ReplyBuilder) -> Any:
-        return None
+        """All parts, where one of them is signed: the signature belongs to its part."""
+        parts = [item.build() for item in builder.items.values()]
+        return parts if any("thoughtSignature" in part for part in parts) else None
 
     @property
     def _root(self) -> str:
@@ -170,6 +181,7 @@ def _add_candidate(candidate: dict[str, Any], builder: ReplyBuilder) -> str:
     parts = (candidate.get("content") or {}).get("parts") or ()
     text: list[str] = []
     for part in parts:
+        _keep(part, builder)
         if called := part.get("functionCall"):
             place = len(builder.calls)
             builder.open_call(place, str(called.get("id") or ""), str(called["name"]))
@@ -183,6 +195,17 @@ def _add_candidate(candidate: dict[str, Any], builder: ReplyBuilder) -> str:
         builder.failed_to_call = reason in _FAILED_CALLS
         _end(builder, _FINISH.get(str(reason), "end"), f"finishReason {reason}")
     return "".join(text)
+
+
+def _keep(part: dict[str, Any], builder: ReplyBuilder) -> None:
+    """Keep a part as it came. Plain text in several pieces is one part; unsigned thoughts are not kept."""
+    if part.get("thought") and "thoughtSignature" not in part:
+        return
+    last = next(reversed(builder.items.values()), None)
+    if part.keys() == {"text"} and last is not None and last.fields.keys() == {"text"}:
+        last.add("text", part["text"])
+    else:
+        builder.items[len(builder.items)] = Item(part)
 
 
 def _end(builder: ReplyBuilder, finish: Finish, reason: str) -> None:
@@ -208,8 +231,15 @@ def _logprobs(result: object) -> Iterator[TokenLogprob]:
         yield TokenLogprob(str(entry["token"]), float(entry["logProbability"]), top)
 
 
-def _contents(ask: Ask) -> list[dict[str, Any]]:
-    turns = [(m.role, list(_parts(m))) for m in ask.messages if m.role != "system"]
+def _tool(offer: ToolOffer) -> dict[str, Any]:
+    return {"name": offer.name, "description": offer.purpose, "parametersJsonSchema": schema_of(offer)}
+
+
+def _contents(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    calls = {
+        call.id: _Called(message, number) for message in messages for number, call in enumerate(message.calls)
+    }
+    turns = [(m.role, list(_parts(m, calls))) for m in messages if m.role != "system"]
     filled = [turn for turn in turns if turn[1]]
     return [
         {
@@ -220,17 +250,62 @@ def _contents(ask: Ask) -> list[dict[str, Any]]:
     ]
 
 
-def _parts(message: Message) -> Iterator[dict[str, Any]]:
-    """The API refuses empty text."""
+@dataclass(frozen=True, slots=True)
+class _Called:
+    """A call by its message and its number among the calls there."""
+
+    message: Message
+    number: int
+
+    @property
+    def named(self) -> dict[str, str]:
+        """The name of the call, and its id as the API gave it: none if it gave none."""
+        call = self.message.calls[self.number]
+        sent = [part["functionCall"] for part in _received(self.message) if "functionCall" in part]
+        given = sent[self.number].get("id") if sent else call.id
+        return {"name": plain_name(call)} | ({"id": given} if given else {})
+
+
+def _parts(message: Message, calls: Mapping[str, _Called]) -> Iterator[dict[str, Any]]:
+    if message.role == "tool":
+        yield {"functionResponse": _result(message, calls.get(message.call_id))}
+    elif parts := _received(message):
+        yield from parts
+    else:
+        yield from _said(message)
+
+
+def _received(message: Message) -> list[dict[str, Any]]:
+    """The parts as they came; none where there are none, or the text was cut."""
+    parts: list[dict[str, Any]] = json.loads(message.opaque.content) if message.opaque else []
+    text = "".join(part.get("text") or "" for part in parts if not part.get("thought"))
+    called = sum("functionCall" in part for part in parts)
+    return parts if text == message.text and called == len(message.calls) else []
+
+
+def _said(message: Message) -> Iterator[dict[str, Any]]:
+    """The API refuses empty text, and the first of the calls without a signature."""
+    first = next(iter(message.calls), None)
     for part in message.parts:
-        if not isinstance(part, Text) or part.text:
+        if isinstance(part, ToolCall):
+            call = {
+                "functionCall": {"name": plain_name(part), "id": part.id, "args": arguments_object(part, ())}
+            }
+            yield call | ({"thoughtSignature": _FOREIGN_SIGNATURE} if part is first else {})
+        elif not isinstance(part, Text) or part.text:
             yield _part(part)
 
 
-def _part(part: Part) -> dict[str, Any]:
+def _result(message: Message, called: _Called | None) -> dict[str, Any]:
+    """Text is the output, or the error; images stand beside it."""
+    named = called.named if called else {"name": "unnamed", "id": message.call_id}
+    images = [_part(part) for part in message.parts if isinstance(part, Picture)]
+    response = {"error" if message.is_error else "output": replace_surrogates(message.text)}
+    return {**named, "response": response} | ({"parts": images} if images else {})
+
+
+def _part(part: Text | Picture) -> dict[str, Any]:
     match part:
-        case ToolCall():
-            return {"functionCall": {"name": plain_name(part), "args": arguments_object(part, ())}}
         case Text(text=text):
             return {"text": replace_surrogates(text)}
         case Picture():

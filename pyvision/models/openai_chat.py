@@ -84,7 +84,7 @@ class _Chat(OpenAIClients):
             "tools": [_tool(offer) for offer in sampling.tools],
             "tool_choice": sampling.tool_choice if sampling.tools else None,
         }
-        messages = [_message(message, sampling.tools) for message in ask.messages]
+        messages = [_message(m, sampling.tools, self._config.detail) for m in ask.messages]
         return {"model": self._config.model, "messages": messages, **ask.select_accepted(parameters)}
 
     def droppable(self, body: Mapping[str, Any]) -> Mapping[str, str]:
@@ -174,11 +174,11 @@ def _tool(offer: ToolOffer) -> dict[str, Any]:
     return {"type": "function", "function": function}
 
 
-def _message(message: Message, offers: Sequence[ToolOffer]) -> dict[str, Any]:
+def _message(message: Message, offers: Sequence[ToolOffer], detail: str | None) -> dict[str, Any]:
     if message.calls:
         return _message_with_calls(message, offers)
     result = {"tool_call_id": message.call_id} if message.role == "tool" else {}
-    return {"role": message.role, **result, "content": _content(message)}
+    return {"role": message.role, **result, "content": _content(message, detail)}
 
 
 def _message_with_calls(message: Message, offers: Sequence[ToolOffer]) -> dict[str, Any]:
@@ -197,20 +197,23 @@ def _message_with_calls(message: Message, offers: Sequence[ToolOffer]) -> dict[s
     return {"role": message.role, "content": content, **own["message"], "tool_calls": calls}
 
 
-def _content(message: Message) -> str | list[dict[str, Any]]:
+def _content(message: Message, detail: str | None) -> str | list[dict[str, Any]]:
     """Text alone goes as a string: some servers refuse lists in system and assistant turns."""
     parts = [part for part in message.parts if not isinstance(part, ToolCall)]
     if all(isinstance(part, Text) for part in parts):
         return replace_surrogates(message.text)
-    return [_part(part) for part in parts]
+    return [_part(part, detail) for part in parts]
 
 
-def _part(part: Text | Picture) -> dict[str, Any]:
+def _part(part: Text | Picture, detail: str | None) -> dict[str, Any]:
     match part:
         case Text(text=text):
             return {"type": "text", "text": replace_surrogates(text)}
         case Picture():
-            return {"type": "image_url", "image_url": {"url": data_url(part)}}
+            return {
+                "type": "image_url",
+                "image_url": {"url": data_url(part)} | ({"detail": detail} if detail else {}),
+            }
 
 
 def data_url(picture: Picture) -> str:

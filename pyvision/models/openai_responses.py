@@ -61,7 +61,11 @@ class _Responses(OpenAIClients):
             "tool_choice": sampling.tool_choice if sampling.tools else None,
         }
         accepted = {"stream": False, **ask.select_accepted(parameters)}
-        return {"model": self._config.model, "input": list(_items(ask)), **accepted}
+        return {
+            "model": self._config.model,
+            "input": list(_items(ask, self._config.detail or "auto")),
+            **accepted,
+        }
 
     def droppable(self, body: Mapping[str, Any]) -> Mapping[str, str]:
         names = {
@@ -163,14 +167,14 @@ def _tool(offer: ToolOffer, *, is_free_form: bool) -> dict[str, Any]:
     return {"type": "function", **named, "parameters": schema_of(offer), "strict": False}
 
 
-def _items(ask: Ask) -> Iterator[dict[str, Any]]:
+def _items(ask: Ask, detail: str) -> Iterator[dict[str, Any]]:
     free_form = free_form_ids(ask.messages)
     for message in ask.messages:
         if message.role == "tool":
             kind = "custom_tool_call_output" if message.call_id in free_form else "function_call_output"
-            yield {"type": kind, "call_id": message.call_id, "output": _content(message)}
+            yield {"type": kind, "call_id": message.call_id, "output": _content(message, detail)}
         elif message.role != "assistant":
-            yield {"role": message.role, "content": _content(message)}
+            yield {"role": message.role, "content": _content(message, detail)}
         elif message.opaque is not None and _REASONING not in ask.unsupported:
             yield from _received(message, json.loads(message.opaque.content))
         else:
@@ -203,13 +207,13 @@ def _said(message: Message, spoken: dict[str, Any]) -> Iterator[dict[str, Any]]:
             yield {"type": "function_call", **named, "arguments": arguments_json(call, ())}
 
 
-def _content(message: Message) -> list[dict[str, Any]]:
-    return [_part(part) for part in message.parts if not isinstance(part, ToolCall)]
+def _content(message: Message, detail: str) -> list[dict[str, Any]]:
+    return [_part(part, detail) for part in message.parts if not isinstance(part, ToolCall)]
 
 
-def _part(part: Text | Picture) -> dict[str, Any]:
+def _part(part: Text | Picture, detail: str) -> dict[str, Any]:
     match part:
         case Text(text=text):
             return {"type": "input_text", "text": replace_surrogates(text)}
         case Picture():
-            return {"type": "input_image", "detail": "auto", "image_url": data_url(part)}
+            return {"type": "input_image", "detail": detail, "image_url": data_url(part)}

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 
+from pyvision.config.endpoints import Placement
 from pyvision.config.files import data_folder
 from pyvision.config.model_config import ModelConfig
 from pyvision.errors import ConfigError, reason
@@ -30,13 +31,15 @@ _CONTENT = ("messages", "input", "system", "content")  # what a complaint may be
 class Family:
     """Models that refuse the same parameters. models: patterns of their names. wires: the wires that it holds for.
 
-    calls_tools: whether they are known to handle tools better than code in their text.
+    calls_tools: whether they are known to handle tools better than code in their text. image_placement: where they see
+    the picture of a tool's result, if not where their wire puts it.
     """
 
     models: tuple[str, ...]
     refused: tuple[str, ...] = ()
     source: str = ""
     calls_tools: bool = False
+    image_placement: Placement | None = None
     wires: tuple[str, ...] = ("openai", "responses", "anthropic", "gemini")
 
 
@@ -86,6 +89,12 @@ def _remember(wire: str, address: str, model: str, refused: tuple[str, ...]) -> 
 def prefers_tools(config: ModelConfig) -> bool:
     """Whether the model of this configuration is of a family that handles tools better than code in its text."""
     return any(family.calls_tools for family in _families_of(config.wire, config.model or ""))
+
+
+def placement_of(config: ModelConfig) -> Placement | None:
+    """Where models of this family see the picture of a tool's result; None: where their wire puts it."""
+    families = _families_of(config.wire, config.model or "")
+    return next((family.image_placement for family in families if family.image_placement), None)
 
 
 def _families_of(wire: str, model: str) -> Iterator[Family]:

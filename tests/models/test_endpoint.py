@@ -19,6 +19,7 @@ from pyvision.models.gemini import gemini
 from pyvision.models.openai_chat import openai_chat
 from pyvision.models.openai_responses import openai_responses
 from pyvision.types import Message, Reply, Sampling, Text, TokenLogprob
+from tests.doubles import picture
 from tests.sandbox.processes import wait_until
 from tests.servers.capabilities import CLEAN, Capabilities
 from tests.servers.chat import Answer, ChatServer, completion, failure
@@ -420,3 +421,16 @@ def test_what_a_configuration_adds_comes_after_the_reasoning_setting() -> None:
         with closing(build(config)) as model:
             model.complete(HELLO, Sampling())
         assert server.requests[0].body["chat_template_kwargs"] == extra["chat_template_kwargs"]
+
+
+@pytest.mark.parametrize(("wire", "unset"), [("completions", None), ("responses", "auto")])
+def test_detail_is_sent_with_every_image(wire: str, unset: str | None) -> None:
+    shown = (Message("user", (picture(), Text("?"))),)
+    sent = []
+    for detail in ("original", None):
+        with open_model(wire, ["hi"], detail=detail) as (model, server):
+            model.complete(shown, Sampling())
+            body = server.requests[0].body
+        part = body["messages" if wire == "completions" else "input"][0]["content"][0]
+        sent.append(part["image_url"].get("detail") if wire == "completions" else part["detail"])
+    assert sent == ["original", unset]

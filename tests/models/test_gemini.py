@@ -18,7 +18,7 @@ from pyvision.errors import ModelError
 from pyvision.models.endpoint import Endpoint
 from pyvision.models.gemini import gemini
 from pyvision.text.replies import reply_message
-from pyvision.types import Message, Picture, Sampling, Text
+from pyvision.types import Message, Opaque, Picture, Reply, Sampling, Text, ToolCall, ToolOffer
 from tests.doubles import picture
 from tests.servers.capabilities import Capabilities
 from tests.servers.conversation import ServedReply
@@ -253,3 +253,110 @@ def test_a_quota_that_is_used_up_is_not_waited_for(details: tuple[dict[str, Any]
 def test_a_context_that_is_too_long_is_told_by_its_kind() -> None:
     message = "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."
     assert error_of(refusal(400, message)).kind == "context"
+
+
+# --- tool calls
+
+RUN = ToolOffer("run_python", "Runs code.", "code", "The code.")
+OFFERED = Sampling(tools=(RUN,))
+CALL = {"functionCall": {"name": "run_python", "args": {"code": "print(1)"}}, "thoughtSignature": "c2ln+/=="}
+SECOND = {"functionCall": {"id": "f2", "name": "run_python", "args": {"code": "print(2)"}}}
+
+
+def result(call: ToolCall, *parts: str | Picture, is_error: bool = False) -> Message:
+    return Message("tool", text(*parts).parts, call_id=call.id, is_error=is_error)
+
+
+def called(*parts: dict[str, Any]) -> Reply:
+    with open_model([], [answer(candidate("STOP", *parts))]) as (model, _):
+        return model.complete(HELLO, OFFERED)
+
+
+def contents_after(reply: Reply, *results: Message, **settings: Any) -> Any:
+    """The turns after the question in the request that holds these results."""
+    with open_model(["done"], **settings) as (model, server):
+        model.complete((*HELLO, reply_message(reply), *results), OFFERED)
+        return server.requests[0].body["contents"][1:]
+
+
+def test_tools_are_declared_with_their_schema() -> None:
+    with open_model(["hi"]) as (model, server):
+        model.complete(HELLO, OFFERED)
+        body = server.requests[0].body
+    ((declared,),) = (tool["functionDeclarations"] for tool in body["tools"])
+    assert (declared["name"], declared["parametersJsonSchema"]["required"]) == ("run_python", ["code"])
+    assert body["toolConfig"] == {"functionCallingConfig": {"mode": "AUTO"}}
+
+
+def test_the_last_turn_forbids_calls_and_keeps_the_declarations() -> None:
+    with open_model(["hi"]) as (model, server):
+        model.complete(HELLO, Sampling(tools=(RUN,), tool_choice="none"))
+        body = server.requests[0].body
+    assert body["toolConfig"] == {"functionCallingConfig": {"mode": "NONE"}}
+    assert body["tools"]
+
+
+def test_calls_come_in_their_order_with_ids_of_their_own() -> None:
+    reply = called({"text": "I look."}, CALL, SECOND)
+    assert [(call.name, json.loads(call.arguments)["code"]) for call in reply.calls] == [
+        ("run_python", "print(1)"),
+        ("run_python", "print(2)"),
+    ]
+    assert len({call.id for call in reply.calls}) == 2
+
+
+def test_received_parts_go_back_as_they_came() -> None:
+    thought = {"text": "hm", "thought": True}
+    reply = called(thought, {"text": "I look."}, CALL, SECOND)
+    one, two = reply.calls
+    model_turn, results = contents_after(reply, result(one, "1"), result(two, "2"))
+    assert model_turn == {"role": "model", "parts": [{"text": "I look."}, CALL, SECOND]}
+    assert [part["functionResponse"].get("id") for part in results["parts"]] == [None, "f2"]
+
+
+def test_text_that_came_in_pieces_goes_back_as_one_part() -> None:
+    chunks = [candidate(None, {"text": "I "}), candidate(None, {"text": "look."}), candidate("STOP", CALL)]
+    stream = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks).encode()
+    with open_model([], [Fault(body=stream, headers={"content-type": "text/event-stream"})]) as (model, _):
+        reply = model.complete(HELLO, OFFERED)
+    assert contents_after(reply, result(reply.calls[0], "1"))[0]["parts"] == [{"text": "I look."}, CALL]
+
+
+def test_a_result_holds_its_text_and_its_images() -> None:
+    reply = called(CALL)
+    (_, turn) = contents_after(reply, result(reply.calls[0], "40", picture()))
+    (part,) = turn["parts"]
+    response = part["functionResponse"]
+    assert (response["name"], response["response"]) == ("run_python", {"output": "40"})
+    assert [list(image) for image in response["parts"]] == [["inlineData"]]
+
+
+def test_a_result_that_is_an_error_says_so() -> None:
+    reply = called(CALL)
+    (_, turn) = contents_after(reply, result(reply.calls[0], "no such tool", is_error=True))
+    assert turn["parts"][0]["functionResponse"]["response"] == {"error": "no such tool"}
+
+
+def test_results_stand_in_a_turn_of_their_own() -> None:
+    reply = called(CALL)
+    turns = contents_after(reply, result(reply.calls[0], "1"), text("<image_clue_1>", picture()))
+    assert [list(part) for turn in turns[1:] for part in turn["parts"]] == [
+        ["functionResponse"],
+        ["text"],
+        ["inlineData"],
+    ]
+    assert len(turns) == 3
+
+
+def test_a_call_of_another_model_goes_out_with_the_documented_signature() -> None:
+    call = ToolCall("toolu_1", "run_python", '{"code": "print(1)"}')
+    other = Message("assistant", (Text("I look."), call), opaque=Opaque("anthropic:claude", "[]"))
+    with open_model(["done"]) as (model, server):
+        model.complete((*HELLO, other, result(call, "1")), OFFERED)
+        _, model_turn, results = server.requests[0].body["contents"]
+    assert model_turn["parts"][1]["thoughtSignature"] == "skip_thought_signature_validator"
+    assert model_turn["parts"][1]["functionCall"]["id"] == results["parts"][0]["functionResponse"]["id"]
+
+
+def test_nothing_is_opaque_where_nothing_is_signed() -> None:
+    assert called({"text": "so"}).opaque is None
