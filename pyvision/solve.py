@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ from pyvision.agent.episode import Sandbox as AnySandbox
 from pyvision.agent.run_config import RunConfig
 from pyvision.agent.strategy import Strategy, with_options
 from pyvision.config.endpoints import EndpointLimits
+from pyvision.config.environment import environment
 from pyvision.config.prices import Price, load_prices, prices_of
 from pyvision.errors import ConfigError, ImageError, LimitReached, ModelError, PyVisionError, ToolError
 from pyvision.events import Event, RunEnded, RunStarted
@@ -203,7 +203,7 @@ def configure(  # noqa: PLR0913 - each is one thing that a person may choose
         tools=built,
         prices=_prices(
             [resolved.model.name for resolved in resolved_models.values()],
-            prices or os.environ.get("PYVISION_PRICES"),
+            prices or environment().get("PYVISION_PRICES"),
         ),
         resolved_models=tuple(resolved_models.values()),
     )

@@ -5,6 +5,7 @@ Property tests are repeatable and do not judge the speed of the machine.
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 from collections.abc import Callable, Iterator
@@ -28,6 +29,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 def pytest_configure() -> None:
     """Take Ctrl-C as in a terminal: a shell lets what it starts in the background ignore it, and so all it starts."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.environ["PYVISION_CONFIG"] = "none"  # what the developer has configured decides no test
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from pyvision.cli.flags import add_limits, add_model, add_repeated, add_strategy, settings_of
+from pyvision.cli.flags import add_limits, add_model, add_repeated, add_strategy, settings_of, use_settings
 from pyvision.cli.inputs import find_images
 from pyvision.cli.run import new_folder
 from pyvision.errors import ConfigError, PyVisionError
@@ -55,6 +55,7 @@ def add_chat(commands: argparse._SubParsersAction[Any]) -> None:
         add_repeated(parser, flag)
     add_limits(parser)
     add("--out", type=Path, metavar="DIR", help="the folder of this chat (default: a new folder in runs/)")
+    use_settings(parser)
     parser.set_defaults(call=chat)
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from pathlib import Path
 from typing import Any
 
+from pyvision.config.environment import environment
 from pyvision.errors import ConfigError
 
 
@@ -99,7 +99,7 @@ def _default_models(config: Path | None) -> list[str]:
         return []
     from pyvision.config.model_config import default_model
 
-    return [default_model(os.environ)]
+    return [default_model(environment())]
 
 
 def _read_logins(file: Path) -> list[tuple[str, str]]:

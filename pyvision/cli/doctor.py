@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 from pyvision.cli.flags import add_commands, add_model, add_part
+from pyvision.config.environment import environment
 
 
 def add_doctor(commands: argparse._SubParsersAction[Any]) -> None:
@@ -34,14 +35,13 @@ def add_sandbox(commands: argparse._SubParsersAction[Any]) -> None:
 def run_doctor(options: argparse.Namespace) -> int:
     """Check, print the results, save the profile; returns the exit code."""
     import json
-    import os
     from dataclasses import asdict
 
     from pyvision.config.endpoints import write_profile
     from pyvision.config.model_config import load_model_config
     from pyvision.doctor import run_probes
 
-    config = load_model_config(options.model, options.config, os.environ)
+    config = load_model_config(options.model, options.config, environment())
     found = run_probes(config, _print_progress)
     saved = write_profile(found.profile) if found.profile else None
     if options.json:

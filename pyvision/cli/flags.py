@@ -157,6 +157,13 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def use_settings(parser: argparse.ArgumentParser) -> None:
+    """Let pyvision.toml replace the defaults of these flags; the model counts as an environment variable."""
+    from pyvision.config.environment import find_settings
+
+    parser.set_defaults(**{name: each.value for name, each in find_settings().items() if name != "model"})
+
+
 def settings_of(options: argparse.Namespace) -> dict[str, Any]:
     """The values of these flags, as arguments of `pyvision.solve.prepare`. Raises ConfigError."""
     from dataclasses import fields

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyvision.cli.flags import add_commands, add_part
+from pyvision.config.environment import environment
 
 if TYPE_CHECKING:
     from pyvision.tools.retrieval.building import Counts
@@ -126,11 +127,10 @@ def _add_part(
 
 
 def _index(options: argparse.Namespace) -> Path:
-    import os
 
     from pyvision.tools.retrieval.database import index_path
 
-    return index_path(options.index, os.environ)
+    return index_path(options.index, environment())
 
 
 def _summary(counts: Counts) -> str:

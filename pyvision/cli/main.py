@@ -40,6 +40,9 @@ _COMMANDS = {  # name -> module in pyvision.cli that defines add_NAME, what the 
     "index": ("index", "make your own images and texts searchable for the tools"),
     "models": ("models", "list the providers, what each needs, and the models that an endpoint offers"),
     "doctor": ("doctor", "check what a model endpoint supports, and whether this machine can run cells"),
+    "keys": ("settings", "store the keys of model endpoints"),
+    "config": ("settings", "show which settings are in force, and where they come from"),
+    "completions": ("completions", "print the completions of a shell"),
     "sandbox": ("doctor", "check the isolation of this machine"),
 }
 
@@ -124,9 +127,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: Sequence[str] | None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
-    options = parse(given)
     interrupts = _Interrupts()
     try:
+        options = parse(given)
         return int(options.call(options))
     except KeyboardInterrupt:
         return _fail("interrupted", 130)
@@ -164,7 +167,12 @@ def _discard_output() -> None:
     os.close(null)
 
 
-def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
+def whole_parser() -> argparse.ArgumentParser:
+    """The parser with the flags of every command."""
+    return _parser([], is_whole=True)
+
+
+def _parser(arguments: Sequence[str], *, is_whole: bool = False) -> argparse.ArgumentParser:
     """Declares the flags of the given command only; the others are just named, which keeps the start fast."""
     parser = _Parser(
         prog="pyvision",
@@ -176,7 +184,7 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, prog="pyvision")
     for name, (module, purpose) in _COMMANDS.items():
-        if list(arguments[:1]) == [name]:
+        if is_whole or list(arguments[:1]) == [name]:
             getattr(import_module(f"pyvision.cli.{module}"), f"add_{name}")(commands)
         else:
             commands.add_parser(name, help=purpose, add_help=False)

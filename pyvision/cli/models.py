@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+from pyvision.config.environment import environment
 
 if TYPE_CHECKING:
     from pyvision.config.model_config import ModelConfig
@@ -33,7 +34,7 @@ def run_models(options: argparse.Namespace) -> int:
     if options.list:
         _print_models(options.list, as_json=options.json)
     else:
-        _print_providers(os.environ, as_json=options.json)
+        _print_providers(environment(), as_json=options.json)
     return 0
 
 
@@ -42,7 +43,7 @@ def _print_models(name: str, *, as_json: bool) -> None:
     from pyvision.errors import ConfigError
     from pyvision.models.listing import list_models
 
-    config = load_model_config(name, None, os.environ)
+    config = load_model_config(name, None, environment())
     if config.wire not in ENDPOINTS:
         raise ConfigError(
             f"--list {name!r}: this model has no endpoint; pyvision models shows those that have one"

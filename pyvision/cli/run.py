@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyvision.cli.flags import add_limits, add_model, add_repeated, add_strategy, settings_of
+from pyvision.cli.flags import add_limits, add_model, add_repeated, add_strategy, settings_of, use_settings
 from pyvision.cli.inputs import add_inputs, read_inputs
 from pyvision.errors import ConfigError, EndReason
 from pyvision.text.sanitize import printable
@@ -40,6 +40,7 @@ def add_run(commands: argparse._SubParsersAction[Any]) -> None:
     add_limits(parser)
     add("--out", type=Path, metavar="DIR", help="the folder of this run (default: a new folder in runs/)")
     add("--json", action="store_true", help="print a JSON object instead of only the answer")
+    use_settings(parser)
     parser.set_defaults(call=run)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
@@ -18,6 +17,7 @@ from pyvision.config.endpoints import (
     limits_for,
     read_profile,
 )
+from pyvision.config.environment import environment
 from pyvision.config.model_config import ModelConfig, load_model_config
 from pyvision.config.secrets import secrets, without_secrets
 from pyvision.errors import ConfigError, MissingExtra, MissingKey, reason
@@ -160,7 +160,7 @@ def resolve_model(
     if model is not None and not isinstance(model, str):
         return ResolvedModel(model, {"name": model.name})
     try:
-        chosen = load_model_config(model, Path(config) if config else None, os.environ)
+        chosen = load_model_config(model, Path(config) if config else None, environment())
     except MissingKey as error:
         raise MissingKey(f"{error}{_offer_local()}") from None
     profile = read_profile(chosen)

@@ -26,7 +26,8 @@ def pyvision(*arguments: str, cwd: Path, **environment: str) -> subprocess.Compl
     return subprocess.run(
         [sys.executable, "-m", "pyvision", *arguments],
         cwd=cwd,
-        env={key: os.environ[key] for key in ("PATH", "HOME") if key in os.environ} | environment,
+        env={key: os.environ[key] for key in ("PATH", "HOME", "PYVISION_CONFIG") if key in os.environ}
+        | environment,
         capture_output=True,
         text=True,
         timeout=120,

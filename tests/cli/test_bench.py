@@ -40,7 +40,7 @@ def bench(data: Path, *more: str) -> list[str]:
 
 
 def start(server: ChatServer, *arguments: str) -> subprocess.Popen[str]:
-    known = {key: os.environ[key] for key in ("PATH", "HOME") if key in os.environ}
+    known = {key: os.environ[key] for key in ("PATH", "HOME", "PYVISION_CONFIG") if key in os.environ}
     return subprocess.Popen(
         [sys.executable, "-m", "pyvision", *arguments, "--model", "vllm:m"],
         env=known | {"PYVISION_BASE_URL": server.base_url},

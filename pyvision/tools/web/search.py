@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
 from pyvision.config.addresses import without_credentials
+from pyvision.config.environment import environment
 from pyvision.config.files import write_atomic
 from pyvision.errors import ConfigError, ToolError
 from pyvision.types import Ask, Observation, Source, ToolRequest
@@ -133,7 +133,7 @@ def web_tool(  # noqa: PLR0913 - the keywords are for tests and other programs
     from pyvision.tools.web.fetch import fetch
     from pyvision.tools.web.providers import PROVIDERS, ProviderClient
 
-    environ = os.environ if environ is None else environ
+    environ = environment() if environ is None else environ
     if provider not in PROVIDERS:
         known = ", ".join(PROVIDERS)
         problem = f"has no provider {provider!r}" if provider else "is off"

@@ -1,0 +1,153 @@
+"""`pyvision keys` and `pyvision config`: store keys, and show what is in force."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import sys
+from typing import Any
+
+from pyvision.cli.flags import add_commands, add_part
+from pyvision.errors import ConfigError
+
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)*_(API_KEY|KEY|TOKEN)")
+_MAX_KEY_CHARS = 1000
+
+
+def add_keys(commands: argparse._SubParsersAction[Any]) -> None:
+    """Declare `keys` and its parts."""
+    parts = add_commands(commands, "keys")
+    where = "PROVIDER is a name as --model takes it, or a variable such as BRAVE_API_KEY."
+    for name, purpose, call in (
+        ("set", "store a key, which is asked for or read from standard input", set_key),
+        ("remove", "forget a stored key", remove_key),
+    ):
+        part = add_part(parts, name, purpose, call, where)
+        part.add_argument("provider", metavar="PROVIDER", help="whose key it is")
+    add_part(parts, "list", "name the stored keys, never their values", list_keys)
+    add_part(parts, "path", "print the path of the file of keys", print_path)
+
+
+def add_config(commands: argparse._SubParsersAction[Any]) -> None:
+    """Declare `config`."""
+    parser = commands.add_parser(
+        "config", description="Show what is in force and where it comes from. Keys are named, never printed."
+    )
+    parser.add_argument("--json", action="store_true", help="print a JSON object")
+    parser.set_defaults(call=show_config)
+
+
+def set_key(options: argparse.Namespace) -> int:
+    """Store one key; returns the exit code."""
+    from pyvision.config.environment import keys_file, read_keys, write_keys
+
+    variable, file = _variable(options.provider), keys_file()
+    stored = read_keys(file)
+    write_keys(file, {**stored, variable: _read_key(variable)})
+    _note(f"{variable} is stored in {file}")
+    if os.environ.get(variable):
+        _note(f"{variable} is also set in the environment, which comes first")
+    return 0
+
+
+def remove_key(options: argparse.Namespace) -> int:
+    """Forget one key; returns the exit code."""
+    from pyvision.config.environment import keys_file, read_keys, write_keys
+
+    variable, file = _variable(options.provider), keys_file()
+    stored = read_keys(file)
+    if variable not in stored:
+        raise ConfigError(f"no key {variable} is stored; pyvision keys list names those that are")
+    write_keys(file, {name: key for name, key in stored.items() if name != variable})
+    return 0
+
+
+def list_keys(options: argparse.Namespace) -> int:
+    """Print the names of the stored keys; returns the exit code."""
+    from pyvision.config.environment import keys_file, read_keys
+
+    for variable in sorted(read_keys(keys_file())):
+        print(variable)  # noqa: T201 - what the command is for
+    return 0
+
+
+def print_path(options: argparse.Namespace) -> int:
+    """Print where keys are stored; returns the exit code."""
+    from pyvision.config.environment import keys_file
+
+    print(keys_file())  # noqa: T201 - what the command is for
+    return 0
+
+
+def show_config(options: argparse.Namespace) -> int:
+    """Print each setting and variable in force with its source; returns the exit code."""
+    from pyvision.config.environment import find_settings, find_variables, is_ours
+    from pyvision.config.model_config import default_model
+
+    variables = {name: each for name, each in find_variables().items() if is_ours(name)}
+    chosen = default_model({name: each.value for name, each in variables.items()})
+    rows = [
+        (
+            "model",
+            chosen,
+            variables["PYVISION_MODEL"].source if "PYVISION_MODEL" in variables else "keys that are set",
+        )
+    ]
+    rows += [
+        (name, str(each.value), each.source) for name, each in find_settings().items() if name != "model"
+    ]
+    rows += [(name, _shown(name, each.value), each.source) for name, each in sorted(variables.items())]
+    if options.json:
+        found = [dict(zip(("name", "value", "source"), row, strict=True)) for row in rows]
+        print(json.dumps(found, ensure_ascii=False, indent=2))  # noqa: T201 - what the command is for
+        return 0
+    from pyvision.text.sanitize import printable
+
+    widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
+    for name, value, source in rows:
+        print(printable(f"{name:{widths[0]}}  {value:{widths[1]}}  {source}"))  # noqa: T201
+    return 0
+
+
+def _variable(provider: str) -> str:
+    """The variable that holds a provider's key. Raises ConfigError."""
+    if _VARIABLE.fullmatch(provider):
+        return provider
+    from pyvision.config.model_config import key_variables, load_shipped, shipped_names
+
+    if provider not in shipped_names():
+        known = ", ".join(shipped_names())
+        raise ConfigError(
+            f"unknown provider {provider!r}; known are {known}, or give a variable such as BRAVE_API_KEY"
+        )
+    variables = key_variables(load_shipped(provider))
+    if not variables:
+        raise ConfigError(f"{provider!r} takes no key")
+    return variables[0]
+
+
+def _read_key(variable: str) -> str:
+    """The key, typed without an echo or piped in: an argument would stay in the history of the shell."""
+    if sys.stdin.isatty():
+        from getpass import getpass
+
+        key = getpass(f"{variable}: ")
+    else:
+        key = sys.stdin.readline(_MAX_KEY_CHARS + 2)
+    key = key.strip()
+    if not key or len(key) > _MAX_KEY_CHARS or not key.isprintable() or " " in key:
+        raise ConfigError("that is no key: it is empty, too long, or holds spaces; nothing was stored")
+    return key
+
+
+def _shown(name: str, value: str) -> str:
+    from pyvision.config.addresses import without_credentials
+    from pyvision.config.environment import is_key
+
+    return "(set)" if is_key(name) else without_credentials(value) if "://" in value else value
+
+
+def _note(text: str) -> None:
+    print(text, file=sys.stderr)  # noqa: T201 - not the output

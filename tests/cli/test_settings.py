@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from pyvision.cli.main import parse
+from tests.cli.conftest import Command
+
+KEY = "sk-0123456789abcdef"
+
+
+@pytest.fixture
+def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's folder."""
+    monkeypatch.setenv("PYVISION_CONFIG", str(tmp_path / "user"))
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "PYVISION_MODEL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "user"
+
+
+@pytest.fixture
+def stored(user: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{KEY}\n"))
+    command("keys", "set", "openai")
+    return user
+
+
+def test_a_key_from_a_pipe_is_stored(stored: Path) -> None:
+    assert json.loads((stored / "keys.json").read_text(encoding="utf-8")) == {"OPENAI_API_KEY": KEY}
+
+
+def test_keys_are_listed_by_name_only(stored: Path, command: Command) -> None:
+    assert command("keys", "list").stdout == "OPENAI_API_KEY\n"
+
+
+def test_a_stored_key_makes_its_provider_the_default(stored: Path, command: Command) -> None:
+    shown = command("config").stdout
+    assert shown.splitlines()[0].split()[:2] == ["model", "openai"]
+
+
+@pytest.mark.parametrize("arguments", [("config",), ("config", "--json"), ("keys", "list"), ("models",)])
+def test_no_command_shows_a_key(stored: Path, command: Command, arguments: tuple[str, ...]) -> None:
+    done = command(*arguments)
+    assert done.returncode == 0
+    assert KEY not in done.stdout + done.stderr
+
+
+def test_a_removed_key_is_gone(stored: Path, command: Command) -> None:
+    assert command("keys", "remove", "openai").returncode == 0
+    assert command("keys", "list").stdout == ""
+
+
+def test_the_path_of_the_keys_is_printed(user: Path, command: Command) -> None:
+    assert command("keys", "path").stdout == f"{user / 'keys.json'}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "typed", "message"),
+    [
+        (("set", "nonesuch"), KEY, "unknown provider 'nonesuch'; known are anthropic"),
+        (("set", "offline"), KEY, "'offline' takes no key"),
+        (("set", "openai"), "", "that is no key"),
+        (("set", "openai"), "two words", "that is no key"),
+        (("remove", "openai"), "", "no key OPENAI_API_KEY is stored"),
+    ],
+)
+def test_what_is_no_key_is_one_line(  # noqa: PLR0917
+    user: Path, command: Command, arguments: tuple[str, ...], typed: str, message: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr("sys.stdin", io.StringIO(typed))
+    done = command("keys", *arguments)
+    assert (done.returncode, message in done.stderr) == (2, True)
+
+
+def test_settings_of_a_project_are_the_defaults_of_a_run(user: Path, tmp_path: Path) -> None:
+    (tmp_path / "pyvision.toml").write_text('strategy = "direct"\nmax_turns = 3\n', encoding="utf-8")
+    options = parse(["How many?", "photo.png", "--max-turns", "9"])
+    assert (options.strategy, options.max_turns) == ("direct", 9)
+
+
+def test_settings_of_a_project_change_no_benchmark(user: Path, tmp_path: Path) -> None:
+    (tmp_path / "pyvision.toml").write_text('strategy = "direct"\n', encoding="utf-8")
+    assert parse(["bench", "run", "counting", "--out", "x"]).strategy == "code_loop"
+
+
+def test_a_broken_file_is_one_line(user: Path, tmp_path: Path, command: Command) -> None:
+    (tmp_path / "pyvision.toml").write_text("strategie = 1", encoding="utf-8")
+    done = command("How many?", "photo.png")
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert "did you mean 'strategy'?" in done.stderr
+
+
+def test_config_names_the_file_of_a_setting(user: Path, tmp_path: Path, command: Command) -> None:
+    (tmp_path / "pyvision.toml").write_text('model = "ollama"\nmax_turns = 3', encoding="utf-8")
+    rows = json.loads(command("config", "--json").stdout)
+    source = str(tmp_path / "pyvision.toml")
+    assert {"name": "max_turns", "value": "3", "source": source} in rows
+    assert {"name": "model", "value": "ollama", "source": source} in rows
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completions_name_commands_with_their_flags(shell: str, command: Command) -> None:
+    script = command("completions", shell).stdout
+    assert "chat" in script
+    assert "--max-turns" in script or "-l max-turns" in script
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [("pyvision lo", "logs"), ("pyvision bench re", "report"), ("pyvision run --max-tu", "--max-turns")],
+)
+def test_bash_completes(typed: str, expected: str, command: Command) -> None:
+    words = typed.split()
+    script = command("completions", "bash").stdout
+    ask = (
+        f"COMP_WORDS=({typed}); COMP_CWORD={len(words) - 1}; _pyvision; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+    )
+    done = subprocess.run(["bash", "-c", f"{script}\n{ask}"], capture_output=True, text=True, check=True)
+    assert expected in done.stdout.split()
