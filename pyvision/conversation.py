@@ -16,6 +16,7 @@ from pyvision.events import CellRun, Event, ImageDefined, ModelCall, RunEnded, R
 from pyvision.models.cancellation import Cancellation
 from pyvision.solve import Task, open_recorder, solve
 from pyvision.text.replies import find_code, reply_message
+from pyvision.text.tool_calls import text_of
 from pyvision.types import ConversationState, Message, Outcome, Picture, Question, Text, Usage
 from sandbox import CellResult, HostFunction, SessionClosed, View
 
@@ -284,6 +285,6 @@ class _Lease:
 
 def _code(message: Message) -> str | None:
     try:
-        return find_code(message.text)
+        return find_code("\n".join(text_of(part) for part in message.parts if not isinstance(part, Picture)))
     except FormatError:
         return None

@@ -23,6 +23,7 @@ from pyvision.events import (
 )
 from pyvision.text.replies import find_code, thought
 from pyvision.text.sanitize import printable
+from pyvision.text.tool_calls import displayed_text
 from pyvision.trajectory import picture_file
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ class Progress:
         for line, style in lines:
             if line:
                 self._print(line if style else printable(line), style)
-        if code := _find_code(event.reply.text):
+        if code := _find_code(displayed_text(event.reply)):
             self._print_code(code)
             self._wait("running the cell")
 

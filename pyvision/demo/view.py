@@ -40,6 +40,7 @@ from pyvision.runs.report.run import Names, Turn, pair_figures, turns_of
 from pyvision.runs.report.turns import event_block, evidence_block, reasoning_block
 from pyvision.text.replies import find_code
 from pyvision.text.sanitize import printable
+from pyvision.text.tool_calls import displayed_text
 from pyvision.trajectory import picture_file
 from pyvision.types import Picture, Question
 
@@ -251,6 +252,7 @@ class View:
                 return cell_line(event, names, self._images, self._highlight, cell)
         return event_block(event, names, self._images, self._events)
 
+from pyvision.text.tool_calls import displayed_text
     def _tail(self) -> Markup:
         if not self.has_ended:
             return self._pending()

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pyvision.events import Event, ModelCall
+from pyvision.strategies.code_loop.protocol import without_tools
 from pyvision.text.replies import reply_message
-from pyvision.text.tool_calls import as_text
 from pyvision.types import Message, Picture, Text
 
 INTERPRETER = "<interpreter>"
@@ -38,7 +38,7 @@ class TrainingConversation:
     @cached_property
     def as_text(self) -> tuple[Message, ...]:
         """All messages in the text protocol, which models are trained on; message for message."""
-        return tuple(as_text(message) for message in self.messages)
+        return tuple(map(without_tools, self.messages))
 
     @cached_property
     def pictures(self) -> tuple[Picture, ...]:

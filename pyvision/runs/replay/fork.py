@@ -89,7 +89,7 @@ def recorded_task(
         config=config,
         roles=roles,
         tools={**read_tools(run, fork), **fork.tools},
-        options={**options_of(run), **fork.settings},
+        options={**options_of(run), **_protocol_of(run), **fork.settings},
         limits=limits_of(run),
         policy=policy_of(run),
     )
@@ -216,6 +216,14 @@ def limits_of(run: Run) -> Limits:
 def options_of(run: Run) -> dict[str, str]:
     """The options of the strategy, as `--set` takes them. Raises ConfigError."""
     return {key: str(value) for key, value in _object(run, "options").items() if value is not None}
+
+
+def _protocol_of(run: Run) -> dict[str, str]:
+    """The protocol in which a run of code_loop began, since its replies are in it, whatever its model prefers."""
+    calls = [event for event in run.events if isinstance(event, ModelCall)]
+    if run.began is None or run.began.strategy != "code_loop" or options_of(run).get("prompt_file"):
+        return {}
+    return {"protocol": "tools" if any(call.tools for call in calls) else "text"}
 
 
 def tools_of(run: Run) -> dict[str, str]:

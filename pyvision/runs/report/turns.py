@@ -16,6 +16,7 @@ from pyvision.runs.report.markup import Markup, count, element, fold, highlight,
 from pyvision.runs.report.notes import plain_note, render_note
 from pyvision.runs.report.run import Names, Turn, as_picture, pair_figures
 from pyvision.text.replies import thought
+from pyvision.text.tool_calls import displayed_text
 from pyvision.types import Message, Outcome, Picture, Text, ToolCall
 from sandbox import CellResult, Figure, Omitted, Stream
 
@@ -193,14 +194,14 @@ def _call_block(call: ModelCall, previous: ModelCall | None, turn: Turn) -> Mark
     reply, tokens = call.reply, format_tokens(call)
     facts = [call.role, call.model, f"{call.seconds:.1f} s", f"{tokens} tokens" if tokens else ""]
     prose = thought(reply.text) if turn.cells else reply.text.strip()
-    is_part = prose != reply.text.strip()
+    is_part = prose != displayed_text(reply).strip()
     return join(
         element("p", " · ".join(filter(None, facts)), class_="facts"),
         _request_block(call, previous),
         reasoning_block(call),
         prose_block(prose),
         element("p", _FINISH[reply.finish], class_="bad") if reply.finish in _FINISH else None,
-        fold("Full reply", element("pre", reply.text, tabindex=0)) if is_part else None,
+        fold("Full reply", element("pre", displayed_text(reply), tabindex=0)) if is_part else None,
     )
 
 

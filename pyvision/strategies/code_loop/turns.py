@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from pyvision.agent.episode import Episode
 from pyvision.errors import ConfigError
+from pyvision.strategies.code_loop.protocol import CodeProtocol, TextProtocol
 from pyvision.text.prompts import render
 from pyvision.text.sanitize import fit, share_by_need, without_dumps
 from pyvision.tools.cell_functions import format_tool
@@ -29,19 +30,22 @@ def open_conversation(  # noqa: PLR0913, PLR0917 - what the first messages are m
     tools: Mapping[str, str],
     libraries: Iterable[str] = (),
     views: Mapping[str, View] = NO_VIEWS,
+    protocol: CodeProtocol | None = None,
 ) -> tuple[tuple[Message, ...], tuple[Part, ...]]:
     """The messages before the next user turn, and that turn's parts.
 
     tools: name -> purpose; libraries: what cells can import. Both are for our own prompts. views: how the images are
-    sent; those without one as they are.
+    sent; those without one as they are. protocol: by default the text protocol.
     """
+    protocol = protocol or TextProtocol()
     if question.earlier.messages:
-        return question.earlier.messages, _turn(question, "follow_up", views)
+        return protocol.resume(question.earlier.messages), _turn(question, "follow_up", views)
     if prompt_file is not None:
         return (), _upstream_turn(question, _upstream_template(prompt_file, prompt))
     names = ", ".join(("np", "plt", "Image", *libraries))
-    system = Message("system", (Text(render("code_loop/system.md", names=names) + _tools_section(tools)),))
-    return (system,), _turn(question, "question", views)
+    sections = {name: render(f"code_loop/{name}_{protocol.name}.md") for name in ("turn", "material")}
+    system = render("code_loop/system.md", names=names, **sections) + _tools_section(tools)
+    return (Message("system", (Text(system),)),), _turn(question, "question", views)
 
 
 def check_prompt(prompt_file: Path | None, prompt: str | None) -> None:
@@ -55,7 +59,7 @@ def check_prompt(prompt_file: Path | None, prompt: str | None) -> None:
 
 
 def observe(result: CellResult, episode: Episode, output_chars: int) -> tuple[Part, ...]:
-    """The interpreter turn after a cell: text and figures in their order, then how the cell ended.
+    """What a cell showed: text and figures in their order, then how the cell ended.
 
     Each figure is defined in the kernel under the tag it is shown with. Tags printed by the cell are neutralised.
     output_chars: of all texts together. Where some was left out, the turn says how to see it.
@@ -65,7 +69,7 @@ def observe(result: CellResult, episode: Episode, output_chars: int) -> tuple[Pa
     whole = [without_dumps(text) for text in (*printed, _error_text(result))]
     shares = share_by_need([len(text) for text in whole], output_chars)
     *texts, error = (fit(text, share) for text, share in zip(whole, shares, strict=True))
-    parts: list[Part] = [Text("<interpreter>\n")]
+    parts: list[Part] = []
     for is_figure, outputs in runs:
         if is_figure:
             parts += _figure_parts([output for output in outputs if isinstance(output, Figure)], episode)
@@ -76,7 +80,7 @@ def observe(result: CellResult, episode: Episode, output_chars: int) -> tuple[Pa
     ending = _ending(result, error)
     if ending or not runs:
         parts.append(Text((ending or render("code_loop/no_output.md")) + "\n"))
-    return (*parts, Text("</interpreter>"))
+    return tuple(parts)
 
 
 def tag_picture(name: str, picture: Picture) -> tuple[Part, ...]:
