@@ -202,7 +202,9 @@ class View:
     @property
     def _running_code(self) -> str | None:
         last = next(reversed(tuple(turns_of(self._events))), None)
-        return self._code(last.asked.reply.text) if last and last.asked and not last.cells else None
+        return (
+            self._code(displayed_text(last.asked.reply)) if last and last.asked and not last.cells else None
+        )
 
     def _begin(self, question: Question) -> None:
         """Its images have addresses once the run has started and written their files."""
@@ -221,7 +223,7 @@ class View:
     def _code_of(self, turn: Turn, *, is_edited: bool) -> str | None:
         """The code by which a turn counts as a cell of the conversation."""
         if turn.asked:
-            return self._code(turn.asked.reply.text)
+            return self._code(displayed_text(turn.asked.reply))
         return turn.cells[0].code if is_edited and turn.cells else None
 
     def _head(self) -> Markup:
@@ -252,7 +254,6 @@ class View:
                 return cell_line(event, names, self._images, self._highlight, cell)
         return event_block(event, names, self._images, self._events)
 
-from pyvision.text.tool_calls import displayed_text
     def _tail(self) -> Markup:
         if not self.has_ended:
             return self._pending()

@@ -165,7 +165,7 @@ def resolve_model(
         raise MissingKey(f"{error}{_offer_local()}") from None
     profile = read_profile(chosen)
     settings = apply_profile(chosen, profile)
-    accepts = _accepts(settings, profile)
+    accepts = endpoint_limits(settings, profile)
     return ResolvedModel(build(settings), without_secrets(settings), secrets(settings), accepts, is_ours=True)
 
 
@@ -177,7 +177,7 @@ def _offer_local() -> str:
     return f"; {offer}" if offer else ""
 
 
-def _accepts(config: ModelConfig, profile: Profile | None) -> EndpointLimits:
+def endpoint_limits(config: ModelConfig, profile: Profile | None) -> EndpointLimits:
     """The table's limits, with fewer pictures if the doctor found that more are refused or not seen.
 
     Tools and places of pictures: as configured, else as the doctor found, else as family and wire are known.

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tests.servers.conversation import Failure, Oddity, ServedReply, Turn
+from tests.servers.conversation import Failure, Oddity, ServedReply, Turn, tokens_of
 
 _FINISH = {"end": "stop", "stop": "stop", "length": "length", "refusal": "content_filter"}
 
@@ -29,7 +29,12 @@ class Completions:
         message: dict[str, Any] = {"role": "assistant", "content": reply.text}
         if reply.reasoning:
             message["reasoning_content"] = reply.reasoning
-        choice = {"index": 0, "finish_reason": _FINISH[reply.finish], "message": message}
+        if reply.calls:
+            message |= {
+                "content": reply.text or None,
+                "tool_calls": [_call(reply, n) for n in range(len(reply.calls))],
+            }
+        choice = {"index": 0, "finish_reason": _finish(reply), "message": message}
         if reply.logprobs:
             choice["logprobs"] = {"content": [_logprob(token) for token in reply.tokens]}
         return self._answer([choice]) | {"usage": _usage(reply)}
@@ -41,7 +46,13 @@ class Completions:
         for token in reply.tokens:
             logprobs = {"content": [_logprob(token)]} if reply.logprobs else None
             yield self._chunk({"content": token}, logprobs=logprobs)
-        yield self._chunk({}, finish=_FINISH[reply.finish])
+        for number, call in enumerate(reply.calls):
+            first = {"index": number, **_call(reply, number)}
+            first["function"] = {"name": call.name, "arguments": ""}
+            yield self._chunk({"tool_calls": [first]})
+            for piece in tokens_of(call.arguments):
+                yield self._chunk({"tool_calls": [{"index": number, "function": {"arguments": piece}}]})
+        yield self._chunk({}, finish=_finish(reply))
         if (body.get("stream_options") or {}).get("include_usage"):
             usage = self._answer([]) | {"object": "chat.completion.chunk", "usage": _usage(reply)}
             yield f"data: {json.dumps(usage)}\n\n"
@@ -71,6 +82,17 @@ class Completions:
 
     def _answer(self, choices: list[dict[str, Any]]) -> dict[str, Any]:
         return {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": choices}
+
+
+def _finish(reply: ServedReply) -> str:
+    return "tool_calls" if reply.calls and reply.finish == "end" else _FINISH[reply.finish]
+
+
+def _call(reply: ServedReply, number: int) -> dict[str, Any]:
+    call = reply.calls[number]
+    plain = {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+    seal = {"extra_content": {"google": {"thought_signature": reply.seal}}} if reply.reasoning else {}
+    return plain | seal
 
 
 def _choice(message: dict[str, Any], finish: str) -> dict[str, Any]:

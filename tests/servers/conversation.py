@@ -72,8 +72,18 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
+class ServedCall:
+    """A tool call of the model behind the server; its arguments may be cut or malformed."""
+
+    id: str
+    arguments: str
+    name: str = "run_python"
+    is_free_form: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ServedReply:
-    """What the model behind the server says, before a wire words it."""
+    """What the model behind the server says, before a wire words it. seal: of its reasoning."""
 
     text: str
     finish: Literal["end", "stop", "length", "refusal"] = "end"
@@ -82,6 +92,8 @@ class ServedReply:
     logprobs: bool = False
     input_tokens: int = 0
     cached_tokens: int = 0
+    calls: tuple[ServedCall, ...] = ()
+    seal: str = "sealed"
 
     @property
     def tokens(self) -> list[str]:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tests.servers.conversation import Failure, Oddity, ServedReply, Turn
+from tests.servers.conversation import Failure, Oddity, ServedCall, ServedReply, Turn, tokens_of
 
 _FINISH = {"end": "end_turn", "stop": "stop_sequence", "length": "max_tokens", "refusal": "refusal"}
 _ERRORS = {
@@ -62,17 +62,32 @@ def _events(reply: ServedReply) -> Iterator[dict[str, Any]]:
     yield {"type": "message_start", "message": start}
     yield {"type": "ping"}
     for index, block in enumerate(_blocks(reply)):
-        is_text = block["type"] == "text"
-        opened = (
-            {"type": "text", "text": ""} if is_text else {"type": "thinking", "thinking": "", "signature": ""}
-        )
+        opened, deltas = _opened(block, reply)
         yield {"type": "content_block_start", "index": index, "content_block": opened}
-        for delta in _text_deltas(reply) if is_text else _thinking_deltas(block):
+        for delta in deltas:
             yield {"type": "content_block_delta", "index": index, "delta": delta}
         yield {"type": "content_block_stop", "index": index}
-    ending = {"stop_reason": _FINISH[reply.finish], "stop_sequence": reply.stopped_by}
+    ending = {"stop_reason": _finish(reply), "stop_sequence": reply.stopped_by}
     yield {"type": "message_delta", "delta": ending, "usage": {"output_tokens": len(reply.tokens)}}
     yield {"type": "message_stop"}
+
+
+def _finish(reply: ServedReply) -> str:
+    return "tool_use" if reply.calls and reply.finish == "end" else _FINISH[reply.finish]
+
+
+def _opened(block: dict[str, Any], reply: ServedReply) -> tuple[dict[str, Any], Iterator[dict[str, Any]]]:
+    """A block as it is opened, and what fills it."""
+    match block["type"]:
+        case "text":
+            return {"type": "text", "text": ""}, _text_deltas(reply)
+        case "thinking":
+            return {"type": "thinking", "thinking": "", "signature": ""}, _thinking_deltas(block)
+        case _:
+            call = next(call for call in reply.calls if call.id == block["id"])
+            pieces = tokens_of(call.arguments)
+            deltas = ({"type": "input_json_delta", "partial_json": piece} for piece in pieces)
+            return block | {"input": {}}, deltas
 
 
 def _text_deltas(reply: ServedReply) -> Iterator[dict[str, Any]]:
@@ -85,8 +100,19 @@ def _thinking_deltas(block: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _blocks(reply: ServedReply) -> list[dict[str, Any]]:
-    thought = {"type": "thinking", "thinking": reply.reasoning, "signature": "sealed"}
-    return [*([thought] if reply.reasoning else []), {"type": "text", "text": reply.text}]
+    thought = {"type": "thinking", "thinking": reply.reasoning, "signature": reply.seal}
+    text = {"type": "text", "text": reply.text}
+    calls = [
+        {"type": "tool_use", "id": call.id, "name": call.name, "input": _input(call)} for call in reply.calls
+    ]
+    return [*([thought] if reply.reasoning else []), *([text] if reply.text or not calls else []), *calls]
+
+
+def _input(call: ServedCall) -> object:
+    try:
+        return json.loads(call.arguments)
+    except ValueError:
+        return {}  # only a stream can hold what is no JSON
 
 
 def _answer(content: list[dict[str, Any]], reply: ServedReply) -> dict[str, Any]:
@@ -96,7 +122,7 @@ def _answer(content: list[dict[str, Any]], reply: ServedReply) -> dict[str, Any]
         "role": "assistant",
         "model": "m",
         "content": content,
-        "stop_reason": _FINISH[reply.finish],
+        "stop_reason": _finish(reply),
         "stop_sequence": reply.stopped_by,
         "usage": {
             "input_tokens": reply.input_tokens - reply.cached_tokens,
@@ -112,9 +138,9 @@ def _turn(message: dict[str, Any]) -> Turn:
     blocks: list[dict[str, Any]] = (
         [{"type": "text", "text": content}] if isinstance(content, str) else content
     )
-    return Turn(
-        message["role"], tuple(_part(block) for block in blocks if block["type"] in {"text", "image"})
-    )
+    results = [part for block in blocks if block["type"] == "tool_result" for part in block["content"]]
+    shown = [block for block in blocks if block["type"] in {"text", "image"}]
+    return Turn("tool" if results else message["role"], tuple(map(_part, (*results, *shown))))
 
 
 def _part(block: dict[str, Any]) -> str | bytes:

@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any
 
 from tests.servers.completions import picture_in
-from tests.servers.conversation import Failure, Oddity, ServedReply, Turn
+from tests.servers.conversation import Failure, Oddity, ServedCall, ServedReply, Turn, tokens_of
 
 
 class Responses:
@@ -21,7 +21,7 @@ class Responses:
         system = (Turn("system", (instructions,)),) if instructions else ()
         given = body["input"]
         items = [{"role": "user", "content": given}] if isinstance(given, str) else given
-        spoken = tuple(_turn(item) for item in items if "role" in item)
+        spoken = tuple(_turn(item) for item in items if "role" in item or "output" in item)
         return {"turns": (*system, *spoken), "limit": body.get("max_output_tokens")}
 
     def whole(self, reply: ServedReply) -> dict[str, Any]:
@@ -60,7 +60,8 @@ class Responses:
 
 def _events(reply: ServedReply) -> Iterator[tuple[str, dict[str, Any]]]:
     output = _output(reply)
-    at = {"item_id": "m", "output_index": len(output) - 1, "content_index": 0}
+    place = next(at for at, item in enumerate(output) if item["type"] == "message")
+    at = {"item_id": "m", "output_index": place, "content_index": 0}
     yield "response.created", {"response": _answer([], reply) | {"status": "in_progress"}}
     if reply.reasoning:
         yield "response.output_item.added", {"output_index": 0, "item": output[0]}
@@ -78,7 +79,9 @@ def _events(reply: ServedReply) -> Iterator[tuple[str, dict[str, Any]]]:
     else:
         yield "response.output_text.done", at | {"text": reply.text, "logprobs": []}
     yield "response.content_part.done", at | {"part": _part(reply)}
-    yield "response.output_item.done", {"output_index": at["output_index"], "item": output[-1]}
+    yield "response.output_item.done", {"output_index": place, "item": output[place]}
+    for index, item in enumerate(output[place + 1 :], place + 1):
+        yield from _call_events(index, item)
     ending = "response.incomplete" if reply.finish == "length" else "response.completed"
     yield ending, {"response": _answer(output, reply)}
 
@@ -88,9 +91,26 @@ def _output(reply: ServedReply) -> list[dict[str, Any]]:
         "type": "reasoning",
         "id": "r",
         "summary": [{"type": "summary_text", "text": reply.reasoning}],
-        "encrypted_content": "sealed",
+        "encrypted_content": reply.seal,
     }
-    return [*([thought] if reply.reasoning else []), _message([_part(reply)])]
+    calls = map(_call, reply.calls)
+    return [*([thought] if reply.reasoning else []), _message([_part(reply)]), *calls]
+
+
+def _call(call: ServedCall) -> dict[str, Any]:
+    kind, field = ("custom_tool_call", "input") if call.is_free_form else ("function_call", "arguments")
+    named = {"type": kind, "id": f"fc_{call.id}", "call_id": call.id, "name": call.name}
+    return {**named, field: call.arguments, "status": "completed"}
+
+
+def _call_events(index: int, item: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    field = "input" if item["type"] == "custom_tool_call" else "arguments"
+    kind = "custom_tool_call_input" if field == "input" else "function_call_arguments"
+    yield "response.output_item.added", {"output_index": index, "item": item | {field: ""}}
+    for piece in tokens_of(item[field]):
+        yield f"response.{kind}.delta", {"item_id": item["id"], "output_index": index, "delta": piece}
+    yield f"response.{kind}.done", {"item_id": item["id"], "output_index": index, field: item[field]}
+    yield "response.output_item.done", {"output_index": index, "item": item}
 
 
 def _message(content: list[dict[str, Any]]) -> dict[str, Any]:
@@ -139,9 +159,9 @@ def _usage(reply: ServedReply) -> dict[str, Any]:
 
 
 def _turn(item: dict[str, Any]) -> Turn:
-    content = item["content"]
+    content = item["output"] if "output" in item else item["content"]
     parts = [{"type": "input_text", "text": content}] if isinstance(content, str) else content
-    return Turn(item["role"], tuple(_given(part) for part in parts))
+    return Turn(item.get("role", "tool"), tuple(_given(part) for part in parts))
 
 
 def _given(part: dict[str, Any]) -> str | bytes:

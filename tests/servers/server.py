@@ -18,6 +18,7 @@ from tests.servers.faults import Fault, Weather, fair
 from tests.servers.gemini import Gemini
 from tests.servers.messages import Messages
 from tests.servers.responses import Responses
+from tests.servers.strict import Strictness
 
 WIRES: Mapping[WireName, Wire] = {
     "completions": Completions(),
@@ -32,7 +33,7 @@ class ModelServer:
     """Serves chat completions, responses and messages below /v1, Gemini anywhere; every request is kept in `requests`.
 
     brain: what answers, or the texts it says in turn. can: what the endpoint accepts and sees. weather: which
-    request meets which fault. models: what a GET is answered with.
+    request meets which fault. strict: the rules for tool calls; None: none. models: what a GET is answered with.
     The n-th request that a fault befalls never reaches the brain.
     """
 
@@ -44,6 +45,7 @@ class ModelServer:
         weather: Weather = fair,
         sent: Callable[[bytes], None] = lambda piece: None,
         models: object = None,
+        strict: Strictness | None = None,
         fault_of_get: Fault = _NO_FAULT,
     ) -> None:
         self.requests: list[Request] = []
@@ -53,6 +55,7 @@ class ModelServer:
         self.fault_of_get = fault_of_get
         self._brain = brain if callable(brain) else Script(list(brain))
         self._can = can
+        self._strict = strict
         self._weather = weather
         self.sent = sent
         self._lock = threading.Lock()
@@ -105,7 +108,7 @@ class ModelServer:
     def answer(self, request: Request) -> ServedReply | Failure:
         """What the model says, cut as the request and the endpoint's capabilities wish."""
         can = self._can
-        refusal = can.refusal(request)
+        refusal = can.refusal(request) or (self._strict.check(request) if self._strict else None)
         if refusal is not None:
             return refusal
         seen = self._brain(can.seen(request))
@@ -113,6 +116,8 @@ class ModelServer:
         reply = end_reply(
             reply, request, stops=can.honours_stop, keeps_stop=can.keeps_stop, limits=can.honours_limit
         )
+        if self._strict:
+            self._strict.remember(reply)
         total = sum(turn.tokens for turn in request.turns)
         return replace(
             reply,

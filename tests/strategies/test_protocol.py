@@ -89,7 +89,7 @@ def test_the_instructions_of_one_protocol_do_not_mention_the_other() -> None:
     systems = []
     for protocol in ("text", "tools"):
         harness = EpisodeHarness([ANSWER])
-        harness.solve(CodeLoop(protocol=protocol))  # type: ignore[arg-type]
+        harness.solve(CodeLoop(protocol=protocol))
         systems.append(harness.model.requests[0][0].text)
     assert ["run_python" in system for system in systems] == [False, True]
     assert ["<code>" in system for system in systems] == [True, False]
@@ -189,7 +189,7 @@ def test_a_figure_is_sent_where_the_endpoint_takes_it() -> None:
         harness = EpisodeHarness(
             [calling("a"), ANSWER],
             [CellResult("ok", (figure(),))],
-            accepts=EndpointLimits(image_placement=where),  # type: ignore[arg-type]
+            accepts=EndpointLimits(image_placement=where),
         )
         harness.solve(TOOLS)
         asked = [event for event in harness.events if isinstance(event, ModelCall)]

@@ -1,0 +1,173 @@
+"""What real endpoints reject in a conversation with tool calls: one list of rules, and how each wire words its items.
+
+A result must follow its call, before anything else is said; each call needs one; what was sealed comes back unchanged;
+pictures stand in results only where the API takes them; a parameter of another API is an error.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from tests.servers.conversation import Failure, Request, ServedReply, WireName
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing in a request. seal: of a call; fault: what its own form breaks."""
+
+    kind: Literal["said", "call", "result"]
+    id: str = ""
+    seal: str | None = None
+    fault: str = ""
+
+
+class Strictness:
+    """Remembers what each call was sealed with. Shared by the threads of a server. rejected: why, in order."""
+
+    def __init__(self, *, pictures_in_results: bool | None = None) -> None:
+        self.rejected: list[str] = []
+        self._pictures_in_results = pictures_in_results
+        self._seals: dict[str, str | None] = {}
+        self._lock = threading.Lock()
+
+    def remember(self, reply: ServedReply) -> None:
+        with self._lock:
+            sealed = reply.seal if reply.reasoning else None
+            self._seals |= {call.id: sealed for call in reply.calls}
+
+    def check(self, request: Request) -> Failure | None:
+        """The complaint about the first thing that is wrong."""
+        fault = next(self._faults(request), None)
+        if fault is None:
+            return None
+        with self._lock:
+            self.rejected.append(fault)
+        return Failure(400, f"invalid_request: {fault}", "invalid_request_error")
+
+    def _faults(self, request: Request) -> Iterator[str]:
+        body = request.body
+        yield from (f"{name} is not permitted" for name in sorted(body.keys() & _FOREIGN[request.wire]))
+        if "tool_choice" in body and not body.get("tools"):
+            yield "tool_choice needs tools"
+        in_results = self._pictures_in_results
+        allowed = request.wire != "completions" if in_results is None else in_results
+        items = list(_ITEMS[request.wire](body, allowed))
+        yield from (item.fault for item in items if item.fault)
+        if any(item.kind == "call" for item in items) and not body.get("tools"):
+            yield "calls without tools"
+        yield from _order(items)
+        yield from (
+            f"the seal of call {item.id} was changed"
+            for item in items
+            if item.kind == "call" and item.id in self._seals and item.seal != self._seals[item.id]
+        )
+
+
+def _order(items: list[Item]) -> Iterator[str]:
+    waiting: set[str] = set()
+    answers = False
+    for item in (*items, Item("said")):
+        if item.kind == "call":
+            if answers and waiting:
+                yield f"no result for {sorted(waiting)}"
+            waiting, answers = (waiting if not answers else set()) | {item.id}, False
+        elif item.kind == "result":
+            answers = True
+            if item.id not in waiting:
+                yield f"a result for {item.id!r}, which was not called in the turn before"
+            waiting.discard(item.id)
+        elif waiting:
+            yield f"no result for {sorted(waiting)}"
+            waiting = set()
+
+
+def _completions(body: dict[str, Any], pictures: bool) -> Iterator[Item]:
+    for message in body["messages"]:
+        for call in message.get("tool_calls") or ():
+            extra = call.get("extra_content") or {}
+            seal = extra.get("google", {}).get("thought_signature")
+            yield Item("call", call["id"], seal, _json_fault(call["function"]["arguments"]))
+        if message["role"] == "tool":
+            content = message["content"]
+            kinds = {part["type"] for part in content} if isinstance(content, list) else {"text"}
+            fault = "" if pictures or kinds <= {"text"} else "a tool message holds text only"
+            yield Item("result", message["tool_call_id"], fault=fault)
+        elif not message.get("tool_calls"):
+            yield Item("said")
+
+
+def _responses(body: dict[str, Any], pictures: bool) -> Iterator[Item]:
+    seal: str | None = None
+    custom: set[str] = set()
+    for item in body["input"]:
+        match item.get("type", "message"):
+            case "reasoning":
+                seal = item["encrypted_content"]
+            case "function_call":
+                fault = (
+                    "" if seal else _json_fault(item["arguments"])
+                )  # a sealed one comes back as it was given
+                yield Item("call", item["call_id"], seal, fault)
+            case "custom_tool_call":
+                custom.add(item["call_id"])
+                yield Item("call", item["call_id"], seal)
+            case "function_call_output" | "custom_tool_call_output" as kind:
+                seal = None
+                kinds = {part["type"] for part in item["output"]}
+                fault = "" if pictures or kinds <= {"input_text"} else "an output holds text only"
+                if (item["call_id"] in custom) != kind.startswith("custom"):
+                    fault = "an output of another kind than its call"
+                yield Item("result", item["call_id"], fault=fault)
+            case _:
+                if item["role"] != "assistant":
+                    seal = None
+                    yield Item("said")
+
+
+def _messages(body: dict[str, Any], pictures: bool) -> Iterator[Item]:
+    last = ""
+    for turn in body["messages"]:
+        if turn["role"] == last:
+            yield Item("said", fault=f"two turns of the {last} in a row")
+        last, seal, is_said = turn["role"], None, False
+        for block in turn["content"]:
+            match block["type"]:
+                case "thinking":
+                    seal = block["signature"]
+                case "tool_use":
+                    fault = "" if isinstance(block["input"], dict) else "the input is no object"
+                    yield Item("call", block["id"], seal, fault)
+                case "tool_result":
+                    kinds = {part["type"] for part in block["content"]}
+                    fault = "tool_result must come first" if is_said else ""
+                    if kinds - {"text"} and (block.get("is_error") or not pictures):
+                        fault = "a result that is an error holds text only"
+                    yield Item("result", block["tool_use_id"], fault=fault)
+                case _ if turn["role"] == "user":
+                    is_said = True
+                    yield Item("said")
+
+
+def _json_fault(arguments: str) -> str:
+    try:
+        return "" if isinstance(json.loads(arguments), dict) else "arguments are no object"
+    except ValueError:
+        return "arguments are no JSON"
+
+
+_ITEMS: Mapping[WireName, Callable[[dict[str, Any], bool], Iterator[Item]]] = {
+    "completions": _completions,
+    "responses": _responses,
+    "messages": _messages,
+    "gemini": lambda body, pictures: iter(()),
+}
+_FOREIGN: Mapping[WireName, frozenset[str]] = {
+    "completions": frozenset({"input", "include", "system", "max_output_tokens", "stop_sequences"}),
+    "responses": frozenset({"messages", "stop", "max_tokens", "stop_sequences", "stream_options"}),
+    "messages": frozenset({"temperature", "stop", "store", "input", "logprobs", "stream_options"}),
+    "gemini": frozenset({"messages", "stop"}),
+}
