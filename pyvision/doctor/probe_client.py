@@ -35,6 +35,7 @@ Subject: TypeAlias = Literal[
     "sees many at once",
     "box coordinates",
     "writes <code> cells",
+    "reasoning",
 ]
 
 _WIDTH = 80
@@ -73,13 +74,19 @@ class ProbeClient:
         )
         self._models: dict[str, Model] = {}
 
-    def ask(self, messages: Sequence[Message], sampling: Sampling = _NOTHING_SET, **body: Any) -> ProbeReply:
-        """One reply; `body` is put into the request unchanged.
+    def ask(
+        self,
+        messages: Sequence[Message],
+        sampling: Sampling = _NOTHING_SET,
+        config: ModelConfig | None = None,
+        **body: Any,
+    ) -> ProbeReply:
+        """One reply; `body` is put into the request unchanged. config: instead of the client's own.
 
         Raises ModelError, at once if a retry would not help.
         """
         self.calls_left -= 1
-        model = self._model(body)
+        model = self._model(config or self.config, body)
         pieces = 0
         for piece in model.stream(messages, sampling):
             match piece:
@@ -96,11 +103,11 @@ class ProbeClient:
         for model in self._models.values():
             close_model(model)
 
-    def _model(self, body: dict[str, Any]) -> Model:
-        """One model, with one HTTP client, for each extra body."""
-        key = json.dumps(body, sort_keys=True)
+    def _model(self, config: ModelConfig, body: dict[str, Any]) -> Model:
+        """One model, with one HTTP client, for each setting of reasoning and each extra body."""
+        key = json.dumps([config.reasoning, body], sort_keys=True)
         if key not in self._models:
-            self._models[key] = build(replace(self.config, extra_body=self.config.extra_body | body))
+            self._models[key] = build(replace(config, extra_body=config.extra_body | body))
         return self._models[key]
 
 

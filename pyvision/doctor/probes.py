@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from pyvision.config.reasoning import find_family
 from pyvision.doctor import pictures
 from pyvision.doctor.pictures import convention
 from pyvision.doctor.probe_client import (
@@ -24,6 +25,7 @@ from pyvision.doctor.probe_client import (
     turn,
 )
 from pyvision.errors import FormatError, ModelError
+from pyvision.models.unsupported_parameters import find_unsupported
 from pyvision.strategies.code_loop.turns import open_conversation
 from pyvision.text.prompts import render
 from pyvision.text.replies import find_code
@@ -154,6 +156,20 @@ def protocol(client: ProbeClient) -> Iterator[Finding]:
         yield Finding("writes <code> cells", "yes", "the first reply contains a cell")
 
 
+def reasoning(client: ProbeClient) -> Iterator[Finding]:
+    """Whether the endpoint takes the setting in the words of the model's family."""
+    family = find_family(client.config)
+    if family is None:
+        yield Finding("reasoning", "not applicable", "no known family; extra_body can ask for it")
+        return
+    settings = replace(client.config, reasoning="low")
+    client.ask(turn(Text(render("doctor/count.md", last=40))), config=settings)
+    if "reasoning" in find_unsupported(settings):
+        yield Finding("reasoning", "refused", f"the setting of {family.family}", "reasoning")
+    else:
+        yield Finding("reasoning", "yes", f"{', '.join(family.levels)} ({family.family})")
+
+
 def _ask_without_refused(
     client: ProbeClient, body: dict[str, Any], names: Names
 ) -> tuple[ProbeReply, frozenset[str]]:
@@ -275,4 +291,5 @@ PROBES = (
     Probe(("sees many at once",), several),
     Probe(("box coordinates",), boxes),
     PROTOCOL,
+    Probe(("reasoning",), reasoning),
 )

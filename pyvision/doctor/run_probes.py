@@ -20,7 +20,12 @@ from pyvision.text.prompts import load
 from sandbox import IsolationError, Sandbox, SandboxError, Session
 
 CALLS = 12
-_PARAMETERS: tuple[Subject, ...] = ("stop", "temperature", "log probabilities")  # value: the name, if refused
+_PARAMETERS: tuple[Subject, ...] = (
+    "stop",
+    "temperature",
+    "log probabilities",
+    "reasoning",
+)  # value: the name, if refused
 _MIN_FREE_BYTES = 10**9
 _SLOW_START_S = 10.0
 _STARTS = 5

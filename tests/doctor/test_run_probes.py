@@ -74,6 +74,7 @@ OF_THE_MODEL: Mapping[str, tuple[Capabilities, str]] = {
 
 
 HAS_NONE = {("responses", "stop"), ("messages", "log probabilities")}
+HAS_NONE |= {(wire, "reasoning") for wire in WIRES}  # the model "m" is of no known family
 LACKING = [  # each fault on one wire in the quick tests, on every wire in the slow ones
     pytest.param(wire, fault, marks=() if position == number % 2 else pytest.mark.slow)
     for number, (fault, (_, subject)) in enumerate(OF_THE_WIRE.items())
@@ -99,6 +100,25 @@ def test_what_is_refused_is_in_the_profile_by_the_name_of_the_wire(wire: str) ->
     known = profile(examined(wire, Capabilities(refuses=refuses)))
     assert "temperature" in known.refused
     assert known.honours_stop in (False, None)
+
+
+REASONING = {"completions": "gpt-6.2-sol", "responses": "gpt-6.2-sol", "messages": "claude-sonnet-5-5"}
+REASONING |= {"gemini": "gemini-3.6-flash"}
+FIELDS = frozenset({"reasoning_effort", "reasoning", "thinking", "thinkingConfig"})
+
+
+@EVERY_WIRE
+def test_a_reasoning_setting_that_is_taken_is_found(wire: str) -> None:
+    found = examined(wire, Capabilities(), model=REASONING[wire])
+    assert verdicts(found)["reasoning"] == "yes"
+    assert "reasoning" not in profile(found).refused
+
+
+@EVERY_WIRE
+def test_a_reasoning_setting_that_is_refused_is_in_the_profile(wire: str) -> None:
+    found = examined(wire, Capabilities(refuses=FIELDS), model=f"{REASONING[wire]}-x")
+    assert verdicts(found)["reasoning"] == "refused"
+    assert "reasoning" in profile(found).refused
 
 
 def test_the_newer_name_of_the_token_limit_is_tried_where_the_older_is_refused() -> None:
