@@ -59,7 +59,7 @@ class Images:
     def thumbnail(self, name: str, picture: Picture) -> Markup:
         return self.figure(name, picture)
 
-    def boxes(self, crops: Sequence[Crop]) -> Markup | None:
+    def boxes(self, crops: Sequence[Crop], title: str = "Crops in the code") -> Markup | None:
         return None
 
 

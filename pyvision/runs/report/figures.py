@@ -109,15 +109,15 @@ class Figures:
         crop = self._finder.find(picture) if self.inputs else None
         return _thumbnail(name, picture, str(crop) if crop else None)
 
-    def boxes(self, crops: Sequence[Crop]) -> Markup | None:
+    def boxes(self, crops: Sequence[Crop], title: str = "Crops in the code") -> Markup | None:
         """Maps of the boxes in the code of a cell, without those that its figures already show."""
         crops = [crop for crop in crops if replace(crop, factor=1) not in self._found]
         by_name = {crop.name: [other for other in crops if other.name == crop.name] for crop in crops}
         if not by_name:
             return None
-        title = element("summary", f"Crops in the code: {count(len(crops), 'box')}")
+        summary = element("summary", f"{title}: {count(len(crops), 'box')}")
         maps = [self.map(name, each) for name, each in by_name.items()]
-        return element("details", title, *maps, class_="folded", open=True)
+        return element("details", summary, *maps, class_="folded", open=True)
 
     def originals(self) -> Markup | None:
         """Small copies of the images of which maps are drawn, once for all maps that use them."""

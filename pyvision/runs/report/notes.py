@@ -1,8 +1,9 @@
 """What a strategy noted during a run, as HTML: a renderer for each known label, names and values for the rest.
 
-VDebugger notes programs, verdicts and refinements. AVIS notes its search: one row per step, indented by depth; a step
-that was not informative is red and dashed, an informative one orange, one that answered green, each with its own sign,
-and a backtrack is a row as well. The graphs of BDoG are in `debates`.
+The programs of VDebugger are in `programs`, the graphs of BDoG in `debates`. AVIS notes its search: what was asked of
+which tool and how the result was judged, and a picture of the path: one row per step, indented by depth; a step that
+was not informative is red and dashed, an informative one orange, one that answered green, each with its own sign, and a
+backtrack is a row as well.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from typing import Any
 
 from pyvision.events import Event, Note
 from pyvision.runs.report.debates import graph_note, round_note
-from pyvision.runs.report.markup import Markup, element, fold, join, shorten
+from pyvision.runs.report.markup import Markup, count, element, fold, join, shorten
+from pyvision.runs.report.programs import program_note, refinement_note, verdict_note
 
 Renderer = Callable[
     [Note, Sequence[Event]], Markup
 ]  # takes a note, and the events of the run that contain it
 _INLINE_CHARS = 120  # a longer value gets a block
-_VERDICTS = {"right": "right", "wrong": "wrong", "unclear": "no verdict"}
 
 # Of a search path.
 _INK = {"not informative": "#b3261e", "informative": "#b35c00", "answerable": "#1b7a3d"}
@@ -64,6 +65,7 @@ def plain_note(event: Note) -> Markup:
     rows = [
         part
         for name, value in event.data.items()
+        if value not in (None, "", [], {})
         for part in (element("dt", name), element("dd", _value(value)))
     ]
     heading = element("b", event.label.replace("_", " "))
@@ -98,66 +100,81 @@ def _value(value: Any) -> Markup:
     return element("pre", text, tabindex=0)
 
 
-def _program_note(event: Note, events: Sequence[Event]) -> Markup:
-    """A program that ran: the question it was written for, what it returned, and its trace."""
-    data = event.data
-    result = f"error: {data['error']}" if data["error"] else f"-> {data['result']}"
-    return element(
-        "div",
-        element("p", element("b", f"Program {data['round']}"), f" · {data['question']}"),
-        _code(data["program"]),
-        element("p", result, class_="facts"),
-        fold("Trace", element("pre", data["trace"], tabindex=0)) if data["trace"] else None,
-        class_="note",
-    )
-
-
 def _verdict_note(event: Note, events: Sequence[Event]) -> Markup:
-    """The critic's verdict on the program before it, with the suspect parts highlighted."""
+    """A reasoner's verdict on what a tool found (avis), or a critic's on a program (vdebugger)."""
     data = event.data
-    program = _last_program(event, events)
-    heading = element("b", f"Verdict {data['round']}: {_VERDICTS[data['verdict']]}")
+    if "action" not in data:
+        return verdict_note(event, events)
+    ruling = str(data["verdict"])
+    sign = element("b", f"{_SIGN[ruling]} {ruling}")
+    answer = join(": ", element("b", str(data["answer"]))) if data["answer"] else None
+    why = element("p", str(data["why"]), class_="said") if data["why"] else None
+    return element(
+        "div", element("p", f"Step {data['step']}, {data['action']}: ", sign, answer), why, class_="note"
+    )
+
+
+def _plan_note(event: Note, events: Sequence[Event]) -> Markup:
+    """What the planner chose, out of what, and what it asks."""
+    data = event.data
+    others = ", ".join(str(name) for name in data["feasible"] if name != data["action"])
+    by = {"planner": "", "repair": "after being asked again", "no choice": "the only step left"}
+    remarks = [
+        by.get(str(data["by"]), "the graph's preference, as no reply named a step"),
+        f"instead of {others}" if others else "",
+    ]
     return element(
         "div",
-        element("p", heading, f" · {_format_verdict(data)}"),
-        None if data["accepted"] or program is None else _code(_mark(program, data["spans"])),
+        element(
+            "p", element("b", f"Next: {data['action']}"), f" · {data['query']}" if data["query"] else None
+        ),
+        element("p", "; ".join(filter(None, remarks)), class_="facts"),
         class_="note",
     )
 
 
-def _refinement_note(event: Note, events: Sequence[Event]) -> Markup:
-    """The program that the refiner wrote; its result is shown where it runs."""
-    outcome = "same as an earlier program; the search ends" if event.data["repeated"] else "runs next"
-    heading = element("p", element("b", f"Refinement {event.data['round']}"), f" · {outcome}")
-    return element("div", heading, _code(event.data["program"].strip("\n")), class_="note")
+def _parts_note(event: Note, events: Sequence[Event]) -> Markup:
+    """The question in its two parts."""
+    data = event.data
+    knowledge = data["knowledge"] if data["knowledge"] != "#" else "(looking is enough)"
+    rows = [("to see", data["visual"]), ("to know", knowledge)]
+    parts = [each for name, text in rows for each in (element("dt", name), element("dd", str(text)))]
+    return element("div", element("b", "The question in two parts"), element("dl", *parts), class_="note")
 
 
-def _last_program(event: Note, events: Sequence[Event]) -> str | None:
-    programs = [str(note.data["program"]) for note in _notes_before(event, events) if note.label == "program"]
-    return programs[-1] if programs else None
+def _looked_note(event: Note, events: Sequence[Event]) -> Markup:
+    """What was seen before the search; nothing if no tool described the image."""
+    lines = [element("li", str(line)) for line in event.data["lines"]]
+    return (
+        element("div", element("b", "First look"), element("ul", *lines), class_="note")
+        if lines
+        else _nothing(event, events)
+    )
 
 
-def _format_verdict(data: Mapping[str, Any]) -> str:
-    parts = ["accepted" if data["accepted"] else "rejected"]
-    if data["score"] is not None:
-        parts.append(f"score {data['score']:.3f}")
-    if data["fault"]:
-        parts.append(data["fault"])
-    return "; ".join(parts)
+def _memory_note(event: Note, events: Sequence[Event]) -> Markup:
+    """What is known after a step, folded; nothing if nothing is."""
+    findings, sources = event.data["findings"], event.data["sources"]
+    if not findings and not sources:
+        return _nothing(event, events)
+    title = f"Known so far: {count(len(findings), 'finding')}, {count(len(sources), 'source')}"
+    lists = [
+        element("ul", *(element("li", str(each)) for each in some)) for some in (findings, sources) if some
+    ]
+    return element("div", fold(title, *lists), class_="note")
 
 
-def _mark(program: str, spans: Sequence[Mapping[str, Any]]) -> Markup:
-    parts: list[object] = []
-    at = 0
-    for span in sorted(spans, key=lambda each: int(each["start"])):
-        start, end = max(at, span["start"]), min(span["end"], len(program))
-        parts += [program[at:start], element("mark", program[start:end])]
-        at = max(at, end)
-    return join(*parts, program[at:])
+def _nothing(event: Note, events: Sequence[Event]) -> Markup:
+    """For a note that the path and the verdicts show already."""
+    return join()
 
 
-def _code(program: object) -> Markup:
-    return element("pre", element("code", program), tabindex=0)
+def search_path(events: Sequence[Event]) -> Markup | None:
+    """The path of a search as a picture; None if the run made none, or its record cannot be read."""
+    try:
+        return _draw_path(list(search_steps([event for event in events if isinstance(event, Note)])))
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError):
+        return None
 
 
 def _path_note(event: Note, events: Sequence[Event]) -> Markup:
@@ -277,7 +294,12 @@ RENDERERS: Mapping[str, Renderer] = {
     "difference": round_note,
     "forced": _path_note,
     "answer": _path_note,
-    "program": _program_note,
+    "program": program_note,
     "verdict": _verdict_note,
-    "refinement": _refinement_note,
+    "refinement": refinement_note,
+    "plan": _plan_note,
+    "decomposed": _parts_note,
+    "looked": _looked_note,
+    "memory": _memory_note,
+    "transition": _nothing,
 }

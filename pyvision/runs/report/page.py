@@ -8,6 +8,7 @@ from pyvision.events import ImageDefined, ModelCall
 from pyvision.runs.report.crops import CropFinder
 from pyvision.runs.report.figures import Figures, Gallery
 from pyvision.runs.report.markup import Markup, count, document, element, join, shorten
+from pyvision.runs.report.notes import search_path
 from pyvision.runs.report.run import Run, Turn, as_picture, ending, pair_figures
 from pyvision.runs.report.turns import answer_block, error_block, evidence_block, format_tokens, turn_section
 from pyvision.types import Picture
@@ -81,6 +82,7 @@ def _overview(run: Run, figures: Figures) -> Markup:
         element("p", text, class_="question") if text.strip() != format_title(run) else None,
         element("div", *pictures, class_="pictures") if pictures else None,
         _outcome(run, figures),
+        search_path(run.events) if run.began and run.began.strategy == "avis" else None,
         element("p", f"Problem with this recording: {run.note}.", class_="bad") if run.note else None,
         _budget(run),
         _timeline(run),

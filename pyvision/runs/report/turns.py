@@ -14,6 +14,7 @@ from pyvision.events import CellRun, Event, ImageDefined, ModelCall, Note, ToolR
 from pyvision.runs.report.crops import Crop, clip_box, collect_boxes
 from pyvision.runs.report.markup import Markup, count, element, fold, highlight, join, shorten
 from pyvision.runs.report.notes import plain_note, render_note
+from pyvision.runs.report.programs import boxes_found
 from pyvision.runs.report.run import Names, Turn, as_picture, pair_figures
 from pyvision.text.replies import thought
 from pyvision.text.tool_calls import displayed_text
@@ -22,6 +23,8 @@ from sandbox import CellResult, Figure, Omitted, Stream
 
 _STATUS = {"ok": "ran", "error": "raised an error", "timeout": "timed out", "died": "the kernel died"}
 _FINISH = {"length": "the reply was cut off at its length limit", "refusal": "the model declined"}
+_LONG_CELL = 80  # lines; a longer cell is folded
+_CONCLUDES = "host.conclude("  # a visual program, which its note shows
 _SUMMARY_CHARS = 100  # of a tool call
 
 
@@ -35,7 +38,7 @@ class ImageRenderer(Protocol):
 
     def thumbnail(self, name: str, picture: Picture) -> Markup: ...
 
-    def boxes(self, crops: Sequence[Crop]) -> Markup | None: ...
+    def boxes(self, crops: Sequence[Crop], title: str = ...) -> Markup | None: ...
 
 
 def turn_section(
@@ -73,7 +76,8 @@ def event_block(
         case ToolRun():
             return tool_block(event, images)
         case Note():
-            return render_note(event, events)
+            found = images.boxes(boxes_found(event, images.inputs), "Boxes that the program found")
+            return join(render_note(event, events), found)
     return None
 
 
@@ -245,7 +249,7 @@ def _code_block(code: str, highlighter: Callable[[str], Markup]) -> Markup:
     block = element(
         "pre", element("code", highlighter(code)), class_="code", tabindex=0, aria_label="code of the cell"
     )
-    return element("details", title, block, open=True)
+    return element("details", title, block, open=code.count("\n") < _LONG_CELL and _CONCLUDES not in code)
 
 
 def _status(result: CellResult) -> tuple[object, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pyvision.events import Event, Note
-from pyvision.runs.report.notes import render_note, search_steps
+from pyvision.runs.report.notes import render_note, search_path, search_steps
 
 
 def step(state: str, action: str, ruling: str, result: str = "") -> list[Note]:
@@ -80,3 +80,30 @@ def test_a_record_of_another_form_is_shown_plainly() -> None:
     assert "&lt;x&gt;" in render_note(strange, [strange])
     bad: list[Event] = [Note("transition", {"to": 1}), ended()]
     assert "<dl>" in render_note(bad[1], bad)  # type: ignore[arg-type]
+
+
+def test_a_step_is_shown_with_its_verdict() -> None:
+    verdict = step("START", "vqa", "answerable", "a <b>bridge")[0]
+    drawn = render_note(verdict, [verdict])
+    assert "Step 1, vqa" in drawn
+    assert "✓ answerable" in drawn
+    assert "a &lt;b&gt;bridge" in drawn
+
+
+def test_a_plan_is_shown_with_its_query_without_empty_values() -> None:
+    data = {"state": "START", "feasible": ["vqa", "llm_qa"], "excluded": [], "rejected": [], "action": "vqa"}
+    plan = Note("plan", {**data, "query": "which bridge?", "by": "planner"})
+    drawn = render_note(plan, [plan])
+    assert "Next: vqa" in drawn
+    assert "which bridge?" in drawn
+    assert "[]" not in drawn
+
+
+def test_a_memory_without_content_is_not_shown() -> None:
+    memory = Note("memory", {"part": "visual", "query": "q", "findings": [], "sources": []})
+    assert render_note(memory, [memory]) == ""
+
+
+def test_the_path_of_a_run_is_a_picture() -> None:
+    assert "<svg" in (search_path(WALK) or "")
+    assert search_path([Note("verdict", {"action": "vqa"}), Note("transition", {})]) is None
