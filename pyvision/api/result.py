@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyvision.errors import EndReason
 from pyvision.events import CellRun, Event, ImageDefined, RunEnded, RunStarted, ToolRun
@@ -100,6 +100,11 @@ class RunResult:
     def evidence(self) -> tuple[Evidence, ...]:
         """What the answer rests on, if the strategy asks for that: `options={"evidence": "true"}`."""
         return self.outcome.evidence
+
+    @property
+    def findings(self) -> Mapping[str, Any]:
+        """What the strategy found besides the answer, as plain values."""
+        return self.outcome.findings
 
     @property
     def sources(self) -> tuple[Source, ...]:

@@ -91,6 +91,8 @@ class _Version(argparse.Action):
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """The options of a command; a question without a command is one for `run`. Exits for an error or --help."""
     words = list(arguments)
+    if words[:1] == ["help"]:
+        words = [*words[1:2], "--help"]
     if not words:
         _parser(words).error("no question or command is given; ask with pyvision 'QUESTION' photo.jpg")
     if _is_question(words):
@@ -108,6 +110,8 @@ def _is_question(words: Sequence[str]) -> bool:
         return True
     is_flag = words[0].startswith("-")
     others = [word for word in words[1:] if not word.startswith("-") or word == "-"]
+    if _nearest(words[0], list(_COMMANDS)) and any(" " in word for word in others):
+        return False  # `rnu "How many?" photo.jpg`
     return (is_flag and len(words) > 1) or is_image(words[0]) or any(is_image(word) for word in others)
 
 

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
+from math import ceil
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from pyvision.errors import FormatError
+from pyvision.cli.terminal_images import draw, find_drawing
+from pyvision.errors import FormatError, ImageError
 from pyvision.events import (
     CellOutput,
     CellRun,
@@ -28,7 +34,12 @@ from pyvision.trajectory import picture_file
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.syntax import SyntaxTheme
+    from rich.text import Text
 
+    from pyvision.types import Picture
+
+_SPINNER_CELLS = 3
 # Long output and code are shortened to this many lines of the start and the end. The run folder holds everything.
 _OUTPUT_LINES = (16, 8)
 _CODE_LINES = (8, 32)
@@ -49,6 +60,7 @@ class Progress:
         self._status = self._console.status("")
         self._turns = 0
         self._text = ""  # of the reply that is being streamed
+        self._drawing = find_drawing()
         self._printed = 0  # how many of its characters are on the screen
         self._output = ""  # of the cell that is running
         self._output_lines: list[str] = []  # of it, on the screen
@@ -92,6 +104,7 @@ class Progress:
             case ImageDefined(name=name, picture=image):
                 file = self._folder / picture_file(image)
                 self._print(printable(f"{name}  {image.width} x {image.height}  {file}"), "magenta")
+                self._draw(image)
             case Note():
                 self._print_note(event)
             case RunEnded():
@@ -130,9 +143,8 @@ class Progress:
             self._print("the connection to the endpoint was interrupted; asking again", "yellow")
         self._text, self._printed = "", 0
         if event.notice:
-            notice = printable(event.notice)
-            self._print(notice, "yellow")
-            self._wait(notice)
+            self._print(printable(event.notice), "yellow")
+            self._status.update(Waiting(printable(event.why), event.wait_s, self._console.width))
 
     def _print_reply(self, event: ModelCall) -> None:
         self._turns += 1
@@ -197,6 +209,10 @@ class Progress:
         self._status.stop()
         counts = f"{_count(event.turns, 'turn')}, {_count(event.cells, 'cell')}"
         counts += f", {event.seconds:.1f} s{_format_usage(event)}"
+        if event.outcome.end_reason == "interrupted":
+            why = event.outcome.error or "stopped by the caller"
+            self._print(printable(f"\n{why}; kept: {counts} · {self._folder}"), "bold")
+            return
         self._print(printable(f"\n{event.outcome.end_reason} · {counts} · {self._folder}"), "bold")
         if event.outcome.is_last_resort:
             self._print(
@@ -212,16 +228,79 @@ class Progress:
             return
         from rich.syntax import Syntax
 
-        self._console.print(Syntax("\n".join(lines), "python", word_wrap=True, background_color="default"))
+        code = "\n".join(lines)
+        self._console.print(
+            Syntax(code, "python", theme=_theme(), word_wrap=True, background_color="default")
+        )
+
+    def _draw(self, image: Picture) -> None:
+        """Draw an image, if the terminal can; the spinner stands still meanwhile."""
+        drawing = self._drawing if self._console.is_terminal else None
+        if drawing is None:
+            return
+        self._status.stop()
+        with suppress(ImageError):  # the path of the file is shown in any case
+            self._console.file.write(draw(image, drawing))
+        self._status.start()
 
     def _print(self, text: str, style: str = "") -> None:
         """Print text that is already `printable`, without interpreting markup."""
-        from rich.text import Text
+        from rich.text import Text as RichText
 
-        self._console.print(Text(text, style=style), soft_wrap=True)
+        self._console.print(RichText(text, style=style), soft_wrap=True)
 
     def _wait(self, what: str) -> None:
-        self._status.update(f"{what} …")
+        from rich.cells import set_cell_size
+
+        line = f"{what} …"
+        room = max(1, self._console.width - _SPINNER_CELLS)
+        self._status.update(line if len(line) <= room else set_cell_size(line, room - 1) + "…")
+
+
+class Waiting:
+    """Counts down to the next attempt while it is on the screen. why: the error before it."""
+
+    def __init__(
+        self, why: str, wait_s: float, width: int, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._why = why
+        self._until = now() + wait_s
+        self._room = max(1, width - _SPINNER_CELLS)
+        self._now = now
+
+    def __rich__(self) -> Text:
+        from rich.text import Text as RichText
+
+        left = max(0, ceil(self._until - self._now()))
+        what = f"next attempt in {left} s" if left else "asking again"
+        text = RichText(f"{what}: {self._why}", no_wrap=True)
+        text.truncate(self._room, overflow="ellipsis")
+        return text
+
+
+def _theme() -> SyntaxTheme:
+    """Colours of the terminal's own palette that can be read on light and on dark; most code keeps the plain one."""
+    from rich.style import Style
+    from rich.syntax import ANSISyntaxTheme
+
+    tokens = _token()
+    return ANSISyntaxTheme(
+        {
+            tokens: Style(),
+            tokens.Comment: Style(dim=True),
+            tokens.Keyword: Style(color="magenta"),
+            tokens.Operator.Word: Style(color="magenta"),
+            tokens.Literal.String: Style(color="green"),
+            tokens.Literal.Number: Style(color="cyan"),
+            tokens.Name.Function: Style(bold=True),
+            tokens.Name.Class: Style(bold=True),
+        }
+    )
+
+
+def _token() -> Any:
+    """The root of the kinds of tokens; Pygments comes with rich, and is not typed."""
+    return import_module("pygments.token").Token
 
 
 def _standard_error() -> Console:

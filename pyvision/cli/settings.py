@@ -26,6 +26,7 @@ def add_keys(commands: argparse._SubParsersAction[Any]) -> None:
     ):
         part = add_part(parts, name, purpose, call, where)
         part.add_argument("provider", metavar="PROVIDER", help="whose key it is")
+        part.add_argument("key", nargs="?", help=argparse.SUPPRESS)
     add_part(parts, "list", "name the stored keys, never their values", list_keys)
     add_part(parts, "path", "print the path of the file of keys", print_path)
 
@@ -43,6 +44,10 @@ def set_key(options: argparse.Namespace) -> int:
     """Store one key; returns the exit code."""
     from pyvision.config.environment import keys_file, read_keys, write_keys
 
+    if options.key is not None:
+        raise ConfigError(
+            "a key on the command line stays in the shell's history; leave it out, and it is asked for"
+        )
     variable, file = _variable(options.provider), keys_file()
     stored = read_keys(file)
     write_keys(file, {**stored, variable: _read_key(variable)})

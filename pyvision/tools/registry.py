@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -14,6 +13,7 @@ from pathlib import Path
 from shutil import which
 from typing import TypeAlias
 
+from pyvision.config.environment import environment
 from pyvision.errors import ConfigError, MissingExtra
 from pyvision.types import Tool
 
@@ -190,7 +190,7 @@ def _check_ddgs(tool: str, where: str) -> None:
 def _check_index(tool: str, where: str) -> None:
     from pyvision.tools.retrieval.database import index_path
 
-    path = index_path(where, os.environ)
+    path = index_path(where, environment())
     if not path.is_file():
         raise ConfigError(
             f"--tool {tool}=index: there is no index {str(path)!r}; "

@@ -117,6 +117,7 @@ def test_one_turn_is_written_in_the_singular(tmp_path: Path, photo: Path, comman
         (["bench", "rnu"], "pyvision bench: unknown command 'rnu'; did you mean run?"),
         (["bench", "list", "--metrcs"], "unknown argument '--metrcs'; did you mean --metrics?"),
         (["run", "--qestion", "?"], "unknown argument '--qestion'; did you mean --question?"),
+        (["rnu", "How many?", "photo.png"], "unknown command 'rnu'; did you mean run?"),
         (["nonsense"], "unknown command 'nonsense'; see pyvision --help"),
         ([], "no question or command is given"),
     ],
@@ -128,3 +129,12 @@ def test_a_mistyped_word_names_the_nearest_one(
         parse(line)
     (message,) = capsys.readouterr().err.splitlines()
     assert (ended.value.code, hint in message) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("line", "usage"), [(["help"], "QUESTION IMAGE"), (["help", "logs"], "pyvision logs")]
+)
+def test_help_is_a_command_too(line: list[str], usage: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        parse(line)
+    assert usage in capsys.readouterr().out.splitlines()[0]

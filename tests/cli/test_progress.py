@@ -1,11 +1,18 @@
 from __future__ import annotations
 
 import io
+from base64 import b64decode
 from pathlib import Path
 
+import numpy
+import pytest
+from PIL import Image
+from rich.cells import cell_len
 from rich.console import Console
+from rich.text import Text
 
-from pyvision.cli.progress import Progress
+from pyvision.cli.progress import Progress, Waiting
+from pyvision.cli.terminal_images import draw, find_drawing
 from pyvision.events import (
     CellOutput,
     CellRun,
@@ -19,7 +26,7 @@ from pyvision.events import (
     TextDelta,
     ToolRun,
 )
-from pyvision.types import Observation, Outcome, Question, Reply, ToolRequest, Usage
+from pyvision.types import Observation, Outcome, Picture, Question, Reply, ToolRequest, Usage
 from sandbox import CellError, CellResult, Stream
 from tests.doubles import picture, printed
 
@@ -148,7 +155,9 @@ def test_the_second_attempt_is_not_worth_a_line() -> None:
 
 def test_an_interrupt_says_what_it_came_in_the_midst_of() -> None:
     why = "stopped by the caller while waiting for m (503 from api.example.org, attempt 3, next in 8 s)"
-    assert render(RunEnded(Outcome(None, "interrupted", why), Usage(), 1, 0, 0.5)).endswith(f"{why}\n")
+    assert render(RunEnded(Outcome(None, "interrupted", why), Usage(), 1, 0, 0.5)).startswith(
+        f"\n{why}; kept: "
+    )
 
 
 def test_an_answer_of_last_resort_is_shown_as_one() -> None:
@@ -221,3 +230,90 @@ def test_the_use_of_a_tool_is_one_line_with_what_it_found_or_why_not() -> None:
     found = ToolRun("detect", asked_for, Observation("one\ntwo"), 0.1)
     failed = ToolRun("detect", asked_for, Observation(error="it is down"), 0.1)
     assert render(found, failed) == "detect: one two\ndetect: it is down\n"
+
+
+CODE = "<code>\n```python\ndef f(x):\n    return 'a' + 1  # why\n```\n"
+
+
+def test_code_keeps_to_the_colours_of_the_terminal() -> None:
+    text = render(make_reply(CODE), terminal=True)
+    assert "\x1b[38;" not in text
+    assert "\x1b[48;" not in text
+
+
+def test_code_is_never_white_or_black() -> None:
+    text = render(make_reply(CODE), terminal=True)
+    assert [f"\x1b[{code}m" for code in (30, 37, 90, 97) if f"\x1b[{code}m" in text] == []
+
+
+@pytest.mark.parametrize("why", ["503 from api.example.com: overloaded " * 3, "日本語" * 40])
+def test_the_line_of_a_retry_fits_40_columns(why: str) -> None:
+    line = Waiting(why, 12.0, 40).__rich__()
+    assert isinstance(line, Text)
+    assert cell_len(line.plain) <= 37
+
+
+def test_a_retry_counts_down() -> None:
+    times = iter([100.0, 100.2, 107.5, 130.0])
+    waiting = Waiting("503", 10.0, 80, lambda: next(times))
+    lines = [waiting.__rich__().plain for _ in range(3)]
+    assert lines == ["next attempt in 10 s: 503", "next attempt in 3 s: 503", "asking again: 503"]
+
+
+def test_the_line_of_progress_fits_40_columns() -> None:
+    text = render(CellOutput("x" * 300), terminal=True, width=40)
+    running = [line for line in text.split("\r") if "running the cell" in line]
+    assert running
+    assert all(len(Text.from_ansi(line).plain.strip("\n")) <= 40 for line in running)
+
+
+def test_an_interrupt_says_in_one_line_what_is_kept() -> None:
+    outcome = Outcome(None, "interrupted", "stopped by the caller while waiting for a cell")
+    text = render(RunEnded(outcome, Usage(), 2, 1, 3.0))
+    assert text == (
+        "\nstopped by the caller while waiting for a cell; kept: 2 turns, 1 cell, 3.0 s · runs/x\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("variables", "drawing"),
+    [
+        ({"TERM": "xterm-kitty"}, "kitty"),
+        ({"TERM_PROGRAM": "iTerm.app"}, "iterm"),
+        ({"TERM_PROGRAM": "ghostty", "TMUX": "1"}, None),
+        ({"TERM": "xterm-256color"}, None),
+        ({"TERM": "xterm-kitty", "PYVISION_IMAGES": "none"}, None),
+    ],
+)
+def test_images_are_drawn_where_the_terminal_can(variables: dict[str, str], drawing: str | None) -> None:
+    assert find_drawing(variables) == drawing
+
+
+def test_kitty_gets_a_png_in_small_pieces() -> None:
+    noise = Picture(noisy_png(), "image/png", 300, 300)
+    pieces = draw(noise, "kitty").rstrip("\n").split("\x1b\\")[:-1]
+    assert pieces[0].startswith("\x1b_Ga=T,f=100,q=2,m=1;")
+    assert pieces[-1].startswith("\x1b_Gm=0;")
+    data = "".join(piece.partition(";")[2] for piece in pieces)
+    assert (max(map(len, pieces)) < 4200, b64decode(data)) == (True, noise.data)
+
+
+def test_iterm_gets_the_file_at_once() -> None:
+    assert draw(picture(), "iterm").startswith("\x1b]1337;File=inline=1;size=")
+
+
+def test_a_pipe_gets_no_image(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYVISION_IMAGES", "kitty")
+    assert "\x1b" not in render(ImageDefined("image_clue_1", picture()))
+
+
+def test_a_terminal_gets_the_figure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYVISION_IMAGES", "kitty")
+    assert "\x1b_Ga=T" in render(ImageDefined("image_clue_1", picture()), terminal=True)
+
+
+def noisy_png() -> bytes:
+    file = io.BytesIO()
+    pixels = numpy.random.default_rng(0).integers(0, 256, (300, 300, 3), "uint8")
+    Image.fromarray(pixels).save(file, "PNG")
+    return file.getvalue()

@@ -65,6 +65,7 @@ def test_the_path_of_the_keys_is_printed(user: Path, command: Command) -> None:
         (("set", "nonesuch"), KEY, "unknown provider 'nonesuch'; known are anthropic"),
         (("set", "offline"), KEY, "'offline' takes no key"),
         (("set", "openai"), "", "that is no key"),
+        (("set", "openai", KEY), "", "a key on the command line stays in the shell's history"),
         (("set", "openai"), "two words", "that is no key"),
         (("remove", "openai"), "", "no key OPENAI_API_KEY is stored"),
     ],

@@ -8,13 +8,13 @@ can imitate another block.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
 
+from pyvision.config.environment import environment
 from pyvision.errors import ToolError
 from pyvision.tools.retrieval.database import index_path
 from pyvision.tools.retrieval.search import Hit, Index
@@ -62,7 +62,7 @@ def index_tool(kind: str, where: str = "") -> Tool:
     Raises KeyError for an unknown name.
     """
     _ROWS[kind]
-    return IndexTool(kind, Index(index_path(where, os.environ)))
+    return IndexTool(kind, Index(index_path(where, environment())))
 
 
 def _format_images(hits: Sequence[Hit]) -> str:
