@@ -198,6 +198,10 @@ def _call_block(call: ModelCall, previous: ModelCall | None, turn: Turn) -> Mark
     reply, tokens = call.reply, format_tokens(call)
     facts = [call.role, call.model, f"{call.seconds:.1f} s", f"{tokens} tokens" if tokens else ""]
     prose = thought(reply.text) if turn.cells else reply.text.strip()
+    if any(
+        isinstance(event, Note) and event.label == "graph" and "graph" in event.data for event in turn.events
+    ):
+        prose = ""  # the graph in it is drawn below
     is_part = prose != displayed_text(reply).strip()
     return join(
         element("p", " · ".join(filter(None, facts)), class_="facts"),

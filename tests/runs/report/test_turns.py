@@ -6,12 +6,14 @@ from pyvision.events import ImageDefined, ToolRun
 from pyvision.runs.report import report
 from pyvision.runs.report.crops import CropFinder
 from pyvision.runs.report.figures import Figures, Gallery
+from pyvision.runs.report.run import read_run
 from pyvision.runs.report.turns import tool_block
 from pyvision.types import Observation, Source, ToolRequest
 from tests.doubles import picture
 from tests.payloads import PAYLOADS
 from tests.runs.report.parsed import Page
 from tests.runs.report.runs import recorded, simple_events
+from tests.strategies.bdog.runs import write_run
 
 
 def page(request: ToolRequest, seen: Observation) -> Page:
@@ -49,3 +51,12 @@ def test_a_page_shows_what_a_tool_looked_at_and_where_that_lies(tmp_path: Path) 
     page = Page(report(recorded(tmp_path, (began, used, *rest))))
     assert "not an image that can be shown" not in page.text
     assert "input image 40 × 30 px · image_clue_0 from (10, 20) to (50, 50)" in page.text
+
+
+def test_a_reply_whose_graph_is_drawn_is_folded(tmp_path: Path) -> None:
+    html = report(read_run(write_run(tmp_path / "run")))
+    section = html.partition('id="turn-1"')[2].partition("</section>")[0]
+    shown, _, folded = section.partition("<summary>Full reply</summary>")
+    assert "&quot;nodes&quot;" not in shown.partition("</details>")[2]
+    assert "nodes" in folded.partition("</details>")[0]
+    assert "<svg" in section
