@@ -132,8 +132,18 @@ def write_answer(manner: Manner, answer: str) -> str:
 
 def write_reply(manner: Manner, prose: str, code: str) -> str:
     """A reply with a cell in one of the forms that models use for it."""
+    form = manner.pick(FENCES, "code")
+    block = _write_block(form, code)
+    if manner.happens(MADE_UP_OUTPUT):
+        block += "\n<interpreter>\nThe crop shows nothing of interest.\n</interpreter>\n"
+    elif manner.happens(SECOND_BLOCK):
+        block += f"\nThen I check the size.\n{_write_block(form, 'print(image_clue_0.size)')}"
+    return f"{prose}\n{block}"
+
+
+def _write_block(form: str, code: str) -> str:
     call = json.dumps({"name": "python", "arguments": {"code": code}})
-    block = {
+    return {
         "code": f"<code>\n```python\n{code}\n```\n</code>",
         "fence": f"```python\n{code}\n```",
         "plain_code": f"<code>\n{code}\n</code>",
@@ -141,12 +151,7 @@ def write_reply(manner: Manner, prose: str, code: str) -> str:
         "json_call": f"<tool_call>\n{call}\n</tool_call>",
         "invoke": f'<invoke name="python">\n<parameter name="code">{code}</parameter>\n</invoke>',
         "python_tag": f"<python>\n{code}\n</python>",
-    }[manner.pick(FENCES, "code")]
-    if manner.happens(MADE_UP_OUTPUT):
-        block += "\n<interpreter>\nThe crop shows nothing of interest.\n</interpreter>\n"
-    elif manner.happens(SECOND_BLOCK):
-        block += "\nThen I check the size.\n<code>\n```python\nprint(image_clue_0.size)\n```\n</code>"
-    return f"{prose}\n{block}"
+    }[form]
 
 
 def _zoom_call(manner: Manner, aim: Aim) -> str:

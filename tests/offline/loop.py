@@ -67,7 +67,12 @@ def run_cell(code: str, pictures: Sequence[Image]) -> str:
     import numpy as np
     from PIL import Image as ImageModule
 
-    names: dict[str, Any] = {"np": np, "plt": plt, "Image": ImageModule}
+    names: dict[str, Any] = {
+        "np": np,
+        "plt": plt,
+        "Image": ImageModule,
+        "zoom": lambda image, box: image.crop(box),
+    }
     sys.modules["pyvision_offline"] = import_module("pyvision.offline.modules.pyvision_offline")
     names |= {f"image_clue_{index}": picture.convert("RGB") for index, picture in enumerate(pictures)}
     printed = io.StringIO()

@@ -63,7 +63,12 @@ QUESTIONS = {
         "How many different colours are there?",
         "What colours are in the picture?",
     ),
-    "text": ("What text is in the image?", "Read the text.", "What does the sign say?"),
+    "text": (
+        "What text is in the image?",
+        "Read the text.",
+        "What does the sign say?",
+    ),
+    "closer": ("What does the name tag say?", "Read the badge."),
 }
 NOT_QUESTIONS = (
     "What breed is the dog?",

@@ -75,6 +75,12 @@ _TEXTS = (
     rf"what is (?:text|word){_WHERE}?",
     rf"(?:read|transcribe|ocr|extract)(?: out)?(?: all)? (?:text|words?|writing|letters){_WHERE}?",
 )
+_TAGS = (
+    r"(?:what|which) (?:name|text|words?) (?:is|are) (?:written |printed )?on (?:name )?(?:tag|badge|plate)",
+    r"what is (?:written|printed|name) on (?:name )?(?:tag|badge|plate)",
+    r"what does (?:name )?(?:tag|badge|plate) (?:say|read)",
+    r"(?:read|transcribe) (?:name )?(?:tag|badge|plate)",
+)
 _IN = r"(?: (?:in|of|on|within) image)?"
 _WHAT = r"(?:(?:what|which) colours? (?:is|are|has)|what (?:is|are) colours? (?:of|at|in))"
 _DEGREE = r"(?:most )?(?:dominant|main|common|frequent|primary|prevailing|predominant|commonest)"
@@ -172,9 +178,11 @@ def _read_difference(finding: Finding, kind: str, *, negated: bool) -> Found | N
 
 def plan_text(question: ParsedQuestion) -> Plan | None:
     """Fits requests to read what is written."""
-    if question.image is None or not match_wording(question.plain, *_TEXTS):
+    if question.image is None or not match_wording(question.plain, *_TEXTS, *_TAGS):
         return None
+    closer = Cell("I find the lines of text, zoom in, and read each enlarged.", "closer", (question.image,))
     cells = (
+        *([closer] if match_wording(question.plain, *_TAGS) else []),
         Cell(
             "I read the text with an engine that is installed in the sandbox.",
             "text",

@@ -5,12 +5,17 @@ from __future__ import annotations
 import importlib.util
 import random
 import shutil
+from pathlib import Path
 
 import pytest
 from PIL import Image, ImageDraw
 
+from pyvision.offline import Offline
+from pyvision.types import Sampling
 from tests.offline.drawings import INKS, draw_shape, finish, page, scatter
-from tests.offline.loop import ask
+from tests.offline.loop import ask, opening
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
 @pytest.mark.parametrize(
@@ -152,3 +157,27 @@ def test_without_an_engine_it_says_what_to_install() -> None:
 @pytest.mark.skipif(not ENGINE, reason="no text engine is installed")
 def test_with_an_engine_the_text_is_read() -> None:
     assert ask("What text is in the image?", sign()).answer == "HELLO 42"
+
+
+@pytest.mark.slow  # it reads twice
+@pytest.mark.skipif(
+    importlib.util.find_spec("rapidocr") is None, reason="no engine that finds text is installed"
+)
+def test_a_name_tag_is_read_enlarged() -> None:
+    run = ask("What does the name tag say?", Image.open(EXAMPLES / "portrait.jpg"))
+    assert (run.answer, len(run.cells)) == ("COMO HOPPER", 1)
+    assert "zoom(image_clue_0" in run.cells[0]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What does the name tag say?",
+        "What is the name on the badge?",
+        "What name is on the tag?",
+        "Read the name tag.",
+    ],
+)
+def test_a_question_about_a_name_tag_looks_closer(question: str) -> None:
+    reply = Offline().complete(opening(question, [(512, 600)]), Sampling())
+    assert "zoom(image_clue_0, box)" in reply.text

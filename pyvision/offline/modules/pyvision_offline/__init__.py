@@ -27,7 +27,7 @@ from .lines import Crossing, Path, find_crossings, find_paths
 from .objects import DrawnObject, find_objects
 from .outlines import Outline, find_outlines
 from .tables import Table, find_aligned_cells, find_ruled_table
-from .text import read_text
+from .text import find_lines, read_text
 
 __all__ = [
     "Circle",
@@ -49,6 +49,7 @@ __all__ = [
     "find_crossings",
     "find_discs",
     "find_dominant_colour",
+    "find_lines",
     "find_objects",
     "find_outlines",
     "find_paths",
