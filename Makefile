@@ -13,6 +13,7 @@
 # make bench [SAMPLES=rows.jsonl]   a table of right answers by category; ARGS="--model openai" goes to the benchmark
 # make bench-requests               what building a request costs, and how soon a cell starts
 # make bench-faults                 200 questions to an endpoint that fails three times in ten
+# make conversations [ARGS="--count 100"]   generated tool conversations against strict model servers, on every wire
 # make conformance                  our metrics beside the published scorers, on published replies; fetches both
 # make null-simulation              false alarms, coverage and power of audits and comparisons, in simulated worlds
 # make bench-runner [ARGS=throughput]   what the benchmark runner costs: overhead, throughput, memory
@@ -42,7 +43,7 @@ SESSIONS ?= 2000
 
 PORT ?= 7860
 
-.PHONY: help run demo test check coverage test-real test-vision test-train test-ray vdebugger-world doctor bench bench-requests bench-faults bench-sandbox neighbours teardown fuzz frames evidence simulated-model conformance null-simulation bench-runner long-run docs soak lock clean
+.PHONY: help run demo test check coverage test-real test-vision test-train test-ray vdebugger-world doctor bench bench-requests bench-faults bench-sandbox neighbours teardown fuzz frames evidence simulated-model conformance conversations null-simulation bench-runner long-run docs soak lock clean
 
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
@@ -106,6 +107,10 @@ bench-requests:
 bench-faults:
 	@scripts/setup test
 	@.venv/bin/python -m benchmarks.endpoint_faults $(ARGS)
+
+conversations:
+	@scripts/setup test
+	@.venv/bin/python -m benchmarks.conversations $(ARGS)
 
 null-simulation:
 	@scripts/setup run

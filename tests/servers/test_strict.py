@@ -1,0 +1,101 @@
+"""The strict server rejects what the real ones do: without that, no conversation could be rejected."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.servers.conversation import Request, ServedCall, ServedReply, WireName
+from tests.servers.strict import Strictness
+
+TOOLS = [{"name": "run_python"}]
+CALL = {"id": "c1", "type": "function", "function": {"name": "run_python", "arguments": "{}"}}
+SEALED = {**CALL, "extra_content": {"google": {"thought_signature": "s"}}}
+RESULT = {"role": "tool", "tool_call_id": "c1", "content": "1"}
+USER = {"role": "user", "content": "?"}
+PICTURE = {"type": "image_url", "image_url": {"url": "data:"}}
+THINKING = {"type": "thinking", "thinking": "hm", "signature": "s"}
+USE = {"type": "tool_use", "id": "c1", "name": "run_python", "input": {}}
+
+
+def rejected(wire: WireName, body: dict[str, Any], *, sealed: bool = False) -> str | None:
+    strict = Strictness()
+    strict.remember(
+        ServedReply("", reasoning="hm" if sealed else "", calls=(ServedCall("c1", "{}"),), seal="s")
+    )
+    failure = strict.check(Request(wire, "", {}, {"tools": TOOLS, **body}, 0, ()))
+    return failure.message if failure else None
+
+
+def chat(
+    *messages: dict[str, Any], calls: tuple[dict[str, Any], ...] = (CALL,), **body: Any
+) -> dict[str, Any]:
+    said = {"role": "assistant", "content": None, "tool_calls": list(calls)}
+    return {"messages": [USER, said, *messages], **body}
+
+
+def anthropic(user: list[dict[str, Any]], said: tuple[dict[str, Any], ...] = (USE,)) -> dict[str, Any]:
+    return {"messages": [{"role": "assistant", "content": list(said)}, {"role": "user", "content": user}]}
+
+
+def result(**fields: Any) -> dict[str, Any]:
+    return {"type": "tool_result", "tool_use_id": "c1", "content": [], **fields}
+
+
+def test_a_conversation_in_order_is_accepted() -> None:
+    assert rejected("completions", chat(RESULT, USER)) is None
+    assert rejected("completions", chat(RESULT, calls=(SEALED,)), sealed=True) is None
+    assert rejected("messages", anthropic([result()], (THINKING, USE)), sealed=True) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (chat(USER), "no result"),
+        (chat(), "no result"),
+        (chat(RESULT, RESULT), "not called in the turn before"),
+        (chat({**RESULT, "tool_call_id": "c2"}), "not called"),
+        (chat({**RESULT, "content": [PICTURE]}), "holds text only"),
+        (chat(RESULT, calls=({**CALL, "function": {"name": "n", "arguments": "{"}},)), "no JSON"),
+        (chat(RESULT, store=False, stop_sequences=[]), "not permitted"),
+        (chat(RESULT, tools=[]), "calls without tools"),
+    ],
+)
+def test_chat_completions_that_break_a_rule_are_rejected(body: dict[str, Any], why: str) -> None:
+    assert why in str(rejected("completions", body))
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (anthropic([{"type": "text", "text": "?"}, result()]), "must come first"),
+        (anthropic([result(is_error=True, content=[{"type": "image"}])]), "text only"),
+        (anthropic([result()], ({**USE, "input": "{}"},)), "no object"),
+        ({**anthropic([result()]), "temperature": 0}, "temperature is not permitted"),
+    ],
+)
+def test_messages_that_break_a_rule_are_rejected(body: dict[str, Any], why: str) -> None:
+    assert why in str(rejected("messages", body))
+
+
+@pytest.mark.parametrize(
+    ("wire", "body"),
+    [
+        ("completions", chat(RESULT)),
+        (
+            "completions",
+            chat(RESULT, calls=({**SEALED, "extra_content": {"google": {"thought_signature": "S"}}},)),
+        ),
+        ("messages", anthropic([result()])),
+        ("messages", anthropic([result()], ({**THINKING, "signature": "s "}, USE))),
+    ],
+)
+def test_a_seal_that_is_missing_or_changed_is_rejected(wire: WireName, body: dict[str, Any]) -> None:
+    assert "seal" in str(rejected(wire, body, sealed=True))
+
+
+def test_an_output_of_another_kind_than_its_call_is_rejected() -> None:
+    call = {"type": "custom_tool_call", "call_id": "c1", "name": "run_python", "input": ""}
+    output = {"type": "function_call_output", "call_id": "c1", "output": []}
+    assert "another kind" in str(rejected("responses", {"input": [call, output]}))
