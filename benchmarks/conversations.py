@@ -1,6 +1,6 @@
 """Generated conversations over every wire and protocol, against servers as strict as the real ones.
 
-python -m benchmarks.conversations [--count 1000] [--same 300] [--turns 20] [--seed 0] [--at-once 4] [--wire completions]
+python -m benchmarks.conversations [--count 1000] [--same 300] [--turns 20] [--seed 0] [--at-once 4] [--wire NAME]
 
 Each conversation has one to four turns, with parallel calls, malformed arguments, unknown tools, calls that are cut,
 code in the text, sealed reasoning, a busy endpoint, and figures with a numeral that the model behind the server has to

@@ -22,7 +22,7 @@ from pyvision.events import CellRun, Event, ImageDefined, ModelCall
 from pyvision.models.factory import build, endpoint_limits
 from pyvision.strategies.code_loop import CodeLoop
 from pyvision.strategies.code_loop.protocol import ProtocolChoice
-from pyvision.types import Answer, Question
+from pyvision.types import Answer, ConversationState, Question
 from sandbox import CellError, CellResult, Figure, Output, Stream
 from tests.doubles import CannedSandbox, picture
 from tests.servers.conversation import Request, ServedCall, ServedReply, WireName
@@ -155,8 +155,15 @@ class Played:
         return tuple(found)
 
 
-def play(plot: Plot, wire: WireName, protocol: ProtocolChoice, **limits: int) -> Played:
-    """One conversation over a wire, in a protocol, from the question to the answer."""
+def play(
+    plot: Plot,
+    wire: WireName,
+    protocol: ProtocolChoice,
+    *,
+    earlier: ConversationState = ConversationState(),  # noqa: B008 - a frozen value
+    **limits: int,
+) -> Played:
+    """One conversation over a wire, in a protocol, from the question to the answer; earlier: what it continues."""
     strict, sandbox, events = (
         Strictness(pictures_in_results=plot.in_results),
         DrawingSandbox(plot),
@@ -169,7 +176,7 @@ def play(plot: Plot, wire: WireName, protocol: ProtocolChoice, **limits: int) ->
     with ModelServer(Actor(plot, protocol, wire), strict=strict, weather=weather) as server:
         config = configured(wire, server, image_placement=placement)
         with closing(build(config)) as model:
-            question = Question("Which numbers are in the figures?", (picture(),))
+            question = Question("Which numbers are in the figures?", (picture(),), earlier=earlier)
             episode = Episode(
                 question,
                 {"default": model},

@@ -141,15 +141,15 @@ def choose_protocol(choice: ProtocolChoice, episode: Episode, *, has_own_prompt:
 
 def close_calls(messages: Sequence[Message]) -> Iterator[Message]:
     """The messages with a result for each call that has none, as after an interrupt: endpoints want one."""
-    answered = {message.call_id for message in messages if message.role == "tool"}
-    waiting: list[ToolCall] = []
-    for message in (*messages, None):
-        if waiting and (message is None or message.role != "tool"):
-            yield from (_not_run(call) for call in waiting)
-            waiting = []
-        if message is not None:
-            waiting += [call for call in message.calls if call.id not in answered]
-            yield message
+    waiting: dict[str, ToolCall] = {}
+    for message in messages:
+        if message.role == "tool":
+            waiting.pop(message.call_id, None)
+        else:
+            yield from map(_not_run, waiting.values())
+            waiting = {call.id: call for call in message.calls}
+        yield message
+    yield from map(_not_run, waiting.values())
 
 
 def _not_run(call: ToolCall) -> Message:
