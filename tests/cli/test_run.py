@@ -251,14 +251,14 @@ def test_a_failing_endpoint_exits_with_4(tmp_path: Path, photo: Path, command: C
     assert done.returncode == 4
 
 
-def test_no_bubblewrap_exits_with_5_and_says_how_to_get_it(tmp_path: Path, photo: Path) -> None:
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    config = scripted(tmp_path, CELL, ANSWER)
-    done = pyvision(*run_arguments(photo, config), cwd=tmp_path, PATH=str(empty))
-    assert done.returncode == 5
-    assert "apt" in done.stderr
-    assert "Traceback" not in done.stderr
+def test_a_machine_without_isolation_exits_with_5_and_says_what_to_install(
+    tmp_path: Path, photo: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setattr("sandbox.isolation.landlock.landlock_abi", lambda: -1)
+    done = command(*run_arguments(photo, scripted(tmp_path, CELL, ANSWER)))
+    assert (done.returncode, done.stdout) == (5, "")
+    assert "apt install bubblewrap" in done.stderr
 
 
 BAD = {
