@@ -18,6 +18,7 @@ from pyvision.text.sanitize import printable
 
 _MAX_CHARS = 20_000  # a longer text is shown as it is
 _BLOCK = re.compile(r"[ ]{0,3}(\$\$|\\\[)")
+_WORDS = re.compile(r"\\(?:text|mathrm|textbf|mathbf|operatorname)\s*\{[^{}]*\}|\\[A-Za-z]+")
 _CLOSING = {"$$": "$$", "\\[": "\\]", "\\(": "\\)", "$": "$"}
 _WEB = ("http://", "https://")
 
@@ -26,18 +27,29 @@ def render_markdown(text: str) -> Markup:
     """A text of several blocks. A text that is too long to be parsed at once is shown as it is."""
     if len(text) > _MAX_CHARS:
         return element("p", text, class_="plain")
-    return Markup(_parser().render(printable(text)))
+    text = printable(text)
+    return Markup(_parser().render(f"{text}\n$$" if text.count("$$") % 2 else text))
 
 
 def render_line(text: str) -> Markup:
     """One line as it is, with its mathematics only: an answer such as `2*3*4` or `__init__` keeps its characters."""
     text, parts, at = printable(text), list[Markup](), 0
+    if bare := _bare_formula(text):
+        return bare
     while len(text) <= _MAX_CHARS and (opening := _next_opening(text, at)) >= 0:
         parts.append(escape(text[at:opening]))
         end, source = _formula(text, opening)
         parts.append(mathml(source) if source else escape(text[opening]))
         at = end if source else opening + 1
     return join(*parts, escape(text[at:]))
+
+
+def _bare_formula(text: str) -> Markup | None:
+    """A line that is one formula without its marks, such as `\\frac{1}{2}`."""
+    if "\\" not in text or "$" in text or "\\(" in text or re.search(r"[A-Za-z]{3}", _WORDS.sub(" ", text)):
+        return None
+    found = mathml(text.strip())
+    return found if found.startswith("<math") else None
 
 
 def _next_opening(text: str, start: int) -> int:

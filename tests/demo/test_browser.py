@@ -108,6 +108,7 @@ def test_who_has_scrolled_away_stays_there(parrot: ServedParrot, tab: Tabs) -> N
     assert until(lambda: visitor.is_inside("#question-2 .chat-answer"))
 
 
+@pytest.mark.slow
 def test_a_follow_up_question_uses_the_kernel_as_it_was_left(parrot: ServedParrot, tab: Tabs) -> None:
     served, brain = parrot
     brain.scripts["Keep?"] = cell("kept = image_clue_0.width"), boxed("one")
@@ -134,6 +135,7 @@ def test_send_becomes_stop_which_ends_a_cell(parrot: ServedParrot, tab: Tabs) ->
     assert visitor.answer(2) == "later"
 
 
+@pytest.mark.slow
 def test_a_new_chat_begins_with_a_new_kernel_while_the_old_one_is_busy(
     parrot: ServedParrot, tab: Tabs
 ) -> None:
@@ -167,6 +169,7 @@ def test_an_edited_cell_is_run_in_its_place(parrot: ServedParrot, tab: Tabs) -> 
     assert "6 * 6" not in visitor.text()
 
 
+@pytest.mark.slow
 def test_an_edited_question_is_asked_in_its_place_with_its_images(parrot: ServedParrot, tab: Tabs) -> None:
     served, brain = parrot
     brain.scripts["Frist?"] = (boxed("one"),)
@@ -206,6 +209,7 @@ def test_a_conversation_survives_a_reload_while_it_is_answered(parrot: ServedPar
     assert visitor.answer() == "there"
 
 
+@pytest.mark.slow
 def test_an_earlier_conversation_is_opened_from_the_list(parrot: ServedParrot, tab: Tabs) -> None:
     served, brain = parrot
     brain.scripts["Earlier?"] = (boxed("one"),)

@@ -122,3 +122,17 @@ def test_a_formula_that_is_not_covered_is_shown_as_its_source(source: str) -> No
 def test_a_formula_is_found_in_a_line() -> None:
     assert "<mi>x</mi>" in render_line("so $x = 2$.")
     assert "<mi>y</mi>" in render_markdown("so\n\n$$\ny = 2\n$$\n\nand")
+
+
+def test_a_formula_that_is_still_being_written_is_drawn_so_far() -> None:
+    assert "<mfrac>" in render_markdown("so\n\n$$\\frac{1}{2}")
+
+
+@pytest.mark.parametrize("answer", [r"\frac{1}{2}", r"\frac{A_1}{A_2} = 4", r"5\,\text{metres}"])
+def test_an_answer_that_is_one_formula_needs_no_marks(answer: str) -> None:
+    assert render_line(answer).startswith("<math")
+
+
+@pytest.mark.parametrize("answer", [r"C:\temp\new", r"the \alpha value", r"a\b"])
+def test_a_backslash_alone_makes_no_formula(answer: str) -> None:
+    assert render_line(answer) == answer

@@ -96,7 +96,7 @@ function draw() {
   $('send').textContent = isRunning ? 'Stop' : 'Send';
   announce(chat ? chat.status : '');
   for (const live of list.querySelectorAll('.live')) live.scrollTop = live.scrollHeight;
-  if (isPinned) scrollToEnd();
+  keepEnd();
 }
 
 function newExchange() {
@@ -140,20 +140,26 @@ function showEnd() {
   }
 }
 
+function keepEnd() {
+  if (isPinned && chat?.exchanges.length) scrollToEnd();
+}
+
 function scrollToEnd() {
   isPinned = true;
   $('scroll').scrollTop = $('scroll').scrollHeight;
   $('jump').hidden = true;
 }
 
+let lastTop = 0;
 $('scroll').addEventListener('scroll', () => {
   const scroll = $('scroll');
-  isPinned = scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < 60;
+  const isAtEnd = scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < 60;
+  isPinned = isAtEnd || (isPinned && scroll.scrollTop >= lastTop - 2); // only scrolling up leaves the end
+  lastTop = scroll.scrollTop;
   $('jump').hidden = isPinned;
   if (isPinned) $('jump').textContent = '↓ Latest';
 }, { passive: true });
-new ResizeObserver(() => { if (isPinned) scrollToEnd(); }).observe($('content'));
-new ResizeObserver(() => { if (isPinned) scrollToEnd(); }).observe($('scroll'));
+for (const each of [$('content'), $('scroll')]) new ResizeObserver(keepEnd).observe(each);
 $('jump').addEventListener('click', scrollToEnd);
 
 function announce(text) {

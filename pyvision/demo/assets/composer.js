@@ -207,5 +207,6 @@ function edit(node, label, text, verb, done) {
   node.hidden = true;
   node.after(form);
   area.focus();
+  form.scrollIntoView({ block: 'nearest' });
   return close;
 }

@@ -7,7 +7,7 @@ function fill(list, entries, wanted) {
 
 let drawnModels = '';
 function drawModels() {
-  const entries = overview.models.map((each) => [each.name, each.name === 'offline' ? 'offline (rules, no model)' : each.name || 'default']);
+  const entries = overview.models.map((each) => [each.name, each.name === 'offline' ? 'offline (no model)' : each.name || 'default']);
   if (drawnModels !== (drawnModels = JSON.stringify(entries))) fill($('model'), entries, $('model').value || remembered('model'));
   $('offline').hidden = $('model').value !== 'offline';
 }
