@@ -24,7 +24,8 @@ from sandbox import Sandbox
 
 GRACE_S = 10.0  # that a reload may take
 _MAX_CHATS = 50  # of one visitor; the oldest is deleted
-_MAX_VISITORS = 1000
+_MAX_VISITORS = 1000  # then those who have asked nothing make room
+_MAX_TABS = 100  # of one visitor
 _SECRET = re.compile(r"[0-9a-f]{32}")
 
 
@@ -36,6 +37,10 @@ class Visitor:
     tabs: set[str] = field(default_factory=set)
     models: dict[str, ResolvedModel] = field(default_factory=dict)
     left_at: float = field(default_factory=time.monotonic)  # when the last tab was closed, if none is open
+
+    def close_models(self) -> None:
+        for model in self.models.values():
+            model.close()
 
 
 class Visitors:
@@ -74,7 +79,10 @@ class Visitors:
     def enter(self, secret: str, tab: str) -> None:
         """A page was opened."""
         with self._lock:
-            self._visitor(secret).tabs.add(tab)
+            tabs = self._visitor(secret).tabs
+            while len(tabs) >= _MAX_TABS:
+                tabs.pop()
+            tabs.add(tab)
 
     def leave(self, tab: str) -> None:
         """A page was closed."""
@@ -145,7 +153,10 @@ class Visitors:
         if not _SECRET.fullmatch(secret):
             raise ConfigError("the page sent no valid secret of its browser; reload it")
         if secret not in self._visitors and len(self._visitors) >= _MAX_VISITORS:
-            raise ConfigError("too many visitors at the moment; try again later")
+            unused = next((each for each, visitor in self._visitors.items() if not visitor.chats), None)
+            if unused is None:
+                raise ConfigError("too many visitors at the moment; try again later")
+            self._visitors.pop(unused).close_models()
         return self._visitors.setdefault(secret, Visitor())
 
     def _expire_idle(self) -> None:
@@ -167,8 +178,7 @@ class Visitors:
         if visitor is not None:
             for chat in visitor.chats.values():
                 self._close(chat)
-            for model in visitor.models.values():
-                model.close()
+            visitor.close_models()
 
     def _close(self, chat: ChatSession) -> None:
         chat.close()

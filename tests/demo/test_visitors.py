@@ -154,3 +154,12 @@ def test_a_deleted_conversation_is_gone(rooms: Rooms) -> None:
     visitors.delete(ANN, chat.name)
     assert visitors.find_any(chat.name) is None
     assert not chat.out.exists()
+
+
+def test_visitors_who_ask_nothing_make_room_for_others(rooms: Rooms) -> None:
+    visitors = rooms.visitors()
+    chat = asked(visitors, ANN)
+    for number in range(1100):
+        visitors.enter(f"{number:032x}", "tab")
+    assert len(visitors) == 1000
+    assert visitors.find(ANN, chat.name) is chat
