@@ -168,8 +168,10 @@ EXPLAINED: Mapping[str, Explanation] = {
 
 
 def _needs_algebra(reply: Reply) -> bool:
-    """Whether the extracted answer is an expression, which latex2sympy evaluates."""
-    return any(mark in extract(reply.answer) for mark in "\\^*/+-_,:|!()")
+    """Whether the extracted answer or the target is an expression, which latex2sympy evaluates (and rounds)."""
+    place = ord(str(reply.target)[0]) - ord("A") if len(str(reply.target)) == 1 else -1
+    target = reply.choices[place] if 0 <= place < len(reply.choices) else reply.target
+    return any(mark in text for text in (extract(reply.answer), str(target)) for mark in "\\^*/+-_,:|!()")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
