@@ -163,7 +163,8 @@ def test_an_error_that_trickles_is_cut_off_too(wire: str) -> None:
     ):
         model.complete(HELLO, Sampling())
     assert caught.value.retry
-    assert wait_until(lambda: server.cut_short == len(server.requests))  # none if the time was over before the request
+    # none if the time was over before the request
+    assert wait_until(lambda: server.cut_short == len(server.requests))
 
 
 # --- parameters that are refused
