@@ -145,9 +145,14 @@ def holds_code(text: str) -> bool:
 
 
 def count_dropped_blocks(text: str) -> int:
-    """How many code blocks stand behind the one that runs; a model may believe that they run too."""
+    """How many code blocks stand behind the one that runs, or, without its tag, before it.
+
+    A model may believe that they run too.
+    """
     text = _visible(text)
-    blocks: list[_Block] = []
+    first = _first_block(text)
+    before = _find_untagged(text[: first.start], Steps()) if first else None
+    blocks: list[_Block] = [before] if before else []
     while len(blocks) <= _MOST_BLOCKS and (block := _first_block(text)) is not None:
         blocks.append(block)
         text = text[block.end :]

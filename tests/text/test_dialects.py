@@ -247,10 +247,11 @@ def test_a_fence_that_is_not_run_is_named(reply: str, seen: str) -> None:
         ("```python\nf()\n```\nThen:\n```python\ng()\n```\n```python\nh()\n```", 2),
         ("<code>\n```python\nf()\n```\n</code>\n<code>\n```python\ng()\n```\n</code>", 1),
         ("<code>\n```python\nf()\n```\n</code>", 0),
+        ("```python\nf()\n```\n<code>\n```python\ng()\n```\n</code>", 1),
         ("Only prose.", 0),
     ],
 )
-def test_blocks_behind_the_first_are_counted(reply: str, dropped: int) -> None:
+def test_blocks_that_do_not_run_are_counted(reply: str, dropped: int) -> None:
     assert count_dropped_blocks(reply) == dropped
 
 
