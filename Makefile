@@ -26,6 +26,7 @@
 # make frames [ARGS="--chains 10000"]    random chains of crops, turns and resizes: is the way back to the original exact?
 # make evidence [ARGS="--samples 20"]     answers with their evidence masked: does an oracle notice, and only then?
 # make simulated-model [ARGS="--questions 60"]   a model with the habits of strong ones: turns lost to the harness
+# make test-places                  the question of `make run`, and attacks, in emulated containers, pods and the like
 # make soak [SESSIONS=2000]         that many sessions, some hostile: every result right, nothing left behind
 # make lock                         the newest versions of all dependencies into requirements.lock; needs uv
 # make clean                        remove what was built and cached; .venv* and runs/ stay
@@ -43,7 +44,7 @@ SESSIONS ?= 2000
 
 PORT ?= 7860
 
-.PHONY: help run demo test check coverage test-real test-vision test-train test-ray vdebugger-world doctor bench bench-requests bench-faults bench-sandbox neighbours teardown fuzz frames evidence simulated-model conformance conversations null-simulation bench-runner long-run docs soak lock clean
+.PHONY: help run demo test check coverage test-real test-vision test-train test-ray vdebugger-world doctor bench bench-requests bench-faults bench-sandbox neighbours teardown fuzz frames evidence simulated-model conformance conversations null-simulation bench-runner long-run docs soak lock clean test-places
 
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
@@ -145,6 +146,10 @@ neighbours:
 teardown:
 	@scripts/setup test
 	@.venv/bin/python -m benchmarks.teardown $(ARGS)
+
+test-places:
+	@scripts/setup test
+	@.venv/bin/python -m benchmarks.places $(ARGS)
 
 fuzz:
 	@scripts/setup test

@@ -19,6 +19,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
 
+from sandbox.isolation.cleanup import temporary_folder
+
 _SOCKET = "socket"  # of the listeners; the only file that belongs in the writable folder
 _IPC_CREATE = 0o1000 | 0o2000  # IPC_CREAT | IPC_EXCL
 _IPC_RMID = 0
@@ -106,7 +108,7 @@ class Files:
 
     def __init__(self, secret: str) -> None:
         self._secret = secret
-        temp, name = Path(tempfile.gettempdir()), f"canary-{secrets.token_hex(6)}"
+        temp, name = temporary_folder(), f"canary-{secrets.token_hex(6)}"
         self._secret_file = temp / f"{name}.txt"
         self._home_file = home_folder() / f".{name}.txt"
         self._outside = temp / name

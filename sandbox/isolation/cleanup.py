@@ -57,7 +57,7 @@ class PrivateFolder:
     """A folder that only the caller's user can read, locked for as long as its host lives."""
 
     def __init__(self) -> None:
-        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=_parent()))
+        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=temporary_folder()))
         (self.path / _MARK).touch()
         lock = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -157,7 +157,7 @@ class OrphanReaper:
 
 def sweep() -> None:
     """Remove the folders of hosts that were killed: they hold copies of users' images."""
-    for path in _parent().glob(f"{_PREFIX}*"):
+    for path in temporary_folder().glob(f"{_PREFIX}*"):
         try:
             status = path.lstat()
             if not (path / _MARK).exists():
@@ -194,6 +194,7 @@ def _remove(path: Path, lock: int) -> None:
     os.close(lock)
 
 
-def _parent() -> Path:
+def temporary_folder() -> Path:
+    """The folder for temporary files, or /tmp if its path is too long for sockets in it."""
     folder = tempfile.gettempdir()
     return Path(folder if len(folder) <= _MAX_PATH_BYTES else "/tmp")

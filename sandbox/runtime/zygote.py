@@ -21,7 +21,7 @@ from typing import Any
 
 from sandbox.errors import KernelStartError
 from sandbox.isolation.confinement import Confinement, limits
-from sandbox.isolation.landlock import landlock_abi
+from sandbox.isolation.landlock import Landlock
 from sandbox.isolation.processes import Container, pid_of, send_signal
 from sandbox.isolation.seccomp import filter_programs, zygote_filter
 
@@ -204,7 +204,7 @@ def _start(
 def _build_setup(confinement: Confinement) -> dict[str, Any]:
     policy = confinement.policy
     is_isolated = confinement.tier != "none"
-    abi = landlock_abi() if confinement.tier == "landlock" else None
+    abi = confinement.abi if isinstance(confinement, Landlock) else None
     programs = filter_programs(is_measured=confinement.is_measured, landlock_abi=abi) if is_isolated else ()
     return {
         "packages": (*confinement.interpreter.packages, *confinement.module_folders()),

@@ -185,3 +185,47 @@ def test_the_report_names_the_tier(limited: Sandbox) -> None:
     assert layers["tier"].detail.startswith("landlock: ")
     assert "not covered" in layers["tier"].detail
     assert not layers["namespaces"].is_present
+
+
+@pytest.fixture(scope="module")
+def writable(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file that every user may write, in a folder that cells may read."""
+    path = tmp_path_factory.mktemp("modules") / "module.py"
+    path.write_text("kept = 1")
+    path.chmod(0o666)
+    return path
+
+
+@pytest.fixture(scope="module", params=[1, 2, 4])
+def older(request: pytest.FixtureRequest, writable: Path) -> Iterator[Session]:
+    """A session that uses no more of Landlock than an older Linux offers."""
+    policy = Policy(isolation="landlock", cell_timeout_s=20, modules=(str(writable.parent),))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sandbox.isolation.landlock.landlock_abi", lambda: request.param)
+        with Sandbox(policy) as sandbox, sandbox.open() as opened:
+            yield opened
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        "os.kill(HOST, 0)",
+        "os.kill(-GROUP, 0)",
+        "signal.pidfd_send_signal(os.pidfd_open(HOST), 0)",
+        "open('/etc/passwd').read()",
+        "open('/tmp/escape', 'w')",
+        "open(MODULE, 'w')",
+        "os.open(MODULE, os.O_RDONLY | os.O_TRUNC)",
+        "os.truncate(MODULE, 0)",
+        "socket.socket()",
+    ],
+)
+def test_an_older_landlock_leaves_no_more_open(older: Session, writable: Path, attempt: str) -> None:
+    names = f"HOST, GROUP, MODULE = {os.getpid()}, {os.getpgrp()}, {str(writable)!r}"
+    assert raised(older, f"import os, signal, socket; {names}; {attempt}") == "PermissionError"
+    assert writable.read_text() == "kept = 1"
+
+
+def test_under_an_older_landlock_a_cell_can_signal_itself(older: Session) -> None:
+    handle = "signal.signal(signal.SIGUSR2, lambda *_: print('got it'))"
+    assert older.run(f"import os, signal; {handle}; os.kill(os.getpid(), signal.SIGUSR2)").text == "got it\n"
