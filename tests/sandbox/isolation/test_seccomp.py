@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
+from types import SimpleNamespace
+from typing import Any
 
 import pyseccomp
 import pytest
 
 from sandbox import Session
+from sandbox.guest import confinement, landlock
+from sandbox.isolation import memory, seccomp
+from sandbox.isolation.landlock import _SYS_LANDLOCK_CREATE_RULESET
 from sandbox.isolation.seccomp import filter_programs
 
 _REFUSED = [
@@ -168,3 +174,51 @@ def test_what_libraries_need_works(session: Session, code: str) -> None:
 
 def test_there_are_two_programs_of_whole_instructions() -> None:
     assert [len(program) % 8 for program in filter_programs()] == [0, 0]
+
+
+_ARCHITECTURES = {"x86_64": pyseccomp.Arch.X86_64, "aarch64": pyseccomp.Arch.AARCH64}
+
+
+@pytest.mark.parametrize("architecture", _ARCHITECTURES)
+def test_the_calls_made_by_number_are_those_of_the_architecture(architecture: str) -> None:
+    def number(call: str) -> int:
+        return int(pyseccomp.resolve_syscall(_ARCHITECTURES[architecture], call))
+
+    assert memory._KCMP[architecture] == number("kcmp")
+    assert number("landlock_create_ruleset") == landlock._SYS_LANDLOCK_CREATE_RULESET
+    assert number("landlock_add_rule") == landlock._SYS_LANDLOCK_ADD_RULE
+    assert number("landlock_restrict_self") == landlock._SYS_LANDLOCK_RESTRICT_SELF
+    assert number("landlock_create_ruleset") == _SYS_LANDLOCK_CREATE_RULESET
+
+
+def test_the_structures_of_linux_have_their_sizes() -> None:
+    """They are the same on every 64-bit architecture: linux/landlock.h, linux/filter.h."""
+    assert ctypes.sizeof(landlock._Ruleset) == 24
+    assert ctypes.sizeof(landlock._PathBeneath) == 12
+    assert ctypes.sizeof(confinement._Program) == 16
+
+
+@pytest.mark.parametrize("architecture", _ARCHITECTURES)
+@pytest.mark.parametrize("abi", [1, 3, 6])
+def test_every_refusal_of_the_landlock_tier_can_be_compiled(architecture: str, abi: int) -> None:
+    """For another architecture a call that it does not have would otherwise raise only there."""
+
+    def build_filter(action: int) -> Any:
+        rules = pyseccomp.SyscallFilter(action)
+        if _ARCHITECTURES[architecture] != pyseccomp.system_arch():
+            rules.add_arch(_ARCHITECTURES[architecture])
+            rules.remove_arch(pyseccomp.Arch.NATIVE)
+        return rules
+
+    library = SimpleNamespace(
+        SyscallFilter=build_filter,
+        ALLOW=pyseccomp.ALLOW,
+        ERRNO=pyseccomp.ERRNO,
+        Arg=pyseccomp.Arg,
+        EQ=pyseccomp.EQ,
+        NE=pyseccomp.NE,
+        MASKED_EQ=pyseccomp.MASKED_EQ,
+    )
+    programs = (seccomp._allow_calls(library), seccomp._refuse_arguments(library))
+    for rules in (*programs, *seccomp._refuse_without_namespaces(library, abi)):
+        assert len(seccomp._compile(rules)) % 8 == 0
