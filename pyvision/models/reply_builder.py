@@ -8,6 +8,7 @@
     no text, the context is full                ModelError of kind "context", not worth a retry
     no text, but a call of a tool               Reply; with the cell in its text if no tool was offered
     no text, a call that is no cell, likewise   ModelError, not worth a retry
+    no text, a call that the endpoint dropped   Reply without text if a tool was offered: the model is asked again
     no text at all                              ModelError, worth a retry
     a stream that ends before the reply does    ModelError, worth a retry
     a stream with parts that came twice         ModelError, worth a retry, where something tells
@@ -170,7 +171,7 @@ def reply_of(
         reply = replace(reply, finish="stop")
     elif any(builder.refusal) or builder.finish == "refusal":
         return replace(reply, text=text or "".join(builder.refusal) or FILTERED, finish="refusal")
-    elif not (text or calls):
+    elif not (text or calls or (sampling.tools and builder.failed_to_call)):
         raise _empty(builder, error_mapper)
     elif builder.finish == "end" and cut.seems_cut():
         reply = replace(reply, finish="stop")

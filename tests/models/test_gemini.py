@@ -210,6 +210,13 @@ def test_a_function_call_that_could_not_be_read_is_named_as_one() -> None:
     assert "called a tool" in str(error_of(answer(candidate("MALFORMED_FUNCTION_CALL"))))
 
 
+def test_a_call_that_could_not_be_read_is_an_empty_reply_where_tools_were_offered() -> None:
+    offered = Sampling(tools=(ToolOffer("run_python", "run", "code", "the code"),))
+    with open_model([], [answer(candidate("MALFORMED_FUNCTION_CALL"))]) as (model, _):
+        reply = model.complete(HELLO, offered)
+    assert (reply.text, reply.calls, reply.finish) == ("", (), "end")
+
+
 def test_log_probabilities_come_with_the_likeliest_tokens() -> None:
     with open_model(["good morning"]) as (model, server):
         reply = model.complete(HELLO, Sampling(logprobs=True))

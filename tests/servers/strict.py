@@ -51,7 +51,7 @@ class Strictness:
     def _faults(self, request: Request) -> Iterator[str]:
         body = request.body
         yield from (f"{name} is not permitted" for name in sorted(body.keys() & _FOREIGN[request.wire]))
-        if "tool_choice" in body and not body.get("tools"):
+        if body.keys() & {"tool_choice", "toolConfig"} and not body.get("tools"):
             yield "tool_choice needs tools"
         in_results = self._pictures_in_results
         allowed = request.wire != "completions" if in_results is None else in_results
@@ -152,6 +152,23 @@ def _messages(body: dict[str, Any], pictures: bool) -> Iterator[Item]:
                     yield Item("said")
 
 
+def _gemini(body: dict[str, Any], pictures: bool) -> Iterator[Item]:
+    for turn in body["contents"]:
+        parts = turn["parts"]
+        calls = [part for part in parts if "functionCall" in part]
+        seal = calls[0].get("thoughtSignature") if calls else None  # one for all calls of the turn
+        for called in (part["functionCall"] for part in calls):
+            fault = "" if isinstance(called["args"], dict) else "the arguments are no object"
+            fault = fault if seal else "a call without a thoughtSignature"
+            yield Item("call", called["id"], None if seal == _FOREIGN_CALL else seal, fault)
+        results = [part["functionResponse"] for part in parts if "functionResponse" in part]
+        for result in results:
+            fault = "" if pictures or not result.get("parts") else "a functionResponse holds text only"
+            yield Item("result", result["id"], fault=fault)
+        if turn["role"] == "user" and len(parts) > len(results):
+            yield Item("said", fault="a turn of results holds nothing else" if results else "")
+
+
 def _json_fault(arguments: str) -> str:
     try:
         return "" if isinstance(json.loads(arguments), dict) else "arguments are no object"
@@ -163,11 +180,12 @@ _ITEMS: Mapping[WireName, Callable[[dict[str, Any], bool], Iterator[Item]]] = {
     "completions": _completions,
     "responses": _responses,
     "messages": _messages,
-    "gemini": lambda body, pictures: iter(()),
+    "gemini": _gemini,
 }
 _FOREIGN: Mapping[WireName, frozenset[str]] = {
     "completions": frozenset({"input", "include", "system", "max_output_tokens", "stop_sequences"}),
     "responses": frozenset({"messages", "stop", "max_tokens", "stop_sequences", "stream_options"}),
     "messages": frozenset({"temperature", "stop", "store", "input", "logprobs", "stream_options"}),
-    "gemini": frozenset({"messages", "stop"}),
+    "gemini": frozenset({"messages", "stop", "tool_choice", "max_tokens", "system", "input"}),
 }
+_FOREIGN_CALL = "skip_thought_signature_validator"  # the signature of a call that the model did not write

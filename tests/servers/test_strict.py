@@ -19,6 +19,12 @@ THINKING = {"type": "thinking", "thinking": "hm", "signature": "s"}
 USE = {"type": "tool_use", "id": "c1", "name": "run_python", "input": {}}
 
 
+FUNCTION_CALL = {"name": "run_python", "id": "c1", "args": {}}
+GEMINI_CALL = {"functionCall": FUNCTION_CALL, "thoughtSignature": "skip_thought_signature_validator"}
+SIGNED_CALL = {"functionCall": FUNCTION_CALL, "thoughtSignature": "s"}
+ASKED = {"role": "user", "parts": [{"text": "?"}]}
+
+
 def rejected(wire: WireName, body: dict[str, Any], *, sealed: bool = False) -> str | None:
     strict = Strictness()
     strict.remember(
@@ -43,10 +49,22 @@ def result(**fields: Any) -> dict[str, Any]:
     return {"type": "tool_result", "tool_use_id": "c1", "content": [], **fields}
 
 
+def response(**fields: Any) -> dict[str, Any]:
+    named = {"name": "run_python", "id": "c1", "response": {"output": "1"}}
+    return {"functionResponse": named | fields}
+
+
+def contents(*user: dict[str, Any], call: dict[str, Any] = GEMINI_CALL) -> dict[str, Any]:
+    turns = [ASKED, {"role": "model", "parts": [call]}, {"role": "user", "parts": list(user)}]
+    return {"contents": turns}
+
+
 def test_a_conversation_in_order_is_accepted() -> None:
     assert rejected("completions", chat(RESULT, USER)) is None
     assert rejected("completions", chat(RESULT, calls=(SEALED,)), sealed=True) is None
     assert rejected("messages", anthropic([result()], (THINKING, USE)), sealed=True) is None
+    assert rejected("gemini", contents(response(parts=[{"inlineData": {}}]))) is None
+    assert rejected("gemini", contents(response(), call=SIGNED_CALL), sealed=True) is None
 
 
 @pytest.mark.parametrize(
@@ -80,8 +98,25 @@ def test_messages_that_break_a_rule_are_rejected(body: dict[str, Any], why: str)
 
 
 @pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (contents({"text": "1"}), "no result"),
+        (contents(response(id="c2")), "not called"),
+        (contents(response(), {"text": "so?"}), "nothing else"),
+        (contents(response(), call={"functionCall": FUNCTION_CALL}), "without a thoughtSignature"),
+        ({**contents(response()), "toolConfig": {}, "tools": []}, "needs tools"),
+        ({**contents(response()), "max_tokens": 5}, "max_tokens is not permitted"),
+    ],
+)
+def test_contents_that_break_a_rule_are_rejected(body: dict[str, Any], why: str) -> None:
+    assert why in str(rejected("gemini", body))
+
+
+@pytest.mark.parametrize(
     ("wire", "body"),
     [
+        ("gemini", contents(response())),
+        ("gemini", contents(response(), call={**SIGNED_CALL, "thoughtSignature": "s="})),
         ("completions", chat(RESULT)),
         (
             "completions",
