@@ -101,10 +101,10 @@ def _isolation() -> Iterator[Finding]:
 
 
 def _describe_isolation(sandbox: Sandbox) -> str:
-    layers = sandbox.layers()
+    tier, *layers = sandbox.layers()
     present = ", ".join(layer.name for layer in layers if layer.is_present)
     missing = ", ".join(f"{layer.name} ({layer.detail})" for layer in layers if not layer.is_present)
-    return f"{present}; not {missing}" if missing else present
+    return "; ".join([tier.detail, f"in force: {present}", *([f"not: {missing}"] if missing else [])])
 
 
 def _later_s(sandbox: Sandbox) -> float:
