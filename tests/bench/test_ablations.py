@@ -48,21 +48,34 @@ def only_colour(found: Figure) -> object:
     return colours[0][1]
 
 
-def test_without_execution_no_kernel_opens_and_every_cell_is_silent() -> None:
+def test_without_execution_every_cell_is_silent() -> None:
+    session = under("not_run", CannedSandbox([SHOWING])).open({"image_clue_0": png()})
+    assert session.run("print(12)") == CellResult("ok")
+
+
+def test_without_execution_no_kernel_opens() -> None:
     inner = CannedSandbox([SHOWING])
     session = under("not_run", inner).open({"image_clue_0": png()})
-    assert session.run("print(12)") == CellResult("ok")
+    session.run("print(12)")
     session.define({})
     session.close()
     assert (inner.opened, inner.cells) == (0, [])
 
 
-def test_blank_figures_are_grey_and_of_the_same_size_and_text_stays() -> None:
-    session = under("blank", CannedSandbox([SHOWING])).open({})
-    result = session.run("show()")
-    assert result.text == "12\n"
-    assert [(each.width, each.height) for each in result.figures] == [(30, 20), (10, 10)]
-    assert {only_colour(each) for each in result.figures} == {(128, 128, 128)}
+def run_blank() -> CellResult:
+    return under("blank", CannedSandbox([SHOWING])).open({}).run("show()")
+
+
+def test_blank_figures_are_grey() -> None:
+    assert {only_colour(each) for each in run_blank().figures} == {(128, 128, 128)}
+
+
+def test_blank_figures_keep_their_size() -> None:
+    assert [(each.width, each.height) for each in run_blank().figures] == [(30, 20), (10, 10)]
+
+
+def test_the_text_beside_blank_figures_stays() -> None:
+    assert run_blank().text == "12\n"
 
 
 def test_swapped_figures_are_another_samples() -> None:
@@ -107,21 +120,31 @@ def test_the_oracle_cannot_answer_a_sample_without_a_box() -> None:
         ablation("oracle").around(CannedSandbox(), without, {})
 
 
-@pytest.mark.parametrize("name", ["blank", "swapped"])
-def test_the_model_sees_the_replaced_figure_and_the_kernel_holds_the_true_one(name: str) -> None:
-    loop = EpisodeHarness(
-        ["<code>\n```python\nshow()\n```\n</code>", "\\boxed{4}"],
-        [SHOWING],
-    )
+TRUE_FIGURES = [each.data for each in SHOWING.figures]
+
+
+def solve_with_figures(name: str) -> tuple[EpisodeHarness, CannedSandbox]:
+    """A solved run under the ablation `name` whose only cell shows the two true figures."""
+    loop = EpisodeHarness(["<code>\n```python\nshow()\n```\n</code>", "\\boxed{4}"], [SHOWING])
     inner = loop.sandbox
     loop.episode._sandbox = under(name, inner)  # the double builds its own episode
     assert loop.solve(CodeLoop()).text == "4"
-    ran = [event for event in loop.events if isinstance(event, CellRun)]
+    return loop, inner
+
+
+@pytest.mark.parametrize("name", ["blank", "swapped"])
+def test_the_model_sees_only_replaced_figures(name: str) -> None:
+    loop, _ = solve_with_figures(name)
+    (ran,) = (event for event in loop.events if isinstance(event, CellRun))
     seen = [event.picture.data for event in loop.events if isinstance(event, ImageDefined)]
-    true = [each.data for each in SHOWING.figures]
-    assert [each.data for each in ran[0].result.figures] != true
-    assert [inner.images[key] for key in ("image_clue_1", "image_clue_2")] == true
-    assert set(seen).isdisjoint(true)
+    assert [each.data for each in ran.result.figures] != TRUE_FIGURES
+    assert set(seen).isdisjoint(TRUE_FIGURES)
+
+
+@pytest.mark.parametrize("name", ["blank", "swapped"])
+def test_the_kernel_holds_the_true_figures(name: str) -> None:
+    _, inner = solve_with_figures(name)
+    assert [inner.images[key] for key in ("image_clue_1", "image_clue_2")] == TRUE_FIGURES
 
 
 def test_a_defined_figure_is_restored_from_the_latest_cell() -> None:

@@ -55,11 +55,27 @@ def test_a_csv_contains_no_formula_from_a_model(folder: Path) -> None:
     assert json.loads(third["target"]) == ["C", 3]
 
 
-def test_vlmevalkit_gets_its_columns_and_its_own_indices(folder: Path) -> None:
-    first, second, _ = rows(export(folder, "vlmevalkit"), "\t")
-    assert (first["index"], first["answer"], first["prediction"]) == ("1000003", "A", "A")
-    assert (first["A"], first["B"], first["C"]) == ("one", "two", "three")
-    assert second["prediction"] == "=HYPERLINK('x')"
+@pytest.fixture
+def vlmevalkit_rows(folder: Path) -> list[dict[str, str]]:
+    return rows(export(folder, "vlmevalkit"), "\t")
+
+
+def test_vlmevalkit_gets_its_own_index(vlmevalkit_rows: list[dict[str, str]]) -> None:
+    assert vlmevalkit_rows[0]["index"] == "1000003"
+
+
+def test_vlmevalkit_gets_the_answer_beside_the_prediction(vlmevalkit_rows: list[dict[str, str]]) -> None:
+    assert (vlmevalkit_rows[0]["answer"], vlmevalkit_rows[0]["prediction"]) == ("A", "A")
+
+
+def test_vlmevalkit_gets_a_column_for_each_option(vlmevalkit_rows: list[dict[str, str]]) -> None:
+    assert [vlmevalkit_rows[0][letter] for letter in "ABC"] == ["one", "two", "three"]
+
+
+def test_vlmevalkit_gets_a_prediction_that_looks_like_a_formula_unchanged(
+    vlmevalkit_rows: list[dict[str, str]],
+) -> None:
+    assert vlmevalkit_rows[1]["prediction"] == "=HYPERLINK('x')"
 
 
 def test_parquet_is_written_or_its_extra_is_named(folder: Path) -> None:

@@ -56,10 +56,15 @@ def test_only_what_the_rules_leave_open_goes_to_the_judge(tmp_path: Path) -> Non
     assert [values(tmp_path)[f"sample {number}"] for number in range(6)] == [1, 1, 0, 1, 0, 1]
 
 
-def test_the_metric_names_the_judge_and_the_rules_scores_stay(tmp_path: Path) -> None:
+def test_the_metric_of_a_judged_run_names_the_judge(tmp_path: Path) -> None:
     grade_with(run_six(tmp_path), "CHOICE: B", "CHOICE: NONE")
     with Store(tmp_path) as store:
         assert store.default_metric == "choice:exact+judge:judge-1"
+
+
+def test_a_judged_run_keeps_the_scores_of_the_rules(tmp_path: Path) -> None:
+    grade_with(run_six(tmp_path), "CHOICE: B", "CHOICE: NONE")
+    with Store(tmp_path) as store:
         assert store.scores("choice:exact")["sample 1", 0].value == 0
 
 
@@ -122,14 +127,33 @@ def test_each_samples_own_metric_may_have_a_judge_too(tmp_path: Path) -> None:
         assert find_grading(store.default_metric.partition("+")[0]).key == "by_sample"
 
 
-def test_the_report_says_who_judged_how_many_and_how(tmp_path: Path) -> None:
-    grade_with(run_six(tmp_path), "CHOICE: B", "I cannot tell.")
-    experiment = read_experiment(tmp_path)
-    text = " ".join(to_markdown(report(experiment.results, experiment.subject)).split())
-    assert "judge-1 judged 2 of 6 answers" in text
-    assert "1 right, 0 wrong, 1 without a readable verdict" in text
-    assert "judge/choice.md" in text
-    (found,) = judges_of(read_results(tmp_path))
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of six whose judge gave one readable verdict and one unreadable."""
+    folder = run_six(tmp_path_factory.mktemp("judged"))
+    grade_with(folder, "CHOICE: B", "I cannot tell.")
+    return folder
+
+
+def report_text(folder: Path) -> str:
+    experiment = read_experiment(folder)
+    return " ".join(to_markdown(report(experiment.results, experiment.subject)).split())
+
+
+def test_the_report_says_how_many_answers_a_judge_judged(judged: Path) -> None:
+    assert "judge-1 judged 2 of 6 answers" in report_text(judged)
+
+
+def test_the_report_counts_the_verdicts(judged: Path) -> None:
+    assert "1 right, 0 wrong, 1 without a readable verdict" in report_text(judged)
+
+
+def test_the_report_names_the_prompt_of_the_judge(judged: Path) -> None:
+    assert "judge/choice.md" in report_text(judged)
+
+
+def test_the_verdicts_of_a_judge_are_counted(judged: Path) -> None:
+    (found,) = judges_of(read_results(judged))
     assert (found.judge, found.asked, found.right, found.wrong, found.unreadable) == ("judge-1", 2, 1, 0, 1)
 
 
@@ -165,12 +189,19 @@ def bench_run(folder: Path, *more: str) -> list[str]:
     return ["bench", "run", str(rows(folder)), *usual, *more]
 
 
-def test_run_and_grade_take_a_judge(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_bench_run_takes_a_judge(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     config = script(tmp_path, "model", "\\boxed{A}", "the second one")
     judge = script(tmp_path, "judge", "CHOICE: B")
     assert main(bench_run(tmp_path, "--config", config, "--judge", judge)) == 0
     line = capfd.readouterr().out
     assert line.startswith("0.5000 over 2 by choice:exact, then the judge scripted · judged: 1 · ")
+
+
+def test_bench_grade_takes_a_judge(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    config = script(tmp_path, "model", "\\boxed{A}", "the second one")
+    judge = script(tmp_path, "judge", "CHOICE: B")
+    main(bench_run(tmp_path, "--config", config))
+    capfd.readouterr()
     assert main(["bench", "grade", str(tmp_path / "out"), "--judge", judge, "--json"]) == 0
     found: dict[str, Any] = json.loads(capfd.readouterr().out)
     assert (found["judged"], found["metric"]) == (1, "choice:exact+judge:scripted")
@@ -185,7 +216,7 @@ def test_an_unknown_judge_is_an_error_before_any_request(
     assert not (tmp_path / "out").exists()
 
 
-def test_the_flags_of_run_and_grade_name_the_judge_alike() -> None:
+def test_the_flag_for_the_judge_is_the_same_in_each_command() -> None:
     for command in ("run", "grade"):
         words = ["bench", command, "x", "--judge", "openai:gpt-4.1"]
         assert _parser(words).parse_args(words).judge == "openai:gpt-4.1"

@@ -306,7 +306,7 @@ def test_a_metric_that_fails_in_any_way_becomes_an_error_record(tmp_path: Path) 
         ({"a": [1]}, {"a": [1, 2]}, ("a: [1] -> [1, 2]",)),
     ],
 )
-def test_differences_name_the_setting_and_both_values(
+def test_a_difference_names_the_setting_with_both_values(
     old: dict[str, object], new: dict[str, object], expected: tuple[str, ...]
 ) -> None:
     assert differences(old, new) == expected

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.bench.analysis.compare import (
+    Comparison,
     Run,
     at_equal_tokens,
     ballot,
@@ -44,24 +45,38 @@ def voting(answers: dict[str, str], *, tokens: int = 100, right: str = "4") -> R
     return run("cheap", rows)
 
 
-def test_runs_are_paired_by_sample_and_not_by_order() -> None:
+def test_runs_are_paired_by_sample_in_any_order() -> None:
     first = run("a", [results("x", 1), results("y", 0)])
     second = run("b", [results("y", 0), results("x", 1)])
     (found,) = compare(first, second)
     assert (found.only_first, found.only_second, found.difference.value) == (0, 0, 0.0)
 
 
-def test_mcnemar_and_the_difference_of_a_known_table() -> None:
+def compare_known_table() -> Comparison:
     first = run("a", run_of([1] * 4 + [0] * 12 + [1] * 20))
     second = run("b", run_of([0] * 4 + [1] * 12 + [1] * 20))
     (found,) = compare(first, second)
+    return found
+
+
+def test_discordant_pairs_are_counted_in_each_direction() -> None:
+    found = compare_known_table()
     assert (found.only_first, found.only_second) == (4, 12)
-    assert found.p == pytest.approx(0.0768, abs=1e-4)  # statsmodels, mcnemar(exact=True)
-    assert found.difference.value == pytest.approx(8 / 36)
-    assert found.difference.low < 0.03
 
 
-def test_a_sample_that_one_run_has_no_score_of_is_left_out_and_counted() -> None:
+def test_the_p_of_a_known_table_is_that_of_statsmodels() -> None:
+    assert compare_known_table().p == pytest.approx(0.0768, abs=1e-4)  # mcnemar(exact=True)
+
+
+def test_the_difference_of_a_known_table_is_the_net_share_of_discordant_pairs() -> None:
+    assert compare_known_table().difference.value == pytest.approx(8 / 36)
+
+
+def test_the_interval_of_a_known_table_reaches_almost_to_zero() -> None:
+    assert compare_known_table().difference.low < 0.03
+
+
+def test_a_sample_without_a_score_in_one_run_counts_as_left_out() -> None:
     first = run("a", [results("x", 1), results("y", None, end_reason="model_error"), results("z", 1)])
     second = run("b", [results("x", 0), results("y", 1)])
     (found,) = compare(first, second)
@@ -177,7 +192,7 @@ def test_a_vote_goes_to_what_the_metric_found() -> None:
 
 
 @given(st.text(alphabet="1234.", min_size=1, max_size=7), st.integers(1, 7))
-def test_a_vote_is_worth_between_the_worst_and_the_best_answer(letters: str, size: int) -> None:
+def test_a_vote_is_never_outside_the_range_of_its_answers(letters: str, size: int) -> None:
     repeats = voting({"x": letters}).results
     values = [each.score.value or 0.0 for each in repeats]
     assert min(values) <= vote(repeats, min(size, len(repeats))) <= max(values)
@@ -227,7 +242,7 @@ def test_budgets_that_no_number_of_votes_matches_are_refused() -> None:
         at_equal_tokens(cheap, run("dear", [results("x", input_tokens=150)]))
 
 
-def test_a_sample_whose_repeats_failed_is_left_out_and_counted() -> None:
+def test_a_sample_whose_repeats_failed_counts_as_left_out() -> None:
     rows = [*voting({f"s{i}": "444" for i in range(30)}, tokens=100).results]
     rows = [
         results("s0", None, repeat=each.record.repeat, end_reason="model_error", input_tokens=100)

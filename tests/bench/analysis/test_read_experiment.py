@@ -11,6 +11,7 @@ import pytest
 from pyvision.bench.ablations import read_figures_to_swap
 from pyvision.bench.analysis.document import to_markdown
 from pyvision.bench.analysis.read_experiment import (
+    Experiment,
     dataset_name,
     describe_aggregates,
     read_experiment,
@@ -36,12 +37,23 @@ def call(command: str, *arguments: str | Path) -> int:
     return int(options.call(options))
 
 
-def test_an_experiment_is_read_with_its_scores_and_the_tools_of_its_cells(tmp_path: Path) -> None:
-    found = read_experiment(write_experiment(tmp_path, [1, 0, None], end_reason="answered"))
-    assert [each.value for each in found.results] == [1.0, 0.0, None]
-    assert found.subject.tools is not None
-    assert found.subject.tools.kinds["crop"] == 3
-    assert found.subject.dataset == "lines"
+@pytest.fixture(scope="module")
+def three_results(tmp_path_factory: pytest.TempPathFactory) -> Experiment:
+    folder = tmp_path_factory.mktemp("experiment")
+    return read_experiment(write_experiment(folder, [1, 0, None], end_reason="answered"))
+
+
+def test_an_experiment_is_read_with_its_scores(three_results: Experiment) -> None:
+    assert [each.value for each in three_results.results] == [1.0, 0.0, None]
+
+
+def test_an_experiment_is_read_with_the_tools_of_its_cells(three_results: Experiment) -> None:
+    assert three_results.subject.tools is not None
+    assert three_results.subject.tools.kinds["crop"] == 3
+
+
+def test_an_experiment_is_read_with_the_name_of_its_dataset(three_results: Experiment) -> None:
+    assert three_results.subject.dataset == "lines"
 
 
 def test_a_folder_without_any_record_is_refused(tmp_path: Path) -> None:
@@ -148,15 +160,22 @@ def test_report_prints_one_json_object(tmp_path: Path, capsys: pytest.CaptureFix
     assert found["tools"]["kinds"]["crop"] == 3
 
 
-def test_report_writes_a_page_and_plots(tmp_path: Path) -> None:
-    folder, page, plots = (
-        write_experiment(tmp_path / "x", [1, 0]),
-        tmp_path / "out" / "r.html",
-        tmp_path / "plots",
-    )
-    call("report", folder, "--html", page, "--plots", plots)
-    assert page.read_text().count("<picture>") == 2
-    assert sorted(each.name for each in plots.iterdir()) == ["accuracy.png", "tools.png"]
+@pytest.fixture(scope="module")
+def written_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with `out/r.html` and `plots/`."""
+    folder = tmp_path_factory.mktemp("report")
+    experiment = write_experiment(folder / "x", [1, 0])
+    call("report", experiment, "--html", folder / "out" / "r.html", "--plots", folder / "plots")
+    return folder
+
+
+def test_the_page_of_a_report_shows_its_plots(written_report: Path) -> None:
+    assert (written_report / "out" / "r.html").read_text().count("<picture>") == 2
+
+
+def test_report_writes_each_plot_to_a_file(written_report: Path) -> None:
+    names = sorted(each.name for each in (written_report / "plots").iterdir())
+    assert names == ["accuracy.png", "tools.png"]
 
 
 def test_a_page_that_cannot_be_written_is_one_line_of_error(tmp_path: Path) -> None:
@@ -165,13 +184,25 @@ def test_a_page_that_cannot_be_written_is_one_line_of_error(tmp_path: Path) -> N
         call("report", write_experiment(tmp_path / "x", [1]), "--html", tmp_path / "file" / "r.html")
 
 
-def test_compare_prints_pairs_and_equal_budget(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.fixture
+def dear_then_cheap(tmp_path: Path) -> tuple[Path, Path]:
+    """Two experiments; three answers of the second cost as much as one of the first."""
     cheap = write_experiment(tmp_path / "cheap", [1, 0, 1, 0], repeats=3, input_tokens=100)
     dear = write_experiment(tmp_path / "dear", [1, 1, 1, 1], input_tokens=300)
-    assert call("compare", dear, cheap, "--equal-tokens") == 0
-    text = capsys.readouterr().out
-    assert "majority of 3 answers" in " ".join(text.split())
-    call("compare", dear, cheap, "--json")
+    return dear, cheap
+
+
+def test_compare_can_give_both_runs_the_same_tokens(
+    dear_then_cheap: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call("compare", *dear_then_cheap, "--equal-tokens") == 0
+    assert "majority of 3 answers" in " ".join(capsys.readouterr().out.split())
+
+
+def test_compare_prints_the_difference_to_the_first_run_as_json(
+    dear_then_cheap: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    call("compare", *dear_then_cheap, "--json")
     found = json.loads(capsys.readouterr().out)
     assert found["against_the_first"][0]["difference"]["value"] == -0.5
 

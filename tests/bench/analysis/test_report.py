@@ -99,12 +99,25 @@ def columns(line: str) -> int:
     return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in line)
 
 
-def test_a_report_says_n_beside_every_accuracy_and_bounds_for_what_is_unscored() -> None:
-    text = to_markdown(report(rich(), subject()))
-    assert "| all        | 10 |        1 |       77.8 |  [45.3, 93.7] |" in text
-    assert "between 70.0 (if they were all wrong) and 80.0 (if all right)" in " ".join(text.split())
-    assert "sandbox_error" in text
-    assert "Truncated: 2. Refused: 0." in text
+def rich_text() -> str:
+    return to_markdown(report(rich(), subject()))
+
+
+def test_a_report_gives_n_beside_every_accuracy() -> None:
+    assert "| all        | 10 |        1 |       77.8 |  [45.3, 93.7] |" in rich_text()
+
+
+def test_a_report_gives_the_bounds_that_unscored_samples_allow() -> None:
+    expected = "between 70.0 (if they were all wrong) and 80.0 (if all right)"
+    assert expected in " ".join(rich_text().split())
+
+
+def test_a_report_says_why_samples_are_unscored() -> None:
+    assert "sandbox_error" in rich_text()
+
+
+def test_a_report_counts_truncated_answers_apart_from_refused_ones() -> None:
+    assert "Truncated: 2. Refused: 0." in rich_text()
 
 
 def test_a_report_counts_answers_with_a_remark() -> None:
@@ -176,12 +189,28 @@ def test_nothing_in_the_data_becomes_an_element_or_an_attribute(text: str) -> No
     assert "script" not in hostile.tags
 
 
+def hostile_markdown(text: str) -> str:
+    return to_markdown(report(rich(text), subject(text)))
+
+
+def outside_the_fence(text: str) -> str:
+    """The report without its command, which stands in a fence and is shown as it is."""
+    return hostile_markdown(text).replace(f"python -m pyvision bench run {plain(text)}", "")
+
+
 @pytest.mark.parametrize("text", HOSTILE)
-def test_markdown_holds_no_element_no_remote_picture_and_no_escape(text: str) -> None:
-    found = to_markdown(report(rich(text), subject(text)))
-    outside = found.replace(f"python -m pyvision bench run {plain(text)}", "")  # a fence: shown as it is
-    assert "<" not in outside
-    assert "](" not in outside
+def test_markdown_contains_no_html_element(text: str) -> None:
+    assert "<" not in outside_the_fence(text)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_markdown_contains_no_link(text: str) -> None:
+    assert "](" not in outside_the_fence(text)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_markdown_contains_no_control_character(text: str) -> None:
+    found = hostile_markdown(text)
     assert "\x1b" not in found
     assert "\u202e" not in found
 
@@ -194,7 +223,7 @@ def test_a_line_of_any_text_is_one_line_without_control_characters(text: str) ->
     found.encode()
 
 
-def test_the_page_allows_its_own_style_and_pictures_only() -> None:
+def test_the_page_may_load_nothing_from_elsewhere() -> None:
     page = to_page(Document("t", (Section("s", (Paragraph("p"), Command("c"), Table(("a",), (("b",),)))),)))
     assert "default-src 'none'; img-src data:; style-src 'sha256-" in page
     assert "http:" not in page
@@ -208,12 +237,21 @@ def test_hostile_names_in_plots_are_pixels() -> None:
     assert all(source.startswith("data:image/png;base64,") for source in found.sources)
 
 
-def test_plots_are_pictures_and_leave_no_trace_in_markdown() -> None:
-    document = illustrate_report(rich("a $ 类别"), subject())
-    assert [plot.name for plot in document.plots] == ["Accuracy", "Tools"]
-    for plot in document.plots:
-        assert Image.open(io.BytesIO(plot.png)).size[0] == 800
-    assert to_markdown(document) == to_markdown(report(rich("a $ 类别"), subject()))
+@pytest.fixture(scope="module")
+def illustrated() -> Document:
+    return illustrate_report(rich("a $ 类别"), subject())
+
+
+def test_an_illustrated_report_has_a_plot_of_accuracy_before_one_of_tools(illustrated: Document) -> None:
+    assert [plot.name for plot in illustrated.plots] == ["Accuracy", "Tools"]
+
+
+def test_every_plot_is_an_image_800_pixels_wide(illustrated: Document) -> None:
+    assert {Image.open(io.BytesIO(plot.png)).size[0] for plot in illustrated.plots} == {800}
+
+
+def test_plots_leave_no_trace_in_markdown(illustrated: Document) -> None:
+    assert to_markdown(illustrated) == to_markdown(report(rich("a $ 类别"), subject()))
 
 
 def test_accuracy_against_cost_is_a_picture() -> None:

@@ -64,14 +64,25 @@ def test_a_report_that_is_there_is_not_written_again_until_its_run_is_newer(tmp_
     assert write_sample_pages(folder) == 1
 
 
-def test_a_trajectory_that_cannot_be_read_is_reported_and_the_others_are_written(tmp_path: Path) -> None:
-    folder = write_experiment(tmp_path, [1, 0])
+def break_one_trajectory(folder: Path) -> Path:
     broken = next(folder.rglob(EVENTS))
     broken.write_text("no trajectory\nat all\n", encoding="utf-8")
+    return broken.parent
+
+
+def test_a_trajectory_that_cannot_be_read_is_named_in_one_line(tmp_path: Path) -> None:
+    folder = write_experiment(tmp_path, [1, 0])
+    broken = break_one_trajectory(folder)
     lines: list[str] = []
-    assert write_sample_pages(folder, tell=lines.append) == 1
+    write_sample_pages(folder, tell=lines.append)
     assert len(lines) == 1
-    assert broken.parent.name in lines[0]
+    assert broken.name in lines[0]
+
+
+def test_a_trajectory_that_cannot_be_read_does_not_stop_the_other_pages(tmp_path: Path) -> None:
+    folder = write_experiment(tmp_path, [1, 0])
+    break_one_trajectory(folder)
+    assert write_sample_pages(folder, tell=lambda line: None) == 1
 
 
 def test_a_sample_without_a_trajectory_has_no_link(tmp_path: Path) -> None:
@@ -101,7 +112,7 @@ def test_markdown_leaves_links_out() -> None:
     assert "| right |      b |" in text
 
 
-def test_failures_come_with_question_target_answer_and_image(tmp_path: Path) -> None:
+def test_each_failure_is_shown_with_its_whole_sample(tmp_path: Path) -> None:
     folder, page = write_experiment(tmp_path / "x", [1, 0]), tmp_path / "r.html"
     call(folder, "--html", page)
     text = page.read_text(encoding="utf-8")

@@ -7,20 +7,34 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.bench.analysis.statistics import wilson
-from pyvision.bench.analysis.summary import percentile, summarise
+from pyvision.bench.analysis.summary import Summary, percentile, summarise
 from pyvision.bench.samples import UNGRADED, Record, Result, Score, pair
 from tests.bench.analysis.records import results, run_of
 
 
-def test_accuracy_is_over_what_was_scored_and_the_rest_is_counted() -> None:
-    found = summarise([*run_of([1, 1, 0]), results("s3", None, end_reason="model_error")])
-    assert found.accuracy == wilson(2, 3)
+def three_scored_of_four() -> Summary:
+    return summarise([*run_of([1, 1, 0]), results("s3", None, end_reason="model_error")])
+
+
+def test_accuracy_is_over_what_was_scored() -> None:
+    assert three_scored_of_four().accuracy == wilson(2, 3)
+
+
+def test_unscored_samples_are_part_of_the_total() -> None:
+    found = three_scored_of_four()
     assert (found.n, found.samples, found.unscored) == (4, 4, 1)
+
+
+def test_the_bounds_count_unscored_samples_as_all_wrong_or_all_right() -> None:
+    found = three_scored_of_four()
     assert (found.low, found.high) == (0.5, 0.75)
-    assert found.unscored_reasons == {"model_error": 1}
 
 
-def test_an_answer_with_a_remark_is_counted_as_one_and_a_failure_is_not() -> None:
+def test_unscored_samples_are_counted_by_their_reason() -> None:
+    assert three_scored_of_four().unscored_reasons == {"model_error": 1}
+
+
+def test_a_remark_is_counted_only_beside_an_answer() -> None:
     best = results("a", 1.0, error="best effort: nowhere is left to go")
     failed = results("b", None, end_reason="model_error", answer=None, error="no connection")
     assert summarise([best, failed, results("c", 1.0)]).remarked == 1
@@ -46,9 +60,13 @@ def test_an_answered_sample_without_a_score_says_why() -> None:
     }
 
 
-def test_a_record_that_was_never_graded_is_unscored_and_not_left_out() -> None:
+def test_a_record_without_a_score_is_paired_as_ungraded() -> None:
     record = Record("a", 0, "", "4", "answered")
     assert pair([record], {}) == (Result(record, UNGRADED),)
+
+
+def test_a_record_is_paired_with_its_score() -> None:
+    record = Record("a", 0, "", "4", "answered")
     assert pair([record], {("a", 0): Score(1.0)})[0].value == 1.0
 
 

@@ -61,12 +61,31 @@ def test_a_row_is_graded_by_a_metric_that_there_is(row: Dataset) -> None:
 
 
 @every_row
-def test_a_place_is_a_file_or_of_the_hub_and_can_be_fetched(row: Dataset) -> None:
+def test_a_dataset_can_be_obtained_in_some_way(row: Dataset) -> None:
     assert availability_of(row, {}).ways
+
+
+@every_row
+def test_a_place_is_either_a_file_or_on_the_hub(row: Dataset) -> None:
     for place in row.places:
         assert (place.file is None) != (place.hub is None)
+
+
+@every_row
+def test_a_place_on_the_hub_is_named_like_a_repository(row: Dataset) -> None:
+    for place in row.places:
         assert place.hub is None or re.fullmatch(r"[\w.-]+/[\w.-]+(/[\w.-]+)?", place.hub)
+
+
+@every_row
+def test_a_checksum_is_written_as_32_hexadecimal_digits(row: Dataset) -> None:
+    for place in row.places:
         assert place.md5 is None or re.fullmatch("[0-9a-f]{32}", place.md5)
+
+
+@every_row
+def test_a_file_is_named_by_a_relative_path(row: Dataset) -> None:
+    for place in row.places:
         assert place.file is None or not Path(place.file).is_absolute()
 
 

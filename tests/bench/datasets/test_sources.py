@@ -40,9 +40,13 @@ def test_a_folder_is_another_one_when_its_table_changes(data: Path) -> None:
     assert local_identity(data.parent) != before
 
 
-def test_a_file_is_counted_and_can_be_read_twice(data: Path) -> None:
+def test_the_samples_of_a_file_are_counted_up_to_a_limit(data: Path) -> None:
     source = find(str(data))
     assert (source.count_samples(), source.count_samples(2)) == (3, 2)
+
+
+def test_a_file_can_be_read_twice(data: Path) -> None:
+    source = find(str(data))
     assert [sample.id for sample in source.samples()] == ["s0", "s1", "s2"]
     assert [sample.id for sample in source.samples(1)] == ["s0"]
 

@@ -82,7 +82,7 @@ def test_the_sizes_of_questions_differ() -> None:
     assert circular_value(rows(1, 1, choices=("a", "b"))) == 1
 
 
-def test_questions_keep_their_order_and_their_first_sample() -> None:
+def test_questions_keep_the_order_of_their_first_samples() -> None:
     pairs = rows(1, 1, 1, 1, base="b") + rows(0, base="a")
     assert [(first.id, score.value) for first, score in circular(pairs)] == [("b#0", 1), ("a#0", 0)]
 

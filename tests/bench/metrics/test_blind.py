@@ -64,7 +64,7 @@ NOTATIONS = (
 
 
 @pytest.mark.parametrize("target", [[4, 5], "4x5", "4,5", "(4, 5)", "4 rows and 5 columns"])
-def test_rows_and_columns_are_read_in_any_notation(target: object, subtests: pytest.Subtests) -> None:
+def test_the_size_of_a_grid_is_read_in_any_notation(target: object, subtests: pytest.Subtests) -> None:
     for answer in NOTATIONS:
         with subtests.test(answer=answer):
             assert value("blind", answer, of_task("Counting Grid - Blank Grids", target)) == 1

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.bench.metrics import find_metric
-from pyvision.bench.metrics.boxes import find_box, overlap
+from pyvision.bench.metrics.boxes import Box, find_box, overlap
 from pyvision.errors import ConfigError
 from tests.bench.metrics.samples import sample, score, value
 
@@ -61,7 +61,7 @@ def test_what_is_no_box_scores_nothing(answer: str) -> None:
     assert (value("box_iou", answer, SQUARE), score("box_iou", answer, SQUARE).parsed) == (0, None)
 
 
-def test_four_numbers_are_never_taken_for_width_and_height() -> None:
+def test_four_numbers_are_always_two_corners() -> None:
     assert value("box_iou", "(10, 20, 100, 100)", SQUARE) == pytest.approx(90 * 80 / 10_000)
 
 
@@ -75,11 +75,19 @@ def test_half_a_box_shares_half_of_the_union() -> None:
     assert value("box_iou", "[10, 20, 110, 70]", SQUARE) == pytest.approx(0.5)
 
 
-def test_vlmevalkit_counts_the_threshold_itself_and_strict_does_not() -> None:
-    answer = "[10, 20, 110, 70]"
-    assert value("box_accuracy@0.5", answer, SQUARE, "vlmevalkit") == 1
-    assert value("box_accuracy@0.5", answer, SQUARE, "strict") == 0
-    assert value("box_accuracy@0.7", answer, SQUARE, "vlmevalkit") == 0
+HALF_OF_THE_SQUARE = "[10, 20, 110, 70]"  # its overlap is exactly 0.5
+
+
+def test_vlmevalkit_accepts_an_overlap_equal_to_the_threshold() -> None:
+    assert value("box_accuracy@0.5", HALF_OF_THE_SQUARE, SQUARE, "vlmevalkit") == 1
+
+
+def test_vlmevalkit_rejects_an_overlap_below_the_threshold() -> None:
+    assert value("box_accuracy@0.7", HALF_OF_THE_SQUARE, SQUARE, "vlmevalkit") == 0
+
+
+def test_strict_rejects_an_overlap_equal_to_the_threshold() -> None:
+    assert value("box_accuracy@0.5", HALF_OF_THE_SQUARE, SQUARE, "strict") == 0
 
 
 def test_any_threshold_may_be_named() -> None:
@@ -106,15 +114,27 @@ def test_a_target_that_is_no_box_is_named() -> None:
         value("box_iou", "[1, 2, 3, 4]", sample([1, 2]))
 
 
+def read_box(four: tuple[int, ...]) -> Box:
+    box = find_box(str(list(four)))
+    assert box is not None
+    return box
+
+
 @given(corners, corners)
-def test_what_two_boxes_share_is_symmetric_and_from_0_to_1(
-    one: tuple[int, ...], other: tuple[int, ...]
-) -> None:
-    a, b = find_box(str(list(one))), find_box(str(list(other)))
-    assert a is not None
-    assert b is not None
-    assert 0 <= overlap(a, b) <= 1
+def test_an_overlap_lies_within_0_to_1(one: tuple[int, ...], other: tuple[int, ...]) -> None:
+    assert 0 <= overlap(read_box(one), read_box(other)) <= 1
+
+
+@given(corners, corners)
+def test_an_overlap_is_symmetric(one: tuple[int, ...], other: tuple[int, ...]) -> None:
+    a, b = read_box(one), read_box(other)
     assert overlap(a, b) == overlap(b, a)
+
+
+@given(corners, corners)
+def test_only_equal_boxes_overlap_completely(one: tuple[int, ...], other: tuple[int, ...]) -> None:
+    a, b = read_box(one), read_box(other)
+    assert overlap(a, a) == 1
     assert (overlap(a, b) == 1) == (a == b)
 
 

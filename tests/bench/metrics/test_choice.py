@@ -79,8 +79,11 @@ def test_exact_takes_no_letter_out_of_a_sentence() -> None:
     assert value("choice", "Green Pear", FRUIT, "exact") == 1
 
 
-def test_mmmu_and_vlmevalkit_part_at_several_letters() -> None:
+def test_mmmu_takes_the_last_of_several_letters() -> None:
     assert value("choice", "not A but rather B", FRUIT, "mmmu") == 1
+
+
+def test_vlmevalkit_takes_none_of_several_letters() -> None:
     assert value("choice", "not A but rather B", FRUIT, "vlmevalkit") == 0
 
 

@@ -20,7 +20,7 @@ HEIGHT = sample([300, 330], question_type="Numerical")
 @pytest.mark.parametrize(
     ("answer", "right"), [("paris", 1), ("The city of Paris!", 1), ("in Paris", 0), ("", 0)]
 )
-def test_words_match_without_case_punctuation_and_articles(answer: str, right: int) -> None:
+def test_words_match_after_normalisation(answer: str, right: int) -> None:
     assert value("infoseek", answer, PLACE) == right
 
 

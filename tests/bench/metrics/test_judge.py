@@ -34,20 +34,29 @@ def test_a_judge_is_not_asked_where_the_rules_decide(tmp_path: Path) -> None:
     assert model.requests == []
 
 
-def test_a_judge_names_the_option_and_the_metric_compares_it(tmp_path: Path) -> None:
-    judge, model = judge_of(tmp_path, "It says the pear.\nCHOICE: B")
+def test_the_option_named_by_the_judge_is_compared_by_the_metric(tmp_path: Path) -> None:
+    judge, _ = judge_of(tmp_path, "It says the pear.\nCHOICE: B")
     found = with_judge("choice", find_metric("choice"), judge)(NOTHING, FRUIT)
     assert (found.value, found.parsed) == (1, "B")
+
+
+def test_a_judge_sees_the_answer_beside_the_options(tmp_path: Path) -> None:
+    judge, model = judge_of(tmp_path, "CHOICE: B")
+    with_judge("choice", find_metric("choice"), judge)(NOTHING, FRUIT)
     ((message,),) = model.requests
     assert NOTHING in message.text
     assert "A. red apple\nB. green pear" in message.text
 
 
-def test_the_judge_and_its_verdict_stand_in_the_reason(tmp_path: Path) -> None:
+def test_the_reason_of_a_judged_score_names_the_judge(tmp_path: Path) -> None:
     judge, _ = judge_of(tmp_path, "CHOICE: NONE")
     why = with_judge("choice", find_metric("choice"), judge)(NOTHING, FRUIT).why
     assert why.startswith("judge judge-1, judge/choice.md ")
-    assert why.endswith(": NONE")
+
+
+def test_the_reason_of_a_judged_score_ends_with_the_verdict(tmp_path: Path) -> None:
+    judge, _ = judge_of(tmp_path, "CHOICE: NONE")
+    assert with_judge("choice", find_metric("choice"), judge)(NOTHING, FRUIT).why.endswith(": NONE")
 
 
 def test_a_free_answer_is_judged_against_the_truth(tmp_path: Path) -> None:
@@ -74,13 +83,22 @@ def test_charxiv_is_judged_by_its_rubrics(tmp_path: Path) -> None:
     assert "What is asked for: text" in model.requests[0][0].text
 
 
-@pytest.mark.parametrize(
+each_unreadable_verdict = pytest.mark.parametrize(
     "reply", ["", "I think B", "CHOICE: Q", "VERDICT: RIGHT", "CHOICE: B or A", "CHOICE: B\nor not"]
 )
-def test_an_unreadable_verdict_is_no_score_and_is_not_kept(tmp_path: Path, reply: str) -> None:
+
+
+@each_unreadable_verdict
+def test_an_unreadable_verdict_is_no_score(tmp_path: Path, reply: str) -> None:
+    judge, _ = judge_of(tmp_path, reply)
+    assert with_judge("choice", find_metric("choice"), judge)(NOTHING, FRUIT).value is None
+
+
+@each_unreadable_verdict
+def test_a_judge_is_asked_again_after_an_unreadable_verdict(tmp_path: Path, reply: str) -> None:
     judge, model = judge_of(tmp_path, reply, "CHOICE: B")
     metric = with_judge("choice", find_metric("choice"), judge)
-    assert metric(NOTHING, FRUIT).value is None
+    metric(NOTHING, FRUIT)
     assert metric(NOTHING, FRUIT).value == 1
     assert len(model.requests) == 2
 
@@ -173,8 +191,13 @@ def test_a_place_where_nothing_can_be_kept_is_named(tmp_path: Path) -> None:
 
 
 @given(st.text(), st.text(), st.text())
-def test_keys_tell_prompts_and_models_apart(prompt: str, model: str, other: str) -> None:
+def test_the_keys_of_two_models_differ(prompt: str, model: str, other: str) -> None:
     assert (key_of(prompt, model) == key_of(prompt, other)) == (model == other)
+
+
+@given(st.text(), st.text(), st.text())
+def test_the_keys_of_two_prompts_differ(prompt: str, other: str, model: str) -> None:
+    assert (key_of(prompt, model) == key_of(other, model)) == (prompt == other)
 
 
 @given(st.text(st.characters()))

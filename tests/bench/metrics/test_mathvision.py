@@ -67,7 +67,7 @@ def test_different_answers_are_not(answer: str, truth: str) -> None:
 @pytest.mark.parametrize(
     "answer", ["B", "(B)", "6", r"\boxed{6}", r"\boxed{B}", "6.0", "The answer is B.", "So it must be (B)."]
 )
-def test_letter_and_value_of_the_right_option_score_one(answer: str) -> None:
+def test_the_right_option_scores_one_in_any_notation(answer: str) -> None:
     assert value("mathvision", answer, sample("B", *OPTIONS)) == 1
 
 

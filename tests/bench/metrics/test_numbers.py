@@ -60,7 +60,7 @@ def test_every_number_word_below_a_hundred_is_read(tens: int, ones: int) -> None
 
 
 @given(st.integers(-(10**12), 10**12))
-def test_digits_are_read_with_and_without_commas(number: int) -> None:
+def test_commas_do_not_change_a_number(number: int) -> None:
     assert whole_number(str(number)) == whole_number(f"{number:,}") == number
 
 
@@ -104,10 +104,19 @@ def test_the_flavours_of_tallyqa_part(answer: str, exact: int, vlmevalkit: int, 
     assert value("tallyqa", answer, sample("3"), "paper") == paper
 
 
-def test_vlmevalkit_takes_the_first_number_and_no_word_above_twenty() -> None:
+def test_vlmevalkit_takes_the_first_of_several_numbers() -> None:
     assert score("tallyqa", "4 minus one is 3", sample(3), "vlmevalkit").parsed == "4"
-    assert score("tallyqa", "thirty", sample(30), "vlmevalkit").parsed is None
+
+
+def test_vlmevalkit_reads_number_words_up_to_twenty() -> None:
     assert score("tallyqa", "twenty", sample(20), "vlmevalkit").parsed == "20"
+
+
+def test_vlmevalkit_reads_no_number_word_above_twenty() -> None:
+    assert score("tallyqa", "thirty", sample(30), "vlmevalkit").parsed is None
+
+
+def test_vlmevalkit_reads_no_digits_above_twenty() -> None:
     assert score("tallyqa", "21 or 100", sample(21), "vlmevalkit").parsed is None
 
 

@@ -51,10 +51,19 @@ def test_covr_reads_true_as_yes_on_both_sides() -> None:
     assert value("covr", "three", sample("3")) == 1
 
 
-def test_exact_keeps_the_case_and_plain_does_not() -> None:
+def test_exact_ignores_the_space_around_an_answer() -> None:
     assert value("text", " KL 7 ", sample("KL 7"), "exact") == 1
+
+
+def test_exact_accepts_no_other_spelling() -> None:
     assert value("text", "kl  7.", sample("KL 7"), "exact") == 0
+
+
+def test_plain_ignores_case_with_spacing_or_a_final_stop() -> None:
     assert value("text", "kl  7.", sample("KL 7"), "plain") == 1
+
+
+def test_plain_keeps_the_decimal_point() -> None:
     assert value("text", "35", sample("3.5"), "plain") == 0
 
 

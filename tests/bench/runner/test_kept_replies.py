@@ -9,7 +9,6 @@ import pytest
 from pyvision.bench.runner import run
 from pyvision.bench.runner.answering import Hooks, Job, WorkerContext
 from pyvision.bench.runner.kept_replies import REPLIES, KeptReplies
-from pyvision.bench.runner.plan import Plan
 from pyvision.errors import ModelError
 from pyvision.events import ReplyRestarted
 from pyvision.models.scripted import Scripted
@@ -70,16 +69,34 @@ def test_a_reply_that_holds_a_secret_is_not_written(tmp_path: Path) -> None:
     assert not path.exists()
 
 
-def test_a_resumed_experiment_uses_and_removes_what_was_kept(tmp_path: Path) -> None:
-    def plan(*replies: str | Reply | ModelError) -> Plan:
-        model = Scripted(["ready", *replies], name="m")
-        return a_plan(tmp_path, made(1), model, workers=1, settings={"strategy": "code_loop"})
+def run_one(folder: Path, *replies: str | Reply | ModelError) -> None:
+    model = Scripted(["ready", *replies], name="m")
+    run.run(a_plan(folder, made(1), model, workers=1, settings={"strategy": "code_loop"}), Quiet())
 
-    run.run(plan(CELL, ModelError("no route")), Quiet())
-    assert len(list((tmp_path / REPLIES).iterdir())) == 1
-    run.run(plan("\\boxed{A}"), Quiet())
-    assert [(record.answer, record.turns) for record in records_in(tmp_path)] == [("A", 2)]
-    assert list((tmp_path / REPLIES).iterdir()) == []
+
+@pytest.fixture(scope="module")
+def resumed(tmp_path_factory: pytest.TempPathFactory) -> tuple[int, Path]:
+    """How many files of replies an interrupted run kept, and its folder after it was resumed."""
+    folder = tmp_path_factory.mktemp("resumed")
+    run_one(folder, CELL, ModelError("no route"))
+    kept = len(list((folder / REPLIES).iterdir()))
+    run_one(folder, "\\boxed{A}")
+    return kept, folder
+
+
+def test_an_interrupted_experiment_keeps_the_replies_of_an_open_sample(resumed: tuple[int, Path]) -> None:
+    kept, _ = resumed
+    assert kept == 1
+
+
+def test_a_resumed_experiment_uses_the_kept_replies(resumed: tuple[int, Path]) -> None:
+    _, folder = resumed
+    assert [(record.answer, record.turns) for record in records_in(folder)] == [("A", 2)]
+
+
+def test_a_resumed_experiment_removes_the_kept_replies(resumed: tuple[int, Path]) -> None:
+    _, folder = resumed
+    assert list((folder / REPLIES).iterdir()) == []
 
 
 @pytest.mark.parametrize(

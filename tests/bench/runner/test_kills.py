@@ -102,16 +102,26 @@ def test_a_second_runner_is_refused_until_the_first_is_gone(tmp_path: Path) -> N
     wait_for_end(third)
 
 
-def test_a_disk_that_is_full_ends_the_run_with_one_line_and_loses_nothing(tmp_path: Path) -> None:
-    full = start(tmp_path, 200, file_bytes=120_000)
-    code, message = wait_for_end(full)
+@pytest.fixture(scope="module")
+def full_disk(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int, str]:
+    """The folder of a run that met a full disk, its exit code, and what it printed on standard error."""
+    folder = tmp_path_factory.mktemp("full")
+    return folder, *wait_for_end(start(folder, 200, file_bytes=120_000))
+
+
+def test_a_full_disk_ends_the_run_with_one_line(full_disk: tuple[Path, int, str]) -> None:
+    folder, code, message = full_disk
     assert code == 2
-    assert str(tmp_path) in message
+    assert str(folder) in message
     assert "make room" in message
     assert message.count("\n") == 1
-    before = records_in(tmp_path)
+
+
+def test_a_full_disk_loses_no_record(full_disk: tuple[Path, int, str]) -> None:
+    folder, *_ = full_disk
+    before = records_in(folder)
     assert 0 < len(before) < 200
-    assert wait_for_end(start(tmp_path, 200)) == (0, "")
-    after = {(record.sample_id, record.repeat): record for record in records_in(tmp_path)}
+    assert wait_for_end(start(folder, 200)) == (0, "")
+    after = {(record.sample_id, record.repeat): record for record in records_in(folder)}
     assert len(after) == 200
     assert all(after[(record.sample_id, record.repeat)] == record for record in before)

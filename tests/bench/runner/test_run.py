@@ -19,6 +19,7 @@ from pyvision.bench.runner.engine import Threads
 from pyvision.bench.runner.failures import wait_for_models
 from pyvision.bench.runner.progress import read_running_totals
 from pyvision.bench.runner.run import ExperimentResult, Stopped
+from pyvision.bench.samples import Record
 from pyvision.bench.store import DATABASE, Store
 from pyvision.errors import ConfigError, ModelError
 from pyvision.events import ModelCall
@@ -30,11 +31,19 @@ from tests.bench.runs import Knowing, Quiet, a_plan, a_sample, contents, made, r
 from tests.doubles import CannedSandbox, figure
 
 
-def test_every_sample_is_answered_once_and_scored(tmp_path: Path) -> None:
-    model = Knowing({4: "\\boxed{A}"})
-    ran = run.run(a_plan(tmp_path, made(9), model), Quiet())
+def test_a_complete_run_is_returned_as_not_stopped(tmp_path: Path) -> None:
+    ran = run.run(a_plan(tmp_path, made(2), Knowing()), Quiet())
     assert ran == ExperimentResult(tmp_path, was_stopped=False)
+
+
+def test_every_sample_is_answered_once(tmp_path: Path) -> None:
+    model = Knowing()
+    run.run(a_plan(tmp_path, made(9), model), Quiet())
     assert sorted(model.asked) == list(range(9))
+
+
+def test_every_sample_is_scored(tmp_path: Path) -> None:
+    run.run(a_plan(tmp_path, made(9), Knowing({4: "\\boxed{A}"})), Quiet())
     with Store(tmp_path) as store:
         assert read_running_totals(store).summary() | {"metric": store.default_metric} == {
             "total": 9,
@@ -49,7 +58,7 @@ def test_every_sample_is_answered_once_and_scored(tmp_path: Path) -> None:
         }
 
 
-def test_the_choices_and_the_context_of_a_sample_reach_the_model(tmp_path: Path) -> None:
+def test_the_whole_question_of_a_sample_reaches_the_model(tmp_path: Path) -> None:
     run.run(a_plan(tmp_path, source_of(a_sample(0, context="It is late.")), Knowing()), Quiet())
     with Store(tmp_path) as store:
         folder = store.run_folder("sample 0")
@@ -72,11 +81,20 @@ def test_each_repeat_is_a_record_of_its_own(tmp_path: Path) -> None:
     ]
 
 
-def test_an_infrastructure_failure_is_unscored_and_tried_again_on_the_next_run(tmp_path: Path) -> None:
-    run.run(a_plan(tmp_path, made(3), Knowing({1: ModelError("no route")})), Quiet())
+def run_with_a_failure(folder: Path) -> None:
+    """Three samples, of which sample 1 met an infrastructure failure."""
+    run.run(a_plan(folder, made(3), Knowing({1: ModelError("no route")})), Quiet())
+
+
+def test_an_infrastructure_failure_is_unscored(tmp_path: Path) -> None:
+    run_with_a_failure(tmp_path)
     with Store(tmp_path) as store:
-        before = read_running_totals(store).summary()
-    assert (before["scored"], before["unscored"], before["accuracy"]) == (2, {"model_error": 1}, 1.0)
+        found = read_running_totals(store).summary()
+    assert (found["scored"], found["unscored"], found["accuracy"]) == (2, {"model_error": 1}, 1.0)
+
+
+def test_an_infrastructure_failure_is_tried_again_on_the_next_run(tmp_path: Path) -> None:
+    run_with_a_failure(tmp_path)
     model = Knowing()
     run.run(a_plan(tmp_path, made(3), model), Quiet())
     assert model.asked == [1]
@@ -84,11 +102,15 @@ def test_an_infrastructure_failure_is_unscored_and_tried_again_on_the_next_run(t
         assert (read_running_totals(store).scored, store.attempts()[("sample 1", 0)]) == (3, 2)
 
 
-def test_a_refusal_is_wrong_and_not_tried_again(tmp_path: Path) -> None:
+def test_an_empty_reply_is_scored_as_wrong(tmp_path: Path) -> None:
     run.run(a_plan(tmp_path, made(1), Knowing({0: "  "})), Quiet())
     with Store(tmp_path) as store:
         (score,) = store.scores().values()
     assert (score.value, score.why) == (0.0, "no answer: no_answer")
+
+
+def test_a_sample_with_an_empty_reply_is_not_tried_again(tmp_path: Path) -> None:
+    run.run(a_plan(tmp_path, made(1), Knowing({0: "  "})), Quiet())
     model = Knowing()
     run.run(a_plan(tmp_path, made(1), model), Quiet())
     assert model.asked == []
@@ -170,13 +192,24 @@ def test_a_dead_model_refuses_to_start(tmp_path: Path) -> None:
     assert records_in(tmp_path) == []
 
 
-def test_a_sample_whose_picture_is_none_is_recorded_as_an_error_and_the_others_go_on(tmp_path: Path) -> None:
+def run_with_an_invalid_image(folder: Path) -> tuple[Record, Record]:
+    """The records of a sample with an invalid image, and of a valid sample after it."""
     source = source_of(a_sample(0, images=(b"no picture",)), a_sample(1))
-    run.run(a_plan(tmp_path, source, Knowing()), Quiet())
-    broken, whole = records_in(tmp_path)
-    assert (broken.end_reason, whole.end_reason) == ("error", "answered")
-    assert broken.error is not None
-    assert "number 0" in broken.error
+    run.run(a_plan(folder, source, Knowing()), Quiet())
+    invalid, valid = records_in(folder)
+    return invalid, valid
+
+
+def test_a_sample_with_an_invalid_image_is_recorded_as_an_error(tmp_path: Path) -> None:
+    invalid, _ = run_with_an_invalid_image(tmp_path)
+    assert invalid.end_reason == "error"
+    assert invalid.error is not None
+    assert "number 0" in invalid.error
+
+
+def test_a_sample_with_an_invalid_image_does_not_stop_the_others(tmp_path: Path) -> None:
+    _, valid = run_with_an_invalid_image(tmp_path)
+    assert valid.end_reason == "answered"
 
 
 def test_a_bug_spoils_its_own_sample_only(tmp_path: Path) -> None:
@@ -196,25 +229,52 @@ def test_two_samples_of_one_id_are_refused_before_anything_is_asked(tmp_path: Pa
     assert model.asked == []
 
 
-def test_after_a_signal_running_samples_end_and_no_other_begins(tmp_path: Path) -> None:
-    model, watcher = Knowing(), Quiet()
+def terminate_after_five(folder: Path, model: Knowing) -> ExperimentResult:
+    """Run 40 samples, and send SIGTERM to this process when five are finished."""
+    watcher = Quiet()
     watcher.when_shown = lambda: os.kill(os.getpid(), signal.SIGTERM) if len(watcher.shown) == 5 else None
-    ran = run.run(a_plan(tmp_path, made(40), model, workers=2), watcher)
-    assert ran.was_stopped
+    return run.run(a_plan(folder, made(40), model, workers=2), watcher)
+
+
+def test_after_a_signal_a_run_is_returned_as_stopped(tmp_path: Path) -> None:
+    assert terminate_after_five(tmp_path, Knowing()).was_stopped
+
+
+def test_after_a_signal_only_the_running_samples_are_finished(tmp_path: Path) -> None:
+    model = Knowing()
+    terminate_after_five(tmp_path, model)
     assert 5 <= len(records_in(tmp_path)) == len(model.asked) <= 8
-    whole = tmp_path / "whole"
-    run.run(a_plan(tmp_path, made(40), Knowing()), Quiet())
+
+
+def test_a_run_resumed_after_a_signal_equals_an_undisturbed_one(tmp_path: Path) -> None:
+    stopped, whole = tmp_path / "stopped", tmp_path / "whole"
+    terminate_after_five(stopped, Knowing())
+    run.run(a_plan(stopped, made(40), Knowing()), Quiet())
     run.run(a_plan(whole, made(40), Knowing()), Quiet())
-    assert contents(tmp_path) == contents(whole)
+    assert contents(stopped) == contents(whole)
 
 
-def test_a_second_signal_stops_at_once_and_keeps_what_was_recorded(tmp_path: Path) -> None:
-    before = signal.getsignal(signal.SIGINT)
+def interrupt_twice(folder: Path) -> None:
+    """Run 40 samples, and send SIGINT to this process after each one from the third."""
     watcher = Quiet()
     watcher.when_shown = lambda: os.kill(os.getpid(), signal.SIGINT) if len(watcher.shown) > 2 else None
     with pytest.raises(KeyboardInterrupt):
-        run.run(a_plan(tmp_path, made(40), Knowing(), workers=3), watcher)
-    assert 3 <= len(records_in(tmp_path)) < 10
+        run.run(a_plan(folder, made(40), Knowing(), workers=3), watcher)
+
+
+def test_a_second_signal_stops_at_once(tmp_path: Path) -> None:
+    interrupt_twice(tmp_path)
+    assert len(records_in(tmp_path)) < 10
+
+
+def test_a_second_signal_keeps_what_was_recorded(tmp_path: Path) -> None:
+    interrupt_twice(tmp_path)
+    assert len(records_in(tmp_path)) >= 3
+
+
+def test_a_stopped_run_restores_the_signal_handler(tmp_path: Path) -> None:
+    before = signal.getsignal(signal.SIGINT)
+    interrupt_twice(tmp_path)
     assert signal.getsignal(signal.SIGINT) is before
 
 
@@ -260,7 +320,8 @@ def test_a_stopped_engine_ends_a_cell_that_runs() -> None:
     assert [finished.record.end_reason for finished in found] == ["interrupted"]
 
 
-def test_cells_figures_and_pixels_are_counted() -> None:
+def record_with_a_figure() -> Record:
+    """The record of a run of two turns: a cell that shows one figure, then the answer."""
     model = Knowing({0: "<code>\n```python\nplt.show()\n```\n"})
 
     def then_answer(number: int) -> None:
@@ -272,9 +333,16 @@ def test_cells_figures_and_pixels_are_counted() -> None:
     engine = Threads(WorkerContext(prepare("?", model=model), sandbox), 1)
     ((finished,),) = engine.answer(iter([Job(a_sample(0), 0)]), as_it_is)
     engine.close()
-    record = finished.record
+    return finished.record
+
+
+def test_a_record_counts_the_work_of_its_run() -> None:
+    record = record_with_a_figure()
     assert (record.end_reason, record.turns, record.cells, record.figures) == ("answered", 2, 1, 1)
-    assert record.sent_pixels > 2 * 64 * 48
+
+
+def test_an_image_counts_as_sent_in_every_request() -> None:
+    assert record_with_a_figure().sent_pixels > 2 * 64 * 48
 
 
 def test_a_machine_without_isolation_refuses_to_start(tmp_path: Path) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from math import hypot
+from typing import Any
 
 import numpy as np
 import pytest
@@ -46,14 +48,35 @@ def test_as_many_letters_stand_before_the_oval_as_the_truth_says(count: int) -> 
         assert sample.target == truth["word"][truth["place"]]
 
 
-def test_every_ring_of_the_truth_is_drawn_and_no_other_ink_is() -> None:
+def distances_to_circles() -> Iterator[tuple[str, list[np.ndarray[Any, np.dtype[np.float64]]]]]:
+    """For samples with circles: the distance in pixels of all ink from the line of each circle of the truth."""
     for sample, pixels in read("rings", 8):
         truth = sample.metadata["truth"]
-        assert len(truth["centres"]) == sample.target
         if truth["shape"] == "circle":
             y, x = np.nonzero(~near(pixels, WHITE, 90))
-            away = [np.hypot(x + 0.5 - cx, y + 0.5 - cy) - truth["radius"] for cx, cy in truth["centres"]]
-            assert np.abs(away).min(axis=0).max() < 4, sample.id
+            yield (
+                sample.id,
+                [
+                    np.abs(np.hypot(x + 0.5 - cx, y + 0.5 - cy) - truth["radius"])
+                    for cx, cy in truth["centres"]
+                ],
+            )
+
+
+def test_the_truth_has_as_many_rings_as_the_target() -> None:
+    for sample, _ in read("rings", 8):
+        assert len(sample.metadata["truth"]["centres"]) == sample.target
+
+
+def test_every_circle_of_the_truth_is_drawn() -> None:
+    for name, distances in distances_to_circles():
+        for away in distances:
+            assert (away < 2).sum() > 100, name
+
+
+def test_no_ink_lies_beside_the_circles_of_the_truth() -> None:
+    for name, distances in distances_to_circles():
+        assert np.min(distances, axis=0).max() < 4, name
 
 
 @few(4, all_of=12)
@@ -85,23 +108,40 @@ def test_as_many_colours_reach_both_stations_as_the_target_says(difficulty: floa
             assert sum(map(bool, reached)) == 2, sample.id
 
 
-def test_the_needle_lies_in_its_box_and_nowhere_else() -> None:
-    kinds = set()
+@pytest.fixture(scope="module")
+def needles() -> dict[str, list[tuple[Sample, np.ndarray[Any, np.dtype[np.uint8]]]]]:
+    """Easy samples of each kind with their pixels."""
+    found: dict[str, list[tuple[Sample, np.ndarray[Any, np.dtype[np.uint8]]]]] = {}
     for sample, pixels in read("needle", 12, 0.0):
-        kind = sample.category.removeprefix("needle/")
-        kinds.add(kind)
+        found.setdefault(sample.category.removeprefix("needle/"), []).append((sample, pixels))
+    return found
+
+
+def test_needles_are_of_four_kinds(needles: dict[str, Any]) -> None:
+    assert needles.keys() == {"colour", "shape", "word", "position"}
+
+
+def test_a_shape_is_the_only_area_of_its_colour(needles: dict[str, Any]) -> None:
+    for sample, pixels in needles["shape"]:
+        left, top, _, _ = sample.metadata["box"]
+        ink = INKS[sample.text.split(" only ")[1].split()[0]]
+        (found,) = areas(near(pixels, ink, 45), least=40)
+        assert hypot(found.box[0] - left, found.box[1] - top) < 14, sample.id
+
+
+def test_a_word_is_written_in_its_box_alone(needles: dict[str, Any]) -> None:
+    for sample, pixels in needles["word"]:
+        inked = near(pixels, (250, 226, 60), 40)
+        left, top, right, bottom = sample.metadata["box"]
+        assert inked.sum() == inked[top:bottom, left:right].sum() > 300, sample.id
+
+
+def test_the_target_is_the_colour_that_fills_the_box(needles: dict[str, Any]) -> None:
+    for sample, pixels in needles["colour"]:
         left, top, right, bottom = sample.metadata["box"]
         inside = pixels[top:bottom, left:right]
-        if kind == "shape":
-            ink = INKS[sample.text.split(" only ")[1].split()[0]]
-            (found,) = areas(near(pixels, ink, 45), least=40)
-            assert hypot(found.box[0] - left, found.box[1] - top) < 14, sample.id
-        if kind == "word":
-            assert near(pixels, (250, 226, 60), 40).sum() == near(inside, (250, 226, 60), 40).sum() > 300
-        if kind == "colour":
-            visible = max(INKS, key=lambda name: int(near(inside, INKS[name], 40).sum()))
-            assert sample.choices["ABCD".index(sample.target)] == visible, sample.id
-    assert kinds == {"colour", "shape", "word", "position"}
+        visible = max(INKS, key=lambda name: int(near(inside, INKS[name], 40).sum()))
+        assert sample.choices["ABCD".index(sample.target)] == visible, sample.id
 
 
 def test_a_huge_scene_has_the_megapixels_that_were_promised() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from pyvision.bench.datasets.readers import open_samples
 from pyvision.bench.datasets.rows import guess_columns
+from pyvision.bench.samples import Sample
 from pyvision.errors import ConfigError, ImageError
 from tests.bench.datasets.readers.files import PICTURE, PNG, write_lines, write_pictures, write_table
 
@@ -29,11 +30,20 @@ def test_three_columns_are_enough(folder: Path) -> None:
     assert samples[0].metadata == {}
 
 
-def test_optional_columns_become_fields_and_others_metadata(folder: Path) -> None:
+@pytest.fixture
+def sample_with_more_columns(folder: Path) -> Sample:
     more = {"id": "x", "category": "counting", "A": "six", "B": "ten", "C": "", "note": "easy"}
     (sample,) = open_samples(write_table(folder / "s.csv", ROW | more))
+    return sample
+
+
+def test_optional_columns_become_fields(sample_with_more_columns: Sample) -> None:
+    sample = sample_with_more_columns
     assert (sample.id, sample.category, sample.choices) == ("x", "counting", ("six", "ten"))
-    assert sample.metadata == {"note": "easy"}
+
+
+def test_unknown_columns_become_metadata(sample_with_more_columns: Sample) -> None:
+    assert sample_with_more_columns.metadata == {"note": "easy"}
 
 
 def test_several_pictures_have_semicolons_between_them(folder: Path) -> None:

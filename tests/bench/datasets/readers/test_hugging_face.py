@@ -22,7 +22,7 @@ COMMIT = "0123456789abcdef" * 2 + "01234567"
 ROW: dict[str, Any] = {"id": "a", "question": "Which?", "image": {"bytes": PNG, "path": None}, "answer": "B"}
 
 
-@pytest.mark.parametrize(
+each_source = pytest.mark.parametrize(
     ("source", "remote"),
     [
         (f"hf:owner/name@{COMMIT}", Remote("owner/name", COMMIT)),
@@ -30,15 +30,22 @@ ROW: dict[str, Any] = {"id": "a", "question": "Which?", "image": {"bytes": PNG, 
         (f"hf:o-1/n.2/en@{COMMIT}:dev", Remote("o-1/n.2", COMMIT, "en", "dev")),
     ],
 )
-def test_a_source_names_repository_config_revision_and_split(source: str, remote: Remote) -> None:
+
+
+@each_source
+def test_a_source_is_parsed_into_its_parts(source: str, remote: Remote) -> None:
     assert parse_remote(source) == remote
+
+
+@each_source
+def test_a_parsed_source_is_written_as_it_was_read(source: str, remote: Remote) -> None:
     assert str(remote) == source
 
 
 @pytest.mark.parametrize(
     "source", ["hf:owner/name", "hf:owner/name:test", "hf:owner/name@", "hf:owner/name@main"]
 )
-def test_a_source_without_a_commit_is_refused_and_told_where_to_find_it(source: str) -> None:
+def test_the_error_for_a_source_without_a_commit_says_how_to_find_one(source: str) -> None:
     with pytest.raises(
         ConfigError, match=r"`git ls-remote https://huggingface.co/datasets/owner/name HEAD` prints"
     ):
@@ -91,10 +98,16 @@ def test_a_picture_in_another_column_is_not_kept_in_the_metadata() -> None:
     assert sample.metadata == {"level": 2}
 
 
-def test_a_list_of_pictures_and_empty_columns_are_read() -> None:
-    columns = Columns(images=("image", "image_2"), target="answer", choices=())
-    (sample,) = samples_in([ROW | {"image": [ROW["image"], ROW["image"]], "image_2": None}], "hub", columns)
+def test_a_list_in_an_image_column_gives_several_images() -> None:
+    columns = Columns(images=("image",), target="answer", choices=())
+    (sample,) = samples_in([ROW | {"image": [ROW["image"], ROW["image"]]}], "hub", columns)
     assert sample.images == (PNG, PNG)
+
+
+def test_an_empty_image_column_gives_no_image() -> None:
+    columns = Columns(images=("image", "image_2"), target="answer", choices=())
+    (sample,) = samples_in([ROW | {"image_2": None}], "hub", columns)
+    assert sample.images == (PNG,)
 
 
 def test_a_column_that_lists_phrases_makes_a_sample_of_each() -> None:

@@ -26,19 +26,19 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_line_becomes_a_sample_and_what_is_not_known_its_metadata(folder: Path) -> None:
-    row = ROW | {
-        "choices": ["red", "blue"],
-        "category": "counting",
-        "context": "Look.",
-        "scene": [1, {"x": 2}],
-    }
+def test_a_line_becomes_a_sample(folder: Path) -> None:
+    row = ROW | {"choices": ["red", "blue"], "category": "counting", "context": "Look."}
     (sample,) = open_samples(write_lines(folder / "s.jsonl", row))
     assert sample.id == "a"
     assert sample.text == "How many?"
     assert sample.images == (folder / "p/1.png",)
     assert (sample.target, sample.choices) == ("6", ("red", "blue"))
     assert (sample.category, sample.context) == ("counting", "Look.")
+    assert sample.metadata == {}
+
+
+def test_an_unknown_key_becomes_metadata(folder: Path) -> None:
+    (sample,) = open_samples(write_lines(folder / "s.jsonl", ROW | {"scene": [1, {"x": 2}]}))
     assert sample.metadata == {"scene": [1, {"x": 2}]}
 
 
@@ -54,9 +54,15 @@ def test_an_id_may_be_a_whole_number(folder: Path) -> None:
     assert sample.id == "7"
 
 
-def test_empty_lines_and_a_byte_order_mark_do_no_harm(folder: Path) -> None:
+def test_empty_lines_are_skipped(folder: Path) -> None:
     path = folder / "s.jsonl"
-    path.write_bytes(b"\xef\xbb\xbf" + json.dumps(ROW).encode() + b"\r\n\r\n")
+    path.write_bytes(json.dumps(ROW).encode() + b"\r\n\r\n")
+    assert [sample.id for sample in open_samples(path)] == ["a"]
+
+
+def test_a_byte_order_mark_is_skipped(folder: Path) -> None:
+    path = folder / "s.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + json.dumps(ROW).encode())
     assert [sample.id for sample in open_samples(path)] == ["a"]
 
 

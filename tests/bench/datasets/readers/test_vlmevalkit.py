@@ -36,9 +36,14 @@ def test_a_row_becomes_a_sample(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("empty", ["", "nan", "NaN", " "])
-def test_empty_options_and_hints_are_none(tmp_path: Path, empty: str) -> None:
-    (sample,) = read(tmp_path, ROW | {"C": empty, "D": empty, "hint": empty, "category": empty})
+def test_an_empty_option_is_no_choice(tmp_path: Path, empty: str) -> None:
+    (sample,) = read(tmp_path, ROW | {"C": empty, "D": empty})
     assert sample.choices == ("red", "blue")
+
+
+@pytest.mark.parametrize("empty", ["", "nan", "NaN", " "])
+def test_an_empty_text_column_is_the_empty_text(tmp_path: Path, empty: str) -> None:
+    (sample,) = read(tmp_path, ROW | {"hint": empty, "category": empty})
     assert (sample.context, sample.category) == ("", "")
 
 
