@@ -175,7 +175,7 @@ class Conversation:
             except Empty:
                 if stopped_at is None or time.monotonic() < stopped_at + _STOP_S:
                     continue
-                outcome = Outcome(None, "interrupted", "stopped by the caller")
+                outcome = Outcome(None, "interrupted", "stopped")
                 event = RunEnded(outcome, Usage(), 0, 0, time.monotonic() - began)
             if event is None:
                 pump.check()

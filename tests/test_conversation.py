@@ -134,7 +134,7 @@ def test_what_a_stopped_cell_has_put_out_is_recorded(sandbox: Sandbox) -> None:
     conversation.close()
     (result,) = results(events)
     assert result.text == "seen\n"
-    assert end_of(events).outcome.error == "stopped by the caller while waiting for a cell"
+    assert end_of(events).outcome.error == "stopped while waiting for a cell"
 
 
 class Interruptible(CannedSandbox):

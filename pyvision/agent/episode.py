@@ -162,9 +162,9 @@ class Episode:
 
     @property
     def interruption(self) -> str:
-        """The report of an interrupt: who stopped the episode, and what it was waiting for."""
+        """The report of an interrupt: that the episode was stopped, and what it was waiting for."""
         what = self._waiting_for
-        return f"stopped by the caller while waiting for {what}" if what else "stopped by the caller"
+        return f"stopped while waiting for {what}" if what else "stopped"
 
     @property
     def limits(self) -> Limits:

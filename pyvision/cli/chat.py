@@ -61,6 +61,7 @@ def add_chat(commands: argparse._SubParsersAction[Any]) -> None:
 
 def chat(options: argparse.Namespace) -> int:
     """Ask until the input ends; returns the exit code."""
+    from pyvision.cli.models import find_offline_hint
     from pyvision.cli.terminal import open_lines
     from pyvision.conversation import Conversation
     from pyvision.solve import configure
@@ -74,7 +75,8 @@ def chat(options: argparse.Namespace) -> int:
         for run in earlier:
             _restore(conversation, run)
         try:
-            _Chat(conversation, folder, lines, _read_pictures(options.words)).run()
+            hint = find_offline_hint(options.model, options.config)
+            _Chat(conversation, folder, lines, _read_pictures(options.words), hint).run()
         finally:
             conversation.close()
     return 0
@@ -84,8 +86,14 @@ class _Chat:
     """What is typed, until its end: a question, or a command that starts with a slash."""
 
     def __init__(
-        self, conversation: Conversation, folder: Path, lines: Lines, pictures: tuple[Picture, ...]
+        self,
+        conversation: Conversation,
+        folder: Path,
+        lines: Lines,
+        pictures: tuple[Picture, ...],
+        offline_hint: str,
     ) -> None:
+        self._offline_hint = offline_hint
         self._conversation = conversation
         self._folder = folder
         self._lines = lines
@@ -137,7 +145,7 @@ class _Chat:
         folder = self._folder / str(len(self._conversation.runs))
         answer: str | None = None
         try:
-            with Progress(folder) as progress:
+            with Progress(folder, offline_hint=self._offline_hint) as progress:
                 for event in events:
                     progress.show(event)
                     if isinstance(event, RunEnded):

@@ -87,7 +87,15 @@ def open_log(options: argparse.Namespace) -> int:
 
 def _add_list_flags(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("-n", dest="number", type=count, default=20, metavar="N", help="at most N runs (default 20)")
+    add(
+        "-n",
+        "--count",
+        dest="number",
+        type=count,
+        default=20,
+        metavar="N",
+        help="at most N runs (default 20)",
+    )
     add("--json", action="store_true", help="print one JSON object per line")
     _add_dir(parser)
 

@@ -53,17 +53,24 @@ class _Parser(argparse.ArgumentParser):
     def parse_known_args(  # type: ignore[override]
         self, args: Any = None, namespace: Any = None
     ) -> tuple[argparse.Namespace, list[str]]:
+        self._given = list(sys.argv[1:] if args is None else args)
         options, rest = super().parse_known_args(args, namespace)
         if isinstance(words := getattr(options, "words", None), list):
             words += [word for word in rest if word == "-" or not word.startswith("-")]
             rest = [word for word in rest if word != "-" and word.startswith("-")]
         if rest:
-            known = [flag for action in self._actions for flag in action.option_strings]
-            self.error(f"unknown argument {rest[0]!r}{_nearest(rest[0].partition('=')[0], known)}")
+            self._refuse_flag(rest[0])
         return options, rest
+
+    def _refuse_flag(self, flag: str) -> NoReturn:
+        known = [flag for action in self._actions for flag in action.option_strings]
+        self.error(f"unknown argument {flag!r}{_nearest(flag.partition('=')[0], known)}")
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
         if isinstance(action, argparse._SubParsersAction) and str(value) not in action.choices:
+            for word in self._given[: self._given.index(str(value))]:  # `--cuont 1`: 1 is no command
+                if word.startswith("-") and word.partition("=")[0] not in self._option_string_actions:
+                    self._refuse_flag(word)
             self.error(f"unknown command {value!r}{_nearest(str(value), list(action.choices))}")
         super()._check_value(action, value)
 

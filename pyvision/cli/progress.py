@@ -37,8 +37,9 @@ if TYPE_CHECKING:
     from rich.syntax import SyntaxTheme
     from rich.text import Text
 
-    from pyvision.types import Picture
+    from pyvision.types import Outcome, Picture
 
+OFFLINE_HINT = "pyvision models lists the others; choose one with --model NAME"
 _SPINNER_CELLS = 3
 # Long output and code are shortened to this many lines of the start and the end. The run folder holds everything.
 _OUTPUT_LINES = (16, 8)
@@ -54,8 +55,11 @@ class Progress:
     Everything that a model, a cell or a tool wrote passes through `printable` once before it is printed as plain text.
     """
 
-    def __init__(self, folder: Path, console: Console | None = None) -> None:
+    def __init__(self, folder: Path, console: Console | None = None, offline_hint: str = "") -> None:
+        """offline_hint: which models can be used in place of `offline`."""
+        self.outcome: Outcome | None = None  # once the run has ended
         self._folder = folder
+        self._offline_hint = offline_hint or OFFLINE_HINT
         self._console = console or _standard_error()
         self._status = self._console.status("")
         self._turns = 0
@@ -117,8 +121,7 @@ class Progress:
             self._print(f"{name}  {image.width} x {image.height}", "magenta")
         if "offline" in event.models.values():
             self._print(
-                "offline is a rule-based reasoner for simple drawings, not a language model;\n"
-                "to use one: --model openai, --model vllm or --config FILE",
+                f"offline is a rule-based reasoner for simple drawings, not a language model;\n{self._offline_hint}",
                 "yellow",
             )
         self._wait(f"asking {models}")
@@ -207,10 +210,11 @@ class Progress:
 
     def _print_end(self, event: RunEnded) -> None:
         self._status.stop()
+        self.outcome = event.outcome
         counts = f"{_count(event.turns, 'turn')}, {_count(event.cells, 'cell')}"
         counts += f", {event.seconds:.1f} s{_format_usage(event)}"
         if event.outcome.end_reason == "interrupted":
-            why = event.outcome.error or "stopped by the caller"
+            why = event.outcome.error or "stopped"
             self._print(printable(f"\n{why}; kept: {counts} · {self._folder}"), "bold")
             return
         self._print(printable(f"\n{event.outcome.end_reason} · {counts} · {self._folder}"), "bold")

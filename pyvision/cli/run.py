@@ -15,8 +15,13 @@ from pyvision.errors import ConfigError, EndReason
 from pyvision.text.sanitize import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyvision.agent.episode import Sandbox
+    from pyvision.cli.progress import Progress
     from pyvision.events import Event
     from pyvision.solve import Task
+    from pyvision.types import Outcome
 
 _EXIT_CODES = {"answered": 0, "model_error": 4, "sandbox_error": 5, "interrupted": 130, "error": 1}
 _NO_ANSWER = 3
@@ -48,28 +53,42 @@ def run(options: argparse.Namespace) -> int:
     """Answer the question; returns the exit code."""
     import json
 
+    from pyvision.cli.models import find_offline_hint
     from pyvision.cli.progress import Progress
-    from pyvision.solve import solve
     from pyvision.trajectory import TrajectoryWriter
 
     folder = options.out or new_folder()
     with (
         _task(options) as task,
         TrajectoryWriter(folder, task.config.to_dict(), secrets=task.secrets) as trajectory,
-        Progress(folder) as progress,
+        Progress(folder, offline_hint=find_offline_hint(options.model, options.config)) as progress,
     ):
 
         def watch(event: Event) -> None:
             trajectory.write(event)
             progress.show(event)
 
-        outcome = solve(task, watch)
+        outcome = solve_shown(task, watch, progress)
         summary = trajectory.summary()
     if options.json:
         _print(json.dumps(summary, ensure_ascii=False), folder)
     elif outcome.answer is not None:
         _print(printable(outcome.answer) if sys.stdout.isatty() else outcome.answer, folder)
     return exit_code(outcome.end_reason)
+
+
+def solve_shown(
+    task: Task, watch: Callable[[Event], None], progress: Progress, sandbox: Sandbox | None = None
+) -> Outcome:
+    """As `solve`, but an interrupt whose end `progress` has shown is an outcome, so that one line reports it."""
+    from pyvision.solve import solve
+
+    try:
+        return solve(task, watch, sandbox)
+    except KeyboardInterrupt:
+        if progress.outcome is None:
+            raise
+        return progress.outcome
 
 
 def exit_code(end_reason: EndReason) -> int:

@@ -204,11 +204,11 @@ def _run_edited(recorded: Run, fork: Fork, code: str) -> int:
 def _continue(recorded: Run, fork: Fork, options: argparse.Namespace) -> int:
     """Like `pyvision run`, except that the recorded replies come first."""
     from pyvision.cli.progress import Progress
-    from pyvision.cli.run import exit_code
+    from pyvision.cli.run import exit_code, solve_shown
     from pyvision.events import Event
     from pyvision.runs.replay import fork_task, with_figures
     from pyvision.runs.replay.fork import read_tools
-    from pyvision.solve import offer_offline_modules, solve
+    from pyvision.solve import offer_offline_modules
     from pyvision.trajectory import TrajectoryWriter
     from sandbox import Sandbox
 
@@ -238,7 +238,7 @@ def _continue(recorded: Run, fork: Fork, options: argparse.Namespace) -> int:
             trajectory.write(event)
             progress.show(event)
 
-        outcome = solve(task, watch, sandbox)
+        outcome = solve_shown(task, watch, progress, sandbox)
     if outcome.answer is not None:
         _print(outcome.answer)
     return exit_code(outcome.end_reason)

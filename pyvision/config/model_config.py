@@ -288,7 +288,9 @@ def _with_keys(config: ModelConfig, environ: Mapping[str, str]) -> ModelConfig:
     keys = (forced,) if forced else own or ((named,) if named else ())
     if not keys and config.api_key_env and not is_local(config.address):
         where = without_credentials(config.address)
-        raise MissingKey(f"no key for {where}; set {config.api_key_env}, or use --model offline without one")
+        variable = config.api_key_env
+        store = f"set {variable} or store it with 'pyvision keys set {variable}'"
+        raise MissingKey(f"no key for {where}; {store}, or use --model offline without one")
     return replace(config, api_key=keys[0] if keys else None, api_keys=keys[1:])
 
 

@@ -41,7 +41,7 @@ class Cancellation:
     def check(self) -> None:
         """Raises LimitReached once it is cancelled."""
         if self._is_cancelled:
-            raise LimitReached("interrupted", "stopped by the caller")
+            raise LimitReached("interrupted", "stopped")
 
     @contextmanager
     def on_cancel(self, callback: Callable[[], None]) -> Iterator[None]:

@@ -8,6 +8,7 @@ llama.cpp, OpenRouter and Anthropic do.
 from __future__ import annotations
 
 import json
+import socket
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -108,10 +109,21 @@ def _local_configs() -> Iterator[tuple[str, ModelConfig]]:
 
 
 def _look_at(name: str, config: ModelConfig, timeout_s: float) -> LocalEndpoint | None:
+    if not _listens(config.address, timeout_s):  # mostly so; the HTTP client is slow to load
+        return None
     try:
         return LocalEndpoint(name, config.address, list_models(config, timeout_s))
-    except ModelError:  # nothing runs there, or something else
+    except ModelError:  # something else runs there
         return None
+
+
+def _listens(address: str, timeout_s: float) -> bool:
+    url = urlsplit(address)
+    try:
+        with socket.create_connection((url.hostname, url.port or 80), timeout_s):
+            return True
+    except OSError:
+        return False
 
 
 def _request(config: ModelConfig) -> tuple[str, dict[str, str]]:

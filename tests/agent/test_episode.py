@@ -152,11 +152,11 @@ def test_an_episode_that_is_stopped_says_what_it_was_waiting_for() -> None:
     with pytest.raises(LimitReached):
         harness.episode.ask("solver", HELLO)
     waiting = "scripted (503 from a.b, attempt 3, next in 8 s)"
-    assert harness.episode.interruption == f"stopped by the caller while waiting for {waiting}"
+    assert harness.episode.interruption == f"stopped while waiting for {waiting}"
 
 
 def test_an_episode_that_waits_for_nothing_is_only_stopped() -> None:
-    assert EpisodeHarness([]).episode.interruption == "stopped by the caller"
+    assert EpisodeHarness([]).episode.interruption == "stopped"
 
 
 INTERRUPTED = """
@@ -185,7 +185,7 @@ def test_what_a_cell_has_put_out_is_recorded_when_ctrl_c_ends_it() -> None:
     if "IsolationError" in done.stderr:
         pytest.skip("cells cannot run here")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "put out | KeyboardInterrupt | stopped by the caller while waiting for a cell\n"
+    assert done.stdout == "put out | KeyboardInterrupt | stopped while waiting for a cell\n"
 
 
 def test_output_of_a_cell_passes_by_and_is_recorded_once() -> None:
@@ -275,7 +275,7 @@ def test_a_request_that_would_overshoot_a_budget_is_not_sent(limits: Limits, rea
 def test_a_cancelled_episode_asks_no_model() -> None:
     harness = EpisodeHarness(["a"])
     harness.cancellation.cancel()
-    with pytest.raises(LimitReached, match="stopped by the caller") as caught:
+    with pytest.raises(LimitReached, match="stopped") as caught:
         harness.episode.ask("solver", HELLO)
     assert caught.value.end_reason == "interrupted"
 
@@ -318,7 +318,7 @@ def test_a_cancellation_ends_a_request_that_no_model_answers() -> None:
 
     canceller = Thread(target=cancel_once_asked)
     canceller.start()
-    with pytest.raises(LimitReached, match="stopped by the caller"):
+    with pytest.raises(LimitReached, match="stopped"):
         harness.episode.ask("solver", HELLO)
     canceller.join()
     assert not model.go.is_set()

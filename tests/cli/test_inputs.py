@@ -116,6 +116,7 @@ def test_one_turn_is_written_in_the_singular(tmp_path: Path, photo: Path, comman
         (["rpeort", "runs/x"], "unknown command 'rpeort'; did you mean report?"),
         (["bench", "rnu"], "pyvision bench: unknown command 'rnu'; did you mean run?"),
         (["bench", "list", "--metrcs"], "unknown argument '--metrcs'; did you mean --metrics?"),
+        (["logs", "--cuont", "1"], "unknown argument '--cuont'; did you mean --count?"),
         (["run", "--qestion", "?"], "unknown argument '--qestion'; did you mean --question?"),
         (["rnu", "How many?", "photo.png"], "unknown command 'rnu'; did you mean run?"),
         (["nonsense"], "unknown command 'nonsense'; see pyvision --help"),

@@ -34,8 +34,9 @@ def test_a_listing_as_json_has_one_object_per_line(two_runs: Path, command: Comm
     assert [(row["question"], row["answer"]) for row in rows][1] == ("How wide?", "64")
 
 
-def test_a_long_listing_says_how_many_are_left_out(two_runs: Path, command: Command) -> None:
-    done = command("logs", "-n", "1")
+@pytest.mark.parametrize("flag", ["-n", "--count"])
+def test_a_long_listing_says_how_many_are_left_out(two_runs: Path, command: Command, flag: str) -> None:
+    done = command("logs", flag, "1")
     assert (len(done.stdout.splitlines()), "1 more" in done.stderr) == (2, True)
 
 

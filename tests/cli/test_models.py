@@ -7,6 +7,8 @@ import os
 
 import pytest
 
+from pyvision.cli.models import find_offline_hint
+from pyvision.models.listing import ListedModel, LocalEndpoint
 from tests.cli.conftest import Command
 from tests.servers.server import ModelServer
 
@@ -29,6 +31,35 @@ def test_what_is_set_is_shown_without_its_value(command: Command, monkeypatch: p
     assert "GEMINI_API_KEY or GOOGLE_API_KEY (not set)" in rows["gemini"]
     assert "without --model: openai" in done.stdout
     assert KEY not in done.stdout
+
+
+@pytest.fixture
+def searches(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Grows with each search for the servers of this machine, which finds one."""
+    done: list[str] = []
+
+    def find() -> tuple[LocalEndpoint, ...]:
+        done.append("searched")
+        return (LocalEndpoint("ollama", "http://127.0.0.1:11434/v1", (ListedModel("qwen3-vl:8b"),)),)
+
+    monkeypatch.setattr("pyvision.models.listing.find_local", find)
+    return done
+
+
+def test_a_run_without_a_model_names_what_runs_on_this_machine(searches: list[str]) -> None:
+    assert find_offline_hint(None, None) == "running on this machine: --model ollama:qwen3-vl:8b"
+
+
+@pytest.mark.parametrize("variable", ["PYVISION_MODEL", "OPENAI_API_KEY"])
+def test_a_run_with_a_model_searches_for_no_servers(
+    searches: list[str], monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    monkeypatch.setenv(variable, "offline")
+    assert (find_offline_hint(None, None), searches) == ("", [])
+
+
+def test_offline_as_a_choice_searches_for_no_servers(searches: list[str]) -> None:
+    assert (find_offline_hint("offline", None), searches) == ("", [])
 
 
 def test_programs_get_the_same_as_json(command: Command) -> None:

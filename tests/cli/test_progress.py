@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 from base64 import b64decode
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy
@@ -12,6 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from pyvision.cli.progress import Progress, Waiting
+from pyvision.cli.run import solve_shown
 from pyvision.cli.terminal_images import draw, find_drawing
 from pyvision.events import (
     CellOutput,
@@ -26,9 +28,21 @@ from pyvision.events import (
     TextDelta,
     ToolRun,
 )
-from pyvision.types import Observation, Outcome, Picture, Question, Reply, ToolRequest, Usage
+from pyvision.models.scripted import Scripted
+from pyvision.solve import prepare
+from pyvision.types import (
+    Message,
+    Observation,
+    Outcome,
+    Picture,
+    Question,
+    Reply,
+    Sampling,
+    ToolRequest,
+    Usage,
+)
 from sandbox import CellError, CellResult, Stream
-from tests.doubles import picture, printed
+from tests.doubles import CannedSandbox, picture, printed
 
 
 def render(*events: Event, terminal: bool = False, width: int = 80) -> str:
@@ -154,7 +168,7 @@ def test_the_second_attempt_is_not_worth_a_line() -> None:
 
 
 def test_an_interrupt_says_what_it_came_in_the_midst_of() -> None:
-    why = "stopped by the caller while waiting for m (503 from api.example.org, attempt 3, next in 8 s)"
+    why = "stopped while waiting for m (503 from api.example.org, attempt 3, next in 8 s)"
     assert render(RunEnded(Outcome(None, "interrupted", why), Usage(), 1, 0, 0.5)).startswith(
         f"\n{why}; kept: "
     )
@@ -268,11 +282,31 @@ def test_the_line_of_progress_fits_40_columns() -> None:
 
 
 def test_an_interrupt_says_in_one_line_what_is_kept() -> None:
-    outcome = Outcome(None, "interrupted", "stopped by the caller while waiting for a cell")
+    outcome = Outcome(None, "interrupted", "stopped while waiting for a cell")
     text = render(RunEnded(outcome, Usage(), 2, 1, 3.0))
-    assert text == (
-        "\nstopped by the caller while waiting for a cell; kept: 2 turns, 1 cell, 3.0 s · runs/x\n"
-    )
+    assert text == ("\nstopped while waiting for a cell; kept: 2 turns, 1 cell, 3.0 s · runs/x\n")
+
+
+def test_an_interrupt_that_was_shown_is_an_outcome() -> None:
+    class Interrupted(Scripted):
+        def complete(self, messages: Sequence[Message], sampling: Sampling) -> Reply:
+            raise KeyboardInterrupt
+
+    file = io.StringIO()
+    progress = Progress(Path("runs/x"), Console(file=file, highlight=False))
+    with prepare("?", picture().data, model=Interrupted([]), strategy="direct") as task:
+        outcome = solve_shown(task, progress.show, progress, CannedSandbox())
+    assert outcome.end_reason == "interrupted"
+    assert file.getvalue().count("stopped") == 1
+
+
+def test_the_notice_about_offline_names_what_can_be_used_instead() -> None:
+    file = io.StringIO()
+    console = Console(file=file, width=80, highlight=False)
+    hint = "running on this machine: --model ollama:qwen3-vl:8b"
+    with Progress(Path("runs/x"), console, hint) as progress:
+        progress.show(RunStarted(Question("?"), "code_loop", {"default": "offline"}))
+    assert f"not a language model;\n{hint}\n" in file.getvalue()
 
 
 @pytest.mark.parametrize(

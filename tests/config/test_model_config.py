@@ -191,6 +191,10 @@ def test_a_hosted_endpoint_without_its_key_names_the_variable() -> None:
     assert "no key for https://api.openai.com/v1; set OPENAI_API_KEY" in refused("openai")
 
 
+def test_the_message_about_a_missing_key_names_the_command_that_stores_one() -> None:
+    assert "store it with 'pyvision keys set ANTHROPIC_API_KEY'" in refused("anthropic")
+
+
 def test_a_local_endpoint_needs_no_key() -> None:
     config = load_model_config("openai", None, {"PYVISION_BASE_URL": "http://localhost:8000/v1"})
     assert config.api_key is None

@@ -86,7 +86,7 @@ def test_evidence_is_seen_as_a_box_on_its_original() -> None:
 
 def test_an_interrupt_says_what_it_came_in_the_midst_of() -> None:
     view = a_view()
-    why = "stopped by the caller while waiting for a cell"
+    why = "stopped while waiting for a cell"
     view.take(RunEnded(Outcome(None, "interrupted", why), Usage(10, 5), 1, 1, 2.0))
     assert f"No answer: {why}." in html(view)
 

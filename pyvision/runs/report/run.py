@@ -109,7 +109,7 @@ ENDINGS: Mapping[EndReason, Ending] = {
     "context_overflow": Ending("limit", "the conversation exceeded the context window of the model"),
     "model_error": Ending("endpoint", "the model endpoint failed"),
     "sandbox_error": Ending("machine", "no isolated kernel was available"),
-    "interrupted": Ending("caller", "stopped by the caller"),
+    "interrupted": Ending("caller", "stopped before its end"),
     "error": Ending("program", "the program or its settings caused an error"),
 }
 UNFINISHED = Ending("machine", "the recording is incomplete: the run was killed or is still going")
