@@ -62,8 +62,16 @@ class Gallery:
 class Figures:
     """Renders the images of one report: each in full once, and as a thumbnail with a link after that."""
 
-    def __init__(self, gallery: Gallery, inputs: Mapping[str, Picture], finder: CropFinder) -> None:
+    def __init__(
+        self,
+        gallery: Gallery,
+        inputs: Mapping[str, Picture],
+        finder: CropFinder,
+        sent: Mapping[str, tuple[int, int]] | None = None,
+    ) -> None:
+        """sent: the width and height at which a model saw an image, by its name."""
         self._gallery = gallery
+        self._sent = sent or {}
         self.inputs = inputs
         self._finder = finder
         self._anchors: dict[str, str] = {}
@@ -80,15 +88,16 @@ class Figures:
             return self._repeat(name, picture, key)
         self._anchors[key] = anchor = f"picture-{len(self._anchors)}"
         file = image.file
-        less = f"shown at {file.width} × {file.height}" if image.is_reduced else None
+        sent = self._sent.get(name, (picture.width, picture.height))
+        seen = f"sent at {sent[0]} × {sent[1]}" if sent != (picture.width, picture.height) else None
+        less = "smaller on this page" if image.is_reduced else None
         return zoomable(
             name,
             picture,
             image.url,
-            *filter(None, (less, remark)),
+            *filter(None, (seen, less, remark)),
             file=file,
             anchor=anchor,
-            decoding="async",
         )
 
     def figure(self, name: str, picture: Picture) -> Markup:

@@ -211,11 +211,12 @@ def _relation(line: _Line, boxes: tuple[Box, ...], labels: _Labels) -> str:
 
 
 def _bend(line: _Line, start: Box, end: Box) -> tuple[float, float]:
-    """How far the middle of the curve lies off the straight line, to clear boxes in between and parallel lines."""
+    """How far the middle of the curve lies off the straight line, to clear boxes, labels and parallel lines."""
     twin = (line.bend + 1) // 2 * 44 * (1 if line.bend % 2 else -1)
     if start.y == end.y:
         between = abs(start.centre[0] - end.centre[0])
-        far = between > start.width / 2 + end.width / 2 + 90
+        free = between - start.width / 2 - end.width / 2
+        far = free > 90 or free < len(_short(line.text)) * _CHARACTER  # or no room for the label
         return 0.0, (start.height + 60 if far else 0) + twin
     return float(twin), 0.0
 

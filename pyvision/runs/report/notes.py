@@ -27,7 +27,7 @@ _INLINE_CHARS = 120  # a longer value gets a block
 _INK = {"not informative": "#b3261e", "informative": "#b35c00", "answerable": "#1b7a3d"}
 _FILL = {"not informative": "#fdecea", "informative": "#fff1dc", "answerable": "#e6f5ea"}
 _SIGN = {"not informative": "✗", "informative": "→", "answerable": "✓"}
-_ROW, _INDENT, _HEIGHT, _WIDTH, _CHARACTER = 34, 44, 24, 190, 7.0  # pixels
+_ROW, _INDENT, _HEIGHT, _WIDTH, _CHARACTER = 34, 44, 24, 240, 7.0  # pixels
 _RESULT_CHARS = 90
 _PLAIN, _PAPER = "#444444", "#f6f6f6"
 
@@ -182,8 +182,9 @@ def _path_note(event: Note, events: Sequence[Event]) -> Markup:
     before = list(_notes_before(event, events))
     is_repeat = event.label == "answer" and any(note.label == "forced" for note in before)
     path = None if is_repeat else _draw_path(list(search_steps(before)))
+    folded = fold("Search path", path) if path else None  # it opens the report of a run
     return element(
-        "div", path, _format_forced(event.data) if event.label == "forced" else _format_answer(event.data)
+        "div", folded, _format_forced(event.data) if event.label == "forced" else _format_answer(event.data)
     )
 
 

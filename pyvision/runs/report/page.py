@@ -9,6 +9,7 @@ from pyvision.runs.report.crops import CropFinder
 from pyvision.runs.report.figures import Figures, Gallery
 from pyvision.runs.report.markup import Markup, count, document, element, join, shorten
 from pyvision.runs.report.notes import search_path
+from pyvision.runs.report.rounds import round_list
 from pyvision.runs.report.run import Run, Turn, as_picture, ending, pair_figures
 from pyvision.runs.report.turns import answer_block, error_block, evidence_block, format_tokens, turn_section
 from pyvision.types import Picture
@@ -27,7 +28,7 @@ _FAULTS = {
 
 def report(run: Run) -> str:
     """The page. It makes no request, runs no script, and holds nothing of the run but text and pixels."""
-    figures = Figures(Gallery(pictures_of(run)), run.inputs, CropFinder(run.inputs))
+    figures = Figures(Gallery(pictures_of(run)), run.inputs, CropFinder(run.inputs), _sent_sizes(run))
     title, began = format_title(run), run.began
     models = [began.strategy, *sorted(set(began.models.values()))] if began else ["start not recorded"]
     facts = element("p", " · ".join([*models, run.folder.name]), class_="facts")
@@ -80,13 +81,27 @@ def _overview(run: Run, figures: Figures) -> Markup:
     text = run.question.text
     return join(
         element("p", text, class_="question") if text.strip() != format_title(run) else None,
+        _choices(run),
         element("div", *pictures, class_="pictures") if pictures else None,
         _outcome(run, figures),
-        search_path(run.events) if run.began and run.began.strategy == "avis" else None,
+        search_path(run.events),
+        round_list(run.events),
         element("p", f"Problem with this recording: {run.note}.", class_="bad") if run.note else None,
         _budget(run),
         _timeline(run),
     )
+
+
+def _choices(run: Run) -> Markup | None:
+    """The choices under the letters by which the answer names them."""
+    choices = [element("li", choice) for choice in run.question.choices]
+    return element("ol", *choices, class_="choices") if choices else None
+
+
+def _sent_sizes(run: Run) -> dict[str, tuple[int, int]]:
+    """The width and height at which each image was first sent to a model, by name."""
+    calls = [event for event in run.events if isinstance(event, ModelCall)]
+    return {s.name: (s.width, s.height) for call in reversed(calls) for s in call.sent if s.name is not None}
 
 
 def _outcome(run: Run, figures: Figures) -> Markup:
@@ -175,8 +190,8 @@ def _summary(turn: Turn) -> str:
     cells = [f"cell: {cell.result.status}" for cell in turn.cells]
     figures = sum(len(cell.result.figures) for cell in turn.cells)
     notes = [event.label.replace("_", " ") for event in turn.events if event.kind == "noted"]
-    role = turn.asked.role if turn.asked else ""
-    return ", ".join([*cells, *([count(figures, "figure")] if figures else []), *notes]) or role
+    happened = ", ".join([*cells, *([count(figures, "figure")] if figures else []), *dict.fromkeys(notes)])
+    return ": ".join(filter(None, [turn.asked.role if turn.asked else "", happened]))
 
 
 def _tokens(turn: Turn) -> Markup:

@@ -25,13 +25,16 @@ _AROUND = 1  # lines around a marked one
 
 
 def program_note(event: Note, events: Sequence[Event]) -> Markup:
-    """A program that ran: the question it was written for, what it returned, and its values beside its lines."""
+    """A program that ran: the question it was written for, what it returned, and its values beside its lines.
+
+    It is counted from 1, as the verdict on it is.
+    """
     data = event.data
     result = f"error: {data['error']}" if data["error"] else f"-> {data['result']}"
     verified = data.get("verified_by")
     return element(
         "div",
-        element("p", element("b", f"Program {data['round']}"), f" · {data['question']}"),
+        element("p", element("b", f"Program {int(data['round']) + 1}"), f" · {data['question']}"),
         _lines_with_values(str(data["program"]), str(data["trace"] or "")),
         element("p", result, class_="facts"),
         element("p", f"verify_property decided by {verified}", class_="facts") if verified else None,

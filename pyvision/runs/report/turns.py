@@ -25,6 +25,8 @@ _STATUS = {"ok": "ran", "error": "raised an error", "timeout": "timed out", "die
 _FINISH = {"length": "the reply was cut off at its length limit", "refusal": "the model declined"}
 _LONG_CELL = 80  # lines; a longer cell is folded
 _CONCLUDES = "host.conclude("  # a visual program, which its note shows
+_NOTED = {"graph", "program", "refinement", "verdict", "plan", "decomposed"}  # their notes show a whole reply
+_IMAGE_SEARCHES = {"identical_image_search", "image_search"}
 _SUMMARY_CHARS = 100  # of a tool call
 
 
@@ -55,6 +57,7 @@ def turn_section(
         "section",
         heading,
         call,
+        _retrieved_block(turn, images),
         *_event_blocks(turn, images, events),
         id=f"turn-{turn.number}",
         class_="turn",
@@ -198,10 +201,8 @@ def _call_block(call: ModelCall, previous: ModelCall | None, turn: Turn) -> Mark
     reply, tokens = call.reply, format_tokens(call)
     facts = [call.role, call.model, f"{call.seconds:.1f} s", f"{tokens} tokens" if tokens else ""]
     prose = thought(reply.text) if turn.cells else reply.text.strip()
-    if any(
-        isinstance(event, Note) and event.label == "graph" and "graph" in event.data for event in turn.events
-    ):
-        prose = ""  # the graph in it is drawn below
+    if _is_in_notes(turn):
+        prose = ""
     is_part = prose != displayed_text(reply).strip()
     return join(
         element("p", " · ".join(filter(None, facts)), class_="facts"),
@@ -211,6 +212,25 @@ def _call_block(call: ModelCall, previous: ModelCall | None, turn: Turn) -> Mark
         element("p", _FINISH[reply.finish], class_="bad") if reply.finish in _FINISH else None,
         fold("Full reply", element("pre", displayed_text(reply), tabindex=0)) if is_part else None,
     )
+
+
+def _retrieved_block(turn: Turn, images: ImageRenderer) -> Markup | None:
+    """What a search by image found, as far as the reasoner of avis was shown it, after what was looked up."""
+    searched = any(
+        isinstance(event, Note) and event.label == "verdict" and event.data.get("action") in _IMAGE_SEARCHES
+        for event in turn.events
+    )
+    if turn.asked is None or not searched:
+        return None
+    shown = [p for message in turn.asked.messages for p in message.parts if isinstance(p, Picture)]
+    found = [images.thumbnail(f"retrieved image {n}", picture) for n, picture in enumerate(shown[1:], 1)]
+    return element("div", *found, class_="pictures") if found else None
+
+
+def _is_in_notes(turn: Turn) -> bool:
+    """Whether notes below the reply show what it says, and nothing in it was unreadable."""
+    labels = {event.label for event in turn.events if isinstance(event, Note) and event.data}
+    return bool(labels & _NOTED) and "malformed" not in labels
 
 
 def _request_block(call: ModelCall, previous: ModelCall | None) -> Markup:

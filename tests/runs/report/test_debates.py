@@ -8,11 +8,14 @@ from xml.etree import ElementTree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pyvision.events import Note
 from pyvision.runs.report.debates import figures, page, record
 from pyvision.runs.report.graph_drawing import INK, arrange, draw
+from pyvision.runs.report.rounds import round_list
 from pyvision.strategies.bdog.graphs import Edge, Graph, Node, difference
+from tests.runs.report.parsed import Page
 from tests.strategies.bdog.graphs import any_graphs, graph
-from tests.strategies.bdog.runs import events_of
+from tests.strategies.bdog.runs import BLUEPRINT, events_of
 
 
 def texts(svg: str) -> dict[str, str]:
@@ -96,3 +99,40 @@ def test_a_page_tells_the_answer_and_escapes_the_question() -> None:
     assert "Who &lt;runs&gt;?" in text
     assert "<script" not in text
     assert "http://" not in text.replace("http://www.w3.org/2000/svg", "")
+
+
+def test_the_rounds_are_listed_change_by_change() -> None:
+    listed = Page(round_list(events_of()) or "").text
+    assert "− mat" in listed
+    assert "~ dog (colour: red → brown)" in listed
+    assert "+ ball near cat" in listed
+
+
+def test_an_unchanged_round_says_so() -> None:
+    listed = Page(round_list(events_of(epsilon=None, rounds=2)) or "")
+    assert "nothing" in listed.text
+    assert "no round was left" in listed.text
+
+
+def test_other_runs_and_damaged_records_have_no_rounds() -> None:
+    assert round_list([Note("graph", {"nodes": []})]) is None
+    assert round_list([]) is None
+
+
+def test_names_in_the_list_of_rounds_are_text() -> None:
+    bad = graph("dog colour=<img/src=x>, cat", "dog chases cat")
+    assert "<img" not in (round_list(events_of((BLUEPRINT, bad, bad, bad, r"\boxed{B}"))) or "")
+
+
+def test_a_label_longer_than_the_gap_stands_below_the_boxes() -> None:
+    row = Graph(
+        (Node("a", "hub"), Node("b", "left"), Node("c", "right")),
+        (Edge("a", "b", "on"), Edge("a", "c", "on"), Edge("b", "c", "directly to the left of")),
+    )
+    svg = ElementTree.fromstring(draw(difference(row, row)))
+    space = "{http://www.w3.org/2000/svg}"
+    bottom = max(
+        float(r.get("y", 0)) + float(r.get("height", 0)) for r in svg.iter(space + "rect") if r.get("x")
+    )
+    label = next(t for t in svg.iter(space + "text") if t.text == "directly to the left of")
+    assert float(label.get("y", 0)) > bottom

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from pyvision.events import CellRun, RunEnded
+from pyvision.events import CellRun, ModelCall, RunEnded, RunStarted, Sent
 from pyvision.runs.report import report
 from pyvision.types import Evidence, Outcome
 from sandbox import CellResult, Stream
@@ -199,3 +199,32 @@ def test_pictures_of_the_question_are_shown_at_their_own_size(simple: Page) -> N
     image = simple.named("img")[0]
     assert (image["width"], image["height"]) == ("120", "90")
     assert image["src"] == "data:image/png;base64," + base64.b64encode(figure(noise()).data).decode()
+
+
+def test_the_choices_stand_below_the_question(tmp_path: Path) -> None:
+    began, *rest = simple_events()
+    assert isinstance(began, RunStarted)
+    asked = replace(began, question=replace(began.question, choices=("grey", "<b>")))
+    page = Page(report(recorded(tmp_path, (asked, *rest))))
+    assert page.text.index("<b>") < page.text.index("Answered.")
+
+
+def test_an_image_names_the_size_at_which_it_was_sent(tmp_path: Path) -> None:
+    began, asked, *rest = simple_events()
+    assert isinstance(asked, ModelCall)
+    sent = replace(asked, sent=(Sent("image_clue_0", "0" * 64, 60, 45, 0.5, 0.5),))
+    text = Page(report(recorded(tmp_path, (began, sent, *rest)))).text
+    assert "image_clue_0 120 × 90 px · sent at 60 × 45" in text
+
+
+def test_an_image_sent_as_it_is_has_one_size(simple: Page) -> None:
+    assert "sent at" not in simple.text
+
+
+def test_every_image_is_loaded_before_the_page_is_printed(simple: Page) -> None:
+    assert simple.named("img")
+    assert not any({"loading", "decoding"} & set(image) for image in simple.named("img"))
+
+
+def test_the_timeline_names_the_role_of_each_reply(simple: Page) -> None:
+    assert "solver: cell: ok, 1 figure" in simple.text

@@ -1,14 +1,15 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
-from pyvision.events import ImageDefined, ToolRun
+from pyvision.events import ImageDefined, ModelCall, Note, ToolRun
 from pyvision.runs.report import report
 from pyvision.runs.report.crops import CropFinder
 from pyvision.runs.report.figures import Figures, Gallery
 from pyvision.runs.report.run import read_run
 from pyvision.runs.report.turns import tool_block
-from pyvision.types import Observation, Source, ToolRequest
+from pyvision.types import Message, Observation, Reply, Source, Text, ToolRequest
 from tests.doubles import picture
 from tests.payloads import PAYLOADS
 from tests.runs.report.parsed import Page
@@ -60,3 +61,33 @@ def test_a_reply_whose_graph_is_drawn_is_folded(tmp_path: Path) -> None:
     assert "&quot;nodes&quot;" not in shown.partition("</details>")[2]
     assert "nodes" in folded.partition("</details>")[0]
     assert "<svg" in section
+
+
+def test_a_reply_that_its_notes_show_is_folded(tmp_path: Path) -> None:
+    asked = replace(_asked(), reply=Reply("Action: vqa"))
+    plan = Note("plan", {"action": "vqa", "query": "", "feasible": [], "by": "planner"})
+    html = report(recorded(tmp_path, (simple_events()[0], asked, plan)))
+    assert "Action: vqa" not in html.partition("<summary>Full reply</summary>")[0].partition('id="turn-1"')[2]
+
+
+def test_a_reply_that_could_not_be_read_is_shown(tmp_path: Path) -> None:
+    asked = replace(_asked(), reply=Reply("Let me think."))
+    notes = (Note("malformed", {"role": "planner"}), Note("plan", {"action": "vqa"}))
+    html = report(recorded(tmp_path, (simple_events()[0], asked, *notes)))
+    assert "Full reply" not in html
+    assert "Let me think." in html
+
+
+def test_retrieved_images_stand_with_the_verdict_on_them(tmp_path: Path) -> None:
+    pictures = (picture(60, 40), picture(50, 44))
+    asked = replace(_asked(), messages=(Message("user", (*pictures, Text("Judge"))),))
+    verdict = Note(
+        "verdict", {"step": 1, "action": "image_search", "verdict": "informative", "why": "", "answer": None}
+    )
+    text = Page(report(recorded(tmp_path, (simple_events()[0], asked, verdict)))).text
+    assert "retrieved image 1 50 × 44 px" in text
+    assert "60 × 40" not in text.partition("retrieved image")[2]
+
+
+def _asked() -> ModelCall:
+    return next(event for event in simple_events() if isinstance(event, ModelCall))
