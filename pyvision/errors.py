@@ -38,7 +38,9 @@ EndReason: TypeAlias = Literal[
     "interrupted",  # the caller stopped it
     "error",  # a bug, or a setting that turned out unusable: raised as well
 ]
-ErrorKind: TypeAlias = Literal["context", "auth", "quota", "rate", "unknown_model", "too_large", "other"]
+ErrorKind: TypeAlias = Literal[
+    "context", "auth", "quota", "rate", "unknown_model", "too_large", "tools", "other"
+]
 
 
 def reason(error: Exception) -> str:
@@ -82,7 +84,8 @@ class ModelError(PyVisionError):
     """The model endpoint failed: unreachable, unauthorised, overloaded or sending malformed replies.
 
     retry: whether the same request may succeed later. retry_after_s: how long the endpoint asked to wait.
-    kind: what a caller can react to; `context` is a conversation longer than the model can read.
+    kind: what a caller can react to; `context` is a conversation longer than the model can read, `tools` an endpoint
+    that takes no tool calls.
     brief: the failure in a few words, such as `503 from api.example.org`; by default the message.
     """
 

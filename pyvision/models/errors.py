@@ -47,6 +47,12 @@ _CONTEXT = re.compile(
     r"|input token count",
     re.I,
 )
+_TOOLS = re.compile(r"\b(?:tools?|tool_choice|[Ff]unctions?|function_declarations|functionDeclarations)\b")
+_NOT_TAKEN = re.compile(
+    r"support|requires|unrecognized|unknown (?:name|field|param)|not permitted|not allowed|not enabled|unexpected"
+    r"|not available",
+    re.I,
+)
 _BAD_KEY = re.compile(r"API_KEY_INVALID|API key (?:not valid|expired)", re.I)  # Gemini sends 400 for it
 _PER_DAY = re.compile(r"PerDay", re.I)
 _AGAIN = re.compile(r"overloaded|unexpected end of data|try again", re.I)
@@ -135,6 +141,8 @@ class ErrorMapper:
             retry, meaning = False, f"the quota of this key is used up ({status})"
         elif kind == "context":
             retry, meaning = False, f"the conversation is too long for this model ({status})"
+        elif kind == "tools":
+            retry = False
         elif status == 400 and _AGAIN.search(text):
             retry = True
         message = meaning.format(key=self._config.api_key_env or "PYVISION_API_KEY")
@@ -177,6 +185,8 @@ def _kind(text: str, status: int | None) -> ErrorKind:
         return "quota"
     if _CONTEXT.search(text) and status in {None, 400, 404, 413, 422, 500}:
         return "context"
+    if _TOOLS.search(text) and _NOT_TAKEN.search(text) and status in {None, 400, 404, 422, 500, 501}:
+        return "tools"
     return "other"
 
 

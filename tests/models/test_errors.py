@@ -29,3 +29,22 @@ def test_a_long_key_is_in_no_complaint(key: str) -> None:
 def test_a_fault_names_its_host_without_the_key_in_its_address() -> None:
     config = ModelConfig("openai", "m", "http://ann:hunter22@127.0.0.1:9/v1")
     assert ErrorMapper(config, types.ModuleType("sdk")).error("gone").brief == "127.0.0.1:9: gone"
+
+
+@pytest.mark.parametrize(
+    ("complaint", "kind"),
+    [
+        ("Unsupported parameter: 'tools' is not supported with this model.", "tools"),
+        ('"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set', "tools"),
+        ("registry.ollama.ai/library/llava:7b does not support tools", "tools"),
+        ("No endpoints found that support tool use.", "tools"),
+        ("tools param requires --jinja flag", "tools"),
+        ("Function calling is not enabled for this model", "tools"),
+        ("unexpected `tool_use_id` found in `tool_result` blocks: c1", "other"),
+        ("An assistant message with 'tool_calls' must be followed by tool messages", "other"),
+        ("Unsupported parameter: 'stop' is not supported with this model.", "other"),
+        ("tools: context length exceeded, this model supports 4096", "context"),
+    ],
+)
+def test_an_endpoint_that_takes_no_tools_is_a_kind_of_its_own(complaint: str, kind: str) -> None:
+    assert faults("").of_body({"message": complaint}).kind == kind

@@ -10,8 +10,14 @@ from typing import ClassVar
 
 from pyvision.agent.episode import Episode
 from pyvision.agent.evidence import derive_evidence, trace_evidence
-from pyvision.errors import ConfigError, EndReason, FormatError
-from pyvision.strategies.code_loop.protocol import Cell, CodeProtocol, ProtocolChoice, choose_protocol
+from pyvision.errors import ConfigError, EndReason, FormatError, ModelError
+from pyvision.strategies.code_loop.protocol import (
+    Cell,
+    CodeProtocol,
+    ProtocolChoice,
+    TextProtocol,
+    choose_protocol,
+)
 from pyvision.strategies.code_loop.turns import check_prompt, observe, open_conversation
 from pyvision.text.evidence import find_evidence, without_evidence
 from pyvision.text.prompts import render
@@ -40,7 +46,8 @@ class CodeLoop:
     output_chars: how much text of one cell is shown to the model; long text loses its middle. tools: those that a cell
     may call as `host.NAME(…)`; our own prompts describe them, an upstream prompt has to do so itself. evidence: ask for
     what the answer rests on; where the model cites nothing, it is derived from what it looked at last. protocol: code
-    in the text of replies, native tool calls, or whichever the model is known to handle best.
+    in the text of replies, native tool calls, or whichever the model is known to handle best; then an endpoint that
+    refuses tools before the first reply is asked in text.
     """
 
     continues: ClassVar[bool] = True
@@ -70,6 +77,16 @@ class CodeLoop:
 
     def solve(self, question: Question, episode: Episode) -> Answer:
         protocol = choose_protocol(self.protocol, episode, has_own_prompt=self.prompt_file is not None)
+        try:
+            return self._solve(question, episode, protocol)
+        except ModelError as error:
+            chose_tools = self.protocol == "auto" and protocol.offers
+            if error.kind != "tools" or not chose_tools or episode.turns > 0:
+                raise
+            episode.note("tools_refused", why=str(error))
+        return self._solve(question, episode, TextProtocol())
+
+    def _solve(self, question: Question, episode: Episode, protocol: CodeProtocol) -> Answer:
         tools = {name: episode.tools[name].purpose for name in self.tools}
         libraries = episode.expect_code()
         views = episode.views("solver", question.named_images)
