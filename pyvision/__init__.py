@@ -174,12 +174,9 @@ def __getattr__(name: str) -> Any:
     if name not in __all__ and name != "open":  # which `import *` must not replace
         raise AttributeError(f"module 'pyvision' has no attribute {name!r}")
     if name == "__version__":
-        from importlib.metadata import PackageNotFoundError, version
+        from pyvision.config.files import installed_version
 
-        try:
-            return version("pyvision")
-        except PackageNotFoundError:
-            return version("pyvision-minimal")
+        return installed_version()
     module = next((module for module, names in _MODULES.items() if name in names), "types")
     return getattr(import_module(f"pyvision.{module}"), name)
 

@@ -23,7 +23,7 @@ def shown_whole(source: str) -> Iterator[int]:
 def test_a_missing_extra_is_one_line_that_names_the_command() -> None:
     error = MissingExtra("gradio", "demo")
     assert isinstance(error, ConfigError)
-    assert str(error) == "gradio is not installed; pip install 'pyvision[demo]' brings it"
+    assert str(error) == "gradio is not installed; pip install 'pyvision-agent[demo]' brings it"
 
 
 def test_why_a_file_cannot_be_used_is_told_without_its_number_and_its_path(tmp_path: Path) -> None:

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from importlib.metadata import version
+import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -25,7 +26,8 @@ def test_all_public_names_can_be_imported_at_once() -> None:
 
 
 def test_the_version_is_that_of_the_package() -> None:
-    assert pyvision.__version__ == version("pyvision")
+    project = Path(__file__).parents[1] / "pyproject.toml"
+    assert pyvision.__version__ == tomllib.loads(project.read_text("utf-8"))["project"]["version"]
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyvision.config.files import data_folder
+from pyvision.config.files import data_folder, installed_version
 
 if TYPE_CHECKING:  # a report reads configurations without loading what runs experiments
     from pyvision.bench.runner.plan import Plan
@@ -34,8 +34,6 @@ def configuration(plan: Plan, task: Task) -> dict[str, Any]:
 
     task: the common part of all samples' tasks. Not included: the number of workers, the folder, and the metric.
     """
-    from importlib.metadata import version
-
     values = {
         "dataset": plan.source.identity,
         **task.config.shared(),
@@ -44,7 +42,7 @@ def configuration(plan: Plan, task: Task) -> dict[str, Any]:
         "limit": plan.limit,
         "repeats": plan.repeats,
         "prompts": _prompts_hash(),
-        "version": version("pyvision"),
+        "version": installed_version(),
     }
     plain: dict[str, Any] = json.loads(json.dumps(values, default=str, sort_keys=True))
     return plain

@@ -20,14 +20,13 @@ from typing import TYPE_CHECKING, Any
 
 from pyvision.bench.experiment import differences
 from pyvision.bench.store import Store
-from pyvision.config.files import data_folder
+from pyvision.config.files import data_folder, installed_version
 from pyvision.errors import ConfigError
 
 if TYPE_CHECKING:  # a report reads cards without loading what answers questions
     from pyvision.solve import Task
 
 _PACKAGES = (  # what reads, sends or computes; cells of the guest import the same
-    "pyvision",
     "numpy",
     "pillow",
     "matplotlib",
@@ -174,6 +173,7 @@ def _hash_package(package: str) -> str:
 
 
 def _versions() -> Iterator[tuple[str, str]]:
+    yield "pyvision", installed_version()
     for package in _PACKAGES:
         try:
             yield package, version(package)

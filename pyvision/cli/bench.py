@@ -20,7 +20,8 @@ _LEGEND = """\
   here            a file in $PYVISION_DATA, $LMUData or ~/.cache/pyvision/data
   fetch           can be downloaded: see `pyvision bench list NAME`
   make            must be built from what its authors publish: see the same
-  pyvision[data]  from the Hugging Face hub; this extra is {installed}"""
+  extra data      from the Hugging Face hub: pip install 'pyvision-agent[data]';
+                  this extra is {installed}"""
 _EXTRAS = {"ray": "ray", "parquet": "parquet"}  # engine or format -> the extra that it needs
 
 
@@ -161,7 +162,7 @@ def _format_extra(name: str) -> str:
     from pyvision.bench.datasets.registry import has_extra
 
     extra = _EXTRAS.get(name)
-    return "" if extra is None or has_extra(extra) else f"needs pip install 'pyvision[{extra}]'"
+    return "" if extra is None or has_extra(extra) else f"needs pip install 'pyvision-agent[{extra}]'"
 
 
 def _format_overview(known: Mapping[str, Any]) -> Iterator[str]:
@@ -190,7 +191,7 @@ def _format_dataset(name: str, about: Mapping[str, Any]) -> Iterator[str]:
             yield f"  {key}:"
             yield from (f"    {line}" for line in about[key])
     if about["extra"] and not about["extra installed"]:
-        yield f"  the hub needs: pip install 'pyvision[{about['extra']}]'"
+        yield f"  the hub needs: pip install 'pyvision-agent[{about['extra']}]'"
 
 
 def _shorten(title: str) -> str:

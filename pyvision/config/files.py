@@ -1,4 +1,4 @@
-"""Files and folders: where the shipped data lies, writing a file whole, and what the disk refuses as RunFolderError."""
+"""Files and folders: what is installed and where it lies, writing a file whole, and OSErrors as RunFolderError."""
 
 from __future__ import annotations
 
@@ -14,6 +14,17 @@ from pyvision.errors import RunFolderError
 
 _WAY_OUT = "choose another --out, or make room there"
 _PACKAGE = Path(__file__).resolve().parents[1]
+_DISTRIBUTIONS = ("pyvision-agent", "pyvision-minimal", "pyvision")  # the last: its name before 0.2
+
+
+def installed_version() -> str:
+    """The version of the distribution that brought this package."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    for name in _DISTRIBUTIONS:
+        with suppress(PackageNotFoundError):
+            return version(name)
+    raise PackageNotFoundError(_DISTRIBUTIONS[0])
 
 
 @cache

@@ -79,7 +79,7 @@ def test_azure_is_asked_in_its_own_way() -> None:
 
 def test_a_missing_sdk_is_one_line_that_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "anthropic", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'pyvision\[anthropic\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install 'pyvision-agent\[anthropic\]'"):
         build(ModelConfig("anthropic", model="m"))
 
 

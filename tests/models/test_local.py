@@ -164,5 +164,5 @@ def test_a_missing_library_is_one_line_that_brings_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(MissingExtra, match=r"torch is not installed; pip install 'pyvision\[local\]'"):
+    with pytest.raises(MissingExtra, match=r"torch is not installed; pip install 'pyvision-agent\[local\]'"):
         build(ModelConfig("local", str(checkpoint(tmp_path))))

@@ -24,7 +24,7 @@ def test_a_package_that_is_not_installed_names_its_extra(provider: str) -> None:
     if find_spec(package) is not None:
         check_presence({"tool": provider})
         return
-    with pytest.raises(MissingExtra, match=rf"pip install 'pyvision\[{extra}\]'"):
+    with pytest.raises(MissingExtra, match=rf"pip install 'pyvision-agent\[{extra}\]'"):
         check_presence({"tool": provider})
 
 

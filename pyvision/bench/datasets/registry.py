@@ -227,8 +227,8 @@ def _format_way(name: str, place: Place) -> str:
         split = f":{place.split}" if place.split else ""
         repository = "/".join(place.hub.split("/")[:2])
         return (
-            f"run `pip install 'pyvision[data]'` and use `{name}@REVISION` (hf:{place.hub}{split}), with the revision "
-            f"that `git ls-remote https://huggingface.co/datasets/{repository} HEAD` prints"
+            f"run `pip install 'pyvision-agent[data]'` and use `{name}@REVISION` (hf:{place.hub}{split}), with the "
+            f"revision that `git ls-remote https://huggingface.co/datasets/{repository} HEAD` prints"
         )
     target = f"{_FOLDER}/{place.file}"
     if place.url is None:
@@ -248,6 +248,6 @@ def _first_of_each(samples: Iterator[Sample], count: int) -> Iterator[Sample]:
 def _format_state(dataset: Dataset) -> str:
     states = {
         "fetch": any(place.url for place in dataset.places),
-        "pyvision[data]": any(place.hub for place in dataset.places),
+        "extra data": any(place.hub for place in dataset.places),
     }
     return " or ".join(state for state, holds in states.items() if holds) or "make"

@@ -8,10 +8,10 @@ it answers; content is text or a list of parts, an image by the relative path of
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from pyvision.config.files import installed_version
 from pyvision.events import CellRun, ModelCall
 from pyvision.runs.export.conversations import is_interpreter
 from pyvision.runs.export.formats import Export, as_json, facts, picture_files
@@ -42,7 +42,7 @@ def export_atif(run: Run, folder: Path) -> Export:
 
 def _agent(run: Run) -> dict[str, Any]:
     models = sorted(set(run.began.models.values())) if run.began else []
-    return {"name": "pyvision", "version": version("pyvision")} | (
+    return {"name": "pyvision", "version": installed_version()} | (
         {"model_name": ", ".join(models)} if models else {}
     )
 

@@ -24,9 +24,9 @@ def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("name", "state", "extra"),
     [
-        ("vstar", "fetch or pyvision[data]", "data"),
+        ("vstar", "fetch or extra data", "data"),
         ("gqa", "fetch", None),
-        ("refcoco", "pyvision[data]", "data"),
+        ("refcoco", "extra data", "data"),
         ("infoseek", "make", None),
     ],
 )
@@ -62,7 +62,7 @@ def test_the_overview_fits_a_terminal(nowhere: Path, capfd: pytest.CaptureFixtur
     assert main(["bench", "list"]) == 0
     lines = capfd.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
-    assert next(line for line in lines if " vstar " in line).endswith(" 191  fetch or pyvision[data]")
+    assert next(line for line in lines if " vstar " in line).endswith(" 191  fetch or extra data")
 
 
 def test_one_dataset_is_told_in_full(nowhere: Path, capfd: pytest.CaptureFixture[str]) -> None:

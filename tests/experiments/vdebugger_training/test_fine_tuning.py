@@ -179,7 +179,7 @@ def test_no_examples_are_an_error(tmp_path: Path) -> None:
 
 
 def test_a_missing_package_names_its_extra() -> None:
-    with pytest.raises(MissingExtra, match=r"pyvision\[train\]"):
+    with pytest.raises(MissingExtra, match=r"pyvision-agent\[train\]"):
         require("a_package_that_nobody_has")
 
 

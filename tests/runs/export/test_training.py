@@ -89,7 +89,7 @@ def test_verl_rows_are_what_its_dataset_takes(tmp_path: Path, events: tuple[Even
 
 
 def test_verl_writes_a_parquet_file_that_reads_back(tmp_path: Path) -> None:
-    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow comes with pyvision[parquet]")
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow comes with pyvision-agent[parquet]")
     run = recorded(tmp_path / "run", simple_events())
     path = export(run, "verl", tmp_path / "out")
     assert parquet.read_table(path).to_pylist() == verl_rows(run)
@@ -97,7 +97,7 @@ def test_verl_writes_a_parquet_file_that_reads_back(tmp_path: Path) -> None:
 
 def test_verl_without_pyarrow_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'pyvision\[parquet\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install 'pyvision-agent\[parquet\]'"):
         export(recorded(tmp_path / "run", simple_events()), "verl", tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

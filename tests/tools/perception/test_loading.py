@@ -61,6 +61,6 @@ def test_a_missing_package_or_model_is_told_on_the_first_use_with_the_way_out(to
     built = build_tools((tool,), {tool: "hf"}, is_offline=False)[tool]
     request = ToolRequest("red?", two_circles_and_a_square(), {"texts": ["red"]})
     with pytest.raises(
-        ConfigError, match=rf"pip install 'pyvision\[vision\]'|--tool {tool}=hf names no model; give"
+        ConfigError, match=rf"pip install 'pyvision-agent\[vision\]'|--tool {tool}=hf names no model; give"
     ):
         built(request, nobody)

@@ -80,7 +80,7 @@ def test_only_names_of_languages_go_to_tesseract(where: str) -> None:
 
 @pytest.mark.skipif(importlib.util.find_spec("rapidocr") is not None, reason="rapidocr is installed")
 def test_without_rapidocr_the_extra_is_named() -> None:
-    with pytest.raises(MissingExtra, match=r"pip install 'pyvision\[ocr\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install 'pyvision-agent\[ocr\]'"):
         rapidocr("")(ToolRequest(picture=written("EXIT")), nobody)
 
 

@@ -59,4 +59,4 @@ def test_a_broken_document_is_skipped_with_one_line(tmp_path: Path, data: bytes)
 def test_without_pypdf_the_line_says_what_to_install(tmp_path: Path) -> None:
     (tmp_path / "guide.pdf").write_bytes(pdf("Zebras graze."))
     (line,) = lines_about_skipped(tmp_path)
-    assert "pip install 'pyvision[pdf]'" in line
+    assert "pip install 'pyvision-agent[pdf]'" in line

@@ -82,7 +82,7 @@ def test_a_missing_package_names_its_extra(tmp_path: Path) -> None:
     def absent(name: str) -> Any:
         raise ImportError(name)
 
-    with pytest.raises(MissingExtra, match=r"pyvision\[web\]"):
+    with pytest.raises(MissingExtra, match=r"pyvision-agent\[web\]"):
         by_ddgs(tmp_path, ddgs_with(absent))
 
 

@@ -82,7 +82,7 @@ def test_a_source_that_is_written_out_is_read_again(
 
 @pytest.mark.skipif(find_spec("datasets") is not None, reason="the extra `data` is installed")
 def test_without_the_extra_one_line_says_how_to_get_it() -> None:
-    with pytest.raises(MissingExtra, match=re.escape("pip install 'pyvision[data]' brings it")):
+    with pytest.raises(MissingExtra, match=re.escape("pip install 'pyvision-agent[data]' brings it")):
         open_samples(f"hf:owner/name@{COMMIT}")
 
 
@@ -147,7 +147,7 @@ def test_a_row_that_cannot_be_used_is_told(row: dict[str, Any], error: type[Conf
 
 
 @pytest.mark.skipif(
-    find_spec("datasets") is None, reason="needs the extra `data`: pip install 'pyvision[data]'"
+    find_spec("datasets") is None, reason="needs the extra `data`: pip install 'pyvision-agent[data]'"
 )
 def test_a_dataset_on_disk_is_streamed(tmp_path: Path) -> None:
     write_lines(tmp_path / "test.jsonl", {"id": "a", "question": "Which?", "answer": "B"})
