@@ -1,9 +1,10 @@
 """Questions about the encyclopaedia, in InfoSeek's three answer types, and scripted roles and tools with error rates.
 
 Assumptions, which no result of this world can therefore confirm: errors are independent from step to step; a planner
-that errs takes any offered step; a reasoner knows the wording of the articles and is misled only by chance; a
-decomposer makes no mistake. Half of the questions need two articles, and so a second search for a name from the first
-one: a fixed sequence of tools fails at those by construction.
+that errs takes any offered step; one that may end the search does so when a finding states the answer; a reasoner
+knows the wording of the articles and is misled only by chance; a decomposer makes no mistake. Half of the questions
+need two articles, and so a second search for a name from the first one: a fixed sequence of tools fails at those by
+construction.
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ _FACTS: Mapping[str, re.Pattern[str]] = {
     "born": re.compile(r"was born in \w+ in (\d+)"),
     "books": re.compile(r"wrote (\d+) books"),
 }
+_PROBABLE = re.compile(r"probably it is ([^\n]+)")
+_ANSWERED = re.compile(r"^Answer: (.+)", re.MULTILINE)
+_END = "Action: answer"
 _NOTHING = "Verdict: not informative"
 
 
@@ -107,6 +111,9 @@ class Rates:
     malformed: float = 0.05  # replies of every role
     misread: float = 0.1  # a reasoner overlooks the answer
     misled: float = 0.1  # a reasoner takes the answer from another article
+    cautious: float = 0.1  # a reasoner states the answer, and calls it informative
+    goes_on: float = 0.2  # a planner does not notice that enough is known
+    hasty: float = 0.05  # a planner ends although too little is known
     selector: float = 0.15
     detector: float = 0.15  # a wrong label
     recognised: float = 0.15
@@ -139,13 +146,15 @@ class RoleModel:
             case "# Take a question about a picture apart":
                 return Reply(self._parts())
             case "# Plan the next step":
+                if _END in opening and self._ends(sections, chance):
+                    return Reply(_END)
                 return Reply(self._plan(sections, "It is the visual part" in opening, chance))
             case "# Choose an object":
                 return Reply(self._select(sections, chance))
             case "# Judge what a tool found in the picture":
                 return Reply(self._judge_image(sections, tool, chance))
             case "# Judge what a tool found out":
-                return Reply(self._judge_text(sections, tool, chance))
+                return Reply(self._cautiously(self._judge_text(sections, tool, chance), chance))
             case _:
                 return Reply(self._guess(sections))
 
@@ -165,6 +174,17 @@ class RoleModel:
         wanted = _plan_visual(context) if is_visual else ["web_search", "llm_qa"]
         query = f"\nQuery: {person[2]}" if person else ""
         return f"Action: {next((name for name in wanted if name in offered), offered[0])}{query}"
+
+    def _ends(self, sections: Mapping[str, str], chance: random.Random) -> bool:
+        """Whether the planner takes what is known for enough; a rate of 1 and of 0 makes a planner that never ends."""
+        is_known = _PROBABLE.search(sections.get("context", "")) is not None
+        return chance.random() < (1 - self._rates.goes_on if is_known else self._rates.hasty)
+
+    def _cautiously(self, verdict: str, chance: random.Random) -> str:
+        found = _ANSWERED.search(verdict)
+        if found and chance.random() < self._rates.cautious:
+            return f"Finding: probably it is {found[1]}\nVerdict: informative"
+        return verdict
 
     def _select(self, sections: Mapping[str, str], chance: random.Random) -> str:
         labels = re.findall(r"Object #(\d+) \[\n\s*(\w+) \(Caption", sections["objects"])
@@ -213,7 +233,9 @@ class RoleModel:
         return f"Finding: {name} was {recorded[0]}\nVerdict: informative" if recorded and article else None
 
     def _guess(self, sections: Mapping[str, str]) -> str:
-        """A guess: the first title of the right kind that has a passage with the fact."""
+        """What a finding states, else a guess: the first title of the right kind that has a passage with the fact."""
+        if probable := _PROBABLE.search(sections.get("known", "")):
+            return f"Answer: {probable[1]}"
         text = sections.get("observation") or sections.get("seen", "")
         passages = dict(_PASSAGE.findall(text))
         names = [title for _, title, kind in _RETRIEVED.findall(text) if kind == self._case.entry.kind]

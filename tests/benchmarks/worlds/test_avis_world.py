@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from benchmarks.worlds.avis_world import MODES, play, report
+from benchmarks.worlds.avis_world import MODES, play, report, saved
 from benchmarks.worlds.seeking.collection import build, recall, searches
 from benchmarks.worlds.seeking.entries import drawing, view, world
 from benchmarks.worlds.seeking.models import FORMS, Rates, cases
@@ -77,3 +78,23 @@ def test_the_report_contains_every_mode(tmp_path: Path) -> None:
     text = report(1, tmp_path, entries=10)
     assert all(mode in text for mode in MODES)
     assert "recall of the index" in text
+
+
+def test_a_planner_that_ends_when_enough_is_known_saves_calls(tools: Mapping[str, Tool]) -> None:
+    cautious = replace(PERFECT, cautious=1, goes_on=0, hasty=0)
+    ends, goes_on = (
+        play(cases(MADE, 4), Avis(), MADE, tools, rates) for rates in (cautious, replace(cautious, goes_on=1))
+    )
+    assert sum(each.asked for each in ends) < sum(each.asked for each in goes_on)
+    assert [each.is_right for each in ends] == [each.is_right for each in goes_on]
+
+
+def test_a_hasty_planner_goes_on_where_too_little_is_known(tools: Mapping[str, Tool]) -> None:
+    (result,) = play(cases(MADE, 1), Avis(), MADE, tools, replace(PERFECT, misread=0, cautious=0, hasty=1))
+    assert result.is_right
+
+
+def test_the_table_of_savings_compares_the_same_questions(tmp_path: Path) -> None:
+    lines = saved(1, tmp_path, entries=10).splitlines()
+    assert [line.split()[0] for line in lines[1::3]] == ["0.0", "0.1", "0.3"]
+    assert all("calls; " in line for line in lines[3::3])
