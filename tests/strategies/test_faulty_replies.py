@@ -78,7 +78,7 @@ def test_a_block_that_was_not_run_is_not_dropped_silently() -> None:
     scripted = EpisodeHarness([TWO_CELLS, ANSWER], [printed("1")])
     assert scripted.solve(CodeLoop()).text == "7"
     assert scripted.sandbox.cells == ["first()"]
-    assert "only the first code block of your reply was run; 1 after it were not" in scripted.request_text(1)
+    assert "one code block of your reply ran; 1 more did not run" in scripted.request_text(1)
     assert notes(scripted) == ["dropped"]
 
 
