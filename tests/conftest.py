@@ -62,7 +62,7 @@ def needs_isolation(sandbox_of: Callable[[Policy], Sandbox]) -> None:
         pytest.skip(f"cells cannot run here: {error}")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     playwright = pytest.importorskip("playwright.sync_api")
     if CHROMIUM is None:

@@ -200,9 +200,10 @@ def _main_model(configuration: Mapping[str, Any]) -> str | None:
 
 def _role_model(described: Mapping[str, Any]) -> str:
     """The name of a role's model; where variables changed its settings, the name of the most similar one."""
-    closest = max(_preset_names(), key=lambda stem: len(_plain(_describe(stem)) & _plain(described)))
-    return model_name_of(described) or (
-        f"{closest}:{described['model']}" if described.get("model") else closest
+    model = f":{described['model']}" if described.get("model") else ""
+    names = [f"{stem}{model}" for stem in _preset_names()]
+    return model_name_of(described) or min(
+        names, key=lambda name: len(_plain(_describe(name)) ^ _plain(described))
     )
 
 

@@ -173,6 +173,7 @@ def test_a_fault_in_the_midst_of_it_spoils_one_line_and_no_other() -> None:
     assert [subject for subject, verdict in verdicts(found).items() if verdict not in ("yes",)] == [
         "sees a picture",
         "smallest numeral",
+        "reasoning",
     ]
 
 
