@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 from benchmarks.worlds.debates.models import Abilities, RoleModel
 from benchmarks.worlds.debates.scenes import KINDS, Query, Scene, query, scene
+from pyvision.agent.budget import Limits
 from pyvision.events import Event
 from pyvision.experiments.bdog_analysis.statistics import Share
 from pyvision.images.read import read
@@ -85,12 +86,12 @@ def cases(count: int, shapes: int, kinds: Sequence[str] = tuple(KINDS)) -> tuple
 
 
 @cache
-def play(case: Case, options: Bdog, abilities: Abilities) -> Record:
+def play(case: Case, options: Bdog, abilities: Abilities, limits: Limits | None = None) -> Record:
     """Run one case in one mode; the target is the letter of the correct choice."""
     events: list[Event] = []
     model = RoleModel(case.scene, case.query, abilities)
     question = Question(case.query.text, (case.scene.picture(),), choices=case.query.choices)
-    solve(Task(question, options, {"default": model}), events.append, NoSandbox())
+    solve(Task(question, options, {"default": model}, limits or Limits()), events.append, NoSandbox())
     right = case.query.answer(case.scene.graph)
     target = "ABCDEFGH"[case.query.choices.index(right or "")]
     return replace(record(case.scene.id, events, mode=options.mode), target=target)
