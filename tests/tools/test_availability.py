@@ -45,5 +45,10 @@ def test_an_index_that_is_missing_is_named_with_the_command_that_makes_one(tmp_p
     check_presence({"document": f"index:{tmp_path}/none"})
 
 
-def test_a_tool_that_is_given_and_a_provider_that_needs_nothing_are_let_pass() -> None:
-    check_presence({"caption": FakeTool("caption"), "vqa": "model", "detect": "no-such-provider"})
+def test_a_tool_that_is_given_as_an_object_needs_no_provider() -> None:
+    check_presence({"caption": FakeTool("caption")})
+
+
+@pytest.mark.parametrize("provider", ["model", "no-such-provider"])
+def test_a_provider_without_a_requirement_passes_the_check(provider: str) -> None:
+    check_presence({"vqa": provider})

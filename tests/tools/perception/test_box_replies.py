@@ -48,7 +48,7 @@ def test_thousandths_are_of_each_side() -> None:
     assert edges('[{"box": [100, 100, 300, 500]}]', "1000") == [(20, 10, 60, 50)]
 
 
-def test_gemini_counts_rows_first_and_in_thousandths() -> None:
+def test_the_box_of_gemini_gives_thousandths_with_rows_first() -> None:
     assert edges('[{"box_2d": [100, 100, 500, 300], "label": "cat"}]', "pixels") == [(20, 10, 60, 50)]
 
 
@@ -144,7 +144,7 @@ def test_what_is_written_as_asked_comes_back(boxes: list[tuple[int, int, int, in
 
 
 @given(ODD)
-def test_every_list_and_object_in_prose_is_found(value: object) -> None:
+def test_every_json_container_in_prose_is_found(value: object) -> None:
     if isinstance(value, list | dict):
         assert json.dumps(list(values_in(f"so: {json.dumps(value)} it is"))) == json.dumps([value])
 

@@ -164,11 +164,20 @@ def test_any_picture_gives_the_same_form_or_a_tool_error(
     assert keeps_the_contract(tool, observation.data, request)
 
 
-@pytest.mark.parametrize(("tool", "provider"), [case for case in cases() if case.values[0] != "llm_qa"])
-def test_a_broken_picture_and_none_at_all_are_tool_errors(make: Make, tool: str, provider: str) -> None:
+each_tool_for_images = pytest.mark.parametrize(
+    ("tool", "provider"), [case for case in cases() if case.values[0] != "llm_qa"]
+)
+
+
+@each_tool_for_images
+def test_a_broken_image_is_a_tool_error(make: Make, tool: str, provider: str) -> None:
     if provider != "model":  # which sends a small picture on as it is: its endpoint complains
         with pytest.raises(ToolError):
             use(make(tool, provider), with_picture(tool, BROKEN))
+
+
+@each_tool_for_images
+def test_a_request_without_an_image_is_a_tool_error(make: Make, tool: str, provider: str) -> None:
     with pytest.raises(ToolError, match=f"{tool}: the request has no image; give one"):
         use(make(tool, provider), ToolRequest(REQUESTS[tool].text, options=REQUESTS[tool].options))
 

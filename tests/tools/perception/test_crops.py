@@ -19,15 +19,21 @@ CORNER = drawn(lambda page: page.rectangle((0, 0, 9, 4), fill="red"), 40, 20)
 EDGE = st.floats(-60, 60)
 
 
-def test_rows_count_from_the_top_and_columns_from_the_left() -> None:
+def test_pixels_have_the_shape_height_width_3() -> None:
+    assert pixels(CORNER).shape == (20, 40, 3)
+
+
+def test_pixels_begin_at_the_top_left() -> None:
     array = pixels(CORNER)
-    assert array.shape == (20, 40, 3)
     assert array[4, 9].tolist() == [255, 0, 0]
     assert array[5, 9].tolist() == array[4, 10].tolist() == [255, 255, 255]
 
 
-def test_pixels_are_scaled_down_to_a_side_and_never_up() -> None:
+def test_pixels_are_scaled_down_to_a_side() -> None:
     assert pixels(CORNER, 10).shape == (5, 10, 3)
+
+
+def test_pixels_are_never_scaled_up() -> None:
     assert pixels(CORNER, 100).shape == (20, 40, 3)
 
 

@@ -14,15 +14,26 @@ from pyvision.types import ToolRequest
 from tests.tools.perception.pictures import nobody, two_circles_and_a_square
 
 
-def test_many_threads_load_once_and_use_one_after_the_other() -> None:
+def test_many_threads_load_a_model_once() -> None:
     loads: list[str] = []
-    busy = Lock()
 
     def load() -> str:
         loads.append("network")
         return loads[-1]
 
     model = SharedModel(load)
+
+    def work(_: int) -> None:
+        with model.acquire():
+            pass
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(64)))
+    assert loads == ["network"]
+
+
+def test_threads_use_a_model_one_after_the_other() -> None:
+    busy, model = Lock(), SharedModel(lambda: "network")
 
     def work(_: int) -> bool:
         with model.acquire():
@@ -33,7 +44,6 @@ def test_many_threads_load_once_and_use_one_after_the_other() -> None:
 
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(work, range(64)))
-    assert loads == ["network"]
 
 
 def test_a_load_that_failed_is_tried_again() -> None:

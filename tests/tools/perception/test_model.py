@@ -37,7 +37,7 @@ def test_boxes_of_a_picture_that_was_scaled_down_are_those_of_the_original() -> 
     assert [box[edge] for edge in ("left", "top", "right", "bottom")] == [1000, 500, 2000, 1000]
 
 
-def test_a_picture_that_was_scaled_up_and_padded_keeps_its_boxes_inside() -> None:
+def test_the_boxes_of_an_enlarged_image_stay_inside_the_original() -> None:
     thin = drawn(lambda page: page.rectangle((0, 0, 3, 1), fill="red"), 4, 2)
     ask = Answering({"detect": '[{"box": [0, 0, 1000, 1000]}]'})
     (box,) = model.detect("")(ToolRequest("", thin), ask).data["boxes"]
@@ -53,7 +53,7 @@ def test_every_object_is_asked_for_without_a_name(text: str) -> None:
     assert found.text == "Found no objects."
 
 
-def test_the_boxes_of_a_model_are_told_the_surest_first() -> None:
+def test_the_boxes_of_a_model_are_listed_by_falling_score() -> None:
     box = '"box": [0, 0, 500, 500]'
     reply = f'[{{{box}, "label": "a", "score": 0.4}}, {{{box}, "label": "b", "score": 0.9}}]'
     found = model.detect("1000")(ToolRequest("x", PICTURE), Answering({"detect": reply}))
@@ -61,16 +61,23 @@ def test_the_boxes_of_a_model_are_told_the_surest_first() -> None:
     assert found.text.startswith("b (score=90.0) at left 0, top 0, right 120, bottom 80")
 
 
-def test_a_context_is_fenced_off_and_the_length_of_the_answer_is_asked_for() -> None:
+def ask_where(**options: object) -> tuple[object, str]:
+    """The answer of the model to a question with a context, and the prompt that it got."""
     ask = Answering({"llm": "Paris"})
-    tool = model.llm_qa("")
-    assert tool(ToolRequest("Where?", options={"context": "It is in Paris."}), ask).data == {
-        "answer": "Paris"
-    }
-    assert "<text>\nIt is in Paris.\n</text>" in ask.prompt
-    short = ask.prompt
-    tool(ToolRequest("Where?", options={"context": "It is in Paris.", "long": True}), ask)
-    assert ask.prompt != short
+    request = ToolRequest("Where?", options={"context": "It is in Paris.", **options})
+    return model.llm_qa("")(request, ask).data, ask.prompt
+
+
+def test_the_reply_to_a_question_is_the_answer() -> None:
+    assert ask_where()[0] == {"answer": "Paris"}
+
+
+def test_a_context_is_fenced_off() -> None:
+    assert "<text>\nIt is in Paris.\n</text>" in ask_where()[1]
+
+
+def test_a_long_answer_is_asked_for_by_another_prompt() -> None:
+    assert ask_where()[1] != ask_where(long=True)[1]
 
 
 def test_a_dollar_in_a_question_stays_one() -> None:

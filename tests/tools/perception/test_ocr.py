@@ -47,7 +47,7 @@ def test_any_table_is_read(table: str) -> None:
 
 
 @needs_tesseract
-def test_tesseract_reads_small_letters_and_digits() -> None:
+def test_tesseract_reads_a_line_of_small_print() -> None:
     (line,) = tesseract("")(ToolRequest(picture=written("Total 1234")), nobody).data["lines"]
     assert line["text"] == "Total 1234"
     assert 10 < line["left"] < 30 < line["right"]
@@ -85,6 +85,6 @@ def test_without_rapidocr_the_extra_is_named() -> None:
 
 
 @pytest.mark.vision
-def test_rapidocr_reads_small_letters_and_digits() -> None:
+def test_rapidocr_reads_a_line_of_small_print() -> None:
     (line,) = rapidocr("")(ToolRequest(picture=written("Total 1234")), nobody).data["lines"]
     assert line["text"].replace(" ", "") == "Total1234"

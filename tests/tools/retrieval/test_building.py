@@ -57,7 +57,7 @@ def test_what_is_unchanged_is_not_read_again(index: Path, folder: Path) -> None:
     assert add_quietly(index, folder) == Counts(unchanged=4)
 
 
-def test_a_file_with_the_same_content_and_another_time_is_unchanged(index: Path, folder: Path) -> None:
+def test_a_file_whose_time_alone_has_changed_is_unchanged(index: Path, folder: Path) -> None:
     add_quietly(index, folder)
     os.utime(folder / "notes.txt", (1, 1))
     assert add_quietly(index, folder).unchanged == 4
@@ -173,9 +173,14 @@ def test_a_folder_keeps_its_own_name_when_a_link_to_it_comes_first(index: Path, 
     assert [hit.path for hit in Index(index).documents("zebras")] == [str(folder / "z" / "a.txt")]
 
 
-def test_hidden_files_and_other_kinds_are_ignored(index: Path, folder: Path) -> None:
+def test_hidden_files_are_ignored(index: Path, folder: Path) -> None:
     (folder / ".git").mkdir()
     (folder / ".git" / "a.txt").write_text("Zebras graze.")
+    counts = add_quietly(index, folder)
+    assert (counts.added, counts.other_kinds, counts.skipped) == (4, 0, 0)
+
+
+def test_files_of_other_kinds_are_counted_apart_from_skipped_ones(index: Path, folder: Path) -> None:
     (folder / "b.zip").write_bytes(b"PK")
     counts = add_quietly(index, folder)
     assert (counts.added, counts.other_kinds, counts.skipped) == (4, 1, 0)

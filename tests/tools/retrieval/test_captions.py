@@ -37,7 +37,7 @@ def test_a_text_of_the_same_stem_is_the_caption(folder: Path) -> None:
     assert (find_image(folder).title, find_image(folder).text) == ("The crest of Vessa", "A disc and a bar.")
 
 
-def test_a_caption_of_one_line_is_title_and_text(folder: Path) -> None:
+def test_a_caption_of_one_line_is_its_own_title(folder: Path) -> None:
     (folder / "one.txt").write_text("A disc and a bar.")
     assert (find_image(folder).title, find_image(folder).text) == ("A disc and a bar.", "A disc and a bar.")
 
@@ -56,7 +56,7 @@ def test_what_goes_on_after_the_caption_is_a_document(folder: Path) -> None:
     assert (hit.title, hit.path) == ("Vessa — History", str(folder / "one.md"))
 
 
-def test_json_of_the_same_stem_tells_title_text_and_address(folder: Path) -> None:
+def test_json_of_the_same_stem_is_the_caption(folder: Path) -> None:
     (folder / "one.json").write_text(
         json.dumps({"title": "Vessa", "caption": "Its crest", "url": "http://v/"})
     )

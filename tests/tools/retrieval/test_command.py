@@ -35,14 +35,28 @@ def test_a_picture_is_searched_by_a_picture(folder: Path, capsys: pytest.Capture
     assert (hit["title"], hit["is_same"]) == ("crest", True)
 
 
-def test_a_broken_file_is_told_on_standard_error_and_by_the_exit_code(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture
+def folder_with_a_broken_file(folder: Path) -> Path:
     (folder / "broken.png").write_bytes(b"\x89PNG")
-    assert main(["index", "add", str(folder)]) == 3
-    output = capsys.readouterr()
-    assert "1 skipped" in output.out
-    assert output.err.startswith("skipped: '")
+    return folder
+
+
+def test_a_broken_file_gives_exit_code_3(folder_with_a_broken_file: Path) -> None:
+    assert main(["index", "add", str(folder_with_a_broken_file)]) == 3
+
+
+def test_a_broken_file_is_named_on_standard_error(
+    folder_with_a_broken_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["index", "add", str(folder_with_a_broken_file)])
+    assert capsys.readouterr().err.startswith("skipped: '")
+
+
+def test_a_broken_file_is_counted_as_skipped(
+    folder_with_a_broken_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["index", "add", str(folder_with_a_broken_file)])
+    assert "1 skipped" in capsys.readouterr().out
 
 
 def test_nothing_found_is_exit_code_3(folder: Path) -> None:
@@ -50,11 +64,18 @@ def test_nothing_found_is_exit_code_3(folder: Path) -> None:
     assert main(["index", "search", "zebra"]) == 3
 
 
-def test_info_and_remove_tell_what_there_is(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_info_counts_the_files_by_kind(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["index", "add", str(folder)])
+    capsys.readouterr()
+    assert main(["index", "info", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["files"] == {"picture": 1, "records": 1}
+
+
+def test_a_removed_file_is_no_longer_counted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["index", "add", str(folder)])
     assert main(["index", "remove", str(folder / "facts.jsonl")]) == 0
     capsys.readouterr()
-    assert main(["index", "info", "--json"]) == 0
+    main(["index", "info", "--json"])
     assert json.loads(capsys.readouterr().out)["files"] == {"picture": 1}
 
 

@@ -24,9 +24,15 @@ def test_a_number_sign_in_a_fence_is_no_heading() -> None:
     assert "# no heading" in [passage.text for passage in markdown_passages(MARKDOWN, "file")][1]
 
 
-def test_the_title_of_the_front_matter_comes_first_and_is_no_text() -> None:
-    found = list(markdown_passages("---\ntitle: 'Birds'\ntags: [a]\n---\nText.\n\n# Owls\nMore.", "file"))
-    assert found == [Passage("Birds", "Text."), Passage("Birds — Owls", "More.")]
+FRONT_MATTER = "---\ntitle: 'Birds'\ntags: [a]\n---\nText.\n\n# Owls\nMore."
+
+
+def test_the_title_of_the_front_matter_begins_every_title() -> None:
+    assert [each.title for each in markdown_passages(FRONT_MATTER, "file")] == ["Birds", "Birds — Owls"]
+
+
+def test_front_matter_is_not_part_of_the_text() -> None:
+    assert [each.text for each in markdown_passages(FRONT_MATTER, "file")] == ["Text.", "More."]
 
 
 def test_markdown_without_a_heading_is_named_by_its_file() -> None:
@@ -55,10 +61,13 @@ def test_a_text_of_blanks_has_no_passages() -> None:
 
 
 @given(st.text(alphabet=st.sampled_from("ab. #\n`-。"), max_size=4000))
-def test_splitting_loses_no_letter_and_keeps_to_the_length(text: str) -> None:
-    parts = list(split(text))
-    assert all(0 < len(part) <= PASSAGE_CHARS for part in parts)
-    assert "".join("".join(parts).split()) == "".join(text.split())
+def test_splitting_loses_no_letter(text: str) -> None:
+    assert "".join("".join(split(text)).split()) == "".join(text.split())
+
+
+@given(st.text(alphabet=st.sampled_from("ab. #\n`-。"), max_size=4000))
+def test_a_part_is_never_longer_than_a_passage(text: str) -> None:
+    assert all(0 < len(part) <= PASSAGE_CHARS for part in split(text))
 
 
 @given(st.text(max_size=500))

@@ -51,11 +51,19 @@ def test_the_passage_that_fits_best_comes_first(index: Index, query: str, first:
     assert index.documents(query)[0].title == first
 
 
-def test_scores_are_between_zero_and_one(index: Index) -> None:
+def scores_of_several(index: Index) -> list[float]:
     scores = [hit.score for hit in index.documents("river Orland Bree")]
     assert len(scores) > 1
+    return scores
+
+
+def test_a_score_lies_within_zero_to_one(index: Index) -> None:
+    assert all(0 < score <= 1 for score in scores_of_several(index))
+
+
+def test_hits_come_by_falling_score(index: Index) -> None:
+    scores = scores_of_several(index)
     assert scores == sorted(scores, reverse=True)
-    assert all(0 < score <= 1 for score in scores)
 
 
 def test_only_so_many_hits_come_back(index: Index) -> None:

@@ -91,10 +91,13 @@ def test_a_missing_index_is_reported_by_the_search(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["identical_image", "similar_image", "document"])
-def test_a_tool_says_its_name_and_purpose(kind: str) -> None:
-    tool = index_tool(kind)
-    assert tool.name == kind
-    assert "\n" not in tool.purpose
+def test_a_tool_has_the_name_of_its_kind(kind: str) -> None:
+    assert index_tool(kind).name == kind
+
+
+@pytest.mark.parametrize("kind", ["identical_image", "similar_image", "document"])
+def test_the_purpose_of_a_tool_is_one_line(kind: str) -> None:
+    assert len(index_tool(kind).purpose.splitlines()) == 1
 
 
 def test_another_tool_is_unknown() -> None:

@@ -19,7 +19,7 @@ from pyvision.tools.retrieval.passages import MAX_WORD_CHARS, query_terms, token
         ("?!-", []),
     ],
 )
-def test_a_text_is_parted_and_folded(text: str, words: list[str]) -> None:
+def test_a_text_is_split_into_folded_words(text: str, words: list[str]) -> None:
     assert tokenize(text) == words
 
 
@@ -38,8 +38,12 @@ def test_an_english_plural_is_found_by_its_singular(plural: str, singular: str) 
     assert tokenize(plural) == tokenize(singular)
 
 
-def test_a_query_has_each_word_once_and_only_so_many() -> None:
-    assert query_terms("owl Owls hunt at night", 3) == ("owl", "hunt", "at")
+def test_a_query_has_each_word_once() -> None:
+    assert query_terms("owl Owls hunt owls", 9) == ("owl", "hunt")
+
+
+def test_a_query_has_only_so_many_words() -> None:
+    assert query_terms("owls hunt at night", 3) == ("owl", "hunt", "at")
 
 
 @given(st.text())

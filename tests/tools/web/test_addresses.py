@@ -192,7 +192,7 @@ def test_another_port_passes_where_it_is_allowed() -> None:
     assert Guard(ports=frozenset({8080}), resolve=resolve_to).check("http://example.com:8080/").port == 8080
 
 
-def test_a_refusal_names_no_password_and_no_query() -> None:
+def test_a_formatted_url_contains_no_secret() -> None:
     assert format_url("http://me:secret@host/path?api_key=secret#secret") == "'http://host/path'"
 
 

@@ -31,21 +31,26 @@ def refusal(site: Site, url: str, limits: FetchLimits = QUICK, guard: Guard | No
     return str(caught.value)
 
 
-def test_a_page_is_fetched_and_read() -> None:
+def test_a_page_is_fetched() -> None:
     with serving({"/owls": PAGE}) as site:
         assert fetch(site.url("/owls"), QUICK, site.guard()) == Page(
             site.url("/owls"), "Owls", "Owls hunt at night."
         )
 
 
-def test_the_connection_goes_to_the_checked_address_and_the_name_stays_in_the_request() -> None:
+def test_the_connection_goes_to_the_address_that_was_checked() -> None:
     answers = iter([("127.0.0.1",), ("10.0.0.1",)])
     with serving({"/": PAGE}) as site:
         rebinding = Guard(frozenset({site.port}), site.guard().allows, lambda name, port: next(answers))
         fetch(site.url("/"), QUICK, rebinding)
-    (visit,) = site.visits
-    assert visit.headers["host"] == f"site.example.com:{site.port}"
-    assert next(answers) == ("10.0.0.1",)  # the name was asked for once
+    assert len(site.visits) == 1
+    assert next(answers) == ("10.0.0.1",)  # the name was resolved once
+
+
+def test_the_request_names_the_host_instead_of_its_address() -> None:
+    with serving({"/": PAGE}) as site:
+        fetch(site.url("/"), QUICK, site.guard())
+    assert site.visits[0].headers["host"] == f"site.example.com:{site.port}"
 
 
 def test_the_next_address_is_tried_where_one_does_not_answer() -> None:
@@ -85,10 +90,16 @@ def test_a_redirect_is_checked_like_the_first_address(location: str, why: str) -
     assert len(site.visits) == 1
 
 
-def test_the_fifth_redirect_is_followed_and_the_sixth_is_not() -> None:
-    chain = {f"/{number}": redirect(f"/{number + 1}") for number in range(6)} | {"/6": PAGE}
-    with serving(chain) as site:
+REDIRECTS = {f"/{number}": redirect(f"/{number + 1}") for number in range(6)} | {"/6": PAGE}
+
+
+def test_the_fifth_redirect_is_followed() -> None:
+    with serving(REDIRECTS) as site:
         assert fetch(site.url("/1"), QUICK, site.guard()).title == "Owls"
+
+
+def test_the_sixth_redirect_is_refused() -> None:
+    with serving(REDIRECTS) as site:
         assert "more than 5 redirects" in refusal(site, site.url("/0"))
 
 
@@ -246,7 +257,7 @@ def trusting(certificate: Path) -> ssl.SSLContext:
     return ssl.create_default_context(cafile=str(certificate))
 
 
-def test_the_name_and_not_the_address_is_what_the_certificate_is_checked_for(certificate: Path) -> None:
+def test_the_certificate_is_checked_for_the_name_of_the_host(certificate: Path) -> None:
     served = serving_tls(certificate)
     asked: list[str | None] = []
     served.sni_callback = lambda connection, name, context: asked.append(name)

@@ -31,7 +31,7 @@ from pyvision.tools.web.text import PageText, page_text
         ("no markup at all", "", "no markup at all"),
     ],
 )
-def test_text_and_title_are_found(html: str, title: str, text: str) -> None:
+def test_a_page_is_reduced_to_its_visible_text(html: str, title: str, text: str) -> None:
     assert page_text(html) == PageText(title, text)
 
 

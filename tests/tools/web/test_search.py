@@ -21,23 +21,43 @@ from tests.tools.web.searching import GOOGLE, KEY, OWLS, Searching, json_of, sea
 from tests.tools.web.site import serving
 
 
-def test_tavily_is_asked_with_the_key_in_the_header_and_its_results_are_hits(tmp_path: Path) -> None:
+def test_tavily_gets_the_key_in_a_header(tmp_path: Path) -> None:
     with serving({"/search": json_of(OWLS)}) as site:
-        observation = Searching(site, tmp_path)()
+        Searching(site, tmp_path)()
     (visit,) = site.visits
     assert visit.headers["authorization"] == f"Bearer {KEY}"
     assert json.loads(visit.body)["query"] == "when do owls hunt"
+
+
+def test_the_results_of_tavily_are_hits(tmp_path: Path) -> None:
+    with serving({"/search": json_of(OWLS)}) as site:
+        observation = Searching(site, tmp_path)()
     first = observation.data["hits"][0]
     assert (first["title"], first["url"], first["score"]) == ("Owls", "https://owls.example.com/", 0.9)
+
+
+def test_the_results_of_tavily_are_sources(tmp_path: Path) -> None:
+    with serving({"/search": json_of(OWLS)}) as site:
+        observation = Searching(site, tmp_path)()
     assert observation.sources[1] == Source("Barn owl", "https://barn.example.com/")
 
 
-def test_serpapi_gives_its_answer_its_panel_and_related_questions(tmp_path: Path) -> None:
+def test_serpapi_gets_the_query_with_the_key(tmp_path: Path) -> None:
     with serving({"/search.json": json_of(GOOGLE)}) as site:
-        observation = Searching(site, tmp_path, "serpapi")()
+        Searching(site, tmp_path, "serpapi")()
     asked = parse_qs(urlsplit(site.visits[0].path).query)
     assert (asked["q"], asked["api_key"]) == (["when do owls hunt"], [KEY])
+
+
+def test_every_block_of_serpapi_gives_a_hit(tmp_path: Path) -> None:
+    with serving({"/search.json": json_of(GOOGLE)}) as site:
+        observation = Searching(site, tmp_path, "serpapi")()
     assert [hit["title"] for hit in observation.data["hits"]] == ["Owl", "Owls", "Do owls sleep?"]
+
+
+def test_the_answer_box_of_serpapi_is_the_answer(tmp_path: Path) -> None:
+    with serving({"/search.json": json_of(GOOGLE)}) as site:
+        observation = Searching(site, tmp_path, "serpapi")()
     assert observation.data["answer"] == "at night"
     assert "  Content: High Confidence Response: at night.," in observation.text
 
@@ -66,16 +86,19 @@ def by_ddgs(folder: Path, given: Any) -> Observation:
     return search(web_tool("ddgs", environ={"PYVISION_CACHE": str(folder)}, search=given), "owls")
 
 
-def test_ddgs_needs_no_key_and_its_rows_are_hits(tmp_path: Path) -> None:
+def test_ddgs_finds_hits_without_a_key(tmp_path: Path) -> None:
     rows = [{"title": "Owls", "href": "https://owls.example.com/", "body": "At night."}] * 2
     (hit,) = by_ddgs(tmp_path, ddgs_giving(rows)).data["hits"]
     assert (hit["title"], hit["text"], hit["score"]) == ("Owls", "At night.", 1.0)
 
 
-def test_ddgs_that_finds_nothing_is_no_error_and_one_that_fails_is_a_tool_error(tmp_path: Path) -> None:
+def test_ddgs_that_finds_nothing_is_no_error(tmp_path: Path) -> None:
     assert by_ddgs(tmp_path, ddgs_giving(NoDdgs("No results found."))).data["hits"] == []
+
+
+def test_ddgs_that_fails_is_a_tool_error(tmp_path: Path) -> None:
     with pytest.raises(ToolError, match="ddgs: timed out"):
-        by_ddgs(tmp_path / "other", ddgs_giving(NoDdgs("timed\nout")))
+        by_ddgs(tmp_path, ddgs_giving(NoDdgs("timed\nout")))
 
 
 def test_a_missing_package_names_its_extra(tmp_path: Path) -> None:
@@ -141,21 +164,30 @@ def test_a_result_cannot_pass_for_two(tmp_path: Path) -> None:
     assert "High Confidence Response:" not in text
 
 
-def test_pages_are_read_where_it_is_told_so_and_the_snippet_stays_where_one_cannot_be(tmp_path: Path) -> None:
-    def read(url: str) -> Page:
-        if "barn" in url:
-            raise ToolError("not fetched")
-        return Page(url, "Owls", "A long text about owls.")
+def read_owls(url: str) -> Page:
+    """A reader of pages that can read one of the two in OWLS."""
+    if "barn" in url:
+        raise ToolError("not fetched")
+    return Page(url, "Owls", "A long text about owls.")
 
+
+def test_a_page_is_read_where_the_tool_is_configured_to(tmp_path: Path) -> None:
+    with serving({"/search": json_of(OWLS)}) as site:
+        found = Searching(site, tmp_path, where="pages=2")(read=read_owls)
+    assert found.data["hits"][0]["text"] == "Owls hunt at night.\nA long text about owls."
+
+
+def test_the_snippet_stays_where_a_page_cannot_be_read(tmp_path: Path) -> None:
+    with serving({"/search": json_of(OWLS)}) as site:
+        found = Searching(site, tmp_path, where="pages=2")(read=read_owls)
+    assert [hit["text"] for hit in found.data["hits"]][1:] == ["Pale."]
+
+
+def test_a_search_that_read_pages_is_repeated_from_the_cache(tmp_path: Path) -> None:
     with serving({"/search": json_of(OWLS)}) as site:
         searching = Searching(site, tmp_path, where="pages=2")
-        first = searching(read=read)
-        again = search(searching.tool(read=read), "when do owls hunt")
-    assert [hit["text"] for hit in first.data["hits"]] == [
-        "Owls hunt at night.\nA long text about owls.",
-        "Pale.",
-    ]
-    assert again == first
+        first = searching(read=read_owls)
+        assert search(searching.tool(read=read_owls), "when do owls hunt") == first
 
 
 def test_no_page_is_read_unless_told(tmp_path: Path) -> None:

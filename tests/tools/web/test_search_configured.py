@@ -12,11 +12,14 @@ from pyvision.tools.web.providers import PROVIDERS, ProviderClient
 from tests.tools.web.searching import KEY
 
 
-def test_without_a_provider_it_is_off_and_says_how_to_choose_one() -> None:
+def test_the_error_without_a_provider_says_how_to_choose_one() -> None:
     with pytest.raises(
         ConfigError, match=r"is off; choose one: --tool web_search=PROVIDER.*ddgs, tavily, serpapi"
     ):
         web_tool("")
+
+
+def test_an_unknown_provider_is_refused() -> None:
     with pytest.raises(ConfigError, match="has no provider 'altavista'"):
         web_tool("altavista")
 

@@ -50,7 +50,9 @@ def test_attempts_are_bounded(tmp_path: Path, status: int) -> None:
         (Served(b"{}", claims=99), "cannot read the response: it is not valid HTTP"),
     ],
 )
-def test_nonsense_is_told_and_not_asked_for_again(tmp_path: Path, served: Served, why: str) -> None:
+def test_an_invalid_response_is_an_error_without_another_attempt(
+    tmp_path: Path, served: Served, why: str
+) -> None:
     with serving({"/search": served}) as site:
         assert why in failure(Searching(site, tmp_path))
     assert len(site.visits) == 1

@@ -13,11 +13,16 @@ from tests.tools.web.searching import GOOGLE, KEY, OWLS, Searching, failure, jso
 from tests.tools.web.site import serving
 
 
-def test_a_search_is_asked_once_and_replayed_without_a_key(tmp_path: Path) -> None:
+def test_a_search_is_sent_once(tmp_path: Path) -> None:
     with serving({"/search": json_of(OWLS)}) as site:
         first = Searching(site, tmp_path)()
         assert Searching(site, tmp_path)() == first
         assert len(site.visits) == 1
+
+
+def test_a_search_is_replayed_without_a_key(tmp_path: Path) -> None:
+    with serving({"/search": json_of(OWLS)}) as site:
+        first = Searching(site, tmp_path)()
     replayed = web_tool("tavily", "only-cache", environ={"PYVISION_CACHE": str(tmp_path)})
     assert search(replayed, "when  do owls hunt ") == first
 
@@ -61,7 +66,7 @@ def test_a_failure_is_not_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("provider", ["tavily", "serpapi"])
-def test_the_key_is_in_no_file_no_log_and_no_text(
+def test_the_key_is_nowhere_but_in_the_request(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, provider: str
 ) -> None:
     caplog.set_level(logging.DEBUG)

@@ -37,8 +37,15 @@ def ours(injection: Injection) -> str:
     return f"When do owls hunt?\n{wrap_untrusted(clean(as_read(injection)), injection.kind)}\nAnswer now."
 
 
-def test_the_set_is_large_and_its_goals_differ() -> None:
-    assert len({injection.goal for injection in INJECTIONS}) == len(INJECTIONS) >= 20
+def test_no_two_injections_have_the_same_goal() -> None:
+    assert len({injection.goal for injection in INJECTIONS}) == len(INJECTIONS)
+
+
+def test_the_set_has_at_least_twenty_injections() -> None:
+    assert len(INJECTIONS) >= 20
+
+
+def test_the_set_covers_every_way_in_which_text_comes_from_outside() -> None:
     assert {injection.kind for injection in INJECTIONS} == {"page", "snippet", "caption", "ocr"}
 
 
@@ -114,11 +121,19 @@ def test_clean_text_holds_nothing_invisible(text: str) -> None:
         assert not 0xFE00 <= ord(character) <= 0xFE0F
 
 
+MARKERS = ("Title", "knowledge", "High Confidence Response", "Observation")
+
+
 @given(texts)
-def test_clean_text_holds_no_marker_and_cleaning_it_again_changes_nothing(text: str) -> None:
-    for marker in ("Title", "knowledge", "High Confidence Response", "Observation"):
+def test_clean_text_contains_no_marker(text: str) -> None:
+    for marker in MARKERS:
+        assert not re.search(rf"\b{marker}\s*[:：]", clean(f"{text}\n{marker}: x"), re.IGNORECASE)
+
+
+@given(texts)
+def test_cleaning_clean_text_changes_nothing(text: str) -> None:
+    for marker in MARKERS:
         cleaned = clean(f"{text}\n{marker}: x")
-        assert not re.search(rf"\b{marker}\s*[:：]", cleaned, re.IGNORECASE)
         assert clean(cleaned) == cleaned
 
 
