@@ -33,7 +33,7 @@ def row(name: str) -> EndpointLimits:
     return EndpointLimits(**table[name])
 
 
-def talk_of(count: int, each: Picture = SMALL) -> tuple[Message, ...]:
+def conversation_of(count: int, each: Picture = SMALL) -> tuple[Message, ...]:
     """Figures of earlier turns, one a turn."""
     return tuple(Message("user", figure_parts(number, each)) for number in range(count))
 
@@ -52,43 +52,83 @@ def test_every_row_says_where_its_numbers_stand(name: str) -> None:
     assert len(row(name).source) > 40
 
 
+def limits_named(name: str | None) -> EndpointLimits:
+    """The row of this name, or the limits of an unknown endpoint."""
+    return row(name) if name else EndpointLimits()
+
+
 @pytest.mark.parametrize("name", [*ROWS, None])
-def test_as_many_pictures_as_the_row_says_go_out_and_one_more_does_not(name: str | None) -> None:
-    limits = row(name) if name else EndpointLimits()
-    assert len(packed(limits, talk_of(limits.pictures)).sent) == limits.pictures
-    request = packed(limits, talk_of(limits.pictures + 1))
+def test_as_many_images_as_the_row_allows_are_sent(name: str | None) -> None:
+    limits = limits_named(name)
+    assert len(packed(limits, conversation_of(limits.pictures)).sent) == limits.pictures
+
+
+@pytest.mark.parametrize("name", [*ROWS, None])
+def test_one_image_more_evicts_the_older_half(name: str | None) -> None:
+    limits = limits_named(name)
+    request = packed(limits, conversation_of(limits.pictures + 1))
     assert len(request.sent) == limits.pictures // 2
     assert request.evicted[0] == "image_clue_0"
 
 
-@pytest.mark.parametrize("name", [*ROWS, None])
-def test_no_side_and_no_file_goes_out_larger_than_the_row_says(name: str | None) -> None:
-    limits = row(name) if name else EndpointLimits()
+def send_one(limits: EndpointLimits, each: Picture) -> Picture:
+    """The image as it is sent."""
+    (message,) = packed(limits, conversation_of(1, each)).messages
+    (sent,) = (part for part in message.parts if isinstance(part, Picture))
+    return sent
+
+
+def too_large(limits: EndpointLimits) -> tuple[Picture, Picture]:
+    """An image with too long a side, and one with too many bytes."""
     heavy = Picture(encoded(noise(1400, 1000), "PNG"), "image/png", 1400, 1000)
-    for each in (picture(limits.side_px + 1, 90), heavy):
-        (message,) = packed(limits, talk_of(1, each)).messages
-        (sent,) = (part for part in message.parts if isinstance(part, Picture))
-        assert sent.width <= limits.side_px
-        assert -(-len(sent.data) // 3) * 4 <= limits.picture_bytes
+    return picture(limits.side_px + 1, 90), heavy
+
+
+@pytest.mark.parametrize("name", [*ROWS, None])
+def test_no_side_is_sent_longer_than_the_row_allows(name: str | None) -> None:
+    limits = limits_named(name)
+    assert all(send_one(limits, each).width <= limits.side_px for each in too_large(limits))
+
+
+@pytest.mark.parametrize("name", [*ROWS, None])
+def test_no_file_is_sent_larger_than_the_row_allows(name: str | None) -> None:
+    limits = limits_named(name)
+    for each in too_large(limits):
+        assert -(-len(send_one(limits, each).data) // 3) * 4 <= limits.picture_bytes
 
 
 @pytest.mark.parametrize("name", [*ROWS, None])
 def test_no_request_goes_out_with_more_bytes_than_the_row_says(name: str | None) -> None:
     limits = row(name) if name else EndpointLimits()
     text = Message("user", (Text("x" * (limits.request_bytes * 95 // 100 - 3_000)),))
-    assert len(packed(limits, (*talk_of(4), text)).sent) == 4
+    assert len(packed(limits, (*conversation_of(4), text)).sent) == 4
     longer = Message("user", (Text("x" * (limits.request_bytes * 95 // 100 - 1_500)),))
-    request = packed(limits, (*talk_of(4), longer))
+    request = packed(limits, (*conversation_of(4), longer))
     assert len(request.sent) < 4
     assert request.size_bytes <= limits.request_bytes
 
 
-def test_the_twenty_first_picture_meets_no_rule_and_changes_none_before_it() -> None:
+def pack_twenty_then_one_more() -> tuple[Request, Request]:
+    """Requests to Anthropic, which allows a smaller side from the 21st image on."""
+    context_window, messages = (
+        ContextWindow(row("anthropic"), originals=()),
+        conversation_of(21, picture(2100, 40)),
+    )
+    return context_window.pack(messages[:20]), context_window.pack(messages)
+
+
+def test_anthropic_allows_a_side_of_2000_pixels_from_the_21st_image_on() -> None:
     limits = row("anthropic")
     assert (limits.many, limits.many_side_px) == (20, 2000)
-    context_window, messages = ContextWindow(limits, originals=()), talk_of(21, picture(2100, 40))
-    twenty, more = context_window.pack(messages[:20]), context_window.pack(messages)
+
+
+def test_the_21st_image_is_within_the_limit_for_many_images() -> None:
+    _, more = pack_twenty_then_one_more()
     assert {sent.width for sent in more.sent} == {2000}
+
+
+def test_the_21st_image_changes_no_message_before_it() -> None:
+    twenty, more = pack_twenty_then_one_more()
     assert more.messages[:20] == twenty.messages
 
 
@@ -159,12 +199,23 @@ def test_nothing_is_known_of_an_endpoint_that_was_not_examined() -> None:
     assert read_profile(replace(CONFIG, base_url="http://127.0.0.1:8001/v1")) is None
 
 
-def test_no_key_and_no_password_is_written(cache: Path) -> None:
-    config = replace(CONFIG, base_url="http://ann:hunter22@127.0.0.1:8000/v1?token=abcdefgh")
-    path = write_profile(profile(config))
+@pytest.fixture
+def config_with_secrets() -> ModelConfig:
+    return replace(CONFIG, base_url="http://ann:hunter22@127.0.0.1:8000/v1?token=abcdefgh")
+
+
+def test_a_profile_is_found_for_an_address_with_secrets(
+    cache: Path, config_with_secrets: ModelConfig
+) -> None:
+    write_profile(profile(config_with_secrets))
+    assert read_profile(config_with_secrets) == profile(config_with_secrets)
+
+
+def test_no_secret_is_written_with_a_profile(cache: Path, config_with_secrets: ModelConfig) -> None:
+    path = write_profile(profile(config_with_secrets))
     assert path is not None
-    assert read_profile(config) == profile(config)
     written = "".join(file.read_text() for file in cache.rglob("*.json")) + str(path)
+    assert written != str(path)
     assert not any(secret in written for secret in ("sk-secret", "hunter22", "abcdefgh"))
 
 
@@ -193,14 +244,24 @@ def test_a_cache_that_cannot_be_written_is_told_by_none(
     assert write_profile(profile()) is None
 
 
-def test_what_was_refused_is_not_sent_and_what_was_ignored_is_not_relied_on() -> None:
-    config = apply_profile(replace(CONFIG, refused=("seed", "stop")), profile())
-    assert config.refused == ("seed", "stop", "temperature")
+def apply_to_refusing() -> ModelConfig:
+    return apply_profile(replace(CONFIG, refused=("seed", "stop")), profile())
+
+
+def test_what_an_endpoint_refused_is_not_sent() -> None:
+    assert apply_to_refusing().refused == ("seed", "stop", "temperature")
+
+
+def test_what_an_endpoint_ignored_is_not_relied_on() -> None:
+    config = apply_to_refusing()
     assert (config.stream, config.stop) == (True, False)
 
 
-def test_a_profile_turns_nothing_on_and_none_changes_nothing() -> None:
+def test_a_profile_turns_nothing_on() -> None:
     config = replace(CONFIG, stream=False, stop=False)
-    assert apply_profile(config, replace(profile(), honours_stop=True)).stream is False
-    assert apply_profile(config, replace(profile(), honours_stop=True)).stop is False
+    applied = apply_profile(config, replace(profile(), honours_stop=True))
+    assert (applied.stream, applied.stop) == (False, False)
+
+
+def test_no_profile_changes_nothing() -> None:
     assert apply_profile(CONFIG, None) == CONFIG

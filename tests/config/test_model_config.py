@@ -206,7 +206,8 @@ def test_the_key_is_in_no_representation() -> None:
     assert KEY not in repr(config) + str(config) + json.dumps(without_secrets(config))
 
 
-def test_what_may_be_written_holds_what_was_set_and_no_secret() -> None:
+def written_config() -> dict[str, object]:
+    """What may be written of a configuration that has its key in every place."""
     config = ModelConfig(
         "openai",
         "m",
@@ -214,11 +215,21 @@ def test_what_may_be_written_holds_what_was_set_and_no_secret() -> None:
         KEY,
         extra_body={"seed": 1, "provider_key": KEY},
     )
-    expected = without_secrets(config)
-    assert KEY not in json.dumps(expected)
-    assert expected["base_url"] == "https://example.org/v1"
-    assert expected["extra_body"] == {"seed": 1, "provider_key": "(withheld)"}
-    assert "temperature" not in expected
+    return without_secrets(config)
+
+
+def test_what_may_be_written_contains_no_secret() -> None:
+    assert KEY not in json.dumps(written_config())
+
+
+def test_what_may_be_written_contains_what_was_set() -> None:
+    found = written_config()
+    assert found["base_url"] == "https://example.org/v1"
+    assert found["extra_body"] == {"seed": 1, "provider_key": "(withheld)"}
+
+
+def test_what_may_be_written_contains_no_default() -> None:
+    assert "temperature" not in written_config()
 
 
 @pytest.mark.parametrize(
@@ -256,18 +267,24 @@ def test_a_key_file_that_is_missing_is_named(tmp_path: Path) -> None:
     assert "keys: cannot be read" in refused(file=file)
 
 
-def test_every_key_is_a_secret_and_in_no_representation() -> None:
-    config = ModelConfig(
-        "openai",
-        "m",
-        "https://ann:hunter22@example.org/v1?token=abcdefgh&page=1",
-        "key-one",
-        api_keys=("key-two",),
-        extra_body={"provider_key": "key-three", "seed": 1},
-    )
-    assert secrets(config) == ("key-one", "key-two", "hunter22", "abcdefgh", "key-three")
-    expected = repr(replace(config, base_url=None, extra_body={})) + json.dumps(without_secrets(config))
-    assert [secret for secret in secrets(config) if secret in expected] == []
+MANY_SECRETS = ModelConfig(
+    "openai",
+    "m",
+    "https://ann:hunter22@example.org/v1?token=abcdefgh&page=1",
+    "key-one",
+    api_keys=("key-two",),
+    extra_body={"provider_key": "key-three", "seed": 1},
+)
+
+
+def test_every_key_is_a_secret() -> None:
+    assert secrets(MANY_SECRETS) == ("key-one", "key-two", "hunter22", "abcdefgh", "key-three")
+
+
+def test_no_secret_is_in_a_representation() -> None:
+    shown = repr(replace(MANY_SECRETS, base_url=None, extra_body={}))
+    shown += json.dumps(without_secrets(MANY_SECRETS))
+    assert [secret for secret in secrets(MANY_SECRETS) if secret in shown] == []
 
 
 def test_the_anthropic_key_alone_chooses_anthropic() -> None:
@@ -301,7 +318,7 @@ def test_azure_is_found_in_its_own_variables() -> None:
 
 
 @pytest.mark.parametrize("base_url", ["https://api.openai.com/v1", "http://127.0.0.1:8000/v1"])
-def test_upstreams_openai_and_vllm_files_are_taken_as_they_are(tmp_path: Path, base_url: str) -> None:
+def test_a_configuration_file_of_upstream_is_read_as_it_is(tmp_path: Path, base_url: str) -> None:
     config = load_model_config(None, write_file(tmp_path, api_key=["one", "two"], base_url=base_url), {})
     assert (config.wire, config.model, config.base_url) == ("openai", "gpt-4.1", base_url)
     assert (config.keys, config.api_version) == (("one", "two"), None)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from pyvision.images.fit import FitLimits, fit
+from pyvision.images.fit import FitLimits, Fitted, fit
 from pyvision.images.read import decode
 from pyvision.types import Picture
 from tests.pictures import BLUE, RED, WHITE, encoded, noise, opened, pixel
@@ -40,12 +40,23 @@ def test_one_pixel_grows_until_every_endpoint_takes_it() -> None:
     assert fitted.to_original(14, 14) == (0.5, 0.5)
 
 
-def test_a_thin_picture_is_padded_with_white_on_the_right_and_below() -> None:
+def fit_thin() -> Fitted:
     picture = decode(encoded(Image.new("RGB", (5, 5000), BLUE), "PNG"), "picture")
-    fitted = fit(picture, FitLimits(side_px=6000))
+    return fit(picture, FitLimits(side_px=6000))
+
+
+def test_a_thin_image_is_padded_to_a_hundredth_of_its_length() -> None:
+    fitted = fit_thin()
     assert (fitted.picture.width, fitted.picture.height) == (50, 5000)
+
+
+def test_padding_is_white_beside_the_image() -> None:
+    fitted = fit_thin()
     assert (pixel(fitted.picture, 4, 4999), pixel(fitted.picture, 5, 0)) == (BLUE, WHITE)
-    assert fitted.to_original(4, 4999) == (4, 4999)
+
+
+def test_padding_moves_no_pixel() -> None:
+    assert fit_thin().to_original(4, 4999) == (4, 4999)
 
 
 def test_a_picture_of_too_many_bytes_becomes_a_jpeg_that_is_small_enough() -> None:

@@ -83,7 +83,7 @@ def test_code_keeps_its_lines_in_every_dialect() -> None:
     assert find_code(reply) == "a = 1\nif a:\n    print(a)"
 
 
-def test_the_first_of_our_tag_and_a_tool_call_runs() -> None:
+def test_the_first_of_two_dialects_in_a_reply_runs() -> None:
     ours = "<code>\n```python\nprint(2)\n```\n</code>"
     assert find_code(f"<tool_call>{CALL}</tool_call>\n{ours}") == "print(1)"
     assert find_code(f"{ours}\n<tool_call>{CALL}</tool_call>") == "print(2)"

@@ -56,9 +56,13 @@ def write_file(folder: Path, text: str) -> str:
     return str(folder / "role.md")
 
 
-def test_variables_and_dollars_are_filled_in(tmp_path: Path) -> None:
-    name = write_file(tmp_path, "$who pays $$5 for ${thing}s.\n\n")
-    assert prompts.render(name, who="Ann", thing="$pear") == "Ann pays $5 for $pears."
+def test_variables_are_filled_in(tmp_path: Path) -> None:
+    name = write_file(tmp_path, "$who pays for ${thing}s.\n\n")
+    assert prompts.render(name, who="Ann", thing="$pear") == "Ann pays for $pears."
+
+
+def test_a_double_dollar_is_a_dollar(tmp_path: Path) -> None:
+    assert prompts.render(write_file(tmp_path, "It costs $$5.")) == "It costs $5."
 
 
 def test_a_missing_variable_is_an_error(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def test_tilde_fences_are_fences() -> None:
     assert find_code("<code>\n~~~python\nprint('```')\n~~~\n</code>") == "print('```')"
 
 
-def test_the_tag_and_the_fence_may_share_a_line() -> None:
+def test_the_fence_may_share_a_line_with_the_tag() -> None:
     assert find_code("<code>```python\nprint(1)\n```</code>") == "print(1)"
 
 
@@ -84,7 +84,7 @@ def test_an_indented_block_is_moved_to_the_margin() -> None:
     assert find_code(reply) == "if x:\n    print(1)"
 
 
-def test_prose_between_the_tag_and_the_fence_is_left_out() -> None:
+def test_prose_after_the_tag_is_left_out_before_the_fence() -> None:
     assert find_code("<code>\nHere it is:\n```python\nprint(1)\n```\n</code>") == "print(1)"
 
 
@@ -103,7 +103,7 @@ def test_the_first_block_runs() -> None:
     assert find_code(block("print(1)") + "\nand\n" + block("print(2)")) == "print(1)"
 
 
-def test_imagined_output_and_what_follows_it_is_ignored() -> None:
+def test_what_follows_hallucinated_output_is_ignored() -> None:
     reply = block("print(1)") + "\n<interpreter>\n1\n</interpreter>\n" + block("print(2)")
     assert find_code(reply) == "print(1)"
 
@@ -126,9 +126,15 @@ def test_a_fence_inside_a_string_does_not_end_the_block() -> None:
     assert find_code(block(code)) == code
 
 
-def test_code_and_answer_in_one_reply_are_both_found() -> None:
-    reply = block("print(1)") + "\n<answer>\\boxed{1}</answer>"
-    assert (find_code(reply), find_answer(reply)) == ("print(1)", "1")
+CODE_BEFORE_ANSWER = block("print(1)") + "\n<answer>\\boxed{1}</answer>"
+
+
+def test_code_is_found_in_a_reply_that_also_answers() -> None:
+    assert find_code(CODE_BEFORE_ANSWER) == "print(1)"
+
+
+def test_an_answer_is_found_in_a_reply_that_also_has_code() -> None:
+    assert find_answer(CODE_BEFORE_ANSWER) == "1"
 
 
 # --- code: without a fence, without a tag
@@ -163,7 +169,7 @@ def test_a_box_inside_the_code_is_no_answer() -> None:
     assert (find_code(reply), find_answer(reply)) == ("print('\\\\boxed{3}')", None)
 
 
-def test_a_fence_without_a_language_and_without_a_tag_is_not_code() -> None:
+def test_a_fence_without_a_language_is_not_code_outside_the_tag() -> None:
     assert find_code("The table:\n```\nprint(1)\n```\n") is None
 
 
@@ -282,7 +288,7 @@ def test_a_reply_whose_code_is_whole_is_not_cut(reply: str) -> None:
         ("<ANSWER>one</ANSWER> <answer>two</answer>", "two"),
     ],
 )
-def test_the_answer_is_found_and_unwrapped(reply: str, answer: str) -> None:
+def test_the_answer_is_found_without_its_wrapping(reply: str, answer: str) -> None:
     assert find_answer(reply) == answer
 
 
@@ -312,7 +318,7 @@ def test_a_box_that_is_never_closed_is_a_format_error() -> None:
 # --- thinking
 
 
-@pytest.mark.parametrize(
+each_reply_with_thinking = pytest.mark.parametrize(
     "reply",
     [
         "<think>\nI could run " + block("print(1)") + "\n</think>\nIt is \\boxed{2}.",
@@ -321,8 +327,16 @@ def test_a_box_that_is_never_closed_is_a_format_error() -> None:
         "<THINK>a\n<think>b</think>c</THINK>It is \\boxed{2}.",
     ],
 )
-def test_code_and_boxes_inside_thinking_do_not_count(reply: str) -> None:
-    assert (find_code(reply), find_answer(reply)) == (None, "2")
+
+
+@each_reply_with_thinking
+def test_code_inside_thinking_is_not_run(reply: str) -> None:
+    assert find_code(reply) is None
+
+
+@each_reply_with_thinking
+def test_a_box_inside_thinking_is_not_the_answer(reply: str) -> None:
+    assert find_answer(reply) == "2"
 
 
 def test_thinking_that_never_ends_hides_the_rest() -> None:
@@ -353,7 +367,7 @@ def test_a_reply_without_thinking_is_left_as_it_is() -> None:
         (block("print(1)"), ""),
     ],
 )
-def test_the_thought_is_the_prose_before_code_and_answer(reply: str, prose: str) -> None:
+def test_the_thought_is_the_prose_before_anything_else(reply: str, prose: str) -> None:
     assert thought(reply) == prose
 
 

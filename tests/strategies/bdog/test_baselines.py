@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyvision.agent.budget import Limits
 from pyvision.strategies.bdog import Bdog
 from pyvision.types import Answer, Question
+from tests.doubles import EpisodeHarness
 from tests.strategies.bdog.test_debate import DOG, REFUSAL, notes, roles, script_debate
 
 FREE = Question("What runs?")
@@ -31,11 +32,18 @@ def test_a_second_reply_without_an_answer_is_taken_whole_as_a_last_resort() -> N
     assert (answer.text, answer.is_last_resort) == ("I see it run.", True)
 
 
-def test_graph_only_draws_one_graph_and_answers_from_it() -> None:
+def solve_graph_only() -> EpisodeHarness:
     scripted = script_debate([DOG, "A"])
     assert scripted.solve(Bdog(mode="graph_only")) == Answer("A")
-    assert roles(scripted) == ["blueprint", "moderator"]
-    assert DOG.json() in scripted.request_text(1)
+    return scripted
+
+
+def test_graph_only_generates_one_graph() -> None:
+    assert roles(solve_graph_only()) == ["blueprint", "moderator"]
+
+
+def test_graph_only_answers_from_its_graph() -> None:
+    assert DOG.json() in solve_graph_only().request_text(1)
 
 
 def test_debate_only_makes_the_calls_of_a_debate_but_for_the_blueprint_with_opinions() -> None:

@@ -49,10 +49,13 @@ UNSETTLED = {
 
 
 @pytest.mark.parametrize("reply", UNSETTLED)
-def test_a_reply_that_names_none_or_two_settles_on_nothing_and_says_why(reply: str) -> None:
-    found = find_choice(reply, NESTED)
-    assert found.letter is None
-    assert UNSETTLED[reply] in found.why
+def test_a_reply_that_names_none_or_two_gives_no_choice(reply: str) -> None:
+    assert find_choice(reply, NESTED).letter is None
+
+
+@pytest.mark.parametrize("reply", UNSETTLED)
+def test_the_reason_for_no_choice_is_given(reply: str) -> None:
+    assert UNSETTLED[reply] in find_choice(reply, NESTED).why
 
 
 def test_of_two_choices_with_the_same_text_none_is_taken() -> None:
@@ -81,7 +84,7 @@ LISTED = {
 
 
 @pytest.mark.parametrize("form", LISTED)
-def test_choices_listed_in_the_text_are_found_and_taken_out_of_it(form: str) -> None:
+def test_choices_listed_in_the_text_are_split_from_it(form: str) -> None:
     assert parse_choices(Question(LISTED[form])) == ChoiceQuestion("Which?", ("a dog", "a cat"))
 
 
@@ -97,10 +100,17 @@ def test_what_follows_the_list_stays_in_the_text() -> None:
     assert found == ChoiceQuestion("Which?\nAnswer with a letter.", ("a dog", "a cat"))
 
 
-def test_the_choices_of_a_question_go_before_those_of_its_text_and_the_context_stands_first() -> None:
-    found = parse_choices(Question("A. x B. y", choices=("p", "q"), context="Know this."))
+def parse_with_both_kinds_of_choices() -> ChoiceQuestion:
+    return parse_choices(Question("A. x B. y", choices=("p", "q"), context="Know this."))
+
+
+def test_the_choices_of_a_question_replace_those_of_its_text() -> None:
+    found = parse_with_both_kinds_of_choices()
     assert found == ChoiceQuestion("Know this.\nA. x B. y", ("p", "q"))
-    assert found.full_text == "Know this.\nA. x B. y\nA. p\nB. q"
+
+
+def test_the_full_text_gives_the_context_first() -> None:
+    assert parse_with_both_kinds_of_choices().full_text == "Know this.\nA. x B. y\nA. p\nB. q"
 
 
 @example("{", ())
@@ -114,7 +124,11 @@ def test_any_reply_to_any_choices_settles_on_one_of_them_or_says_why_not(
 
 
 @given(st.text(st.sampled_from("ABC.():\n x"), max_size=40))
-def test_any_text_is_taken_apart_and_loses_nothing_but_markers(text: str) -> None:
+def test_no_text_has_only_one_choice(text: str) -> None:
+    assert len(parse_choices(Question(text)).choices) != 1
+
+
+@given(st.text(st.sampled_from("ABC.():\n x"), max_size=40))
+def test_splitting_off_the_choices_adds_no_text(text: str) -> None:
     found = parse_choices(Question(text))
-    assert len(found.choices) != 1
     assert sum(map(len, (found.text, *found.choices))) <= len(text) + 1

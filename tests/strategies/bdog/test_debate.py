@@ -41,24 +41,51 @@ def roles(scripted: EpisodeHarness) -> list[str]:
     return [event.role for event in scripted.events if isinstance(event, ModelCall)]
 
 
-def test_graphs_that_agree_end_the_debate_and_the_moderator_answers() -> None:
+def test_graphs_that_agree_end_the_debate() -> None:
     scripted = script_debate([DOG, BOTH, DOG, r"\boxed{A}"])
-    assert scripted.solve(Bdog()) == Answer("A")
-    assert roles(scripted) == ["blueprint", "proponent", "opponent", "moderator"]
+    scripted.solve(Bdog())
     assert notes(scripted, "debate_ended") == [{"round": 1, "why": "agreed", "distance": 0}]
 
 
-def test_the_opponent_sees_the_proponents_graph_and_the_next_round_begins_with_the_opponents() -> None:
+def test_the_moderator_answers_after_the_debate() -> None:
+    scripted = script_debate([DOG, BOTH, DOG, r"\boxed{A}"])
+    assert scripted.solve(Bdog()) == Answer("A")
+    assert roles(scripted) == ["blueprint", "proponent", "opponent", "moderator"]
+
+
+def solve_two_rounds() -> EpisodeHarness:
+    """Request 1 is of the proponent, 2 of the opponent, 3 of the proponent in the second round."""
     scripted = script_debate([DOG, BOTH, CAT, DOG, BOTH, "A"])
     scripted.solve(Bdog(rounds=2))
-    assert [DOG.json() in scripted.request_text(1), BOTH.json() in scripted.request_text(2)] == [True, True]
-    assert CAT.json() in scripted.request_text(3)
+    return scripted
 
 
-def test_the_moderator_sees_both_graphs_of_the_last_round_and_the_choices() -> None:
+def test_the_proponent_sees_the_blueprint() -> None:
+    assert DOG.json() in solve_two_rounds().request_text(1)
+
+
+def test_the_opponent_sees_the_graph_of_the_proponent() -> None:
+    assert BOTH.json() in solve_two_rounds().request_text(2)
+
+
+def test_the_next_round_begins_with_the_graph_of_the_opponent() -> None:
+    assert CAT.json() in solve_two_rounds().request_text(3)
+
+
+def request_to_the_moderator() -> str:
     scripted = script_debate([DOG, BOTH, CAT, "A"])
     scripted.solve(Bdog(rounds=1))
-    assert all(text in scripted.request_text(3) for text in (BOTH.json(), CAT.json(), "A. the dog"))
+    return scripted.request_text(3)
+
+
+def test_the_moderator_sees_both_graphs_of_the_last_round() -> None:
+    request = request_to_the_moderator()
+    assert BOTH.json() in request
+    assert CAT.json() in request
+
+
+def test_the_moderator_sees_the_choices() -> None:
+    assert "A. the dog" in request_to_the_moderator()
 
 
 def test_a_debate_that_does_not_settle_ends_after_its_rounds() -> None:
@@ -100,10 +127,19 @@ def test_several_debaters_a_side_refine_one_after_the_other() -> None:
     assert CAT.json() in scripted.request_text(2)
 
 
-def test_the_moderator_asked_in_every_round_gives_tentative_answers_and_the_last_one_counts() -> None:
+def moderate_every_round() -> tuple[EpisodeHarness, Answer]:
     scripted = script_debate([DOG, BOTH, CAT, "A", BOTH, DOG, "B"])
-    assert scripted.solve(Bdog(rounds=2, every_round=True)) == Answer("B")
+    return scripted, scripted.solve(Bdog(rounds=2, every_round=True))
+
+
+def test_a_moderator_asked_in_every_round_gives_tentative_answers() -> None:
+    scripted, _ = moderate_every_round()
     assert [each["answer"] for each in notes(scripted, "tentative_answer")] == ["A", "B"]
+
+
+def test_the_last_tentative_answer_is_the_answer() -> None:
+    _, answer = moderate_every_round()
+    assert answer == Answer("B")
 
 
 def test_an_earlier_answer_counts_where_the_last_round_brings_none() -> None:
@@ -134,7 +170,7 @@ def test_a_personality_is_told_to_its_role_alone() -> None:
     assert scripted.model.requests[2][0].role == "system"
 
 
-def test_debaters_and_moderator_have_personalities_unless_told_otherwise() -> None:
+def test_every_role_of_a_debate_has_a_personality_by_default() -> None:
     scripted = script_debate([DOG, BOTH, DOG, "A"])
     scripted.solve(Bdog())
     assert [request[0].role for request in scripted.model.requests] == ["user", "system", "system", "system"]
@@ -153,10 +189,16 @@ def test_without_a_stopping_rule_the_opponent_is_always_asked() -> None:
     assert roles(scripted) == ["blueprint", "proponent", "opponent", "moderator"]
 
 
-def test_every_personality_that_can_be_chosen_has_a_file_and_the_other_way_round() -> None:
-    files = {path.stem for path in (data_folder("prompts") / "bdog" / "personalities").iterdir()}
-    assert files == {"surveyor", "doubter", "reader"}
-    assert all(len(render(f"bdog/personalities/{name}.md")) > 100 for name in files)
+def personality_files() -> set[str]:
+    return {path.stem for path in (data_folder("prompts") / "bdog" / "personalities").iterdir()}
+
+
+def test_every_personality_that_can_be_chosen_has_one_file() -> None:
+    assert personality_files() == {"surveyor", "doubter", "reader"}
+
+
+def test_every_personality_is_described_at_length() -> None:
+    assert all(len(render(f"bdog/personalities/{name}.md")) > 100 for name in personality_files())
 
 
 def test_a_graph_over_the_limit_is_condensed_by_one_more_request() -> None:
@@ -227,9 +269,13 @@ def test_a_moderator_that_settles_on_no_choice_is_asked_once_more(reply: str) ->
     assert "exactly one letter of A, B" in scripted.request_text(4)
 
 
-def test_a_moderator_that_never_settles_gives_no_answer_and_none_is_drawn() -> None:
+def test_a_moderator_that_never_settles_gives_no_answer() -> None:
     answer = script_debate([DOG, BOTH, DOG, "F", "F"]).solve(Bdog())
     assert (answer.text, answer.end_reason) == (None, "no_answer")
+
+
+def test_the_remark_says_why_a_moderator_gave_no_answer() -> None:
+    answer = script_debate([DOG, BOTH, DOG, "F", "F"]).solve(Bdog())
     assert "there is no choice F" in (answer.remark or "")
 
 
@@ -244,10 +290,18 @@ def test_a_question_without_choices_gets_its_answer_in_free_text() -> None:
     assert notes(scripted, "no_choices")
 
 
-def test_a_free_question_that_gets_no_answer_is_asked_once_more_and_then_ends_without() -> None:
-    scripted = script_debate([DOG, BOTH, DOG, "", ""], Question("What runs?", (picture(),)))
-    assert scripted.solve(Bdog()).end_reason == "no_answer"
+FREE_QUESTION = Question("What runs?", (picture(),))
+
+
+def test_an_open_question_without_an_answer_is_asked_once_more() -> None:
+    scripted = script_debate([DOG, BOTH, DOG, "", "a dog"], FREE_QUESTION)
+    assert scripted.solve(Bdog()) == Answer("a dog")
     assert "it is empty" in scripted.request_text(4)
+
+
+def test_an_open_question_ends_after_two_empty_replies() -> None:
+    scripted = script_debate([DOG, BOTH, DOG, "", ""], FREE_QUESTION)
+    assert scripted.solve(Bdog()).end_reason == "no_answer"
 
 
 def test_every_role_can_be_played_by_a_model_of_its_own() -> None:
@@ -269,21 +323,29 @@ def test_the_outcome_holds_the_graphs_of_a_debate_that_a_limit_ends() -> None:
     assert found[0]["graph"] == DOG.plain()
 
 
-def test_the_offline_model_declines_every_role_and_the_end_is_named() -> None:
+def test_a_debate_of_the_offline_model_ends_as_refused() -> None:
     events: list[Event] = []
     outcome = solve(Task(QUESTION, Bdog(), {"default": Offline()}), events.append, CannedSandbox())
     assert (outcome.answer, outcome.end_reason) == (None, "refused")
 
 
-def test_a_question_without_an_image_is_debated_and_noted() -> None:
+def test_a_question_without_an_image_is_debated() -> None:
     scripted = script_debate([DOG, BOTH, DOG, "A"], Question("What runs?", choices=("x", "y")))
     assert scripted.solve(Bdog()) == Answer("A")
+
+
+def test_a_debate_without_an_image_is_noted() -> None:
+    scripted = script_debate([DOG, BOTH, DOG, "A"], Question("What runs?", choices=("x", "y")))
+    scripted.solve(Bdog())
     assert notes(scripted, "no_image")
 
 
-def test_26_choices_are_debated_and_27_refused() -> None:
+def test_26_choices_are_debated() -> None:
     many = Question("Which?", (picture(),), choices=tuple(f"number {n}" for n in range(26)))
     assert script_debate([DOG, BOTH, DOG, "Z"], many).solve(Bdog()) == Answer("Z")
+
+
+def test_27_choices_are_refused() -> None:
     more = Question("Which?", (picture(),), choices=("x",) * 27)
     with pytest.raises(ConfigError, match="27 choices"):
         script_debate([], more).solve(Bdog())
@@ -296,10 +358,16 @@ def test_choices_that_contain_each_other_are_told_apart() -> None:
     )
 
 
-def test_a_spent_budget_ends_the_debate_and_its_last_reply_is_the_moderators() -> None:
+def test_a_spent_budget_ends_the_debate() -> None:
+    scripted = script_debate([DOG, BOTH, "B"], limits=Limits(max_turns=3))
+    scripted.solve(Bdog())
+    assert notes(scripted, "debate_ended")[0]["why"] == "turn_limit"
+
+
+def test_the_last_turn_of_a_budget_is_for_the_moderator() -> None:
     scripted = script_debate([DOG, BOTH, "B"], limits=Limits(max_turns=3))
     assert scripted.solve(Bdog()) == Answer("B")
-    assert notes(scripted, "debate_ended")[0]["why"] == "turn_limit"
+    assert roles(scripted) == ["blueprint", "proponent", "moderator"]
 
 
 @pytest.mark.parametrize("options", [{"rounds": 0}, {"debaters": 0}, {"max_objects": 0}, {"epsilon": -1.0}])
