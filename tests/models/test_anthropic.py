@@ -170,7 +170,7 @@ def test_a_context_that_is_full_before_the_first_word_is_told_by_its_kind() -> N
     assert (caught.value.kind, caught.value.retry) == ("context", False)
 
 
-def test_an_overloaded_endpoint_says_so_in_mid_stream_and_is_worth_another_try() -> None:
+def test_an_overloaded_endpoint_is_tried_again() -> None:
     error = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
     with (
         open_model([], [answer(error)]) as (model, _),

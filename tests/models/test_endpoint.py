@@ -62,12 +62,26 @@ def texts(pieces: Sequence[object]) -> list[str]:
 
 
 @EVERY_WIRE
-def test_the_text_comes_in_pieces_and_the_reply_last(wire: str) -> None:
+def test_the_text_of_a_stream_comes_in_pieces(wire: str) -> None:
     with open_model(wire, ["one two three four"]) as (model, _):
-        *pieces, reply = model.stream(HELLO, Sampling())
-    assert isinstance(reply, Reply)
+        *pieces, _last = model.stream(HELLO, Sampling())
     assert len(pieces) > 2
-    assert "".join(texts(pieces)) == reply.text == "one two three four"
+    assert "".join(texts(pieces)) == "one two three four"
+
+
+@EVERY_WIRE
+def test_the_last_piece_of_a_stream_is_the_whole_reply(wire: str) -> None:
+    with open_model(wire, ["one two three four"]) as (model, _):
+        *_, reply = model.stream(HELLO, Sampling())
+    assert isinstance(reply, Reply)
+    assert reply.text == "one two three four"
+
+
+@EVERY_WIRE
+def test_the_tokens_of_a_stream_are_counted(wire: str) -> None:
+    with open_model(wire, ["one two three four"]) as (model, _):
+        *_, reply = model.stream(HELLO, Sampling())
+    assert isinstance(reply, Reply)
     assert reply.usage.input_tokens > 0
     assert reply.usage.output_tokens > 0
 
@@ -231,26 +245,52 @@ def test_an_endpoint_without_log_probabilities_says_so_once(
 # --- keys
 
 
-@EVERY_WIRE
-def test_a_key_that_is_refused_is_set_aside_and_the_others_go_on(wire: str) -> None:
+def keys_of_four_calls(wire: str) -> list[str | None]:
+    """The key of each request of four calls that all succeed, although one of three keys is refused."""
     can = Capabilities(keys=frozenset({"good-one", "good-two"}))
     with open_model(wire, ["x"] * 4, can, api_keys=("good-one", "bad", "good-two")) as (model, server):
         for _ in range(4):
             assert model.complete(HELLO, Sampling()).text == "x"
-        keys = [request.key for request in server.requests]
-    assert keys.count("bad") <= 1
-    assert set(keys) >= {"good-one", "good-two"}
+        return [request.key for request in server.requests]
 
 
 @EVERY_WIRE
-def test_when_every_key_is_refused_the_error_says_so_and_holds_none(wire: str) -> None:
-    can = Capabilities(keys=frozenset())
-    with open_model(wire, [], can, api_keys=("first-key-1", "second-key-2")) as (model, server):
+def test_a_refused_key_is_used_only_once(wire: str) -> None:
+    assert keys_of_four_calls(wire).count("bad") <= 1
+
+
+@EVERY_WIRE
+def test_every_accepted_key_stays_in_use(wire: str) -> None:
+    assert set(keys_of_four_calls(wire)) >= {"good-one", "good-two"}
+
+
+REFUSED_KEYS = ("first-key-1", "second-key-2")
+
+
+def refuse_every_key(wire: str) -> tuple[ModelError, set[str | None]]:
+    """The error, and the keys that were tried."""
+    with open_model(wire, [], Capabilities(keys=frozenset()), api_keys=REFUSED_KEYS) as (model, server):
         with pytest.raises(ModelError, match="401") as caught:
             model.complete(HELLO, Sampling())
-        assert {request.key for request in server.requests} == {"first-key-1", "second-key-2"}
-    assert (caught.value.kind, caught.value.retry) == ("auth", False)
-    assert not {"first-key-1", "second-key-2"} & set(str(caught.value).split())
+        return caught.value, {request.key for request in server.requests}
+
+
+@EVERY_WIRE
+def test_every_key_is_tried_before_a_call_fails(wire: str) -> None:
+    _, tried = refuse_every_key(wire)
+    assert tried == set(REFUSED_KEYS)
+
+
+@EVERY_WIRE
+def test_a_call_is_not_tried_again_when_every_key_is_refused(wire: str) -> None:
+    error, _ = refuse_every_key(wire)
+    assert (error.kind, error.retry) == ("auth", False)
+
+
+@EVERY_WIRE
+def test_the_error_about_refused_keys_contains_none_of_them(wire: str) -> None:
+    error, _ = refuse_every_key(wire)
+    assert not any(key in str(error) for key in REFUSED_KEYS)
 
 
 # --- kinds of faults

@@ -146,9 +146,13 @@ def test_a_profile_never_raises_a_limit(tmp_path: Path) -> None:
     assert resolve_model(None, a_config(tmp_path)).accepts.pictures == 100
 
 
-def test_every_key_is_a_secret_and_none_is_described(tmp_path: Path) -> None:
+def test_every_key_of_a_model_is_a_secret(tmp_path: Path) -> None:
     resolved = resolve_model(None, a_config(tmp_path, api_key=["first-key", "second-key"]))
     assert set(resolved.secrets) == {"first-key", "second-key"}
+
+
+def test_no_key_is_in_the_representation_of_a_model(tmp_path: Path) -> None:
+    resolved = resolve_model(None, a_config(tmp_path, api_key=["first-key", "second-key"]))
     assert "first-key" not in repr(resolved)
     assert "second-key" not in repr(resolved)
 

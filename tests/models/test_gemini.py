@@ -295,12 +295,20 @@ def test_tools_are_declared_with_their_schema() -> None:
     assert body["toolConfig"] == {"functionCallingConfig": {"mode": "AUTO"}}
 
 
-def test_the_last_turn_forbids_calls_and_keeps_the_declarations() -> None:
+def last_turn() -> dict[str, Any]:
+    """The body of a request that forbids the model to call its tool."""
     with open_model(["hi"]) as (model, server):
         model.complete(HELLO, Sampling(tools=(RUN,), tool_choice="none"))
-        body = server.requests[0].body
-    assert body["toolConfig"] == {"functionCallingConfig": {"mode": "NONE"}}
-    assert body["tools"]
+        body: dict[str, Any] = server.requests[0].body
+        return body
+
+
+def test_the_last_turn_forbids_calls() -> None:
+    assert last_turn()["toolConfig"] == {"functionCallingConfig": {"mode": "NONE"}}
+
+
+def test_the_last_turn_keeps_the_declarations() -> None:
+    assert last_turn()["tools"]
 
 
 def test_calls_come_in_their_order_with_ids_of_their_own() -> None:
@@ -329,13 +337,22 @@ def test_text_that_came_in_pieces_goes_back_as_one_part() -> None:
     assert contents_after(reply, result(reply.calls[0], "1"))[0]["parts"] == [{"text": "I look."}, CALL]
 
 
-def test_a_result_holds_its_text_and_its_images() -> None:
+def function_response() -> dict[str, Any]:
+    """What is sent of the result of a call that has a text and an image."""
     reply = called(CALL)
     (_, turn) = contents_after(reply, result(reply.calls[0], "40", picture()))
     (part,) = turn["parts"]
-    response = part["functionResponse"]
+    response: dict[str, Any] = part["functionResponse"]
+    return response
+
+
+def test_a_result_contains_its_text() -> None:
+    response = function_response()
     assert (response["name"], response["response"]) == ("run_python", {"output": "40"})
-    assert [list(image) for image in response["parts"]] == [["inlineData"]]
+
+
+def test_a_result_contains_its_images() -> None:
+    assert [list(image) for image in function_response()["parts"]] == [["inlineData"]]
 
 
 def test_a_result_that_is_an_error_says_so() -> None:

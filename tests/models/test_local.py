@@ -17,7 +17,7 @@ from pyvision.config.model_config import ModelConfig, load_model_config
 from pyvision.errors import ConfigError, MissingExtra, ModelError
 from pyvision.models.factory import build
 from pyvision.models.local import Generated, LocalModel, chat_messages
-from pyvision.types import Message, Sampling, Text
+from pyvision.types import Message, Reply, Sampling, Text
 from tests.doubles import picture
 
 HELLO = (Message("system", (Text("be brief"),)), Message("user", (picture(8, 6, "red"), Text("hello"))))
@@ -64,15 +64,23 @@ def test_images_stand_in_their_place_between_the_texts() -> None:
     assert text == {"type": "text", "text": "hello"}
 
 
-def test_a_reply_has_its_text_its_tokens_and_their_count() -> None:
-    reply = model(Parrot("good ", "morning")).complete(HELLO, Sampling())
-    assert (reply.text, reply.finish, reply.usage.input_tokens, reply.usage.output_tokens) == (
-        "good morning",
-        "end",
-        3,
-        2,
-    )
+def reply_in_two_pieces() -> Reply:
+    return model(Parrot("good ", "morning")).complete(HELLO, Sampling())
+
+
+def test_a_reply_has_the_text_of_all_pieces() -> None:
+    reply = reply_in_two_pieces()
+    assert (reply.text, reply.finish) == ("good morning", "end")
+
+
+def test_a_reply_has_its_tokens() -> None:
+    reply = reply_in_two_pieces()
     assert (reply.prompt_ids, reply.token_ids) == ((1, 2, 3), (0, 1))
+
+
+def test_the_usage_of_a_reply_is_the_count_of_its_tokens() -> None:
+    usage = reply_in_two_pieces().usage
+    assert (usage.input_tokens, usage.output_tokens) == (3, 2)
 
 
 def test_a_stop_string_ends_the_generation() -> None:

@@ -56,7 +56,7 @@ def fail(*answers: str | Answer, **settings: Any) -> ModelError:
 # --- what is sent
 
 
-def test_a_reply_brings_its_text_and_its_token_counts() -> None:
+def test_a_reply_is_read_with_its_usage() -> None:
     assert ask(["hi"]) == Reply("hi", Usage(100, 10), "end")
 
 
@@ -101,14 +101,18 @@ def test_openai_itself_gets_the_newer_name_of_the_limit(monkeypatch: pytest.Monk
         assert "max_tokens" not in proxy.requests[0]
 
 
-def test_text_and_pictures_keep_their_order() -> None:
-    displayed = picture()
-    messages = (Message("system", (Text("be brief"),)), Message("user", (Text("a"), displayed, Text("b"))))
+def test_a_system_message_is_sent_as_text() -> None:
     with ChatServer(["hi"]) as server, chat(server) as model:
-        model.complete(messages, Sampling())
-        system, user = server.requests[0]["messages"]
+        model.complete((Message("system", (Text("be brief"),)), *HELLO), Sampling())
+        assert server.requests[0]["messages"][0] == {"role": "system", "content": "be brief"}
+
+
+def test_an_image_keeps_its_place_in_the_text() -> None:
+    displayed = picture()
+    with ChatServer(["hi"]) as server, chat(server) as model:
+        model.complete((Message("user", (Text("a"), displayed, Text("b"))),), Sampling())
+        (user,) = server.requests[0]["messages"]
         assert server.pictures(0) == [displayed.data]
-    assert system == {"role": "system", "content": "be brief"}
     assert [part["type"] for part in user["content"]] == ["text", "image_url", "text"]
     assert user["content"][1]["image_url"]["url"].startswith("data:image/png;base64,")
 
@@ -176,7 +180,7 @@ def test_missing_usage_counts_nothing() -> None:
 # --- parameters that a server refuses
 
 
-@pytest.mark.parametrize(
+each_refusal = pytest.mark.parametrize(
     "refusal",
     [
         failure(400, "no", param="temperature", code="unsupported_value"),
@@ -184,13 +188,26 @@ def test_missing_usage_counts_nothing() -> None:
         Answer({"detail": [{"loc": ["body", "temperature"], "msg": "Extra inputs are not permitted"}]}, 422),
     ],
 )
-def test_a_refused_parameter_is_dropped_and_not_sent_again(refusal: Answer) -> None:
+
+
+def requests_of_two_calls(refusal: Answer) -> list[dict[str, Any]]:
+    """All requests of two calls that succeed, although the first request is refused."""
     with ChatServer([refusal, "one", "two"]) as server:
         with chat(server, temperature=0.5, max_tokens=7) as model:
             assert model.complete(HELLO, STOP).text == "one"
             assert model.complete(HELLO, STOP).text == "two"
-        assert [("temperature" in request) for request in server.requests] == [True, False, False]
-        assert all("max_tokens" in request and "stop" in request for request in server.requests)
+        return list(server.requests)
+
+
+@each_refusal
+def test_a_refused_parameter_is_never_sent_again(refusal: Answer) -> None:
+    sent = ["temperature" in request for request in requests_of_two_calls(refusal)]
+    assert sent == [True, False, False]
+
+
+@each_refusal
+def test_a_refused_parameter_takes_no_other_with_it(refusal: Answer) -> None:
+    assert all({"max_tokens", "stop"} <= request.keys() for request in requests_of_two_calls(refusal))
 
 
 def test_a_stop_parameter_that_is_refused_is_cut_here_instead() -> None:
@@ -210,7 +227,7 @@ def test_a_refused_max_tokens_changes_its_name_before_it_is_dropped() -> None:
     assert sent == [["max_tokens"], ["max_completion_tokens"], []]
 
 
-def test_a_value_out_of_range_is_the_callers_mistake_and_kept() -> None:
+def test_a_value_out_of_range_is_an_error_instead_of_being_dropped() -> None:
     wrong = failure(400, "temperature must be at most 2", param="temperature", code="invalid_value")
     assert "at most 2" in str(fail(wrong, temperature=9.0))
 
@@ -252,9 +269,7 @@ def test_a_value_out_of_range_is_the_callers_mistake_and_kept() -> None:
         (Answer("{", missing=10), True, "cannot be reached"),
     ],
 )
-def test_every_fault_says_what_it_is_and_whether_to_retry(
-    answer: Answer, retry: object, expected: str
-) -> None:
+def test_every_fault_becomes_an_error_of_its_own(answer: Answer, retry: object, expected: str) -> None:
     error = fail(answer, api_key_env="SOME_KEY")
     assert expected in str(error)
     assert error.retry is retry

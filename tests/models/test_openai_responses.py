@@ -71,7 +71,7 @@ def test_nothing_is_sent_that_was_not_set() -> None:
         }
 
 
-def test_the_limit_and_the_temperature_have_their_names() -> None:
+def test_sampling_parameters_have_the_names_of_this_wire() -> None:
     with open_model(["hi"], temperature=0.5) as (model, server):
         model.complete(HELLO, Sampling(max_tokens=70))
         body = server.requests[0].body
@@ -93,23 +93,34 @@ def test_a_number_that_stands_only_in_the_second_turns_picture_reaches_the_serve
     assert Image.open(io.BytesIO(received)).tobytes() == pixels
 
 
-@pytest.mark.parametrize("stream", [True, False])
-def test_reasoning_goes_back_with_its_turn_and_only_there(*, stream: bool) -> None:
+def inputs_after_reasoning(*, stream: bool) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The inputs that continue a reply with reasoning, and another reply in its place."""
     with open_model([ServedReply(CELL, reasoning="hm"), "fine", "fine"], stream=stream) as (model, server):
         first = model.complete(HELLO, STOP)
-        messages = (
-            *HELLO,
-            reply_message(first),
-            Message("user", (Text("go on"),)),
-        )
-        model.complete(messages, STOP)
-        model.complete((*HELLO, Message("assistant", (Text("other"),)), messages[-1]), STOP)
+        assert first.reasoning == "hm"
+        following = Message("user", (Text("continue"),))
+        model.complete((*HELLO, reply_message(first), following), STOP)
+        model.complete((*HELLO, Message("assistant", (Text("other"),)), following), STOP)
         again, other = (request.body["input"] for request in server.requests[1:])
-    assert first.reasoning == "hm"
+    return again, other
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_reasoning_is_sent_back_before_its_reply(*, stream: bool) -> None:
+    again, _ = inputs_after_reasoning(stream=stream)
     assert [item.get("type", item.get("role")) for item in again][2] == "reasoning"
     assert again[2]["encrypted_content"] == "sealed"
     assert again[3]["role"] == "assistant"
-    assert again[3] == again[3] | ({"id": "m", "type": "message"} if stream else {})
+
+
+def test_a_streamed_reply_is_sent_back_under_its_id() -> None:
+    again, _ = inputs_after_reasoning(stream=True)
+    assert (again[3]["id"], again[3]["type"]) == ("m", "message")
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_reasoning_is_not_sent_with_another_reply(*, stream: bool) -> None:
+    _, other = inputs_after_reasoning(stream=stream)
     assert other[2] == {"role": "assistant", "content": "other"}
 
 

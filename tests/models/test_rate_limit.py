@@ -60,17 +60,30 @@ def has_room(model: RateLimitedModel) -> bool:
     return True
 
 
-def test_so_many_requests_a_minute_and_no_more() -> None:
+def test_a_minute_has_room_for_no_more_requests_than_allowed() -> None:
+    model = RateLimitedModel(Scripted(["hi"] * 9), requests_per_minute=3, clock=lambda: 0.0)
+    assert [has_room(model) for _ in range(4)] == [True, True, True, False]
+
+
+def test_room_for_a_request_returns_evenly_over_the_minute() -> None:
     now = [0.0]
     model = RateLimitedModel(Scripted(["hi"] * 9), requests_per_minute=3, clock=lambda: now[0])
-    assert [has_room(model) for _ in range(4)] == [True, True, True, False]
+    for _ in range(3):
+        assert has_room(model)
     now[0] = 19.0
     assert not has_room(model)
     now[0] = 20.0
     assert [has_room(model), has_room(model)] == [True, False]
 
 
-def test_tokens_are_estimated_before_and_corrected_after() -> None:
+def test_the_tokens_of_a_call_are_estimated_before_it() -> None:
+    expected = estimate_tokens(HELLO)
+    replies = [Reply("hi", Usage(expected, 0)), Reply("hi")]
+    model = RateLimitedModel(Scripted(replies), tokens_per_minute=expected * 3 // 2, clock=lambda: 0.0)
+    assert [has_room(model), has_room(model)] == [True, False]
+
+
+def test_the_tokens_of_a_call_are_corrected_after_it() -> None:
     now, expected = [0.0], estimate_tokens(HELLO)
     replies = [Reply("hi", Usage(10 * expected, 0)), Reply("hi")]
     model = RateLimitedModel(Scripted(replies), tokens_per_minute=5 * expected, clock=lambda: now[0])
@@ -93,7 +106,8 @@ def test_without_limits_nothing_waits() -> None:
     assert all(has_room(RateLimitedModel(Scripted(["hi"]))) for _ in range(3))
 
 
-def test_no_more_calls_at_once_than_allowed_and_in_their_order() -> None:
+def run_six_two_at_once() -> Gate:
+    """A model after six calls that came in the order of their numbers, of which two may run at once."""
     gate = Gate()
     model = RateLimitedModel(gate, max_concurrent=2)
     with ThreadPoolExecutor(6) as threads:
@@ -106,26 +120,56 @@ def test_no_more_calls_at_once_than_allowed_and_in_their_order() -> None:
             gate.open.release()
             time.sleep(0.02)
         assert [call.result().text for call in calls] == ["hi"] * 6
-    assert gate.most == 2
-    assert gate.order == sorted(gate.order)
+    return gate
 
 
-def test_after_a_429_half_as_many_run_at_once_and_then_more_again() -> None:
-    gate = Gate()
+def test_no_more_calls_run_at_once_than_allowed() -> None:
+    assert run_six_two_at_once().most == 2
+
+
+def test_calls_run_in_the_order_in_which_they_came() -> None:
+    order = run_six_two_at_once().order
+    assert order == sorted(order)
+
+
+def slow_down(model: RateLimitedModel, gate: Gate, threads: ThreadPoolExecutor) -> None:
+    """Run four calls at once, of which the first to end gets a 429: three may run at once after that."""
     gate.errors.append(ModelError("too many requests", retry=True, kind="rate"))
+    calls = [threads.submit(model.complete, HELLO, Sampling()) for _ in range(4)]
+    assert wait_until(lambda: gate.running == 4)
+    gate.open.release()
+    assert wait_until(lambda: any(call.done() for call in calls))
+    gate.open.release(3)
+    assert sum(isinstance(call.exception(), ModelError) for call in calls) == 1
+
+
+def test_after_a_429_fewer_calls_run_at_once() -> None:
+    gate = Gate()
     model = RateLimitedModel(gate)
     with ThreadPoolExecutor(12) as threads:
-        first = [threads.submit(model.complete, HELLO, Sampling()) for _ in range(4)]
-        assert wait_until(lambda: gate.running == 4)
-        gate.open.release(4)
-        assert sum(isinstance(call.exception(), ModelError) for call in first) == 1
-        gate.most = 0
+        slow_down(model, gate, threads)
         later = [threads.submit(model.complete, HELLO, Sampling()) for _ in range(12)]
-        assert wait_until(lambda: gate.running >= 2)
+        assert wait_until(lambda: gate.running == 3)
         time.sleep(0.05)
-        assert gate.running < 5
+        running = gate.running
         gate.open.release(12)
         assert all(call.result() for call in later)
+    assert running == 3
+
+
+def test_replies_after_a_429_allow_more_calls_at_once_again() -> None:
+    gate = Gate()
+    model = RateLimitedModel(gate)
+    with ThreadPoolExecutor(12) as threads:
+        slow_down(model, gate, threads)
+        gate.open.release(12)
+        for _ in range(12):
+            assert threads.submit(model.complete, HELLO, Sampling()).result()
+        more = [threads.submit(model.complete, HELLO, Sampling()) for _ in range(12)]
+        has_grown = wait_until(lambda: gate.running > 3)
+        gate.open.release(12)
+        assert all(call.result() for call in more)
+    assert has_grown
 
 
 def test_a_stream_holds_its_room_until_it_is_closed() -> None:

@@ -5,10 +5,19 @@ from pyvision.types import Message, Text
 from tests.doubles import picture
 
 
-def test_text_and_pictures_count_and_a_picture_by_its_size_up_to_a_limit() -> None:
-    def of(*parts: object) -> int:
-        return estimate_tokens((Message("user", parts),))  # type: ignore[arg-type]
+def tokens_of(*parts: object) -> int:
+    """The estimate for these parts alone."""
+    with_parts = estimate_tokens((Message("user", parts),))  # type: ignore[arg-type]
+    return with_parts - estimate_tokens((Message("user", ()),))
 
-    assert of(Text("x" * 400)) - of() == 100
-    assert of(picture(300, 250)) - of() == 100
-    assert of(picture(4000, 4000)) - of() == of(picture(2000, 2000)) - of() < 2000
+
+def test_text_is_estimated_by_its_length() -> None:
+    assert tokens_of(Text("x" * 400)) == 100
+
+
+def test_an_image_is_estimated_by_its_size() -> None:
+    assert tokens_of(picture(300, 250)) == 100
+
+
+def test_the_estimate_for_an_image_has_a_limit() -> None:
+    assert tokens_of(picture(4000, 4000)) == tokens_of(picture(2000, 2000)) < 2000

@@ -76,16 +76,21 @@ def test_a_wish_longer_than_the_budget_ends_it_at_once() -> None:
     assert (clock.sleeps, caught.value.retry, caught.value.retry_after_s) == ([], True, 3600.0)
 
 
-def test_the_budget_ends_the_retries_and_the_error_counts_them() -> None:
+def test_the_error_after_a_spent_budget_counts_the_attempts() -> None:
     clock = Clock()
     with pytest.raises(ModelError, match=r"busy \(gave up after 4 attempts in 7 s\)"):
         retried(Scripted([BUSY] * 99), clock, budget_s=10.0).complete(HELLO, Sampling())
 
 
-def test_the_time_of_the_question_is_a_budget_too_and_shrinks_with_each_call() -> None:
-    clock, model = Clock(), Scripted([BUSY] * 9)
+def test_the_time_left_to_the_run_is_a_budget_too() -> None:
     with pytest.raises(ModelError, match="gave up after 3 attempts in 3 s"):
-        retried(model, clock).complete(HELLO, Sampling(seconds=5.0))
+        retried(Scripted([BUSY] * 9), Clock()).complete(HELLO, Sampling(seconds=5.0))
+
+
+def test_each_attempt_gets_the_time_that_is_left() -> None:
+    model = Scripted([BUSY] * 9)
+    with pytest.raises(ModelError):
+        retried(model, Clock()).complete(HELLO, Sampling(seconds=5.0))
     assert [sampling.seconds for sampling in model.samplings] == [5.0, 4.0, 2.0]
 
 
@@ -146,7 +151,7 @@ def test_other_exceptions_pass_through() -> None:
         retried(Scripted([KeyError("bug")]), Clock()).complete(HELLO, Sampling())
 
 
-def test_a_recorded_talk_is_played_back(tmp_path: Path) -> None:
+def test_recorded_replies_are_replayed(tmp_path: Path) -> None:
     file = tmp_path / "talk.jsonl"
     replies = [Reply("ein\u2028s 三", Usage(3, 4), "stop"), Reply("zwei")]
     recorded = RecordingModel(Scripted(replies, name="m"), file)
@@ -158,15 +163,19 @@ def test_a_recorded_talk_is_played_back(tmp_path: Path) -> None:
     assert recorded.name == "m"
 
 
-def test_a_recorded_stream_is_played_back_with_its_reasoning_and_log_probabilities(tmp_path: Path) -> None:
-    token = TokenLogprob("hi", -0.5, (("hi", -0.5), ("ho", -2.0)))
-    reply = Reply("hi", Usage(1, 2, 1), "end", "hm", (token,))
-    sampling = Sampling(logprobs=True)
-    assert list(RecordingModel(Scripted([reply]), tmp_path / "talk.jsonl").stream(HELLO, sampling)) == [
-        "hi",
-        reply,
-    ]
-    assert list(ReplayModel(tmp_path / "talk.jsonl").stream(HELLO, sampling)) == ["hi", reply]
+TOKEN = TokenLogprob("hi", -0.5, (("hi", -0.5), ("ho", -2.0)))
+FULL_REPLY = Reply("hi", Usage(1, 2, 1), "end", "hm", (TOKEN,))
+
+
+def test_a_recording_passes_the_stream_on_as_it_is(tmp_path: Path) -> None:
+    recorded = RecordingModel(Scripted([FULL_REPLY]), tmp_path / "replies.jsonl")
+    assert list(recorded.stream(HELLO, Sampling(logprobs=True))) == ["hi", FULL_REPLY]
+
+
+def test_a_recorded_reply_is_replayed_with_all_its_fields(tmp_path: Path) -> None:
+    file, sampling = tmp_path / "replies.jsonl", Sampling(logprobs=True)
+    list(RecordingModel(Scripted([FULL_REPLY]), file).stream(HELLO, sampling))
+    assert list(ReplayModel(file).stream(HELLO, sampling)) == ["hi", FULL_REPLY]
 
 
 def test_a_record_from_before_there_was_reasoning_is_still_played(tmp_path: Path) -> None:
@@ -212,7 +221,7 @@ def test_a_missing_record_is_refused(tmp_path: Path) -> None:
         ReplayModel(tmp_path / "none.jsonl").complete(HELLO, Sampling())
 
 
-def test_role_text_picture_and_sampling_all_make_the_key() -> None:
+def test_every_part_of_a_request_is_part_of_its_key() -> None:
     conversations = [
         (HELLO, Sampling()),
         (HELLO, Sampling(temperature=0.5)),

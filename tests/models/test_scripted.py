@@ -10,11 +10,19 @@ HELLO = (Message("user", (Text("hello"),)),)
 AGAIN = (*HELLO, Message("user", (Text("again"),)))
 
 
-def test_replies_come_in_turn_and_requests_are_kept() -> None:
-    expected = Reply("two", Usage(1, 2), "length")
-    model = Scripted(["one", expected])
+SECOND = Reply("two", Usage(1, 2), "length")
+
+
+def test_scripted_replies_come_in_turn() -> None:
+    model = Scripted(["one", SECOND])
     assert model.complete(HELLO, Sampling()) == Reply("one")
-    assert model.complete(AGAIN, Sampling(max_tokens=3)) == expected
+    assert model.complete(AGAIN, Sampling(max_tokens=3)) == SECOND
+
+
+def test_a_scripted_model_keeps_its_requests() -> None:
+    model = Scripted(["one", SECOND])
+    model.complete(HELLO, Sampling())
+    model.complete(AGAIN, Sampling(max_tokens=3))
     assert model.requests == [HELLO, AGAIN]
     assert model.samplings == [Sampling(), Sampling(max_tokens=3)]
 

@@ -35,8 +35,11 @@ class WholeOnly:
         return Reply("hi")
 
 
-def test_a_stream_is_its_text_and_then_the_reply() -> None:
+def test_a_stream_in_one_piece_is_its_text_before_its_reply() -> None:
     assert list(in_one_piece(Reply("hi"))) == ["hi", Reply("hi")]
+
+
+def test_a_stream_without_text_is_its_reply_alone() -> None:
     assert list(in_one_piece(Reply("", finish="refusal"))) == [Reply("", finish="refusal")]
 
 
@@ -104,9 +107,13 @@ def test_nothing_is_lost_or_doubled(left: str, right: str) -> None:
     assert is_cut is ("</co" in whole)
 
 
-def test_what_may_begin_a_stop_string_is_held_back_and_given_in_the_end() -> None:
+def test_what_may_begin_a_stop_string_is_held_back() -> None:
     cutting = StopCutter(CLOSE)
     assert [cutting.feed(piece) for piece in ("a </", "co", "l> b")] == ["a ", "", "</col> b"]
+
+
+def test_what_was_held_back_is_the_rest_at_the_end() -> None:
+    cutting = StopCutter(CLOSE)
     assert cutting.feed(" <") == " "
     assert cutting.rest() == "<"
 

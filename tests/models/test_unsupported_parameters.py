@@ -32,7 +32,7 @@ SENT = {name: rf"\b{name}\b" for name in ("temperature", "stop", "max_tokens", "
         ("unsupported parameter 'seed'", "seed", None),
     ],
 )
-def test_only_a_parameter_that_was_sent_and_is_not_accepted_is_named(
+def test_only_an_unsupported_parameter_of_the_request_is_named(
     reply: str, param: str | None, name: str | None
 ) -> None:
     assert find_refused(reply, param, SENT) == name
