@@ -32,7 +32,7 @@ def spent(limits: Limits, tokens: int = 12, price: Price | None = None) -> Budge
         (Limits(max_cost=0.012), "cost_limit", "--max-cost"),
     ],
 )
-def test_a_spent_budget_is_told_with_the_flag_that_allows_more(
+def test_the_error_about_a_spent_budget_names_the_flag_that_allows_more(
     limits: Limits, reason: str, flag: str
 ) -> None:
     budget = spent(limits, price=Price(1000.0, 1000.0))
@@ -42,7 +42,7 @@ def test_a_spent_budget_is_told_with_the_flag_that_allows_more(
     assert budget.nearly_spent() == reason
 
 
-def test_spent_time_is_told() -> None:
+def test_spent_time_is_an_error() -> None:
     budget = Budget(Limits(max_seconds=0.01))
     time.sleep(0.02)
     with pytest.raises(LimitReached) as caught:
@@ -57,7 +57,9 @@ def test_spent_time_is_told() -> None:
         (Limits(max_bytes=250), request("a", size_bytes=151), "byte_limit"),
     ],
 )
-def test_pictures_and_bytes_are_never_overshot(limits: Limits, more: Request, reason: str) -> None:
+def test_a_request_beyond_a_limit_is_refused_before_it_is_sent(
+    limits: Limits, more: Request, reason: str
+) -> None:
     budget = spent(limits)
     with pytest.raises(LimitReached, match="--max-") as caught:
         budget.send(more)

@@ -32,11 +32,17 @@ def handles(*numbers: int) -> list[str]:
     return [f"image_clue_{number}" for number in numbers]
 
 
-def test_the_oldest_figures_give_way_in_one_batch_and_the_prefix_then_stays() -> None:
-    context_window, conversation = (
-        ContextWindow(SIX, originals={0}),
-        (opening(), *(turn(n) for n in range(1, 11))),
-    )
+def test_the_oldest_figures_are_evicted_in_batches() -> None:
+    context_window = ContextWindow(SIX, originals={0})
+    messages = (opening(), *(turn(n) for n in range(1, 11)))
+    for length in range(1, 12):
+        found = names(context_window, messages[:length])
+    assert found == handles(0, 9, 10)
+
+
+def test_the_prefix_of_a_conversation_changes_only_with_a_batch() -> None:
+    context_window = ContextWindow(SIX, originals={0})
+    conversation = (opening(), *(turn(n) for n in range(1, 11)))
     broken = 0
     before = context_window.pack(conversation[:1]).messages
     for length in range(2, 12):
@@ -44,29 +50,40 @@ def test_the_oldest_figures_give_way_in_one_batch_and_the_prefix_then_stays() ->
         broken += messages[: len(before)] != before
         before = messages
     assert broken == 2
-    assert names(context_window, conversation) == handles(0, 9, 10)
 
 
-def test_a_figure_that_gave_way_leaves_its_handle_and_its_size() -> None:
-    context_window, messages = (
-        ContextWindow(EndpointLimits(pictures=2), originals={0}),
-        (opening(), turn(1), turn(2)),
-    )
+def window_for_two() -> tuple[ContextWindow, tuple[Message, ...]]:
+    """A window for two images, and a conversation of three."""
+    return ContextWindow(EndpointLimits(pictures=2), originals={0}), (opening(), turn(1), turn(2))
+
+
+def test_an_evicted_figure_is_not_sent() -> None:
+    context_window, messages = window_for_two()
     request = context_window.pack(messages)
     assert request.evicted == ("image_clue_1",)
-    assert "image_clue_1, 61 x 30 pixels" in request.messages[1].text
-    assert "display(image_clue_1)" in request.messages[1].text
     assert not any(isinstance(part, Picture) for part in request.messages[1].parts)
 
 
-def test_what_gave_way_is_told_once_and_stays_out() -> None:
-    context_window, messages = (
-        ContextWindow(EndpointLimits(pictures=2), originals={0}),
-        (opening(), turn(1), turn(2)),
-    )
+def test_an_evicted_figure_leaves_its_size() -> None:
+    context_window, messages = window_for_two()
+    assert "image_clue_1, 61 x 30 pixels" in context_window.pack(messages).messages[1].text
+
+
+def test_an_evicted_figure_leaves_the_call_that_shows_it_again() -> None:
+    context_window, messages = window_for_two()
+    assert "display(image_clue_1)" in context_window.pack(messages).messages[1].text
+
+
+def test_an_eviction_is_reported_once() -> None:
+    context_window, messages = window_for_two()
     assert context_window.pack(messages).evicted
-    again = context_window.pack(messages)
-    assert (again.evicted, len(again.sent)) == ((), 2)
+    assert context_window.pack(messages).evicted == ()
+
+
+def test_an_evicted_figure_stays_out() -> None:
+    context_window, messages = window_for_two()
+    context_window.pack(messages)
+    assert names(context_window, messages) == handles(0, 2)
 
 
 def test_a_figure_comes_back_when_it_is_shown_again() -> None:
@@ -152,7 +169,7 @@ def test_each_picture_is_told_with_the_way_back_to_the_original() -> None:
     assert sent.to_original(1024, 256) == (2048, 512)
 
 
-def test_what_is_sent_again_is_the_same_object_and_not_encoded_anew() -> None:
+def test_an_image_that_is_sent_again_is_the_same_object() -> None:
     context_window, messages = (
         ContextWindow(EndpointLimits(), originals={0}),
         (Message("user", (picture(4096, 1024),)),),

@@ -9,6 +9,7 @@ from threading import Event, Thread
 import pytest
 
 from pyvision.agent.budget import Limits
+from pyvision.agent.episode import Episode
 from pyvision.config.endpoints import EndpointLimits
 from pyvision.errors import LimitReached, ModelError
 from pyvision.events import CellOutput, CellRun, ImageDefined, ModelCall, Note, ReplyRestarted, TextDelta
@@ -20,11 +21,19 @@ from tests.doubles import CannedSandbox, EpisodeHarness, figure, picture, printe
 HELLO = (Message("user", (Text("hello"),)),)
 
 
-def test_usage_and_turns_are_counted() -> None:
+def ask_twice() -> Episode:
     episode = EpisodeHarness([Reply("a", Usage(10, 2)), Reply("b", Usage(20, 3))]).episode
     episode.ask("solver", HELLO)
     episode.ask("solver", HELLO)
-    assert episode.usage == Usage(30, 5)
+    return episode
+
+
+def test_the_usage_of_an_episode_is_that_of_all_its_replies() -> None:
+    assert ask_twice().usage == Usage(30, 5)
+
+
+def test_the_turns_of_an_episode_are_counted() -> None:
+    episode = ask_twice()
     assert (episode.turns, episode.turns_left) == (2, 18)
 
 
@@ -41,13 +50,25 @@ def test_a_spent_budget_stops_the_next_question_to_the_model(limits: Limits, rea
     assert len(harness.model.requests) == 1
 
 
-def test_spent_time_stops_models_and_cells() -> None:
+def harness_without_time() -> EpisodeHarness:
     harness = EpisodeHarness(["a"], limits=Limits(max_seconds=0.01))
     time.sleep(0.02)
-    for verb in (lambda: harness.episode.ask("solver", HELLO), lambda: harness.episode.run("1")):
-        with pytest.raises(LimitReached) as caught:
-            verb()
-        assert caught.value.end_reason == "time_limit"
+    return harness
+
+
+def test_spent_time_stops_a_request_to_a_model() -> None:
+    harness = harness_without_time()
+    with pytest.raises(LimitReached) as caught:
+        harness.episode.ask("solver", HELLO)
+    assert caught.value.end_reason == "time_limit"
+    assert harness.model.requests == []
+
+
+def test_spent_time_stops_a_cell() -> None:
+    harness = harness_without_time()
+    with pytest.raises(LimitReached) as caught:
+        harness.episode.run("1")
+    assert caught.value.end_reason == "time_limit"
     assert harness.sandbox.cells == []
 
 
@@ -58,8 +79,6 @@ def test_no_limit_is_no_limit() -> None:
 
 
 def test_a_role_without_a_model_of_its_own_is_played_by_the_default() -> None:
-    from pyvision.agent.episode import Episode
-
     critic, other = Scripted(["fine"], name="critic"), Scripted(["well"], name="other")
     events: list[object] = []
     harness = EpisodeHarness([])
@@ -70,12 +89,20 @@ def test_a_role_without_a_model_of_its_own_is_played_by_the_default() -> None:
     assert [event.model for event in events if isinstance(event, ModelCall)] == ["critic", "other"]
 
 
-def test_the_kernel_starts_with_the_first_cell_and_only_once() -> None:
+def test_no_kernel_starts_before_the_first_cell() -> None:
+    assert EpisodeHarness([]).sandbox.opened == 0
+
+
+def test_all_cells_of_an_episode_run_in_one_kernel() -> None:
     harness = EpisodeHarness([])
-    assert harness.sandbox.opened == 0
     harness.episode.run("1")
     harness.episode.run("2")
     assert harness.sandbox.opened == 1
+
+
+def test_the_kernel_is_closed_with_the_episode() -> None:
+    harness = EpisodeHarness([])
+    harness.episode.run("1")
     harness.episode.close()
     assert harness.sandbox.closed == 1
 
@@ -102,10 +129,17 @@ def test_a_defined_figure_stands_in_the_kernel_under_the_next_name() -> None:
     assert harness.sandbox.images[name] == displayed.data
 
 
-def test_a_figure_that_is_no_picture_is_noted_and_takes_no_number() -> None:
-    harness = EpisodeHarness([])
-    named = harness.episode.define([Figure(b"junk", "image/png", 3, 3), figure()])
+INVALID_THEN_VALID = [Figure(b"junk", "image/png", 3, 3), figure()]
+
+
+def test_an_invalid_figure_takes_no_number() -> None:
+    named = EpisodeHarness([]).episode.define(INVALID_THEN_VALID)
     assert [name for name, _ in named] == ["image_clue_1"]
+
+
+def test_an_invalid_figure_is_noted() -> None:
+    harness = EpisodeHarness([])
+    harness.episode.define(INVALID_THEN_VALID)
     assert [type(event) for event in harness.events] == [Note, ImageDefined]
 
 
@@ -188,12 +222,19 @@ def test_what_a_cell_has_put_out_is_recorded_when_ctrl_c_ends_it() -> None:
     assert done.stdout == "put out | KeyboardInterrupt | stopped while waiting for a cell\n"
 
 
-def test_output_of_a_cell_passes_by_and_is_recorded_once() -> None:
+def run_with_live_output() -> EpisodeHarness:
     harness = EpisodeHarness([], [printed("first\nsecond\n")])
     harness.sandbox.live = ("first\n", "second\n")
     harness.episode.run("look()")
-    assert harness.passing == [CellOutput("first\n"), CellOutput("second\n")]
-    assert [type(event) for event in harness.events] == [CellRun]
+    return harness
+
+
+def test_the_output_of_a_cell_is_streamed() -> None:
+    assert run_with_live_output().passing == [CellOutput("first\n"), CellOutput("second\n")]
+
+
+def test_the_output_of_a_cell_is_recorded_once() -> None:
+    assert [type(event) for event in run_with_live_output().events] == [CellRun]
 
 
 def test_a_reply_is_closed_when_the_caller_stops_in_the_middle_of_it() -> None:

@@ -50,10 +50,15 @@ def an_episode(tool: Echo, replies: int = 3, limits: Limits | None = None) -> tu
     )
 
 
-def test_a_use_is_an_event_with_request_and_observation() -> None:
+def test_a_tool_gives_its_observation_to_the_caller() -> None:
+    episode, _ = an_episode(Echo())
+    assert episode.use("echo", ToolRequest("hi")) == Observation("hi")
+
+
+def test_a_call_of_a_tool_is_recorded_as_an_event() -> None:
     episode, events = an_episode(Echo())
     request = ToolRequest("hi")
-    assert episode.use("echo", request) == Observation("hi")
+    episode.use("echo", request)
     (used,) = events
     assert isinstance(used, ToolRun)
     assert (used.tool, used.request, used.observation) == ("echo", request, Observation("hi"))
@@ -65,17 +70,31 @@ def test_what_a_tool_cannot_do_is_data() -> None:
     assert isinstance(events[-1], ToolRun)
 
 
-def test_a_tool_that_is_not_set_up_is_the_users_to_mend() -> None:
+def test_a_tool_that_is_not_set_up_is_a_configuration_error() -> None:
     episode, _ = an_episode(Echo())
     with pytest.raises(ConfigError, match="no tool 'find' is set up; there are: echo"):
         episode.use("find", ToolRequest())
 
 
-def test_what_a_tool_asks_of_a_model_is_recorded_and_counted_but_no_turn() -> None:
+def use_a_tool_with_a_model() -> tuple[Episode, list[Event], Observation]:
+    """An episode after its only turn, and a call of a tool that asks a model; with what the tool observed."""
     episode, events = an_episode(Echo(cell), limits=Limits(max_turns=1))
     episode.ask("solver", HELLO)
-    assert episode.use("echo", ToolRequest()).text == "reply 1"
+    return episode, events, episode.use("echo", ToolRequest())
+
+
+def test_a_tool_gets_the_reply_of_its_model() -> None:
+    _, _, observation = use_a_tool_with_a_model()
+    assert observation.text == "reply 1"
+
+
+def test_the_request_of_a_tool_to_a_model_is_recorded() -> None:
+    _, events, _ = use_a_tool_with_a_model()
     assert [event.role for event in events if isinstance(event, ModelCall)] == ["solver", "vqa"]
+
+
+def test_the_request_of_a_tool_to_a_model_is_no_turn() -> None:
+    episode, *_ = use_a_tool_with_a_model()
     assert episode.turns == 1
 
 
@@ -201,7 +220,7 @@ def test_arguments_that_do_not_fit_end_nothing() -> None:
     assert isinstance(sandbox.caught[0], ImageError)
 
 
-def test_a_cell_is_given_functions_and_a_trace() -> None:
+def test_the_options_of_a_cell_reach_the_sandbox() -> None:
     given: list[object] = []
 
     class Listening(CannedSandbox):

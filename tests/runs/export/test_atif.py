@@ -115,9 +115,13 @@ def test_it_keeps_to_the_schema(tmp_path: Path, events: tuple[Event, ...]) -> No
                 assert part.source is None or (folder / part.source.path).is_file()
 
 
-def test_an_interpreter_turn_is_the_observation_of_its_cell_and_no_step(tmp_path: Path) -> None:
+def test_an_interpreter_turn_is_no_step(tmp_path: Path) -> None:
     _, trajectory = exported(tmp_path, simple_events())
     assert [step.source for step in trajectory.steps] == ["system", "user", "agent", "agent"]
+
+
+def test_an_interpreter_turn_is_the_observation_of_its_cell(tmp_path: Path) -> None:
+    _, trajectory = exported(tmp_path, simple_events())
     observation = trajectory.steps[2].observation
     assert observation is not None
     content = observation.results[0].content
@@ -135,10 +139,11 @@ def test_token_ids_are_exported_where_the_endpoint_told_them(tmp_path: Path) -> 
     assert (last.prompt_token_ids, last.completion_token_ids) == (None, None)
 
 
-def test_it_says_how_the_run_ended_and_whose_fault_it_was(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("key", "value"), [("end_reason", "turn_limit"), ("fault", "limit")])
+def test_it_says_how_the_run_ended(tmp_path: Path, key: str, value: str) -> None:
     _, trajectory = exported(tmp_path, eventful_events())
     assert trajectory.extra is not None
-    assert (trajectory.extra["end_reason"], trajectory.extra["fault"]) == ("turn_limit", "limit")
+    assert trajectory.extra[key] == value
 
 
 def test_a_cell_that_failed_says_so_in_its_observation(tmp_path: Path) -> None:

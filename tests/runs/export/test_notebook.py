@@ -80,14 +80,27 @@ def test_what_a_model_wrote_cannot_leave_its_fence(tmp_path: Path, text: str) ->
     assert tokens[-1].content == text + "\n"
 
 
-@pytest.mark.parametrize("name", ["../../escaped", "x; import os", "a/b", ""])
-def test_a_name_that_is_none_reaches_no_file_and_no_code(tmp_path: Path, name: str) -> None:
-    events = [
+each_invalid_name = pytest.mark.parametrize("name", ["../../escaped", "x; import os", "a/b", ""])
+
+
+def exported_under(folder: Path, name: str) -> tuple[Path, Any]:
+    """The notebook of a run whose figure has this name."""
+    events = (
         replace(event, name=name) if isinstance(event, ImageDefined) else event for event in simple_events()
-    ]
-    folder, notebook = exported(tmp_path, tuple(events))
+    )
+    return exported(folder, tuple(events))
+
+
+@each_invalid_name
+def test_an_invalid_name_reaches_no_file(tmp_path: Path, name: str) -> None:
+    folder, _ = exported_under(tmp_path, name)
     assert sorted(path.name for path in folder.rglob("*.png")) == ["image_clue_0.png"]
     assert not list(tmp_path.glob("*.png"))
+
+
+@each_invalid_name
+def test_an_invalid_name_reaches_no_code(tmp_path: Path, name: str) -> None:
+    _, notebook = exported_under(tmp_path, name)
     assert sum(cell.cell_type == "code" for cell in notebook.cells) == 2
 
 

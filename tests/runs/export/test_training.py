@@ -52,10 +52,19 @@ def test_sharegpt_rows_are_what_llama_factory_takes(tmp_path: Path, events: tupl
         assert isinstance(row[columns["system"]], str)
 
 
-def test_sharegpt_says_which_turns_are_an_interpreters_and_which_to_learn(tmp_path: Path) -> None:
+def test_sharegpt_names_the_turns_of_the_interpreter(tmp_path: Path) -> None:
     _, (row,) = sharegpt(tmp_path, simple_events())
-    turns = [(turn["what"], turn["train"]) for turn in row["conversations"]]
-    assert turns == [("user", False), ("assistant", True), ("interpreter", False), ("assistant", True)]
+    kinds = [turn["what"] for turn in row["conversations"]]
+    assert kinds == ["user", "assistant", "interpreter", "assistant"]
+
+
+def test_sharegpt_trains_on_the_turns_of_the_assistant_alone(tmp_path: Path) -> None:
+    _, (row,) = sharegpt(tmp_path, simple_events())
+    assert [turn["train"] for turn in row["conversations"]] == [False, True, False, True]
+
+
+def test_sharegpt_says_how_the_run_ended(tmp_path: Path) -> None:
+    _, (row,) = sharegpt(tmp_path, simple_events())
     assert row["metadata"]["end_reason"] == "answered"
 
 

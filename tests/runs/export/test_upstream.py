@@ -21,13 +21,18 @@ def exported(folder: Path, events: tuple[Event, ...]) -> list[dict[str, Any]]:
     return loaded
 
 
-@pytest.mark.parametrize("events", [simple_events(), eventful_events()], ids=["simple", "eventful"])
-def test_it_is_a_list_of_messages_of_user_and_assistant_in_turn(
-    tmp_path: Path, events: tuple[Event, ...]
-) -> None:
+each_run = pytest.mark.parametrize("events", [simple_events(), eventful_events()], ids=["simple", "eventful"])
+
+
+@each_run
+def test_user_turns_alternate_with_those_of_the_assistant(tmp_path: Path, events: tuple[Event, ...]) -> None:
     messages = exported(tmp_path, events)
     assert [message["role"] for message in messages] == ["user", "assistant"] * (len(messages) // 2)
-    for message in messages:
+
+
+@each_run
+def test_messages_have_only_the_keys_of_upstream(tmp_path: Path, events: tuple[Event, ...]) -> None:
+    for message in exported(tmp_path, events):
         assert set(message) == {"role", "content"}
         for part in message["content"]:
             assert part["type"] in ("text", "image_url")

@@ -78,13 +78,24 @@ def forked(
     return events, sandbox
 
 
-def test_the_record_is_given_again_up_to_the_edited_cell_and_then_the_model_goes_on(
+def test_an_edited_cell_runs_in_place_of_the_recorded_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    events, sandbox = forked(tmp_path, Fork(1, "print('new')"), [ANSWER], monkeypatch)
+    _, sandbox = forked(tmp_path, Fork(1, "print('new')"), [ANSWER], monkeypatch)
     assert sandbox.cells == ["print('new')"]
+
+
+def test_the_model_continues_after_the_edited_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    events, _ = forked(tmp_path, Fork(1, "print('new')"), [ANSWER], monkeypatch)
     asked = [event for event in events if isinstance(event, ModelCall)]
     assert [each.reply.text for each in asked] == [replace_code(first_reply(), "print('new')").text, ANSWER]
+
+
+def test_the_model_sees_the_output_of_the_edited_cell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events, _ = forked(tmp_path, Fork(1, "print('new')"), [ANSWER], monkeypatch)
+    asked = [event for event in events if isinstance(event, ModelCall)]
     assert "now" in asked[1].messages[-1].text
 
 
@@ -96,18 +107,31 @@ def test_without_an_edit_the_model_is_asked_at_the_turn_itself(
     assert [event.code for event in events if isinstance(event, CellRun)] == [CODE]
 
 
-def test_another_figure_is_seen_by_model_and_kernel(tmp_path: Path) -> None:
-    run = recorded(tmp_path, simple_events())
+def solve_with_another_figure(folder: Path) -> tuple[list[Event], CannedSandbox, Scripted]:
+    """A run continued from its second turn with an image of 33 x 44 pixels in place of its figure."""
+    run = recorded(folder, simple_events())
     fork = Fork(2, figures={"image_clue_1": picture(33, 44)})
     task = fork_task(run, fork, model="offline")
     model = Scripted([first_reply().reply.text, ANSWER])
     sandbox = CannedSandbox([CellResult("ok", (figure(),))])
     events: list[Event] = []
     solve(replace(task, models={"default": model}), events.append, with_figures(run, fork, sandbox))
-    assert [(event.name, event.picture.width) for event in events if isinstance(event, ImageDefined)] == [
-        ("image_clue_1", 33)
-    ]
+    return events, sandbox, model
+
+
+def test_another_figure_is_recorded_under_the_same_name(tmp_path: Path) -> None:
+    events, _, _ = solve_with_another_figure(tmp_path)
+    defined = [(event.name, event.picture.width) for event in events if isinstance(event, ImageDefined)]
+    assert defined == [("image_clue_1", 33)]
+
+
+def test_another_figure_is_seen_by_the_kernel(tmp_path: Path) -> None:
+    _, sandbox, _ = solve_with_another_figure(tmp_path)
     assert sandbox.images["image_clue_1"] == picture(33, 44).data
+
+
+def test_another_figure_is_seen_by_the_model(tmp_path: Path) -> None:
+    _, _, model = solve_with_another_figure(tmp_path)
     assert picture(33, 44) in model.requests[1][-1].parts
 
 
@@ -117,13 +141,25 @@ def test_recorded_replies_cost_nothing_again(tmp_path: Path) -> None:
     assert task.models["default"].complete((), None).usage.total == 0  # type: ignore[arg-type]  # it is not looked at
 
 
-def test_the_limits_on_record_hold_and_where_cells_run_does_not(tmp_path: Path) -> None:
-    config = {**CONFIG, "policy": {"isolation": "none", "python": "/evil", "cell_timeout_s": 7, "unknown": 1}}
-    run = recorded(tmp_path, simple_events(), config)
-    policy = policy_of(run)
-    assert (policy.isolation, policy.python, policy.cell_timeout_s) == ("auto", None, 7)
-    assert limits_of(run).max_turns == 20
-    assert options_of(run) == {"repairs": "3"}
+@pytest.fixture
+def run_with_a_policy(tmp_path: Path) -> Run:
+    """A run whose record asks for another interpreter without isolation."""
+    policy = {"isolation": "none", "python": "/evil", "cell_timeout_s": 7, "unknown": 1}
+    return recorded(tmp_path, simple_events(), {**CONFIG, "policy": policy})
+
+
+def test_the_recorded_limits_hold(run_with_a_policy: Run) -> None:
+    assert policy_of(run_with_a_policy).cell_timeout_s == 7
+    assert limits_of(run_with_a_policy).max_turns == 20
+
+
+def test_the_record_does_not_decide_where_cells_run(run_with_a_policy: Run) -> None:
+    policy = policy_of(run_with_a_policy)
+    assert (policy.isolation, policy.python) == ("auto", None)
+
+
+def test_the_recorded_options_of_the_strategy_hold(run_with_a_policy: Run) -> None:
+    assert options_of(run_with_a_policy) == {"repairs": "3"}
 
 
 TOOLS = {
@@ -142,7 +178,7 @@ def walked(folder: Path, tools: Mapping[str, str] = TOOLS) -> Run:
     )
 
 
-def test_the_tools_that_somebody_chose_are_taken_over_and_no_others(tmp_path: Path) -> None:
+def test_only_the_tools_that_were_chosen_are_taken_over(tmp_path: Path) -> None:
     assert tools_of(walked(tmp_path)) == {"ocr": "tesseract:deu", "document": "index:/mine.sqlite"}
 
 

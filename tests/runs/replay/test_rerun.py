@@ -70,7 +70,7 @@ def test_a_figure_that_is_no_picture_gets_no_name(tmp_path: Path) -> None:
     assert session.images == {}
 
 
-def test_a_figure_has_the_name_on_record_and_shows_what_is_drawn_now(tmp_path: Path) -> None:
+def test_a_new_figure_gets_the_name_of_the_recorded_one(tmp_path: Path) -> None:
     drawn = figure(noise(40, 30, 5))
     session = CannedSandbox([CellResult("ok", (drawn,))])
     list(rerun_cells(recorded(tmp_path, simple_events()), session))

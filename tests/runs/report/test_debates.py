@@ -5,14 +5,16 @@ from __future__ import annotations
 from itertools import combinations
 from xml.etree import ElementTree
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyvision.events import Note
 from pyvision.runs.report.debates import figures, page, record
-from pyvision.runs.report.graph_drawing import INK, arrange, draw
+from pyvision.runs.report.graph_drawing import INK, Box, arrange, draw
 from pyvision.runs.report.rounds import round_list
 from pyvision.strategies.bdog.graphs import Edge, Graph, Node, difference
+from pyvision.strategies.bdog.graphs.graph import Change
 from tests.runs.report.parsed import Page
 from tests.strategies.bdog.graphs import any_graphs, graph
 from tests.strategies.bdog.runs import BLUEPRINT, events_of
@@ -24,17 +26,23 @@ def texts(svg: str) -> dict[str, str]:
     return {(label.text or "").strip(): label.get("fill", "") for label in labels}
 
 
-def test_what_was_added_pruned_and_updated_has_its_colour_and_its_sign() -> None:
+@pytest.mark.parametrize(
+    ("kind", "labels"),
+    [
+        ("updated", ("~ dog", "~ colour: red → brown")),
+        ("pruned", ("− cat", "− chases")),
+        ("added", ("+ ball", "+ near")),
+        ("kept", ("size: big",)),
+    ],
+)
+def test_each_kind_of_change_has_its_colour(kind: Change, labels: tuple[str, ...]) -> None:
     before = graph("dog colour=red size=big, cat", "dog chases cat")
     after = graph("dog colour=brown size=big, ball", "ball near dog")
     found = texts(draw(difference(before, after)))
-    assert found["~ dog"] == found["~ colour: red → brown"] == INK["updated"]
-    assert found["− cat"] == found["− chases"] == INK["pruned"]
-    assert found["+ ball"] == found["+ near"] == INK["added"]
-    assert found["size: big"] == INK["kept"]
+    assert {found[label] for label in labels} == {INK[kind]}
 
 
-def test_things_renumbered_and_renamed_keep_their_attributes_in_the_picture() -> None:
+def test_renumbered_entities_keep_their_attributes_in_the_image() -> None:
     before = Graph((Node("1", "dog", (("age", "3"),)), Node("2", "cat", (("age", "5"),))))
     after = Graph((Node("2", "dog", (("age", "4"),)), Node("1", "cat", (("age", "5"),))))
     found = texts(draw(difference(before, after)))
@@ -63,22 +71,33 @@ def test_any_difference_is_drawn_as_well_formed_xml(before: Graph, after: Graph)
 SIZES = st.lists(st.tuples(st.floats(10, 300), st.floats(10, 200)), max_size=25)
 
 
-@settings(max_examples=50)
-@given(SIZES, st.data())
-def test_no_two_boxes_overlap_and_none_leaves_the_page(
-    sizes: list[tuple[float, float]], data: st.DataObject
-) -> None:
+def arrange_with_links(sizes: list[tuple[float, float]], data: st.DataObject) -> list[Box]:
     place = st.integers(0, len(sizes) - 1)
     links = data.draw(st.lists(st.tuples(place, place), max_size=30)) if sizes else []
-    boxes = arrange(sizes, links)
-    assert [(box.width, box.height) for box in boxes] == sizes
-    assert all(box.x >= 0 and box.y >= 0 for box in boxes)
-    for one, other in combinations(boxes, 2):
+    return list(arrange(sizes, links))
+
+
+@settings(max_examples=50)
+@given(SIZES, st.data())
+def test_boxes_keep_their_sizes(sizes: list[tuple[float, float]], data: st.DataObject) -> None:
+    assert [(box.width, box.height) for box in arrange_with_links(sizes, data)] == sizes
+
+
+@settings(max_examples=50)
+@given(SIZES, st.data())
+def test_no_box_leaves_the_page(sizes: list[tuple[float, float]], data: st.DataObject) -> None:
+    assert all(box.x >= 0 and box.y >= 0 for box in arrange_with_links(sizes, data))
+
+
+@settings(max_examples=50)
+@given(SIZES, st.data())
+def test_no_two_boxes_overlap(sizes: list[tuple[float, float]], data: st.DataObject) -> None:
+    for one, other in combinations(arrange_with_links(sizes, data), 2):
         beside = one.x + one.width <= other.x or other.x + other.width <= one.x
         assert beside or one.y + one.height <= other.y or other.y + other.height <= one.y
 
 
-def test_a_page_has_a_picture_for_every_graph_and_one_for_every_round() -> None:
+def test_the_images_of_a_page_follow_the_debate() -> None:
     captions = [caption for caption, _ in figures(record("a run", events_of()))]
     assert [caption.partition(" <")[0] for caption in captions] == [
         "blueprint",
@@ -93,12 +112,24 @@ def test_the_picture_of_a_round_shows_what_changed_since_the_round_before() -> N
     assert "ball" in drawn["Round 2 as a whole"]
 
 
-def test_a_page_tells_the_answer_and_escapes_the_question() -> None:
-    text = page(record("a <run>", events_of()))
-    assert "Answer: <b>B</b>" in text
-    assert "Who &lt;runs&gt;?" in text
-    assert "<script" not in text
-    assert "http://" not in text.replace("http://www.w3.org/2000/svg", "")
+def debate_page() -> str:
+    return page(record("a <run>", events_of()))
+
+
+def test_a_page_gives_the_answer() -> None:
+    assert "Answer: <b>B</b>" in debate_page()
+
+
+def test_a_page_escapes_the_question() -> None:
+    assert "Who &lt;runs&gt;?" in debate_page()
+
+
+def test_a_page_has_no_script() -> None:
+    assert "<script" not in debate_page()
+
+
+def test_a_page_loads_nothing() -> None:
+    assert "http://" not in debate_page().replace("http://www.w3.org/2000/svg", "")
 
 
 def test_the_rounds_are_listed_change_by_change() -> None:
@@ -114,8 +145,11 @@ def test_an_unchanged_round_says_so() -> None:
     assert "no round was left" in listed.text
 
 
-def test_other_runs_and_damaged_records_have_no_rounds() -> None:
+def test_a_damaged_record_has_no_rounds() -> None:
     assert round_list([Note("graph", {"nodes": []})]) is None
+
+
+def test_a_run_without_a_debate_has_no_rounds() -> None:
     assert round_list([]) is None
 
 

@@ -67,15 +67,30 @@ def test_there_are_many_payloads() -> None:
     assert len(set(PAYLOADS)) == len(PAYLOADS) >= 40
 
 
-@pytest.mark.parametrize("payload", PAYLOADS, ids=range(len(PAYLOADS)))
-def test_a_payload_is_text_adds_nothing_and_leads_nowhere(
-    tmp_path: Path, harmless: Page, payload: str
-) -> None:
-    parsed = page(tmp_path, payload)
+@pytest.fixture(scope="module", params=PAYLOADS, ids=range(len(PAYLOADS)))
+def hostile(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> tuple[str, Page]:
+    """A payload, and the page of a run that has it in every place."""
+    return request.param, page(tmp_path_factory.mktemp("hostile"), request.param)
+
+
+def test_a_payload_is_shown_as_text(hostile: tuple[str, Page]) -> None:
+    payload, parsed = hostile
     assert printable(payload) in parsed.text
+
+
+def test_a_payload_adds_no_element(harmless: Page, hostile: tuple[str, Page]) -> None:
+    _, parsed = hostile
     assert structure(parsed) == structure(harmless)
     assert parsed.open == []
+
+
+def test_a_payload_adds_no_attribute_to_coloured_code(hostile: tuple[str, Page]) -> None:
+    _, parsed = hostile
     assert all(set(attributes) <= {"class"} for attributes in parsed.named("span"))
+
+
+def test_a_payload_leads_to_no_other_address(hostile: tuple[str, Page]) -> None:
+    _, parsed = hostile
     for _, attributes in parsed.elements:
         assert all(
             str(attributes.get(name, "#")).startswith(("#", "data:image/")) for name in ("src", "href")

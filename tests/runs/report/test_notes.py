@@ -5,7 +5,7 @@ from pyvision.runs.report.notes import render_note
 from tests.runs.report.parsed import Page
 
 
-def test_any_note_is_told_with_all_its_values() -> None:
+def test_any_note_is_shown_with_all_its_values() -> None:
     page = Page(
         render_note(Note("left_out", {"role": "solver", "pictures": ["image_clue_1"], "count": 2}), ())
     )
@@ -47,12 +47,20 @@ def test_a_graph_is_drawn_with_what_changed_since_the_one_before_it() -> None:
     assert all(part in second for part in ("opponent", "crimson", "teal"))
 
 
-def test_a_round_is_told_in_numbers_and_drawn_as_a_whole() -> None:
+def test_the_changes_of_a_round_are_counted() -> None:
     events = a_debate()
-    inter, intra = (render_note(event, events) for event in events[2:])
-    assert "entities 1 updated; relations unchanged; distance 1" in inter
-    assert "<svg" in inter
-    assert "between the two sides" in intra
+    found = render_note(events[2], events)
+    assert "entities 1 updated; relations unchanged; distance 1" in found
+
+
+def test_the_change_of_a_round_is_drawn_as_a_whole() -> None:
+    events = a_debate()
+    assert "<svg" in render_note(events[2], events)
+
+
+def test_a_difference_within_a_round_is_one_between_the_two_sides() -> None:
+    events = a_debate()
+    assert "between the two sides" in render_note(events[3], events)
 
 
 def test_a_graph_that_is_none_is_shown_plainly() -> None:

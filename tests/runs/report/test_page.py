@@ -32,20 +32,22 @@ def test_every_element_is_closed(simple: Page, eventful: Page) -> None:
     assert simple.open == eventful.open == []
 
 
-def test_it_shows_question_answer_code_and_output(simple: Page) -> None:
-    for expected in (
-        "Which colour is at (10, 20)?",
-        "grey",
-        "print(image_clue_0.size)",
-        "(120, 90)",
-        "Answered.",
-    ):
-        assert expected in simple.text
+@pytest.mark.parametrize(
+    "expected",
+    ["Which colour is at (10, 20)?", "grey", "print(image_clue_0.size)", "(120, 90)", "Answered."],
+    ids=["question", "answer", "code", "output", "end"],
+)
+def test_it_shows_every_step_from_the_question_to_the_answer(simple: Page, expected: str) -> None:
+    assert expected in simple.text
 
 
-def test_it_shows_tokens_time_and_budget(simple: Page) -> None:
-    for expected in ("100 in (50 cached), 20 out", "2 of 20", "278 of 2,000,000", "2.4 of 1,800.0"):
-        assert expected in simple.text
+@pytest.mark.parametrize(
+    "expected",
+    ["100 in (50 cached), 20 out", "2 of 20", "278 of 2,000,000", "2.4 of 1,800.0"],
+    ids=["tokens of a reply", "turns", "tokens", "seconds"],
+)
+def test_it_shows_what_the_run_has_used(simple: Page, expected: str) -> None:
+    assert expected in simple.text
 
 
 def test_it_reports_everything_that_went_wrong(eventful: Page) -> None:
@@ -78,7 +80,7 @@ def test_it_asks_for_nothing_from_anywhere(simple: Page) -> None:
     assert "link" not in simple.counts()
 
 
-def test_its_policy_allows_its_own_style_sheet_and_pictures_alone(simple: Page) -> None:
+def test_its_policy_allows_nothing_but_what_the_page_contains(simple: Page) -> None:
     policy = simple.named("meta")[1]["content"]
     style = re.search(r"<style>(.*?)</style>", simple.source, re.DOTALL)
     assert style
@@ -86,6 +88,9 @@ def test_its_policy_allows_its_own_style_sheet_and_pictures_alone(simple: Page) 
     assert policy == (
         f"default-src 'none'; img-src data:; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     )
+
+
+def test_no_element_has_a_style_of_its_own(simple: Page) -> None:
     assert not any("style" in attributes for _, attributes in simple.elements)
 
 
@@ -129,8 +134,11 @@ def test_every_link_leads_somewhere_in_the_page(simple: Page, eventful: Page) ->
         assert {link.removeprefix("#") for link in links} <= set(ids)
 
 
-def test_every_picture_has_a_text_and_every_zoom_a_key(simple: Page) -> None:
+def test_every_image_has_a_text(simple: Page) -> None:
     assert all(image["alt"] for image in simple.named("img"))
+
+
+def test_every_zoom_is_opened_by_a_summary(simple: Page) -> None:
     assert simple.counts()["summary"] == simple.counts()["details"]
 
 

@@ -47,21 +47,35 @@ def test_a_row_follows_from_the_state_that_it_was_taken_in() -> None:
     assert [row.ruling for row in rows[1:3]] == ["informative", "not informative"]
 
 
-def test_the_answer_stands_with_its_path_and_its_sources() -> None:
+def answer_with_path() -> str:
     answer = ended()
-    drawn = render_note(answer, [*WALK, answer])
+    return render_note(answer, [*WALK, answer])
+
+
+def test_an_answer_is_shown_with_the_path_to_it() -> None:
+    drawn = answer_with_path()
     assert "✓ identical_image_search" in drawn
     assert "✗ web_search" in drawn
-    assert 'value="2"' in drawn
 
 
-def test_what_tools_and_models_said_is_text() -> None:
-    answer = ended()
-    drawn = render_note(answer, [*WALK, answer])
-    assert "<script>" not in drawn
-    assert "<b>" not in drawn.replace("<b>Answer: </b>", "")
-    assert "<i>" not in drawn
-    assert "href" not in drawn
+def test_an_answer_is_shown_with_its_sources() -> None:
+    assert 'value="2"' in answer_with_path()
+
+
+def test_what_a_tool_observed_is_escaped() -> None:
+    assert "<script>" not in answer_with_path()
+
+
+def test_what_a_model_wrote_is_escaped() -> None:
+    assert "<i>" not in answer_with_path()
+
+
+def test_the_title_of_a_source_is_escaped() -> None:
+    assert "<b>" not in answer_with_path().replace("<b>Answer: </b>", "")
+
+
+def test_a_source_without_a_web_address_is_no_link() -> None:
+    assert "href" not in answer_with_path()
 
 
 def test_a_forced_answer_has_its_path_once() -> None:

@@ -6,12 +6,12 @@ import pytest
 
 from pyvision.errors import RunFolderError
 from pyvision.events import CellRun, Note
-from pyvision.runs.report.run import pair_figures, read_run
+from pyvision.runs.report.run import Names, pair_figures, read_run
 from sandbox import CellResult
 from tests.runs.report.runs import eventful_events, figure, noise, recorded, simple_events, written
 
 
-def test_a_turn_is_a_reply_and_all_that_followed_it(tmp_path: Path) -> None:
+def test_a_turn_is_a_reply_with_all_that_followed_it(tmp_path: Path) -> None:
     run = recorded(tmp_path, simple_events())
     assert [(turn.number, [event.kind for event in turn.events]) for turn in run.turns] == [
         (1, ["ran", "defined"]),
@@ -26,13 +26,26 @@ def test_what_happened_before_the_first_reply_is_turn_0(tmp_path: Path) -> None:
     assert run.turns[0].asked is None
 
 
-def test_a_figure_is_paired_with_its_name_and_one_that_was_refused_with_none() -> None:
-    refused, named = figure(noise(9, 9)), figure(noise(8, 8))
-    ran = CellRun("show()", CellResult("ok", (refused, named)))
+def pair_refused_with_named() -> tuple[CellRun, CellRun, Names]:
+    """A cell that showed a refused figure before a valid one; the cell and the names that they were paired with."""
+    ran = CellRun("show()", CellResult("ok", (figure(noise(9, 9)), figure(noise(8, 8)))))
     given = simple_events()[3]
     ((cell, names),) = pair_figures([ran, Note("figure_refused", {}), given, Note("figure_refused", {})])
+    return ran, cell, names
+
+
+def test_figures_are_paired_with_their_cell() -> None:
+    ran, cell, _ = pair_refused_with_named()
     assert cell is ran
+
+
+def test_a_refused_figure_has_no_name() -> None:
+    _, _, names = pair_refused_with_named()
     assert names[0] is None
+
+
+def test_a_figure_is_paired_with_its_name() -> None:
+    _, _, names = pair_refused_with_named()
     assert names[1] is not None
     assert names[1][0] == "image_clue_1"
 

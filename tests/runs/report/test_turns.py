@@ -44,14 +44,22 @@ def test_whatever_a_tool_tells_is_text() -> None:
         assert set(found.counts()) <= {"details", "summary", "b", "span", "small", "div", "pre", "ul", "li"}
 
 
-def test_a_page_shows_what_a_tool_looked_at_and_where_that_lies(tmp_path: Path) -> None:
+def page_of_a_tool(folder: Path) -> Page:
+    """The page of a run in which a tool looked at a cut of the question's image."""
     began, *rest = simple_events()
     cut = next(event.picture for event in rest if isinstance(event, ImageDefined))
-    request = ToolRequest("which?", cut)
-    used = ToolRun("vqa", request, Observation("grey"), 0.1)
-    page = Page(report(recorded(tmp_path, (began, used, *rest))))
+    used = ToolRun("vqa", ToolRequest("which?", cut), Observation("grey"), 0.1)
+    return Page(report(recorded(folder, (began, used, *rest))))
+
+
+def test_a_page_shows_the_input_of_a_tool(tmp_path: Path) -> None:
+    page = page_of_a_tool(tmp_path)
+    assert "input image 40 × 30 px" in page.text
     assert "not an image that can be shown" not in page.text
-    assert "input image 40 × 30 px · image_clue_0 from (10, 20) to (50, 50)" in page.text
+
+
+def test_a_page_says_where_the_input_of_a_tool_lies(tmp_path: Path) -> None:
+    assert "image_clue_0 from (10, 20) to (50, 50)" in page_of_a_tool(tmp_path).text
 
 
 def test_a_reply_whose_graph_is_drawn_is_folded(tmp_path: Path) -> None:
