@@ -15,7 +15,7 @@ def add_doctor(commands: argparse._SubParsersAction[Any]) -> None:
     parser = commands.add_parser(
         "doctor",
         description="Check what a model endpoint supports, and whether this machine can run cells. "
-        "Sends at most a dozen requests. The results are saved and used by later runs.",
+        "Sends at most fourteen requests. The results are saved and used by later runs.",
     )
     add_model(parser)
     parser.add_argument("--json", action="store_true", help="print a JSON object instead of a table")

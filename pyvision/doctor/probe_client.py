@@ -35,6 +35,8 @@ Subject: TypeAlias = Literal[
     "sees many at once",
     "box coordinates",
     "writes <code> cells",
+    "calls tools",
+    "pictures in results",
     "reasoning",
 ]
 

@@ -26,10 +26,11 @@ from pyvision.doctor.probe_client import (
 )
 from pyvision.errors import FormatError, ModelError
 from pyvision.models.unsupported_parameters import find_unsupported
+from pyvision.strategies.code_loop.protocol import ToolProtocol
 from pyvision.strategies.code_loop.turns import open_conversation
 from pyvision.text.prompts import render
-from pyvision.text.replies import find_code
-from pyvision.types import Message, Part, Question, Sampling, Text
+from pyvision.text.replies import find_code, reply_message
+from pyvision.types import Message, Part, Question, Reply, Sampling, Text
 
 _MANY = (24, 8, 3, 2)  # images to try in one request; one provider has a separate limit beyond 20
 _AT_MOST = re.compile(r"at most (\d+) image|(?:maximum|limit)\D{0,40}?(\d+) images?", re.IGNORECASE)
@@ -156,6 +157,29 @@ def protocol(client: ProbeClient) -> Iterator[Finding]:
         yield Finding("writes <code> cells", "yes", "the first reply contains a cell")
 
 
+def tools(client: ProbeClient) -> Iterator[Finding]:
+    """The same question with a tool for cells; then a numeral in the result of the call, which nothing else shows."""
+    offered = ToolProtocol()
+    question = Question(render("doctor/protocol.md"), (pictures.circles(),))
+    before, parts = open_conversation(question, None, None, {}, protocol=offered)
+    messages, sampling = (*before, Message("user", parts)), Sampling(tools=offered.offers)
+    try:
+        reply = client.ask(messages, sampling).reply
+    except ModelError as error:
+        if error.kind != "tools":
+            raise
+        yield Finding("calls tools", "refused", complaint(error))
+        yield Finding("pictures in results", "not applicable")
+        return
+    yield _calls(reply)
+    if not reply.calls:
+        yield Finding("pictures in results", "not tried", "there was no call")
+    elif client.calls_left <= 0:
+        yield Finding("pictures in results", "not tried", "the budget of calls is used up")
+    else:
+        yield _placement(client, (*messages, reply_message(reply)), sampling)
+
+
 def reasoning(client: ProbeClient) -> Iterator[Finding]:
     """Whether the endpoint takes the setting in the words of the model's family."""
     family = find_family(client.config)
@@ -168,6 +192,39 @@ def reasoning(client: ProbeClient) -> Iterator[Finding]:
         yield Finding("reasoning", "refused", f"the setting of {family.family}", "reasoning")
     else:
         yield Finding("reasoning", "yes", f"{', '.join(family.levels)} ({family.family})")
+
+
+def _calls(reply: Reply) -> Finding:
+    """Only a cell in the text shows that a model prefers it: an answer needs no call."""
+    try:
+        cell = ToolProtocol().cells(reply, {})[:1]
+    except FormatError as error:
+        return Finding("calls tools", "no", str(error))
+    if reply.calls and cell[0].code is not None:
+        return Finding("calls tools", "yes", "the first reply calls the tool with code")
+    if cell:
+        return Finding(
+            "calls tools", "no", cell[0].fault or "the code is in the text, although tools were offered"
+        )
+    return Finding("calls tools", "unclear", f"no call in the reply: {quote_start(reply.text)}")
+
+
+def _placement(client: ProbeClient, messages: tuple[Message, ...], sampling: Sampling) -> Finding:
+    """Where later runs send the figures of a call; a refusal and a numeral that is not read mean the same."""
+    shown = pictures.numeral(*pictures.numbers(1, "result"))
+    first, *others = (call.id for call in messages[-1].calls)
+    ask = (shown.picture, Text(render("doctor/numbers.md")))
+    results = [Message("tool", ask if name == first else ask[1:], name) for name in (*others, first)]
+    try:
+        text = client.ask((*messages, *results), replace(sampling, tool_choice="none")).text
+        why = "the number in it was not read"
+    except ModelError as error:
+        if error.retry:
+            raise
+        text, why = "", complaint(error)
+    if shown.numbers[0] in _numbers_in(text):
+        return Finding("pictures in results", "yes", "read", value="in_result")
+    return Finding("pictures in results", "no", f"{why}; they follow all results", value="after_result")
 
 
 def _ask_without_refused(
@@ -291,5 +348,6 @@ PROBES = (
     Probe(("sees many at once",), several),
     Probe(("box coordinates",), boxes),
     PROTOCOL,
+    Probe(("calls tools", "pictures in results"), tools),
     Probe(("reasoning",), reasoning),
 )

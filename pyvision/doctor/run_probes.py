@@ -19,7 +19,7 @@ from pyvision.errors import ModelError
 from pyvision.text.prompts import load
 from sandbox import IsolationError, Sandbox, SandboxError, Session
 
-CALLS = 12
+CALLS = 14
 _PARAMETERS: tuple[Subject, ...] = (
     "stop",
     "temperature",
@@ -201,6 +201,8 @@ def _profile(config: ModelConfig, findings: Sequence[Finding]) -> Profile | None
         pictures=value["sees many at once"],
         legible_px=value["smallest numeral"],
         boxes=value["box coordinates"],
+        calls_tools=_as_flag(found["calls tools"]),
+        image_placement=value["pictures in results"],
     )
 
 

@@ -13,6 +13,7 @@ from pyvision.config.model_config import ModelConfig
 from pyvision.doctor import ProbeReport, run_probes
 from pyvision.doctor.probe_client import Finding
 from pyvision.doctor.probes import PROBES
+from pyvision.doctor.run_probes import CALLS
 from tests.servers.capabilities import Capabilities
 from tests.servers.eyes import Sighted
 from tests.servers.faults import Plan, Weather, fair
@@ -21,6 +22,7 @@ from tests.servers.wires import WIRES, configured
 
 KEY = "sk-very-secret-0123456789"
 LOGPROBS = frozenset({"logprobs", "message.output_text.logprobs", "responseLogprobs"})
+FINE = {"yes", "not applicable"}
 ISOLATED = (Finding("isolation", "yes"),)
 EVERY_WIRE = pytest.mark.parametrize("wire", list(WIRES))
 
@@ -29,7 +31,7 @@ def examined(wire: str, can: Capabilities, weather: Weather = fair, **settings: 
     with ModelServer(Sighted(can), can=can, weather=weather) as server:
         config = configured(wire, server, api_key=KEY, timeout_s=2.0, retry_s=0.01, **settings)
         found = run_probes(config, lambda subject: None, machine=lambda: ISOLATED)
-        assert len(server.requests) <= 12
+        assert len(server.requests) <= CALLS
     assert KEY not in str(asdict(found))
     return found
 
@@ -48,7 +50,7 @@ def test_a_clean_server_raises_no_false_alarm(wire: str) -> None:
     found = examined(wire, Capabilities())
     absent = {(wire, subject) for subject, verdict in verdicts(found).items() if verdict == "not applicable"}
     assert absent == {pair for pair in HAS_NONE if pair[0] == wire}
-    assert set(verdicts(found).values()) <= {"yes", "not applicable"}
+    assert set(verdicts(found).values()) <= FINE
     assert list(verdicts(found)) == [subject for probe in PROBES for subject in probe.subjects]
     known = profile(found)
     assert (known.refused, known.stream, known.pictures, known.boxes) == ((), True, None, "pixels")
@@ -100,6 +102,38 @@ def test_what_is_refused_is_in_the_profile_by_the_name_of_the_wire(wire: str) ->
     known = profile(examined(wire, Capabilities(refuses=refuses)))
     assert "temperature" in known.refused
     assert known.honours_stop in (False, None)
+
+
+@EVERY_WIRE
+def test_tools_are_in_the_profile_of_an_endpoint_that_takes_them(wire: str) -> None:
+    known = profile(examined(wire, Capabilities()))
+    assert (known.calls_tools, known.image_placement) == (True, "in_result")
+
+
+@EVERY_WIRE
+def test_tools_that_are_refused_are_in_the_profile(wire: str) -> None:
+    found = examined(wire, Capabilities(refuses=frozenset({"tools"})))
+    assert verdicts(found)["calls tools"] == "refused"
+    assert (profile(found).calls_tools, profile(found).image_placement) == (False, None)
+
+
+def test_a_model_that_writes_code_although_tools_are_offered_gets_none() -> None:
+    found = examined("completions", Capabilities(calls_tools=False))
+    assert verdicts(found)["calls tools"] == "no"
+    assert profile(found).calls_tools is False
+
+
+def test_a_model_that_answers_without_a_call_is_left_to_what_is_known_of_its_family() -> None:
+    found = examined("completions", Capabilities(writes_code=False))
+    assert verdicts(found)["calls tools"] == "unclear"
+    assert profile(found).calls_tools is None
+
+
+@EVERY_WIRE
+@pytest.mark.parametrize("in_results", ["ignored", "refused"])
+def test_pictures_go_after_the_results_where_they_are_not_seen_in_them(wire: str, in_results: Any) -> None:
+    known = profile(examined(wire, Capabilities(in_results=in_results)))
+    assert (known.calls_tools, known.image_placement) == (True, "after_result")
 
 
 REASONING = {"completions": "gpt-6.2-sol", "responses": "gpt-6.2-sol", "messages": "claude-sonnet-5-5"}
@@ -170,7 +204,7 @@ def test_an_endpoint_that_is_not_there_is_one_finding() -> None:
 def test_a_fault_in_the_midst_of_it_spoils_one_line_and_no_other() -> None:
     found = examined("completions", Capabilities(), Plan([None, None, None, "500"]))
     assert verdicts(found)["sees a picture"] == "unclear"
-    assert [subject for subject, verdict in verdicts(found).items() if verdict not in ("yes",)] == [
+    assert [subject for subject, verdict in verdicts(found).items() if verdict not in FINE] == [
         "sees a picture",
         "smallest numeral",
         "reasoning",

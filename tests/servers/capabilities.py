@@ -34,6 +34,8 @@ class Capabilities:
     side_px: int | None = None
     boxes: Boxes = "pixels"
     writes_code: bool = True
+    calls_tools: bool = True  # else it writes code into its text, although tools are offered
+    in_results: Literal["seen", "ignored", "refused"] = "seen"  # pictures in the results of tools
     pictures: int | None = None
     request_bytes: int | None = None
     context_tokens: int | None = None
@@ -49,6 +51,7 @@ class Capabilities:
         first = next((i for i, turn in enumerate(turns) if turn.role == "user"), 0)
         for index, turn in enumerate(turns):
             hidden = self.sees == "none" or (index > first and not self.sees_later_turns)
+            hidden = hidden or (turn.role == "tool" and self.in_results == "ignored")
             turns[index] = replace(turn, parts=tuple(self._show(turn, hidden=hidden)))
         return replace(request, turns=tuple(_only_first(turns) if self.sees == "the first" else turns))
 
@@ -68,6 +71,12 @@ class Capabilities:
         for name in sorted(self.refuses & {*request.body, *inner}):
             usage = f"Unsupported parameter: '{name}' is not supported with this model."
             yield Failure(400, usage, "unsupported_parameter", name)
+        if self.in_results == "refused" and any(
+            turn.pictures for turn in request.turns if turn.role == "tool"
+        ):
+            yield Failure(
+                400, "Invalid content type. image_url is only supported in user messages", "bad_request"
+            )
         if self.pictures is not None and len(request.pictures) > self.pictures:
             yield Failure(
                 400, f"At most {self.pictures} image(s) may be provided in one prompt.", "bad_request"

@@ -16,7 +16,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from tests.servers.capabilities import CLEAN, Capabilities
-from tests.servers.conversation import Request
+from tests.servers.conversation import Request, ServedCall, ServedReply
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _GLYPH = (12, 18)  # glyphs are compared at this width and height
 _LEAST_PX = 6  # lower ones are noise
 _ALIKE = 0.80
+_PROSE = "The picture shows a shape, I think.\n"
+_CALL = ServedReply("", calls=(ServedCall("call_1", '{"code": "print(image_clue_0.size)"}'),))
 _CELL = "I measure it.\n<code>\n```python\nprint(image_clue_0.size)\n```\n</code>\n"
 
 
@@ -33,11 +35,14 @@ class Sighted:
 
     can: Capabilities = CLEAN
 
-    def __call__(self, request: Request) -> str:
+    def __call__(self, request: Request) -> str | ServedReply:
+        if request.body.get("tools") and request.turns[-1].role != "tool":
+            called = _CALL if self.can.calls_tools else _CELL
+            return called if self.can.writes_code else _PROSE
         asked = request.turns[-1].text
         system = "".join(turn.text for turn in request.turns if turn.role == "system")
         if "<code>" in system:
-            return _CELL if self.can.writes_code else "The picture shows a shape, I think.\n"
+            return _CELL if self.can.writes_code else _PROSE
         if found := re.search(r"from 1 to (\d+)", asked):
             return " ".join(str(number) for number in range(1, int(found[1]) + 1))
         if "rectangle" in asked:
