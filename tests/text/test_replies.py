@@ -10,12 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyvision.errors import FormatError
+from pyvision.text.code_blocks import Steps, find_block
 from pyvision.text.parsing import MOST_SOURCE_CHARS, parse_source
 from pyvision.text.replies import (
-    Steps,
     code_is_cut,
     find_answer,
-    find_block,
     find_code,
     has_hallucinated_output,
     reply_message,
