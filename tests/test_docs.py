@@ -8,8 +8,11 @@ Not covered: links to other sites, and what a command does.
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -26,7 +29,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("examples/*.md"), *ROOT.glob("doc
 _FENCE = re.compile(r"^```(\S*)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
-_SHELL = {"cat", "cd", "cp", "echo", "export", "mkdir", "pip", "python3", "source", "sudo"}
+_SHELL = {"cat", "cd", "cp", "echo", "export", "mkdir", "ollama", "pip", "python3", "source", "sudo", "vllm"}
 
 
 def name_of(page: Path) -> str:
@@ -113,6 +116,29 @@ def test_the_commands_of_a_page_are_accepted(page: Path, capsys: pytest.CaptureF
         check(command, capsys)
 
 
+@pytest.mark.slow
+def test_the_commands_of_the_readme_that_need_no_key_run_as_written(tmp_path: Path) -> None:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    written = [words for words in commands(ROOT / "README.md") if words[0] == "pyvision"]
+    for words in written:
+        if not {"demo", "chat", "keys", "-m"} & set(words):
+            done = subprocess.run(
+                [sys.executable, "-m", *words],
+                cwd=tmp_path,
+                env={**os.environ, "PYVISION_MODEL": "offline"},
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=120,
+                check=False,
+            )
+            assert done.returncode == 0, (words, done.stderr)
+
+
+def test_the_readme_can_be_read_in_five_minutes() -> None:
+    assert 600 <= len(text_of(ROOT / "README.md").split()) <= 900
+
+
 @pytest.mark.parametrize("page", pages_with("json"), ids=name_of)
 def test_the_json_blocks_of_a_page_are_json(page: Path) -> None:
     for text in blocks(page, "json"):
@@ -130,6 +156,6 @@ def test_the_make_targets_that_a_page_names_exist(page: Path) -> None:
 def test_the_extras_that_a_page_names_exist(page: Path) -> None:
     project = tomllib.loads(text_of(ROOT / "pyproject.toml"))["project"]
 
-    named = re.findall(r"(?:pyvision|'\.)\[([a-z]+)\]", text_of(page))
+    named = re.findall(r"(?:pyvision-agent|'\.)\[([a-z]+)[],]", text_of(page))
 
     assert set(named) <= set(project["optional-dependencies"])
