@@ -64,7 +64,10 @@ class _Parser(argparse.ArgumentParser):
 
     def _refuse_flag(self, flag: str) -> NoReturn:
         known = [flag for action in self._actions for flag in action.option_strings]
-        self.error(f"unknown argument {flag!r}{_nearest(flag.partition('=')[0], known)}")
+        near = _nearest(flag.partition("=")[0], known)
+        is_file = os.path.exists(flag)  # noqa: PTH110 - Path.exists raises for a name that is too long
+        hint = f"; give the file as ./{flag}" if is_file else near
+        self.error(f"unknown argument {flag!r}{hint}")
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
         if isinstance(action, argparse._SubParsersAction) and str(value) not in action.choices:

@@ -132,6 +132,16 @@ def test_a_mistyped_word_names_the_nearest_one(
     assert (ended.value.code, hint in message) == (2, True)
 
 
+def test_a_file_that_looks_like_a_flag_is_answered_with_its_safe_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "-dash.png").write_bytes(png())
+    with pytest.raises(SystemExit):
+        parse(["How many?", "-dash.png"])
+    assert "unknown argument '-dash.png'; give the file as ./-dash.png" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("line", "usage"), [(["help"], "QUESTION IMAGE"), (["help", "logs"], "pyvision logs")]
 )
