@@ -67,7 +67,7 @@ def test_a_request_beyond_a_limit_is_refused_before_it_is_sent(
     budget.send(request("a", "b", size_bytes=150))
 
 
-def test_a_picture_that_is_sent_again_counts_once() -> None:
+def test_an_image_that_is_sent_again_counts_once() -> None:
     budget = spent(Limits(max_pictures=1))
     budget.send(request("a"))
     assert budget.nearly_spent() == "picture_limit"

@@ -107,14 +107,14 @@ def test_the_images_of_the_question_go_last() -> None:
     assert names(ContextWindow(EndpointLimits(pictures=1), originals={0, 1}), (opening(2),)) == handles(1)
 
 
-def test_pictures_without_a_handle_cannot_give_way() -> None:
+def test_images_without_a_handle_cannot_be_evicted() -> None:
     bare = Message("user", (picture(), picture(41), Text("?")))
     with pytest.raises(LimitReached, match="2 images") as caught:
         ContextWindow(EndpointLimits(pictures=1), originals={0, 1}).pack((bare,))
     assert caught.value.end_reason == "picture_limit"
 
 
-def test_text_that_is_too_long_for_a_request_is_told() -> None:
+def test_text_that_is_too_long_for_a_request_is_an_error() -> None:
     with pytest.raises(LimitReached) as caught:
         ContextWindow(EndpointLimits(request_bytes=1000), originals=()).pack(
             (Message("user", (Text("x" * 2000),)),)
@@ -129,7 +129,7 @@ def test_text_that_is_too_long_for_a_request_is_told() -> None:
         "You set image=2 (or defaulted to 1) in `--limit-mm-per-prompt`, but passed 3 image items",
     ],
 )
-def test_a_number_of_pictures_that_the_server_told_is_kept_to(expected: str) -> None:
+def test_the_image_limit_that_the_server_gave_is_respected(expected: str) -> None:
     context_window, messages = ContextWindow(EndpointLimits(), originals={0}), (opening(), turn(1), turn(2))
     assert len(context_window.pack(messages).sent) == 3
     assert context_window.evict(ModelError(expected), messages)
@@ -141,7 +141,7 @@ def too_long() -> ModelError:
     return ModelError("the conversation is too long for the model", kind="context")
 
 
-def test_a_talk_too_long_for_the_model_loses_the_figures_of_earlier_turns_first() -> None:
+def test_a_conversation_too_long_for_the_model_loses_the_figures_of_earlier_turns_first() -> None:
     context_window, messages = (
         ContextWindow(EndpointLimits(), originals={0}),
         (opening(), turn(1), turn(2), turn(3)),
@@ -161,7 +161,7 @@ def test_other_failures_leave_everything_as_it_is() -> None:
     )
 
 
-def test_each_picture_is_told_with_the_way_back_to_the_original() -> None:
+def test_each_image_is_recorded_with_its_transform_to_the_original() -> None:
     (sent,) = (
         ContextWindow(EndpointLimits(), originals={0}).pack((Message("user", (picture(4096, 1024),)),)).sent
     )

@@ -23,7 +23,7 @@ def kinds(message: Message) -> list[str]:
     return ["picture" if isinstance(part, Picture) else part.text.strip() for part in message.parts]  # type: ignore[union-attr]
 
 
-def test_pictures_move_behind_all_results_of_the_turn() -> None:
+def test_images_move_behind_all_results_of_the_turn() -> None:
     packed = ContextWindow(EndpointLimits(image_placement="after_result"), ()).pack(CONVERSATION)
     assert [message.role for message in packed.messages] == ["user", "assistant", "tool", "tool", "user"]
     assert kinds(packed.messages[-1]) == [
@@ -38,12 +38,12 @@ def test_pictures_move_behind_all_results_of_the_turn() -> None:
     assert "after the results" in packed.messages[2].text
 
 
-def test_pictures_stay_in_a_result_where_the_endpoint_takes_them() -> None:
+def test_images_stay_in_a_result_where_the_endpoint_takes_them() -> None:
     packed = ContextWindow(EndpointLimits(), ()).pack(CONVERSATION)
     assert packed.messages == CONVERSATION
 
 
-def test_the_record_says_where_each_picture_was_sent() -> None:
+def test_the_record_says_where_each_image_was_sent() -> None:
     opening = Message("user", (Text("<image_clue_0>"), picture()))
     places = [
         [
@@ -57,7 +57,7 @@ def test_the_record_says_where_each_picture_was_sent() -> None:
     assert places == [["turn", "in_result", "in_result"], ["turn", "after_result", "after_result"]]
 
 
-def test_a_request_with_moved_pictures_begins_with_the_one_before() -> None:
+def test_a_request_with_moved_images_begins_with_the_one_before() -> None:
     window = ContextWindow(EndpointLimits(image_placement="after_result"), ())
     first = window.pack(CONVERSATION).messages
     answer = Message("assistant", (Text("fine"),))

@@ -107,14 +107,14 @@ def test_the_kernel_is_closed_with_the_episode() -> None:
     assert harness.sandbox.closed == 1
 
 
-def test_pictures_are_recorded_as_they_were_sent() -> None:
+def test_images_are_recorded_as_they_were_sent() -> None:
     harness = EpisodeHarness(["ok"])
     harness.episode.ask("solver", (Message("user", (picture(5000, 100),)),))
     (event,) = (event for event in harness.events if isinstance(event, ModelCall))
     assert event.messages == harness.model.requests[0]
 
 
-def test_each_picture_is_recorded_with_the_pixels_that_were_sent() -> None:
+def test_each_image_is_recorded_with_the_pixels_that_were_sent() -> None:
     harness = EpisodeHarness(["ok"])
     harness.episode.ask("solver", (Message("user", (picture(4096, 1024),)),))
     (event,) = (event for event in harness.events if isinstance(event, ModelCall))
@@ -164,7 +164,7 @@ class Talker(Scripted):
             self.closed = True
 
 
-def test_a_reply_is_heard_in_pieces_while_it_comes() -> None:
+def test_a_reply_is_streamed_in_pieces() -> None:
     harness = EpisodeHarness([], model=Talker("who", Restart(), "whole"))
     assert harness.episode.ask("solver", HELLO).text == "whole"
     assert harness.passing == [
@@ -174,7 +174,7 @@ def test_a_reply_is_heard_in_pieces_while_it_comes() -> None:
     ]
 
 
-def test_a_failed_call_is_told_with_the_time_of_the_next() -> None:
+def test_a_failed_call_is_reported_with_the_time_of_the_next() -> None:
     harness = EpisodeHarness([], model=Talker(Restart("503 from a.b", 3, 8.0), "whole"))
     harness.episode.ask("solver", HELLO)
     assert harness.passing[0] == ReplyRestarted("solver", "503 from a.b", 3, 8.0)
@@ -247,7 +247,7 @@ def test_a_reply_is_closed_when_the_caller_stops_in_the_middle_of_it() -> None:
     assert (talker.closed, len(harness.passing)) == (True, 1)
 
 
-def test_a_reply_that_takes_longer_than_the_question_may_is_broken_off() -> None:
+def test_a_reply_that_takes_longer_than_the_question_may_is_interrupted() -> None:
     harness = EpisodeHarness([], model=Talker("a", "b"), limits=Limits(max_seconds=0.2))
     harness.on_piece = lambda: time.sleep(0.3)
     with pytest.raises(LimitReached) as caught:
@@ -255,7 +255,7 @@ def test_a_reply_that_takes_longer_than_the_question_may_is_broken_off() -> None
     assert caught.value.end_reason == "time_limit"
 
 
-def test_a_model_is_told_how_much_time_is_left() -> None:
+def test_a_model_gets_the_time_that_is_left() -> None:
     harness = EpisodeHarness(["a"], limits=Limits(max_seconds=60))
     harness.episode.ask("solver", HELLO)
     (sampling,) = harness.model.samplings
@@ -273,7 +273,7 @@ TAGGED = (
 )
 
 
-def test_a_talk_too_long_for_the_model_is_sent_once_more_without_old_figures() -> None:
+def test_a_conversation_too_long_for_the_model_is_sent_once_more_without_old_figures() -> None:
     harness = EpisodeHarness([too_long(), "well"])
     assert harness.episode.ask("solver", TAGGED).text == "well"
     (event,) = (event for event in harness.events if isinstance(event, ModelCall))
@@ -281,13 +281,13 @@ def test_a_talk_too_long_for_the_model_is_sent_once_more_without_old_figures() -
     assert "image_clue_1" in harness.model.requests[1][1].text
 
 
-def test_a_talk_that_is_still_too_long_ends_as_context_overflow() -> None:
+def test_a_conversation_that_is_still_too_long_ends_as_context_overflow() -> None:
     with pytest.raises(LimitReached, match="too long") as caught:
         EpisodeHarness([too_long(), too_long()]).episode.ask("solver", TAGGED)
     assert caught.value.end_reason == "context_overflow"
 
 
-def test_a_server_that_says_how_many_pictures_it_takes_is_obeyed() -> None:
+def test_the_image_limit_in_an_error_of_the_server_is_respected() -> None:
     refusal = ModelError("the request was refused (400): At most 1 image(s) may be provided in one prompt.")
     harness = EpisodeHarness([refusal, "well", "well"])
     for _ in range(2):

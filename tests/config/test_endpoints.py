@@ -236,7 +236,7 @@ def test_a_newer_profile_takes_the_place_of_the_older_one(cache: Path) -> None:
     assert len([path for path in cache.rglob("*") if path.is_file()]) == 1
 
 
-def test_a_cache_that_cannot_be_written_is_told_by_none(
+def test_a_profile_that_cannot_be_written_has_no_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_text("")

@@ -85,7 +85,7 @@ def test_the_rows_that_people_ask_for_are_there() -> None:
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_a_table_beside_the_configurations_is_none_of_them(table: str) -> None:
+def test_a_table_beside_the_configurations_is_not_listed_as_one(table: str) -> None:
     assert (data_folder("api_configs") / f"{table}.json").is_file()
     assert "unknown model" in refused(table)
 

@@ -15,7 +15,7 @@ from tests.pictures import BLUE, RED, WHITE, encoded, noise, opened, pixel
 calm = settings(deadline=None, derandomize=True, max_examples=60)
 
 
-def test_a_picture_within_the_limits_is_sent_as_it_is() -> None:
+def test_an_image_within_the_limits_is_sent_as_it_is() -> None:
     picture = decode(encoded(noise(300, 200), "PNG"), "picture")
     fitted = fit(picture)
     assert fitted.picture is picture
@@ -23,7 +23,7 @@ def test_a_picture_within_the_limits_is_sent_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG"])
-def test_a_large_picture_is_scaled_down_with_its_transform(kind: str) -> None:
+def test_a_large_image_is_scaled_down_with_its_transform(kind: str) -> None:
     image = Image.new("RGB", (4096, 1024), "white")
     image.paste(RED, (3000, 500, 3100, 600))
     fitted = fit(decode(encoded(image, kind), "picture"))
@@ -59,14 +59,14 @@ def test_padding_moves_no_pixel() -> None:
     assert fit_thin().to_original(4, 4999) == (4, 4999)
 
 
-def test_a_picture_of_too_many_bytes_becomes_a_jpeg_that_is_small_enough() -> None:
+def test_an_image_of_too_many_bytes_becomes_a_jpeg_that_is_small_enough() -> None:
     picture = decode(encoded(noise(700, 700), "PNG"), "picture")
     fitted = fit(picture, FitLimits(file_bytes=400_000))
     assert (fitted.picture.mime, fitted.picture.width) == ("image/jpeg", 700)
     assert len(fitted.picture.data) <= 400_000
 
 
-def test_a_picture_that_no_jpeg_makes_small_enough_is_scaled_down() -> None:
+def test_an_image_that_no_jpeg_makes_small_enough_is_scaled_down() -> None:
     picture = decode(encoded(noise(700, 700), "PNG"), "picture")
     fitted = fit(picture, FitLimits(side_px=700, file_bytes=40_000))
     assert len(fitted.picture.data) <= 40_000
@@ -102,6 +102,6 @@ def test_whatever_is_sent_keeps_to_the_limits(width: int, height: int, limits: F
     assert len(fitted.picture.data) <= limits.file_bytes
 
 
-def test_a_thin_picture_grows_only_as_far_as_its_longest_side_may() -> None:
+def test_a_thin_image_grows_only_as_far_as_its_longest_side_may() -> None:
     fitted = fit(decode(encoded(noise(600, 30), "PNG"), "picture"), FitLimits(enlarge_px=160))
     assert (fitted.picture.width, fitted.picture.height) == (1800, 90)

@@ -49,7 +49,7 @@ def unreadable(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG"])
 @pytest.mark.parametrize("mode", ["RGB", "L"])
-def test_a_plain_picture_keeps_its_own_bytes(tmp_path: Path, kind: str, mode: str) -> None:
+def test_a_plain_image_keeps_its_own_bytes(tmp_path: Path, kind: str, mode: str) -> None:
     data = encoded(Image.new(mode, (40, 30), "gray"), kind)
     path = tmp_path / "picture"
     path.write_bytes(data)
@@ -122,7 +122,7 @@ def test_half_transparent_red_is_pink() -> None:
 
 
 @pytest.mark.parametrize("turn", range(2, 9))
-def test_a_picture_turned_by_its_exif_comes_in_upright(turn: int) -> None:
+def test_an_image_turned_by_its_exif_comes_in_upright(turn: int) -> None:
     image = Image.new("RGB", (64, 32), RED)
     image.paste(BLUE, (0, 0, 32, 32))
     exif = Image.Exif()
@@ -174,12 +174,12 @@ def test_a_stereo_photo_gives_its_first_frame() -> None:
     assert getattr(opened(picture), "n_frames", 1) == 1
 
 
-def test_one_pixel_is_a_picture() -> None:
+def test_one_pixel_is_an_image() -> None:
     data = encoded(Image.new("RGB", (1, 1), RED), "PNG")
     assert decode(data, "picture") == Picture(data, "image/png", 1, 1)
 
 
-def test_the_same_file_twice_is_the_same_picture(tmp_path: Path) -> None:
+def test_the_same_file_twice_is_the_same_image(tmp_path: Path) -> None:
     path = tmp_path / "picture.gif"
     path.write_bytes(encoded(Image.new("RGB", (20, 10), RED), "GIF"))
     first, second = read(path), read(str(path))
@@ -214,7 +214,7 @@ def test_the_limit_of_pillow_is_not_ours() -> None:
 
 
 @pytest.mark.parametrize("size", [(0, 10), (10, 0)])
-def test_a_picture_without_pixels_is_refused(size: tuple[int, int]) -> None:
+def test_an_image_without_pixels_is_refused(size: tuple[int, int]) -> None:
     with pytest.raises(ImageError):
         decode(png(*size), "nothing.png")
 
@@ -234,7 +234,7 @@ def test_a_jpeg_without_its_body_is_refused() -> None:
         decode(head + b"\xff\xd9", "picture")
 
 
-def test_a_picture_with_broken_exif_comes_in() -> None:
+def test_an_image_with_broken_exif_comes_in() -> None:
     exif = b"Exif\0\0II*\0\x08\0\0\0\x05\0\x12\x01\x03\0\x01\0\0\0"
     data = encoded(Image.new("RGB", (40, 30), RED), "JPEG", exif=exif)
     picture = decode(data, "picture")
@@ -248,7 +248,7 @@ def test_a_png_without_its_last_chunk_is_made_whole() -> None:
     assert picture.data.endswith(b"IEND\xaeB`\x82")
 
 
-def test_what_hides_behind_a_picture_is_left_out() -> None:
+def test_what_hides_behind_an_image_is_left_out() -> None:
     picture = decode(encoded(Image.new("RGB", (20, 10), RED), "PNG") + b"PK\x03\x04 secret", "picture")
     assert b"secret" not in picture.data
 
@@ -265,7 +265,7 @@ def complaint(data: bytes) -> str:
 
 @calm
 @given(st.binary(max_size=400), st.integers(0, 300))
-def test_garbage_is_a_picture_or_refused_in_one_line(garbage: bytes, start: int) -> None:
+def test_garbage_is_an_image_or_refused_in_one_line(garbage: bytes, start: int) -> None:
     whole = encoded(Image.new("RGB", (16, 16), RED), "PNG")
     for data in (garbage, whole[:start] + garbage + whole[start + len(garbage) :]):
         assert complaint(data).isprintable()
@@ -277,7 +277,7 @@ def test_garbage_is_a_picture_or_refused_in_one_line(garbage: bytes, start: int)
     at=st.integers(0, 2000),
     bit=st.integers(0, 7),
 )
-def test_a_flipped_bit_leaves_a_picture_or_is_refused_in_one_line(kind: str, at: int, bit: int) -> None:
+def test_a_flipped_bit_leaves_an_image_or_is_refused_in_one_line(kind: str, at: int, bit: int) -> None:
     data = bytearray(encoded(Image.linear_gradient("L").resize((16, 16)).convert("RGB"), kind))
     data[at % len(data)] ^= 1 << bit
     assert complaint(bytes(data)).isprintable()
@@ -315,7 +315,9 @@ def test_an_empty_path_is_refused() -> None:
         (b"\x7fELF\x02\x01\x01\0", "data of another kind"),
     ],
 )
-def test_a_file_that_is_no_picture_is_told_by_its_looks(tmp_path: Path, data: bytes, what: str) -> None:
+def test_the_error_about_a_file_that_is_no_image_names_its_kind(
+    tmp_path: Path, data: bytes, what: str
+) -> None:
     path = tmp_path / "picture.png"
     path.write_bytes(data)
     assert f"it looks like {what}" in refusal(path)

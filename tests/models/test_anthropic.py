@@ -81,7 +81,7 @@ def test_an_address_with_or_without_its_version_leads_to_the_same_place() -> Non
         assert {request.path.partition("?")[0] for request in server.requests} == {"/v1/messages"}
 
 
-def test_a_number_that_stands_only_in_the_second_turns_picture_reaches_the_server() -> None:
+def test_a_number_that_stands_only_in_the_second_turns_image_reaches_the_server() -> None:
     number = str(random.randrange(10_000, 100_000))
     canvas = Image.new("L", (120, 30), "white")
     ImageDraw.Draw(canvas).text((5, 5), number, fill="black")
@@ -99,7 +99,7 @@ def test_a_number_that_stands_only_in_the_second_turns_picture_reaches_the_serve
     assert Image.open(io.BytesIO(received)).tobytes() == canvas.tobytes()
 
 
-def test_the_growing_talk_is_the_same_to_the_byte_but_for_its_cache_points() -> None:
+def test_the_growing_conversation_is_the_same_to_the_byte_but_for_its_cache_points() -> None:
     turns = [*HELLO]
     with open_model([CELL] * 4) as (model, server):
         for number in range(4):
@@ -163,7 +163,7 @@ def test_every_stop_reason_has_its_meaning(reason: str, finish: str) -> None:
     assert (reply.text, reply.finish) == ("so", finish)
 
 
-def test_a_context_that_is_full_before_the_first_word_is_told_by_its_kind() -> None:
+def test_a_context_that_is_full_before_the_first_word_is_an_error_of_its_own_kind() -> None:
     message = {"type": "message", "content": [], "stop_reason": "model_context_window_exceeded"}
     with open_model([], [answer(message)]) as (model, _), pytest.raises(ModelError) as caught:
         model.complete(HELLO, Sampling())

@@ -97,7 +97,7 @@ def test_an_answer_in_time_is_whole() -> None:
         assert client.get(url).content == b"ok"
 
 
-def test_without_a_deadline_there_is_none() -> None:
+def test_a_request_without_a_deadline_has_no_limit() -> None:
     with asking(BODY, within_s=float("inf")) as (client, url):
         assert client.get(url).content == b"ok"
 

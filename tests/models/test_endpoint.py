@@ -373,7 +373,7 @@ def test_the_end_mark_is_an_end_without_a_reason_too() -> None:
     assert received(chunk("hi") + "data: [DONE]\n\n").finish == "end"
 
 
-def test_an_error_in_mid_stream_is_told() -> None:
+def test_an_error_in_mid_stream_is_raised() -> None:
     error = json.dumps({"error": {"code": 502, "message": "the provider is down"}})
     with pytest.raises(ModelError, match="the provider is down") as caught:
         received(chunk("hi") + f"data: {error}\n\n")
@@ -421,7 +421,7 @@ def test_when_no_key_works_all_are_tried_anew() -> None:
     assert {keys.next() for _ in range(4)} == {"a", "b"}
 
 
-def test_no_key_is_none() -> None:
+def test_an_endpoint_without_keys_has_no_key() -> None:
     keys = ApiKeys([])
     assert keys.next() is None
     assert not keys.reject(None)

@@ -41,7 +41,7 @@ def test_the_retry_budget_of_the_configuration_is_kept() -> None:
 
 
 @pytest.mark.parametrize("wire", ["openai", "responses", "anthropic", "gemini", "offline", "scripted"])
-def test_whoever_builds_a_model_can_close_it(wire: str) -> None:
+def test_a_built_model_can_be_closed(wire: str) -> None:
     model = build(ModelConfig(wire, model="m"))  # type: ignore[arg-type]
     model.close()
     model.close()

@@ -129,7 +129,7 @@ def test_a_model_name_cannot_leave_its_place_in_the_address() -> None:
         assert server.requests[0].path.startswith("/v1beta/models/..%2F..%2Fevil%3Fx%3D1:")
 
 
-def test_a_number_that_stands_only_in_the_second_turns_picture_reaches_the_server() -> None:
+def test_a_number_that_stands_only_in_the_second_turns_image_reaches_the_server() -> None:
     number = str(random.randrange(10_000, 100_000))
     canvas = Image.new("L", (120, 30), "white")
     ImageDraw.Draw(canvas).text((5, 5), number, fill="black")
@@ -257,7 +257,7 @@ def test_a_quota_that_is_used_up_is_not_waited_for(details: tuple[dict[str, Any]
     assert (error.kind, error.retry) == ("quota", False)
 
 
-def test_a_context_that_is_too_long_is_told_by_its_kind() -> None:
+def test_a_context_that_is_too_long_is_an_error_of_its_own_kind() -> None:
     message = "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."
     assert error_of(refusal(400, message)).kind == "context"
 

@@ -117,7 +117,7 @@ def test_an_image_keeps_its_place_in_the_text() -> None:
     assert user["content"][1]["image_url"]["url"].startswith("data:image/png;base64,")
 
 
-def test_a_number_that_stands_only_in_the_second_turns_picture_reaches_the_server() -> None:
+def test_a_number_that_stands_only_in_the_second_turns_image_reaches_the_server() -> None:
     number = str(random.randrange(10_000, 100_000))
     canvas = Image.new("L", (120, 30), "white")
     ImageDraw.Draw(canvas).text((5, 5), number, fill="black")
@@ -301,7 +301,7 @@ def test_a_date_to_wait_for_becomes_seconds() -> None:
     "value",
     ["0", "-5", "nan", "inf", "1e999", "soon", "Wed, 21 Oct 2015 07:28:00 GMT", "1 Jan 9999 00:00:00 -2359"],
 )
-def test_a_time_to_wait_that_is_none_is_ignored(value: str) -> None:
+def test_an_invalid_time_to_wait_is_ignored(value: str) -> None:
     retry_after_s = fail(failure(503, "maintenance", {"Retry-After": value})).retry_after_s
     assert retry_after_s is None or 0 < retry_after_s < 10**12
 
@@ -349,12 +349,12 @@ def with_ids(prompt: object, said: object) -> Answer:
     return Answer({**whole, "choices": [choice], "prompt_token_ids": prompt})
 
 
-def test_token_ids_are_kept_where_the_endpoint_tells_them() -> None:
+def test_token_ids_are_kept_where_the_endpoint_gives_them() -> None:
     reply = ask([with_ids([1, 2, 3], [7, 8])], extra_body={"return_token_ids": True})
     assert (reply.prompt_ids, reply.token_ids) == ((1, 2, 3), (7, 8))
 
 
 @pytest.mark.parametrize("ids", [None, "1, 2", [1, "2"], [True], {"1": 2}])
-def test_token_ids_that_are_none_are_left_out(ids: object) -> None:
+def test_invalid_token_ids_are_left_out(ids: object) -> None:
     reply = ask([with_ids(ids, ids)])
     assert (reply.text, reply.prompt_ids, reply.token_ids) == ("hi", (), ())

@@ -78,7 +78,7 @@ def test_sampling_parameters_have_the_names_of_this_wire() -> None:
     assert (body["temperature"], body["max_output_tokens"]) == (0.5, 70)
 
 
-def test_a_number_that_stands_only_in_the_second_turns_picture_reaches_the_server() -> None:
+def test_a_number_that_stands_only_in_the_second_turns_image_reaches_the_server() -> None:
     number = str(random.randrange(10_000, 100_000))
     picture, pixels = drawn(number)
     with open_model([CELL, f"\\boxed{{{number}}}"]) as (model, server):

@@ -121,7 +121,7 @@ class Broken:
         yield Reply("one two")
 
 
-def test_a_stream_that_breaks_off_restarts() -> None:
+def test_an_interrupted_stream_restarts() -> None:
     clock = Clock()
     model = RetryingModel(Broken(2), clock=lambda: clock.now, sleep=clock.sleep, jitter=lambda: 1.0)
     pieces = list(model.stream(HELLO, Sampling()))
@@ -140,7 +140,7 @@ def test_a_restart_says_what_failed_before_the_wait_for_the_next_call() -> None:
     assert clock.sleeps == [1.0]
 
 
-def test_a_stream_that_will_not_go_on_raises() -> None:
+def test_a_stream_that_cannot_be_resumed_raises() -> None:
     pieces = retried(Scripted([ModelError("the key was refused")]), Clock()).stream(HELLO, Sampling())
     with pytest.raises(ModelError, match="refused"):
         next(pieces)
@@ -197,7 +197,7 @@ def test_a_request_recorded_twice_gets_its_replies_in_turn(tmp_path: Path) -> No
     assert [replayed.complete(HELLO, Sampling()).text for _ in range(3)] == ["one", "two", "two"]
 
 
-def test_a_record_holds_no_picture(tmp_path: Path) -> None:
+def test_a_record_holds_no_image(tmp_path: Path) -> None:
     RecordingModel(Scripted(["one"]), tmp_path / "talk.jsonl").complete(HELLO, Sampling())
     (line,) = (tmp_path / "talk.jsonl").read_text().splitlines()
     assert json.loads(line).keys() == {"key", "reply"}

@@ -208,5 +208,5 @@ def test_an_event_that_is_no_utf_8_is_an_error() -> None:
 
 
 @pytest.mark.parametrize("rest", ["data: {", 'data: {"x": 1}', 'data: {"x": 1}\n', "event: a\n\n"])
-def test_an_event_that_the_stream_breaks_off_in_is_left_out(rest: str) -> None:
+def test_an_interrupted_event_is_left_out(rest: str) -> None:
     assert list(parse_events([b"data: 1\n\n", rest.encode()])) == ["1"]

@@ -38,7 +38,7 @@ def test_no_conversation_is_rejected_or_loses_a_figure(
 
 @pytest.mark.parametrize("second", CONVERSATIONS)
 @pytest.mark.parametrize("first", CONVERSATIONS)
-def test_a_conversation_goes_on_over_any_wire(first: WireName, second: WireName) -> None:
+def test_a_conversation_continues_over_any_wire(first: WireName, second: WireName) -> None:
     plot = Plot(
         1, ("plain", "parallel", "malformed"), ("1234", None, None), reasons=True, in_results=None, busy=()
     )

@@ -202,7 +202,7 @@ def test_an_unclear_call_does_not_hide_code() -> None:
         "`<tool_call>` begins a call.",
     ],
 )
-def test_what_only_looks_like_a_call_is_none(reply: str) -> None:
+def test_what_only_looks_like_a_call_is_no_call(reply: str) -> None:
     assert find_code(reply) is None
 
 

@@ -99,7 +99,7 @@ def test_wrong_arguments_raise_before_the_tool_is_called(
     assert call_tool.requests == []
 
 
-def test_a_broken_picture_is_an_image_error() -> None:
+def test_a_broken_image_is_an_image_error() -> None:
     with pytest.raises(ImageError, match="given by the cell"):
         request_of("caption", b"no picture")
 

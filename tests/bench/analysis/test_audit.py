@@ -87,7 +87,7 @@ def test_an_effect_is_judged_among_all_findings() -> None:
     assert again.p > gain.p
 
 
-def test_what_running_brings_is_told_from_what_the_form_brings() -> None:
+def test_the_effect_of_running_is_separated_from_that_of_the_form() -> None:
     ablations = {
         "direct": run_of([0, 0, 0, 1]),
         "not_run": run_of([0, 0, 1, 1]),

@@ -254,7 +254,7 @@ def test_plots_leave_no_trace_in_markdown(illustrated: Document) -> None:
     assert to_markdown(illustrated) == to_markdown(report(rich("a $ 类别"), subject()))
 
 
-def test_accuracy_against_cost_is_a_picture() -> None:
+def test_accuracy_against_cost_is_an_image() -> None:
     points = {"a $b$": (0.1, Estimate(0.5, 0.4, 0.6, 9)), "b": (0.2, Estimate(0.7, 0.6, 0.8, 9))}
     plot = Plot("cost", *plot_accuracy_against("cost of a sample", points), "accuracy against cost")
     assert Image.open(io.BytesIO(plot.png)).format == "PNG"

@@ -97,7 +97,7 @@ def test_repeats_of_a_sample_do_not_count_as_more_samples() -> None:
     assert repeated.high - repeated.low == pytest.approx(single.high - single.low, rel=0.1)
 
 
-def test_equal_differences_of_a_few_samples_do_not_make_a_sure_thing() -> None:
+def test_equal_differences_of_a_few_samples_leave_the_result_uncertain() -> None:
     found = difference_interval(pairs_of(*[0.0] * 6))
     assert found is not None
     assert found.value == 0.0

@@ -65,7 +65,7 @@ def test_the_overview_fits_a_terminal(nowhere: Path, capfd: pytest.CaptureFixtur
     assert next(line for line in lines if " vstar " in line).endswith(" 191  fetch or extra data")
 
 
-def test_one_dataset_is_told_in_full(nowhere: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_one_dataset_is_described_in_full(nowhere: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "list", "vstar"]) == 0
     message = capfd.readouterr().out
     assert "curl -L" in message

@@ -145,7 +145,9 @@ def test_headline_numbers_of_the_papers_are_in_the_table(name: str, model: str, 
         ({"references": [{"model": "m", "value": 1}]}, "t.references.0.source: "),
     ],
 )
-def test_a_broken_row_is_told_by_its_key(tmp_path: Path, changes: dict[str, Any], what: str) -> None:
+def test_the_error_about_a_broken_row_names_its_key(
+    tmp_path: Path, changes: dict[str, Any], what: str
+) -> None:
     with pytest.raises(ConfigError, match=re.escape(what)):
         read_datasets(table(tmp_path, **changes))
 
@@ -196,14 +198,14 @@ def test_a_file_is_found_in_each_of_the_folders(
     assert where(row, environ=environ) == folder / "t.jsonl"
 
 
-def test_an_empty_variable_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_empty_variable_counts_as_unset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "t.jsonl").touch()
     assert where(row_of(tmp_path), environ={"PYVISION_DATA": ""}) is None
 
 
-def test_data_that_is_not_there_is_told_with_the_way_to_it(tmp_path: Path) -> None:
+def test_the_error_about_missing_data_says_how_to_get_it(tmp_path: Path) -> None:
     with pytest.raises(
         ConfigError, match=r"vstar: its data is not on this machine; run `curl -L .*VStarBench.tsv"
     ) as caught:

@@ -62,7 +62,7 @@ def test_a_path_where_nothing_lies_is_told_as_a_path(
     assert "unknown dataset" not in str(caught.value)
 
 
-def test_a_name_that_no_row_has_is_told_as_a_name() -> None:
+def test_an_unknown_dataset_is_reported_by_its_name() -> None:
     with pytest.raises(ConfigError, match="unknown dataset 'zzz'"):
         find("zzz@main/1.0")
 

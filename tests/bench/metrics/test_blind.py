@@ -95,7 +95,7 @@ def test_an_article_is_no_circled_letter() -> None:
     assert value("blind", "a", of_task("Circled Letter", "a")) == 1
 
 
-def test_two_letters_are_none() -> None:
+def test_two_letters_give_no_choice() -> None:
     assert score("blind", "k or l", of_task("Circled Letter", "k")).parsed is None
 
 

@@ -179,7 +179,7 @@ def test_what_a_judge_has_used_is_counted_also_where_it_gave_no_verdict(tmp_path
     assert verdicts.usage_by_model() == {"judge-1": Usage(190, 11), "judge-2": Usage()}
 
 
-def test_a_file_of_an_earlier_version_that_told_no_tokens_is_read(tmp_path: Path) -> None:
+def test_a_file_of_an_earlier_version_without_token_counts_is_read(tmp_path: Path) -> None:
     path = tmp_path / "verdicts.jsonl"
     path.write_text('{"key": "k1", "model": "m", "reply": "CHOICE: A"}\n')
     assert (Verdicts(path).get("k1"), Verdicts(path).usage_by_model()) == ("CHOICE: A", {})

@@ -89,7 +89,7 @@ def test_a_free_answer_is_compared_by_value() -> None:
     assert value("mathvision", "The answer is 3.5.", sample("3.5")) == 1
 
 
-def test_what_only_computer_algebra_can_tell_is_wrong_here() -> None:
+def test_what_only_computer_algebra_can_decide_is_wrong_here() -> None:
     assert value("mathvision", "2(x+1)", sample("2x+2")) == 0
 
 

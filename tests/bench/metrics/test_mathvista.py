@@ -62,7 +62,7 @@ def test_a_list_is_always_wrong_for_vlmevalkit() -> None:
     assert value("mathvista", "[2007, 2008]", YEARS, "vlmevalkit") == 0
 
 
-def test_a_whole_number_with_decimals_is_none_for_vlmevalkit() -> None:
+def test_a_whole_number_with_decimals_is_invalid_for_vlmevalkit() -> None:
     assert value("mathvista", "12.0", COUNT, "strict") == 1
     assert value("mathvista", "12.0", COUNT, "vlmevalkit") == 0
     assert value("mathvista", "12", COUNT, "vlmevalkit") == 1
@@ -74,7 +74,7 @@ def test_vlmevalkit_does_not_round() -> None:
     assert value("mathvista", "1.20", LENGTH, "vlmevalkit") == 1
 
 
-def test_a_misspelt_option_is_none_for_vlmevalkit() -> None:
+def test_a_misspelt_option_is_no_choice_for_vlmevalkit() -> None:
     assert value("mathvista", "isoceles", SHAPES, "as-published") == 1
     assert score("mathvista", "isoceles", SHAPES, "vlmevalkit").parsed is None
     assert value("mathvista", "It is isosceles", SHAPES, "vlmevalkit") == 1

@@ -31,7 +31,7 @@ EVERY = [
         ("cat", 0, 0, 0),
     ],
 )
-def test_the_flavours_of_gqa_set_different_things_aside(
+def test_the_flavours_of_gqa_ignore_different_words(
     answer: str, vlmevalkit: int, lmms_eval: int, paper: int
 ) -> None:
     assert value("gqa", answer, sample("dog"), "vlmevalkit") == vlmevalkit

@@ -357,7 +357,7 @@ def test_a_machine_without_isolation_refuses_to_start(tmp_path: Path) -> None:
     assert records_in(tmp_path) == []
 
 
-def test_an_arm_that_needs_a_box_answers_only_samples_that_have_one(tmp_path: Path) -> None:
+def test_an_ablation_that_needs_a_box_answers_only_samples_that_have_one(tmp_path: Path) -> None:
     boxed = a_sample(1, metadata={"box": [1, 2, 3, 4]})
     run.run(a_plan(tmp_path, source_of(a_sample(0), boxed), Knowing(), ablation="oracle"), Quiet())
     assert [record.sample_id for record in records_in(tmp_path)] == ["sample 1"]
@@ -375,7 +375,7 @@ def test_an_ablation_that_is_not_available_is_refused(tmp_path: Path, ablation: 
     assert not (tmp_path / "out").exists()
 
 
-def test_the_arm_without_tools_is_the_direct_strategy(tmp_path: Path) -> None:
+def test_the_ablation_without_tools_is_the_direct_strategy(tmp_path: Path) -> None:
     plan = a_plan(tmp_path, made(2), Knowing(), settings={"strategy": "code_loop"}, ablation="direct")
     run.run(plan, Quiet())
     with Store(tmp_path) as store:

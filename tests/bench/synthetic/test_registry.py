@@ -133,7 +133,7 @@ def test_the_target_is_right_by_the_metric_that_the_sample_names(name: str) -> N
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_the_pictures_are_files_that_say_their_size(name: str) -> None:
+def test_the_images_are_files_that_say_their_size(name: str) -> None:
     from pyvision.images.read import decode
 
     for image in easy(name)[0].images:

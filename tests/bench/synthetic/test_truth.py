@@ -190,14 +190,14 @@ def pairs() -> tuple[Sample, ...]:
     return tuple(generate("difference", 10, SEED, 0.5))
 
 
-def test_the_two_pictures_differ_in_as_many_places() -> None:
+def test_the_two_images_differ_in_as_many_places() -> None:
     for sample in pairs():
         one, other = (np.asarray(picture).astype(int) for picture in open_images(sample))
         count = len(areas(grown((one != other).any(axis=2), 2)))
         assert count == (1 if sample.choices else sample.target), sample.id
 
 
-def test_only_one_choice_is_missing_in_the_second_picture() -> None:
+def test_only_one_choice_is_missing_in_the_second_image() -> None:
     asked = [sample for sample in pairs() if sample.choices]
     assert asked
     for sample in asked:
@@ -209,7 +209,7 @@ def test_only_one_choice_is_missing_in_the_second_picture() -> None:
 
 @pytest.mark.parametrize("difficulty", [0.0, 1.0])
 @few(2, all_of=5)
-def test_every_thing_of_the_truth_shows_its_colour_in_the_clutter(difficulty: float, count: int) -> None:
+def test_every_object_of_the_truth_shows_its_colour_in_the_clutter(difficulty: float, count: int) -> None:
     for sample, pixels in read("clutter", count, difficulty):
         shapes = sample.metadata["truth"]["things"]
         words = sample.text.split()
@@ -224,7 +224,7 @@ def test_every_thing_of_the_truth_shows_its_colour_in_the_clutter(difficulty: fl
 
 @pytest.mark.parametrize("difficulty", [0.0, 1.0])
 @few(2, all_of=6)
-def test_the_box_of_a_described_thing_holds_all_of_it(difficulty: float, count: int) -> None:
+def test_the_box_of_a_described_object_holds_all_of_it(difficulty: float, count: int) -> None:
     for sample, pixels in read("boxes", count, difficulty):
         left, top, right, bottom = sample.target
         colour = next(word for word in sample.text.split() if word in INKS)

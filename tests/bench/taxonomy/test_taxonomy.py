@@ -79,7 +79,7 @@ def test_a_function_of_the_models_own_is_not_taken_for_the_librarys(name: str) -
         ("print('no \\d escape')", ("other",)),
     ],
 )
-def test_an_idiom_is_told_from_its_neighbour(code: str, kinds: tuple[str, ...]) -> None:
+def test_an_idiom_is_distinguished_from_its_neighbour(code: str, kinds: tuple[str, ...]) -> None:
     assert classify(code).kinds == kinds
 
 

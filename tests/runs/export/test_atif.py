@@ -129,7 +129,7 @@ def test_an_interpreter_turn_is_the_observation_of_its_cell(tmp_path: Path) -> N
     assert [part.type for part in content] == ["text", "image"]
 
 
-def test_token_ids_are_exported_where_the_endpoint_told_them(tmp_path: Path) -> None:
+def test_token_ids_are_exported_where_the_endpoint_gave_them(tmp_path: Path) -> None:
     began, asked, *rest = simple_events()
     assert isinstance(asked, ModelCall)
     with_ids = replace(asked, reply=replace(asked.reply, prompt_ids=(1, 2), token_ids=(7,)))

@@ -17,7 +17,7 @@ def replies(events: tuple[Event, ...]) -> list[ModelCall]:
     return [event for event in events if isinstance(event, ModelCall)]
 
 
-def test_a_talk_that_only_grows_is_one_talk_with_the_last_reply_at_its_end() -> None:
+def test_a_conversation_that_only_grows_is_one_with_the_last_reply_at_its_end() -> None:
     (conversation,) = conversations_of(simple_events())
     assert [message.role for message in conversation.messages] == [
         "system",
@@ -30,11 +30,11 @@ def test_a_talk_that_only_grows_is_one_talk_with_the_last_reply_at_its_end() -> 
     assert len(conversation.pictures) == 2
 
 
-def test_each_role_has_a_talk_of_its_own() -> None:
+def test_each_role_has_its_own_conversation() -> None:
     assert {conversation.role for conversation in conversations_of(eventful_events())} == {"solver", "critic"}
 
 
-def test_a_request_that_changes_what_was_sent_begins_a_talk() -> None:
+def test_a_request_that_changes_what_was_sent_begins_a_conversation() -> None:
     first, second = replies(simple_events())
     changed = replace(second, messages=(user(Text("other")), *second.messages[1:]))
     assert len(conversations_of([first, changed])) == 2
@@ -65,7 +65,7 @@ def test_neighbours_of_one_role_become_one() -> None:
     assert [(message.text, numbers) for message, numbers in merged] == [("a\n\nb", (0, 1)), ("c", (2,))]
 
 
-def test_the_main_talk_is_the_longest() -> None:
+def test_the_main_conversation_is_the_longest() -> None:
     conversation = main_conversation(eventful_events())
     assert conversation is not None
     assert conversation.role == "solver" or len(conversation.messages) == 3

@@ -59,7 +59,7 @@ def test_the_same_events_come_back(tmp_path: Path, events: tuple[Event, ...]) ->
     assert read_messages(exported(tmp_path, events)) == recorded(tmp_path / "again", events).events == events
 
 
-def test_pictures_stand_in_one_of_the_two_files_only(tmp_path: Path) -> None:
+def test_images_stand_in_one_of_the_two_files_only(tmp_path: Path) -> None:
     folder = exported(tmp_path, simple_events())
     assert json.loads((folder / "record.json").read_text())["pictures"] == {}
 
@@ -83,7 +83,7 @@ def test_a_reply_that_was_cut_has_no_weight(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text", ["", "{}", '{"format": "other"}', '{"format": "pyvision-messages-record", "events": [{}]}']
 )
-def test_a_record_that_is_none_is_named(tmp_path: Path, text: str) -> None:
+def test_the_error_about_an_invalid_record_names_it(tmp_path: Path, text: str) -> None:
     folder = exported(tmp_path, simple_events())
     (folder / "record.json").write_text(text)
     with pytest.raises(RunFolderError, match=r"record\.json"):

@@ -111,7 +111,7 @@ def test_verl_without_pyarrow_says_what_to_install(tmp_path: Path, monkeypatch: 
     assert not (tmp_path / "out").exists()
 
 
-def test_a_placeholder_that_somebody_wrote_is_no_picture(tmp_path: Path) -> None:
+def test_a_placeholder_in_written_text_is_no_image(tmp_path: Path) -> None:
     began, asked, *_ = simple_events()
     assert isinstance(asked, ModelCall)
     hostile = replace(asked, messages=(user(Text("What does <image> mean, or <video>?")),))

@@ -39,7 +39,7 @@ def test_messages_have_only_the_keys_of_upstream(tmp_path: Path, events: tuple[E
             assert set(part) == {"type", part["type"]}
 
 
-def test_a_picture_is_a_data_url_between_its_tags(tmp_path: Path) -> None:
+def test_an_image_is_a_data_url_between_its_tags(tmp_path: Path) -> None:
     content = exported(tmp_path, simple_events())[2]["content"]
     at = next(at for at, part in enumerate(content) if part["type"] == "image_url")
     url = content[at]["image_url"]
@@ -55,5 +55,5 @@ def test_the_system_message_stands_at_the_head_of_the_first_user(tmp_path: Path)
     assert exported(tmp_path, simple_events())[0]["content"][0]["text"] == "You look at pictures."
 
 
-def test_a_run_in_which_nobody_was_asked_is_an_empty_list(tmp_path: Path) -> None:
+def test_a_run_without_a_request_is_an_empty_list(tmp_path: Path) -> None:
     assert exported(tmp_path, simple_events()[:1]) == []

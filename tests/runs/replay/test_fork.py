@@ -192,7 +192,7 @@ def test_the_tools_of_the_fork_stand_over_those_on_record(tmp_path: Path) -> Non
     assert read_tools(walked(tmp_path), fork) == {"ocr": "tesseract:deu"}
 
 
-def test_a_walk_goes_on_with_the_tools_on_record(tmp_path: Path) -> None:
+def test_a_search_continues_with_the_recorded_tools(tmp_path: Path) -> None:
     (tmp_path / "mine.sqlite").touch()
     tools = {"document": f"index:{tmp_path}/mine.sqlite"}
     task = fork_task(walked(tmp_path, tools), Fork(1), model="offline")
@@ -216,7 +216,7 @@ def test_a_network_of_the_hub_is_loaded_only_when_its_user_says_so(tmp_path: Pat
 
 
 @pytest.mark.parametrize("policy", [[1], {"memory_bytes": "much"}])
-def test_settings_that_are_none_are_named(tmp_path: Path, policy: object) -> None:
+def test_the_error_about_invalid_settings_names_them(tmp_path: Path, policy: object) -> None:
     with pytest.raises(ConfigError, match=r"config\.json: policy"):
         policy_of(recorded(tmp_path, simple_events(), {"policy": policy}))
 

@@ -27,7 +27,7 @@ def test_a_cut_that_was_enlarged_with_sharp_pixels_is_found(factor: int) -> None
     assert found(large) == Crop("image_clue_0", 20, 30, 40, 20, factor)
 
 
-def test_the_right_one_of_several_pictures_is_named() -> None:
+def test_the_right_one_of_several_images_is_named() -> None:
     other = noise(160, 120, seed=99)
     pictures = {"image_clue_0": picture(WHOLE), "image_clue_1": picture(other)}
     crop = CropFinder(pictures).find(picture(other.crop((5, 6, 45, 36))))
@@ -53,16 +53,16 @@ def test_what_is_plain_or_larger_or_the_whole_or_tiny_is_not_found(figure: Image
     assert found(figure) is None
 
 
-def test_a_plain_picture_is_searched_without_finding_anything() -> None:
+def test_a_plain_image_is_searched_without_finding_anything() -> None:
     assert found(Image.new("RGB", (40, 30), "white"), Image.new("RGB", (2000, 2000), "white")) is None
 
 
-def test_a_grey_cut_is_found_in_a_grey_picture() -> None:
+def test_a_grey_cut_is_found_in_a_grey_image() -> None:
     grey = WHOLE.convert("L")
     assert found(grey.crop((12, 13, 92, 83)), grey) == Crop("image_clue_0", 12, 13, 80, 70)
 
 
-def test_what_is_no_picture_is_not_found() -> None:
+def test_what_is_no_image_is_not_found() -> None:
     assert CropFinder({"image_clue_0": picture(WHOLE)}).find(Picture(b"no", "image/png", 40, 30)) is None
 
 

@@ -58,7 +58,7 @@ def test_markup_that_a_model_wrote_is_shown_as_text() -> None:
     assert "+ </svg><b>" in texts(svg)
 
 
-def test_an_empty_graph_is_a_picture_too() -> None:
+def test_an_empty_graph_is_an_image_too() -> None:
     assert texts(draw(difference(Graph(), Graph()))) == {"(an empty graph)": INK["kept"]}
 
 
@@ -106,7 +106,7 @@ def test_the_images_of_a_page_follow_the_debate() -> None:
     ]
 
 
-def test_the_picture_of_a_round_shows_what_changed_since_the_round_before() -> None:
+def test_the_image_of_a_round_shows_what_changed_since_the_round_before() -> None:
     drawn = {caption.partition(" <")[0]: texts(svg) for caption, svg in figures(record("a run", events_of()))}
     assert {"− mat", "+ ball", "~ dog"} <= set(drawn["Round 1 as a whole"])
     assert "ball" in drawn["Round 2 as a whole"]

@@ -5,7 +5,7 @@ from pyvision.types import Picture
 from tests.runs.report.runs import noise, picture, random_picture
 
 
-def test_a_picture_that_fits_is_shown_with_its_own_bytes() -> None:
+def test_an_image_that_fits_is_shown_with_its_own_bytes() -> None:
     own = picture(noise())
     image = Gallery([own])[own]
     assert image is not None
@@ -13,7 +13,7 @@ def test_a_picture_that_fits_is_shown_with_its_own_bytes() -> None:
     assert not image.is_reduced
 
 
-def test_pictures_that_are_too_many_bytes_are_all_made_smaller() -> None:
+def test_images_that_are_too_many_bytes_are_all_made_smaller() -> None:
     pictures = [random_picture(300) for _ in range(6)]
     gallery = Gallery(pictures, page_bytes=400_000)
     image = [each for each in map(gallery.__getitem__, pictures) if each]
@@ -21,7 +21,7 @@ def test_pictures_that_are_too_many_bytes_are_all_made_smaller() -> None:
     assert sum(len(each.file.data) for each in image) <= 400_000
 
 
-def test_what_is_no_picture_is_not_shown() -> None:
+def test_what_is_no_image_is_not_shown() -> None:
     broken = Picture(b"no", "image/png", 9000, 9000)
     assert Gallery([broken])[broken] is None
     assert reduce_image(broken) is None

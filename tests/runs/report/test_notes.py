@@ -63,6 +63,6 @@ def test_a_difference_within_a_round_is_one_between_the_two_sides() -> None:
     assert "between the two sides" in render_note(events[3], events)
 
 
-def test_a_graph_that_is_none_is_shown_plainly() -> None:
+def test_an_invalid_graph_is_shown_plainly() -> None:
     event = Note("graph", {"graph": 5})
     assert "<svg" not in render_note(event, (event,))

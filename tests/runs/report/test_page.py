@@ -142,7 +142,7 @@ def test_every_zoom_is_opened_by_a_summary(simple: Page) -> None:
     assert simple.counts()["summary"] == simple.counts()["details"]
 
 
-def test_a_picture_that_is_shown_twice_is_held_once(tmp_path: Path) -> None:
+def test_an_image_that_is_shown_twice_is_held_once(tmp_path: Path) -> None:
     began, *rest = simple_events()
     again = CellRun("display(image_clue_0)", CellResult("ok", (figure(noise()),)))
     source = report(recorded(tmp_path, [began, again, *rest]))
@@ -203,7 +203,7 @@ def test_very_long_code_is_shown_plain(tmp_path: Path) -> None:
     assert page.counts()["span"] < 10
 
 
-def test_pictures_of_the_question_are_shown_at_their_own_size(simple: Page) -> None:
+def test_images_of_the_question_are_shown_at_their_own_size(simple: Page) -> None:
     image = simple.named("img")[0]
     assert (image["width"], image["height"]) == ("120", "90")
     assert image["src"] == "data:image/png;base64," + base64.b64encode(figure(noise()).data).decode()

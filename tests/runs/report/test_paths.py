@@ -118,6 +118,6 @@ def test_a_memory_without_content_is_not_shown() -> None:
     assert render_note(memory, [memory]) == ""
 
 
-def test_the_path_of_a_run_is_a_picture() -> None:
+def test_the_path_of_a_run_is_an_image() -> None:
     assert "<svg" in (search_path(WALK) or "")
     assert search_path([Note("verdict", {"action": "vqa"}), Note("transition", {})]) is None

@@ -30,6 +30,6 @@ def test_what_is_transparent_lies_on_white() -> None:
     assert pixels_of(picture(Image.new("RGBA", (3, 2), (9, 9, 9, 0)))).tolist() == [[[255] * 3] * 3] * 2
 
 
-def test_what_is_no_picture_is_an_error() -> None:
+def test_what_is_no_image_is_an_error() -> None:
     with pytest.raises(ImageError):
         pixels_of(Picture(b"no", "image/png", 1, 1))

@@ -50,7 +50,7 @@ def test_a_figure_is_paired_with_its_name() -> None:
     assert names[1][0] == "image_clue_1"
 
 
-def test_figures_without_any_name_are_told_too() -> None:
+def test_figures_without_a_name_are_paired_too() -> None:
     ran = CellRun("show()", CellResult("ok", (figure(noise(9, 9)),)))
     assert [names for _, names in pair_figures([ran])] == [(None,)]
 

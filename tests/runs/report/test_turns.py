@@ -32,12 +32,12 @@ def test_a_use_is_one_line_that_opens_on_the_whole() -> None:
         assert part in rendered.text
 
 
-def test_a_failure_is_told_as_one() -> None:
+def test_a_failure_is_shown_as_one() -> None:
     assert "error" in page(ToolRequest("?"), Observation(error="the provider is down")).text
     assert "nothing" in page(ToolRequest("?"), Observation()).text
 
 
-def test_whatever_a_tool_tells_is_text() -> None:
+def test_the_observation_of_a_tool_is_text() -> None:
     for payload in PAYLOADS:
         hostile = Observation(payload, sources=(Source(payload, payload),))
         found = page(ToolRequest(payload, options={"k": payload}), hostile)

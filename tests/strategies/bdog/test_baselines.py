@@ -11,7 +11,7 @@ from tests.strategies.bdog.test_debate import DOG, REFUSAL, notes, roles, script
 FREE = Question("What runs?")
 
 
-def test_the_plain_arm_asks_once() -> None:
+def test_the_plain_baseline_asks_once() -> None:
     scripted = script_debate(["B"])
     assert scripted.solve(Bdog(mode="plain")) == Answer("B")
     assert roles(scripted) == ["solver"]
@@ -59,19 +59,19 @@ def test_debate_only_makes_the_calls_of_a_debate_but_for_the_blueprint_with_opin
     assert all(opinion in scripted.request_text(4) for opinion in ("still the dog", "the cat, I say"))
 
 
-def test_an_opinion_that_is_refused_leaves_what_was_said_before() -> None:
+def test_a_refused_opinion_leaves_the_earlier_one() -> None:
     scripted = script_debate(["the dog", "the cat", REFUSAL, "the cat", "A"])
     scripted.solve(Bdog(mode="debate_only", rounds=2))
     assert "the dog" in scripted.request_text(3)
 
 
-def test_self_correction_reconsiders_in_the_same_talk_as_often_as_there_are_rounds() -> None:
+def test_self_correction_reconsiders_once_a_round_in_one_conversation() -> None:
     scripted = script_debate(["A", "B", "B"])
     assert scripted.solve(Bdog(mode="self_correction", rounds=2)) == Answer("B")
     assert [len(request) for request in scripted.model.requests] == [1, 3, 5]
 
 
-def test_self_correction_keeps_its_answer_where_the_next_one_is_none() -> None:
+def test_self_correction_keeps_its_answer_where_the_next_one_is_invalid() -> None:
     assert script_debate(["A", REFUSAL]).solve(Bdog(mode="self_correction")) == Answer("A")
 
 

@@ -160,7 +160,7 @@ def test_debaters_see_the_choices_only_where_they_are_to(visible: bool) -> None:
     ]
 
 
-def test_a_personality_is_told_to_its_role_alone() -> None:
+def test_a_personality_is_sent_to_its_role_alone() -> None:
     scripted = script_debate([DOG, BOTH, DOG, "A"])
     scripted.solve(
         Bdog(proponent_personality="none", opponent_personality="doubter", moderator_personality="none")
@@ -279,7 +279,7 @@ def test_the_remark_says_why_a_moderator_gave_no_answer() -> None:
     assert "there is no choice F" in (answer.remark or "")
 
 
-def test_a_moderator_cut_at_its_length_limit_is_told_as_truncated() -> None:
+def test_a_moderator_cut_at_its_length_limit_ends_as_truncated() -> None:
     cut = Reply("Let me see", finish="length")
     assert script_debate([DOG, BOTH, DOG, cut, cut]).solve(Bdog()).end_reason == "truncated"
 
@@ -351,7 +351,7 @@ def test_27_choices_are_refused() -> None:
         script_debate([], more).solve(Bdog())
 
 
-def test_choices_that_contain_each_other_are_told_apart() -> None:
+def test_choices_that_contain_each_other_are_distinguished() -> None:
     nested = Question("Where?", (picture(),), choices=("on the mat", "on the mat by the door"))
     assert script_debate([DOG, BOTH, DOG, "It is on the mat by the door"], nested).solve(Bdog()) == Answer(
         "B"

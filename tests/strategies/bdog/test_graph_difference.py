@@ -54,7 +54,7 @@ def test_names_are_compared_after_normalisation() -> None:
     assert difference(before, after).distance() == 0
 
 
-def test_things_numbered_afresh_are_known_by_their_names() -> None:
+def test_renumbered_entities_are_matched_by_their_names() -> None:
     assert difference(named(("1", "dog"), ("2", "cat")), named(("1", "cat"), ("2", "dog"))).distance() == 0
 
 
@@ -72,14 +72,14 @@ def test_renumbered_entities_of_one_name_are_matched_by_their_attributes() -> No
     assert difference(before, after).distance() == 0
 
 
-def test_of_two_things_with_one_name_the_id_says_which_is_which() -> None:
+def test_two_entities_of_one_name_are_matched_by_their_ids() -> None:
     before = Graph((Node("1", "cat", (("colour", "black"),)), Node("2", "cat", (("colour", "white"),))))
     after = Graph((Node("2", "cat", (("colour", "white"),)),))
     (gone,) = (e for e in difference(before, after).entities if e.change == "pruned")
     assert gone.item.id == "1"
 
 
-def test_growth_counts_unless_it_is_told_not_to() -> None:
+def test_growth_counts_by_default() -> None:
     grown = difference(graph("a"), graph("a, b"))
     assert (grown.distance(), grown.distance(count_added=False)) == (1, 0)
 
@@ -97,7 +97,7 @@ def test_a_graph_is_no_distance_from_itself(one: Graph) -> None:
 
 @settings(max_examples=50)
 @given(any_graphs(), any_graphs())
-def test_every_item_of_both_graphs_is_told_once(before: Graph, after: Graph) -> None:
+def test_every_item_of_both_graphs_is_counted_once(before: Graph, after: Graph) -> None:
     found = difference(before, after)
     assert [e.before for e in found.entities if e.before] == list(before.nodes)
     assert {e.after for e in found.entities if e.after} == set(after.nodes)
@@ -123,7 +123,7 @@ def test_what_is_added_one_way_is_pruned_the_other_way(one: Graph, other: Graph)
     )
 
 
-def test_a_graph_is_cut_to_its_best_connected_things() -> None:
+def test_a_graph_is_truncated_to_its_best_connected_entities() -> None:
     cut = truncate(graph("a, b, c, d", "b on c", "c on d"), 2)
     assert cut == graph("b, c", "b on c")
 

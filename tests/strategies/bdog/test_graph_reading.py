@@ -88,7 +88,7 @@ def test_every_relation_survives_a_damage_that_loses_nothing(damage: str) -> Non
 
 
 @pytest.mark.parametrize("damage", ["truncated", "cut_at_350"])
-def test_a_graph_cut_short_gives_the_things_before_the_cut(damage: str) -> None:
+def test_a_truncated_graph_gives_the_entities_before_the_cut(damage: str) -> None:
     for line in (line for line in CORPUS if line["damage"] == damage):
         found, _ = read_graph(line["text"])
         invented = set(names(found)) - set(line["names"])
@@ -245,12 +245,12 @@ REPAIRS = {
 
 
 @pytest.mark.parametrize("repair", REPAIRS)
-def test_a_repair_is_told_by_its_name(repair: str) -> None:
+def test_a_repair_is_reported_by_its_name(repair: str) -> None:
     found, repairs = read_graph(REPAIRS[repair])
     assert (repair in repairs, "a" in names(found)) == (True, True)
 
 
-def test_two_things_of_one_name_with_ids_of_their_own_stay_two() -> None:
+def test_two_entities_of_one_name_with_different_ids_stay_two() -> None:
     found, repairs = read_graph('{"nodes": [{"id": 1, "name": "cat"}, {"id": 2, "name": "cat"}]}')
     assert (names(found), repairs) == (["cat", "cat"], ())
 

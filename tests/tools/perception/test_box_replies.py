@@ -95,7 +95,7 @@ def test_a_score_may_be_a_share_or_per_cent() -> None:
     assert [box.score for box in parse_boxes(boxes, "pixels", SIZE, "thing")] == [0.25, 0.8, 1.0]
 
 
-def test_numbers_that_are_none_are_no_coordinates() -> None:
+def test_invalid_numbers_are_no_coordinates() -> None:
     boxes = '[{"box": [NaN, 2, 3, 4]}, {"box": [1, 2, Infinity, 4]}, {"box": [1, 2, 1' + "0" * 400 + ", 4]}]"
     with pytest.raises(FormatError):
         parse_boxes(boxes, "pixels", SIZE, "thing")

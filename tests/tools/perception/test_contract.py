@@ -153,7 +153,7 @@ def test_the_data_has_the_form_of_its_tool(make: Make, tool: str, provider: str)
 
 @pytest.mark.parametrize(("tool", "provider"), cases())
 @pytest.mark.parametrize("picture", [TINY, PHOTOGRAPH], ids=["one pixel", "photograph"])
-def test_any_picture_gives_the_same_form_or_a_tool_error(
+def test_any_image_gives_the_same_form_or_a_tool_error(
     make: Make, tool: str, provider: str, picture: Picture
 ) -> None:
     request = with_picture(tool, picture)
@@ -192,7 +192,7 @@ def test_an_empty_question_is_a_tool_error(make: Make, tool: str, provider: str)
 
 @pytest.mark.parametrize(("tool", "provider"), [case for case in cases() if case.values[0] == "match"])
 @pytest.mark.parametrize("texts", [None, [], "red", [1], ["x"] * 1001], ids=str)
-def test_texts_that_are_none_are_a_tool_error(make: Make, tool: str, provider: str, texts: Any) -> None:
+def test_invalid_texts_are_a_tool_error(make: Make, tool: str, provider: str, texts: Any) -> None:
     with pytest.raises(ToolError, match=r"^match: .*texts"):
         use(make(tool, provider), ToolRequest(picture=DRAWING, options={"texts": texts}))
 

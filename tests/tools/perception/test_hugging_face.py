@@ -83,7 +83,7 @@ def test_the_same_text_twice_has_the_same_score(tmp_path: Path) -> None:
 
 
 @pytest.mark.vision
-def test_a_folder_that_holds_no_model_is_told_in_one_line(tmp_path: Path) -> None:
+def test_a_folder_without_a_model_is_an_error_of_one_line(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=rf"--tool depth=hf:{tmp_path}: cannot be loaded: ") as caught:
         use(hugging_face.depth(str(tmp_path)))
     assert "\n" not in str(caught.value)

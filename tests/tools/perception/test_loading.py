@@ -67,7 +67,7 @@ def test_tools_that_are_built_anew_share_what_is_loaded() -> None:
 
 
 @pytest.mark.parametrize("tool", ["caption", "vqa", "detect", "match", "depth"])
-def test_a_missing_package_or_model_is_told_on_the_first_use_with_the_way_out(tool: str) -> None:
+def test_the_first_use_of_a_missing_requirement_says_how_to_install_it(tool: str) -> None:
     built = build_tools((tool,), {tool: "hf"}, is_offline=False)[tool]
     request = ToolRequest("red?", two_circles_and_a_square(), {"texts": ["red"]})
     with pytest.raises(

@@ -18,7 +18,7 @@ def image_sent_in(messages: tuple[Message, ...]) -> Picture:
     return picture
 
 
-def test_the_picture_comes_before_the_question() -> None:
+def test_the_image_comes_before_the_question() -> None:
     ask = Answering({"vqa": "red"})
     model.vqa("")(ToolRequest("What colour is it?", PICTURE), ask)
     ((role, (message,)),) = ask.asked
@@ -27,7 +27,7 @@ def test_the_picture_comes_before_the_question() -> None:
     assert "What colour is it?" in message.text
 
 
-def test_boxes_of_a_picture_that_was_scaled_down_are_those_of_the_original() -> None:
+def test_boxes_of_an_image_that_was_scaled_down_are_those_of_the_original() -> None:
     large = drawn(lambda page: page.rectangle((1000, 500, 1999, 999), fill="red"), 4096, 2048)
     ask = Answering({"detect": '[{"box": [500, 250, 1000, 500], "label": "square"}]'})
     found = model.detect("pixels")(ToolRequest("square", large), ask)

@@ -54,7 +54,7 @@ def test_tesseract_reads_a_line_of_small_print() -> None:
 
 
 @needs_tesseract
-def test_a_picture_without_text_has_no_lines() -> None:
+def test_an_image_without_text_has_no_lines() -> None:
     observation = tesseract("")(ToolRequest(picture=two_circles_and_a_square()), nobody)
     assert observation.data == {"lines": []}
     assert observation.text == "No text was found."
@@ -66,7 +66,7 @@ def test_a_language_that_is_not_installed_is_a_tool_error() -> None:
         tesseract("xyz")(ToolRequest(picture=written("EXIT")), nobody)
 
 
-def test_a_missing_program_is_told_with_the_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_about_a_missing_program_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(ConfigError, match="sudo apt-get install tesseract-ocr"):
         tesseract("")(ToolRequest(picture=written("EXIT")), nobody)

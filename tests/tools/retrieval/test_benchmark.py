@@ -5,7 +5,7 @@ import pytest
 from benchmarks.index import CHANGES, main
 
 
-def test_the_benchmark_finds_unchanged_pictures_again(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_benchmark_finds_unchanged_images_again(capsys: pytest.CaptureFixture[str]) -> None:
     main(["--documents", "20", "--pictures", "2", "--queries", "2"])
     lines = capsys.readouterr().out.splitlines()
     rows = [line for line in lines if line.startswith("  none")]

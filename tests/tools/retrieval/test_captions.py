@@ -28,7 +28,7 @@ def find_image(folder: Path, *roots: Path) -> Hit:
     return hit
 
 
-def test_a_picture_without_a_caption_is_named_by_its_file(folder: Path) -> None:
+def test_an_image_without_a_caption_is_named_by_its_file(folder: Path) -> None:
     assert (find_image(folder).title, find_image(folder).text) == ("one", "")
 
 
@@ -49,7 +49,7 @@ def test_a_caption_is_no_document_of_its_own(folder: Path) -> None:
     assert hit.path == str(folder / "one.png")
 
 
-def test_what_goes_on_after_the_caption_is_a_document(folder: Path) -> None:
+def test_what_follows_the_caption_is_a_document(folder: Path) -> None:
     (folder / "one.md").write_text("# Vessa\n\nThe crest.\n\n## History\n\nIt was drawn in a cellar.")
     assert (find_image(folder).title, find_image(folder).text) == ("Vessa", "The crest.")
     (hit,) = Index(folder.parent / "index.sqlite").documents("cellar")
@@ -65,24 +65,24 @@ def test_json_of_the_same_stem_is_the_caption(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("key", ["image", "file_name"])
-def test_a_record_that_names_a_picture_is_its_caption(folder: Path, key: str) -> None:
+def test_a_record_that_names_an_image_is_its_caption(folder: Path, key: str) -> None:
     write_records(folder / "metadata.jsonl", {key: "one.png", "text": "The crest"})
     assert find_image(folder).text == "The crest"
 
 
-def test_records_alone_bring_the_pictures_they_name(folder: Path) -> None:
+def test_records_alone_bring_the_images_they_name(folder: Path) -> None:
     path = write_records(
         folder / "captions.jsonl", {"image": "one.png", "title": "Vessa", "text": "The crest"}
     )
     assert find_image(folder, path).title == "Vessa"
 
 
-def test_a_picture_that_is_added_by_itself_keeps_the_caption_in_the_records_beside_it(folder: Path) -> None:
+def test_an_image_that_is_added_by_itself_keeps_the_caption_in_the_records_beside_it(folder: Path) -> None:
     write_records(folder / "captions.jsonl", {"image": "one.png", "title": "Vessa"})
     assert find_image(folder, folder / "one.png").title == "Vessa"
 
 
-def test_several_captions_of_one_picture_are_joined(folder: Path) -> None:
+def test_several_captions_of_one_image_are_joined(folder: Path) -> None:
     write_records(
         folder / "captions.jsonl",
         *({"image": "one.png", "text": text} for text in ("A disc", "A bar", "A disc")),
@@ -98,7 +98,7 @@ def test_a_changed_caption_changes_the_entry(folder: Path) -> None:
     assert find_image(folder).text == ""
 
 
-def test_a_record_whose_picture_is_missing_is_a_passage(folder: Path) -> None:
+def test_a_record_whose_image_is_missing_is_a_passage(folder: Path) -> None:
     write_records(folder / "captions.jsonl", {"image": "gone.png", "title": "Bree", "text": "A river."})
     lines = list[str]()
     index = folder.parent / "index.sqlite"
@@ -107,7 +107,7 @@ def test_a_record_whose_picture_is_missing_is_a_passage(folder: Path) -> None:
     assert [hit.title for hit in Index(index).documents("river")] == ["Bree"]
 
 
-def test_a_picture_outside_of_the_folder_of_its_records_is_never_opened(folder: Path, tmp_path: Path) -> None:
+def test_an_image_outside_of_the_folder_of_its_records_is_never_opened(folder: Path, tmp_path: Path) -> None:
     drawing(2).save(tmp_path / "secret.png")
     write_records(
         folder / "captions.jsonl",

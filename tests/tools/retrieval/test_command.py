@@ -27,7 +27,7 @@ def test_what_was_added_is_found(folder: Path, capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().out.split("\n")[0].endswith("Bree")
 
 
-def test_a_picture_is_searched_by_a_picture(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_image_is_searched_by_an_image(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["index", "add", str(folder)])
     capsys.readouterr()
     assert main(["index", "search", "--image", str(folder / "crest.png"), "--json"]) == 0

@@ -81,7 +81,7 @@ def test_an_unknown_embedder_is_refused(name: str) -> None:
 
 
 @pytest.mark.vision
-def test_a_network_embeds_pictures(folder: Path, tmp_path: Path) -> None:
+def test_a_network_embeds_images(folder: Path, tmp_path: Path) -> None:
     from tests.tools.perception.tiny_networks import matcher
 
     path = tmp_path / "index.sqlite"

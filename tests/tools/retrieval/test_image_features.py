@@ -31,7 +31,7 @@ def compare(one: Image.Image, other: Image.Image, kind: str = "PNG", quality: in
     return found
 
 
-def test_the_same_picture_is_the_same() -> None:
+def test_the_same_image_is_the_same() -> None:
     found = compare(drawing(1), drawing(1))
     assert (found.passage, found.bits) == (7, 0)
     assert found.copy_score == pytest.approx(1, abs=1e-3)
@@ -74,7 +74,7 @@ def test_a_drawing_is_like_its_crop() -> None:
     assert compare(drawing(3), part).similarity > max(others)
 
 
-def test_an_even_picture_has_a_descriptor_too() -> None:
+def test_an_even_image_has_a_descriptor_too() -> None:
     assert compare(flag("red"), flag("red").resize((50, 50))).is_copy
     assert compare(flag("red"), flag("blue")).similarity < 0.8
 
@@ -99,7 +99,7 @@ def test_any_pixels_have_a_descriptor_of_length_one(pixels: NDArray[uint8]) -> N
     assert norm(descriptor) == pytest.approx(1, abs=1e-5)
 
 
-def test_pictures_beyond_one_block_are_compared_too() -> None:
+def test_images_beyond_one_block_are_compared_too() -> None:
     features = features_of(picture(drawing(1)))
     count = 16_385
     descriptors = full((count, DESCRIPTOR_LENGTH), 0.01, "f4")
@@ -108,7 +108,7 @@ def test_pictures_beyond_one_block_are_compared_too() -> None:
     assert [one.passage for one in pictures.most_similar(features, 1)] == [count - 1]
 
 
-def test_an_index_without_pictures_finds_none() -> None:
+def test_an_index_without_images_finds_none() -> None:
     empty = ImageMatrix(0, array([], int64), full((0, 2), 0, "u8"), full((0, DESCRIPTOR_LENGTH), 0, "f4"))
     features = ImageFeatures("", 1, 1, bytes(8), bytes(8), bytes(2 * DESCRIPTOR_LENGTH))
     assert empty.most_similar(features, 5) == empty.copies(features, 5) == []

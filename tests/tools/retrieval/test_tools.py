@@ -49,7 +49,7 @@ def test_copies_are_reported_with_high_confidence(where: str) -> None:
     }
 
 
-def test_similar_pictures_are_reported_with_their_scores(where: str) -> None:
+def test_similar_images_are_reported_with_their_scores(where: str) -> None:
     found = search("similar_image", where, ToolRequest(picture=picture(drawing(1)), options={"count": 2}))
     first, second = found.text.split("\n")[1:3]
     assert first == "  high confidence: other (score=100.0): file other.png,"

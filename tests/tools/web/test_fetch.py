@@ -148,7 +148,7 @@ def test_a_body_of_just_the_limit_is_read() -> None:
         (Served(b"<script>only()</script>"), "contains no text"),
     ],
 )
-def test_what_cannot_be_read_is_told_in_one_line(served: Served, why: str) -> None:
+def test_an_unreadable_response_is_an_error_of_one_line(served: Served, why: str) -> None:
     with serving({"/": served}) as site:
         message = refusal(site, site.url("/"))
     assert why in message
@@ -175,7 +175,7 @@ def test_time_for_all_redirects_together_is_limited() -> None:
         assert "took longer than 0.3 s" in refusal(site, site.url("/"), FetchLimits(seconds=0.3))
 
 
-def test_a_server_that_is_not_there_is_told() -> None:
+def test_a_missing_server_is_reported() -> None:
     with serving({}) as site:
         url, guard = site.url("/"), site.guard()
     with pytest.raises(ToolError, match="no connection"):

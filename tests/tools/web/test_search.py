@@ -122,7 +122,7 @@ def test_a_missing_package_names_its_extra(tmp_path: Path) -> None:
         [{"title": "no url"}],
     ],
 )
-def test_rows_that_are_none_are_left_out(tmp_path: Path, results: object) -> None:
+def test_invalid_rows_are_left_out(tmp_path: Path, results: object) -> None:
     with serving({"/search": json_of({"results": results})}) as site:
         assert Searching(site, tmp_path)().data["hits"] == []
 
@@ -190,7 +190,7 @@ def test_a_search_that_read_pages_is_repeated_from_the_cache(tmp_path: Path) -> 
         assert search(searching.tool(read=read_owls), "when do owls hunt") == first
 
 
-def test_no_page_is_read_unless_told(tmp_path: Path) -> None:
+def test_no_page_is_read_by_default(tmp_path: Path) -> None:
     def read(url: str) -> Page:
         raise AssertionError(url)
 

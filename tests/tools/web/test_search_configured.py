@@ -42,7 +42,7 @@ def test_an_unknown_setting_is_named(where: str) -> None:
 @pytest.mark.parametrize(
     "address", ["ftp://x", "tavily", "http://", "http://x:y/", "http://x:0/", "http://ü.example/"]
 )
-def test_an_address_that_is_none_is_named_without_its_password(address: str) -> None:
+def test_an_invalid_address_is_named_without_its_password(address: str) -> None:
     with pytest.raises(ConfigError, match="TAVILY_BASE_URL is"):
         web_tool("tavily", environ={"TAVILY_API_KEY": KEY, "TAVILY_BASE_URL": address})
 

@@ -64,7 +64,7 @@ def test_a_refused_key_names_its_variable(tmp_path: Path, status: int) -> None:
         assert "check TAVILY_API_KEY" in failure(Searching(site, tmp_path), kind=ConfigError)
 
 
-def test_a_provider_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_missing_provider_is_reported(tmp_path: Path) -> None:
     with serving({}) as site:
         searching = Searching(site, tmp_path)
         tool = searching.tool()

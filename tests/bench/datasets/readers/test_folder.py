@@ -46,13 +46,13 @@ def test_unknown_columns_become_metadata(sample_with_more_columns: Sample) -> No
     assert sample_with_more_columns.metadata == {"note": "easy"}
 
 
-def test_several_pictures_have_semicolons_between_them(folder: Path) -> None:
+def test_several_images_have_semicolons_between_them(folder: Path) -> None:
     row = {"images": "p/1.png; p/2.png", "question": "Same?", "answer": "yes"}
     (sample,) = open_samples(write_table(folder / "s.csv", row))
     assert sample.images == (folder / "p/1.png", folder / "p/2.png")
 
 
-def test_a_data_url_in_a_cell_is_one_picture(folder: Path) -> None:
+def test_a_data_url_in_a_cell_is_one_image(folder: Path) -> None:
     (sample,) = open_samples(
         write_table(folder / "s.csv", ROW | {"image": f"data:image/png;base64,{PICTURE}"})
     )
@@ -78,12 +78,12 @@ def test_options_in_one_column_are_a_list_as_json_python_or_numpy_writes_it(
     assert sample.choices == options
 
 
-def test_options_that_are_no_list_are_told(folder: Path) -> None:
+def test_options_that_are_no_list_are_refused(folder: Path) -> None:
     with pytest.raises(ConfigError, match=r"s.csv: line 2: field 'choices' is 'a, b'; give a list"):
         list(open_samples(write_table(folder / "s.csv", ROW | {"choices": "a, b"})))
 
 
-def test_a_missing_picture_is_told_with_its_line(folder: Path) -> None:
+def test_the_error_about_a_missing_image_gives_its_line(folder: Path) -> None:
     with pytest.raises(ImageError, match=r"s.csv: line 3: image 'p/3.png': there is no such file"):
         list(open_samples(write_table(folder / "s.csv", ROW, ROW | {"image": "p/3.png"})))
 
@@ -111,7 +111,7 @@ def test_columns_of_mmmu_are_guessed() -> None:
         (b"image,question,answer\np/1.png,x,\xe9\n", "line 2: invalid UTF-8 at byte 10"),
     ],
 )
-def test_a_broken_table_is_told_by_its_line(folder: Path, content: bytes, what: str) -> None:
+def test_the_error_about_a_broken_table_gives_its_line(folder: Path, content: bytes, what: str) -> None:
     path = folder / "s.csv"
     path.write_bytes(content)
     with pytest.raises(ConfigError, match=what):
@@ -138,6 +138,6 @@ def test_a_folder_with_two_tables_is_refused_naming_them(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["none.csv", "p", "p/1.png"])
-def test_a_source_that_is_none_is_refused_at_once(folder: Path, name: str) -> None:
+def test_an_invalid_source_is_refused_at_once(folder: Path, name: str) -> None:
     with pytest.raises(ConfigError, match=r"give a .csv, .jsonl, .tsv file"):
         open_samples(folder / name)

@@ -86,14 +86,14 @@ def test_without_the_extra_one_line_says_how_to_get_it() -> None:
         open_samples(f"hf:owner/name@{COMMIT}")
 
 
-def test_a_row_becomes_a_sample_with_the_bytes_of_its_picture() -> None:
+def test_a_row_becomes_a_sample_with_the_bytes_of_its_image() -> None:
     (sample,) = samples_in([ROW | {"options": ["x", "y"], "level": 2}], "hub")
     assert (sample.id, sample.target, sample.choices) == ("a", "B", ("x", "y"))
     assert sample.images == (PNG,)
     assert sample.metadata == {"level": 2}
 
 
-def test_a_picture_in_another_column_is_not_kept_in_the_metadata() -> None:
+def test_an_image_in_another_column_is_not_kept_in_the_metadata() -> None:
     (sample,) = samples_in([ROW | {"thumbnail": ROW["image"], "raw": b"x", "level": 2}], "hub")
     assert sample.metadata == {"level": 2}
 
@@ -141,7 +141,7 @@ def test_a_question_is_cut_where_its_options_are_repeated() -> None:
         (ROW | {"question": None}, ConfigError, "hub: row 1: field 'question' is missing"),
     ],
 )
-def test_a_row_that_cannot_be_used_is_told(row: dict[str, Any], error: type[ConfigError], what: str) -> None:
+def test_an_unusable_row_is_reported(row: dict[str, Any], error: type[ConfigError], what: str) -> None:
     with pytest.raises(error, match=what):
         list(samples_in([ROW, {"id": "b"} | row if row["id"] != "a" else row], "hub"))
 

@@ -66,12 +66,12 @@ def test_a_byte_order_mark_is_skipped(folder: Path) -> None:
     assert [sample.id for sample in open_samples(path)] == ["a"]
 
 
-def test_a_question_may_say_that_it_has_no_picture(folder: Path) -> None:
+def test_a_question_may_say_that_it_has_no_image(folder: Path) -> None:
     (sample,) = open_samples(write_lines(folder / "s.jsonl", ROW | {"images": []}))
     assert sample.images == ()
 
 
-def test_a_picture_in_a_data_url_is_read_from_it(folder: Path) -> None:
+def test_an_image_in_a_data_url_is_read_from_it(folder: Path) -> None:
     row = ROW | {"images": "data:image/png;base64,AAEC"}
     (sample,) = open_samples(write_lines(folder / "s.jsonl", row))
     assert sample.images == (b"\0\1\2",)
@@ -114,7 +114,7 @@ def test_a_missing_field_is_named_with_its_line(folder: Path, name: str) -> None
         (b'{"id": "b", "question": "x", "images": [], "target": 1, "category": []}', "'category' is []"),
     ],
 )
-def test_a_broken_line_is_told_by_its_number(folder: Path, line: bytes, what: str) -> None:
+def test_the_error_about_a_broken_line_gives_its_number(folder: Path, line: bytes, what: str) -> None:
     path = folder / "s.jsonl"
     path.write_bytes(json.dumps(ROW).encode() + b"\n\n" + line + b"\n")
     message = complaint(path)
@@ -122,7 +122,7 @@ def test_a_broken_line_is_told_by_its_number(folder: Path, line: bytes, what: st
     assert what in message
 
 
-def test_an_id_that_comes_again_is_told_with_both_lines(folder: Path) -> None:
+def test_the_error_about_a_repeated_id_names_both_lines(folder: Path) -> None:
     message = complaint(write_lines(folder / "s.jsonl", ROW, ROW | {"id": "b"}, ROW))
     assert message.endswith("line 3: duplicate id 'a', first used on line 1; make ids unique")
 
@@ -141,9 +141,7 @@ def test_an_id_that_comes_again_is_told_with_both_lines(folder: Path) -> None:
         ("data:image/png;base64,A", "is not valid base64"),
     ],
 )
-def test_a_picture_that_cannot_be_used_is_told_before_it_is_asked_about(
-    folder: Path, image: str, what: str
-) -> None:
+def test_an_unusable_image_is_reported_before_any_question(folder: Path, image: str, what: str) -> None:
     with pytest.raises(ImageError) as caught:
         list(open_samples(write_lines(folder / "s.jsonl", ROW | {"images": [image]})))
     assert f"{folder / 's.jsonl'}: line 1: image" in str(caught.value)

@@ -66,12 +66,12 @@ def test_a_table_may_have_one_option_or_none(tmp_path: Path) -> None:
     assert (none.choices, one.choices) == ((), ("red",))
 
 
-def test_a_list_of_pictures_as_a_text_is_several(tmp_path: Path) -> None:
+def test_a_list_of_images_as_a_text_is_several(tmp_path: Path) -> None:
     (sample,) = read(tmp_path, ROW | {"image": f"['{PICTURE}', 'AAEC']"})
     assert sample.images == (PNG, b"\0\1\2")
 
 
-def test_a_picture_may_stand_in_an_earlier_or_a_later_row(tmp_path: Path) -> None:
+def test_an_image_may_stand_in_an_earlier_or_a_later_row(tmp_path: Path) -> None:
     rows = [ROW | {"image": "3"}, ROW | {"index": "2", "question": "With a\nline end"}, ROW | {"index": "3"}]
     rows[1]["image"] = f"['{'AAEC' * 20}', '{PICTURE}']"
     rows.append(ROW | {"index": "4", "image": "2"})
@@ -80,7 +80,7 @@ def test_a_picture_may_stand_in_an_earlier_or_a_later_row(tmp_path: Path) -> Non
     assert samples[3].images == samples[1].images == (b"\0\1\2" * 20, PNG)
 
 
-def test_a_picture_of_a_row_of_another_split_can_be_referred_to(tmp_path: Path) -> None:
+def test_an_image_of_a_row_of_another_split_can_be_referred_to(tmp_path: Path) -> None:
     rows = [ROW | {"split": "dev"}, ROW | {"index": "2", "image": "1", "split": "val"}]
     path = write_table(tmp_path / "T.tsv", *rows)
     (sample,) = read_vlmevalkit(path, replace(COLUMNS, where={"split": "val"}))
@@ -88,7 +88,7 @@ def test_a_picture_of_a_row_of_another_split_can_be_referred_to(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("name", ["9", "2"])
-def test_a_reference_that_leads_to_no_picture_is_told(tmp_path: Path, name: str) -> None:
+def test_a_reference_that_leads_to_no_image_is_reported(tmp_path: Path, name: str) -> None:
     with pytest.raises(
         ImageError, match=f"line 2: image '{name}' is neither an image nor the index of a row"
     ):
@@ -108,7 +108,7 @@ def test_an_index_that_is_no_number_has_no_rotation(tmp_path: Path) -> None:
     assert sample.metadata == {}
 
 
-def test_pictures_in_files_lie_beside_the_table_or_where_vlmevalkit_unpacks_them(tmp_path: Path) -> None:
+def test_images_in_files_lie_beside_the_table_or_where_vlmevalkit_unpacks_them(tmp_path: Path) -> None:
     row = {name: value for name, value in ROW.items() if name != "image"} | {
         "image_path": "['a.png', 'b.png']"
     }
@@ -126,12 +126,12 @@ def test_a_path_out_of_the_folder_is_refused(tmp_path: Path) -> None:
         read(tmp_path, ROW | {"image": "", "image_path": "../a.png"})
 
 
-def test_rows_without_a_picture_are_passed_over_as_vlmevalkit_does(tmp_path: Path) -> None:
+def test_rows_without_an_image_are_passed_over_as_vlmevalkit_does(tmp_path: Path) -> None:
     samples = read(tmp_path, ROW | {"image": ""}, ROW | {"index": "2"})
     assert [sample.id for sample in samples] == ["2"]
 
 
-def test_a_table_without_any_column_of_pictures_is_refused(tmp_path: Path) -> None:
+def test_a_table_without_any_column_of_images_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="there is no column 'image' or 'image_path'"):
         read(tmp_path, {name: value for name, value in ROW.items() if name != "image"})
 
@@ -145,7 +145,7 @@ def test_a_table_without_any_column_of_pictures_is_refused(tmp_path: Path) -> No
         ((ROW | {"image": "[" + "x" * 80 + "]"},), r"line 2: field 'image' is .*; give a list"),
     ],
 )
-def test_a_broken_row_is_told_by_its_line(
+def test_the_error_about_a_broken_row_gives_its_line(
     tmp_path: Path, rows: tuple[dict[str, str], ...], what: str
 ) -> None:
     with pytest.raises(ConfigError, match=what):
@@ -158,7 +158,7 @@ def test_lines_are_counted_as_in_an_editor(tmp_path: Path) -> None:
         read(tmp_path, *rows)
 
 
-def test_a_quotation_mark_that_is_not_closed_is_told(tmp_path: Path) -> None:
+def test_an_unclosed_quotation_mark_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "T.tsv"
     path.write_text('index\tquestion\n1\t"open\n2\tx\n3\ty\n')
     with pytest.raises(ConfigError, match=r"T\.tsv: line 2: "):
