@@ -140,7 +140,7 @@ def test_a_restart_says_what_failed_before_the_wait_for_the_next_call() -> None:
     assert clock.sleeps == [1.0]
 
 
-def test_a_stream_that_cannot_be_resumed_raises() -> None:
+def test_a_stream_that_fails_for_good_raises() -> None:
     pieces = retried(Scripted([ModelError("the key was refused")]), Clock()).stream(HELLO, Sampling())
     with pytest.raises(ModelError, match="refused"):
         next(pieces)

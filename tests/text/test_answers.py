@@ -67,7 +67,7 @@ def test_a_reply_of_a_few_words_is_its_answer(reply: str, answer: str) -> None:
         "The sign is hidden behind a tree that grew there.",
     ],
 )
-def test_a_reply_that_continues_after_the_box_is_no_answer(reply: str) -> None:
+def test_a_reply_with_more_text_is_no_bare_answer(reply: str) -> None:
     assert find_bare(reply) is None
 
 

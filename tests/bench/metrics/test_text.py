@@ -41,6 +41,9 @@ def test_the_flavours_of_gqa_ignore_different_words(
 
 def test_the_paper_turns_none_into_zero() -> None:
     assert score("gqa", "None", sample("none"), "paper").parsed == "0"
+
+
+def test_vlmevalkit_keeps_none_as_a_word() -> None:
     assert value("gqa", "None", sample("none"), "vlmevalkit") == 1
 
 

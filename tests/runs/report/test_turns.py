@@ -32,8 +32,11 @@ def test_a_use_is_one_line_that_opens_on_the_whole() -> None:
         assert part in rendered.text
 
 
-def test_a_failure_is_shown_as_one() -> None:
+def test_the_failure_of_a_tool_is_shown_as_an_error() -> None:
     assert "error" in page(ToolRequest("?"), Observation(error="the provider is down")).text
+
+
+def test_an_empty_observation_is_shown_as_nothing() -> None:
     assert "nothing" in page(ToolRequest("?"), Observation()).text
 
 

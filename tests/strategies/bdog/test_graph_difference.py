@@ -80,8 +80,11 @@ def test_two_entities_of_one_name_are_matched_by_their_ids() -> None:
 
 
 def test_growth_counts_by_default() -> None:
-    grown = difference(graph("a"), graph("a, b"))
-    assert (grown.distance(), grown.distance(count_added=False)) == (1, 0)
+    assert difference(graph("a"), graph("a, b")).distance() == 1
+
+
+def test_growth_can_be_left_out_of_the_distance() -> None:
+    assert difference(graph("a"), graph("a, b")).distance(count_added=False) == 0
 
 
 def test_condensation_counts_each_kind_of_change() -> None:
