@@ -40,7 +40,7 @@ def test_every_kind_of_image_can_be_one_or_many(photo: Path, count: int) -> None
         assert [(each.width, each.height) for each in result.question.images] == [(40, 30)] * count
 
 
-def test_a_url_is_fetched_and_recorded_without_its_query() -> None:
+def test_an_image_from_a_url_is_recorded_without_its_query() -> None:
     ((picture, name),) = read_images("https://example.com/a/cat.png?key=s3cret", lambda url: png(4, 3))
     assert (picture.width, picture.file_name, name) == (4, "cat.png", "https://example.com/a/cat.png")
 

@@ -103,11 +103,11 @@ def test_a_stalled_answer_ends_with_the_server() -> None:
     connection.close()
 
 
-def test_a_stop_string_cuts_the_text_and_is_kept_only_on_demand() -> None:
-    for keeps, said in ((False, "one "), (True, "one </code>")):
-        with ModelServer(["one </code> two"], can=Capabilities(keeps_stop=keeps)) as server:
-            _, body = post(server, "completions", stop=["</code>"])
-        assert json.loads(body)["choices"][0]["message"]["content"] == said
+@pytest.mark.parametrize(("keeps", "expected"), [(False, "one "), (True, "one </code>")])
+def test_the_text_ends_at_a_stop_string(*, keeps: bool, expected: str) -> None:
+    with ModelServer(["one </code> two"], can=Capabilities(keeps_stop=keeps)) as server:
+        _, body = post(server, "completions", stop=["</code>"])
+    assert json.loads(body)["choices"][0]["message"]["content"] == expected
 
 
 def test_a_token_limit_cuts_the_text() -> None:
@@ -132,7 +132,7 @@ def test_chance_with_a_seed_is_the_same_each_time() -> None:
     assert {id(fall) for fall in falls if fall} == {id(FAULTS[name]) for name in PASSING}
 
 
-def test_an_answer_without_a_fault_goes_to_the_brain_and_one_with_a_fault_does_not() -> None:
+def test_only_an_answer_without_a_fault_uses_up_a_reply() -> None:
     with ModelServer(
         ["first", "second"], weather=Plan(["500", None, Fault(status=200, body=b"{}")])
     ) as server:

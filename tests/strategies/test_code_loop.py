@@ -26,10 +26,15 @@ def test_an_answer_without_code_starts_no_kernel() -> None:
     assert scripted.sandbox.opened == 0
 
 
-def test_a_cell_runs_and_what_it_printed_comes_back_between_the_tags() -> None:
+def test_the_code_of_a_reply_runs() -> None:
     scripted = EpisodeHarness([cell("print(6 + 1)"), ANSWER], [printed("7\n")])
     assert scripted.solve(CodeLoop()).text == "7"
     assert scripted.sandbox.cells == ["print(6 + 1)"]
+
+
+def test_the_output_of_a_cell_comes_back_between_the_tags() -> None:
+    scripted = EpisodeHarness([cell("print(6 + 1)"), ANSWER], [printed("7\n")])
+    scripted.solve(CodeLoop())
     assert scripted.request_text(1) == "<interpreter>\n7\n</interpreter>"
 
 
@@ -124,16 +129,25 @@ def test_a_cell_that_shows_nothing_is_said_to_have_shown_nothing() -> None:
     assert "showed nothing" in scripted.request_text(1)
 
 
-def test_an_error_turn_keeps_what_was_printed_and_names_the_line() -> None:
+def turn_after_an_error() -> str:
+    """What the model gets after a cell that printed, showed a figure, and failed."""
     error = CellError("ValueError", "no", 2, "line 2: boom()\nValueError: no")
-    scripted = EpisodeHarness(
-        [cell(), ANSWER], [CellResult("error", (Stream("stdout", "got so far\n"), figure()), error)]
-    )
+    output = (Stream("stdout", "got so far\n"), figure())
+    scripted = EpisodeHarness([cell(), ANSWER], [CellResult("error", output, error)])
     scripted.solve(CodeLoop())
-    request_text = scripted.request_text(1)
-    assert "got so far" in request_text
-    assert "<image_clue_1>" in request_text
-    assert "line 2: boom()\nValueError: no" in request_text
+    return scripted.request_text(1)
+
+
+def test_an_error_turn_keeps_what_was_printed() -> None:
+    assert "got so far" in turn_after_an_error()
+
+
+def test_an_error_turn_keeps_the_figures() -> None:
+    assert "<image_clue_1>" in turn_after_an_error()
+
+
+def test_an_error_turn_names_the_line() -> None:
+    assert "line 2: boom()\nValueError: no" in turn_after_an_error()
 
 
 @pytest.mark.parametrize(
@@ -151,13 +165,20 @@ def test_a_timeout_is_reported_with_the_fate_of_the_variables(state: str, expect
     assert "line 3" in scripted.request_text(1)
 
 
-def test_a_dead_kernel_is_reported_and_the_next_cell_runs() -> None:
+def solve_with_a_dead_kernel() -> EpisodeHarness:
     scripted = EpisodeHarness(
         [cell("a"), cell("b"), ANSWER], [CellResult("died", state="lost"), printed("7")]
     )
     assert scripted.solve(CodeLoop()).text == "7"
-    assert "kernel was restarted" in scripted.request_text(1)
-    assert scripted.sandbox.cells == ["a", "b"]
+    return scripted
+
+
+def test_a_dead_kernel_is_reported() -> None:
+    assert "kernel was restarted" in solve_with_a_dead_kernel().request_text(1)
+
+
+def test_the_next_cell_runs_after_a_dead_kernel() -> None:
+    assert solve_with_a_dead_kernel().sandbox.cells == ["a", "b"]
 
 
 def test_a_reply_without_code_or_answer_gets_a_repair_turn() -> None:
@@ -195,13 +216,21 @@ def test_different_failures_are_not_pointed_out() -> None:
     assert "same cell" not in scripted.request_text(4)
 
 
-def test_near_the_turn_limit_the_model_is_told_and_the_last_turn_runs_no_code() -> None:
+def solve_to_the_turn_limit() -> EpisodeHarness:
     scripted = EpisodeHarness([cell("a"), cell("b"), cell("c")], limits=Limits(max_turns=3))
     answer = scripted.solve(CodeLoop())
     assert (answer.text, answer.end_reason) == (None, "turn_limit")
+    return scripted
+
+
+def test_the_model_is_warned_near_the_turn_limit() -> None:
+    scripted = solve_to_the_turn_limit()
     assert "2 replies are left" in scripted.request_text(1)
     assert "last reply" in scripted.request_text(2)
-    assert scripted.sandbox.cells == ["a", "b"]
+
+
+def test_the_last_turn_runs_no_code() -> None:
+    assert solve_to_the_turn_limit().sandbox.cells == ["a", "b"]
 
 
 def test_an_answer_in_the_last_reply_counts_even_beside_code() -> None:
@@ -217,15 +246,24 @@ def test_near_the_token_limit_the_model_is_told_to_answer_now() -> None:
     assert "last reply" in scripted.request_text(1)
 
 
-def test_long_output_is_cut_in_the_middle_and_says_so() -> None:
+def turn_after_long_output() -> str:
     text = "".join(f"line {n} says something of its own\n" for n in range(2000))
     scripted = EpisodeHarness([cell(), ANSWER], [printed(text)])
     scripted.solve(CodeLoop(output_chars=1000))
-    request_text = scripted.request_text(1)
-    assert len(request_text) < 1300
-    assert "line 0 " in request_text
-    assert "line 1999" in request_text
-    assert "left out" in request_text
+    return scripted.request_text(1)
+
+
+def test_long_output_is_cut_to_the_limit() -> None:
+    assert len(turn_after_long_output()) < 1300
+
+
+def test_long_output_is_cut_in_the_middle() -> None:
+    assert "line 0 " in turn_after_long_output()
+    assert "line 1999" in turn_after_long_output()
+
+
+def test_long_output_says_that_it_was_cut() -> None:
+    assert "left out" in turn_after_long_output()
 
 
 def test_output_that_was_cut_comes_with_the_way_to_see_it() -> None:

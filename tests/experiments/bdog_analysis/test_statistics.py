@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyvision.cli.main import main
-from pyvision.experiments.bdog_analysis.statistics import Share, statistics_of, table
+from pyvision.experiments.bdog_analysis.statistics import Share, Statistics, statistics_of, table
 from pyvision.runs.report.debates import is_right, read_record, record
 from pyvision.strategies.bdog.graphs import Graph
 from tests.strategies.bdog.runs import BLUEPRINT, NEGATIVE, events_of, write_run
@@ -60,12 +60,22 @@ def test_condensation_is_the_mean_over_the_debates_that_had_the_round() -> None:
     assert inter == {1: (2, 0.5, 0.5, 1.0), 2: (1, 0.0, 0.0, 0.0)}
 
 
-def test_accuracy_is_told_by_round_and_by_the_round_of_the_end() -> None:
+def statistics_of_two_rounds() -> Statistics:
+    """A debate whose moderator was wrong in the first round and right in the second."""
     replies: list[str | Graph] = [BLUEPRINT, NEGATIVE, NEGATIVE, "A", NEGATIVE, NEGATIVE, "B"]
-    found = statistics_of([record("a", events_of(replies, every_round=True), target="B")])
-    assert dict(found.by_round) == {1: Share(0, 1), 2: Share(1, 1)}
-    assert dict(found.by_end) == {2: Share(1, 1)}
-    assert found.ends == {"agreed": 1}
+    return statistics_of([record("a", events_of(replies, every_round=True), target="B")])
+
+
+def test_accuracy_is_given_by_round() -> None:
+    assert dict(statistics_of_two_rounds().by_round) == {1: Share(0, 1), 2: Share(1, 1)}
+
+
+def test_accuracy_is_given_by_the_round_of_the_end() -> None:
+    assert dict(statistics_of_two_rounds().by_end) == {2: Share(1, 1)}
+
+
+def test_the_reasons_of_the_end_are_counted() -> None:
+    assert statistics_of_two_rounds().ends == {"agreed": 1}
 
 
 def test_arms_are_told_apart_by_what_they_cost() -> None:
@@ -87,7 +97,7 @@ def test_a_table_of_nothing_can_be_printed() -> None:
     assert "debates ended: none" in table(statistics_of([]))
 
 
-def test_case_and_a_full_stop_make_no_answer_wrong() -> None:
+def test_answers_are_compared_after_normalisation() -> None:
     assert [is_right(text, "b") for text in ("B.", "a", None)] == [True, False, False]
 
 
@@ -137,7 +147,7 @@ def test_the_graphs_of_a_run_are_drawn_as_a_page(tmp_path: Path, capsys: pytest.
     assert capsys.readouterr().out.strip() == str(run / "graphs.html")
 
 
-def test_a_config_that_is_no_object_leaves_mode_and_target_open(tmp_path: Path) -> None:
+def test_a_config_that_is_no_object_leaves_the_defaults(tmp_path: Path) -> None:
     run = write_run(tmp_path / "one", target="B")
     (run / "config.json").write_text("[]", encoding="utf-8")
     assert (read_record(run).mode, read_record(run).target) == ("bdog", None)
