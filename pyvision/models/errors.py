@@ -47,9 +47,11 @@ _CONTEXT = re.compile(
     r"|input token count",
     re.I,
 )
-_TOOLS = re.compile(r"\b(?:tools?|tool_choice|[Ff]unctions?|function_declarations|functionDeclarations)\b")
+_TOOLS = re.compile(
+    r"\b(?:tools?|tool_choice|[Ff]unction calling|function_declarations|functionDeclarations)\b"
+)
 _NOT_TAKEN = re.compile(
-    r"support|requires|unrecognized|unknown (?:name|field|param)|not permitted|not allowed|not enabled|unexpected"
+    r"support|requires|unrecognized|unknown (?:name|field|param)|not permitted|not allowed|not enabled"
     r"|not available",
     re.I,
 )

@@ -40,6 +40,7 @@ def test_a_fault_names_its_host_without_the_key_in_its_address() -> None:
         ("No endpoints found that support tool use.", "tools"),
         ("tools param requires --jinja flag", "tools"),
         ("Function calling is not enabled for this model", "tools"),
+        ("unexpected token in the tool parser", "other"),
         ("unexpected `tool_use_id` found in `tool_result` blocks: c1", "other"),
         ("An assistant message with 'tool_calls' must be followed by tool messages", "other"),
         ("Unsupported parameter: 'stop' is not supported with this model.", "other"),
