@@ -4,6 +4,7 @@
 # make test SLOW=1                  the slow tests too, as .ci/run does
 # make coverage                     which lines all tests run, not counting the commands and cells that they start
 # make test-real                    the same wires against real model servers, which it installs into .venv-real
+# make test-vllm                    the same model in vLLM, in .venv-vllm; needs a GPU, or a processor with AVX-512
 # make test-vision                  the perception of local networks, on tiny ones, in .venv-vision, which it sets up
 # make test-train                   the trainings of VDebugger on tiny models, in .venv-train, which it sets up
 # make vdebugger-world              errors injected, a critic and a refiner trained and measured; ARGS=--quick
@@ -44,7 +45,7 @@ SESSIONS ?= 2000
 
 PORT ?= 7860
 
-.PHONY: help run demo test check coverage test-real test-vision test-train test-ray vdebugger-world doctor bench bench-requests bench-faults bench-sandbox neighbours teardown fuzz frames evidence simulated-model conformance conversations null-simulation bench-runner long-run docs soak lock clean test-places
+.PHONY: help run demo test check coverage test-real test-vllm test-vision test-train test-ray vdebugger-world doctor bench bench-requests bench-faults bench-sandbox neighbours teardown fuzz frames evidence simulated-model conformance conversations null-simulation bench-runner long-run docs soak lock clean test-places
 
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
@@ -69,7 +70,11 @@ coverage:
 
 test-real:
 	@scripts/setup real
-	@.venv-real/bin/python -m pytest -m real tests/real $(ARGS)
+	@.venv-real/bin/python -m pytest -m 'real and not vllm' tests/real $(ARGS)
+
+test-vllm:
+	@scripts/setup vllm
+	@.venv-vllm/bin/python -m pytest -m vllm tests/real $(ARGS)
 
 test-vision:
 	@scripts/setup vision

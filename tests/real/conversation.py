@@ -1,9 +1,12 @@
-"""The conversation that the tiny model learns: what colour a figure has that no request before it could show."""
+"""The conversation that the tiny model learns: what colour a figure has that no request before it could show.
+
+It learns it in both protocols, and with tools for both places of a figure: in the result, and in a turn after it.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +15,7 @@ from PIL import Image
 import pyvision
 from pyvision.images.pixels import file_hash
 from pyvision.models.scripted import Scripted
-from pyvision.types import Message, Picture
+from pyvision.types import Message, Picture, Reply, Text, ToolCall
 
 COLOURS = {"red": (220, 20, 20), "blue": (20, 40, 220)}
 QUESTION = "Which colour is hidden?"
@@ -24,6 +27,9 @@ Image.new("RGB", (64, 64), colour)
 ```
 </code>
 """
+CODE = """colour = image_clue_0.getpixel((0, 0))
+Image.new("RGB", (64, 64), colour)"""
+CALL = Reply("I look.", calls=(ToolCall("call_1", "run_python", json.dumps({"code": CODE})),))
 
 
 def answer(colour: str) -> str:
@@ -51,22 +57,53 @@ def talks(folder: Path) -> Path:
     found: list[Any] = []
     for colour in COLOURS:
         said = (CELL, answer(colour))
-        model = Scripted(said)
-        settings = {"prompt_file": str(prompt_file(folder))}
-        outcome = pyvision.answer(QUESTION, [photo(folder, colour)], model=model, options=settings)
-        assert outcome.answer == colour, outcome
-        for request, reply in zip(model.requests, said, strict=True):
-            found.append([*_written(request, folder), ["assistant", [{"text": reply}]]])
+        for request, reply in _requests(folder, colour, said, prompt_file=str(prompt_file(folder))):
+            found.append({"turns": [*_written(request, folder), ["assistant", [{"text": reply}]]]})
+        called = (CALL, answer(colour))
+        for request, answered in _requests(folder, colour, called, protocol="tools"):
+            for placed in (request, tuple(_after_result(request))):
+                turns = _written((*placed, _as_message(answered)), folder)
+                talk = {"turns": turns, "tools": ["run_python"]}
+                found += [talk] if talk not in found else []
     path = folder / "talks.json"
     path.write_text(json.dumps(found), encoding="utf-8")
     return path
+
+
+def _requests(
+    folder: Path, colour: str, said: Sequence[str | Reply], **options: str
+) -> list[tuple[tuple[Message, ...], Any]]:
+    """Each request of a run in which this is said, with what is said to it."""
+    model = Scripted(said)
+    outcome = pyvision.answer(QUESTION, [photo(folder, colour)], model=model, options=options)
+    assert outcome.answer == colour, outcome
+    return list(zip(model.requests, said, strict=True))
+
+
+def _after_result(request: Sequence[Message]) -> Iterator[Message]:
+    """The request with the pictures of a result in a turn of the user behind it."""
+    for message in request:
+        pictures = tuple(part for part in message.parts if isinstance(part, Picture))
+        if message.role != "tool":
+            yield message
+            continue
+        texts = tuple(part for part in message.parts if isinstance(part, Text))
+        yield Message("tool", texts, message.call_id)
+        yield Message("user", pictures)
+
+
+def _as_message(said: str | Reply) -> Message:
+    reply = Reply(said) if isinstance(said, str) else said
+    return Message("assistant", (Text(reply.text), *reply.calls))
 
 
 def _written(request: Sequence[Message], folder: Path) -> list[Any]:
     return [[message.role, [_part(part, folder) for part in message.parts]] for message in request]
 
 
-def _part(part: Any, folder: Path) -> dict[str, str]:
+def _part(part: Any, folder: Path) -> dict[str, Any]:
+    if isinstance(part, ToolCall):
+        return {"call": {"name": part.name, "arguments": json.loads(part.arguments)}}
     if not isinstance(part, Picture):
         return {"text": part.text}
     path = folder / f"{file_hash(part)[:16]}.png"

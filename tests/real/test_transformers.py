@@ -11,7 +11,7 @@ import pytest
 import pyvision
 from pyvision.config.model_config import ModelConfig
 from pyvision.events import ImageDefined, ModelCall, RunEnded
-from pyvision.models.factory import build
+from pyvision.models.factory import ResolvedModel, build, endpoint_limits
 from pyvision.types import Message, Sampling, Text
 from tests.real.conversation import COLOURS, QUESTION, photo, prompt_file
 from tests.real.forward import Forward
@@ -21,11 +21,13 @@ from tests.servers.wires import WIRES, configured
 pytestmark = [pytest.mark.real, pytest.mark.timeout(900)]
 
 
-def converse(folder: Path, colour: str, config: ModelConfig) -> list[Any]:
-    """The events of one question, asked of a model behind this configuration."""
-    settings = {"prompt_file": str(prompt_file(folder))}
+def converse(folder: Path, colour: str, config: ModelConfig, *, protocol: str = "text") -> list[Any]:
+    """The events of one question, asked of a model behind this configuration in this protocol."""
+    is_text = protocol == "text"
+    settings = {"prompt_file": str(prompt_file(folder))} if is_text else {"protocol": protocol}
     with closing(build(config)) as model:
-        return list(pyvision.stream(QUESTION, [photo(folder, colour)], model=model, options=settings))
+        resolved: Any = ResolvedModel(model, {"name": model.name}, accepts=endpoint_limits(config, None))
+        return list(pyvision.stream(QUESTION, [photo(folder, colour)], model=resolved, options=settings))
 
 
 def check(events: list[Any], colour: str) -> None:

@@ -3,8 +3,13 @@
 python -m tests.real.tiny_vlm TALKS.json FOLDER
 
 A LLaVA (CLIP and Llama, from scratch) with a tokenizer of its own, trained on the very requests that the product
-sends. TALKS.json is a list of conversations; a conversation is a list of [role, parts]; a part is {"text": …} or
-{"image": PATH}; the last turn is what the model has to say. Nothing is downloaded.
+sends. TALKS.json is a list of conversations {"turns": [[role, parts], …], "tools": [NAME, …]}; a part is {"text": …},
+{"image": PATH} or {"call": {"name": …, "arguments": {…}}}; the last turn is what the model has to say. `tools` may be
+missing. Nothing is downloaded.
+
+Where tools are offered, the chat template leaves out the instructions and the texts of users and results: the images
+are what such a conversation is about, and its ways over different wires then look the same to the model. Calls are
+written as Hermes models do; in later turns they have no arguments, whose form differs between wires too.
 """
 
 from __future__ import annotations
@@ -17,10 +22,15 @@ from typing import Any
 
 _SPECIAL = ["<pad>", "<s>", "</s>", "<|im_start|>", "<|im_end|>", "<image>"]
 _TEMPLATE = (
-    "{% for m in messages %}<|im_start|>{{ m['role'] }}\n"
-    "{% if m['content'] is string %}{{ m['content'] }}{% else %}{% for c in m['content'] %}"
-    "{% if c['type'] == 'image' %}<image>{% elif c['type'] == 'text' %}{{ c['text'] }}{% endif %}"
-    "{% endfor %}{% endif %}<|im_end|>\n{% endfor %}"
+    "{% if tools %}<|im_start|>tools{% for t in tools %} {{ t['function']['name'] }}{% endfor %}<|im_end|>\n{% endif %}"
+    "{% for m in messages %}{% if not (tools and m['role'] == 'system') %}<|im_start|>{{ m['role'] }}\n"
+    "{% set texts = not tools or m['role'] == 'assistant' %}"
+    "{% if m['content'] is string %}{{ m['content'] if texts }}{% elif m['content'] %}{% for c in m['content'] %}"
+    "{% if c['type'] == 'image' %}<image>{% elif texts and c['type'] == 'text' %}{{ c['text'] }}{% endif %}"
+    "{% endfor %}{% endif %}"
+    "{% set is_last = loop.last %}{% for call in m['tool_calls'] or [] %}<tool_call>{% if is_last %}"
+    "{{ {'name': call['function']['name'], 'arguments': call['function']['arguments']} | tojson }}"
+    "{% endif %}</tool_call>{% endfor %}<|im_end|>\n{% endif %}{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
 _SIDE_PX, _PATCH_PX = 56, 14
@@ -36,18 +46,19 @@ def build(talks: Sequence[Any], folder: Path) -> None:
     import torch
 
     torch.manual_seed(0)
-    talks = [_messages(messages) for messages in talks]
     tokenizer = _tokenizer(talks)
     processor = _processor(tokenizer)
     model = _model(tokenizer)
-    _train(model, [_example(processor, messages) for messages in talks])
+    _train(model, [_example(processor, talk) for talk in talks])
     _set_generation(model, tokenizer)
     model.save_pretrained(folder)
     processor.save_pretrained(folder)
 
 
-def _messages(messages: Sequence[Any]) -> list[dict[str, Any]]:
-    return [{"role": role, "content": [_part(part) for part in parts]} for role, parts in messages]
+def _message(role: str, parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    content = [_part(part) for part in parts if "call" not in part]
+    calls = [{"type": "function", "function": part["call"]} for part in parts if "call" in part]
+    return {"role": role, "content": content} | ({"tool_calls": calls} if calls else {})
 
 
 def _part(part: Mapping[str, str]) -> dict[str, Any]:
@@ -58,20 +69,23 @@ def _part(part: Mapping[str, str]) -> dict[str, Any]:
     return {"type": "image", "image": Image.open(part["image"]).convert("RGB")}
 
 
+def _texts(talks: Sequence[Any]) -> list[str]:
+    parts = [part for talk in talks for _, parts in talk["turns"] for part in parts]
+    calls = [json.dumps(part["call"]) for part in parts if "call" in part]
+    return [*(part["text"] for part in parts if "text" in part), *calls]
+
+
 def _tokenizer(talks: Sequence[Any]) -> Any:
     """Byte-level BPE over the texts of the conversations."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
 
-    corpus = [
-        part["text"] for messages in talks for turn in messages for part in turn["content"] if "text" in part
-    ]
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     trainer = trainers.BpeTrainer(vocab_size=600, special_tokens=_SPECIAL, initial_alphabet=alphabet)
-    tokenizer.train_from_iterator([*corpus, "system user assistant\n"], trainer)
+    tokenizer.train_from_iterator([*_texts(talks), "system user assistant tool\n"], trainer)
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
         bos_token="<s>",
@@ -130,9 +144,11 @@ def _model(tokenizer: Any) -> Any:
     )
 
 
-def _example(processor: Any, messages: Sequence[Any]) -> Any:
+def _example(processor: Any, talk: Mapping[str, Any]) -> Any:
     """Token ids and pixels of a conversation; only its last turn is to be learnt."""
-    options = {"tokenize": True, "return_dict": True, "return_tensors": "pt"}
+    messages = [_message(role, parts) for role, parts in talk["turns"]]
+    tools = [{"type": "function", "function": {"name": name}} for name in talk.get("tools", ())] or None
+    options = {"tokenize": True, "return_dict": True, "return_tensors": "pt", "tools": tools}
     whole = processor.apply_chat_template(messages, add_generation_prompt=False, **options)
     given = processor.apply_chat_template(messages[:-1], add_generation_prompt=True, **options)
     labels = whole["input_ids"].clone()
