@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pyvision.config.files import explain_os_errors, write_atomic
+from pyvision.config.files import explain_os_errors, installed_version, write_atomic
 from pyvision.errors import RunFolderError
 
 
@@ -35,3 +35,14 @@ def test_a_path_with_a_nul_in_it_is_refused() -> None:
     refused = pytest.raises(RunFolderError, match="no file can have this name")
     with refused, explain_os_errors(Path("a\0b")):
         pytest.fail("the block was entered")
+
+
+@pytest.mark.parametrize("name", ["pyvision_agent", "pyvision_minimal"])
+def test_every_distribution_knows_its_version(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    metadata = tmp_path / f"{name}-9.8.dist-info" / "METADATA"
+    metadata.parent.mkdir()
+    metadata.write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 9.8\n", encoding="utf-8")
+    monkeypatch.setattr("sys.path", [str(tmp_path)])
+    assert installed_version() == "9.8"
