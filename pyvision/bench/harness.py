@@ -37,7 +37,7 @@ _PACKAGES = (  # what reads, sends or computes; cells of the guest import the sa
     "pyzmq",
     "openai",
     "anthropic",
-    "httpx",
+    "httpx2",
 )
 _CODE = {"parser": "pyvision.text", "protocol": "pyvision.models"}
 _COMPARED = {  # key of the configuration -> as it is shown
