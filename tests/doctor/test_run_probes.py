@@ -201,13 +201,12 @@ def test_an_endpoint_that_is_not_there_is_one_finding() -> None:
     assert run_probes(config, lambda subject: None, machine=lambda: ISOLATED).endpoint_failed
 
 
-def test_a_fault_in_the_midst_of_it_spoils_one_line_and_no_other() -> None:
+def test_a_fault_in_the_middle_spoils_its_own_line_only() -> None:
     found = examined("completions", Capabilities(), Plan([None, None, None, "500"]))
     assert verdicts(found)["sees a picture"] == "unclear"
     assert [subject for subject, verdict in verdicts(found).items() if verdict not in FINE] == [
         "sees a picture",
         "smallest numeral",
-        "reasoning",
     ]
 
 
