@@ -115,8 +115,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         results = [(case, read(case.reply)) for case in cases(options.count)]
         verdicts = Counter(judge(case, found) for case, found in results)
         spoiled += verdicts["changed"] + verdicts["not found"]
-        told = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in ("found", "changed", "not found"))
-        print(f"{role:<12}{len(results)} replies in {len(STYLES)} styles: {told}")
+        counts = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in ("found", "changed", "not found"))
+        print(f"{role:<12}{len(results)} replies in {len(STYLES)} styles: {counts}")
         for case, found in results if options.show else ():
             if judge(case, found) != "found":
                 print(f"   {case.answer!r} read as {found!r} in {case.reply!r}")
