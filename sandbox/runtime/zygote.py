@@ -135,7 +135,10 @@ class Zygote:
         poll.register(self._control, select.POLLIN)
         if not poll.poll(self._deadline_s * 1000):
             raise KernelStartError(f"the zygote process {failure} in time; raise Policy.start_timeout_s")
-        packet, descriptors, _, _ = socket.recv_fds(self._control, _PACKET, 4)
+        try:
+            packet, descriptors, _, _ = socket.recv_fds(self._control, _PACKET, 4)
+        except ConnectionResetError:  # it ended before it had read everything that was sent
+            packet, descriptors = b"", []
         if not packet:
             raise KernelStartError(f"the zygote process {failure}: {self._last_stderr_line() or 'it ended'}")
         for descriptor in descriptors:

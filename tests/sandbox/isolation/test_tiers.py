@@ -89,9 +89,10 @@ def test_an_external_sandbox_is_around_every_kernel(wrapper: Path, isolation: st
     assert f"{wrapper} --option" in tier.detail
 
 
-def test_an_external_sandbox_that_fails_is_quoted(tmp_path: Path) -> None:
+@pytest.mark.parametrize("delay_s", [0, 0.3])  # it ends before, or after, the setup was sent to it
+def test_an_external_sandbox_that_fails_is_quoted(tmp_path: Path, delay_s: float) -> None:
     script = tmp_path / "broken"
-    script.write_text("#!/bin/sh\necho 'broken: no permission' >&2\nexit 1\n")
+    script.write_text(f"#!/bin/sh\nsleep {delay_s}\necho 'broken: no permission' >&2\nexit 1\n")
     script.chmod(0o755)
     with Sandbox(Policy(wrap=(str(script),))) as sandbox, pytest.raises(KernelStartError, match="broken: no"):
         sandbox.open()
