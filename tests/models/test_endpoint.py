@@ -37,6 +37,7 @@ MAKE = {
     "messages": anthropic_messages,
     "gemini": gemini,
 }
+HELD = Fault(share=0.5, ending="held")
 EVERY_WIRE = pytest.mark.parametrize("wire", list(MAKE))
 
 
@@ -107,8 +108,7 @@ def test_an_endpoint_whose_400_names_stream_is_asked_for_one_piece_from_then_on(
 
 @EVERY_WIRE
 def test_a_stream_that_is_closed_closes_its_connection(wire: str) -> None:
-    slow = Fault(trickle_s=0.02)  # far from its end, on any machine, when the client closes
-    with open_model(wire, ["long " * 500], faults=[slow]) as (model, server):
+    with open_model(wire, ["long " * 100], faults=[HELD]) as (model, server):
         pieces = model.stream(HELLO, Sampling())
         next(pieces)
         pieces.close()  # type: ignore[attr-defined]
@@ -118,7 +118,7 @@ def test_a_stream_that_is_closed_closes_its_connection(wire: str) -> None:
 @EVERY_WIRE
 def test_what_follows_the_stop_string_is_never_read(wire: str) -> None:
     can = Capabilities(honours_stop=False)
-    with open_model(wire, [CELL + " and so on" * 2000], can, [Fault(trickle_s=0.002)]) as (model, server):
+    with open_model(wire, [CELL + " and so on" * 100], can, [HELD]) as (model, server):
         pieces = list(model.stream(HELLO, STOP))
         assert wait_until(lambda: server.cut_short == 1)
     reply = pieces[-1]

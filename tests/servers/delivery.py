@@ -126,6 +126,8 @@ class Handler(BaseHTTPRequestHandler):
         self.close_connection = True
         if fault.ending == "stalled":
             self.owner.wait(60.0)
+        if fault.ending == "held" and not self.request.recv(1):
+            self.owner.left()
         if fault.ending == "reset":
             self.request.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             os.close(self.request.detach())  # with nothing to linger for: a reset
@@ -154,7 +156,7 @@ def word_fault(owner: ModelServer, wire: Wire, request: Request, fault: Fault) -
         return Answer(fault.status, [_json(wire.error(fault.failure))], fault.headers)
     if fault.oddity is not None:
         return Answer(200, [_json(wire.odd(fault.oddity))])
-    arrives = fault.ending == "whole" and not fault.delay_s
+    arrives = fault.ending in {"whole", "held"} and not fault.delay_s
     reply = owner.answer(request) if arrives else _LOST
     if isinstance(reply, Failure):
         return Answer(reply.status, [_json(wire.error(reply))])

@@ -10,7 +10,7 @@ from typing import Literal, Protocol
 
 from tests.servers.conversation import Failure, Oddity
 
-Ending = Literal["whole", "closed", "reset", "stalled"]
+Ending = Literal["whole", "closed", "reset", "stalled", "held"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,8 @@ class Fault:
     failure: an error status, worded by the wire. body: bytes in place of any answer, with `status`.
     oddity: a 200 that holds no reply. delay_s: before the first byte. trickle_s: between single bytes of the body.
     header_trickle_s: the same for the headers, which never end. share: how much of the answer is sent, and `ending`:
-    what happens to the connection then. rewrite: a pattern in the answer and what stands there instead.
+    what happens to the connection then; "held": the answer of the brain, left open until the client closes it.
+    rewrite: a pattern in the answer and what stands there instead.
     filler: sent again and again behind a 200 that promises a stream of events, until the client goes away. twice:
     which pieces of a stream are sent twice.
     """
