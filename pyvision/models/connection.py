@@ -11,6 +11,7 @@ since some proxies compress whatever they are asked for, and what it unpacks to 
 
 from __future__ import annotations
 
+import os
 import socket
 import time
 import zlib
@@ -31,6 +32,7 @@ MAX_ERROR_BYTES = 64 << 10
 _UNPACKED_BYTES = 64 << 10  # at once
 _SENT_BYTES = 16 << 10  # at once
 _GZIP = 16 + zlib.MAX_WBITS
+_CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 _DEADLINE: ContextVar[float] = ContextVar("deadline")  # of time.monotonic()
 
 
@@ -38,6 +40,7 @@ def open_client(kind: Callable[..., httpx2.Client], *, trust_env: bool) -> httpx
     """A client of this class whose requests, made in a `deadline` block, keep to it and to the limits."""
     client = kind(
         trust_env=trust_env,
+        verify=_share_tls_context(trust_env, *map(os.environ.get, _CERTIFICATES)),
         headers={"accept-encoding": "identity"},
         event_hooks={"response": [_limit_response]},
     )
@@ -47,6 +50,14 @@ def open_client(kind: Callable[..., httpx2.Client], *, trust_env: bool) -> httpx
         if transport is not None:
             transport._pool._network_backend = _Network(transport._pool._network_backend)
     return client
+
+
+@cache
+def _share_tls_context(trust_env: bool, *certificates: str | None) -> ssl.SSLContext:  # noqa: FBT001 - a key
+    """One context for all clients with these settings: reading the certificates of the system takes 60 ms."""
+    from httpx2 import create_ssl_context
+
+    return create_ssl_context(trust_env=trust_env)
 
 
 @contextmanager

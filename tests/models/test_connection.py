@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from pathlib import Path
 
 import httpx2
 import pytest
@@ -120,3 +121,24 @@ def test_a_body_has_a_largest_size_after_unpacking() -> None:
 def test_the_body_of_an_error_is_cut() -> None:
     with asking(packed(500), within_s=60.0) as (client, url):
         assert len(client.get(url).content) == connection.MAX_ERROR_BYTES
+
+
+def tls_context(client: httpx2.Client) -> object:
+    return client._transport._pool._ssl_context  # type: ignore[attr-defined]
+
+
+def test_clients_share_the_certificates_that_one_has_read() -> None:
+    with (
+        closing(open_client(httpx2.Client, trust_env=True)) as first,
+        closing(open_client(httpx2.Client, trust_env=True)) as second,
+    ):
+        assert tls_context(first) is tls_context(second)
+
+
+def test_certificates_that_the_environment_names_later_are_read(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with closing(open_client(httpx2.Client, trust_env=True)) as before:
+        monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))
+        with closing(open_client(httpx2.Client, trust_env=True)) as after:
+            assert tls_context(before) is not tls_context(after)
