@@ -9,9 +9,7 @@ from sandbox.errors import (
     SandboxError,
     SessionClosed,
 )
-from sandbox.isolation.report import Layer
-from sandbox.policy import Policy
-from sandbox.protocol.rpc import HostFunction
+from sandbox.policy import HostFunction, Layer, Policy
 from sandbox.results import (
     CellError,
     CellResult,

@@ -1,15 +1,33 @@
-"""What a session may use: the limits that the confinement and the session enforce."""
+"""What a session may use: the limits that the confinement and the session enforce, and their names."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 MIB = 2**20
 Tier: TypeAlias = Literal["none", "landlock", "bwrap"]
 """What isolates cells, the weakest first."""
 TIERS: tuple[Tier, ...] = get_args(Tier)
+Exhausted: TypeAlias = Literal["session", "sandbox", "machine", "disk", "processes"]
+"""What ran out: the memory of one session, of all sessions together, or of the machine; in the landlock tier also the
+disk space or the processes of one session."""
+KERNEL_BYTES = 64 * MIB
+"""For the kernel itself: without it a session would be ended before a cell gets a MemoryError."""
+
+HostFunction: TypeAlias = Callable[..., Any]
+"""What a cell may call as `host.NAME(…)`: it runs on the host, with all rights of the host."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One mechanism of isolation: whether it is in force, with details."""
+
+    name: str
+    is_present: bool
+    detail: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from sandbox.errors import SessionClosed
-from sandbox.isolation.report import Layer, layers
-from sandbox.policy import Policy
+from sandbox.policy import Layer, Policy
 from sandbox.runtime.engine import Engine
 from sandbox.runtime.pool import SessionLimiter, WarmPool
 from sandbox.session import ImageSource, Session
@@ -80,6 +79,8 @@ class Sandbox:
 
     def layers(self) -> tuple[Layer, ...]:
         """The mechanisms that isolate a cell from this machine. Raises IsolationError."""
+        from sandbox.isolation.report import layers
+
         return layers(self._running_engine())
 
     @property

@@ -15,9 +15,8 @@ from types import TracebackType
 from typing import Any, Self, TypeAlias
 
 from sandbox.errors import ImageError, SessionClosed
-from sandbox.policy import Policy
+from sandbox.policy import HostFunction, Policy
 from sandbox.protocol.pacing import Credit
-from sandbox.protocol.rpc import HostFunction
 from sandbox.results import CellError, CellResult, View
 from sandbox.runtime.cell import Cell, build_memory_error, run_cell
 from sandbox.runtime.engine import Engine

@@ -17,8 +17,7 @@ from typing import Any
 from sandbox.errors import SandboxError
 from sandbox.escape_tests.attacks import Attack, attacks
 from sandbox.escape_tests.runner import Runner, Verdict, Verdicts, run_in_background
-from sandbox.isolation.report import Layer
-from sandbox.policy import Policy
+from sandbox.policy import Layer, Policy
 from sandbox.sandbox import Sandbox
 from sandbox.session import Session
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
-from sandbox.protocol.rpc import HostFunction
+from sandbox.policy import HostFunction
 from sandbox.results import CellResult
 
 _MAX_ANSWER_S = 5.0  # for a trivial cell, on a machine that is also busy with the attack

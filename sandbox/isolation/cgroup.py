@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from sandbox.isolation.memory import KERNEL_BYTES, Exhausted
-from sandbox.policy import Policy
+from sandbox.policy import KERNEL_BYTES, Exhausted, Policy
 
 _ROOT = Path("/sys/fs/cgroup")
 _PREFIX = "pyvision-sandbox-"

@@ -31,18 +31,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from sandbox.errors import IsolationError
 from sandbox.isolation.processes import pid_of
 from sandbox.isolation.unowned_memory import read, socket_bytes, tmpfs_bytes
-
-Exhausted: TypeAlias = Literal["session", "sandbox", "machine", "disk", "processes"]
-"""What ran out: the memory of one session, of all sessions together, or of the machine; in the landlock tier also the
-disk space or the processes of one session."""
-
-KERNEL_BYTES = 64 * 2**20
-"""For the kernel itself: without it a session would be ended before a cell gets a MemoryError."""
+from sandbox.policy import KERNEL_BYTES, Exhausted
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _FILL_BYTES_PER_S = 4 * 2**30  # by one processor

@@ -15,10 +15,10 @@ import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from sandbox.isolation.memory import Exhausted, WatchedSession, names
+from sandbox.isolation.memory import WatchedSession, names
 from sandbox.isolation.processes import pid_of
 from sandbox.isolation.unowned_memory import buffer_default, read
-from sandbox.policy import Policy
+from sandbox.policy import Exhausted, Policy
 
 _BLOCK = 512  # bytes, the unit of st_blocks
 

@@ -4,28 +4,18 @@ from __future__ import annotations
 
 import os
 import subprocess
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sandbox.isolation.bubblewrap import Bubblewrap
 from sandbox.isolation.confinement import Confinement, limits
 from sandbox.isolation.landlock import Landlock
-from sandbox.policy import MIB, Policy, Tier
+from sandbox.policy import MIB, Layer, Policy, Tier
 
 if TYPE_CHECKING:
     from sandbox.isolation.session_limits import SessionLimits
     from sandbox.runtime.engine import Engine
 
 _ABI_TCP, _ABI_SCOPE = 4, 6
-
-
-@dataclass(frozen=True, slots=True)
-class Layer:
-    """One mechanism: whether it is in force, with details."""
-
-    name: str
-    is_present: bool
-    detail: str
 
 
 def layers(engine: Engine) -> tuple[Layer, ...]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sandbox.errors import IsolationError
 from sandbox.isolation.cgroup import Cgroups, find_cgroups, limit_of_own_group
-from sandbox.isolation.memory import Watchdog, watch_container
-from sandbox.isolation.process_tree import watch_tree
 from sandbox.policy import MIB, Policy
+
+if TYPE_CHECKING:
+    from sandbox.isolation.memory import Watchdog
 
 _MEMORY_SHARE = 0.8  # of the machine's memory, for all sessions of a Sandbox
 
@@ -75,15 +77,24 @@ def find_session_limits(policy: Policy, max_memory_bytes: int | None = None) -> 
     if policy.isolation == "none" or accepts_none:  # without isolation there is nothing to be measured
         return SessionLimits(total, no_cgroups=reason)
     try:
-        # without a container its files and processes have to be measured too, also where there are cgroups
-        start = watch_tree(policy) if policy.isolation == "landlock" else watch_container
-        watchdog = Watchdog(policy.memory_bytes, total, start)
+        watchdog = _start_watchdog(policy, total)
     except IsolationError as error:
         raise IsolationError(
             f"the memory of a session cannot be limited: {error}; cgroups: {reason}; "
             "Policy(session_memory='per_process') accepts that only each process is limited"
         ) from error
     return SessionLimits(total, groups, watchdog, reason)
+
+
+def _start_watchdog(policy: Policy, max_memory_bytes: int) -> Watchdog:
+    from sandbox.isolation.memory import Watchdog, watch_container
+
+    if policy.isolation != "landlock":
+        return Watchdog(policy.memory_bytes, max_memory_bytes, watch_container)
+    # without a container its files and processes have to be measured too, also where there are cgroups
+    from sandbox.isolation.process_tree import watch_tree
+
+    return Watchdog(policy.memory_bytes, max_memory_bytes, watch_tree(policy))
 
 
 def default_max_memory() -> int:

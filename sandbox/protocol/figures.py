@@ -12,13 +12,12 @@ import struct
 from typing import Any, Literal, TypeAlias
 
 from sandbox.policy import Policy
-from sandbox.protocol import jpeg, png
+from sandbox.protocol import png
 from sandbox.protocol.png import InvalidImage
 from sandbox.results import Figure, Region
 
 SHOWN_BYTES_PER_PIXEL = 16  # what all figures of one cell may inflate to, per pixel of Policy.figure_pixels
 Mime: TypeAlias = Literal["image/png", "image/jpeg"]
-_PNG = b"\x89PNG\r\n\x1a\n"
 _NO_LENGTH = {0x01, *range(0xD0, 0xD9)}  # markers without a segment
 _FRAMES = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}  # the markers that hold the size
 _SCAN = 0xDA
@@ -51,6 +50,8 @@ class FigureReader:
         """Verify a PNG or JPEG file. Raises InvalidImage."""
         if data.startswith(png.SIGNATURE):
             return self.read_png(data)
+        from sandbox.protocol import jpeg
+
         if not data.startswith(jpeg.SIGNATURE):
             raise InvalidImage("that is not a PNG or JPEG file")
         self.check_bytes(len(data))
@@ -100,7 +101,13 @@ def _numbers(value: object, count: int) -> Any:
 
 def measure(data: bytes) -> tuple[Mime, int, int] | None:
     """(mime, width, height), or None if it is not a PNG or JPEG file with one size."""
-    found = _png(data) if data.startswith(_PNG) else _jpeg(data) if data.startswith(b"\xff\xd8") else None
+    found = (
+        _png(data)
+        if data.startswith(png.SIGNATURE)
+        else _jpeg(data)
+        if data.startswith(b"\xff\xd8")
+        else None
+    )
     return found if found and found[1] > 0 and found[2] > 0 else None
 
 

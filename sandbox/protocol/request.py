@@ -6,14 +6,16 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from sandbox.isolation.processes import Container
 from sandbox.policy import Policy
 from sandbox.protocol.channels import Channel, Channels
 from sandbox.protocol.messages import Received
 from sandbox.protocol.pacing import PACING
-from sandbox.protocol.rpc import Calls
+
+if TYPE_CHECKING:
+    from sandbox.protocol.rpc import Calls
 
 Ending: TypeAlias = Literal["replied", "died", "timed_out", "interrupted"]
 OnOutput: TypeAlias = Callable[[Received], None]

@@ -12,15 +12,14 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from sandbox.policy import Policy
+from sandbox.policy import HostFunction, Policy
 from sandbox.protocol.figures import FigureReader
 from sandbox.protocol.values import Decoder, NotPlain, encode
 
-HostFunction: TypeAlias = Callable[..., Any]
 Answer: TypeAlias = tuple[dict[str, Any], list[bytes]]
 _ERROR_CHARS = 500
 _NAME_CHARS = 200

@@ -5,18 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sandbox.isolation.memory import Exhausted
-from sandbox.policy import Policy
+from sandbox.policy import Exhausted, HostFunction, Policy
 from sandbox.protocol.collect import Collector, cell_error, replace_surrogates
 from sandbox.protocol.messages import Received
 from sandbox.protocol.pacing import PACING, Credit
 from sandbox.protocol.request import Ending, Request
-from sandbox.protocol.rpc import Bridge, Calls, HostFunction
-from sandbox.protocol.trace import TraceCollector
 from sandbox.results import CellError, CellResult, Status
 from sandbox.runtime.kernel import Kernel
+
+if TYPE_CHECKING:
+    from sandbox.protocol.rpc import Calls
+    from sandbox.protocol.trace import TraceCollector
 
 _LIVE_CHARS = 100_000  # of one cell, passed on while it runs
 _LOST = "its variables are lost, the images are loaded again"
@@ -47,9 +48,9 @@ class _LiveText:
 
 def run_cell(kernel: Kernel, cell: Cell, policy: Policy, interrupt_fd: int, credit: Credit) -> CellResult:
     """Run it; never raises for what the cell does. After `state == "lost"` the kernel is closed."""
-    collector, tracer = Collector(policy), TraceCollector(policy) if cell.trace else None
+    collector, tracer = Collector(policy), _open_trace(policy) if cell.trace else None
     live = _LiveText(cell.on_output) if cell.on_output else None
-    calls = Calls(Bridge(cell.functions, policy), policy.host_call_timeout_s) if cell.functions else None
+    calls = _open_calls(cell.functions, policy) if cell.functions else None
 
     def take(message: Received) -> None:
         if message.kind == "trace" and tracer:
@@ -94,6 +95,18 @@ def run_cell(kernel: Kernel, cell: Cell, policy: Policy, interrupt_fd: int, cred
         tracer.trace() if tracer else None,
         kernel.take_late_output(),
     )
+
+
+def _open_trace(policy: Policy) -> TraceCollector:
+    from sandbox.protocol.trace import TraceCollector
+
+    return TraceCollector(policy)
+
+
+def _open_calls(functions: Mapping[str, HostFunction], policy: Policy) -> Calls:
+    from sandbox.protocol.rpc import Bridge, Calls
+
+    return Calls(Bridge(functions, policy), policy.host_call_timeout_s)
 
 
 def _wait(

@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from sandbox.errors import KernelStartError
 from sandbox.isolation.processes import send_signal
-from sandbox.policy import Policy
+from sandbox.policy import Exhausted, Policy
 from sandbox.protocol.channels import CHANNELS, Channels
 from sandbox.protocol.request import Connection, Ending, OnOutput, Request
-from sandbox.protocol.rpc import Calls
 from sandbox.runtime.kernel_handle import KernelHandle, KernelResources, build_guest_setup, start_kernel
 
 if TYPE_CHECKING:
     from sandbox.isolation.cgroup import Urgency
-    from sandbox.isolation.memory import Exhausted
+    from sandbox.protocol.rpc import Calls
     from sandbox.runtime.zygote import Zygote
 
 _DUMP_S = 0.5

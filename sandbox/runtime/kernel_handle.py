@@ -16,12 +16,12 @@ from sandbox.errors import KernelStartError
 from sandbox.isolation.bubblewrap import WORK_FOLDER
 from sandbox.isolation.cleanup import remove_tree
 from sandbox.isolation.processes import Container
-from sandbox.policy import Policy
+from sandbox.policy import Exhausted, Policy
 from sandbox.protocol.channels import Listeners
 
 if TYPE_CHECKING:
     from sandbox.isolation.cgroup import Group
-    from sandbox.isolation.memory import Exhausted, Watchdog
+    from sandbox.isolation.memory import Watchdog
     from sandbox.runtime.zygote import Zygote
 
 

@@ -14,7 +14,7 @@ from queue import Empty
 from typing import Any
 
 from sandbox import CellError, CellResult, Stream
-from sandbox.protocol.rpc import HostFunction
+from sandbox.policy import HostFunction
 
 _INTERRUPT_S = 1.0
 _START_S = 60.0

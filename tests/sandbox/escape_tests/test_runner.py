@@ -14,7 +14,7 @@ import pytest
 
 from sandbox import CellError, CellResult, Figure, KernelStartError, Stream
 from sandbox.escape_tests import Attack, Runner
-from sandbox.protocol.rpc import HostFunction
+from sandbox.policy import HostFunction
 from tests.sandbox.conftest import png
 
 TRY = Attack("files", "try", "Try it.", "", layer="mounts", plain="fails")
