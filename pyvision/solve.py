@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeAlias, TypedDict, Unpack, cast
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypedDict, Unpack, cast
 from urllib.parse import urlsplit
 
 from pyvision.agent.budget import Limits
@@ -19,18 +19,19 @@ from pyvision.agent.run_config import RunConfig
 from pyvision.agent.strategy import Strategy, with_options
 from pyvision.config.endpoints import EndpointLimits
 from pyvision.config.environment import environment
-from pyvision.config.prices import Price, load_prices, prices_of
 from pyvision.errors import ConfigError, ImageError, LimitReached, ModelError, PyVisionError, ToolError
 from pyvision.events import Event, RunEnded, RunStarted
 from pyvision.images import read as pictures
-from pyvision.images.objects import ImageSource, from_object
 from pyvision.models.cancellation import Cancellation
 from pyvision.models.factory import ResolvedModel, resolve_model
 from pyvision.tools.registry import build_tools, check_presence, describe
-from pyvision.tools.web.fetch import fetch_image
 from pyvision.trajectory import TrajectoryWriter
 from pyvision.types import Answer, Model, Outcome, Picture, Question, Tool
 from sandbox import Policy, Sandbox, SandboxError
+
+if TYPE_CHECKING:
+    from pyvision.config.prices import Price
+    from pyvision.images.objects import ImageSource
 
 Images: TypeAlias = "ImageSource | Iterable[ImageSource]"
 """One image or many: see `read_images`."""
@@ -218,12 +219,13 @@ def read_question(text: str, images: Images) -> tuple[Question, tuple[str, ...]]
 
 
 def read_images(
-    images: Images, fetch: Callable[[str], bytes] = fetch_image
+    images: Images, fetch: Callable[[str], bytes] | None = None
 ) -> tuple[tuple[Picture, str], ...]:
     """Each image with its name for the record: its path, its URL without the query, or its kind and number.
 
     images: one or many of: a path, an http(s) URL, the bytes of a file, an open file, a Picture, a PIL image, or an
-    array (height × width, also with 1, 3 or 4 channels; NumPy, torch, …). Raises ImageError.
+    array (height × width, also with 1, 3 or 4 channels; NumPy, torch, …). fetch: gets the bytes of a URL, in place of
+    `tools.web.fetch`. Raises ImageError.
     """
     is_text = isinstance(images, str | bytes | bytearray | memoryview)
     is_one = (
@@ -235,17 +237,25 @@ def read_images(
     )
 
 
-def _read_image(image: ImageSource, number: int, fetch: Callable[[str], bytes]) -> tuple[Picture, str]:
+def _read_image(image: ImageSource, number: int, fetch: Callable[[str], bytes] | None) -> tuple[Picture, str]:
     match image:
         case Picture():
             return image, f"picture {number}"
         case str() if _WEB.match(image):
-            return _fetch_image(image, fetch)
+            return _fetch_image(image, fetch or _fetch)
         case str() | Path():
             return replace(pictures.read(image), file_name=Path(image).name), str(image)
         case _:
+            from pyvision.images.objects import from_object
+
             name = f"{type(image).__name__} {number}"
             return from_object(image, name), name
+
+
+def _fetch(url: str) -> bytes:
+    from pyvision.tools.web.fetch import fetch_image
+
+    return fetch_image(url)
 
 
 def _fetch_image(url: str, fetch: Callable[[str], bytes]) -> tuple[Picture, str]:
@@ -326,7 +336,11 @@ def _secrets(*holders: ResolvedModel | Tool) -> tuple[str, ...]:
 
 
 def _prices(models: Sequence[str], file: str | Path | None) -> Mapping[str, Price]:
-    return prices_of(models, load_prices(Path(file))) if file else {}
+    if not file:
+        return {}
+    from pyvision.config.prices import load_prices, prices_of
+
+    return prices_of(models, load_prices(Path(file)))
 
 
 def _drive(

@@ -5,11 +5,14 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from math import inf
+from typing import TYPE_CHECKING
 
 from pyvision.agent.context import Request
-from pyvision.config.prices import Price
 from pyvision.errors import EndReason, LimitReached
 from pyvision.types import Usage
+
+if TYPE_CHECKING:
+    from pyvision.config.prices import Price
 
 _NEARLY = 0.9  # the share of a budget after which the next reply must be the last
 

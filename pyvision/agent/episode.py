@@ -9,13 +9,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from pyvision.agent.budget import Budget, Limits
 from pyvision.agent.context import ContextWindow, Request
 from pyvision.agent.tool_cache import ToolCache
 from pyvision.config.endpoints import EndpointLimits
-from pyvision.config.prices import Price
 from pyvision.errors import (
     ConfigError,
     EndReason,
@@ -40,7 +39,6 @@ from pyvision.events import (
 from pyvision.images.read import decode
 from pyvision.models.cancellation import Cancellation, interruptible
 from pyvision.models.streaming import stream_of
-from pyvision.tools.cell_functions import host_functions
 from pyvision.types import (
     Message,
     Model,
@@ -56,6 +54,9 @@ from pyvision.types import (
     Usage,
 )
 from sandbox import CellResult, Figure, HostFunction, ImageData, Region, SandboxError, View
+
+if TYPE_CHECKING:
+    from pyvision.config.prices import Price
 
 __all__ = ["DEFAULT_ROLE", "Episode", "Limits", "Sandbox", "Session", "find_libraries"]
 DEFAULT_ROLE = "default"
@@ -261,12 +262,11 @@ class Episode:
         if session is None:
             session = self._open_session()
             self._check_time()  # opening took a while
-        callable_in_cell = host_functions(self.use, tools) | dict(functions or {})
         run = partial(
             session.run,
             code,
             trace=trace,
-            functions=callable_in_cell or None,
+            functions=self._functions(tools, functions) or None,
             on_output=lambda text: self._watch(CellOutput(text)),
         )
         self._cell = _Cell()
@@ -278,6 +278,16 @@ class Episode:
         if cell.ended_by is not None:
             raise cell.ended_by
         return result
+
+    def _functions(
+        self, tools: Sequence[str], others: Mapping[str, HostFunction] | None
+    ) -> Mapping[str, HostFunction]:
+        """What a cell may call as `host.NAME(…)`."""
+        if not tools:
+            return others or {}
+        from pyvision.tools.cell_functions import host_functions
+
+        return host_functions(self.use, tools) | dict(others or {})
 
     def _run_interruptibly(self, code: str, run: Callable[[], CellResult], session: Session) -> CellResult:
         """The result of a cell, recorded; a cell that Ctrl-C ends is recorded with its output so far.

@@ -1,21 +1,48 @@
-"""What an answer rests on: citations traced back to the images of the question, or derived from the last look.
+"""What an answer rests on: read the citations of a reply, trace them to the images, or derive them from the last look.
 
+A reply cites `<evidence>image_clue_0 [left, top, right, bottom] … cell 2</evidence>`. Any punctuation may stand between
+a name and its numbers, JSON too; several boxes may follow one name. Each number and each list is bounded, and the
+patterns are linear: the text comes from a model.
 What a figure shows is a claim of the code in the kernel (`sandbox.Region`), so is all that is traced through it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
 
-from pyvision.text.evidence import MOST_CITED
 from pyvision.types import Box, Evidence
 from sandbox import Region
 
 Sizes = Mapping[str, tuple[int, int]]
 Figures = Mapping[str, Sequence[Region]]
+MOST_CITED = 16
+_MOST_CHARS = 4_000  # of the citations, and of numbers and notes after one name
+_TAG = re.compile(r"<evidence>(.*?)(?:</evidence>|\Z)", re.IGNORECASE | re.DOTALL)
+_NAME = re.compile(r"\b(?:(image)(?:_clue)?|(cell))[ _]?#?(\d{1,4})\b", re.IGNORECASE)
+_NUMBER = re.compile(r"(?<![\w.])-?\d{1,7}(?:\.\d{1,6})?(?![\w])")
 _WHOLE = 0.9  # of an image: a figure that shows so much of it is no closer look
+
+
+def find_evidence(text: str) -> tuple[Evidence, ...]:
+    """What the last evidence tag cites, as it stands there: nothing is compared with the images yet."""
+    tags = _TAG.findall(text)
+    if not tags:
+        return ()
+    cited = tags[-1][:_MOST_CHARS]
+    names = list(_NAME.finditer(cited))
+    ends = [*(name.start() for name in names), len(cited)][1:]
+    found = [
+        each for name, end in zip(names, ends, strict=False) for each in _read(name, cited[name.end() : end])
+    ]
+    return tuple(dict.fromkeys(found))[:MOST_CITED]
+
+
+def without_evidence(text: str) -> str:
+    """The text without its evidence tags and what is in them."""
+    return _TAG.sub("", text)
 
 
 def trace_evidence(
@@ -41,6 +68,17 @@ def derive_evidence(originals: Sizes, figures: Figures) -> tuple[Evidence, ...]:
             return close
         whole = whole or looks
     return whole
+
+
+def _read(name: re.Match[str], after: str) -> list[Evidence]:
+    number = int(name[3])
+    if name[2]:
+        return [Evidence(f"cell {number}")]
+    numbers = [float(each) for each in _NUMBER.findall(after)]
+    boxes: list[Box] = list(zip(*[iter(numbers)] * 4, strict=False))
+    if not boxes:
+        return [Evidence(f"image_clue_{number}")]
+    return [Evidence(f"image_clue_{number}", box) for box in boxes]
 
 
 def _trace(cited: Evidence, originals: Sizes, figures: Figures, cells: int) -> Iterator[Evidence]:

@@ -11,7 +11,15 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from pyvision.cli.flags import add_limits, add_model, add_repeated, add_strategy, settings_of, use_settings
+from pyvision.cli.flags import (
+    add_limits,
+    add_model,
+    add_repeated,
+    add_strategy,
+    find_offline_hint,
+    settings_of,
+    use_settings,
+)
 from pyvision.cli.inputs import find_images
 from pyvision.cli.run import new_folder
 from pyvision.errors import ConfigError, PyVisionError
@@ -61,7 +69,6 @@ def add_chat(commands: argparse._SubParsersAction[Any]) -> None:
 
 def chat(options: argparse.Namespace) -> int:
     """Ask until the input ends; returns the exit code."""
-    from pyvision.cli.models import find_offline_hint
     from pyvision.cli.terminal import open_lines
     from pyvision.conversation import Conversation
     from pyvision.solve import configure

@@ -98,6 +98,19 @@ def add_model(parser: argparse.ArgumentParser, what: str = _MODEL_HELP) -> None:
     which.add_argument("--config", type=Path, metavar="FILE", help="a model configuration (JSON)")
 
 
+def find_offline_hint(model: str | None, config: Path | None) -> str:
+    """What to use in place of `offline`; the servers of this machine are looked for only if it was not chosen."""
+    from pyvision.config.environment import environment
+    from pyvision.config.model_config import default_model
+
+    environ = environment()
+    if model or config or environ.get("PYVISION_MODEL") or default_model(environ) != "offline":
+        return ""
+    from pyvision.models.listing import find_local, suggest
+
+    return suggest(find_local())
+
+
 def add_strategy(parser: argparse.ArgumentParser) -> None:
     """--strategy."""
     parser.add_argument("-s", "--strategy", default="code_loop", metavar="NAME", help=_STRATEGY_HELP)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyvision.config.environment import environment
@@ -37,17 +36,6 @@ def run_models(options: argparse.Namespace) -> int:
     else:
         _print_providers(environment(), as_json=options.json)
     return 0
-
-
-def find_offline_hint(model: str | None, config: Path | None) -> str:
-    """What to use in place of `offline`; the servers of this machine are looked for only if it was not chosen."""
-    from pyvision.config.model_config import default_model
-    from pyvision.models.listing import find_local, suggest
-
-    environ = environment()
-    if model or config or environ.get("PYVISION_MODEL") or default_model(environ) != "offline":
-        return ""
-    return suggest(find_local())
 
 
 def _print_models(name: str, *, as_json: bool) -> None:

@@ -9,7 +9,15 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyvision.cli.flags import add_limits, add_model, add_repeated, add_strategy, settings_of, use_settings
+from pyvision.cli.flags import (
+    add_limits,
+    add_model,
+    add_repeated,
+    add_strategy,
+    find_offline_hint,
+    settings_of,
+    use_settings,
+)
 from pyvision.cli.inputs import add_inputs, read_inputs
 from pyvision.errors import ConfigError, EndReason
 from pyvision.text.sanitize import printable
@@ -53,7 +61,6 @@ def run(options: argparse.Namespace) -> int:
     """Answer the question; returns the exit code."""
     import json
 
-    from pyvision.cli.models import find_offline_hint
     from pyvision.cli.progress import Progress
     from pyvision.trajectory import TrajectoryWriter
 

@@ -3,6 +3,8 @@
 Limits: a row for each provider in `api_configs/limits.json`, with its source. An endpoint without a row is assumed to
 accept what `EndpointLimits()` says, as every known one does.
 
+Families: patterns of model names in `api_configs/families.json`, what those models refuse, and the source of each line.
+
 Profiles: one small file for each endpoint and model in the user's cache folder ($XDG_CACHE_HOME/pyvision/profiles).
 They hold no key. Deleting one loses nothing: `pyvision doctor` writes it again.
 """
@@ -11,8 +13,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -71,6 +74,22 @@ class EndpointLimits:
 
 
 @dataclass(frozen=True, slots=True)
+class Family:
+    """Models that refuse the same parameters. models: patterns of their names. wires: the wires that it holds for.
+
+    calls_tools: whether they are known to handle tools better than code in their text. image_placement: where they see
+    the picture of a tool's result, if not where their wire puts it.
+    """
+
+    models: tuple[str, ...]
+    refused: tuple[str, ...] = ()
+    source: str = ""
+    calls_tools: bool = False
+    image_placement: Placement | None = None
+    wires: tuple[str, ...] = ("openai", "responses", "anthropic", "gemini")
+
+
+@dataclass(frozen=True, slots=True)
 class Profile:
     """What one model behind one endpoint accepts; None is what nobody knows.
 
@@ -102,6 +121,25 @@ def limits_for(config: ModelConfig) -> EndpointLimits:
     if name not in rows:
         raise ConfigError(f"limits {name!r}: no such row in {FILE}; known rows are {', '.join(rows)}")
     return rows[name]
+
+
+def prefers_tools(config: ModelConfig) -> bool:
+    """Whether the model of this configuration is of a family that handles tools better than code in its text."""
+    return any(family.calls_tools for family in families_of(config.wire, config.model or ""))
+
+
+def placement_of(config: ModelConfig) -> Placement | None:
+    """Where models of this family see the picture of a tool's result; None: where their wire puts it."""
+    families = families_of(config.wire, config.model or "")
+    return next((family.image_placement for family in families if family.image_placement), None)
+
+
+def families_of(wire: str, model: str) -> Iterator[Family]:
+    """The rows of `api_configs/families.json` that hold for a model behind a wire."""
+    name = model.rpartition("/")[2].lower()  # OpenRouter and its like put the vendor before it
+    for family in _families():
+        if wire in family.wires and any(fnmatchcase(name, pattern) for pattern in family.models):
+            yield family
 
 
 def endpoint_of(config: ModelConfig) -> str:
@@ -157,6 +195,17 @@ def _rows() -> Mapping[str, EndpointLimits]:
         return TypeAdapter(dict[str, EndpointLimits]).validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
         raise ConfigError(f"{path}: is no table of limits ({reason(error)[:200]})") from error
+
+
+@cache
+def _families() -> tuple[Family, ...]:
+    from pydantic import TypeAdapter, ValidationError
+
+    path = data_folder("api_configs") / "families.json"
+    try:
+        return TypeAdapter(tuple[Family, ...]).validate_json(path.read_bytes())
+    except (OSError, ValidationError) as error:
+        raise ConfigError(f"{path}: no table of model families ({reason(error)[:200]})") from error
 
 
 def _path(wire: str, endpoint: str, model: str) -> Path:

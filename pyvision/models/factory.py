@@ -15,6 +15,8 @@ from pyvision.config.endpoints import (
     Profile,
     apply_profile,
     limits_for,
+    placement_of,
+    prefers_tools,
     read_profile,
 )
 from pyvision.config.environment import environment
@@ -22,7 +24,6 @@ from pyvision.config.model_config import ModelConfig, load_model_config
 from pyvision.config.secrets import secrets, without_secrets
 from pyvision.errors import ConfigError, MissingExtra, MissingKey, reason
 from pyvision.models.streaming import close_model
-from pyvision.models.unsupported_parameters import placement_of, prefers_tools
 from pyvision.types import Model
 
 

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from pyvision.cli.models import find_offline_hint
+from pyvision.cli.flags import find_offline_hint
 from pyvision.models.listing import ListedModel, LocalEndpoint
 from tests.cli.conftest import Command
 from tests.servers.server import ModelServer

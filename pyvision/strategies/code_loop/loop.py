@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from pyvision.agent.episode import Episode
-from pyvision.agent.evidence import derive_evidence, trace_evidence
+from pyvision.agent.evidence import derive_evidence, find_evidence, trace_evidence, without_evidence
 from pyvision.errors import ConfigError, EndReason, FormatError, ModelError
 from pyvision.strategies.code_loop.protocol import (
     Cell,
@@ -19,7 +19,6 @@ from pyvision.strategies.code_loop.protocol import (
     choose_protocol,
 )
 from pyvision.strategies.code_loop.turns import check_prompt, observe, open_conversation
-from pyvision.text.evidence import find_evidence, without_evidence
 from pyvision.text.prompts import render
 from pyvision.text.replies import (
     code_is_cut,
