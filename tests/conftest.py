@@ -10,6 +10,7 @@ import shutil
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,6 +36,12 @@ def pytest_configure() -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the files that take the longest, so that no process is left with one of them in the end."""
     items.sort(key=lambda item: item.get_closest_marker("early") is None)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def folder_of_all_tests(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Made before a test changes where temporary files go: a folder made there would go with that test."""
+    return tmp_path_factory.getbasetemp()
 
 
 @pytest.fixture(scope="session")
