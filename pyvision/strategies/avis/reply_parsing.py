@@ -1,26 +1,30 @@
 """Find plans, decompositions, objects and judgements in replies: pure functions, None if a reply holds none.
 
-Replies are read tolerantly. A label (`Action:`, `Verdict:`) may be bold, quoted, in any case or a key of a JSON object;
-the last one counts. Without a label, an action counts if the reply names no other. The paper's own endings are
-read too: "the predicted answer is X", "cannot be answered", "the predicted Object #ID is 3".
+Replies are read tolerantly. A label (`Action:`, `Verdict:`) may be bold, quoted, in any case, a tag, a key of a JSON
+object or a cell of a table; the last one counts. Without a label, an action counts if the reply names no other. The
+paper's own endings are read too: "the predicted answer is X", "cannot be answered", "the predicted Object #ID is 3".
 """
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, cast
+from itertools import islice
+from typing import Any, Literal, TypeAlias, cast
 
 from pyvision.strategies.avis.actions import ACTIONS, Action
-from pyvision.text.parsing import values_in
-from pyvision.text.replies import without_thinking
+from pyvision.text.boxed_answers import clean_answer
+from pyvision.text.parsing import parse_source, values_in
+from pyvision.text.replies import declines, without_thinking
 
 Ruling: TypeAlias = Literal["not informative", "informative", "answerable"]
 
 _DECORATION = " \t*_`\"'“”"
 _LABELS = (
     "action",
+    "action input",
     "query",
     "visual",
     "knowledge",
@@ -32,13 +36,25 @@ _LABELS = (
     "verdict",
     "answer",
 )
+_ANY_LABEL = "|".join(_LABELS).replace(" ", "[ _]")
 _LABELLED = re.compile(
-    rf"[ \t>{{(,*_`\"'#+•–—|-]*+(?:[(\[]?\d{{1,2}}[.):\]]+)?[ \t*_`\"'#]*+(?P<label>{'|'.join(_LABELS)})"
-    r"[ \t*_`\"']*+(?:(?P<sign>[:=：]|[-–—][ \t])(?P<content>.*))?$",
+    r"(?:[ \t>{(,*_`\"'#+•▪·→➤⇒✅✔✓❌–—|-]|\ufe0f)*+(?:[(\[]?\d{1,2}[.):\]]+)?[ \t*_`\"'#]*+(?P<open>[\[【])?"
+    rf"(?P<label>{_ANY_LABEL})[ \t*_`\"']*+"
+    r"(?:(?(open)(?P<close>[\]】])[ \t]*[:=：]?|(?P<sign>[:=：]|[-–—][ \t]))(?P<content>.*))?$",
     re.IGNORECASE,
 )
+_NEXT_ON_LINE = re.compile(
+    rf"[|;,][ \t]{{1,20}}(?=[*_`\"']{{0,3}}(?:{_ANY_LABEL})[*_`\"']{{0,3}}[ \t]*[:=：])", re.IGNORECASE
+)
+_TAG = re.compile(rf"<(?P<end>/)?(?P<label>{_ANY_LABEL})>", re.IGNORECASE)
+_HEADING = re.compile(r"[ \t>]*#{1,6}[ \t]+\S")
+_LITERAL = re.compile(r"\{[^{}]{1,4000}\}")  # an object in Python's quotes
+_MOST_LITERALS, _MAX_DEPTH = 20, 4  # of objects in a reply
 _SPELLED = "|".join(name.replace("_", "[ \t_-]+") for name in sorted(ACTIONS, key=len, reverse=True))
 _NAME = re.compile(rf"(?<![a-z_])(?:{_SPELLED})(?![a-z_])", re.IGNORECASE)
+_QUOTED_QUERY = re.compile(  # web_search("when was it built?"), web_search[when was it built?]
+    r"\s*(?:\(\s*(?:\w{1,12}\s*[=:]\s*)?[\"'“](?P<call>[^\n]{1,500}?)[\"'”]\s*\)|\[(?P<brackets>[^\n\]]{1,500})\])"
+)
 _OBJECT = re.compile(r"object\s*(?:#?\s*id)?[\s*_`\"':=#]*(?:is)?[\s*_`\"':=#]*(\d{1,4})\b", re.IGNORECASE)
 _IS = r"\banswer\s+(?:is|would be)\b"
 _ANSWER_IS = re.compile(rf"{_IS}\s*:?\s*((?:(?!{_IS})[^\n])+)", re.IGNORECASE)
@@ -96,14 +112,22 @@ def find_plan(reply: str) -> Plan | None:
     names = _names(labelled) if labelled else []
     if len(names) != 1:
         names = _names(text)
-    query = _label(text, "query")
-    return Plan(cast("Action", names[0]), query or None) if len(names) == 1 else None
+    if len(names) != 1:
+        return None
+    query = _label(text, "query") or _label(text, "action input") or _query_of_call(labelled or text)
+    return Plan(cast("Action", names[0]), query or None)
 
 
 def says_enough(reply: str) -> bool:
     """Whether a planner says that enough is known to answer the question."""
     labelled = _label(without_thinking(reply), "action") or without_thinking(reply)
     return _ENOUGH.fullmatch(labelled.strip(_DECORATION + ".\n")) is not None
+
+
+def is_refusal(reply: str) -> bool:
+    """Whether a reply declines: it opens as a refusal does, and decides nothing under any label."""
+    text = without_thinking(reply)
+    return declines(text) and not any(_label(text, label) for label in _LABELS)
 
 
 def find_decomposition(reply: str) -> Decomposition | None:
@@ -116,8 +140,13 @@ def find_decomposition(reply: str) -> Decomposition | None:
 
 
 def find_object(reply: str) -> int | None:
-    """The number of the object that a reply chooses: the last one named; 0 for none of them."""
+    """The number of the object that a reply chooses: the labelled one, else the last one named; 0 for none of them."""
     text = without_thinking(reply)
+    labelled = (_label(text, "object") or "").strip(_DECORATION + "#.()[]")
+    if re.fullmatch(r"[0-9]{1,4}", labelled):
+        return int(labelled)
+    if re.fullmatch(r"none(?: of (?:them|these))?", labelled, re.IGNORECASE):
+        return 0
     found = _OBJECT.findall(text)
     if found:
         return int(found[-1])
@@ -169,7 +198,7 @@ def source_numbers(reply: str) -> tuple[int, ...]:
 
 
 def _answer(text: str) -> str | None:
-    short = text.strip(_DECORATION).rstrip(".").strip(_DECORATION)
+    short = clean_answer(text.strip(" \t*_`"))
     return None if _NO_ANSWER.fullmatch(short) or len(short) > _ANSWER_CHARS else short
 
 
@@ -187,13 +216,20 @@ def _names(text: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def _query_of_call(text: str) -> str | None:
+    """The query behind the name of an action that is written as a call."""
+    name = _NAME.search(text)
+    found = _QUOTED_QUERY.match(text, name.end()) if name else None
+    return (found["call"] or found["brackets"]).strip() if found else None
+
+
 def _label(text: str, label: str) -> str | None:
     """What a reply says under a label, without decoration; the last one, in the first form that is there.
 
-    A key of a JSON object; `label: text` with any bullet, number, bold or heading around it, also with the text on the
-    next line; a row or a column of a table.
+    A key of a JSON object; a tag; `label: text` with any bullet, number, bold or heading around it, also with the text
+    on the next line; a row or a column of a table.
     """
-    for form in (_in_json, _in_lines, _in_tables):
+    for form in (_in_json, _in_tags, _in_lines, _in_tables):
         if found := list(form(text, label)):
             return _clean(found[-1])
     return None
@@ -201,26 +237,63 @@ def _label(text: str, label: str) -> str | None:
 
 def _in_json(text: str, label: str) -> Iterator[str]:
     for value in values_in(text):
-        if not isinstance(value, dict):
+        yield from _in_value(value, label)
+    for literal in islice(_LITERAL.finditer(text), _MOST_LITERALS):
+        try:
+            yield from _in_value(ast.literal_eval(parse_source(literal[0]).body[0].value), label)  # type: ignore[attr-defined]
+        except (SyntaxError, ValueError, AttributeError, TypeError):  # no dictionary of plain values
             continue
+
+
+def _in_value(value: Any, label: str, depth: int = 0) -> Iterator[str]:
+    if depth > _MAX_DEPTH:
+        return
+    if isinstance(value, list):
+        for inner in value:
+            yield from _in_value(inner, label, depth + 1)
+    elif isinstance(value, dict):
         for key, content in value.items():
-            if key.strip().casefold() == label and isinstance(content, str | int | float | list):
-                yield ", ".join(map(str, content)) if isinstance(content, list) else str(content)
+            if _spelled(str(key)) != label:
+                yield from _in_value(content, label, depth + 1)
+            elif isinstance(content, list):
+                yield ", ".join(map(str, content))
+            elif isinstance(content, str | int | float):
+                yield str(content)
+
+
+def _in_tags(text: str, label: str) -> Iterator[str]:
+    opened: re.Match[str] | None = None
+    for tag in _TAG.finditer(text):
+        if _spelled(tag["label"]) != label:
+            continue
+        if tag["end"] and opened:
+            yield text[opened.end() : tag.start()]
+        opened = None if tag["end"] else tag
 
 
 def _in_lines(text: str, label: str) -> Iterator[str]:
-    lines = text.splitlines()
+    lines = _NEXT_ON_LINE.sub("\n", text).splitlines()
     for number, line in enumerate(lines):
-        named = _LABELLED.match(line)
-        if named is None or named["label"].casefold() != label:
+        named = _named(line)
+        if named is None or _spelled(named["label"]) != label:
             continue
         content = named["content"] or ""
         if content.strip(_DECORATION):
             yield content
-        elif named["sign"] or line.lstrip().startswith("#") or _is_bold(line):
-            following = next((each for each in lines[number + 1 :] if each.strip(_DECORATION + "#>{}")), "")
-            if following and _LABELLED.match(following) is None and not following.lstrip().startswith("#"):
-                yield following
+            continue
+        following = next(
+            (lines[k] for k in range(number + 1, len(lines)) if lines[k].strip(_DECORATION + ">{}")), ""
+        )
+        if following and _named(following) is None and not _HEADING.match(following):
+            yield following.lstrip("> \t")
+
+
+def _named(line: str) -> re.Match[str] | None:
+    """The label that a line begins with; one without a sign behind it is a heading, bold or in brackets."""
+    found = _LABELLED.match(line)
+    if found is None or found["sign"] or found["close"] or _HEADING.match(line) or _is_bold(line):
+        return found
+    return None
 
 
 def _in_tables(text: str, label: str) -> Iterator[str]:
@@ -236,15 +309,26 @@ def _in_tables(text: str, label: str) -> Iterator[str]:
             continue
         column = names.index(label)
         below = rows[number + 1] if number + 1 < len(rows) else []
-        if len(row) == 2 and column == 0 and names[1] not in _LABELS:
+        if len(row) == 2 and column == 0 and (number > 0 or names[1] not in _LABELS):
             yield row[1]
         elif number == 0 and column < len(below):
             yield below[column]
 
 
 def _is_bold(line: str) -> bool:
-    return line.strip().startswith(("*", "_")) and line.strip().endswith(("*", "_"))
+    plain = line.strip().lstrip("-+• \t")
+    return plain.startswith(("*", "_")) and plain.endswith(("*", "_"))
+
+
+def _spelled(label: str) -> str:
+    return label.strip().casefold().replace("_", " ")
 
 
 def _clean(text: str) -> str:
-    return text.strip().strip("*_`").strip().strip('",').strip()
+    """Without decoration, a comma of JSON and quotes around all of it; quotes inside it stay."""
+    text = text.strip().strip("*_`").strip().removesuffix(",").rstrip()
+    for left, right in ('""', "''", "“”"):
+        inner = text.removeprefix(left).removesuffix(right)
+        if inner != text and left not in inner and right not in inner:
+            return inner.strip()
+    return text

@@ -23,6 +23,7 @@ from pyvision.strategies.avis.reply_parsing import (
     find_judgement,
     find_object,
     find_plan,
+    is_refusal,
     says_enough,
     says_nothing,
 )
@@ -35,6 +36,7 @@ from pyvision.types import Answer, Message, Picture, Question, Reply, Text
 
 Found = TypeVar("Found")
 NOTHING = Judgement("not informative")
+_DECLINED = "it declined"
 _OUR_TAGS = re.compile(
     r"<[\s/]*(?:query|context|actions|objects|known|observation|sources|seen)\b[^<>]{0,100}>", re.IGNORECASE
 )
@@ -297,15 +299,19 @@ def give_best(why: str, end_reason: EndReason, trace: SearchTrace, episode: Epis
     remark = "; ".join([f"best effort: {why}", *trace.unusable])
     answer = read_short(reply)
     if answer is None:
-        refused = reply.finish == "refusal"
-        return Answer(None, "refused" if refused else "no_answer", f"no answer, not even a guess; {remark}")
+        return Answer(
+            None, "refused" if _is_refusal(reply) else "no_answer", f"no answer, not even a guess; {remark}"
+        )
     _note_answer(answer.text, node.findings, memory, episode, remark=remark)
     return Answer(answer.text, end_reason, remark, answer.is_last_resort)
 
 
 def read_short(reply: Reply) -> ShortAnswer | None:
-    """The answer of a reply that was asked for one; as a last resort the whole of a short reply."""
-    if reply.finish == "refusal":
+    """The answer of a reply that was asked for one; as a last resort the whole of a short reply.
+
+    None for a refusal, also for one in words.
+    """
+    if _is_refusal(reply):
         return None
     text = without_thinking(reply.text).strip()
     read = read_answer(reply)
@@ -328,19 +334,20 @@ def parse_or_retry(
 ) -> tuple[Found | None, bool]:
     """What `read` finds in the reply, and whether the role was asked again; None if that failed too.
 
-    read: returns the reason as a text if a reply cannot be used. After a refusal, or when the budget allows only one
-    more reply, the role is not asked again.
+    read: returns the reason as a text if a reply cannot be used. After a refusal, which decides nothing whatever it
+    names, or when the budget allows only one more reply, the role is not asked again.
     """
     reply, messages = send(episode, request)
-    found = read(reply.text)
+    found = _DECLINED if _is_refusal(reply) else read(reply.text)
     if not isinstance(found, str):
         return found, False
     episode.note("malformed", role=request.role, why=found)
-    if reply.finish == "refusal" or episode.last_call():
+    if found == _DECLINED or episode.last_call():
         return None, False
     repair = render(f"avis/{request.repair}.md", why=found, **request.repair_variables)
     earlier = reply_message(reply)
-    again = read(episode.ask(request.role, (*messages, earlier, Message("user", (Text(repair),)))).text)
+    second = episode.ask(request.role, (*messages, earlier, Message("user", (Text(repair),))))
+    again = _DECLINED if _is_refusal(second) else read(second.text)
     if isinstance(again, str):
         episode.note("malformed", role=request.role, why=again)
         return None, True
@@ -350,6 +357,10 @@ def parse_or_retry(
 def sanitize_quote(text: str, limit: int = 6000) -> str:
     """What a tool returned, safe to put between our tags: it cannot forge any of them."""
     return _OUR_TAGS.sub(lambda tag: tag[0].replace("<", "‹").replace(">", "›"), sanitize(text, limit))
+
+
+def _is_refusal(reply: Reply) -> bool:
+    return reply.finish == "refusal" or is_refusal(reply.text)
 
 
 def _with_query(plan: Plan, node: Node) -> Plan:

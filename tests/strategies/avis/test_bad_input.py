@@ -69,9 +69,17 @@ def test_a_planner_that_fails_twice_is_replaced_by_the_preference_of_the_graph(t
     assert stage.path == ["identical_image_search a"]
 
 
-def test_a_planner_that_refuses_is_not_asked_again() -> None:
-    refusal = Reply("I will not.", finish="refusal")
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        Reply("I will not use vqa.", finish="refusal"),
+        "I'm sorry, but I can't help with vqa.",
+        "I cannot help with that.",
+    ],
+)
+def test_a_planner_that_refuses_chooses_nothing(refusal: str | Reply) -> None:
     stage = Stage({"decomposer": [LOOK_ONLY], "planner": [refusal], "reasoner": [answered("red")]}, RED)
+    assert stage.notes("malformed") == [{"role": "planner", "why": "it declined"}]
     assert stage.notes("plan")[0]["by"] == "preference"
     assert stage.answer.text == "red"
 

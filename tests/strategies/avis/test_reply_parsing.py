@@ -16,6 +16,7 @@ from pyvision.strategies.avis.reply_parsing import (
     find_judgement,
     find_object,
     find_plan,
+    is_refusal,
     says_enough,
     source_numbers,
 )
@@ -50,6 +51,17 @@ ANY = st.text(max_size=300) | st.lists(st.sampled_from(PIECES), max_size=20).map
         ("--image_search", Plan("image_search")),
         ("I would take vqa now.", Plan("vqa")),
         ("<think>vqa or llm_qa?</think>object-select", Plan("object_select")),
+        ('Action: web_search("height of Orlen")', Plan("web_search", "height of Orlen")),
+        ("Action: web_search[height of Orlen]", Plan("web_search", "height of Orlen")),
+        ("Action: web_search\nAction Input: Orlen", Plan("web_search", "Orlen")),
+        ("Action: web_search | Query: Orlen", Plan("web_search", "Orlen")),
+        ('{"action": {"name": "web_search", "query": "Orlen"}}', Plan("web_search", "Orlen")),
+        ("{'action': 'web_search', 'query': 'Orlen'}", Plan("web_search", "Orlen")),
+        ("<action>web_search</action>\n<query>Orlen</query>", Plan("web_search", "Orlen")),
+        ("→ Action: web_search\n→ Query: Orlen", Plan("web_search", "Orlen")),
+        ("[Action] web_search\n[Query] Orlen", Plan("web_search", "Orlen")),
+        ('Action: web_search\nQuery: who wrote "Emma"', Plan("web_search", 'who wrote "Emma"')),
+        ("Action: web_search (the year has to be looked up)", Plan("web_search")),
         ("vqa or llm_qa", None),
         ("images are searched", None),
         ("my_vqa_tool", None),
@@ -208,3 +220,28 @@ def test_a_plan_is_no_end_of_the_search(reply: str) -> None:
 
 def test_hostile_decoration_is_read_at_once() -> None:
     assert find_judgement("*" * 200_000 + "1." * 50_000 + "x") is None
+
+
+@pytest.mark.parametrize(
+    ("reply", "refuses"),
+    [
+        ("I'm sorry, but I cannot help with vqa.", True),
+        ("I cannot help with that.", True),
+        ("<think>Shall I?</think>I can't identify people in images.", True),
+        ("I'm sorry, but the title is another one.\nVerdict: not informative", False),
+        ("I cannot answer yet.\nAction: web_search", False),
+        ("Action: vqa", False),
+    ],
+)
+def test_a_reply_that_declines_and_decides_nothing_is_a_refusal(reply: str, refuses: bool) -> None:
+    assert is_refusal(reply) == refuses
+
+
+@pytest.mark.parametrize("answer", ["J. F. K.", "Washington, D.C.", "it's blue", "1988"])
+def test_an_answer_keeps_the_signs_that_belong_to_it(answer: str) -> None:
+    assert find_answer(f"Verdict: answerable\nAnswer: {answer}") == answer
+
+
+@pytest.mark.parametrize("piece", ["**action**\n", "{a:1}", "<action>", "; action", "| ", " ", "[Action] "])
+def test_a_long_reply_is_read_in_the_time_of_a_quick_test(piece: str) -> None:
+    find_judgement(piece * 4_000)
