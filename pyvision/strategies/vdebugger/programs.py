@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from pyvision.errors import ConfigError, FormatError
-from pyvision.text.parsing import parse_source
+from pyvision.text.parsing import parse_source, values_in
 from pyvision.text.replies import without_thinking
 from pyvision.types import Question
 
@@ -41,6 +41,7 @@ _FENCE = re.compile(
     r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(.*?)(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
 )
 _HEADER = re.compile(rf"^[ \t]*(?:async )?def {FUNCTION}\b", re.MULTILINE)
+_OBJECT = re.compile(r"\s*(?:`{3,}\w{0,20}\s*)?\{")
 _TRAILER = re.compile(r"^[ \t]*(?:# (?:Program is|Correction)\b|-> |--- Trace)", re.MULTILINE)
 _MARK = re.compile(r"<<<\s*/?\s*BUG\s*/?\s*>>>", re.IGNORECASE)
 _MODULE_LEVEL = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
@@ -164,7 +165,8 @@ def program_in(reply: str, signature: str) -> str:
     Marks around a faulty span are removed, as is any part of the prompt that the reply repeats after the program.
     Raises FormatError.
     """
-    text = _MARK.sub("", without_thinking(reply.replace("\r\n", "\n")))
+    text = without_thinking(reply.replace("\r\n", "\n"))
+    text = _MARK.sub("", _text_in_json(text) or text)
     code = _without_trailer(_code(text))
     if len(code) > _PROGRAM_CHARS:
         raise FormatError(f"the program has {len(code):,} characters; the limit is {_PROGRAM_CHARS:,}")
@@ -218,6 +220,15 @@ def _subject(question: Question, name: FormName) -> str:
     if name == "pair" and "?" not in text:
         return f"Is the statement true? {text}"
     return text
+
+
+def _text_in_json(text: str) -> str | None:
+    """The program that is a text in an object: {"program": "def execute_command(image): …"}."""
+    if not _OBJECT.match(text):
+        return None
+    objects = (value for value in values_in(text) if isinstance(value, dict))
+    texts = (text for value in objects for text in value.values() if isinstance(text, str))
+    return next((text for text in texts if _HEADER.search(text)), None)
 
 
 def _code(text: str) -> str:

@@ -22,8 +22,13 @@ _MARKED = re.compile(
 _ANY_MARK = re.compile(r"<<<\s*(?:/\s*|END[ _]?)?BUG\s*/?\s*>>>", re.IGNORECASE)
 _WORD = re.compile(r"(?P<negated>\bnot\s+|n't\s+)?\b(?P<word>right|correct|wrong|incorrect)\b", re.IGNORECASE)
 _FIRST = re.compile(r"[\s>*_`#\"'.:-]*(?P<word>right|correct|wrong|incorrect)\b", re.IGNORECASE)
+_WORDS = r"(right|wrong|correct|incorrect)\b"
 _JUDGED_BLOCK = re.compile(
-    r"^\W*block\W*(\d{1,3})\W+(right|wrong|correct|incorrect)\b", re.IGNORECASE | re.MULTILINE
+    rf"^[^\w\n]{{0,20}}(?:\d{{1,3}}[.):][^\w\n]{{0,20}})?block[\W_]{{0,20}}(\d{{1,3}})\W{{1,20}}(?:is\W{{1,20}})?{_WORDS}",
+    re.IGNORECASE | re.MULTILINE,
+)
+_JUDGED_NUMBER = re.compile(
+    rf"^[^\w\n]{{0,20}}(\d{{1,3}})[^\w\n]{{1,20}}{_WORDS}", re.IGNORECASE | re.MULTILINE
 )
 _QUOTES = str.maketrans(
     dict.fromkeys('"‘’“”`', "'")
@@ -142,9 +147,8 @@ def marks_in(reply: str, program: str) -> Marks:
 
 def marks_of_blocks(reply: str, program: str) -> tuple[Marks, bool]:
     """The first block that is called wrong, and whether all blocks were called right."""
-    judged = [
-        (int(number), word.lower() in ("right", "correct")) for number, word in _JUDGED_BLOCK.findall(reply)
-    ]
+    found = _JUDGED_BLOCK.findall(reply) or _JUDGED_NUMBER.findall(reply)
+    judged = [(int(number), word.lower() in ("right", "correct")) for number, word in found]
     blocks = blocks_of(program)
     wrong = [number for number, right in judged if not right and 1 <= number <= len(blocks)]
     if wrong:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,6 +26,8 @@ REPLIES = {
     "the body alone, not indented": "patch = ImagePatch(image)\nreturn patch.simple_query('What is it?')",
     "with marks": PROGRAM.replace("patch.simple_query", "<<<BUG>>>patch.simple_query<<<BUG/>>>"),
     "with an echo of the prompt": f"{PROGRAM}\n\n# Program is\nright",
+    "in JSON": json.dumps({"program": PROGRAM}),
+    "in fenced JSON": f"```json\n{json.dumps({'code': PROGRAM})}\n```",
     "with a call behind it": f"{PROGRAM}\n\nprint(execute_command(image))",
     "with comments": PROGRAM.replace("\n    return", "\n    # ask\n    return"),
     "Windows lines": PROGRAM.replace("\n", "\r\n"),
