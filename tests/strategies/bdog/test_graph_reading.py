@@ -140,6 +140,7 @@ FORMS = {
     "named numbers": '{"objects": [{"id": 1, "name": "a", "relations": {"on": "objectID 2"}}, {"id": 2, "name": "b"}]}',
     "bare objects": '{"name": "a"}\n{"name": "b"}\n{"source": "a", "target": "b", "relation": "on"}',
     "Graphviz": 'digraph G {\n  rankdir=LR;\n  node [shape=box];\n  a; b [label="b"];\n  a -> b [label="on"];\n}',
+    "Graphviz with prose behind it": 'digraph { a -> b [label="on"] }\n\nI changed two attributes.',
     "Graphviz in a line": '```dot\ndigraph { "a" -> "b" [label=on, color=red] }\n```',
     "behind a thought": '<think>{"objects": ["x"]}</think>{"objects": ["a", "b"], "edges": [["a", "on", "b"]]}',
 }

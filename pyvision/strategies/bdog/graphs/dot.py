@@ -21,6 +21,7 @@ _STATEMENT = re.compile(
     rf"(?P<ends>{_NAME}(?:[ \t]*-[->][ \t]*{_NAME})*)[ \t\n]*"
     r"(?:\[(?P<attributes>(?:\"(?:\\.|[^\"\\])*\"|[^][\"])*+)\])?"
 )
+_BRACE = re.compile(r"\"(?:\\.|[^\"\\])*+\"|[{}]")
 _END = re.compile(_NAME)
 _ATTRIBUTE = re.compile(rf"({_NAME})\s*=\s*({_NAME})")
 _KEYWORDS = {"node", "edge", "graph", "digraph", "subgraph", "strict"}
@@ -38,7 +39,7 @@ def find_dot(text: str) -> RawGraph | None:
     body = _COMMENT.sub("", text[openings[-1].end() :][:_MOST_CHARS])
     nodes: dict[str, dict[str, object]] = {}
     edges: list[dict[str, str]] = []
-    for names, attributes in _statements(body.partition("```")[0]):
+    for names, attributes in _statements(_until_closed(body.partition("```")[0])):
         for name in names:
             nodes.setdefault(name, {"id": name, "name": name})
         if len(names) > 1:
@@ -49,6 +50,16 @@ def find_dot(text: str) -> RawGraph | None:
             label = attributes.pop("label", "")
             nodes[names[0]] |= {"attributes": attributes} | ({"name": label} if label else {})
     return RawGraph(list(nodes.values()), edges) if nodes else None
+
+
+def _until_closed(body: str) -> str:
+    """The text up to the brace that closes the graph; all of it if none does."""
+    depth = 1
+    for found in _BRACE.finditer(body):
+        depth += {"{": 1, "}": -1}.get(found[0], 0)
+        if depth == 0:
+            return body[: found.start()]
+    return body
 
 
 def _statements(body: str) -> Iterator[tuple[list[str], dict[str, str]]]:
