@@ -64,6 +64,10 @@ _PENDING = re.compile(  # of these, what a label or bold print does not make an 
     r"perhaps|maybe|possibly|somewhere|given by|found (?:in|by)|based on|obtained|determined by|as follows)(?:\b.*)?",
     re.IGNORECASE | re.DOTALL,
 )
+_CORRECT_ANSWER = re.compile(r"\bcorrect[ \t]+(?:answer|option|choice)[ \t]+is\b", re.IGNORECASE)
+_VERDICT = re.compile(
+    r"(?:correct|incorrect|wrong)\.?", re.IGNORECASE
+)  # "the answer is" may say it of another
 _FEW_WORDS = 2  # "below" and "not visible" are answers where they stand alone behind a label
 _GOING_TO = (
     r"(?:let me|let us|let['’]s|(?:i|we)['’]ll|(?:i|we)(?: still)? (?:will|need|should|must|have to|want to)|"
@@ -163,7 +167,8 @@ def _sentence(found: re.Match[str], prose: str, *, is_last: bool) -> _Statement:
         first, others = bold[0], f"{first[bold.end() :].lstrip()[1:]} {others}"
     is_bold = bold is not None or "**" in found[0][: found.start("rest") - found.start()]
     content = _REASON.sub("", _without_bold(first)).removeprefix("that ")
-    return _Statement(content, is_bold, f"{others}\n{below}", is_last)
+    is_choice = _CORRECT_ANSWER.search(found[0]) and _VERDICT.fullmatch(content)
+    return _Statement(content, is_bold, f"{others}\n{below}", is_last, is_label=bool(is_choice))
 
 
 def _is_answer(statement: _Statement, longest: int) -> bool:

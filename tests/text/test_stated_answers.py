@@ -53,6 +53,7 @@ CODE = "<code>\n```python\nprint('Final answer: 3')\n```\n</code>"
         ("I looked.\n\nAnswer:\n7", "7"),
         ("Answer: below", "below"),
         ("The answer is **incorrect**.", "incorrect"),
+        ("Therefore, the correct answer is incorrect.", "incorrect"),
         ("The answer is Washington, D.C..", "Washington, D.C."),
         ("最终答案：三只猫", "三只猫"),
         ("我数了数。\n所以答案是B。", "B"),

@@ -15,9 +15,10 @@ from typing import Any, TypeVar
 
 from pyvision.errors import ConfigError, FormatError, ToolError
 from pyvision.images.fit import FitLimits, fit
+from pyvision.text.boxed_answers import clean_answer
 from pyvision.text.parsing import MOST_CHARS, number_of, values_in
 from pyvision.text.prompts import load, render
-from pyvision.text.replies import declines, without_thinking
+from pyvision.text.replies import declines, find_answer, without_thinking
 from pyvision.tools.perception.service import (
     Box,
     Service,
@@ -112,17 +113,25 @@ def _caption(request: ToolRequest, ask: Ask) -> Observation:
 def _vqa(request: ToolRequest, ask: Ask) -> Observation:
     image = fit(picture_of(request, "vqa"), _LIMITS).picture
     prompt = render("tools/vqa.md", question=text_of(request, "vqa"))
-    return answer_observation(_ask_role(ask, "vqa", Text(prompt), image))
+    return answer_observation(_ask_until(ask, "vqa", (image, Text(prompt)), _short_answer))
 
 
 def _llm_qa(request: ToolRequest, ask: Ask) -> Observation:
     question, context = text_of(request, "llm_qa"), context_of(request, "llm_qa")
-    form = load(f"tools/{'long' if request.options.get('long') else 'short'}_answer.md").strip()
+    is_long = bool(request.options.get("long"))
+    form = load(f"tools/{'long' if is_long else 'short'}_answer.md").strip()
     if context:
         prompt = render("tools/llm_context.md", question=question, context=context, form=form)
     else:
         prompt = render("tools/llm.md", question=question, form=form)
-    return answer_observation(_ask_role(ask, "llm", Text(prompt)))
+    if is_long:
+        return answer_observation(_ask_role(ask, "llm", Text(prompt)))
+    return answer_observation(_ask_until(ask, "llm", (Text(prompt),), _short_answer))
+
+
+def _short_answer(text: str) -> str:
+    """The answer in a reply, without what is only its form; else all of it. Raises FormatError for half a box."""
+    return find_answer(text) or ("" if "\n" in text else clean_answer(text)) or text
 
 
 def _match(request: ToolRequest, ask: Ask) -> Observation:

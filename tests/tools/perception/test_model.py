@@ -129,3 +129,17 @@ def test_the_boxes_in_an_enlarged_crop_are_those_of_the_crop() -> None:
     ask = Answering({"detect": '[{"box": [80, 80, 160, 160], "label": "square"}]'})
     (box,) = model.detect("pixels")(ToolRequest("square", small), ask).data["boxes"]
     assert [box[edge] for edge in ("left", "top", "right", "bottom")] == [10, 10, 20, 20]
+
+
+@pytest.mark.parametrize(
+    "reply", ["red", "**red**.", "The answer is red.", "I see it.\n\n\\boxed{red}", "Answer: red"]
+)
+def test_the_form_of_a_short_answer_does_not_reach_the_program(reply: str) -> None:
+    found = model.vqa("")(ToolRequest("What colour is it?", PICTURE), Answering({"vqa": reply}))
+    assert found.data == {"answer": "red"}
+
+
+def test_a_longer_answer_keeps_its_words() -> None:
+    reply = "A dog.\nBehind it stands a tree."
+    found = model.vqa("")(ToolRequest("What is it?", PICTURE), Answering({"vqa": reply}))
+    assert found.data == {"answer": reply}
