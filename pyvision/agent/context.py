@@ -62,7 +62,7 @@ class ContextWindow:
     """
 
     def __init__(self, accepts: EndpointLimits, originals: Collection[int]) -> None:
-        self._accepts = accepts
+        self.accepts = accepts
         self._originals = originals
         self._fitted: dict[Picture, tuple[Fitted, str]] = {}
         self._evicted: dict[Message, frozenset[int]] = {}
@@ -75,7 +75,7 @@ class ContextWindow:
         size = self._size(messages, places)
         self._check(len(places), size)
         packed = tuple(self._pack(message) for message in messages)
-        is_moved = self._accepts.image_placement == "after_result"
+        is_moved = self.accepts.image_placement == "after_result"
         return Request(
             tuple(after_results(packed)) if is_moved else packed,
             tuple(self._describe_sent(place) for place in places),
@@ -93,8 +93,8 @@ class ContextWindow:
         """
         if limit := _MOST_PICTURES.search(str(error)):
             pictures = int(limit[1] or limit[2])
-            is_news = pictures < self._accepts.pictures
-            self._accepts = replace(self._accepts, pictures=min(pictures, self._accepts.pictures))
+            is_news = pictures < self.accepts.pictures
+            self.accepts = replace(self.accepts, pictures=min(pictures, self.accepts.pictures))
             return is_news
         if error.kind != "context":
             return False
@@ -127,13 +127,13 @@ class ContextWindow:
         return int(all(message.role == "tool" for message in messages[place.turn : -1]))
 
     def _fits(self, count: int, size: int, share: float) -> bool:
-        accepts = self._accepts
+        accepts = self.accepts
         return count <= share * accepts.pictures and size <= share * _FILLED * accepts.request_bytes
 
     def _check(self, count: int, size: int) -> None:
         if self._fits(count, size, 1.0):
             return
-        accepts, way = self._accepts, "give fewer or smaller images, or a model that accepts more"
+        accepts, way = self.accepts, "give fewer or smaller images, or a model that accepts more"
         if count > accepts.pictures:
             what = f"{count} images do not fit into one request of at most {accepts.pictures}"
             raise LimitReached("picture_limit", f"{what}; {way}")
@@ -176,13 +176,13 @@ class ContextWindow:
     def _describe_sent(self, place: _Place) -> Sent:
         fitted, sha256 = self._fit(place.picture)
         sent = fitted.picture
-        where = self._accepts.image_placement if place.message.role == "tool" else "turn"
+        where = self.accepts.image_placement if place.message.role == "tool" else "turn"
         return Sent(place.name, sha256, sent.width, sent.height, fitted.scale_x, fitted.scale_y, where)
 
     def _fit(self, picture: Picture) -> tuple[Fitted, str]:
         """Kept by the picture itself: Python remembers the hash of its bytes, so that this costs nothing again."""
         if picture not in self._fitted:
-            fitted = fit(picture, self._accepts.fit)
+            fitted = fit(picture, self.accepts.fit)
             self._fitted[picture] = fitted, file_hash(fitted.picture)
         return self._fitted[picture]
 

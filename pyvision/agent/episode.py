@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 from pyvision.agent.budget import Budget, Limits
 from pyvision.agent.context import ContextWindow, Request
+from pyvision.agent.kernel import QuestionKernel, Sandbox, Session, find_libraries, run_interruptibly
 from pyvision.agent.tool_cache import ToolCache
 from pyvision.config.endpoints import EndpointLimits
 from pyvision.errors import (
@@ -37,7 +36,7 @@ from pyvision.events import (
     ToolRun,
 )
 from pyvision.images.read import decode
-from pyvision.models.cancellation import Cancellation, interruptible
+from pyvision.models.cancellation import Cancellation, Waiting, interruptible
 from pyvision.models.streaming import stream_of
 from pyvision.types import (
     Message,
@@ -53,50 +52,13 @@ from pyvision.types import (
     ToolRequest,
     Usage,
 )
-from sandbox import CellResult, Figure, HostFunction, ImageData, Region, SandboxError, View
+from sandbox import CellResult, Figure, HostFunction, Region, View
 
 if TYPE_CHECKING:
     from pyvision.config.prices import Price
 
 __all__ = ["DEFAULT_ROLE", "Episode", "Limits", "Sandbox", "Session", "find_libraries"]
 DEFAULT_ROLE = "default"
-_INTERRUPTED_S = 5.0  # that a cell may take to end when it is interrupted
-
-
-class Session(Protocol):
-    """One kernel with the images of one question in it; `sandbox.Session` is one."""
-
-    def run(
-        self,
-        code: str,
-        *,
-        trace: bool = False,
-        functions: Mapping[str, HostFunction] | None = None,
-        on_output: Callable[[str], None] | None = None,
-    ) -> CellResult: ...
-
-    def define(self, images: Mapping[str, bytes], views: Mapping[str, View] | None = None) -> None: ...
-
-    def interrupt(self) -> None: ...
-
-    def close(self) -> None: ...
-
-
-class Sandbox(Protocol):
-    """Where sessions come from; `sandbox.Sandbox` is one. It may have `libraries` too: see `find_libraries`."""
-
-    def warm_up(self) -> None: ...
-
-    def open(self, images: Mapping[str, bytes]) -> Session: ...
-
-
-def find_libraries(sandbox: Sandbox) -> tuple[str, ...]:
-    """The libraries that cells can import in it, by the names to import; empty if the sandbox does not say.
-
-    Raises sandbox.SandboxError if no cell can run.
-    """
-    found: tuple[str, ...] = getattr(sandbox, "libraries", ())
-    return found
 
 
 @dataclass(slots=True)
@@ -138,15 +100,12 @@ class Episode:
         self._prices = prices or {}
         self._tools = tools or {}
         self._tool_cache = ToolCache(question.images)
-        self._outboxes: dict[str, ContextWindow] = {}
-        self._sandbox = sandbox
+        self._windows: dict[str, ContextWindow] = {}
+        self._kernel = QuestionKernel(question, sandbox)
         self._watch = watch
-        self._session: Session | None = None
         self._cell: _Cell | None = None  # while one runs
-        self._names = question.earlier.named + len(question.images)
-        self._views: dict[str, View] = {}
         self._cancellation = cancellation or Cancellation()
-        self._waiting_for = ""
+        self._waiting = Waiting(self._cancellation)
         self._shown: dict[str, Sent] = {}
         self._findings: dict[str, Any] = {}
         self._foreign: set[str] = set()
@@ -159,13 +118,12 @@ class Episode:
     @property
     def figures(self) -> Mapping[str, tuple[Region, ...]]:
         """The figures defined so far, in their order, each with what the code in the kernel says that it shows."""
-        return {name: view.regions for name, view in self._views.items() if view.regions is not None}
+        return self._kernel.figures
 
     @property
     def interruption(self) -> str:
         """The report of an interrupt: that the episode was stopped, and what it was waiting for."""
-        what = self._waiting_for
-        return f"stopped while waiting for {what}" if what else "stopped"
+        return f"stopped while waiting for {self._waiting.what}" if self._waiting.what else "stopped"
 
     @property
     def limits(self) -> Limits:
@@ -213,7 +171,7 @@ class Episode:
 
     def calls_tools(self, role: str) -> bool:
         """Whether the model of this role is known to handle tools better than code in its text."""
-        return self._limits_of(role).calls_tools
+        return self._context_window(role).accepts.calls_tools
 
     def _ask(
         self, role: str, messages: Sequence[Message], sampling: Sampling, *, for_tool: bool = False
@@ -236,8 +194,8 @@ class Episode:
 
         Raises sandbox.SandboxError if no cell can run, before the model has cost anything.
         """
-        self._sandbox.warm_up()
-        return find_libraries(self._sandbox)
+        self._kernel.sandbox.warm_up()
+        return find_libraries(self._kernel.sandbox)
 
     def run(
         self,
@@ -258,62 +216,32 @@ class Episode:
         `use` raised in it, since a cell that catches a spent budget must not run for ever.
         """
         self._check_time()
-        session = self._session
-        if session is None:
-            session = self._open_session()
-            self._check_time()  # opening took a while
+        session = self._open_session()
+        self._check_time()  # opening may have taken a while
+        if tools:
+            from pyvision.tools.cell_functions import host_functions
+
+            functions = host_functions(self.use, tools) | dict(functions or {})
         run = partial(
             session.run,
             code,
             trace=trace,
-            functions=self._functions(tools, functions) or None,
+            functions=functions or None,
             on_output=lambda text: self._watch(CellOutput(text)),
         )
         self._cell = _Cell()
         try:
             with self._waiting("a cell"), self._cancellation.on_cancel(session.close):
-                result = self._run_interruptibly(code, run, session)
+                result = run_interruptibly(session, run, partial(self._record_cell, code))
         finally:
             cell, self._cell = self._cell, None
         if cell.ended_by is not None:
             raise cell.ended_by
         return result
 
-    def _functions(
-        self, tools: Sequence[str], others: Mapping[str, HostFunction] | None
-    ) -> Mapping[str, HostFunction]:
-        """What a cell may call as `host.NAME(…)`."""
-        if not tools:
-            return others or {}
-        from pyvision.tools.cell_functions import host_functions
-
-        return host_functions(self.use, tools) | dict(others or {})
-
-    def _run_interruptibly(self, code: str, run: Callable[[], CellResult], session: Session) -> CellResult:
-        """The result of a cell, recorded; a cell that Ctrl-C ends is recorded with its output so far.
-
-        Only the main thread gets a KeyboardInterrupt, so there the cell runs in a separate thread.
-        """
-        if threading.current_thread() is not threading.main_thread():
-            return self._record_cell(code, run())
-        with ThreadPoolExecutor(1, "cell") as thread:
-            running: Future[CellResult] | None = None
-            try:
-                running = thread.submit(run)
-                result = running.result()
-            except KeyboardInterrupt:
-                session.interrupt()
-                with suppress(TimeoutError, SandboxError):
-                    if running is not None:
-                        self._record_cell(code, running.result(_INTERRUPTED_S))
-                session.close()  # ends a cell that does not let itself be interrupted
-                raise
-        return self._record_cell(code, result)
-
-    def _record_cell(self, code: str, result: CellResult) -> CellResult:
+    def _record_cell(self, code: str, result: CellResult) -> None:
         self.cells += 1
         self._watch(CellRun(code, result))
-        return result
 
     @property
     def tools(self) -> Mapping[str, Tool]:
@@ -355,14 +283,12 @@ class Episode:
     def _observe(self, tool: str, request: ToolRequest) -> Observation:
         try:
             with self._waiting(f"the tool {tool}"):
-                observation = self._tools[tool](request, self._ask_for_tool)
+                ask = partial(self._ask, sampling=Sampling(), for_tool=True)
+                observation = self._tools[tool](request, ask)
         except ToolError as error:
             return Observation(error=str(error))
         self._tool_cache.keep(self._tools[tool], request, observation)
         return observation
-
-    def _ask_for_tool(self, role: str, messages: Sequence[Message]) -> Reply:
-        return self._ask(role, messages, Sampling(), for_tool=True)
 
     def define(self, figures: Sequence[Figure]) -> tuple[tuple[str, Picture], ...]:
         """Give figures the next free names `image_clue_k`, also as variables in the kernel.
@@ -376,12 +302,8 @@ class Episode:
             except ImageError as error:
                 self.note("figure_refused", why=str(error))
                 continue
-            name = f"image_clue_{self._names}"
-            earlier = {f"image_clue_{number}" for number in range(self._names)}
-            self._names += 1
-            view = View(regions=tuple(region for region in figure.regions if region.name in earlier))
-            self._views[name] = view
-            self._open_session().define({name: picture.data}, {name: view})
+            self._open_session()
+            name = self._kernel.define(picture, figure.regions)
             self._watch(ImageDefined(name, picture))
             named.append((name, picture))
         return tuple(named)
@@ -391,14 +313,14 @@ class Episode:
 
         The helpers in the kernel learn it too: there it is how "the" model sees them. Raises ImageError.
         """
-        for name, picture in images:
-            sent = self._context_window(role).fit(picture)
-            shown = (sent.picture.width, sent.picture.height, sent.scale_x, sent.scale_y)
-            self._views[name] = replace(self._views.get(name, View()), shown=shown)
-        found = {name: self._views[name] for name, _ in images}
-        if self._session is not None and found:
-            self._session.define({}, found)
-        return found
+        window = self._context_window(role)
+        sent = {name: window.fit(picture) for name, picture in images}
+        return self._kernel.show(
+            {
+                name: (each.picture.width, each.picture.height, each.scale_x, each.scale_y)
+                for name, each in sent.items()
+            }
+        )
 
     def note(self, label: str, **data: Any) -> None:
         """Record a remark about the progress of the strategy; the data must be plain values."""
@@ -419,18 +341,11 @@ class Episode:
 
     def close(self) -> None:
         """End the kernel, if there is one."""
-        if self._session is not None:
-            self._session.close()
+        self._kernel.close()
 
     def _open_session(self) -> Session:
-        if self._session is None:
-            named = self.question.named_images
-            with self._waiting("a kernel"):
-                files = {name: ImageData(picture.data, picture.file_name) for name, picture in named}
-                self._session = self._sandbox.open(files)
-            if self._views:
-                self._session.define({}, self._views)
-        return self._session
+        with self._waiting("a kernel"):
+            return self._kernel.open()
 
     def _reply(
         self, role: str, model: Model, messages: Sequence[Message], sampling: Sampling, *, again: bool = True
@@ -457,7 +372,7 @@ class Episode:
 
     def _note_foreign(self, role: str, request: Request) -> None:
         """Say once that what another model or wire sealed is not sent."""
-        reads = self._limits_of(role).reads
+        reads = self._context_window(role).accepts.reads
         sources = {message.opaque.source for message in request.messages if message.opaque}
         foreign = sources - {reads} - self._foreign if reads else set()
         if foreign:
@@ -465,12 +380,10 @@ class Episode:
             self.note("opaque_dropped", role=role, sources=sorted(foreign))
 
     def _context_window(self, role: str) -> ContextWindow:
-        if role not in self._outboxes:
-            self._outboxes[role] = ContextWindow(self._limits_of(role), self.question.originals)
-        return self._outboxes[role]
-
-    def _limits_of(self, role: str) -> EndpointLimits:
-        return self._accepts.get(role if role in self._models else DEFAULT_ROLE, EndpointLimits())
+        if role not in self._windows:
+            accepts = self._accepts.get(role if role in self._models else DEFAULT_ROLE, EndpointLimits())
+            self._windows[role] = ContextWindow(accepts, self.question.originals)
+        return self._windows[role]
 
     def _listen(self, role: str, model: Model, messages: Sequence[Message], sampling: Sampling) -> Reply:
         stream = partial(stream_of, model, messages, sampling)
@@ -494,23 +407,8 @@ class Episode:
 
     def _restart(self, role: str, model: Model, restart: Restart) -> ReplyRestarted:
         event = ReplyRestarted(role, restart.why, restart.attempt, restart.wait_s)
-        self._waiting_for = f"{model.name} ({event.notice})" if event.notice else model.name
+        self._waiting.what = f"{model.name} ({event.notice})" if event.notice else model.name
         return event
-
-    @contextmanager
-    def _waiting(self, what: str) -> Iterator[None]:
-        """Remember what the episode waits for; after a cancellation it stays, so that it can be reported."""
-        before, self._waiting_for = self._waiting_for, what
-        try:
-            yield
-        except Exception:
-            self._end_wait(before)
-            raise
-        self._end_wait(before)
-
-    def _end_wait(self, before: str) -> None:
-        if not self._cancellation.is_cancelled:
-            self._waiting_for = before
 
     def _check_time(self) -> None:
         self._cancellation.check()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from pyvision.agent.episode import Sandbox, Session, find_libraries
+from pyvision.agent.kernel import Sandbox, Session, find_libraries
 from sandbox import CellResult, HostFunction, View
 
 

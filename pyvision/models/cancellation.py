@@ -59,6 +59,28 @@ class Cancellation:
                 self._callbacks.remove(callback)
 
 
+class Waiting:
+    """What a run waits for. After a cancellation or an interrupt it stays, so that it can be reported."""
+
+    def __init__(self, cancellation: Cancellation) -> None:
+        self.what = ""
+        self._cancellation = cancellation
+
+    @contextmanager
+    def __call__(self, what: str) -> Iterator[None]:
+        before, self.what = self.what, what
+        try:
+            yield
+        except Exception:
+            self._end(before)
+            raise
+        self._end(before)
+
+    def _end(self, before: str) -> None:
+        if not self._cancellation.is_cancelled:
+            self.what = before
+
+
 def interruptible(
     open_stream: Callable[[], Generator[T, None, None]], cancellation: Cancellation
 ) -> Generator[T, None, None]:

@@ -11,11 +11,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from pyvision.models.streaming import in_one_piece, truncate_at_stop
-from pyvision.offline.avis_roles import find_avis_reply
 from pyvision.offline.conversation import ParsedConversation, parse_conversation, parse_finding
 from pyvision.offline.families import images, lines, shapes
 from pyvision.offline.plans import Cell, Found, Plan, Undecided, next_step
-from pyvision.offline.vdebugger_roles import find_program_reply
 from pyvision.offline.wording import ParsedQuestion, read_question
 from pyvision.text import prompts
 from pyvision.types import Message, Reply, Sampling
@@ -33,10 +31,8 @@ class Offline:
 
     def complete(self, messages: Sequence[Message], sampling: Sampling) -> Reply:
         """One reply to the whole conversation; never fails."""
-        if (text := find_avis_reply(messages)) is not None:
-            return truncate_at_stop(Reply(text), sampling.stop)
-        if (program := find_program_reply(messages)) is not None:
-            return program
+        if (reply := _find_role_reply(messages)) is not None:
+            return truncate_at_stop(reply, sampling.stop)
         conversation = parse_conversation(messages)
         match _choose_step(conversation):
             case Cell(thought=thought, code=code):
@@ -56,6 +52,17 @@ class Offline:
 
     def close(self) -> None:
         """Nothing is open."""
+
+
+def _find_role_reply(messages: Sequence[Message]) -> Reply | None:
+    """The reply to the prompt of a role of avis or vdebugger, which is always one message; None to any other."""
+    if len(messages) != 1:
+        return None
+    from pyvision.offline.avis_roles import find_avis_reply
+    from pyvision.offline.vdebugger_roles import find_program_reply
+
+    text = find_avis_reply(messages)
+    return find_program_reply(messages) if text is None else Reply(text)
 
 
 def find_plan(question: ParsedQuestion) -> Plan | None:

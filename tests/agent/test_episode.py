@@ -201,7 +201,7 @@ from tests.doubles import EpisodeHarness
 
 harness = EpisodeHarness([], question=Question("?"))
 with Sandbox() as sandbox:
-    harness.episode._sandbox = sandbox
+    harness.episode._kernel.sandbox = sandbox
     code = "print('put out', flush=True)\\nhost.ready()\\nimport time\\ntime.sleep(60)"
     try:
         harness.episode.run(code, functions={"ready": lambda: os.kill(os.getpid(), signal.SIGINT)})

@@ -127,7 +127,7 @@ def solve_with_figures(name: str) -> tuple[EpisodeHarness, CannedSandbox]:
     """A solved run under the ablation `name` whose only cell shows the two true figures."""
     loop = EpisodeHarness(["<code>\n```python\nshow()\n```\n</code>", "\\boxed{4}"], [SHOWING])
     inner = loop.sandbox
-    loop.episode._sandbox = under(name, inner)  # the double builds its own episode
+    loop.episode._kernel.sandbox = under(name, inner)  # the double builds its own episode
     assert loop.solve(CodeLoop()).text == "4"
     return loop, inner
 
