@@ -10,14 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from pyvision.config.files import data_folder
 from pyvision.config.model_config import ModelConfig
 from pyvision.errors import ConfigError, reason
 
-LEVELS = ("low", "medium", "high", "off")
+Level = Literal["low", "medium", "high", "off"]
+LEVELS: tuple[Level, ...] = ("low", "medium", "high", "off")
 _FILE = "reasoning.json"
 
 
@@ -39,7 +40,7 @@ class ReasoningFamily:
     off: Mapping[str, Any] | None = None
 
     @property
-    def levels(self) -> tuple[str, ...]:
+    def levels(self) -> tuple[Level, ...]:
         """Those that can be chosen."""
         return tuple(level for level in LEVELS if getattr(self, level) is not None)
 

@@ -186,7 +186,7 @@ def reasoning(client: ProbeClient) -> Iterator[Finding]:
     if family is None:
         yield Finding("reasoning", "not applicable", "no known family; extra_body can ask for it")
         return
-    settings = replace(client.config, reasoning="low")
+    settings = replace(client.config, reasoning=family.levels[0])
     client.ask(turn(Text(render("doctor/count.md", last=40))), config=settings)
     if "reasoning" in find_unsupported(settings):
         yield Finding("reasoning", "refused", f"the setting of {family.family}", "reasoning")

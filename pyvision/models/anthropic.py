@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import httpx2
 
 _MAX_TOKENS = 8192  # the API needs a limit; every model since Claude 3.5 can say so much
+_VERSION_WITH_TEMPERATURE = "2023-06-01"  # the one that the SDK sends, 2026-10-21, refuses it for every model
 _REASONING = "thinking blocks"
 _THINKING = ("thinking", "redacted_thinking")
 _CACHED_TURNS = (
@@ -61,6 +62,11 @@ class _Messages:
             http_client=http_client,
         )
 
+    @property
+    def _thinks(self) -> bool:
+        """While a Claude thinks, it refuses every temperature but 1, which is its default."""
+        return self._config.reasoning not in {None, "off"}
+
     def post(self, client: Any, body: dict[str, Any], timeout: httpx2.Timeout) -> AbstractContextManager[Any]:
         create: Any = client.messages.with_streaming_response.create
         answer: AbstractContextManager[Any] = create(
@@ -68,6 +74,7 @@ class _Messages:
             messages=body["messages"],
             max_tokens=body["max_tokens"],
             extra_body=body,
+            extra_headers={"anthropic-version": _VERSION_WITH_TEMPERATURE} if "temperature" in body else None,
             timeout=timeout,
         )
         return answer
@@ -81,7 +88,7 @@ class _Messages:
             _mark(turn["content"])
         parameters = {
             "system": system,
-            "temperature": sampling.temperature,
+            "temperature": None if self._thinks else sampling.temperature,
             "stop_sequences": list(sampling.stop),
             "stream": ask.stream or None,
             "tools": [_tool(offer) for offer in sampling.tools],

@@ -15,7 +15,7 @@ from pyvision.config.endpoints import families_of
 from pyvision.config.model_config import ModelConfig
 
 _UNSUPPORTED = re.compile(
-    r"support|unrecognized|unknown|not permitted|not allowed|unexpected|deprecated|not available"
+    r"support|unrecognized|unknown|not permitted|not allowed|may only be set|unexpected|deprecated|not available"
     r"|could not be verified|without its required|invalid `?signature",
     re.IGNORECASE,
 )

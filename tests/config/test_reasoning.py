@@ -27,19 +27,21 @@ def test_nothing_is_sent_where_it_is_not_set() -> None:
 @pytest.mark.parametrize(
     ("wire", "model", "base_url", "off"),
     [
-        ("openai", "gpt-6.2-sol", None, {"reasoning_effort": "none"}),
+        ("openai", "gpt-6-sol", None, {"reasoning_effort": "none"}),
         ("openai", "gpt-5-mini", None, {"reasoning_effort": "minimal"}),
         ("responses", "gpt-5.5", None, {"reasoning": {"effort": "none"}}),
-        ("anthropic", "claude-sonnet-5-5", None, {"thinking": {"type": "disabled"}}),
+        ("anthropic", "claude-haiku-5-5", None, {"thinking": {"type": "disabled"}}),
+        ("anthropic", "claude-sonnet-5-5", None, {"thinking": {"type": "between_tools"}}),
         ("gemini", "gemini-3.6-flash", None, {"generationConfig": {"thinkingConfig": {"thinkingLevel": "minimal"}}}),
         ("gemini", "gemini-2.5-flash", None, {"generationConfig": {"thinkingConfig": {"thinkingBudget": 0}}}),
-        ("openai", "Qwen/Qwen3-VL-8B-Thinking", LOCAL, {"chat_template_kwargs": {"enable_thinking": False}}),
+        ("openai", "Qwen/Qwen3.5-27B", LOCAL, {"chat_template_kwargs": {"enable_thinking": False}}),
         ("openai", "google/gemma-4-27b-it", LOCAL, {"chat_template_kwargs": {"enable_thinking": False}}),
         ("openai", "moonshotai/Kimi-K2.5", LOCAL, {"chat_template_kwargs": {"thinking": False}}),
         ("openai", "kimi-k2.5", "https://api.moonshot.ai/v1", {"thinking": {"type": "disabled"}}),
         ("openai", "qwen3-vl-plus", "https://dashscope.aliyuncs.com/v1", {"enable_thinking": False}),
         ("openai", "qwen3-vl:8b", "http://127.0.0.1:11434/v1", {"reasoning_effort": "none"}),
-        ("openai", "qwen/qwen3-vl", "https://openrouter.ai/api/v1", {"reasoning": {"enabled": False}}),
+        ("openai", "glm-4.6v", "https://api.z.ai/api/paas/v4", {"thinking": {"type": "disabled"}}),
+        ("openai", "qwen/qwen3-vl", "https://openrouter.ai/api/v1", {"reasoning": {"effort": "none"}}),
     ],
 )  # fmt: skip
 def test_each_family_is_turned_off_in_its_own_words(
@@ -56,10 +58,40 @@ def test_claude_thinks_adaptively_after_4_5() -> None:
     assert sent("anthropic", "claude-opus-4-8", "high")["thinking"]["type"] == "adaptive"
 
 
-@pytest.mark.parametrize(("wire", "model"), [("openai", "o3"), ("gemini", "gemini-3.1-pro-preview")])
-def test_a_level_that_a_family_does_not_have_is_refused_with_those_it_has(wire: str, model: str) -> None:
+@pytest.mark.parametrize(
+    ("wire", "model", "base_url"),
+    [
+        ("openai", "o3", None),
+        ("openai", "gpt-6.2-sol", None),
+        ("responses", "gpt-6-astra", None),
+        ("anthropic", "claude-opus-5-5", None),
+        ("anthropic", "claude-fable-5-1", None),
+        ("gemini", "gemini-3.1-pro-preview", None),
+        ("gemini", "gemini-3.8-flash", None),
+        ("openai", "kimi-k3", "https://api.moonshot.ai/v1"),
+        ("openai", "Qwen/Qwen3-VL-8B-Thinking", LOCAL),
+    ],
+)
+def test_a_level_that_a_family_does_not_have_is_refused_with_those_it_has(
+    wire: str, model: str, base_url: str | None
+) -> None:
     with pytest.raises(ConfigError, match=r"reasoning 'off': .* cannot do that; choose low, medium, high$"):
-        sent(wire, model, "off")
+        sent(wire, model, "off", base_url)
+
+
+def test_a_model_that_cannot_reason_is_not_asked_to() -> None:
+    with pytest.raises(ConfigError, match=r"reasoning 'high': .* cannot do that; choose off$"):
+        sent("openai", "Qwen/Qwen3-VL-8B-Instruct", "high", LOCAL)
+
+
+def test_gpt_pro_is_not_asked_for_the_level_that_it_does_not_have() -> None:
+    with pytest.raises(ConfigError, match=r"reasoning 'low': .* cannot do that; choose medium, high$"):
+        sent("responses", "gpt-5.5-pro", "low")
+
+
+def test_the_lightest_of_a_generation_can_still_be_turned_off() -> None:
+    sent_to = sent("gemini", "gemini-3.7-flash-lite", "off")
+    assert sent_to == {"generationConfig": {"thinkingConfig": {"thinkingLevel": "minimal"}}}
 
 
 def test_a_model_of_no_known_family_is_named() -> None:
@@ -71,8 +103,8 @@ each_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['family']
 
 
 @each_row
-def test_every_row_has_the_three_common_levels(row: dict[str, Any]) -> None:
-    assert {"low", "medium", "high"} <= row.keys()
+def test_every_row_has_levels_or_says_that_its_models_cannot_reason(row: dict[str, Any]) -> None:
+    assert {"medium", "high"} <= row.keys() or (row.keys() & set(LEVELS) == {"off"} and not row["off"])
 
 
 @each_row

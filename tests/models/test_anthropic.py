@@ -7,6 +7,7 @@ import json
 import random
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -23,6 +24,7 @@ from tests.doubles import picture
 from tests.servers.conversation import ServedReply
 from tests.servers.faults import Fault, Plan
 from tests.servers.server import ModelServer
+from tests.servers.strict import Strictness
 from tests.servers.wires import configured
 
 HELLO = (Message("system", (Text("be brief"),)), Message("user", (Text("hello"),)))
@@ -65,12 +67,95 @@ def test_nothing_is_sent_that_was_not_set_but_the_limit_that_the_api_needs() -> 
         }
 
 
-def test_no_temperature_is_sent_whatever_is_configured() -> None:
-    with open_model(["hi"], temperature=0.5, max_tokens=70) as (model, server):
+def test_the_limit_of_tokens_goes_as_it_is_configured() -> None:
+    with open_model(["hi"], max_tokens=70) as (model, server):
         model.complete(HELLO, STOP)
         body = server.requests[0].body
     assert (body["max_tokens"], body["stop_sequences"]) == (70, ["</code>"])
-    assert "temperature" not in body
+
+
+def sent_temperature(name: str, **settings: Any) -> float | None:
+    """What a server as strict as Anthropic's is sent and accepts, where 0.5 is configured."""
+    strict = Strictness()
+    with ModelServer(["hi"], strict=strict) as server:
+        config = replace(configured("messages", server, temperature=0.5, **settings), model=name)
+        with closing(anthropic_messages(config)) as model:
+            model.complete(HELLO, STOP)
+        assert strict.rejected == []
+        value: float | None = server.requests[0].body.get("temperature")
+        return value
+
+
+@pytest.mark.parametrize("name", ["claude-haiku-4-5", "claude-opus-4-6", "Qwen/Qwen3-VL-8B-Instruct"])
+def test_a_temperature_goes_to_a_model_that_takes_one(name: str) -> None:
+    assert sent_temperature(name) == 0.5
+
+
+@pytest.mark.parametrize(
+    "name", ["claude-opus-4-7", "claude-sonnet-5", "claude-sonnet-5-5", "claude-fable-5-1"]
+)
+def test_no_temperature_goes_to_a_model_that_refuses_it(name: str) -> None:
+    assert sent_temperature(name) is None
+
+
+def test_no_temperature_goes_to_a_model_that_is_asked_to_think() -> None:
+    assert sent_temperature("claude-sonnet-4-6", reasoning="high") is None
+
+
+def test_a_temperature_goes_to_a_model_whose_thinking_is_off() -> None:
+    assert sent_temperature("claude-sonnet-4-6", reasoning="off") == 0.5
+
+
+def test_a_temperature_is_left_out_once_thinking_of_the_extra_body_forbids_it() -> None:
+    settings = {"temperature": 0.5, "extra_body": {"thinking": {"type": "adaptive"}}}
+    with ModelServer(["hi"], strict=Strictness()) as server:
+        with closing(anthropic_messages(configured("messages", server, **settings))) as model:
+            assert model.complete(HELLO, STOP).text == "hi"
+        assert [request.body.get("temperature") for request in server.requests] == [0.5, None]
+
+
+LEVELS = [
+    (name, level)
+    for name in (
+        "claude-haiku-4-5",
+        "claude-opus-4-8",
+        "claude-opus-5-5",
+        "claude-sonnet-5-5",
+        "claude-haiku-5-5",
+    )
+    for level in ("low", "high", "off")
+    if (name, level) != ("claude-opus-5-5", "off")
+]
+
+
+@pytest.mark.parametrize(("name", "level"), LEVELS)
+def test_a_model_accepts_each_level_that_can_be_chosen_for_it(name: str, level: Any) -> None:
+    strict = Strictness()
+    with ModelServer(["hi"], strict=strict) as server:
+        config = replace(configured("messages", server, reasoning=level), model=name)
+        with closing(anthropic_messages(config)) as model:
+            model.complete(HELLO, STOP)
+    assert strict.rejected == []
+
+
+def test_thinking_is_left_out_once_what_stood_before_it_has_changed() -> None:
+    says: list[str | ServedReply] = [
+        ServedReply(CELL, reasoning="hm"),
+        ServedReply(CELL, reasoning="so", seal="second"),
+        "done",
+    ]
+    with (
+        ModelServer(says, strict=Strictness()) as server,
+        closing(anthropic_messages(configured("messages", server))) as model,
+    ):
+        first = reply_message(model.complete(HELLO, STOP))
+        figure = text("<image_clue_0>", picture(), "</image_clue_0>")
+        second = reply_message(model.complete((*HELLO, first, figure), STOP))
+        evicted = text("<image_clue_0>", "(no longer shown)", "</image_clue_0>")
+        assert model.complete((*HELLO, first, evicted, second, text("go on")), STOP).text == "done"
+        thoughts = [str(request.body).count("'thinking'") for request in server.requests]
+    assert thoughts[-2] > 0
+    assert thoughts[-1] == 0
 
 
 def test_an_address_with_or_without_its_version_leads_to_the_same_place() -> None:

@@ -201,7 +201,7 @@ def test_what_was_refused_once_is_not_sent_by_the_next_model_object_either(wire:
             for request in server.requests
         ]
     assert sent[-2:] == [set(), set()]
-    assert len(sent) == {"completions": 4, "responses": 3, "messages": 3, "gemini": 4}[wire]
+    assert len(sent) == {"completions": 4, "responses": 3, "messages": 4, "gemini": 4}[wire]
 
 
 def test_a_parameter_that_the_configuration_insists_on_is_not_dropped() -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
+from pyvision.config.endpoints import prefers_tools
 from pyvision.config.files import data_folder
 from pyvision.config.model_config import ModelConfig
 from pyvision.models.unsupported_parameters import find_refused, find_unsupported
@@ -45,7 +47,9 @@ def test_only_an_unsupported_parameter_of_the_request_is_named(
         ("openai", "openai/GPT-5.1", {"stop", "max_tokens"}),
         ("openai", "gpt-4.1", set()),
         ("openai", "Qwen/Qwen2.5-VL-7B-Instruct", set()),
-        ("anthropic", "claude-sonnet-4-6", {"temperature", "logprobs"}),
+        ("anthropic", "claude-sonnet-4-6", {"logprobs"}),
+        ("anthropic", "claude-sonnet-5-5", {"temperature", "logprobs"}),
+        ("openai", "anthropic/claude-opus-4.7", {"temperature"}),
     ],
 )
 def test_known_families_start_with_what_they_refuse(wire: str, model: str, refused: set[str]) -> None:
@@ -71,3 +75,21 @@ def test_what_is_learnt_holds_for_the_same_model_at_the_same_endpoint_only() -> 
 
 def test_a_configuration_names_more() -> None:
     assert "top_logprobs" in find_unsupported(ModelConfig("openai", "m", refused=("top_logprobs",)))
+
+
+@pytest.mark.parametrize(
+    ("wire", "model", "calls"),
+    [
+        ("responses", "gpt-6.2-sol", True),
+        ("openai", "gpt-6.2-sol", False),
+        ("openai", "gpt-5.4-mini", False),
+        ("openai", "gpt-5-mini", True),
+        ("openai", "Qwen/Qwen3-VL-8B-Instruct", False),
+        ("anthropic", "claude-sonnet-5-5", True),
+        ("gemini", "gemini-3.6-flash", True),
+    ],
+)
+def test_tools_are_preferred_where_a_family_takes_them_while_it_reasons(
+    wire: Any, model: str, *, calls: bool
+) -> None:
+    assert prefers_tools(ModelConfig(wire, model)) is calls

@@ -23,7 +23,6 @@ ROOT = Path(__file__).parents[2]
 
 
 def configured(wire: str, address: str, **settings: Any) -> ModelConfig:
-    """Greedy: the temperature is in `extra_body`, since the wire of Anthropic never sends a setting of it."""
     base_url = address if wire == "messages" else f"{address}/v1"
     known: dict[str, Any] = {
         "wire": WIRES[wire],
@@ -32,7 +31,7 @@ def configured(wire: str, address: str, **settings: Any) -> ModelConfig:
         "api_key": "none",
         "max_tokens": 200,
     }
-    return ModelConfig(extra_body={"temperature": 0.0}, retry_s=5.0, **known, **settings)
+    return ModelConfig(temperature=0.0, retry_s=5.0, **known, **settings)
 
 
 @pytest.mark.parametrize("wire", SPOKEN)

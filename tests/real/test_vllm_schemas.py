@@ -77,7 +77,7 @@ def test_vllm_takes_what_a_configuration_adds(wire: str) -> None:
 
 @pytest.mark.parametrize("level", ["low", "off"])
 def test_vllm_takes_the_reasoning_setting_of_open_models(level: str) -> None:
-    settings: dict[str, Any] = {"model": "Qwen/Qwen3-VL-8B-Instruct", "reasoning": level, "detail": "high"}
+    settings: dict[str, Any] = {"model": "Qwen/Qwen3.5-27B", "reasoning": level, "detail": "high"}
     check("completions", sent("completions", TALKS["system, picture and text"], Sampling(), **settings))
 
 

@@ -117,7 +117,7 @@ class ModelServer:
             reply, request, stops=can.honours_stop, keeps_stop=can.keeps_stop, limits=can.honours_limit
         )
         if self._strict:
-            self._strict.remember(reply)
+            self._strict.remember(request, reply)
         total = sum(turn.tokens for turn in request.turns)
         return replace(
             reply,

@@ -1,7 +1,9 @@
 """What real endpoints reject in a conversation with tool calls: one list of rules, and how each wire words its items.
 
 A result must follow its call, before anything else is said; each call needs one; what was sealed comes back unchanged;
-pictures stand in results only where the API takes them; a parameter of another API is an error.
+pictures stand in results only where the API takes them; a parameter of another API is an error. Over Anthropic's
+messages, thinking holds only after the conversation that it was thought in, and a temperature or a way to think is an
+error for the models, and the version of the API, that refuse it.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Any, Literal
 
 from tests.servers.conversation import Failure, Request, ServedReply, WireName
@@ -26,18 +29,25 @@ class Item:
 
 
 class Strictness:
-    """Remembers what each call was sealed with. Shared by the threads of a server. rejected: why, in order."""
+    """Remembers what each call was sealed with, and after which conversation. Shared by the threads of a server.
+
+    rejected: why, in order.
+    """
 
     def __init__(self, *, pictures_in_results: bool | None = None) -> None:
         self.rejected: list[str] = []
         self._pictures_in_results = pictures_in_results
         self._seals: dict[str, str | None] = {}
+        self._before: dict[str, set[str]] = {}
         self._lock = threading.Lock()
 
-    def remember(self, reply: ServedReply) -> None:
+    def remember(self, request: Request, reply: ServedReply) -> None:
         with self._lock:
             sealed = reply.seal if reply.reasoning else None
             self._seals |= {call.id: sealed for call in reply.calls}
+            if sealed and request.wire == "messages":
+                before = _conversation(request.body, request.body["messages"])
+                self._before.setdefault(sealed, set()).add(before)
 
     def check(self, request: Request) -> Failure | None:
         """The complaint about the first thing that is wrong."""
@@ -59,12 +69,55 @@ class Strictness:
         yield from (item.fault for item in items if item.fault)
         if any(item.kind == "call" for item in items) and not body.get("tools"):
             yield "calls without tools"
+        if request.wire == "messages":
+            yield from _claude_faults(request)
+            yield from self._unbound(body)
         yield from _order(items)
         yield from (
             f"the seal of call {item.id} was changed"
             for item in items
             if item.kind == "call" and item.id in self._seals and item.seal != self._seals[item.id]
         )
+
+    def _unbound(self, body: dict[str, Any]) -> Iterator[str]:
+        """As platform.claude.com words it, preserved thinking: the system prompt, the tools and all messages count."""
+        for at, turn in enumerate(body["messages"]):
+            for place, block in enumerate(turn["content"]):
+                known = self._before.get(block.get("signature", ""))
+                if known is not None and _conversation(body, body["messages"][:at]) not in known:
+                    yield (
+                        f"messages.{at}.content.{place}: Invalid `signature` in `thinking` block. "
+                        "The block is bound to a different conversation."
+                    )
+
+
+def _conversation(body: dict[str, Any], messages: list[dict[str, Any]]) -> str:
+    """What thinking is bound to: marks of the prompt cache and earlier thinking are no part of it."""
+    turns = [
+        (turn["role"], [_unmarked(block) for block in turn["content"] if block["type"] != "thinking"])
+        for turn in messages
+    ]
+    return json.dumps([[_unmarked(block) for block in body.get("system", [])], body.get("tools"), turns])
+
+
+def _unmarked(block: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in block.items() if name != "cache_control"}
+
+
+def _claude_faults(request: Request) -> Iterator[str]:
+    body, model = request.body, request.body.get("model", "")
+    thinking = body.get("thinking", {}).get("type")
+    kinds = next((kinds for pattern, kinds in _THINKING.items() if fnmatchcase(model, pattern)), _ALL_KINDS)
+    if thinking not in {None, *kinds}:
+        yield f'"thinking.type.{thinking}" is not supported for this model.'
+    if "temperature" not in body:
+        return
+    if request.headers.get("anthropic-version") != "2023-06-01":
+        yield "temperature is not permitted"
+    if kinds != _ALL_KINDS:
+        yield "`temperature` is deprecated for this model."
+    if thinking in {"adaptive", "enabled"} and body["temperature"] != 1:
+        yield "`temperature` may only be set to 1 when thinking is enabled or in adaptive mode."
 
 
 def _order(items: list[Item]) -> Iterator[str]:
@@ -185,7 +238,17 @@ _ITEMS: Mapping[WireName, Callable[[dict[str, Any], bool], Iterator[Item]]] = {
 _FOREIGN: Mapping[WireName, frozenset[str]] = {
     "completions": frozenset({"input", "include", "system", "max_output_tokens", "stop_sequences"}),
     "responses": frozenset({"messages", "stop", "max_tokens", "stop_sequences", "stream_options"}),
-    "messages": frozenset({"temperature", "stop", "store", "input", "logprobs", "stream_options"}),
+    "messages": frozenset({"stop", "store", "input", "logprobs", "stream_options"}),
     "gemini": frozenset({"messages", "stop", "tool_choice", "max_tokens", "system", "input"}),
+}
+_ALL_KINDS = frozenset({"adaptive", "disabled", "enabled"})
+_THINKING = {  # the kinds of thinking that a model takes, where they are not all; none of these takes a temperature
+    "claude-opus-4-[78]": frozenset({"adaptive", "disabled"}),
+    "claude-opus-5-5": frozenset({"adaptive"}),
+    "claude-sonnet-5-5": frozenset({"adaptive", "between_tools"}),
+    "claude-haiku-5-5": frozenset({"adaptive", "disabled"}),
+    "claude-fable-*": frozenset({"adaptive"}),
+    "claude-opus-5": frozenset({"adaptive", "disabled"}),
+    "claude-sonnet-5": frozenset({"adaptive", "disabled"}),
 }
 _FOREIGN_CALL = "skip_thought_signature_validator"  # the signature of a call that the model did not write

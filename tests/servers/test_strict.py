@@ -25,12 +25,14 @@ SIGNED_CALL = {"functionCall": FUNCTION_CALL, "thoughtSignature": "s"}
 ASKED = {"role": "user", "parts": [{"text": "?"}]}
 
 
-def rejected(wire: WireName, body: dict[str, Any], *, sealed: bool = False) -> str | None:
+def rejected(
+    wire: WireName, body: dict[str, Any], *, sealed: bool = False, headers: dict[str, str] | None = None
+) -> str | None:
     strict = Strictness()
-    strict.remember(
-        ServedReply("", reasoning="hm" if sealed else "", calls=(ServedCall("c1", "{}"),), seal="s")
-    )
-    failure = strict.check(Request(wire, "", {}, {"tools": TOOLS, **body}, 0, ()))
+    asked = Request(wire, "", {}, {"tools": TOOLS, "messages": []}, 0, ())
+    reply = ServedReply("", reasoning="hm" if sealed else "", calls=(ServedCall("c1", "{}"),), seal="s")
+    strict.remember(asked, reply)
+    failure = strict.check(Request(wire, "", headers or {}, {"tools": TOOLS, **body}, 0, ()))
     return failure.message if failure else None
 
 
@@ -90,11 +92,45 @@ def test_chat_completions_that_break_a_rule_are_rejected(body: dict[str, Any], w
         (anthropic([{"type": "text", "text": "?"}, result()]), "must come first"),
         (anthropic([result(is_error=True, content=[{"type": "image"}])]), "text only"),
         (anthropic([result()], ({**USE, "input": "{}"},)), "no object"),
-        ({**anthropic([result()]), "temperature": 0}, "temperature is not permitted"),
     ],
 )
 def test_messages_that_break_a_rule_are_rejected(body: dict[str, Any], why: str) -> None:
     assert why in str(rejected("messages", body))
+
+
+SAMPLED = {"anthropic-version": "2023-06-01"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "headers", "why"),
+    [
+        ({"model": "claude-haiku-4-5", "temperature": 0}, {}, "temperature is not permitted"),
+        ({"model": "claude-opus-4-7", "temperature": 0}, SAMPLED, "deprecated for this model"),
+        ({"model": "claude-sonnet-5-5", "temperature": 1}, SAMPLED, "deprecated for this model"),
+        ({"temperature": 0, "thinking": {"type": "adaptive"}}, SAMPLED, "may only be set to 1"),
+        ({"model": "claude-opus-5-5", "thinking": {"type": "disabled"}}, {}, "thinking.type.disabled"),
+        ({"model": "claude-sonnet-5-5", "thinking": {"type": "disabled"}}, {}, "thinking.type.disabled"),
+    ],
+)
+def test_what_a_claude_refuses_is_rejected(fields: dict[str, Any], headers: dict[str, str], why: str) -> None:
+    assert why in str(rejected("messages", anthropic([result()]) | fields, headers=headers))
+
+
+def test_a_temperature_is_accepted_where_the_model_takes_one() -> None:
+    body = anthropic([result()]) | {"model": "claude-sonnet-4-6", "temperature": 0}
+    assert rejected("messages", body, headers=SAMPLED) is None
+
+
+@pytest.mark.parametrize("changed", ["system", "tools", "messages"])
+def test_thinking_after_another_conversation_is_rejected(changed: str) -> None:
+    body = anthropic([result()], (THINKING, USE))
+    before = {"role": "user", "content": [{"type": "text", "text": "?"}]}
+    edited = {
+        "system": {"system": [{"type": "text", "text": "be brief"}]},
+        "tools": {"tools": [{"name": "run_python"}, {"name": "look"}]},
+        "messages": {"messages": [before, *body["messages"]]},
+    }[changed]
+    assert "bound to a different conversation" in str(rejected("messages", body | edited, sealed=True))
 
 
 @pytest.mark.parametrize(
