@@ -7,7 +7,7 @@
 # make test-vllm                    the same model in vLLM, in .venv-vllm; needs a GPU, or a processor with AVX-512
 # make test-vision                  the perception of local networks, on tiny ones, in .venv-vision, which it sets up
 # make test-train                   the trainings of VDebugger on tiny models, in .venv-train, which it sets up
-# make vdebugger-world              errors injected, a critic and a refiner trained and measured; ARGS=--quick
+# make vdebugger-world              errors injected, a critic and a refiner trained and measured; ARGS=--quick, --claims
 # make test-ray                     benchmarks over a cluster of two nodes; installs ray into .venv-ray
 # make doctor [MODEL=openai]        what a model endpoint accepts and sees, and whether this machine can run cells
 # make demo [MODEL=openai] [PORT=7860]   a chat in the browser

@@ -4,6 +4,7 @@ Assumptions, which no result of this world can therefore confirm: errors are ind
 worse with more shapes in view (`crowding`), so that a smaller graph is perceived better; judging between two versions
 of an item is as hard as judging between two answers (`judgement`). `shared` is the share of systematic errors, the
 same in every call: a vote cannot remove them, and a debate only if the model judges better than it perceives.
+`diversity` is the share of the systematic errors that differ from one personality (a system prompt) to another.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ class Abilities:
     judgement: float = 0.25
     relevance: float = 0.05  # confuses relevant and irrelevant nodes
     malformed: float = 0.05  # replies with truncated graphs
+    diversity: float = 0.0
 
 
 class RoleModel:
@@ -48,6 +50,7 @@ class RoleModel:
         self._truth = scene.graph
         self._seed = seed
         self._calls = 0
+        self._personality = ""
 
     @property
     def name(self) -> str:
@@ -56,6 +59,7 @@ class RoleModel:
     def complete(self, messages: Sequence[Message], sampling: Sampling) -> Reply:
         """The reply to the prompt: a graph, an opinion or an answer."""
         self._calls += 1
+        self._personality = "".join(message.text for message in messages if message.role == "system")
         rng = random.Random(f"{self._seed} {self._scene.id} {self._query.kind} {self._calls}")
         text = self._reply(messages, rng)
         prompt_chars = sum(len(message.text) for message in messages)
@@ -209,6 +213,8 @@ class RoleModel:
 
     def _errs(self, item: str, rate: float, rng: random.Random) -> bool:
         """Whether the model errs here: systematically, the same in every call, or by chance."""
-        own = random.Random(f"{self._seed} {self._scene.id} {item}")
+        where = f"{self._seed} {self._scene.id} {item}"
+        is_personal = random.Random(f"{where} personal").random() < self._abilities.diversity
+        own = random.Random(f"{where} {self._personality}" if is_personal else where)
         source: Callable[[], float] = own.random if own.random() < self._abilities.shared else rng.random
         return source() < rate

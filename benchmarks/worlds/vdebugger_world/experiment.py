@@ -84,8 +84,8 @@ QUICK = Size(2000, 1100, 500, 400, 2, 100, 3, 4)
 FULL = Size(2000, 1100, 1500, 2000, 3, 300, 3, 6)
 
 
-def run(size: Size, folder: Path, tell: Tell) -> str:
-    """Run the experiment, resuming what is in the folder; returns the tables."""
+def run(size: Size, folder: Path, tell: Tell) -> Findings:
+    """Run the experiment, resuming what is in the folder."""
     interpreter, log = Interpreter(Perception(size.blindness)), _Log(tell)
     coder, filler = _writers(size, folder, interpreter, log)
     cases = {case.id: case for case in make_cases(f"training {size.seed}", size.training)}
@@ -106,7 +106,7 @@ def run(size: Size, folder: Path, tell: Tell) -> str:
     }
     tests = _tests(size, interpreter, coder, filler, folder)
     log("tests written")
-    return report(Findings(written, injected, _debug_all(tests, debuggers, log), ROUNDS))
+    return Findings(written, injected, _debug_all(tests, debuggers, log), ROUNDS)
 
 
 _DECODINGS: tuple[Decoding, ...] = ("greedy", "mask_best")
@@ -115,6 +115,13 @@ NEW_SCENES, NEW_SHAPES = (
     "the coder's own programs, new scenes",
     "held-out variants of programs, half of them broken",
 )
+
+
+def compute_on_one_core() -> None:
+    """Such small tensors gain nothing from a second thread."""
+    import torch
+
+    torch.set_num_threads(1)
 
 
 class _Log:

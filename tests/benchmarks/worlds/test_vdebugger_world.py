@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from benchmarks.worlds.claims import Aim
+from benchmarks.worlds.vdebugger_world.claims import Scores, Study, scores, study
 from benchmarks.worlds.vdebugger_world.experiment import Findings, report
 from benchmarks.worlds.vdebugger_world.grammar import KINDS, Case, make_cases, some_variant
 from benchmarks.worlds.vdebugger_world.scenes import Interpreter, Part, Perception, Scene, Shape
@@ -181,6 +183,48 @@ def test_the_report_states_which_results_are_reproduced() -> None:
     assert "than greedy: does not hold, the reverse does; 0.1 times" in report(Findings({}, reverse, runs, 3))
     backwards = {"a test": {"without": [good, fixed] * 20, "with": [good, bad] * 20}}
     assert "does not hold, the reverse does" in report(Findings({}, injected, backwards, 3))
+
+
+FIXED, LEFT = Debugged("1", (Round(0.0, False), Round(1.0, True))), Debugged("1", (Round(0.0, True),))
+
+
+def test_a_training_scores_its_claims_with_feedback_first() -> None:
+    found = Findings({}, {}, {"new scenes, far": {"without": [LEFT, LEFT], "with": [FIXED, LEFT]}}, 3)
+    assert scores(found) == {
+        "feedback helps the critic: new scenes": (0.5, 0.0),
+        "debugging helps: new scenes": (0.5, 0.0),
+        "feedback helps debugging: new scenes": (0.5, 0.0),
+    }
+
+
+def run_study(most: int) -> tuple[list[list[int]], str, str]:
+    """The seeds of each round of trainings, the plan and the table; every training has another difference."""
+    asked, plans = list[list[int]](), list[str]()
+
+    def train(seeds: Sequence[int]) -> list[Scores]:
+        asked.append(list(seeds))
+        return [{"a claim": (0.5 + seed % 3 / 100, 0.4)} for seed in seeds]
+
+    table = study(Study(Aim(0.1), 3, most), train, plans.append)
+    return asked, plans[0], table
+
+
+def test_the_trainings_that_plan_do_not_test() -> None:
+    (pilot, tested), _, _ = run_study(30)
+    assert not set(pilot) & set(tested)
+
+
+def test_a_study_trains_as_often_as_planned() -> None:
+    (_, tested), plan, table = run_study(30)
+    assert f"{len(tested)} are tested" in plan
+    assert 2 < len(tested) < 30
+    assert "confirmed" in table
+
+
+def test_a_study_that_may_train_less_says_its_power() -> None:
+    (_, tested), plan, _ = run_study(2)
+    assert len(tested) == 2
+    assert "     3      73%  a claim" in plan
 
 
 @pytest.mark.train
