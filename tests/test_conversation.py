@@ -45,7 +45,7 @@ def results(events: Sequence[Event]) -> list[CellResult]:
     return [event.result for event in events if isinstance(event, CellRun)]
 
 
-def test_a_second_question_finds_the_variables_and_the_pictures_of_the_first(sandbox: Sandbox) -> None:
+def test_a_second_question_finds_what_the_first_left_behind(sandbox: Sandbox) -> None:
     task = a_task(
         cell("found = image_clue_0.size"), boxed(1), cell("print(found, image_clue_1.size)"), boxed(2)
     )
@@ -69,7 +69,7 @@ def test_the_talk_goes_on_where_it_ended() -> None:
     assert "What colour?" in asked.messages[-1].text
 
 
-def test_figures_and_new_pictures_take_the_next_free_names() -> None:
+def test_a_new_picture_takes_the_next_free_name() -> None:
     sandbox = CannedSandbox([CellResult("ok", (figure(),))])
     conversation = Conversation(a_task(cell("1"), boxed(1), cell("2"), boxed(2)), sandbox)
     list(conversation.ask("?", [picture()]))
@@ -182,7 +182,7 @@ def test_a_model_that_hangs_does_not_keep_a_stopped_question_alive() -> None:
     model.go.set()
 
 
-def test_an_edited_cell_runs_in_place_of_the_old_one_and_the_question_goes_on() -> None:
+def test_a_question_is_resumed_with_an_edited_cell() -> None:
     sandbox = CannedSandbox([printed("a"), printed("b"), printed("c")])
     model = Scripted([cell("a = 1"), cell("b = 22"), boxed(1), boxed(2)])
     conversation = Conversation(prepare("?", model=model), sandbox)

@@ -26,7 +26,7 @@ def test_a_missing_extra_is_one_line_that_names_the_command() -> None:
     assert str(error) == "gradio is not installed; pip install 'pyvision-agent[demo]' brings it"
 
 
-def test_why_a_file_cannot_be_used_is_told_without_its_number_and_its_path(tmp_path: Path) -> None:
+def test_the_reason_of_an_unusable_file_is_the_words_of_the_system(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="Errno 2") as caught:
         (tmp_path / "none").read_text()
     assert reason(caught.value) == "No such file or directory"

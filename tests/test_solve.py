@@ -45,7 +45,7 @@ def photo(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_run_begins_with_began_and_ends_with_ended() -> None:
+def test_a_run_is_recorded_from_its_start_to_its_end() -> None:
     events: list[Event] = []
     outcome = solve(a_task([ANSWER]), events.append, CannedSandbox())
     assert outcome.answer == "7"
@@ -109,7 +109,7 @@ class Broken:
 @pytest.mark.parametrize(
     ("error", "reason"), [(ZeroDivisionError, "error"), (KeyboardInterrupt, "interrupted")]
 )
-def test_a_bug_or_an_interrupt_is_recorded_and_goes_on_its_way(
+def test_a_bug_or_an_interrupt_is_recorded_before_it_is_raised(
     error: type[BaseException], reason: str
 ) -> None:
     events: list[Event] = []
@@ -215,7 +215,8 @@ def test_prepare_accepts_a_strategy_object_with_options(photo: Path) -> None:
     assert task.strategy_name == "CodeLoop"
 
 
-def test_the_cost_of_a_run_is_told_and_limited_by_the_users_prices(photo: Path, tmp_path: Path) -> None:
+def ended_by_its_cost(photo: Path, tmp_path: Path) -> RunEnded:
+    """A run of replies that cost 0.95 each, with a limit of 1.5."""
     (tmp_path / "prices.json").write_text(PRICES, encoding="utf-8")
     dear = Reply("<code>\n```python\n1\n```\n", Usage(1_000_000, 100_000, 500_000))
     task = prepare(
@@ -226,10 +227,18 @@ def test_the_cost_of_a_run_is_told_and_limited_by_the_users_prices(photo: Path, 
         limits=Limits(max_tokens=None, max_cost=1.5),
     )
     events: list[Event] = []
-    outcome = solve(task, events.append, CannedSandbox([CellResult("ok")]))
-    assert (outcome.answer, outcome.end_reason) == (None, "cost_limit")
+    solve(task, events.append, CannedSandbox([CellResult("ok")]))
     assert isinstance(events[-1], RunEnded)
-    assert events[-1].cost == pytest.approx(2 * 0.95)
+    return events[-1]
+
+
+def test_the_cost_of_a_run_is_counted_by_the_users_prices(photo: Path, tmp_path: Path) -> None:
+    assert ended_by_its_cost(photo, tmp_path).cost == pytest.approx(2 * 0.95)
+
+
+def test_the_cost_of_a_run_is_limited_by_the_users_prices(photo: Path, tmp_path: Path) -> None:
+    outcome = ended_by_its_cost(photo, tmp_path).outcome
+    assert (outcome.answer, outcome.end_reason) == (None, "cost_limit")
 
 
 def test_the_environment_names_a_price_table_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -248,7 +257,7 @@ def test_a_missing_image_is_refused_before_a_model_is_asked(tmp_path: Path) -> N
         prepare("?", [tmp_path / "nowhere.png"], model="offline")
 
 
-def test_answer_gives_the_outcome_and_keeps_the_run_in_a_folder(photo: Path, tmp_path: Path) -> None:
+def test_answer_keeps_the_run_in_a_folder(photo: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
     outcome = pyvision.answer("How many?", [photo], model=Scripted([ANSWER]), out=out)
     assert outcome.answer == "7"

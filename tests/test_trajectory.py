@@ -129,7 +129,7 @@ def test_outputs_come_back_in_their_own_classes(tmp_path: Path) -> None:
     assert [type(output) for output in event.result.outputs] == [Stream, Figure, Omitted, Stream]
 
 
-def test_the_first_line_names_format_and_version(tmp_path: Path) -> None:
+def test_the_first_line_names_the_version_of_the_format(tmp_path: Path) -> None:
     assert lines_of(write_run(tmp_path / "run"))[0] == {"format": "pyvision-trajectory", "version": 2}
 
 
@@ -199,7 +199,7 @@ def test_no_text_holds_a_picture_or_a_secret(tmp_path: Path) -> None:
             assert base64.b64encode(data).decode()[-40:] not in text
 
 
-def test_the_file_grows_with_the_talk_and_not_with_its_square(tmp_path: Path) -> None:
+def test_the_file_grows_linearly_with_the_conversation(tmp_path: Path) -> None:
     sizes = []
     for turns in (20, 40):
         folder = write_run(tmp_path / str(turns), messages(turns))
@@ -279,7 +279,7 @@ def test_the_file_of_a_picture_is_known_without_the_folder(tmp_path: Path) -> No
     assert (folder / picture_file(PHOTO)).read_bytes() == JPEG
 
 
-def test_a_folder_that_holds_a_run_is_refused_and_kept(tmp_path: Path) -> None:
+def test_a_folder_that_holds_a_run_is_refused_unchanged(tmp_path: Path) -> None:
     folder = write_run(tmp_path / "run")
     assert "already holds a run; choose another --out" in refusal(lambda: TrajectoryWriter(folder, {}))
     assert read_trajectory(folder).events == EVENTS
@@ -312,7 +312,7 @@ def test_a_folder_without_permission_is_refused(tmp_path: Path) -> None:
     assert "Permission denied; choose another --out" in message
 
 
-def test_a_last_line_cut_short_is_dropped_and_said(tmp_path: Path) -> None:
+def test_a_last_line_cut_short_is_dropped_with_a_note(tmp_path: Path) -> None:
     path = write_run(tmp_path / "run") / "events.jsonl"
     path.write_bytes(path.read_bytes()[:-10])
     read = read_trajectory(tmp_path / "run")
@@ -443,7 +443,7 @@ def test_a_file_that_may_not_grow_keeps_its_whole_lines(tmp_path: Path) -> None:
     assert done.stdout == f"'{tmp_path}/run': File too large; choose another --out, or make room there\n"
 
 
-def test_a_full_disk_keeps_whole_lines_and_takes_more_once_there_is_room(tmp_path: Path) -> None:
+def test_a_full_disk_takes_more_once_there_is_room(tmp_path: Path) -> None:
     small_disk = ["bwrap", "--dev-bind", "/", "/", "--size", "300000", "--tmpfs", str(tmp_path)]
     command = [*small_disk, sys.executable, "-c", FULL + FILLING, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -14,7 +14,7 @@ import pytest
 from pyvision.bench.store import Store
 from pyvision.cli import main
 from pyvision.cli.bench_run import output_on_stderr
-from tests.cli.conftest import Command
+from tests.cli.conftest import Command, Done
 from tests.cli.running import scripted
 from tests.doubles import png
 from tests.sandbox.processes import wait_until
@@ -77,33 +77,55 @@ def test_what_others_print_during_a_run_goes_to_standard_error(capfd: pytest.Cap
     assert capfd.readouterr() == ("{}\n", "a process that Ray started\na library\n")
 
 
-def test_failures_have_a_line_each_and_too_many_of_them_an_exit_code(
-    data: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    config = scripted(data.parent, *["\\boxed{A}"] * 5)  # one too few
-    assert main(bench(data, "--config", config)) == 3
-    printed_lines = capfd.readouterr()
-    assert "s5 (0): model_error: scripted: the script of 5 replies is used up" in printed_lines.err
-    assert "unscored: model_error 1" in printed_lines.out
-    config = scripted(data.parent, *["\\boxed{A}"] * 5)
-    assert main(bench(data, "--config", config)) == 0
+@pytest.fixture
+def one_failed(data: Path, capfd: pytest.CaptureFixture[str]) -> Done:
+    """A run whose model has five replies for six samples."""
+    code = main(bench(data, "--config", scripted(data.parent, *["\\boxed{A}"] * 5)))
+    return Done(code, *capfd.readouterr())
+
+
+def test_a_failure_has_a_line(one_failed: Done) -> None:
+    line = "s5 (0): model_error: scripted: the script of 5 replies is used up"
+    assert line in one_failed.stderr
+    assert "unscored: model_error 1" in one_failed.stdout
+
+
+def test_too_many_failures_are_exit_code_3(one_failed: Done) -> None:
+    assert one_failed.returncode == 3
+
+
+@pytest.mark.usefixtures("one_failed")
+def test_the_same_command_asks_again_what_failed(data: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(bench(data, "--config", scripted(data.parent, *["\\boxed{A}"] * 5))) == 0
     assert "1.0000 over 6" in capfd.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("flags", "message"),
-    [
-        (["--set", "tools=crystal_ball"], "nobody provides the tool 'crystal_ball'; choose one: --tool"),
-        (["--set", "tools=document", "--tool", "document=index:no/such"], "there is no index '/"),
-    ],
-)
-def test_a_tool_that_nobody_provides_is_one_line_and_leaves_no_folder(
-    data: Path, capfd: pytest.CaptureFixture[str], flags: list[str], message: str
-) -> None:
+MISSING_TOOLS = {
+    "unknown": (
+        ["--set", "tools=crystal_ball"],
+        "nobody provides the tool 'crystal_ball'; choose one: --tool",
+    ),
+    "no index": (["--set", "tools=document", "--tool", "document=index:no/such"], "there is no index '/"),
+}
+
+
+def run_without_tool(data: Path, case: str) -> int:
     config = scripted(data.parent, *["\\boxed{A}"] * 6)
-    assert main(bench(data, "--config", config, "--strategy", "code_loop", *flags)) == 2
+    return main(bench(data, "--config", config, "--strategy", "code_loop", *MISSING_TOOLS[case][0]))
+
+
+@pytest.mark.parametrize("case", MISSING_TOOLS)
+def test_a_tool_that_nobody_provides_is_one_line(
+    data: Path, capfd: pytest.CaptureFixture[str], case: str
+) -> None:
+    assert run_without_tool(data, case) == 2
     (line,) = capfd.readouterr().err.splitlines()
-    assert message in line
+    assert MISSING_TOOLS[case][1] in line
+
+
+@pytest.mark.parametrize("case", MISSING_TOOLS)
+def test_a_tool_that_nobody_provides_leaves_no_folder(data: Path, case: str) -> None:
+    assert run_without_tool(data, case) == 2
     assert not (data.parent / "out").exists()
 
 
@@ -141,21 +163,35 @@ def test_without_a_folder_the_same_command_goes_on_with_the_same_run(
     assert capfd.readouterr().out.count("1.0000 over 6") == 2
 
 
-def test_a_key_that_is_refused_ends_the_run_with_exit_4_and_stands_nowhere(
-    data: Path, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PYVISION_API_KEY", "sk-very-secret-0123456789")
-    refused = failure(401, "Incorrect API key provided: sk-very-secret-0123456789")
-    with ChatServer([READY, "\\boxed{A}", *[refused] * 9]) as server:
+SECRET = "sk-very-secret-0123456789"
+
+
+@pytest.fixture
+def refused(data: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> Done:
+    """A run whose key is refused after the first sample, in words that repeat it."""
+    monkeypatch.setenv("PYVISION_API_KEY", SECRET)
+    refusal = failure(401, f"Incorrect API key provided: {SECRET}")
+    with ChatServer([READY, "\\boxed{A}", *[refusal] * 9]) as server:
         monkeypatch.setenv("PYVISION_BASE_URL", server.base_url)
-        done = command(*bench(data), "--model", "vllm:m")
-    assert (done.returncode, done.stdout) == (4, "")
-    assert "401" in done.stderr.splitlines()[-1]
-    assert "sk-very-secret" not in done.stderr
+        return command(*bench(data), "--model", "vllm:m")
+
+
+def test_a_key_that_is_refused_ends_the_run_with_exit_4(refused: Done) -> None:
+    assert (refused.returncode, refused.stdout) == (4, "")
+    assert "401" in refused.stderr.splitlines()[-1]
+
+
+@pytest.mark.usefixtures("refused")
+def test_what_was_answered_before_a_key_is_refused_is_kept(data: Path) -> None:
     with Store(data.parent / "out") as store:
         assert [record.end_reason for record in store.records()][:1] == ["answered"]
-    for path in (data.parent / "out").rglob("*"):
-        assert not path.is_file() or b"sk-very-secret" not in path.read_bytes()
+
+
+def test_a_key_that_is_refused_stands_nowhere(data: Path, refused: Done) -> None:
+    assert "sk-very-secret" not in refused.stderr
+    files = [path for path in (data.parent / "out").rglob("*") if path.is_file()]
+    assert files
+    assert not any(b"sk-very-secret" in path.read_bytes() for path in files)
 
 
 def test_a_dead_endpoint_refuses_to_start(
@@ -176,7 +212,7 @@ def test_a_dead_endpoint_refuses_to_start(
         *(pytest.param(each, marks=pytest.mark.slow) for each in (signal.SIGTERM, signal.SIGHUP)),
     ],
 )
-def test_a_signal_lets_running_samples_end_and_the_same_command_goes_on(data: Path, number: int) -> None:
+def test_the_same_command_resumes_what_a_signal_ended(data: Path, number: int) -> None:
     noticed = threading.Event()
     held = Answer(completion("\\boxed{A}").body, until=noticed)
     with ChatServer([READY, *[held] * 20]) as server:
@@ -230,18 +266,23 @@ def test_what_cannot_be_used_is_one_line(
     assert message in capfd.readouterr().err.splitlines()[-1]
 
 
-def test_grading_again_and_exporting_work_from_the_command_line(
-    data: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    config = scripted(data.parent, *["It must be A."] * 6)
-    assert main(bench(data, "--config", config)) == 0
+@pytest.fixture
+def answered(data: Path, capfd: pytest.CaptureFixture[str]) -> str:
+    """The folder of a run with six answers that a lenient metric would score."""
+    assert main(bench(data, "--config", scripted(data.parent, *["It must be A."] * 6))) == 0
     capfd.readouterr()
-    out = str(data.parent / "out")
-    assert main(["bench", "grade", out, "--metric", "choice:strict", "--json"]) == 0
+    return str(data.parent / "out")
+
+
+def test_grading_again_works_from_the_command_line(answered: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "grade", answered, "--metric", "choice:strict", "--json"]) == 0
     found: dict[str, Any] = json.loads(capfd.readouterr().out)
     assert (found["metric"], found["accuracy"]) == ("choice:strict", 1.0)
-    assert main(["bench", "export", out, "--to", "csv"]) == 0
-    assert capfd.readouterr().out.strip() == str(Path(out, "results.csv"))
+
+
+def test_exporting_works_from_the_command_line(answered: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "export", answered, "--to", "csv"]) == 0
+    assert capfd.readouterr().out.strip() == str(Path(answered, "results.csv"))
 
 
 def test_list_shows_what_each_flavour_was_compared_with(capfd: pytest.CaptureFixture[str]) -> None:

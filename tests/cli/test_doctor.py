@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Command
+from tests.cli.conftest import Command, Done
 from tests.servers.capabilities import Capabilities
 from tests.servers.eyes import Sighted
 from tests.servers.server import ModelServer
@@ -27,7 +27,7 @@ def config(tmp_path: Path) -> Path:
     return tmp_path / "model.json"
 
 
-def test_without_a_key_the_machine_and_the_offline_model_are_looked_at(doctor: Command) -> None:
+def test_without_a_key_all_that_needs_none_is_examined(doctor: Command) -> None:
     done = doctor()
     assert (done.returncode, done.stderr) == (0, "")
     rows = {
@@ -41,7 +41,7 @@ def test_without_a_key_the_machine_and_the_offline_model_are_looked_at(doctor: C
     assert max(len(line) for line in done.stdout.splitlines()) <= 80
 
 
-def test_an_endpoint_is_examined_and_its_profile_is_kept(doctor: Command, config: Path) -> None:
+def test_the_profile_of_an_examined_endpoint_is_kept(doctor: Command, config: Path) -> None:
     can = Capabilities(pictures=5)
     with ModelServer(Sighted(can), can=can) as server:
         config.write_text(
@@ -55,18 +55,29 @@ def test_an_endpoint_is_examined_and_its_profile_is_kept(doctor: Command, config
     assert KEY not in done.stdout + Path(message["profile_file"]).read_text()
 
 
-@pytest.mark.slow
-def test_a_refused_key_is_exit_code_4_and_is_not_repeated(
-    tmp_path: Path, doctor: Command, config: Path
-) -> None:
+@pytest.fixture
+def refused(doctor: Command, config: Path) -> Done:
     with ModelServer(Sighted(), can=Capabilities(keys=frozenset({"another"}))) as server:
         config.write_text(
             json.dumps({"wire": "openai", "model": "m", "base_url": server.base_url, "api_key": KEY})
         )
-        done = doctor("--config", str(config))
-    assert done.returncode == 4
-    assert "the key was refused (401)" in " ".join(done.stdout.split())
-    assert KEY not in done.stdout + done.stderr
+        return doctor("--config", str(config))
+
+
+@pytest.mark.slow
+def test_a_refused_key_is_exit_code_4(refused: Done) -> None:
+    assert refused.returncode == 4
+    assert "the key was refused (401)" in " ".join(refused.stdout.split())
+
+
+@pytest.mark.slow
+def test_a_refused_key_is_not_repeated(refused: Done) -> None:
+    assert KEY not in refused.stdout + refused.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("refused")
+def test_a_refused_key_leaves_no_profile(tmp_path: Path) -> None:
     assert not list((tmp_path / "cache" / "pyvision").glob("**/*.json"))
 
 

@@ -58,39 +58,55 @@ def make_reply(text: str) -> ModelCall:
     return ModelCall("solver", "model", (), Reply(text), 1.25)
 
 
-def test_a_turn_shows_its_thought_and_its_code_in_full_lines() -> None:
-    text = render(make_reply("I crop the sign.\n<code>\n```python\nx = 1\nprint(x)\n```\n"))
-    assert "turn 1 · 1.2 s\nI crop the sign.\n    x = 1\n    print(x)\n" in text
-    assert "<code>" not in text
+TURN = make_reply("I crop the sign.\n<code>\n```python\nx = 1\nprint(x)\n```\n")
+
+
+def test_a_turn_shows_its_thought_before_its_code() -> None:
+    assert "turn 1 · 1.2 s\nI crop the sign.\n    x = 1\n    print(x)\n" in render(TURN)
+
+
+def test_a_turn_is_shown_without_its_tags() -> None:
+    assert "<code>" not in render(TURN)
 
 
 def test_a_terminal_gets_highlighted_code() -> None:
     assert "\x1b[" in render(make_reply("<code>\n```python\nx = 1\n```\n"), terminal=True)
 
 
-def test_markup_and_terminal_escapes_of_guest_and_model_are_only_text() -> None:
-    evil = "[red]not red[/red] \x1b]0;title\x07\x1b[2J"
-    text = render(
-        make_reply(evil),
-        CellRun("1", printed(evil)),
-        CellRun("1", CellResult("error", error=CellError("E", evil))),
-        Note("n", {"why": evil}),
+def render_hostile(text: str) -> str:
+    return render(
+        make_reply(text),
+        CellRun("1", printed(text)),
+        CellRun("1", CellResult("error", error=CellError("E", text))),
+        Note("n", {"why": text}),
     )
-    assert text.count("[red]not red[/red]") == 4
+
+
+def test_markup_of_others_is_only_text() -> None:
+    assert render_hostile("[red]not red[/red]").count("[red]not red[/red]") == 4
+
+
+def test_terminal_escapes_of_others_are_left_out() -> None:
+    text = render_hostile("before \x1b]0;title\x07\x1b[2J after")
+    assert text.count("before ") == 4
     assert "\x1b" not in text
     assert "\x07" not in text
 
 
-def test_long_output_and_long_code_are_shortened_with_what_was_left_out() -> None:
-    lines = "\n".join(f"line{n}()" for n in range(300))
-    for text in (
-        render(CellRun("1", printed(lines))),
-        render(make_reply(f"<code>\n```python\n{lines}\n```\n")),
-    ):
-        assert "line0()" in text
-        assert "line299()" in text
-        assert "line150()" not in text
-        assert "more lines" in text
+LONG = "\n".join(f"line{n}()" for n in range(300))
+
+
+@pytest.mark.parametrize(
+    "event",
+    [CellRun("1", printed(LONG)), make_reply(f"<code>\n```python\n{LONG}\n```\n")],
+    ids=["output", "code"],
+)
+def test_what_is_long_is_shortened_in_its_middle(event: Event) -> None:
+    text = render(event)
+    assert "line0()" in text
+    assert "line299()" in text
+    assert "line150()" not in text
+    assert "more lines" in text
 
 
 def test_what_has_to_be_known_of_an_answer_is_told_beside_it() -> None:
@@ -100,12 +116,18 @@ def test_what_has_to_be_known_of_an_answer_is_told_beside_it() -> None:
     )
 
 
-def test_errors_and_lost_kernels_are_told() -> None:
-    result = CellResult("timeout", (Stream("stdout", "half"),), CellError("T", "too long"), 30.0, "lost")
-    text = render(CellRun("1", result))
-    assert "│ half" in text
-    assert "│ too long" in text
-    assert "timeout · 30.0 s, the kernel was restarted" in text
+LOST = CellRun(
+    "1", CellResult("timeout", (Stream("stdout", "half"),), CellError("T", "too long"), 30.0, "lost")
+)
+
+
+def test_an_error_is_shown_below_the_output_before_it() -> None:
+    text = render(LOST)
+    assert -1 < text.find("│ half") < text.find("│ too long")
+
+
+def test_a_lost_kernel_is_reported() -> None:
+    assert "timeout · 30.0 s, the kernel was restarted" in render(LOST)
 
 
 def test_figures_are_named_with_the_file_they_lie_in() -> None:
@@ -114,14 +136,18 @@ def test_figures_are_named_with_the_file_they_lie_in() -> None:
     assert text.endswith(".png\n")
 
 
-def test_the_end_says_why_and_where_the_run_lies() -> None:
-    ended = RunEnded(Outcome(None, "turn_limit", "20 turns are spent"), Usage(900, 100), 20, 3, 12.34)
-    text = render(ended)
-    assert "turn_limit · 20 turns, 3 cells, 12.3 s · 1,000 tokens · runs/x" in text
-    assert "20 turns are spent" in text
+ENDED = RunEnded(Outcome(None, "turn_limit", "20 turns are spent"), Usage(900, 100), 20, 3, 12.34)
 
 
-def test_the_end_tells_the_cached_share_and_the_cost_where_they_are_known() -> None:
+def test_the_end_sums_up_the_run() -> None:
+    assert "turn_limit · 20 turns, 3 cells, 12.3 s · 1,000 tokens · runs/x" in render(ENDED)
+
+
+def test_the_end_names_its_reason() -> None:
+    assert "20 turns are spent" in render(ENDED)
+
+
+def test_the_end_states_the_cost_where_it_is_known() -> None:
     text = render(RunEnded(Outcome("7", "answered"), Usage(900, 100, 450), 2, 1, 3.0, 0.0123))
     assert "1,000 tokens, 50% of the input cached · cost 0.0123 ·" in text
 
@@ -158,7 +184,7 @@ def test_a_reply_that_begins_again_is_shown_whole() -> None:
     assert text.count("I crop the sign.") == 1
 
 
-def test_the_third_attempt_says_what_failed_and_when_the_next_comes() -> None:
+def test_a_third_attempt_is_announced_with_its_reason() -> None:
     failed = ReplyRestarted("solver", "503 from api.example.org", 3, 7.3)
     assert render(failed) == "503 from api.example.org, attempt 3, next in 8 s\n"
 
@@ -230,13 +256,22 @@ def test_offline_says_that_it_is_a_rule_based_reasoner() -> None:
     assert "rule-based" not in render(RunStarted(question, "code_loop", {"default": "gpt"}), width=300)
 
 
-def test_a_note_is_one_line_and_its_long_texts_stand_below() -> None:
+def render_note() -> str:
     program = "\n".join(f"line {n}" for n in range(40))
-    text = render(Note("verdict", {"round": 1, "spans": [[1, 2]], "graph": "x" * 400, "program": program}))
-    assert text.startswith("verdict: round 1, spans [[1, 2]], graph xxx")
-    assert "x" * 200 not in text
-    assert "\n  program\n    line 0\n" in text
-    assert "more lines" in text
+    return render(Note("verdict", {"round": 1, "spans": [[1, 2]], "graph": "x" * 400, "program": program}))
+
+
+def test_the_short_fields_of_a_note_are_one_line() -> None:
+    assert render_note().startswith("verdict: round 1, spans [[1, 2]], graph xxx")
+
+
+def test_the_lines_of_a_note_stand_below_it() -> None:
+    assert "\n  program\n    line 0\n" in render_note()
+
+
+def test_long_fields_of_a_note_are_shortened() -> None:
+    assert "x" * 200 not in render_note()
+    assert "more lines" in render_note()
 
 
 def test_the_use_of_a_tool_is_one_line_with_what_it_found_or_why_not() -> None:

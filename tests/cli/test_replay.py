@@ -29,9 +29,7 @@ def test_a_run_that_does_the_same_again_is_0(tmp_path: Path, command: Command) -
     assert done.stdout.endswith("1 cell, 0 different\n")
 
 
-def test_a_run_that_differs_is_3_and_its_difference_is_told_without_escapes(
-    tmp_path: Path, command: Command
-) -> None:
+def test_the_difference_of_a_run_is_printed_without_escapes(tmp_path: Path, command: Command) -> None:
     written(tmp_path / "run", make_changed_events())
     done = command("replay", "run")
     assert done.returncode == 3

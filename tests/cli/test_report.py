@@ -8,9 +8,7 @@ from tests.cli.conftest import Command
 from tests.runs.report.runs import simple_events, written
 
 
-def test_the_page_lies_in_the_folder_of_the_run_and_its_path_is_printed(
-    tmp_path: Path, command: Command
-) -> None:
+def test_the_path_of_the_page_in_the_folder_of_the_run_is_printed(tmp_path: Path, command: Command) -> None:
     written(tmp_path / "run", simple_events())
     done = command("report", "run")
     assert (done.returncode, done.stdout, done.stderr) == (0, "run/report.html\n", "")

@@ -5,11 +5,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pyvision.cli import main
-from tests.cli.conftest import Command
+from tests.cli.conftest import Command, Done
 from tests.cli.running import ANSWER, pyvision, run_arguments, scripted
 from tests.servers.chat import ChatServer
 
@@ -100,9 +101,9 @@ def test_json_is_one_object_with_the_promised_keys(
     assert Path(summary["run_dir"], "events.jsonl").is_file()
 
 
-def test_an_upstream_prompt_file_is_used_and_written_down(
-    tmp_path: Path, photo: Path, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def upstream(tmp_path: Path, photo: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The messages of a run with a prompt file of upstream's, in the folder `out`."""
     prompts = tmp_path / "prompts.json"
     prompts.write_text('{"theirs": "Size {width} x {height}. {query}"}', encoding="utf-8")
     with ChatServer([ANSWER]) as server:
@@ -112,36 +113,58 @@ def test_an_upstream_prompt_file_is_used_and_written_down(
             "--prompt-file", "prompts.json", "--prompt", "theirs",
         )  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "64\n")
-    assert server.requests[0]["messages"][0]["content"][-1]["text"] == "Size 64 x 48. How wide?"
+    return server.requests[0]["messages"]
+
+
+def test_an_upstream_prompt_file_is_used(upstream: Any) -> None:
+    assert upstream[0]["content"][-1]["text"] == "Size 64 x 48. How wide?"
+
+
+@pytest.mark.usefixtures("upstream")
+def test_an_upstream_prompt_file_is_written_down(tmp_path: Path) -> None:
     config = json.loads((tmp_path / "out" / "config.json").read_text("utf-8"))
     assert config["options"]["prompt_file"] == "prompts.json"
 
 
-@pytest.mark.parametrize(
-    ("flags", "message"),
-    [
-        (["--set", "tools=crystal_ball"], "nobody provides the tool 'crystal_ball'; choose one: --tool"),
-        (["--set", "tools=web_search"], "nobody provides the tool 'web_search'"),
-        (["--prompt-file", "nowhere.json"], "pyvision: nowhere.json: the prompt file cannot be read"),
-        (["--prompt", "theirs"], "give that file with --prompt-file FILE"),
-        (["--strategy", "avis", "--tool", "document=index:no/such"], "there is no index '/"),
-    ],
-)
-def test_what_a_strategy_cannot_begin_without_is_one_line_and_leaves_no_folder(
-    tmp_path: Path, photo: Path, capfd: pytest.CaptureFixture[str], flags: list[str], message: str
+UNUSABLE = {
+    "an unknown tool": (
+        ["--set", "tools=crystal_ball"],
+        "nobody provides the tool 'crystal_ball'; choose one: --tool",
+    ),
+    "a tool without a provider": (["--set", "tools=web_search"], "nobody provides the tool 'web_search'"),
+    "no prompt file": (
+        ["--prompt-file", "nowhere.json"],
+        "pyvision: nowhere.json: the prompt file cannot be read",
+    ),
+    "a prompt without its file": (["--prompt", "theirs"], "give that file with --prompt-file FILE"),
+    "no index": (["--strategy", "avis", "--tool", "document=index:no/such"], "there is no index '/"),
+}
+
+
+@pytest.fixture(params=UNUSABLE)
+def unusable(request: pytest.FixtureRequest, tmp_path: Path, photo: Path) -> str:
+    """The message that is due, after a run that cannot begin."""
+    flags, message = UNUSABLE[request.param]
+    arguments = ["--image", str(photo), "--question", "?", "--config", scripted(tmp_path, ANSWER)]
+    assert main(["run", *arguments, "--out", str(tmp_path / "out"), *flags]) == 2
+    return message
+
+
+def test_what_a_strategy_cannot_begin_without_is_one_line(
+    capfd: pytest.CaptureFixture[str], unusable: str
 ) -> None:
-    run_arguments = ["--image", str(photo), "--question", "?", "--config", scripted(tmp_path, ANSWER)]
-    assert main(["run", *run_arguments, "--out", str(tmp_path / "out"), *flags]) == 2
     shown = capfd.readouterr()
     (line,) = shown.err.splitlines()
-    assert message in line
+    assert unusable in line
     assert shown.out == ""
+
+
+@pytest.mark.usefixtures("unusable")
+def test_a_run_that_cannot_begin_leaves_no_folder(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-def test_a_disk_that_fills_up_in_mid_run_is_one_line_and_keeps_the_lines_before(
-    tmp_path: Path, photo: Path
-) -> None:
+def test_a_disk_that_fills_up_in_mid_run_ends_it_in_order(tmp_path: Path, photo: Path) -> None:
     (tmp_path / "replies.json").write_text(json.dumps(["too much " * 10_000, ANSWER]), encoding="utf-8")
     config = str(tmp_path / "scripted.json")
     Path(config).write_text('{"wire": "scripted", "file": "replies.json"}', encoding="utf-8")
@@ -208,9 +231,7 @@ def test_an_answer_that_standard_output_does_not_take_is_said_to_be_in_the_folde
     assert json.loads((tmp_path / "out" / "summary.json").read_text("utf-8"))["answer"] == "64"
 
 
-def test_a_run_without_an_answer_exits_with_3_and_prints_nothing(
-    tmp_path: Path, photo: Path, command: Command
-) -> None:
+def test_a_run_without_an_answer_exits_with_3(tmp_path: Path, photo: Path, command: Command) -> None:
     config = scripted(tmp_path, *["Hm."] * 9)
     done = command(*run_arguments(photo, config))
     assert (done.returncode, done.stdout) == (3, "")
@@ -251,14 +272,20 @@ def test_a_failing_endpoint_exits_with_4(tmp_path: Path, photo: Path, command: C
     assert done.returncode == 4
 
 
-def test_a_machine_without_isolation_exits_with_5_and_says_what_to_install(
-    tmp_path: Path, photo: Path, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def unprotected(tmp_path: Path, photo: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> Done:
+    """A run with a cell on a machine without isolation."""
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setattr("sandbox.isolation.landlock.landlock_abi", lambda: -1)
-    done = command(*run_arguments(photo, scripted(tmp_path, CELL, ANSWER)))
-    assert (done.returncode, done.stdout) == (5, "")
-    assert "apt install bubblewrap" in done.stderr
+    return command(*run_arguments(photo, scripted(tmp_path, CELL, ANSWER)))
+
+
+def test_a_machine_without_isolation_exits_with_5(unprotected: Done) -> None:
+    assert (unprotected.returncode, unprotected.stdout) == (5, "")
+
+
+def test_a_machine_without_isolation_is_reported_with_what_to_install(unprotected: Done) -> None:
+    assert "apt install bubblewrap" in unprotected.stderr
 
 
 BAD = {
@@ -299,7 +326,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_input_is_one_clear_line_and_exit_2(
+def test_bad_input_is_refused_in_one_clear_line(
     case: str, tmp_path: Path, photo: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     arguments, message = BAD[case]

@@ -7,13 +7,11 @@ import sys
 import time
 from pathlib import Path
 
-import pytest
-
 from tests.cli.running import ANSWER, pyvision, run_arguments, scripted
 from tests.sandbox.processes import alive, descendants, name_of, wait_until
 
 
-def test_ctrl_c_in_mid_cell_ends_the_kernel_and_completes_the_trajectory(tmp_path: Path, photo: Path) -> None:
+def test_ctrl_c_in_mid_cell_leaves_a_whole_trajectory_without_processes(tmp_path: Path, photo: Path) -> None:
     named = "import ctypes, time\nctypes.CDLL(None).prctl(15, b'in-the-cell')\ntime.sleep(600)"  # PR_SET_NAME
     config = scripted(tmp_path, f"<code>\n```python\n{named}\n```\n", ANSWER)
     command = [sys.executable, "-m", "pyvision", *run_arguments(photo, config)]
@@ -40,7 +38,7 @@ def test_ctrl_c_in_mid_cell_ends_the_kernel_and_completes_the_trajectory(tmp_pat
     assert json.loads((tmp_path / "out" / "summary.json").read_text("utf-8"))["end_reason"] == "interrupted"
 
 
-def test_a_run_stopped_while_it_starts_says_so_and_nothing_else(tmp_path: Path, photo: Path) -> None:
+def test_a_run_stopped_while_it_starts_prints_no_traceback(tmp_path: Path, photo: Path) -> None:
     config = scripted(tmp_path, ANSWER)
     command = [sys.executable, "-m", "pyvision", "run", "--image", str(photo), "--question", "?"]
     for delay_s in (0.12, 0.16, 0.2, 0.3):
@@ -57,30 +55,30 @@ def test_a_run_stopped_while_it_starts_says_so_and_nothing_else(tmp_path: Path, 
         assert b"a bug" not in err
 
 
-@pytest.mark.parametrize(
-    ("signal_it", "code", "said"),
-    [
-        ("os.kill(os.getpid(), signal.SIGTERM)", 130, "interrupted"),
-        ("", 1, "a bug in pyvision: Panic: in an import"),
-    ],
-)
-def test_a_panic_of_a_library_is_one_line_and_an_interrupt_is_told_as_one(
-    tmp_path: Path, photo: Path, signal_it: str, code: int, said: str
-) -> None:
+def run_with_panic(tmp_path: Path, photo: Path, before: str) -> subprocess.CompletedProcess[str]:
+    """A run that imports a library which does this, then panics."""
     library = tmp_path / "path" / "pydantic"
     library.mkdir(parents=True)
     (library / "__init__.py").write_text(
         "import os, signal\n"
         "class Panic(BaseException): ...\n"  # as those of Rust are
-        f"try: {signal_it or 'pass'}\n"
+        f"try: {before}\n"
         "except KeyboardInterrupt: pass\n"
         "raise Panic('in an import')\n"
     )
-    run = pyvision(
-        *run_arguments(photo, scripted(tmp_path, ANSWER)),
-        cwd=tmp_path,
-        PYTHONPATH=str(tmp_path / "path"),
-    )
-    assert run.returncode == code
-    assert run.stderr.startswith(f"pyvision: {said}")
+    arguments = run_arguments(photo, scripted(tmp_path, ANSWER))
+    return pyvision(*arguments, cwd=tmp_path, PYTHONPATH=str(tmp_path / "path"))
+
+
+def test_a_panic_of_a_library_is_one_line(tmp_path: Path, photo: Path) -> None:
+    run = run_with_panic(tmp_path, photo, "pass")
+    assert run.returncode == 1
+    assert run.stderr.startswith("pyvision: a bug in pyvision: Panic: in an import")
+    assert run.stderr.count("\n") == 1
+
+
+def test_an_interrupt_that_makes_a_library_panic_is_one(tmp_path: Path, photo: Path) -> None:
+    run = run_with_panic(tmp_path, photo, "os.kill(os.getpid(), signal.SIGTERM)")
+    assert run.returncode == 130
+    assert run.stderr.startswith("pyvision: interrupted")
     assert run.stderr.count("\n") == 1

@@ -17,7 +17,7 @@ BROKEN = Injected(
 )
 
 
-def test_programs_and_errors_are_packed_into_training_examples(
+def test_programs_with_errors_are_packed_into_training_examples(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     append(tmp_path / "programs.jsonl", [RIGHT])

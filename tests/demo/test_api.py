@@ -49,7 +49,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_program_asks_and_sees_progress_then_the_answer(guarded: Served) -> None:
+def test_a_program_sees_progress_before_the_answer(guarded: Served) -> None:
     updates = ask(client_of(guarded.url, auth=PERSON), "How many circles are in the image?", _CIRCLES)
     assert updates[0]["answer"] is None
     assert updates[-1] == {"status": "Answer: 7", "answer": "7"}

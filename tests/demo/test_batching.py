@@ -16,7 +16,7 @@ def nothing() -> None:
 
 
 @given(st.lists(st.integers()))
-def test_every_event_comes_once_and_in_order(events: list[int]) -> None:
+def test_batches_hold_the_events_as_they_were(events: list[int]) -> None:
     assert [event for batch in batches(lambda: iter(events), nothing, 0) for event in batch] == events
 
 
@@ -38,7 +38,7 @@ def test_the_first_event_comes_before_there_is_a_second() -> None:
     assert list(come) == [(2,)]
 
 
-def test_what_comes_soon_after_a_batch_comes_together_and_at_the_end_without_waiting() -> None:
+def test_the_last_batch_comes_without_waiting() -> None:
     stopped = threading.Event()
 
     def events() -> Iterator[int]:
@@ -65,7 +65,7 @@ def test_a_failure_is_raised_after_what_came_before() -> None:
         next(come)
 
 
-def test_closing_stops_the_events_and_waits_for_their_end() -> None:
+def test_closing_waits_for_the_end_of_the_events() -> None:
     stopped, ended = threading.Event(), threading.Event()
 
     def events() -> Iterator[int]:

@@ -53,7 +53,7 @@ def answered(parrot: ServedParrot, browser: Any) -> Iterator[Tab]:
         yield visitor
 
 
-def test_two_pictures_are_asked_about_and_code_figure_and_answer_are_seen(answered: Tab) -> None:
+def test_the_whole_work_on_two_pictures_is_seen(answered: Tab) -> None:
     page = answered.page
     assert page.locator("#question-1 .chat-asked img").count() == 2
     answered.see_pictures()

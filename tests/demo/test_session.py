@@ -48,7 +48,7 @@ def answers(chat: ChatSession) -> list[str | None]:
     return [each["answer"] for each in chat.state["exchanges"]]
 
 
-def test_a_conversation_grows_and_each_question_stays(tmp_path: Path) -> None:
+def test_earlier_questions_stay_in_a_conversation(tmp_path: Path) -> None:
     task = a_task(CELL, "\\boxed{1}", "\\boxed{2}")
     chat = a_chat(tmp_path, task)
     chat.ask(task, "First?", [picture()])
@@ -101,7 +101,7 @@ def test_each_question_can_be_downloaded(tmp_path: Path, name: str) -> None:
     assert file.stat().st_size > 100
 
 
-def test_a_question_that_is_asked_again_replaces_itself_and_what_followed(tmp_path: Path) -> None:
+def test_a_question_that_is_asked_again_replaces_what_followed(tmp_path: Path) -> None:
     task = a_task("\\boxed{1}", "\\boxed{2}", "\\boxed{3}")
     chat = a_chat(tmp_path, task)
     chat.ask(task, "First?", [picture()])
@@ -228,7 +228,7 @@ def test_a_question_in_the_queue_shows_its_place(tmp_path: Path) -> None:
     assert answers(chat) == ["1"]
 
 
-def test_a_question_in_the_queue_can_be_stopped_and_asked_again(tmp_path: Path) -> None:
+def test_a_question_stopped_in_the_queue_can_be_asked_again(tmp_path: Path) -> None:
     queue, task = AnswerQueue(1), a_task("\\boxed{1}")
     assert queue.enter(lambda: False, lambda place: None)
     chat = a_chat(tmp_path, task, queue=queue)

@@ -20,7 +20,7 @@ def test_a_choice_is_prepared_once_for_all() -> None:
     assert settings.task(Choice(model="offline")) is settings.default_task()
 
 
-def test_options_and_turns_reach_the_task() -> None:
+def test_settings_reach_the_task() -> None:
     task = some_settings().task(Choice(model="offline", options="repairs=7  output_chars=100", max_turns=3))
     assert task.limits.max_turns == 3
     assert (task.config.options["repairs"], task.config.options["output_chars"]) == (7, 100)

@@ -49,7 +49,7 @@ def test_a_question_is_seen_before_anything_has_happened() -> None:
     assert "Thinking" in shown
 
 
-def test_words_are_seen_while_they_come_and_void_ones_go() -> None:
+def test_words_that_become_void_are_removed() -> None:
     view = a_view()
     view.take(TextDelta("solver", "I see "))
     view.take(TextDelta("solver", "three"))
@@ -164,7 +164,7 @@ def test_its_place_in_the_queue_is_seen() -> None:
     assert "Number 3 in the queue" in html(view)
 
 
-def test_the_answer_stands_apart_and_ends_the_waiting() -> None:
+def test_the_answer_ends_the_waiting() -> None:
     view = a_view()
     view.take(model_call("\\boxed{7}"))
     view.take(run_ended("7"))

@@ -40,6 +40,9 @@ def test_no_reply_makes_it_fail(reply: str) -> None:
     convention(reply, BOX, BOXED_SIZE)
 
 
-def test_overlap_is_one_for_the_same_box_and_none_for_boxes_apart() -> None:
+def test_the_overlap_of_a_box_with_itself_is_one() -> None:
     assert overlap(BOX, BOX) == 1
+
+
+def test_the_overlap_of_boxes_apart_is_zero() -> None:
     assert overlap((0, 0, 1, 1), (1, 1, 2, 2)) == 0

@@ -7,7 +7,7 @@ import pytest
 from pyvision.doctor.run_probes import check_host
 
 
-def test_a_machine_that_can_isolate_has_a_kernel_and_room(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_that_can_isolate_passes_the_host_checks(monkeypatch: pytest.MonkeyPatch) -> None:
     found = {finding.subject: finding for finding in check_host()}
     assert (found["isolation"].verdict, found["kernel"].verdict, found["disk"].verdict) == (
         "yes",

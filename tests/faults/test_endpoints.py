@@ -93,7 +93,7 @@ def test_every_fault_is_in_one_class_at_least() -> None:
 
 
 @on_wires([*PASSING, *SILENT, "408", "409"])
-def test_a_passing_fault_is_tried_again_and_costs_nothing_else(wire: str, fault: str) -> None:
+def test_a_passing_fault_costs_another_try_alone(wire: str, fault: str) -> None:
     done = call(wire, [fault, fault], timeout_s=1.0 if fault in SILENT else 5.0)
     assert done.reply is not None
     assert done.reply.text == "all is well"
@@ -149,7 +149,7 @@ def test_a_wait_that_the_budget_allows_is_waited_however_long(wire: str) -> None
 
 
 @pytest.mark.parametrize("value", ["0", "-5", "nan"])
-def test_an_endpoint_that_asks_for_no_wait_is_not_asked_again_and_again(value: str) -> None:
+def test_an_endpoint_that_asks_for_no_wait_is_waited_for(value: str) -> None:
     waits = call("completions", [f"429 retry-after {value}"] * 6).waits
     assert all(wait_s >= 0.5 * 2**attempt for attempt, wait_s in enumerate(waits))
 
@@ -212,7 +212,7 @@ def test_a_part_that_is_opened_twice_is_asked_for_again() -> None:
 
 
 @EVERY_WIRE
-def test_a_reply_without_end_is_cut_and_counts_as_too_long(wire: str) -> None:
+def test_a_reply_without_end_is_cut_as_too_long(wire: str) -> None:
     done = call(
         wire, [], said=["word " * 250_000], timeout_s=30.0, total_s=120.0, stream=False, max_tokens=10**6
     )
@@ -238,7 +238,7 @@ def test_a_reply_cut_at_its_length_says_so(wire: str) -> None:
 
 
 @EVERY_WIRE
-def test_a_refusal_is_a_reply_and_no_reason_to_ask_again(wire: str) -> None:
+def test_a_refusal_is_a_reply(wire: str) -> None:
     done = call(wire, [], said=[ServedReply("I will not.", "refusal")])
     assert done.reply is not None
     assert (done.reply.finish, done.requests) == ("refusal", 1)

@@ -57,7 +57,7 @@ def write_file(folder: Path, wire: str, server: ModelServer, **settings: object)
 
 
 @pytest.mark.parametrize(("wire", "fault"), SPOILT)
-def test_a_run_that_an_endpoint_spoils_ends_with_a_name_and_every_event(
+def test_a_run_that_an_endpoint_spoils_is_recorded_to_its_end(
     wire: str, fault: str, tmp_path: Path, photo: Path
 ) -> None:
     with ModelServer([], weather=Plan([], after=fault)) as server:

@@ -15,7 +15,7 @@ def message(role: str, text: str) -> Message:
     return Message("user" if role == "user" else "assistant", (Text(text),))
 
 
-def test_question_and_images_come_from_the_opening() -> None:
+def test_the_question_comes_from_the_opening() -> None:
     conversation = parse_conversation(opening("How many rows\nare there?", [(10, 20), (30, 40)]))
     assert conversation.question == "How many rows\nare there?"
     assert conversation.images == 2

@@ -9,7 +9,7 @@ from pyvision.agent.budget import Limits
 from pyvision.events import CellRun, ImageDefined, ModelCall, Note
 from pyvision.strategies.code_loop import CodeLoop
 from pyvision.text.tool_calls import text_of
-from pyvision.types import Evidence, Picture, Question, Reply, Usage
+from pyvision.types import Evidence, Message, Picture, Question, Reply, Usage
 from sandbox import CellError, CellResult, Region, Stream, View
 from tests.doubles import EpisodeHarness, figure, picture, printed
 
@@ -38,13 +38,19 @@ def test_the_output_of_a_cell_comes_back_between_the_tags() -> None:
     assert scripted.request_text(1) == "<interpreter>\n7\n</interpreter>"
 
 
-def test_each_image_stands_between_its_tags_and_its_size_is_told() -> None:
+@pytest.fixture
+def opening() -> Message:
+    """The first message of the user, about two images."""
     question = Question("Which is larger?", (picture(40, 30), picture(64, 50)))
     scripted = EpisodeHarness([ANSWER], question=question)
     scripted.solve(CodeLoop())
     system, user = scripted.model.requests[0]
     assert system.role == "system"
-    kinds = ["picture" if isinstance(part, Picture) else text_of(part).strip() for part in user.parts]
+    return user
+
+
+def test_each_image_stands_between_its_tags(opening: Message) -> None:
+    kinds = ["picture" if isinstance(part, Picture) else text_of(part).strip() for part in opening.parts]
     assert kinds[:6] == [
         "<image_clue_0>",
         "picture",
@@ -53,8 +59,14 @@ def test_each_image_stands_between_its_tags_and_its_size_is_told() -> None:
         "picture",
         "</image_clue_1>",
     ]
-    assert "image_clue_1: 64 x 50 pixels" in user.text
-    assert "<question>\nWhich is larger?\n</question>" in user.text
+
+
+def test_the_opening_states_the_size_of_each_image(opening: Message) -> None:
+    assert "image_clue_1: 64 x 50 pixels" in opening.text
+
+
+def test_the_opening_holds_the_question_in_its_tags(opening: Message) -> None:
+    assert "<question>\nWhich is larger?\n</question>" in opening.text
 
 
 def test_the_size_at_which_an_image_is_shown_is_stated() -> None:
@@ -300,14 +312,23 @@ def test_tags_written_by_the_guest_cannot_be_mistaken_for_ours() -> None:
     assert "<image_clue_0>" not in request_text
 
 
-def test_a_figure_that_is_no_picture_is_left_out_and_said() -> None:
+@pytest.fixture
+def forged() -> EpisodeHarness:
+    """A solved question whose cell displayed a figure that is no picture before one that is."""
     from sandbox import Figure
 
-    forged = Figure(b"\x89PNG\r\n\x1a\nnonsense", "image/png", 10, 10)
-    scripted = EpisodeHarness([cell(), ANSWER], [CellResult("ok", (forged, figure()))])
+    invalid = Figure(b"\x89PNG\r\n\x1a\nnonsense", "image/png", 10, 10)
+    scripted = EpisodeHarness([cell(), ANSWER], [CellResult("ok", (invalid, figure()))])
     scripted.solve(CodeLoop())
-    assert "1 figures of this cell were not valid images" in scripted.request_text(1)
-    assert [event.name for event in scripted.events if isinstance(event, ImageDefined)] == ["image_clue_1"]
+    return scripted
+
+
+def test_a_figure_that_is_no_picture_is_left_out(forged: EpisodeHarness) -> None:
+    assert [event.name for event in forged.events if isinstance(event, ImageDefined)] == ["image_clue_1"]
+
+
+def test_a_figure_that_is_no_picture_is_reported_to_the_model(forged: EpisodeHarness) -> None:
+    assert "1 figures of this cell were not valid images" in forged.request_text(1)
 
 
 def test_everything_becomes_an_event() -> None:

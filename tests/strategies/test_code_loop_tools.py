@@ -80,7 +80,7 @@ def results(events: Sequence[Event]) -> list[str]:
     return [event.result.text or str(event.result.error) for event in events if isinstance(event, CellRun)]
 
 
-def test_a_cell_calls_a_tool_with_a_crop_and_gets_its_data(photo: Path, sandbox: Sandbox) -> None:
+def test_a_cell_gets_the_data_of_a_tool_for_its_crop(photo: Path, sandbox: Sandbox) -> None:
     code = "lines = host.ocr(image_clue_0.crop((0, 0, 12, 9)))['lines']\nprint(lines[0]['text'])"
     outcome, events = solved(photo, sandbox, [code], {"ocr": Reader()})
     assert outcome.answer == "done"
@@ -105,9 +105,7 @@ def test_what_a_tool_cannot_do_is_an_error_of_the_cell_that_the_model_reads(
     assert "the picture is too large to read" in asked[1].messages[-1].text
 
 
-def test_the_model_is_told_of_the_tools_that_were_chosen_and_of_no_other(
-    photo: Path, sandbox: Sandbox
-) -> None:
+def test_the_model_learns_of_the_chosen_tools_alone(photo: Path, sandbox: Sandbox) -> None:
     _, events = solved(photo, sandbox, [], {"ocr": Reader()})
     system = next(event.messages[0].text for event in events if isinstance(event, ModelCall))
     assert "- host.ocr(image): reads the text in a picture. Returns " in system
@@ -121,9 +119,7 @@ def test_without_the_option_the_model_hears_of_no_functions(photo: Path, sandbox
     assert "host" not in system
 
 
-def test_a_tool_that_asks_a_model_does_so_in_its_role_and_within_the_budget(
-    photo: Path, sandbox: Sandbox
-) -> None:
+def test_a_tool_asks_a_model_in_its_own_role(photo: Path, sandbox: Sandbox) -> None:
     captions = Scripted(["a white wall", "a door"], name="captions")
     code = "print(host.caption(image_clue_0)['caption'])"
     outcome, events = solved(

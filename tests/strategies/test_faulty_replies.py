@@ -274,7 +274,7 @@ def test_the_same_failing_cell_once_more_ends_as_a_loop() -> None:
     ],
     ids=["turns", "tokens", "pictures", "bytes"],
 )
-def test_a_budget_that_runs_out_is_told_before_and_named_after(
+def test_a_budget_that_runs_out_is_announced_before_the_last_reply(
     limits: Limits, usage: Usage, reason: str
 ) -> None:
     showing = CellResult("ok", (Stream("stdout", "x " * 500), figure()))

@@ -39,7 +39,7 @@ def test_a_call_runs_as_a_cell() -> None:
     assert last(harness, 1) == Message("tool", (Text("7\n"),), "c0")
 
 
-def test_the_reply_goes_back_with_its_call_and_what_the_provider_sealed() -> None:
+def test_the_reply_goes_back_as_the_provider_sealed_it() -> None:
     sealed = Opaque("anthropic:m", '[{"type": "thinking"}]')
     reply = Reply("I look.", calls=(call("print(7)"),), opaque=sealed)
     harness = EpisodeHarness([reply, ANSWER])
@@ -248,9 +248,7 @@ QUESTIONS = [
 
 
 @pytest.mark.parametrize(("codes", "results"), QUESTIONS)
-def test_text_and_tools_give_the_same_cells_figures_answers_turns(
-    codes: list[str], results: list[CellResult]
-) -> None:
+def test_both_protocols_give_the_same_run(codes: list[str], results: list[CellResult]) -> None:
     def outcome(replies: list[str | Reply], strategy: CodeLoop) -> object:
         harness = EpisodeHarness([*replies, ANSWER], results, limits=Limits(max_turns=10))
         answer = harness.solve(strategy)

@@ -65,7 +65,7 @@ def test_defect_3_a_new_figure_is_a_variable_under_the_number_shown(sandbox: San
     assert "PIL" in run.request_text(2)
 
 
-def test_defect_4_an_error_keeps_output_figures_traceback_and_line(sandbox: Sandbox) -> None:
+def test_defect_4_an_error_keeps_all_that_the_cell_gave(sandbox: Sandbox) -> None:
     run = Run(sandbox, cell("print('so far')\nplt.plot([0, 1]); plt.show()\n1 / 0"), ANSWER)
     assert "so far" in run.request_text(1)
     assert len(run.pictures(1)) == 1
@@ -117,8 +117,14 @@ def test_defect_8_a_string_that_looks_dangerous_is_no_reason_to_refuse(sandbox: 
     assert "input( and os.system( are words" in run.request_text(1)
 
 
-def test_defect_9_an_empty_block_is_repaired_and_prose_is_not_run(sandbox: Sandbox) -> None:
-    run = Run(sandbox, cell(""), "I would write <code> here, if I had to.", ANSWER)
+def test_defect_9_an_empty_block_is_repaired(sandbox: Sandbox) -> None:
+    run = Run(sandbox, cell(""), ANSWER)
+    assert run.outcome.answer == "7"
+    assert run.statuses == []
+
+
+def test_defect_9_prose_is_not_run(sandbox: Sandbox) -> None:
+    run = Run(sandbox, "I would write <code> here, if I had to.", ANSWER)
     assert run.outcome.answer == "7"
     assert run.statuses == []
 

@@ -32,7 +32,7 @@ def test_an_interval_holds_its_share(counts: tuple[int, int]) -> None:
     assert Share(*counts).value - 1e-12 <= high <= 1
 
 
-def test_a_record_tells_graphs_answers_end_and_costs() -> None:
+def test_a_record_sums_up_a_run() -> None:
     found = record("a", events_of())
     assert [(each.role, each.round) for each in found.drawn] == [
         ("blueprint", 0),
@@ -101,7 +101,7 @@ def test_answers_are_compared_after_normalisation() -> None:
     assert [is_right(text, "b") for text in ("B.", "a", None)] == [True, False, False]
 
 
-def test_the_command_prints_tables_and_writes_plots(
+def test_the_command_writes_plots_beside_its_tables(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_run(tmp_path / "runs" / "one", target="B")

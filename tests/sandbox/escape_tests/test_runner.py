@@ -100,7 +100,7 @@ def test_an_escape_is_not_reported_for_the_next_attack(runner: Runner) -> None:
 
 
 @pytest.mark.parametrize(("seconds", "evidence"), [(3.4, "nothing"), (3.6, "control came back after 3.6 s")])
-def test_control_must_be_back_two_seconds_after_limit_and_grace(seconds: float, evidence: str) -> None:
+def test_control_must_be_back_two_seconds_after_the_grace_period(seconds: float, evidence: str) -> None:
     with Runner(lambda timeout_s: Open(seconds=seconds), 0.5) as runner:
         assert runner.run(trying("pass", proof="deadline", timeout_s=1.0)).evidence.startswith(evidence)
 

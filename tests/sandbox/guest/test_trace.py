@@ -262,13 +262,18 @@ def test_a_yield_of_none_is_no_exception() -> None:
     assert returned == ["None", "None", "None"]
 
 
-def test_an_endless_recursion_ends_the_trace_and_is_raised_as_without_one() -> None:
-    cells = Cells(Policy(trace_events=20))
-    trace = cells.run(
-        "def f(n):\n    return f(n + 1)\ntry:\n    f(0)\nexcept RecursionError as e:\n    found = str(e)"
-    )
+_RECURSION = "def f(n):\n    return f(n + 1)\ntry:\n    f(0)\nexcept RecursionError as e:\n    found = str(e)"
+
+
+def test_an_endless_recursion_ends_the_trace() -> None:
+    trace = Cells(Policy(trace_events=20)).run(_RECURSION)
     assert trace.stopped
     assert trace.omitted > 500
+
+
+def test_an_endless_recursion_is_raised_as_without_a_trace() -> None:
+    cells = Cells(Policy(trace_events=20))
+    cells.run(_RECURSION)
     assert "maximum recursion depth" in cells.names["found"]
 
 
@@ -288,7 +293,7 @@ def test_tracing_is_over_after_the_cell() -> None:
     assert sys.gettrace() is None
 
 
-def test_a_long_trace_keeps_its_beginning_and_its_end() -> None:
+def test_a_long_trace_keeps_both_ends() -> None:
     trace = Cells(Policy(trace_events=100)).run("for i in range(300):\n    a = i")
     assert (len(trace.events), trace.head, trace.omitted) == (100, 50, 603 - 100)
     assert trace.events[0].kind == "call"

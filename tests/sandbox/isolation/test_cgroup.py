@@ -43,7 +43,7 @@ def start_in(group: Group, *command: str) -> subprocess.Popen[bytes]:
     return process
 
 
-def test_a_group_is_made_and_removed_with_what_runs_in_it(groups: Cgroups) -> None:
+def test_removing_a_group_ends_what_runs_in_it(groups: Cgroups) -> None:
     group = groups.make("one", Policy())
     sleeper = start_in(group, "sleep", "60")
     pid = str(sleeper.pid)
@@ -143,7 +143,7 @@ def test_a_session_keeps_no_more_processors_busy_than_it_may() -> None:
 
 
 @pytest.mark.usefixtures("needs_groups")
-def test_no_group_is_left_after_a_session_and_after_a_sandbox() -> None:
+def test_no_group_outlives_what_it_was_made_for() -> None:
     with Sandbox() as sandbox:
         session = sandbox.open({})
         assert sandbox._engine is not None

@@ -28,10 +28,22 @@ def make_old(folder: Path) -> None:
         os.utime(path, (0, 0))
 
 
-def test_a_folder_is_private_and_goes_with_all_that_it_holds(folders: Path) -> None:
+def test_a_folder_is_private(folders: Path) -> None:
     folder = PrivateFolder()
+    assert folder.path.is_relative_to(folders)
     assert folder.path.stat().st_mode & 0o777 == 0o700
+    folder.close()
+
+
+def test_a_folder_goes_with_all_that_it_holds(folders: Path) -> None:
+    folder = PrivateFolder()
     (folder.path / "image").write_bytes(b"x")
+    folder.close()
+    assert list(folders.iterdir()) == []
+
+
+def test_a_folder_can_be_closed_twice(folders: Path) -> None:
+    folder = PrivateFolder()
     folder.close()
     folder.close()
     assert list(folders.iterdir()) == []

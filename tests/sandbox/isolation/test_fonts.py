@@ -8,16 +8,22 @@ import pytest
 from sandbox.isolation.interpreter import Interpreter, font_lists
 
 
-def test_the_list_is_made_once_and_everybody_may_read_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    (made,) = font_lists(Interpreter.current())
-    assert made.is_relative_to(tmp_path)
-    assert made.stat().st_mode & 0o444 == 0o444
+    (path,) = font_lists(Interpreter.current())
+    assert path.is_relative_to(tmp_path)
+    return path
+
+
+def test_the_list_is_made_once(made: Path) -> None:
     before = made.stat().st_mtime_ns
     assert font_lists(Interpreter.current()) == (made,)
     assert made.stat().st_mtime_ns == before
+
+
+def test_every_user_may_read_the_list(made: Path) -> None:
+    assert made.stat().st_mode & 0o444 == 0o444
 
 
 def test_of_two_that_make_it_at_once_the_second_leaves_the_list_of_the_first(

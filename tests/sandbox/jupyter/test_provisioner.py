@@ -158,7 +158,7 @@ def test_a_shutdown_lets_the_kernel_run_what_it_registered_for_its_end(kernel: t
     assert wait_until(lambda: not manager.is_alive())
 
 
-def test_a_shutdown_leaves_no_process_and_no_file(place: Path) -> None:
+def test_a_shutdown_leaves_nothing(place: Path) -> None:
     _end(*_start())  # the zygote, which stays
     processes, files = descendants(os.getpid()), set(place.rglob("*"))
     manager, client = _start()
@@ -217,7 +217,7 @@ def test_a_variable_named_as_our_own_is_left_alone(shared: tuple[Any, Any]) -> N
     assert ran(shared[1], "print(host)").text == "example.org\n"
 
 
-def test_matplotlib_inline_is_harmless_and_a_figure_is_shown_once(shared: tuple[Any, Any]) -> None:
+def test_after_matplotlib_inline_a_figure_is_shown_once(shared: tuple[Any, Any]) -> None:
     code = "%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, 2]);"
     shown = [content["data"] for kind, content in ran(shared[1], code).shown if kind == "display_data"]
     assert [sorted(data) for data in shown] == [["image/png", "text/plain"]]

@@ -48,7 +48,7 @@ def test_a_result_is_text_with_a_newline() -> None:
     assert collected(shown({"text/plain": "5"}, "execute_result")).outputs() == (Stream("result", "5\n"),)
 
 
-def test_long_text_keeps_head_and_tail_and_says_how_much_is_missing() -> None:
+def test_long_text_is_cut_in_its_middle_with_a_note() -> None:
     collector = collected(*[stream(f"{number:03}") for number in range(100)], policy=Policy(output_chars=30))
     assert collector.outputs() == (
         Stream("stdout", "000001002003004"),
@@ -160,7 +160,7 @@ def test_text_of_an_error_can_be_written(text: str) -> None:
 
 @patient
 @given(st.lists(st.text(max_size=30), max_size=8), st.integers(1, 40))
-def test_head_and_tail_are_those_of_all_text(pieces: list[str], most: int) -> None:
+def test_what_is_kept_are_the_ends_of_all_text(pieces: list[str], most: int) -> None:
     text = "".join(pieces)
     outputs = collected(*map(stream, pieces), policy=Policy(output_chars=most)).outputs()
     kept = "".join(output.text for output in outputs if isinstance(output, Stream))

@@ -136,7 +136,7 @@ def test_an_array_of_pixels_arrives_as_a_figure() -> None:
     assert np.array_equal(pixels(given_to(lambda host: host.take(array)).data), array)
 
 
-def test_a_mask_arrives_black_and_white() -> None:
+def test_a_mask_arrives_in_two_colours() -> None:
     mask = np.array([[True, False]])
     assert pixels(given_to(lambda host: host.take(mask)).data).tolist() == [[255, 0]]
 

@@ -46,7 +46,7 @@ def test_a_trace_over_the_limit_keeps_both_ends() -> None:
     assert (numbers(trace), trace.head, trace.omitted) == ([1, 2, 3, 98, 99, 100], 3, 94)
 
 
-def test_what_the_guest_left_out_is_counted_and_leaves_one_gap() -> None:
+def test_what_the_guest_left_out_is_counted_in_one_gap() -> None:
     trace = collected(
         {"events": numbered(1, 6)},
         {"events": numbered(20, 22), "omitted": 14},

@@ -26,7 +26,7 @@ def seen(session: Session, data: bytes, expression: str) -> str:
     return session.run(f"print(picture.mode, {expression})").text.strip()
 
 
-def test_a_path_and_bytes_become_the_same_image(session: Session, tmp_path: Path) -> None:
+def test_a_path_becomes_the_same_image_as_its_bytes(session: Session, tmp_path: Path) -> None:
     path = tmp_path / "a photo.png"
     path.write_bytes(png())
     path.chmod(0o600)
@@ -44,7 +44,7 @@ def test_exif_turns_the_image(session: Session) -> None:
     )
 
 
-def test_deep_grey_is_scaled_and_not_clipped(session: Session) -> None:
+def test_deep_grey_is_scaled_instead_of_clipped(session: Session) -> None:
     image = Image.new("I;16", (2, 1))
     image.putpixel((0, 0), 32896)
     image.putpixel((1, 0), 65535)
@@ -81,12 +81,22 @@ def test_a_hundred_megapixels_fit(session: Session) -> None:
     session.run("del picture")
 
 
-def test_a_bomb_is_an_error_and_the_session_lives(session: Session) -> None:
+def define_bomb(session: Session) -> None:
+    """An image of a few bytes that says it has 60,000 x 60,000 pixels; an ImageError."""
     header = b"IHDR" + struct.pack(">IIBBBBB", 60_000, 60_000, 8, 2, 0, 0, 0)
     small = png()
     bomb = small[:12] + header + struct.pack(">I", zlib.crc32(header)) + small[33:]
     with pytest.raises(ImageError, match="bomb"):
         session.define({"bomb": bomb})
+
+
+def test_a_bomb_is_an_error(session: Session) -> None:
+    define_bomb(session)
+    assert session.run("print('bomb' in globals())").text == "False\n"
+
+
+def test_a_bomb_leaves_the_other_images(session: Session) -> None:
+    define_bomb(session)
     assert session.run("print(image_clue_0.size)").text == "(40, 30)\n"
 
 

@@ -70,9 +70,7 @@ def test_a_closed_session_leaves_nothing_while_the_sandbox_goes_on(
     "moment_s",
     [0.1, None, *(pytest.param(s, marks=pytest.mark.slow) for s in (0.0, 0.05, 0.2, 0.4, 0.8, 1.2))],
 )
-def test_a_host_that_is_killed_leaves_no_process_and_no_file(
-    short_temp: Path, moment_s: float | None
-) -> None:
+def test_a_host_that_is_killed_leaves_nothing(short_temp: Path, moment_s: float | None) -> None:
     """At any moment of the start, and (None) in the middle of a cell that ignores its interruption."""
     image = short_temp / "photo.png"
     image.write_bytes(png())

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from sandbox import CellResult, Figure, Omitted, Policy, Sandbox, Session, SessionClosed, Stream
+from sandbox import CellError, CellResult, Figure, Omitted, Policy, Sandbox, Session, SessionClosed, Stream
 from sandbox.session import _Throttle
 from tests.sandbox.conftest import png
 from tests.sandbox.processes import alive, descendants, wait_until
@@ -43,10 +43,13 @@ def kinds(result: CellResult) -> list[str]:
     return [type(output).__name__ for output in result.outputs]
 
 
-def test_a_cell_prints_and_draws(session: Session) -> None:
-    result = session.run("print(image_clue_0.size); plt.imshow(image_clue_0); plt.show()")
+def test_a_cell_prints(session: Session) -> None:
+    result = session.run("print(image_clue_0.size)")
     assert (result.status, result.text, result.state) == ("ok", "(40, 30)\n", "kept")
-    assert len(result.figures) == 1
+
+
+def test_a_cell_draws(session: Session) -> None:
+    assert len(session.run("plt.imshow(image_clue_0); plt.show()").figures) == 1
 
 
 def test_variables_stay_from_cell_to_cell(session: Session) -> None:
@@ -66,14 +69,25 @@ def test_an_error_keeps_earlier_output(session: Session) -> None:
     assert "1 / 0" in result.error.traceback
 
 
-def test_the_traceback_shows_only_the_cells_and_the_line_is_of_this_one(session: Session) -> None:
+def error_below_an_earlier_cell(session: Session) -> CellError:
     session.run("def earlier():\n    return np.zeros(3).reshape(2)")
     error = session.run("x = 1\nearlier()").error
     assert error is not None
-    assert error.line == 2
-    assert "reshape(2)" in error.traceback
-    assert "site-packages" not in error.traceback
-    assert "\x1b" not in error.traceback
+    return error
+
+
+def test_the_traceback_shows_only_the_cells(session: Session) -> None:
+    traceback = error_below_an_earlier_cell(session).traceback
+    assert "reshape(2)" in traceback
+    assert "site-packages" not in traceback
+
+
+def test_the_traceback_is_plain_text(session: Session) -> None:
+    assert "\x1b" not in error_below_an_earlier_cell(session).traceback
+
+
+def test_the_line_of_an_error_is_one_of_its_own_cell(session: Session) -> None:
+    assert error_below_an_earlier_cell(session).line == 2
 
 
 def test_a_syntax_error_has_its_line(session: Session) -> None:
@@ -105,7 +119,7 @@ def test_a_figure_that_is_drawn_on_after_it_was_shown_is_shown_again(session: Se
     assert len(result.figures) == 2
 
 
-def test_figures_and_text_keep_their_order(session: Session) -> None:
+def test_outputs_keep_their_order(session: Session) -> None:
     result = session.run("print(1); display(image_clue_0); print(2); plt.plot([1]); plt.show(); print(3)")
     assert kinds(result) == ["Stream", "Figure", "Stream", "Figure", "Stream"]
 
@@ -122,12 +136,12 @@ def test_an_image_that_is_too_large_to_show_leaves_a_note(session: Session) -> N
     assert "5000x5000" in result.outputs[0].note
 
 
-def test_input_is_an_error_and_no_hang(session: Session) -> None:
+def test_input_is_an_error(session: Session) -> None:
     assert session.run("input('name?')").status == "error"
 
 
 @pytest.mark.parametrize("code", ["import sys; sys.exit(3)", "exit()", "quit()", "raise SystemExit"])
-def test_leaving_ends_the_cell_and_not_the_kernel(session: Session, code: str) -> None:
+def test_leaving_ends_only_the_cell(session: Session, code: str) -> None:
     session.run("still = 'here'")
     result = session.run(code)
     assert (result.status, result.state) == ("error", "kept")
@@ -165,7 +179,7 @@ def test_a_thread_of_an_earlier_cell_cannot_write_into_a_later_one(session: Sess
     assert session.run("thread.join()").text == ""
 
 
-def test_text_written_in_one_huge_piece_is_cut_and_not_lost(session: Session) -> None:
+def test_text_written_in_one_huge_piece_is_cut_in_its_middle(session: Session) -> None:
     text = session.run("print('a' * 30_000_000 + 'END')").text
     assert text.startswith("aaa")
     assert text.endswith("END\n")
@@ -200,14 +214,20 @@ def test_a_failing_reader_of_live_output_ends_the_cell(sandbox: Sandbox) -> None
         assert opened.run("print(2)").text == "2\n"
 
 
-def test_an_interrupt_ends_the_cell_and_keeps_the_variables(session: Session) -> None:
-    session.run("x = 7")
-    code = "print('begun', flush=True)\nhost.begun()\nwhile True:\n    pass"
-    result = session.run(code, functions=soon(session.interrupt))
+_ENDLESS = "print('begun', flush=True)\nhost.begun()\nwhile True:\n    pass"
+
+
+def test_an_interrupt_ends_the_cell(session: Session) -> None:
+    result = session.run(_ENDLESS, functions=soon(session.interrupt))
     assert (result.status, result.text, result.state) == ("error", "begun\n", "kept")
     assert result.error is not None
     assert result.error.name == "KeyboardInterrupt"
     assert result.error.line in {2, 3, 4}
+
+
+def test_an_interrupt_keeps_the_variables(session: Session) -> None:
+    session.run("x = 7")
+    session.run(_ENDLESS, functions=soon(session.interrupt))
     assert session.run("print(x)").text == "7\n"
 
 
@@ -280,7 +300,7 @@ def test_images_for_a_kernel_that_died_go_to_its_successor(sandbox: Sandbox) -> 
         )
 
 
-def test_ctrl_c_on_the_host_passes_and_closing_works(sandbox: Sandbox) -> None:
+def test_a_session_works_after_ctrl_c_on_the_host(sandbox: Sandbox) -> None:
     with sandbox.open({}) as session:
         main = threading.get_ident()
         ctrl_c = soon(lambda: signal.pthread_kill(main, signal.SIGINT))

@@ -131,7 +131,7 @@ def test_a_search_that_fails_or_finds_nothing_leads_to_the_next_best_step(given:
     assert stage.answer.text == "1871"
 
 
-def test_an_index_that_cannot_be_used_is_noted_and_the_walk_goes_on_without_it() -> None:
+def test_the_search_does_without_an_index_that_cannot_be_used() -> None:
     broken = ConfigError("index.sqlite: is no index of ours; python -m pyvision index add PATH makes one")
     stage = Stage(
         {
@@ -146,7 +146,7 @@ def test_an_index_that_cannot_be_used_is_noted_and_the_walk_goes_on_without_it()
     assert "index.sqlite: is no index of ours" in (stage.answer.remark or "")
 
 
-def test_missing_tools_are_told_and_their_actions_never_offered() -> None:
+def test_actions_of_missing_tools_are_never_offered() -> None:
     stage = Stage({"decomposer": [LOOK_ONLY], "planner": ["vqa"], "reasoner": [answered("red")]}, RED)
     (note,) = stage.notes("actions_missing")
     assert note["actions"]["web_search"] == ["web_search", "document"]

@@ -159,7 +159,7 @@ def test_the_offline_model_says_nothing_it_was_not_given() -> None:
     assert reply.text == "Answer: unknown"
 
 
-def test_a_folder_of_notes_and_pictures_answers_with_a_citation(tmp_path: Path) -> None:
+def test_a_folder_of_documents_answers_with_a_citation(tmp_path: Path) -> None:
     """The tools are those that the offline model has, over a real index; the picture that is asked about is a copy."""
     folder = tmp_path / "collection"
     folder.mkdir()

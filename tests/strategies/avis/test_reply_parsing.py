@@ -198,7 +198,7 @@ def test_a_judgement_is_found_in_the_forms_that_models_write(form: str) -> None:
     assert (found.ruling, found.answer) == ("answerable", "1871")
 
 
-def test_an_answer_that_is_announced_and_not_given_is_not_made_up() -> None:
+def test_an_answer_that_is_only_announced_is_missing() -> None:
     found = find_judgement("Verdict: answerable\nAnswer:\n\n## Sources\n[1]")
     assert found is not None
     assert found.answer is None

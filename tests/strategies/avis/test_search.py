@@ -46,7 +46,7 @@ def test_the_visual_question_is_answered_before_the_knowledge_question_is_asked(
     assert stage.notes("visual_answer")[0]["query"] == "when was Orlen Bridge finished?"
 
 
-def test_an_answer_tells_the_sources_and_steps_that_it_rests_on() -> None:
+def test_an_answer_names_what_it_rests_on() -> None:
     stage = Stage(
         {
             "decomposer": [PARTS],
@@ -121,7 +121,7 @@ def _vqa_then_search(folder: Path) -> Path:
     return folder / "graph.json"
 
 
-def test_a_state_with_nothing_left_is_taken_back_and_what_led_there_excluded(tmp_path: Path) -> None:
+def test_what_led_to_a_state_with_nothing_left_is_excluded(tmp_path: Path) -> None:
     stage = Stage(
         {
             "decomposer": [PARTS],
@@ -146,7 +146,7 @@ def test_a_state_with_nothing_left_is_taken_back_and_what_led_there_excluded(tmp
     assert stage.answer.text == "1871"
 
 
-def test_a_last_answer_rests_on_the_furthest_visit_and_not_on_where_going_back_ended() -> None:
+def test_a_last_answer_rests_on_the_furthest_visit() -> None:
     stage = Stage(
         {
             "decomposer": [PARTS],
@@ -181,7 +181,7 @@ def test_without_backtracking_a_dead_end_ends_the_walk() -> None:
     assert stage.answer.remark == "best effort: no action is left to try"
 
 
-def test_of_object_select_the_object_is_excluded_and_not_the_action() -> None:
+def test_of_object_select_only_the_object_is_excluded() -> None:
     stage = Stage(
         {
             "decomposer": [PARTS],
@@ -273,7 +273,7 @@ def test_a_planner_that_insists_on_the_same_search_loses_it_for_this_visit() -> 
     assert stage.answer.text == "1871"
 
 
-def test_when_all_calls_are_spent_the_best_answer_is_given_and_says_so() -> None:
+def test_when_all_calls_are_spent_the_best_answer_is_given() -> None:
     stage = Stage(
         {
             "decomposer": [PARTS],
@@ -352,7 +352,7 @@ def test_web_search_is_the_web_where_it_is_set_up() -> None:
     assert stage.used == ["web_search"]
 
 
-def test_without_the_graph_every_action_is_offered_and_no_example() -> None:
+def test_without_the_graph_every_action_is_offered() -> None:
     stage = Stage(
         {"decomposer": [PARTS], "planner": ["llm_qa"], "reasoner": ["Answer: Orlen", answered("1871")]},
         {

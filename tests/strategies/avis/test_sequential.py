@@ -52,7 +52,7 @@ def test_a_row_stops_when_its_calls_are_spent() -> None:
     assert stage.used == [*LOOKED, "vqa", *["identical_image"] * 3]  # two describe objects
 
 
-def test_the_sources_that_the_reply_names_are_cited_and_no_others() -> None:
+def test_only_the_sources_that_the_reply_names_are_cited() -> None:
     stage = Stage(
         {"decomposer": [PARTS], "reasoner": ["Sources: [3], [99]\nAnswer: 1871"]},
         TOOLS,

@@ -66,7 +66,7 @@ def test_one_element_of_numpy_is_a_number(stage: Stage) -> None:
     assert stage.solve([program("import numpy\nreturn numpy.ones(1)")], ALONE) == Answer("1")
 
 
-def test_a_program_that_never_ends_is_stopped_and_the_next_one_runs(
+def test_the_program_after_an_endless_one_runs(
     sandbox_of: Callable[[Policy], Sandbox],
 ) -> None:
     stage = Stage(sandbox_of(Policy(cell_timeout_s=2)))
@@ -125,9 +125,7 @@ VERDICTS = {
 
 
 @pytest.mark.parametrize("reply", VERDICTS)
-def test_a_critic_that_marks_no_one_place_is_told_so_and_the_refiner_goes_on(
-    stage: Stage, reply: str
-) -> None:
+def test_the_refiner_works_without_one_marked_place(stage: Stage, reply: str) -> None:
     fault, spans = VERDICTS[reply]
     other = GOOD.replace("'cup'", "'mug'")
     again = [reply] if fault.startswith(("half", "the marked")) else []

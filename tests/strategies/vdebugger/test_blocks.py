@@ -28,14 +28,14 @@ PROGRAM = """def execute_command(image) -> str:
     return str(half)"""
 
 
-def test_simple_statements_in_a_row_are_one_block_and_each_decision_is_one() -> None:
+def test_every_decision_divides_a_row_of_simple_statements() -> None:
     assert [(block.first, block.last) for block in blocks_of(PROGRAM)] == [
         (2, 3), (4, 4), (5, 5), (6, 6), (8, 8), (9, 9), (10, 10), (12, 12), (13, 13),
     ]  # fmt: skip
 
 
 @pytest.mark.parametrize("worked", worked_programs(), ids=lambda each: each.question)
-def test_blocks_come_in_order_and_never_cross(worked: Worked) -> None:
+def test_no_block_crosses_the_next(worked: Worked) -> None:
     blocks = blocks_of(canonical(worked.program, worked.program.splitlines()[0]).text)
     assert blocks
     assert all(one.last < other.first for one, other in pairwise(blocks))

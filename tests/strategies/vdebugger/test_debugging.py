@@ -21,13 +21,13 @@ def test_an_accepted_program_is_the_answer(stage: Stage) -> None:
     assert stage.notes("debugging_ended") == [{"why": "accepted", "round": 1}]
 
 
-def test_a_rejected_program_is_refined_run_again_and_judged_again(stage: Stage) -> None:
+def test_a_rejected_program_goes_round_the_whole_loop_again(stage: Stage) -> None:
     assert stage.solve([BAD, MARKED, GOOD, "right"]) == Answer("3")
     assert stage.roles == ["coder", "critic", "refiner", "critic"]
     assert [each["status"] for each in stage.notes("program")] == ["error", "ok"]
 
 
-def test_the_critic_reads_the_question_the_program_the_result_and_the_trace(stage: Stage) -> None:
+def test_the_critic_reads_the_whole_case(stage: Stage) -> None:
     stage.solve([BAD, MARKED, GOOD, "right"])
     case = stage.request_text(1)
     assert (
@@ -66,7 +66,7 @@ def test_every_step_is_an_event_of_plain_values(stage: Stage) -> None:
     json.dumps([verdict, refinement, stage.notes("program")])
 
 
-def test_without_feedback_critic_and_refiner_see_the_program_alone(stage: Stage) -> None:
+def test_without_feedback_every_role_sees_the_program_alone(stage: Stage) -> None:
     stage.solve([BAD, MARKED, GOOD, "right"], VDebugger(mode="without_feedback"))
     assert all(
         "--- Trace" not in stage.request_text(turn) and "\n-> " not in stage.request_text(turn)
@@ -85,7 +85,7 @@ def test_the_coder_can_debug_itself(stage: Stage) -> None:
     assert "Call ended by exception" in stage.request_text(1)
 
 
-def test_blocks_are_judged_one_by_one_and_the_first_wrong_one_is_the_span(stage: Stage) -> None:
+def test_the_first_block_that_is_judged_wrong_is_the_span(stage: Stage) -> None:
     replies = [BAD, "BLOCK 1: wrong, counts plates", GOOD, "BLOCK 1: right"]
     assert stage.solve(replies, VDebugger(mode="per_block")) == Answer("3")
     assert "BLOCK 1\n    cups = " in stage.request_text(1)
@@ -123,7 +123,7 @@ def test_a_constrained_refiner_changes_only_marked_lines(stage: Stage) -> None:
     assert stage.notes("outside_span")
 
 
-def test_two_images_are_left_and_right(stage: Stage) -> None:
+def test_two_images_are_given_by_their_sides(stage: Stage) -> None:
     signature = "def execute_command(image_dict) -> str:"
     body = "sides = {side: len(ImagePatch(image).find('cup')) for side, image in image_dict.items()}\nreturn str(sides)"
     stage.world.scenes = (stage.world.scenes[0],) * 2

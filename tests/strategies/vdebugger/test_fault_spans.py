@@ -34,7 +34,7 @@ def test_a_span_in_the_program_written_out_again_is_found(part: str) -> None:
     assert located(f"wrong\n{copy}") == [part]
 
 
-def test_the_place_of_the_mark_decides_and_not_the_text_in_it() -> None:
+def test_the_place_of_a_mark_decides_instead_of_its_text() -> None:
     copy = PROGRAM.replace("plates = patch.find('cup')", "plates = patch.find(<<<BUG>>>'cup'<<<BUG/>>>)")
     (span,) = marks_in(copy, PROGRAM).spans
     assert span.start == PROGRAM.rindex("'cup'")

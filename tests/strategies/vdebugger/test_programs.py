@@ -36,7 +36,7 @@ REPLIES = {
 
 
 @pytest.mark.parametrize("kind", REPLIES)
-def test_a_program_is_found_and_written_in_one_form(kind: str) -> None:
+def test_every_form_of_reply_gives_the_same_program(kind: str) -> None:
     assert canonical(program_in(REPLIES[kind], SIGNATURE), SIGNATURE).text == PROGRAM
 
 
@@ -53,14 +53,14 @@ def test_a_program_without_end_is_refused() -> None:
         program_in(f"{SIGNATURE}\n" + "    x = 1\n" * 5_000, SIGNATURE)
 
 
-def test_imports_and_functions_beside_it_are_kept() -> None:
+def test_what_stands_beside_the_program_is_kept() -> None:
     text = f"import math\n\ndef half(x):\n    return x / 2\n\n{PROGRAM}"
     checked = canonical(program_in(f"```\n{text}\n```", SIGNATURE), SIGNATURE)
     assert checked.text.startswith("import math\n\ndef half(x):")
 
 
 @pytest.mark.parametrize("text", ["def execute_command(image:\n  return", "x = (", "\0", "(" * 1000, "x = 1"])
-def test_what_is_no_program_keeps_its_text_and_says_why(text: str) -> None:
+def test_an_invalid_program_is_kept_with_its_error(text: str) -> None:
     checked = canonical(text, SIGNATURE)
     assert checked.error
     assert "\n" not in checked.error

@@ -48,7 +48,7 @@ def test_boxes_are_turned_to_the_bottom_left_the_surest_first() -> None:
     assert tool.requests[0].picture is not None
 
 
-def test_a_language_model_is_told_its_context_and_how_much_to_say() -> None:
+def test_a_language_model_gets_the_options_of_its_query() -> None:
     tool = Gives("llm_qa", {"answer": "Paris"})
     assert services(tool).llm_query("Which city?", "France", long_answer=False) == "Paris"
     assert tool.requests[0].options == {"context": "France", "long": False}

@@ -45,7 +45,7 @@ def test_the_form_follows_from_the_question(text: str, images: int, form: str) -
     assert query_of(ask(text, images)).form.name == form
 
 
-def test_choices_are_part_of_the_line_and_ask_for_no_box() -> None:
+def test_choices_are_part_of_the_line() -> None:
     query = query_of(ask("Find the odd one.", 1, ("a cup", "a dish")))
     assert query.line == "Given an image: Find the odd one. A. a cup B. a dish"
 
@@ -90,7 +90,7 @@ LINES = {
 
 
 @pytest.mark.parametrize("asked", LINES)
-def test_a_question_becomes_two_lines_and_a_call(asked: tuple[str, int]) -> None:
+def test_a_question_becomes_two_lines_with_a_call(asked: tuple[str, int]) -> None:
     query = query_of(ask(*asked))
     assert (query.line, query.signature, query.argument) == LINES[asked]
 
@@ -104,8 +104,15 @@ def test_a_form_that_does_not_take_so_many_images_is_refused(form: str, images: 
 
 
 @given(st.text(min_size=1, max_size=80), st.integers(1, 4))
-def test_any_question_is_one_line_and_its_plain_program_is_python(text: str, images: int) -> None:
-    query = query_of(ask(text, images))
-    assert "\n" not in query.line
-    compile(query.plain_program, "plain", "exec")
-    assert query.form in FORMS.values()
+def test_any_question_is_one_line(text: str, images: int) -> None:
+    assert "\n" not in query_of(ask(text, images)).line
+
+
+@given(st.text(min_size=1, max_size=80), st.integers(1, 4))
+def test_the_plain_program_of_any_question_is_python(text: str, images: int) -> None:
+    compile(query_of(ask(text, images)).plain_program, "plain", "exec")
+
+
+@given(st.text(min_size=1, max_size=80), st.integers(1, 4))
+def test_any_question_has_one_of_the_forms(text: str, images: int) -> None:
+    assert query_of(ask(text, images)).form in FORMS.values()

@@ -260,7 +260,7 @@ def test_a_trace_without_the_program_is_empty() -> None:
 
 
 @pytest.mark.parametrize(("length", "expected"), [(1000, 1000), (1001, 1000), (5000, 1000)])
-def test_a_long_value_keeps_its_first_498_and_last_499_characters(length: int, expected: int) -> None:
+def test_a_long_value_keeps_997_characters_of_its_ends(length: int, expected: int) -> None:
     text = "".join(chr(97 + at % 26) for at in range(length))
     cut = shorten_value(text)
     assert len(cut) == expected
@@ -270,7 +270,7 @@ def test_a_long_value_keeps_its_first_498_and_last_499_characters(length: int, e
 LONG = "\n".join(["call", *(f"line {number}" for number in range(100)), "Return value:.. 1"])
 
 
-def test_a_trace_that_is_too_long_keeps_its_header_and_its_end() -> None:
+def test_a_trace_that_is_too_long_keeps_both_ends() -> None:
     lines = shorten(LONG, 200).splitlines()
     assert (lines[0], lines[-1]) == ("call", "Return value:.. 1")
     assert lines[1] == f"[{102 - len(lines) + 1} lines left out]"
