@@ -172,11 +172,29 @@ def test_training_data_has_it_in_the_text_protocol(tmp_path: Path, form: str) ->
     assert {role for role, _ in conversation} <= {"system", "user", "assistant"}
 
 
-def test_its_calls_are_calls_of_atif(tmp_path: Path) -> None:
+def atif(tmp_path: Path) -> Trajectory:
     path = export(recorded(tmp_path), "atif", tmp_path / "out")
-    trajectory = Trajectory.model_validate(json.loads(path.read_text()))
-    calls = [call.arguments["code"] for step in trajectory.steps for call in step.tool_calls or ()]
-    assert calls == list(CELLS)
+    return Trajectory.model_validate(json.loads(path.read_text()))
+
+
+def test_its_cells_are_calls_of_atif(tmp_path: Path) -> None:
+    calls = [call for step in atif(tmp_path).steps for call in step.tool_calls or ()]
+    assert [call.arguments["code"] for call in calls if call.function_name == "python"] == list(CELLS)
+
+
+def test_a_call_that_ran_no_cell_is_in_atif_with_what_the_model_was_sent_for_it(tmp_path: Path) -> None:
+    (step,) = [
+        step
+        for step in atif(tmp_path).steps
+        for call in step.tool_calls or ()
+        if call.function_name != "python"
+    ]
+    assert step.tool_calls
+    assert step.observation
+    (call,), (result,) = step.tool_calls, step.observation.results
+    assert (call.function_name, call.arguments) == ("web_search", {"query": "cats"})
+    assert result.source_call_id == call.tool_call_id
+    assert "run_python" in str(result.content)
 
 
 def test_its_report_shows_every_cell(tmp_path: Path) -> None:

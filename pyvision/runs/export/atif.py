@@ -7,22 +7,28 @@ it answers; content is text or a list of parts, an image by the relative path of
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from pyvision.config.files import installed_version
+from pyvision.errors import FormatError
 from pyvision.events import CellRun, ModelCall
 from pyvision.runs.export.conversations import is_interpreter
 from pyvision.runs.export.formats import Export, as_json, facts, picture_files
-from pyvision.runs.report.run import Run, Turn, as_picture, pair_figures
-from pyvision.text.tool_calls import text_of
+from pyvision.runs.report.run import Names, Run, Turn, as_picture, pair_figures
+from pyvision.text.tool_calls import code_of, text_of
 from pyvision.trajectory import picture_file
-from pyvision.types import Message, Part, Picture, Text
+from pyvision.types import Message, Part, Picture, Text, ToolCall
 from sandbox import Figure, Omitted, Stream
 
 VERSION = "ATIF-v1.6"
 TOOL = "python"
+_Made: TypeAlias = tuple[
+    str, dict[str, Any], Sequence[Part]
+]  # the name, the arguments and the result of a call
 _SOURCES = {"system": "system", "user": "user"}
 
 
@@ -49,49 +55,74 @@ def _agent(run: Run) -> dict[str, Any]:
 
 def _steps(run: Run) -> Iterator[dict[str, Any]]:
     seen: set[Message] = set()
-    for turn in run.turns:
+    for turn, later in zip_longest(run.turns, run.turns[1:]):
+        called = _calls(turn, later)
         if turn.asked is None:
-            yield from _cells_alone(turn)
+            if called:
+                yield {"source": "agent", "message": "", **called}
             continue
         for message in turn.asked.messages:
             if message not in seen and message.role in _SOURCES and not is_interpreter(message):
                 yield {"source": _SOURCES[message.role], "message": _content(message.parts)}
         seen |= set(turn.asked.messages)
-        yield _agent_step(turn, turn.asked)
+        yield _agent_step(turn.asked, called)
 
 
-def _cells_alone(turn: Turn) -> Iterator[dict[str, Any]]:
-    if turn.cells:
-        yield {"source": "agent", "message": "", **_calls(turn)}
-
-
-def _agent_step(turn: Turn, asked: ModelCall) -> dict[str, Any]:
+def _agent_step(asked: ModelCall, called: dict[str, Any]) -> dict[str, Any]:
     step: dict[str, Any] = {"source": "agent", "message": asked.reply.text, "model_name": asked.model}
     if asked.reply.reasoning:
         step["reasoning_content"] = asked.reply.reasoning
     return (
         step
-        | _calls(turn)
+        | called
         | {"metrics": _metrics(asked), "extra": {"role": asked.role, "finish": asked.reply.finish}}
     )
 
 
-def _calls(turn: Turn) -> dict[str, Any]:
-    if not turn.cells:
-        return {}
-    ids = [f"turn-{turn.number}-cell-{number}" for number in range(1, len(turn.cells) + 1)]
-    cells = zip(ids, pair_figures(turn.events), strict=True)
-    calls = [
-        {"tool_call_id": key, "function_name": TOOL, "arguments": {"code": ran.code}}
-        for key, ran in zip(ids, turn.cells, strict=True)
-    ]
-    results = [
-        {"source_call_id": key, "content": _content(_render(ran, names))} for key, (ran, names) in cells
-    ]
-    return {"tool_calls": calls, "observation": {"results": results}}
+def _calls(turn: Turn, later: Turn | None) -> dict[str, Any]:
+    calls, results = list[dict[str, Any]](), list[dict[str, Any]]()
+    for number, (name, arguments, shown) in enumerate(_made(turn, later), start=1):
+        key = f"turn-{turn.number}-call-{number}"
+        calls.append({"tool_call_id": key, "function_name": name, "arguments": arguments})
+        results.append({"source_call_id": key, "content": _content(shown)})
+    return {"tool_calls": calls, "observation": {"results": results}} if calls else {}
 
 
-def _render(ran: CellRun, names: tuple[tuple[str, Picture] | None, ...]) -> tuple[Text | Picture, ...]:
+def _made(turn: Turn, later: Turn | None) -> Iterator[_Made]:
+    """The cells of a turn, and the calls of its reply that ran none, such as those of unknown tools, in their order."""
+    cells = list(pair_figures(turn.events))
+    calls = turn.asked.reply.calls if turn.asked else ()
+    answers = later.asked.messages if later and later.asked else ()
+    results = {message.call_id: message.parts for message in answers if message.role == "tool"}
+    for at, call in enumerate(calls):
+        if cells and (len(calls) - at <= len(cells) or _code(call) == cells[0][0].code):
+            yield _cell(*cells.pop(0))
+        else:
+            yield call.name, _arguments(call), results.get(call.id, ())
+    yield from (_cell(*each) for each in cells)
+
+
+def _cell(ran: CellRun, names: Names) -> _Made:
+    return TOOL, {"code": ran.code}, _render(ran, names)
+
+
+def _code(call: ToolCall) -> str | None:
+    try:
+        return code_of(call)
+    except FormatError:
+        return None
+
+
+def _arguments(call: ToolCall) -> dict[str, Any]:
+    """As an object, which the format wants; others, and malformed JSON, as text."""
+    try:
+        arguments = json.loads(call.arguments, parse_constant=str)
+    except (ValueError, RecursionError):
+        arguments = None
+    return arguments if isinstance(arguments, dict) else {"input": call.arguments}
+
+
+def _render(ran: CellRun, names: Names) -> tuple[Text | Picture, ...]:
     """The output of a cell, and how it ended unless it succeeded."""
     given = iter(names)
     parts: list[Text | Picture] = []

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel, ConfigDict
 
+from pyvision import types
 from pyvision.events import CellRun, Event, ModelCall
 from pyvision.runs.export import export
 from sandbox import CellResult, Stream
@@ -159,3 +160,30 @@ def test_cells_before_any_reply_are_a_step_of_the_agent(tmp_path: Path) -> None:
     _, trajectory = exported(tmp_path, (began, ran, *rest))
     assert trajectory.steps[0].source == "agent"
     assert trajectory.steps[0].tool_calls is not None
+
+
+def called(folder: Path, calls: tuple[types.ToolCall, ...]) -> list[tuple[str, dict[str, Any]]]:
+    """What the export has of a reply with these calls, after which one cell ran."""
+    began, asked, *rest = simple_events()
+    assert isinstance(asked, ModelCall)
+    _, trajectory = exported(folder, (began, replace(asked, reply=replace(asked.reply, calls=calls)), *rest))
+    return [(c.function_name, c.arguments) for step in trajectory.steps for c in step.tool_calls or ()]
+
+
+def test_a_call_before_the_cell_is_not_taken_for_it(tmp_path: Path) -> None:
+    ran = next(event for event in simple_events() if isinstance(event, CellRun))
+    search = types.ToolCall("a", "web_search", '{"query": NaN}')
+    run = types.ToolCall("b", "run_python", json.dumps({"code": ran.code}))
+    assert called(tmp_path, (search, run)) == [
+        ("web_search", {"query": "NaN"}),
+        ("python", {"code": ran.code}),
+    ]
+
+
+@pytest.mark.parametrize("arguments", ['{"code": "x', "[1]", "", "x = 1"])
+def test_arguments_that_are_no_object_are_exported_as_text(tmp_path: Path, arguments: str) -> None:
+    ran = next(event for event in simple_events() if isinstance(event, CellRun))
+    run = types.ToolCall("b", "run_python", json.dumps({"code": ran.code}))
+    (_, cell), (name, given) = called(tmp_path, (run, types.ToolCall("a", "look", arguments)))
+    assert cell == {"code": ran.code}
+    assert (name, given) == ("look", {"input": arguments})
