@@ -188,7 +188,7 @@ class Conversation:
     def _remember(self, event: Event) -> None:
         earlier = self._earlier
         match event:
-            case ModelCall(messages=messages, reply=reply):
+            case ModelCall(messages=messages, reply=reply, for_tool=False):
                 messages = (*messages, reply_message(reply))
                 self._earlier = ConversationState(messages, earlier.named, earlier.originals)
             case ImageDefined():

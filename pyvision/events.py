@@ -47,10 +47,14 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
-    """A piece of a reply that is still arriving. It is never recorded: `ModelCall` holds the whole reply."""
+    """A piece of a reply that is still arriving. It is never recorded: `ModelCall` holds the whole reply.
+
+    for_tool: as in `ModelCall`.
+    """
 
     role: str
     text: str
+    for_tool: bool = False
     kind: Literal["spoke"] = "spoke"
 
 
@@ -79,7 +83,8 @@ class ReplyRestarted:
 class ModelCall:
     """A model was asked in a role and replied. `messages` are what was sent, `sent` the pictures in them.
 
-    tools: the names of the tools that it was offered.
+    tools: the names of the tools that it was offered. for_tool: a tool asked it. Every other call is a turn of the run,
+    which `Limits.max_turns` counts; of runs recorded before 0.2.0, every call is one.
     """
 
     role: str
@@ -89,6 +94,7 @@ class ModelCall:
     seconds: float
     sent: tuple[Sent, ...] = ()
     tools: tuple[str, ...] = ()
+    for_tool: bool = False
     kind: Literal["asked"] = "asked"
 
 

@@ -21,10 +21,10 @@ _NEARLY = 0.9  # the share of a budget after which the next reply must be the la
 class Limits:
     """Budgets of one question; None means no limit.
 
-    Turns are replies to the strategy; requests of its tools are not turns, but count otherwise. Tokens count input
-    and output of every reply. A picture counts once, however often the conversation that holds it is sent; bytes
-    count every time, pictures as base64. Cost is in the currency of the price table. Pictures, bytes and uses of
-    tools are known beforehand and never exceeded, the others by at most the current call.
+    A turn is a reply to the strategy, in whichever role; a model that a tool asks takes no turn, but counts otherwise.
+    Tokens count input and output of every reply. A picture counts once, however often the conversation that holds it
+    is sent; bytes count every time, pictures as base64. Cost is in the currency of the price table. Pictures, bytes
+    and uses of tools are known beforehand and never exceeded, the others by at most the current call.
     """
 
     max_turns: int = 20

@@ -178,15 +178,18 @@ class Episode:
     ) -> Reply:
         self._cancellation.check()
         seconds_left = self._budget.check(for_tool=for_tool)
-        model = self._models.get(role) or self._models[DEFAULT_ROLE]
+        model = self._model_of(role)
         began = time.monotonic()
-        request, reply = self._reply(role, model, messages, replace(sampling, seconds=seconds_left))
+        sampling = replace(sampling, seconds=seconds_left)
+        request, reply = self._reply(role, messages, sampling, for_tool=for_tool)
         self._budget.receive(reply.usage, self._prices.get(model.name), for_tool=for_tool)
         seconds = time.monotonic() - began
         if not for_tool:
             self._shown.update((sent.name, sent) for sent in request.sent if sent.name)
         tools = tuple(offer.name for offer in sampling.tools)
-        self._watch(ModelCall(role, model.name, request.messages, reply, seconds, request.sent, tools))
+        self._watch(
+            ModelCall(role, model.name, request.messages, reply, seconds, request.sent, tools, for_tool)
+        )
         return reply
 
     def expect_code(self) -> tuple[str, ...]:
@@ -348,15 +351,21 @@ class Episode:
             return self._kernel.open()
 
     def _reply(
-        self, role: str, model: Model, messages: Sequence[Message], sampling: Sampling, *, again: bool = True
+        self,
+        role: str,
+        messages: Sequence[Message],
+        sampling: Sampling,
+        *,
+        for_tool: bool,
+        again: bool = True,
     ) -> tuple[Request, Reply]:
         """The request and its reply; sent again, smaller, if the endpoint said that it was too large."""
         request = self._pack(role, messages)
         try:
-            return request, self._listen(role, model, request.messages, sampling)
+            return request, self._listen(role, request.messages, sampling, for_tool=for_tool)
         except ModelError as error:
             if again and self._context_window(role).evict(error, messages):
-                return self._reply(role, model, messages, sampling, again=False)
+                return self._reply(role, messages, sampling, for_tool=for_tool, again=False)
             self._check_time()  # a failure because our time is up is not the fault of the endpoint
             if error.kind == "context":
                 raise LimitReached("context_overflow", str(error)) from error
@@ -385,7 +394,11 @@ class Episode:
             self._windows[role] = ContextWindow(accepts, self.question.originals)
         return self._windows[role]
 
-    def _listen(self, role: str, model: Model, messages: Sequence[Message], sampling: Sampling) -> Reply:
+    def _model_of(self, role: str) -> Model:
+        return self._models.get(role) or self._models[DEFAULT_ROLE]
+
+    def _listen(self, role: str, messages: Sequence[Message], sampling: Sampling, *, for_tool: bool) -> Reply:
+        model = self._model_of(role)
         stream = partial(stream_of, model, messages, sampling)
         with (
             self._waiting(model.name),
@@ -401,7 +414,7 @@ class Episode:
                 self._watch(
                     self._restart(role, model, piece)
                     if isinstance(piece, Restart)
-                    else TextDelta(role, piece)
+                    else TextDelta(role, piece, for_tool)
                 )
         raise ModelError(f"{model.name}: the stream ended without a reply", retry=True)
 

@@ -30,7 +30,8 @@ def run_html(events: Sequence[Event], folder: Path | None) -> Markup:
     steps = [element("details", element("summary", _summary(turn)), _step(turn)) for turn in turns]
     cells = sum(isinstance(event, CellRun) for event in events)
     time = f", {ended.seconds:.1f} s" if ended else ""
-    facts = f"{count(len(turns), 'turn')}, {count(cells, 'cell')}{time}"
+    replies = sum(turn.asked is not None for turn in turns)
+    facts = f"{count(replies, 'turn')}, {count(cells, 'cell')}{time}"
     return element(
         "div",
         element("p", element("b", question.text)),
@@ -50,7 +51,8 @@ def _ending(outcome: Outcome) -> Markup:
 def _summary(turn: Turn) -> str:
     seconds = (turn.asked.seconds if turn.asked else 0) + sum(cell.result.seconds for cell in turn.cells)
     cells = "".join(f" · cell: {cell.result.status}" for cell in turn.cells)
-    return f"turn {turn.number}{cells} · {seconds:.1f} s"
+    title = f"turn {turn.number}" if turn.number else "before the first reply"
+    return f"{title}{cells} · {seconds:.1f} s"
 
 
 def _step(turn: Turn) -> Markup:

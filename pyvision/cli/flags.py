@@ -135,7 +135,7 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
         type=count,
         default=20,
         metavar="N",
-        help="model replies (default 20)",
+        help="replies of the strategy's models, not of its tools' (default 20)",
     )
     add(
         "--max-tokens",

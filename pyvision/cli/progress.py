@@ -93,8 +93,10 @@ class Progress:
         match event:
             case RunStarted():
                 self._print_start(event)
-            case TextDelta():
+            case TextDelta(for_tool=False):
                 self._stream(event)
+            case ModelCall(for_tool=True):
+                self._print(printable(f"model call by a tool: {event.role} · {event.seconds:.1f} s"), "dim")
             case ReplyRestarted():
                 self._print_restart(event)
             case ModelCall():

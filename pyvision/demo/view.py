@@ -155,6 +155,8 @@ class View:
 
     def take(self, event: Event) -> None:
         match event:
+            case TextDelta(for_tool=True):
+                pass  # what the tool makes of it is shown
             case TextDelta(text=text):
                 self._text, self._notice = self._text + text, None
             case ReplyRestarted(notice=notice):

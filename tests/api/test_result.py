@@ -118,3 +118,10 @@ def test_the_extension_registers_the_magic() -> None:
     shell: Any = InteractiveShell()  # type: ignore[no-untyped-call]
     pyvision.load_ipython_extension(shell)
     assert shell.find_cell_magic("see") is not None
+
+
+def test_html_counts_no_turn_before_the_first_reply() -> None:
+    began, *rest = events_of(Outcome("owl", "answered"), figure())
+    by_tool = ModelCall("caption", "scripted", (), Reply("an owl"), 0.1, for_tool=True)
+    html = run_html((began, by_tool, *rest), None)
+    assert "1 turn, 1 cell" in html

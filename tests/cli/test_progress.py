@@ -386,3 +386,13 @@ def noisy_png() -> bytes:
     pixels = numpy.random.default_rng(0).integers(0, 256, (300, 300, 3), "uint8")
     Image.fromarray(pixels).save(file, "PNG")
     return file.getvalue()
+
+
+def test_a_model_that_a_tool_asks_is_no_turn_on_the_screen() -> None:
+    by_tool = ModelCall("vqa", "model", (), Reply("red"), 0.5, for_tool=True)
+    shown = render(
+        make_reply("I look."), TextDelta("vqa", "red\n", for_tool=True), by_tool, make_reply("Red.")
+    )
+    assert "model call by a tool: vqa · 0.5 s" in shown
+    assert "turn 2" in shown
+    assert "turn 3" not in shown

@@ -266,3 +266,9 @@ def test_a_long_cell_is_coloured_when_it_is_whole() -> None:
     assert '<span class="n">' not in html(view)
     view.take(model_call(f"<code>\n```python\n{code}\n```\n</code>"))
     assert '<span class="n">value_999</span>' in html(view)
+
+
+def test_what_a_tool_asks_a_model_is_not_shown_as_the_reply() -> None:
+    view = a_view()
+    view.take(TextDelta("vqa", "a red circle", for_tool=True))
+    assert "a red circle" not in html(view)

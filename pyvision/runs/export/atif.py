@@ -60,12 +60,20 @@ def _steps(run: Run) -> Iterator[dict[str, Any]]:
         if turn.asked is None:
             if called:
                 yield {"source": "agent", "message": "", **called}
-            continue
-        for message in turn.asked.messages:
-            if message not in seen and message.role in _SOURCES and not is_interpreter(message):
-                yield {"source": _SOURCES[message.role], "message": _content(message.parts)}
-        seen |= set(turn.asked.messages)
-        yield _agent_step(turn.asked, called)
+        else:
+            yield from _requests(turn.asked, seen)
+            yield _agent_step(turn.asked, called)
+        for asked in turn.calls_for_tools:
+            yield from _requests(asked, seen)
+            yield _agent_step(asked, {})
+
+
+def _requests(asked: ModelCall, seen: set[Message]) -> Iterator[dict[str, Any]]:
+    """What was sent to the model for the first time."""
+    for message in asked.messages:
+        if message not in seen and message.role in _SOURCES and not is_interpreter(message):
+            yield {"source": _SOURCES[message.role], "message": _content(message.parts)}
+    seen |= set(asked.messages)
 
 
 def _agent_step(asked: ModelCall, called: dict[str, Any]) -> dict[str, Any]:
@@ -75,7 +83,10 @@ def _agent_step(asked: ModelCall, called: dict[str, Any]) -> dict[str, Any]:
     return (
         step
         | called
-        | {"metrics": _metrics(asked), "extra": {"role": asked.role, "finish": asked.reply.finish}}
+        | {
+            "metrics": _metrics(asked),
+            "extra": {"role": asked.role, "finish": asked.reply.finish, "for_tool": asked.for_tool},
+        }
     )
 
 

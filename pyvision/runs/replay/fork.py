@@ -110,12 +110,14 @@ def with_figures(run: Run, fork: Fork, sandbox: Sandbox) -> Sandbox:
 
 
 def read_replies(run: Run, fork: Fork) -> tuple[Reply, ...]:
-    """The replies to replay: those before the turn, and that of the turn if its code is replaced."""
-    asked = [turn.asked for turn in run.turns if turn.asked]
-    if not 1 <= fork.turn <= len(asked):
-        raise ConfigError(f"--from {fork.turn}: the run has turns 1 to {len(asked)}")
-    before = tuple(each.reply for each in asked[: fork.turn - 1])
-    return before if fork.code is None else (*before, replace_code(asked[fork.turn - 1], fork.code))
+    """The replies to replay: those before the turn, to tools too, and that of the turn if its code is replaced."""
+    calls = [event for event in run.events if isinstance(event, ModelCall)]
+    turns = [at for at, call in enumerate(calls) if not call.for_tool]
+    if not 1 <= fork.turn <= len(turns):
+        raise ConfigError(f"--from {fork.turn}: the run has turns 1 to {len(turns)}")
+    at = turns[fork.turn - 1]
+    before = tuple(call.reply for call in calls[:at])
+    return before if fork.code is None else (*before, replace_code(calls[at], fork.code))
 
 
 def read_tools(run: Run, fork: Fork) -> Mapping[str, str]:

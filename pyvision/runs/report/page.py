@@ -138,7 +138,10 @@ def _usage(run: Run) -> Iterator[tuple[str, float, object]]:
     yield "seconds", round(ended.seconds, 1), limits.get("max_seconds")
     if ended.usage.total:
         yield "tokens", ended.usage.total, limits.get("max_tokens")
-    images = {sent.sha256 for turn in run.turns if turn.asked for sent in turn.asked.sent}
+    calls = [event for event in run.events if isinstance(event, ModelCall)]
+    if for_tools := sum(call.for_tool for call in calls):
+        yield "model calls by tools", for_tools, None
+    images = {sent.sha256 for call in calls for sent in call.sent}
     if images:
         yield "images sent", len(images), limits.get("max_pictures")
     if ended.cost is not None:
@@ -190,7 +193,9 @@ def _summary(turn: Turn) -> str:
     cells = [f"cell: {cell.result.status}" for cell in turn.cells]
     figures = sum(len(cell.result.figures) for cell in turn.cells)
     notes = [event.label.replace("_", " ") for event in turn.events if event.kind == "noted"]
-    happened = ", ".join([*cells, *([count(figures, "figure")] if figures else []), *dict.fromkeys(notes)])
+    by_tools = [f"{count(len(turn.calls_for_tools), 'model call')} by tools"] if turn.calls_for_tools else []
+    shown = [count(figures, "figure")] if figures else []
+    happened = ", ".join([*cells, *shown, *by_tools, *dict.fromkeys(notes)])
     return ": ".join(filter(None, [turn.asked.role if turn.asked else "", happened]))
 
 

@@ -25,7 +25,10 @@ Fault: TypeAlias = Literal["nobody", "model", "limit", "endpoint", "machine", "c
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One reply of a model with everything that followed from it. Number 0: what happened before the first reply."""
+    """One reply to the strategy with everything that followed from it, calls of models by tools among it.
+
+    Number 0: what happened before the first reply.
+    """
 
     number: int
     asked: ModelCall | None
@@ -34,6 +37,11 @@ class Turn:
     @property
     def cells(self) -> tuple[CellRun, ...]:
         return tuple(event for event in self.events if isinstance(event, CellRun))
+
+    @property
+    def calls_for_tools(self) -> tuple[ModelCall, ...]:
+        """The calls of models by tools."""
+        return tuple(event for event in self.events if isinstance(event, ModelCall))
 
 
 @dataclass(frozen=True)
@@ -133,7 +141,7 @@ def turns_of(events: Sequence[Event]) -> Iterator[Turn]:
         match event:
             case RunStarted() | RunEnded():
                 continue
-            case ModelCall():
+            case ModelCall(for_tool=False):
                 if asked or following:
                     yield Turn(number, asked, tuple(following))
                 number, asked, following = number + 1, event, []

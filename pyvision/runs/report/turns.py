@@ -260,6 +260,10 @@ def _event_blocks(turn: Turn, images: ImageRenderer, events: Sequence[Event]) ->
         match event:
             case CellRun() | ToolRun() | Note():
                 yield event_block(event, names.get(id(event), ()), images, events)
+            case ModelCall():
+                title = f"Model call by a tool: {event.role} · {event.model} · {event.seconds:.1f} s"
+                reply = element("pre", displayed_text(event.reply), tabindex=0)
+                yield fold(title, _request_block(event, None), reasoning_block(event), reply)
             case ImageDefined():  # after a cell it is one of its figures
                 if not any(isinstance(other, CellRun) for other in turn.events[:number]):
                     yield images.figure(event.name, event.picture)

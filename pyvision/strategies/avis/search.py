@@ -116,7 +116,7 @@ class Search:
         if self.calls >= self.config.calls:
             return (
                 f"all {self.config.calls} tool calls are spent; allow more with --set calls=N",
-                "turn_limit",
+                "tool_limit",
             )
         return None
 

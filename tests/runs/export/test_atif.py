@@ -14,7 +14,7 @@ from pyvision import types
 from pyvision.events import CellRun, Event, ModelCall
 from pyvision.runs.export import export
 from sandbox import CellResult, Stream
-from tests.runs.report.runs import eventful_events, recorded, simple_events
+from tests.runs.report.runs import eventful_events, recorded, simple_events, tool_events
 
 
 class Strict(BaseModel):
@@ -99,7 +99,9 @@ def exported(folder: Path, events: tuple[Event, ...]) -> tuple[Path, Trajectory]
     return path.parent, Trajectory.model_validate(json.loads(path.read_text()))
 
 
-@pytest.mark.parametrize("events", [simple_events(), eventful_events()], ids=["simple", "eventful"])
+@pytest.mark.parametrize(
+    "events", [simple_events(), eventful_events(), tool_events()], ids=["simple", "eventful", "tool"]
+)
 def test_it_keeps_to_the_schema(tmp_path: Path, events: tuple[Event, ...]) -> None:
     folder, trajectory = exported(tmp_path, events)
     assert [step.step_id for step in trajectory.steps] == list(range(1, len(trajectory.steps) + 1))
@@ -128,6 +130,12 @@ def test_an_interpreter_turn_is_the_observation_of_its_cell(tmp_path: Path) -> N
     content = observation.results[0].content
     assert isinstance(content, list)
     assert [part.type for part in content] == ["text", "image"]
+
+
+def test_a_model_call_by_a_tool_is_a_step_that_says_so(tmp_path: Path) -> None:
+    _, trajectory = exported(tmp_path, tool_events())
+    (step,) = (step for step in trajectory.steps if step.extra and step.extra.get("for_tool"))
+    assert (step.message, step.tool_calls) == ("It is **grey**.", None)
 
 
 def test_token_ids_are_exported_where_the_endpoint_gave_them(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from pyvision.text.replies import find_code
 from pyvision.types import Question
 from sandbox import CellResult, Stream
 from tests.doubles import CannedSandbox, figure, picture
-from tests.runs.report.runs import CODE, CONFIG, recorded, simple_events
+from tests.runs.report.runs import CODE, CONFIG, recorded, simple_events, tool_events
 
 ANSWER = "<answer>\n\\boxed{7}\n</answer>"
 
@@ -65,6 +65,11 @@ def test_any_text_for_a_cell_is_run_as_it_is_or_refused(lines: list[str]) -> Non
 def test_a_turn_that_is_not_there_is_refused(tmp_path: Path, turn: int) -> None:
     with pytest.raises(ConfigError, match="has turns 1 to 2"):
         read_replies(recorded(tmp_path, simple_events()), Fork(turn))
+
+
+def test_replies_to_tools_before_a_turn_are_replayed_too(tmp_path: Path) -> None:
+    replies = read_replies(recorded(tmp_path, tool_events()), Fork(2))
+    assert [reply.text for reply in replies][1:] == ["It is **grey**."]
 
 
 def forked(

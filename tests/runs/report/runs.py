@@ -96,6 +96,13 @@ def simple_events() -> tuple[Event, ...]:
     )
 
 
+def tool_events() -> tuple[Event, ...]:
+    """The cell of the simple run asks a tool, and the tool a model."""
+    began, asked, *rest = simple_events()
+    by_tool = ModelCall("vqa", "other", (), Reply("It is **grey**."), 0.1, for_tool=True)
+    return (began, asked, by_tool, *rest)
+
+
 def eventful_events() -> tuple[Event, ...]:
     """Every kind of mishap: an error, a timeout, a dead kernel, a repair, a figure that is none, output left out."""
     simple = simple_events()

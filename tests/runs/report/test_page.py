@@ -15,7 +15,7 @@ from pyvision.runs.report import report
 from pyvision.types import Evidence, Outcome
 from sandbox import CellResult, Stream
 from tests.runs.report.parsed import Page
-from tests.runs.report.runs import eventful_events, figure, noise, recorded, simple_events
+from tests.runs.report.runs import eventful_events, figure, noise, recorded, simple_events, tool_events
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +48,15 @@ def test_it_shows_every_step_from_the_question_to_the_answer(simple: Page, expec
 )
 def test_it_shows_what_the_run_has_used(simple: Page, expected: str) -> None:
     assert expected in simple.text
+
+
+@pytest.mark.parametrize(
+    "expected", ["2 of 20", "1 model call by tools", "Model call by a tool: vqa", "It is **grey**."]
+)
+def test_a_model_that_a_tool_asks_is_shown_within_its_turn(tmp_path: Path, expected: str) -> None:
+    page = Page(report(recorded(tmp_path, tool_events())))
+    assert expected in page.text
+    assert "Turn 3" not in page.text
 
 
 def test_it_reports_everything_that_went_wrong(eventful: Page) -> None:

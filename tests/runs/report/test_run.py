@@ -5,10 +5,25 @@ from pathlib import Path
 import pytest
 
 from pyvision.errors import RunFolderError
-from pyvision.events import CellRun, Note
-from pyvision.runs.report.run import Names, pair_figures, read_run
+from pyvision.events import CellRun, Event, Note, RunEnded
+from pyvision.models.scripted import Scripted
+from pyvision.runs.report.run import Names, pair_figures, read_run, turns_of
+from pyvision.solve import Task, solve
+from pyvision.strategies.avis import Avis
+from pyvision.tools.perception.model import vqa
+from pyvision.types import Model, Question
 from sandbox import CellResult
-from tests.runs.report.runs import eventful_events, figure, noise, recorded, simple_events, written
+from tests.doubles import CannedSandbox
+from tests.runs.report.runs import (
+    eventful_events,
+    figure,
+    noise,
+    picture,
+    recorded,
+    simple_events,
+    tool_events,
+    written,
+)
 
 
 def test_a_turn_is_a_reply_with_all_that_followed_it(tmp_path: Path) -> None:
@@ -17,6 +32,29 @@ def test_a_turn_is_a_reply_with_all_that_followed_it(tmp_path: Path) -> None:
         (1, ["ran", "defined"]),
         (2, []),
     ]
+
+
+def test_a_model_that_a_tool_asks_takes_no_turn(tmp_path: Path) -> None:
+    run = recorded(tmp_path, tool_events())
+    assert [(turn.number, [event.kind for event in turn.events]) for turn in run.turns] == [
+        (1, ["asked", "ran", "defined"]),
+        (2, []),
+    ]
+
+
+def test_turns_are_those_that_the_budget_counted(tmp_path: Path) -> None:
+    roles: dict[str, Model] = {
+        "decomposer": Scripted(["Visual: what colour?\nKnowledge: #"]),
+        "planner": Scripted(["Action: vqa"]),
+        "reasoner": Scripted(["Verdict: answerable\nAnswer: red"]),
+        "vqa": Scripted(["red"]),
+    }
+    question = Question("What colour?", (picture(noise(9, 9)),))
+    events: list[Event] = []
+    task = Task(question, Avis(), {"default": Scripted([]), **roles}, tools={"vqa": vqa("")})
+    solve(task, events.append, CannedSandbox())
+    (ended,) = (event for event in events if isinstance(event, RunEnded))
+    assert (ended.turns, sum(turn.asked is not None for turn in turns_of(events))) == (3, 3)
 
 
 def test_what_happened_before_the_first_reply_is_turn_0(tmp_path: Path) -> None:

@@ -283,9 +283,9 @@ def test_when_all_calls_are_spent_the_best_answer_is_given() -> None:
         {"identical_image": [hits("Orlen Bridge")], "document": [hits("Orlen")]},
         calls=2,
     )
-    assert (stage.answer.text, stage.answer.end_reason) == ("about 1870", "turn_limit")
+    assert (stage.answer.text, stage.answer.end_reason) == ("about 1870", "tool_limit")
     assert stage.answer.remark == "best effort: all 2 tool calls are spent; allow more with --set calls=N"
-    assert stage.notes("forced")[0]["end_reason"] == "turn_limit"
+    assert stage.notes("forced")[0]["end_reason"] == "tool_limit"
     assert stage.notes("answer")[0]["forced"] is True
     assert "it says something" in stage.request_text("reasoner", 2)
 
