@@ -2,55 +2,29 @@
 
 from __future__ import annotations
 
-import io
-import json
-import random
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import pytest
-from PIL import Image, ImageDraw
 
 from pyvision.config.model_config import ModelConfig
 from pyvision.errors import ModelError
 from pyvision.models.anthropic import anthropic_messages
-from pyvision.models.endpoint import Endpoint
 from pyvision.text.replies import reply_message
-from pyvision.types import Message, Picture, Sampling, Text
+from pyvision.types import Sampling
 from tests.doubles import picture
+from tests.servers import wires
 from tests.servers.conversation import ServedReply
-from tests.servers.faults import Fault, Plan
 from tests.servers.server import ModelServer
 from tests.servers.strict import Strictness
-from tests.servers.wires import configured
+from tests.servers.wires import CELL, HELLO, STOP, answer, configured, text
 
-HELLO = (Message("system", (Text("be brief"),)), Message("user", (Text("hello"),)))
-STOP = Sampling(stop=("</code>",))
-CELL = "I look.\n<code>\n```python\nprint(1)\n```\n</code>"
+open_model = partial(wires.open_model, "messages")
+
 POINT = {"type": "ephemeral"}
-
-
-@contextmanager
-def open_model(
-    says: Sequence[str | ServedReply], faults: Sequence[Fault | None] = (), **settings: Any
-) -> Iterator[tuple[Endpoint, ModelServer]]:
-    with (
-        ModelServer(says, weather=Plan(faults)) as server,
-        closing(anthropic_messages(configured("messages", server, timeout_s=5.0, **settings))) as model,
-    ):
-        yield model, server
-
-
-def answer(body: dict[str, Any], status: int = 200) -> Fault:
-    """An answer of our own in place of the server's."""
-    return Fault(body=json.dumps(body).encode(), status=status, headers={"content-type": "application/json"})
-
-
-def text(*parts: str | Picture, role: Any = "user") -> Message:
-    return Message(role, tuple(Text(part) if isinstance(part, str) else part for part in parts))
 
 
 def test_nothing_is_sent_that_was_not_set_but_the_limit_that_the_api_needs() -> None:
@@ -166,24 +140,6 @@ def test_an_address_with_or_without_its_version_leads_to_the_same_place() -> Non
         assert {request.path.partition("?")[0] for request in server.requests} == {"/v1/messages"}
 
 
-def test_a_number_that_stands_only_in_the_second_turns_image_reaches_the_server() -> None:
-    number = str(random.randrange(10_000, 100_000))
-    canvas = Image.new("L", (120, 30), "white")
-    ImageDraw.Draw(canvas).text((5, 5), number, fill="black")
-    file = io.BytesIO()
-    canvas.save(file, "PNG")
-    drawn = Picture(file.getvalue(), "image/png", 120, 30)
-    with open_model([CELL, f"\\boxed{{{number}}}"]) as (model, server):
-        first = model.complete(HELLO, STOP)
-        figure = text("<image_clue_1>", drawn, "</image_clue_1>")
-        model.complete((*HELLO, reply_message(first), figure), STOP)
-        assert server.requests[0].pictures == ()
-        (received,) = server.requests[1].pictures
-        assert number not in str(server.requests[1].body)
-        assert [turn.role for turn in server.requests[1].turns] == ["system", "user", "assistant", "user"]
-    assert Image.open(io.BytesIO(received)).tobytes() == canvas.tobytes()
-
-
 def test_the_growing_conversation_is_the_same_to_the_byte_but_for_its_cache_points() -> None:
     turns = [*HELLO]
     with open_model([CELL] * 4) as (model, server):
@@ -243,14 +199,14 @@ def test_blank_text_which_the_api_refuses_is_left_out() -> None:
 )
 def test_every_stop_reason_has_its_meaning(reason: str, finish: str) -> None:
     message = {"type": "message", "content": [{"type": "text", "text": "so"}], "stop_reason": reason}
-    with open_model([], [answer(message)]) as (model, _):
+    with open_model([], faults=[answer(message)]) as (model, _):
         reply = model.complete(HELLO, Sampling())
     assert (reply.text, reply.finish) == ("so", finish)
 
 
 def test_a_context_that_is_full_before_the_first_word_is_an_error_of_its_own_kind() -> None:
     message = {"type": "message", "content": [], "stop_reason": "model_context_window_exceeded"}
-    with open_model([], [answer(message)]) as (model, _), pytest.raises(ModelError) as caught:
+    with open_model([], faults=[answer(message)]) as (model, _), pytest.raises(ModelError) as caught:
         model.complete(HELLO, Sampling())
     assert (caught.value.kind, caught.value.retry) == ("context", False)
 
@@ -258,7 +214,7 @@ def test_a_context_that_is_full_before_the_first_word_is_an_error_of_its_own_kin
 def test_an_overloaded_endpoint_is_tried_again() -> None:
     error = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
     with (
-        open_model([], [answer(error)]) as (model, _),
+        open_model([], faults=[answer(error)]) as (model, _),
         pytest.raises(ModelError, match="Overloaded") as caught,
     ):
         model.complete(HELLO, Sampling())
@@ -268,7 +224,10 @@ def test_an_overloaded_endpoint_is_tried_again() -> None:
 def test_thinking_that_the_endpoint_does_not_take_back_is_left_out_from_then_on() -> None:
     expected = {"type": "invalid_request_error", "message": "Invalid `signature` in `thinking` block"}
     refusal = answer({"type": "error", "error": expected}, 400)
-    with open_model([ServedReply(CELL, reasoning="hm"), "one", "two"], [None, refusal]) as (model, server):
+    with open_model([ServedReply(CELL, reasoning="hm"), "one", "two"], faults=[None, refusal]) as (
+        model,
+        server,
+    ):
         first = model.complete(HELLO, STOP)
         messages = (*HELLO, reply_message(first), text("go on"))
         assert [model.complete(messages, STOP).text for _ in range(2)] == ["one", "two"]

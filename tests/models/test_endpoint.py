@@ -2,57 +2,36 @@
 
 from __future__ import annotations
 
+import io
 import json
 import logging
+import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from typing import Any
 
 import pytest
+from PIL import Image, ImageDraw
 
 from pyvision.errors import ModelError
-from pyvision.models.anthropic import anthropic_messages
 from pyvision.models.endpoint import ApiKeys, Endpoint
 from pyvision.models.factory import build
-from pyvision.models.gemini import gemini
 from pyvision.models.openai_chat import openai_chat
-from pyvision.models.openai_responses import openai_responses
-from pyvision.types import Message, Reply, Sampling, Text, TokenLogprob
+from pyvision.text.replies import reply_message
+from pyvision.types import Message, Picture, Reply, Sampling, Text, TokenLogprob
 from tests.doubles import picture
 from tests.sandbox.processes import wait_until
 from tests.servers.capabilities import CLEAN, Capabilities
 from tests.servers.chat import Answer, ChatServer, completion, failure
-from tests.servers.conversation import Brain, ServedReply
-from tests.servers.faults import Fault, Plan
+from tests.servers.conversation import ServedReply
+from tests.servers.faults import Fault
 from tests.servers.server import ModelServer
-from tests.servers.wires import configured
+from tests.servers.wires import MAKE, STOP, configured, open_model, text
 
 HELLO = (Message("user", (Text("hello"),)),)
-STOP = Sampling(stop=("</code>",))
 CELL = "I look.\n<code>\n```python\nprint('</code>')\n```\n</code>"
-MAKE = {
-    "completions": openai_chat,
-    "responses": openai_responses,
-    "messages": anthropic_messages,
-    "gemini": gemini,
-}
 HELD = Fault(share=0.5, ending="held")
 EVERY_WIRE = pytest.mark.parametrize("wire", list(MAKE))
-
-
-@contextmanager
-def open_model(
-    wire: str,
-    says: Brain | Sequence[str | ServedReply],
-    can: Capabilities = CLEAN,
-    faults: Sequence[str | Fault | None] = (),
-    **settings: Any,
-) -> Iterator[tuple[Endpoint, ModelServer]]:
-    with ModelServer(says, can=can, weather=Plan(faults)) as server:
-        config = configured(wire, server, **({"timeout_s": 5.0} | settings))
-        with closing(MAKE[wire](config)) as model:
-            yield model, server
 
 
 def texts(pieces: Sequence[object]) -> list[str]:
@@ -154,6 +133,27 @@ def test_a_configuration_that_sends_no_stop_cuts_outside_strings_only(wire: str)
     with open_model(wire, [CELL + " on"], stop=False) as (model, server):
         assert model.complete(HELLO, STOP).text == CELL.removesuffix("</code>")
         assert not {"stop", "stop_sequences"} & server.requests[0].body.keys()
+
+
+# --- images
+
+
+@EVERY_WIRE
+def test_a_number_that_stands_only_in_the_second_turns_image_reaches_the_server(wire: str) -> None:
+    number = str(random.randrange(10_000, 100_000))
+    canvas = Image.new("L", (120, 30), "white")
+    ImageDraw.Draw(canvas).text((5, 5), number, fill="black")
+    file = io.BytesIO()
+    canvas.save(file, "PNG")
+    with open_model(wire, ["I look.", f"\\boxed{{{number}}}"]) as (model, server):
+        first = model.complete(HELLO, STOP)
+        figure = text("<image_clue_1>", Picture(file.getvalue(), "image/png", 120, 30), "</image_clue_1>")
+        model.complete((*HELLO, reply_message(first), figure), STOP)
+        assert server.requests[0].pictures == ()
+        (received,) = server.requests[1].pictures
+        assert number not in str(server.requests[1].body)
+        assert [turn.role for turn in server.requests[1].turns] == ["user", "assistant", "user"]
+    assert Image.open(io.BytesIO(received)).tobytes() == canvas.tobytes()
 
 
 # --- time limits

@@ -2,51 +2,29 @@
 
 from __future__ import annotations
 
-import io
 import json
-import random
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import pytest
-from PIL import Image, ImageDraw
 
 from pyvision.config.model_config import ModelConfig
 from pyvision.errors import ModelError
-from pyvision.models.endpoint import Endpoint
 from pyvision.models.gemini import gemini
 from pyvision.text.replies import reply_message
 from pyvision.types import Message, Opaque, Picture, Reply, Sampling, Text, ToolCall, ToolOffer
 from tests.doubles import picture
-from tests.servers.capabilities import Capabilities
+from tests.servers import wires
 from tests.servers.conversation import ServedReply
-from tests.servers.faults import Fault, Plan
+from tests.servers.faults import Fault
 from tests.servers.server import ModelServer
-from tests.servers.wires import configured
+from tests.servers.wires import CELL, HELLO, STOP, answer, text
+
+open_model = partial(wires.open_model, "gemini")
 
 KEY = "AIzaSy-very-secret-0123456789"
-HELLO = (Message("system", (Text("be brief"),)), Message("user", (Text("hello"),)))
-STOP = Sampling(stop=("</code>",))
-CELL = "I look.\n<code>\n```python\nprint(1)\n```\n</code>"
-
-
-@contextmanager
-def open_model(
-    says: Sequence[str | ServedReply], faults: Sequence[Fault | None] = (), **settings: Any
-) -> Iterator[tuple[Endpoint, ModelServer]]:
-    can = settings.pop("can", Capabilities())
-    with (
-        ModelServer(says, weather=Plan(faults), can=can) as server,
-        closing(gemini(configured("gemini", server, timeout_s=5.0, **settings))) as model,
-    ):
-        yield model, server
-
-
-def answer(body: dict[str, Any], status: int = 200) -> Fault:
-    """An answer of our own in place of the server's."""
-    return Fault(body=json.dumps(body).encode(), status=status, headers={"content-type": "application/json"})
 
 
 def refusal(status: int, message: str, *details: dict[str, Any]) -> Fault:
@@ -57,12 +35,8 @@ def candidate(reason: str | None, *parts: dict[str, Any]) -> dict[str, Any]:
     return {"candidates": [{"content": {"role": "model", "parts": list(parts)}, "finishReason": reason}]}
 
 
-def text(*parts: str | Picture, role: Any = "user") -> Message:
-    return Message(role, tuple(Text(part) if isinstance(part, str) else part for part in parts))
-
-
 def error_of(fault: Fault, **settings: Any) -> ModelError:
-    with open_model([], [fault], **settings) as (model, _), pytest.raises(ModelError) as caught:
+    with open_model([], faults=[fault], **settings) as (model, _), pytest.raises(ModelError) as caught:
         model.complete(HELLO, Sampling())
     return caught.value
 
@@ -129,24 +103,6 @@ def test_a_model_name_cannot_leave_its_place_in_the_address() -> None:
         assert server.requests[0].path.startswith("/v1beta/models/..%2F..%2Fevil%3Fx%3D1:")
 
 
-def test_a_number_that_stands_only_in_the_second_turns_image_reaches_the_server() -> None:
-    number = str(random.randrange(10_000, 100_000))
-    canvas = Image.new("L", (120, 30), "white")
-    ImageDraw.Draw(canvas).text((5, 5), number, fill="black")
-    file = io.BytesIO()
-    canvas.save(file, "PNG")
-    drawn = Picture(file.getvalue(), "image/png", 120, 30)
-    with open_model([CELL, f"\\boxed{{{number}}}"]) as (model, server):
-        first = model.complete(HELLO, STOP)
-        figure = text("<image_clue_1>", drawn, "</image_clue_1>")
-        model.complete((*HELLO, reply_message(first), figure), STOP)
-        assert server.requests[0].pictures == ()
-        (received,) = server.requests[1].pictures
-        assert number not in str(server.requests[1].body)
-        assert [turn.role for turn in server.requests[1].turns] == ["system", "user", "assistant", "user"]
-    assert Image.open(io.BytesIO(received)).tobytes() == canvas.tobytes()
-
-
 def test_a_growing_conversation_keeps_its_beginning_byte_for_byte() -> None:
     turns = [*HELLO]
     with open_model([CELL] * 4) as (model, server):
@@ -185,7 +141,7 @@ def test_thoughts_are_reasoning_apart_from_the_text(*, stream: bool) -> None:
 def test_thoughts_count_as_output() -> None:
     counts = {"promptTokenCount": 9, "candidatesTokenCount": 2, "thoughtsTokenCount": 30}
     body = candidate("STOP", {"text": "so"}) | {"usageMetadata": counts | {"cachedContentTokenCount": 4}}
-    with open_model([], [answer(body)]) as (model, _):
+    with open_model([], faults=[answer(body)]) as (model, _):
         usage = model.complete(HELLO, Sampling()).usage
     assert (usage.input_tokens, usage.output_tokens, usage.cached_tokens) == (9, 32, 4)
 
@@ -196,12 +152,12 @@ def test_thoughts_count_as_output() -> None:
      ("RECITATION", "refusal"), ("SPII", "refusal"), ("BLOCKLIST", "refusal"), ("OTHER", "end")],
 )  # fmt: skip
 def test_every_finish_reason_has_its_meaning(reason: str, finish: str) -> None:
-    with open_model([], [answer(candidate(reason, {"text": "so"}))]) as (model, _):
+    with open_model([], faults=[answer(candidate(reason, {"text": "so"}))]) as (model, _):
         assert model.complete(HELLO, Sampling()).finish == finish
 
 
 def test_a_question_that_is_blocked_is_a_refusal() -> None:
-    with open_model([], [answer({"promptFeedback": {"blockReason": "SAFETY"}})]) as (model, _):
+    with open_model([], faults=[answer({"promptFeedback": {"blockReason": "SAFETY"}})]) as (model, _):
         reply = model.complete(HELLO, Sampling())
     assert (reply.finish, "content filter" in reply.text) == ("refusal", True)
 
@@ -212,7 +168,7 @@ def test_a_function_call_that_could_not_be_read_is_named_as_one() -> None:
 
 def test_a_call_that_could_not_be_read_is_an_empty_reply_where_tools_were_offered() -> None:
     offered = Sampling(tools=(ToolOffer("run_python", "run", "code", "the code"),))
-    with open_model([], [answer(candidate("MALFORMED_FUNCTION_CALL"))]) as (model, _):
+    with open_model([], faults=[answer(candidate("MALFORMED_FUNCTION_CALL"))]) as (model, _):
         reply = model.complete(HELLO, offered)
     assert (reply.text, reply.calls, reply.finish) == ("", (), "end")
 
@@ -228,7 +184,7 @@ def test_log_probabilities_come_with_the_likeliest_tokens() -> None:
 
 def test_an_unknown_parameter_is_left_out_from_then_on() -> None:
     message = "Invalid JSON payload received. Unknown name \"stopSequences\" at 'generation_config'"
-    with open_model(["one", "two"], [refusal(400, message)]) as (model, server):
+    with open_model(["one", "two"], faults=[refusal(400, message)]) as (model, server):
         assert [model.complete(HELLO, STOP).text for _ in range(2)] == ["one", "two"]
         sent = ["stopSequences" in request.body.get("generationConfig", {}) for request in server.requests]
     assert sent == [True, False, False]
@@ -275,7 +231,7 @@ def result(call: ToolCall, *parts: str | Picture, is_error: bool = False) -> Mes
 
 
 def called(*parts: dict[str, Any]) -> Reply:
-    with open_model([], [answer(candidate("STOP", *parts))]) as (model, _):
+    with open_model([], faults=[answer(candidate("STOP", *parts))]) as (model, _):
         return model.complete(HELLO, OFFERED)
 
 
@@ -332,7 +288,10 @@ def test_received_parts_go_back_as_they_came() -> None:
 def test_text_that_came_in_pieces_goes_back_as_one_part() -> None:
     chunks = [candidate(None, {"text": "I "}), candidate(None, {"text": "look."}), candidate("STOP", CALL)]
     stream = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks).encode()
-    with open_model([], [Fault(body=stream, headers={"content-type": "text/event-stream"})]) as (model, _):
+    with open_model([], faults=[Fault(body=stream, headers={"content-type": "text/event-stream"})]) as (
+        model,
+        _,
+    ):
         reply = model.complete(HELLO, OFFERED)
     assert contents_after(reply, result(reply.calls[0], "1"))[0]["parts"] == [{"text": "I look."}, CALL]
 

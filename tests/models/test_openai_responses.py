@@ -2,58 +2,20 @@
 
 from __future__ import annotations
 
-import io
-import json
-import random
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from functools import partial
 from typing import Any
 
 import pytest
-from PIL import Image, ImageDraw
 
 from pyvision.errors import ModelError
-from pyvision.models.endpoint import Endpoint
-from pyvision.models.openai_responses import openai_responses
 from pyvision.text.replies import reply_message
-from pyvision.types import Message, Picture, Sampling, Text
-from tests.servers.capabilities import CLEAN, Capabilities
+from pyvision.types import Message, Sampling, Text
+from tests.servers import wires
+from tests.servers.capabilities import Capabilities
 from tests.servers.conversation import ServedReply
-from tests.servers.faults import Fault, Plan
-from tests.servers.server import ModelServer
-from tests.servers.wires import configured
+from tests.servers.wires import CELL, HELLO, STOP, answer
 
-HELLO = (Message("system", (Text("be brief"),)), Message("user", (Text("hello"),)))
-STOP = Sampling(stop=("</code>",))
-CELL = "I look.\n<code>\n```python\nprint(1)\n```\n</code>"
-
-
-@contextmanager
-def open_model(
-    says: Sequence[str | ServedReply],
-    can: Capabilities = CLEAN,
-    faults: Sequence[Fault | None] = (),
-    **settings: Any,
-) -> Iterator[tuple[Endpoint, ModelServer]]:
-    with (
-        ModelServer(says, can=can, weather=Plan(faults)) as server,
-        closing(openai_responses(configured("responses", server, timeout_s=5.0, **settings))) as model,
-    ):
-        yield model, server
-
-
-def answer(body: dict[str, Any]) -> Fault:
-    """An answer of our own in place of the server's."""
-    return Fault(body=json.dumps(body).encode(), headers={"content-type": "application/json"})
-
-
-def drawn(number: str) -> tuple[Picture, bytes]:
-    """A picture with a number in it, and its pixels."""
-    canvas = Image.new("L", (120, 30), "white")
-    ImageDraw.Draw(canvas).text((5, 5), number, fill="black")
-    file = io.BytesIO()
-    canvas.save(file, "PNG")
-    return Picture(file.getvalue(), "image/png", 120, 30), canvas.tobytes()
+open_model = partial(wires.open_model, "responses")
 
 
 def test_nothing_is_sent_that_was_not_set() -> None:
@@ -76,21 +38,6 @@ def test_sampling_parameters_have_the_names_of_this_wire() -> None:
         model.complete(HELLO, Sampling(max_tokens=70))
         body = server.requests[0].body
     assert (body["temperature"], body["max_output_tokens"]) == (0.5, 70)
-
-
-def test_a_number_that_stands_only_in_the_second_turns_image_reaches_the_server() -> None:
-    number = str(random.randrange(10_000, 100_000))
-    picture, pixels = drawn(number)
-    with open_model([CELL, f"\\boxed{{{number}}}"]) as (model, server):
-        first = model.complete(HELLO, STOP)
-        figure = Message("user", (Text("<image_clue_1>"), picture, Text("</image_clue_1>")))
-        messages = (*HELLO, reply_message(first), figure)
-        model.complete(messages, STOP)
-        assert server.requests[0].pictures == ()
-        (received,) = server.requests[1].pictures
-        assert number not in str(server.requests[1].body)
-        assert [turn.role for turn in server.requests[1].turns] == ["system", "user", "assistant", "user"]
-    assert Image.open(io.BytesIO(received)).tobytes() == pixels
 
 
 def inputs_after_reasoning(*, stream: bool) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
