@@ -10,6 +10,7 @@ from pathlib import Path
 from queue import Empty
 
 from pyvision.agent.episode import Sandbox, Session, find_libraries
+from pyvision.agent.proxies import SessionProxy
 from pyvision.agent.pump import Pump
 from pyvision.errors import ConfigError, FormatError
 from pyvision.events import CellRun, Event, ImageDefined, ModelCall, RunEnded, RunStarted
@@ -18,7 +19,7 @@ from pyvision.solve import Task, open_recorder, solve
 from pyvision.text.replies import find_code, reply_message
 from pyvision.text.tool_calls import text_of
 from pyvision.types import ConversationState, Message, Outcome, Picture, Question, Text, Usage
-from sandbox import CellResult, HostFunction, SessionClosed, View
+from sandbox import SessionClosed, View
 
 _STOP_S = 1.5  # after which a question that was stopped is over, even if a tool still works for it
 _LOOK_S = 0.1
@@ -254,26 +255,16 @@ class _SharedSession:
         self.release()
 
 
-class _Lease:
+class _Lease(SessionProxy):
     """The session as one episode uses it. Closing it ends its cell, and never a cell of the next question."""
 
     def __init__(self, session: Session, shared: _SharedSession) -> None:
-        self._session = session
+        super().__init__(session)
         self._shared = shared
-
-    def run(
-        self,
-        code: str,
-        *,
-        trace: bool = False,
-        functions: Mapping[str, HostFunction] | None = None,
-        on_output: Callable[[str], None] | None = None,
-    ) -> CellResult:
-        return self._session.run(code, trace=trace, functions=functions, on_output=on_output)
 
     def define(self, images: Mapping[str, bytes], views: Mapping[str, View] | None = None) -> None:
         self._shared.keep(images)
-        self._session.define(images, views)
+        super().define(images, views)
 
     def interrupt(self) -> None:
         self._shared.interrupt(self)

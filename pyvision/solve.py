@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypedDict, Unpack, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack, cast
 from urllib.parse import urlsplit
 
 from pyvision.agent.budget import Limits
@@ -26,7 +25,7 @@ from pyvision.models.cancellation import Cancellation
 from pyvision.models.factory import ResolvedModel, resolve_model
 from pyvision.tools.registry import build_tools, check_presence, describe
 from pyvision.trajectory import TrajectoryWriter
-from pyvision.types import Answer, Model, Outcome, Picture, Question, Tool
+from pyvision.types import Answer, Closing, Model, Outcome, Picture, Question, Tool
 from sandbox import Policy, Sandbox, SandboxError
 
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ STRATEGIES: Mapping[str, Callable[[], Strategy]] = {  # each is imported when it
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class Task(Closing):
     """All that is needed to answer one question, checked and built.
 
     The caller that prepares a task closes it, or uses it in a `with`.
@@ -120,14 +119,6 @@ class Task:
         """Close the models that were built for it."""
         for resolved in self.resolved_models:
             resolved.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 class QuestionSettings(TypedDict, total=False):

@@ -23,14 +23,13 @@ from functools import cache
 from io import FileIO
 from math import isfinite
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, get_args, get_origin, get_type_hints
 
 from pyvision.config.files import explain_os_errors, run_folder_error, write_atomic
 from pyvision.errors import RunFolderError
 from pyvision.events import Event, ModelCall, PassingEvent, RunEnded, RunStarted
 from pyvision.text.sanitize import Redactor, replace_surrogates
-from pyvision.types import Message, Picture
+from pyvision.types import Closing, Message, Picture
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -54,7 +53,7 @@ class Trajectory:
     note: str | None = None
 
 
-class TrajectoryWriter:
+class TrajectoryWriter(Closing):
     """Writes one run into a new folder; close it, or use it in a `with`.
 
     Every method raises RunFolderError when the disk refuses the data; the lines before stay whole. summary.json is
@@ -133,14 +132,6 @@ class TrajectoryWriter:
 
     def close(self) -> None:
         self._file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _write_event(self, event: Event) -> None:
         self._write_line(self._plain(_event().dump_python(event)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, Self, TypeAlias
 
 from pyvision.errors import EndReason
 
@@ -352,3 +352,18 @@ class Tool(Protocol):
     def __call__(self, request: ToolRequest, ask: Ask) -> Observation:
         """Raises ToolError when it fails, ConfigError when the user can fix that, and what `ask` raises."""
         ...
+
+
+class Closing:
+    """A base for what its owner closes, by `close` or at the end of a `with`."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        raise NotImplementedError

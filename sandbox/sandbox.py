@@ -6,21 +6,20 @@ import threading
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from sandbox.errors import SessionClosed
 from sandbox.policy import Layer, Policy
 from sandbox.runtime.engine import Engine
 from sandbox.runtime.pool import SessionLimiter, WarmPool
-from sandbox.session import ImageSource, Session
+from sandbox.session import Closing, ImageSource, Session
 
 HELPERS = (
     Path(__file__).parent / "guest" / "frames"
 )  # the package with the helpers of cells; also for notebooks
 
 
-class Sandbox:
+class Sandbox(Closing):
     """Opens isolated sessions under one Policy. Cheap to create, thread-safe; `close` ends every session.
 
     spare: how many kernels are kept ready. max_sessions: how many may be open at once. acquire_timeout_s: how long
@@ -129,14 +128,6 @@ class Sandbox:
         with self._lock:
             self._sessions.discard(session)
         self._limiter.release()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _pop_renamed(options: dict[str, Any], old: str, new: str, value: Any) -> Any:

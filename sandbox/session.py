@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self, TypeAlias
 
 from sandbox.errors import ImageError, SessionClosed
@@ -47,7 +46,22 @@ class ImageData(bytes):
 ImageSource: TypeAlias = str | Path | bytes  # bytes may be ImageData
 
 
-class Session:
+class Closing:
+    """A base for what its owner closes, by `close` or at the end of a `with`."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        raise NotImplementedError
+
+
+class Session(Closing):
     """One kernel and its images. Thread-safe: `run` and `define` wait for each other, the other methods do not wait."""
 
     def __init__(
@@ -194,14 +208,6 @@ class Session:
             os.eventfd_read(self._interrupt_fd)
         except BlockingIOError:
             return  # no interrupt was requested since the last cell
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 class _Throttle:

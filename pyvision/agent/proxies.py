@@ -30,7 +30,7 @@ class SandboxProxy:
 
 
 class SessionProxy:
-    """Passes everything on to another session, and its results through `change`."""
+    """Passes everything on to another session; a subclass changes what it names."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -47,7 +47,7 @@ class SessionProxy:
 
     def change(self, result: CellResult) -> CellResult:
         """The result that a strategy gets."""
-        raise NotImplementedError
+        return result
 
     def define(self, images: Mapping[str, bytes], views: Mapping[str, View] | None = None) -> None:
         self._session.define(images, views)

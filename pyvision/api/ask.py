@@ -11,8 +11,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from difflib import get_close_matches
 from pathlib import Path
-from types import TracebackType
-from typing import ParamSpec, Self, TypeVar, Unpack, cast
+from typing import ParamSpec, TypeVar, Unpack, cast
 
 from pyvision.agent.episode import Sandbox as AnySandbox
 from pyvision.api.result import RunResult
@@ -21,6 +20,7 @@ from pyvision.conversation import Conversation
 from pyvision.events import Event, PassingEvent
 from pyvision.models.cancellation import Cancellation
 from pyvision.solve import Images, QuestionSettings, Task, configure, open_recorder, read_question, solve
+from pyvision.types import Closing
 from sandbox import Sandbox
 
 P = ParamSpec("P")
@@ -98,7 +98,7 @@ def open(  # noqa: A001 - as gzip.open is called
     return Vision(configure(**settings))
 
 
-class Vision:
+class Vision(Closing):
     """Answers many questions with one sandbox and open connections; each question gets a kernel of its own.
 
     Any thread may ask, several at a time.
@@ -139,14 +139,6 @@ class Vision:
         if self._own is not None:
             self._own.close()
         self.task.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _producer(self, text: str, images: Images, out: str | Path | None) -> Producer:
         def produce(watch: Callable[[Event], None], cancellation: Cancellation) -> None:

@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import asdict, fields, replace
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 from urllib.parse import quote
 
 from pyvision.bench.samples import INFRASTRUCTURE, JudgeInfo, Record, Sample, Score
 from pyvision.errors import ConfigError, RunFolderError
+from pyvision.types import Closing
 
 DATABASE, PICTURES, RUNS = "results.sqlite", "pictures", "runs"
 FORMAT, VERSION = "pyvision-benchmark", 1
@@ -57,7 +57,7 @@ _JUDGE_AS_TEXT = re.compile(
 )
 
 
-class Store:
+class Store(Closing):
     """The folder of one experiment, opened for reading by one thread; close it, or use it in a `with`.
 
     A sample counts if and only if its record is here. Raises ConfigError for a folder without an experiment,
@@ -150,14 +150,6 @@ class Store:
 
     def close(self) -> None:
         self._database.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _connect(self) -> sqlite3.Connection:
         return _open_to_read(self.folder)

@@ -145,7 +145,8 @@ def report_experiment(options: argparse.Namespace) -> int:
 
 def compare_experiments(options: argparse.Namespace) -> int:
     """Compare and print or write; returns the exit code."""
-    from pyvision.bench.analysis.compare import at_equal_tokens, compare_report, illustrate_comparison
+    from pyvision.bench.analysis.compare import at_equal_tokens
+    from pyvision.bench.analysis.comparison_report import compare_report, illustrate_comparison
     from pyvision.bench.analysis.document import to_markdown
     from pyvision.bench.analysis.read_experiment import read_runs
     from pyvision.bench.harness import compare_settings
@@ -168,7 +169,7 @@ def compare_experiments(options: argparse.Namespace) -> int:
 def audit_tools(options: argparse.Namespace) -> int:
     """Audit and print or write; returns the exit code."""
     from pyvision.bench.analysis.audit import audit_report, audit_table
-    from pyvision.bench.analysis.compare import differences_sections
+    from pyvision.bench.analysis.comparison_report import differences_sections
     from pyvision.bench.analysis.document import to_markdown
     from pyvision.bench.analysis.read_experiment import check_comparable, read_results
     from pyvision.bench.harness import compare_settings

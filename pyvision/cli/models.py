@@ -90,8 +90,7 @@ def _provider(
 
 
 def _needs(config: ModelConfig, environ: Mapping[str, str], running: LocalEndpoint | None) -> Iterator[str]:
-    from pyvision.config.addresses import is_local
-    from pyvision.config.model_config import ENDPOINTS, key_variables
+    from pyvision.config.model_config import ENDPOINTS, is_local, key_variables
 
     keys = key_variables(config)
     for alternatives in filter(None, (keys, (config.base_url_env,) if config.base_url_env else ())):

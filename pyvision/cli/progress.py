@@ -12,7 +12,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from pyvision.cli.terminal_images import draw, find_drawing
 from pyvision.errors import FormatError, ImageError
 from pyvision.events import (
     CellOutput,
@@ -64,7 +63,6 @@ class Progress:
         self._status = self._console.status("")
         self._turns = 0
         self._text = ""  # of the reply that is being streamed
-        self._drawing = find_drawing()
         self._printed = 0  # how many of its characters are on the screen
         self._output = ""  # of the cell that is running
         self._output_lines: list[str] = []  # of it, on the screen
@@ -241,7 +239,11 @@ class Progress:
 
     def _draw(self, image: Picture) -> None:
         """Draw an image, if the terminal can; the spinner stands still meanwhile."""
-        drawing = self._drawing if self._console.is_terminal else None
+        if not self._console.is_terminal:
+            return
+        from pyvision.cli.terminal_images import draw, find_drawing
+
+        drawing = find_drawing()
         if drawing is None:
             return
         self._status.stop()

@@ -148,8 +148,8 @@ def _read_key(variable: str) -> str:
 
 
 def _shown(name: str, value: str) -> str:
-    from pyvision.config.addresses import without_credentials
     from pyvision.config.environment import is_key
+    from pyvision.config.model_config import without_credentials
 
     return "(set)" if is_key(name) else without_credentials(value) if "://" in value else value
 

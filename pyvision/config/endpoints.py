@@ -21,9 +21,8 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from pyvision.config.addresses import OPENAI_URL, without_credentials
 from pyvision.config.files import data_folder, write_atomic
-from pyvision.config.model_config import ModelConfig
+from pyvision.config.model_config import OPENAI_URL, ModelConfig, without_credentials
 from pyvision.errors import ConfigError, reason
 from pyvision.images.fit import FitLimits
 

@@ -23,7 +23,6 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from pyvision.config.addresses import is_local
 from pyvision.config.files import write_atomic
 from pyvision.errors import ConfigError, reason
 
@@ -183,6 +182,8 @@ def _names_remote_address(found: Mapping[str, Found], project: Path | None) -> b
 
 
 def _leads_here(address: str) -> bool:
+    from pyvision.config.model_config import is_local
+
     try:
         return is_local(address)
     except ValueError:  # brackets that do not match: refused where it is used

@@ -23,24 +23,21 @@ The configurations of upstream PyVision work unchanged: `{"api_key": […], "bas
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit, urlunsplit
 
-from pyvision.config.addresses import (
-    ANTHROPIC_URL,
-    GEMINI_URL,
-    OPENAI_URL,
-    is_local,
-    is_web_address,
-    without_credentials,
-)
 from pyvision.config.files import data_folder
 from pyvision.errors import ConfigError, MissingKey
 
+OPENAI_URL = "https://api.openai.com/v1"
+ANTHROPIC_URL = "https://api.anthropic.com"
+GEMINI_URL = "https://generativelanguage.googleapis.com/v1beta"
 ENDPOINTS = ("openai", "responses", "anthropic", "gemini")  # the wires that lead to one
 TABLES = ("families", "limits", "reasoning")  # files of api_configs that hold no configuration
 _UPSTREAM_MODEL = "gpt-4.1"  # what upstream uses if its configuration names no model
@@ -336,3 +333,31 @@ def _check_choices(config: ModelConfig, source: str) -> None:
         raise ConfigError(
             f"{source}: detail {config.detail!r} is no setting of wire {config.wire!r}; {offered}"
         )
+
+
+def is_local(base_url: str | None) -> bool:
+    """Whether the endpoint runs on this machine, and so is assumed to need no key."""
+    host = urlsplit(base_url or OPENAI_URL).hostname or ""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host == "localhost"
+    return address.is_loopback or address.is_unspecified
+
+
+def without_credentials(url: str) -> str:
+    """The address without the name, the password and the query that may stand in it."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return url.rpartition("@")[2]
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def is_web_address(url: str) -> bool:
+    """Whether it is a usable http or https address."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is no number, brackets that do not match
+        return False

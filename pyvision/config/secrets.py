@@ -7,8 +7,7 @@ from dataclasses import asdict, fields, replace
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from pyvision.config.addresses import without_credentials
-from pyvision.config.model_config import ModelConfig
+from pyvision.config.model_config import ModelConfig, without_credentials
 
 # The names of fields, in lower case and with `_` for `-`, whose texts are secret: these, and any that ends in `_key`, …
 _SECRETS = {

@@ -11,10 +11,9 @@ from types import MappingProxyType
 from typing import Any
 
 from pyvision.agent.budget import Limits
-from pyvision.config.addresses import is_local
 from pyvision.config.endpoints import limits_for
 from pyvision.config.files import data_folder
-from pyvision.config.model_config import ENDPOINTS, load_model_config
+from pyvision.config.model_config import ENDPOINTS, is_local, load_model_config
 from pyvision.config.secrets import secrets, without_secrets
 from pyvision.errors import ConfigError, ImageError
 from pyvision.images.read import decode

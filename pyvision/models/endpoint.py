@@ -19,8 +19,7 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pyvision.config.addresses import is_local
-from pyvision.config.model_config import ModelConfig
+from pyvision.config.model_config import ModelConfig, is_local
 from pyvision.config.reasoning import reasoning_fields
 from pyvision.models.connection import deadline, open_client
 from pyvision.models.errors import ErrorMapper, complaint, decode_body

@@ -26,8 +26,7 @@ from types import ModuleType
 from typing import Any
 from urllib.parse import urlsplit
 
-from pyvision.config.addresses import without_credentials
-from pyvision.config.model_config import ModelConfig
+from pyvision.config.model_config import ModelConfig, without_credentials
 from pyvision.config.secrets import secrets
 from pyvision.errors import ErrorKind, ModelError
 from pyvision.text.sanitize import REDACTED, Redactor, printable

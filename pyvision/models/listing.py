@@ -17,8 +17,15 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from pyvision.config.addresses import GEMINI_URL, is_local, without_credentials
-from pyvision.config.model_config import ENDPOINTS, ModelConfig, load_shipped, shipped_names
+from pyvision.config.model_config import (
+    ENDPOINTS,
+    GEMINI_URL,
+    ModelConfig,
+    is_local,
+    load_shipped,
+    shipped_names,
+    without_credentials,
+)
 from pyvision.config.secrets import secrets
 from pyvision.errors import ModelError
 from pyvision.models.connection import deadline, open_client

@@ -48,6 +48,8 @@ _FENCE = re.compile(
 )
 _LINE_FENCE = re.compile(r"^[ \t]*(?=```|~~~)", FLAGS)
 _PYTHON_FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*(?:i?py(?:thon)?3?|tool_code)[ \t]*$", FLAGS)
+_OTHER_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[ \t]*(?P<language>[\w+#.-]*)[ \t]*$", FLAGS)
+_PYTHON_NAME = re.compile(r"i?py(?:thon)?3?|tool_code", re.IGNORECASE)
 _MOST_ENDS = 32  # each is parsed once; a reply of nothing but fences must not take minutes
 _MOST_MENTIONS = 32  # likewise
 _MOST_OPEN_END_CHARS = 200
@@ -319,3 +321,12 @@ def parse_or_none(code: str) -> ast.Module | None:
         return parse_source(code)
     except SyntaxError:
         return None
+
+
+def describe_other_fence(text: str) -> str | None:
+    """The first code fence that is not run, for a fault."""
+    fence = _OTHER_FENCE.search(text)
+    if fence is None or _PYTHON_NAME.fullmatch(fence["language"]):
+        return None
+    marked = f"is marked {fence['language']!r}" if fence["language"] else "has no language"
+    return f"its code fence {marked} and was not run; only Python runs, between ```python and ```"

@@ -22,14 +22,13 @@ What runs (`write_cell`)
 from __future__ import annotations
 
 import ast
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from pyvision.errors import FormatError
-from pyvision.text.parsing import MOST_CHARS, number_of, parse_source
+from pyvision.text.parsing import MOST_CHARS, decode_value, number_of, parse_source
 
 Shown: TypeAlias = Mapping[str, tuple[int, int, float, float]]
 """Image name -> width and height as it was sent to the model, and their scales against the original."""
@@ -60,8 +59,6 @@ _PARAMETER = re.compile(
 _ARGUMENT = re.compile(
     r"<arg_key>\s*([\w.-]{1,100})\s*</arg_key>\s*<arg_value>((?:(?!<arg_key>).)*?)</arg_value>", re.DOTALL
 )
-_PYTHON_FENCE = re.compile(r"i?py(?:thon)?3?|tool_code", re.IGNORECASE)
-_OTHER_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[ \t]*(?P<language>[\w+#.-]*)[ \t]*$", _FLAGS)
 _IMAGE = re.compile(r"(?:image_clue|image|img|observation)_(\d{1,4})(?:\.\w+)?\Z", re.IGNORECASE)
 _ORIGINALS = {"", "original_image", "original", "image", "input_image"}
 _MOST = 8  # places looked at, and calls in one cell
@@ -168,15 +165,6 @@ def read_call(name: str, arguments: str) -> Call:
         raise FormatError(str(unclear)) from None
 
 
-def describe_other_fence(text: str) -> str | None:
-    """The first code fence that is not run, for a fault."""
-    fence = _OTHER_FENCE.search(text)
-    if fence is None or _PYTHON_FENCE.fullmatch(fence["language"]):
-        return None
-    marked = f"is marked {fence['language']!r}" if fence["language"] else "has no language"
-    return f"its code fence {marked} and was not run; only Python runs, between ```python and ```"
-
-
 def _with_following(text: str, block: Calls) -> Calls:
     while block.closed and len(block.calls) < _MOST:
         opening = _OPENING.match(text, len(text) - len(text[block.end :].lstrip()))
@@ -208,7 +196,7 @@ def _find_end(text: str, opening: re.Match[str]) -> tuple[int, int, bool]:
     """Where the content of a block stops, where the block ends, and whether that was seen."""
     begin = opening.end()
     if opening["json"] is not None:
-        value = _decode(text[begin : begin + MOST_CHARS])
+        value = decode_value(text[begin : begin + MOST_CHARS])
         stop = begin + value[1] if value else len(text)
         fence = _FENCE_END.match(text, stop) if opening["json"].strip() else None
         return stop, fence.end() if fence else stop, value is not None
@@ -230,7 +218,7 @@ def _parse(content: str, kind: str) -> tuple[tuple[Call, ...], bool]:
     ] or _read_arguments(content)
     if elements:
         return tuple(_as_call(name, arguments) for name, arguments in elements[:_MOST]), False
-    if content.lstrip().startswith(("{", "[")) and (value := _decode(content.strip())) is not None:
+    if content.lstrip().startswith(("{", "[")) and (value := decode_value(content.strip())) is not None:
         calls = tuple(_calls_in(value[0], kind))
         if calls:
             return calls, True
@@ -271,7 +259,7 @@ def _as_call(name: str, arguments: Any) -> Call:
     if _PYTHON_TOOL.fullmatch(plain):
         return Python(_code(plain, arguments))
     if isinstance(arguments, str):
-        decoded = _decode(arguments.strip())
+        decoded = decode_value(arguments.strip())
         arguments = decoded[0] if decoded else {}
     if isinstance(arguments, dict) and _ZOOM_TOOL.fullmatch(plain):
         return _zoom(arguments)
@@ -298,10 +286,10 @@ def _decoded_arguments(name: str, arguments: str) -> Any:
     """Arguments that came as text: JSON, or Python that is code."""
     if arguments.lstrip()[:1] not in {"{", '"'}:
         return arguments
-    decoded = _decode(arguments.strip())
+    decoded = decode_value(arguments.strip())
     value = decoded[0] if decoded else None
     if isinstance(value, str) and value.lstrip().startswith("{"):  # encoded twice
-        value = (_decode(value.strip()) or (value,))[0]
+        value = (decode_value(value.strip()) or (value,))[0]
     if isinstance(value, dict | str):
         return value
     if _is_python(arguments):
@@ -377,20 +365,6 @@ def _unit(zoom: Zoom, shown: tuple[int, int, float, float] | None) -> tuple[str,
             meaning = f"pixels of the copy that you saw, {shown_width} x {shown_height}"
             return f"1 / {x_scale:.6g}", f"1 / {y_scale:.6g}", meaning
     return "1", "1", "pixels of the image"
-
-
-def _decode(text: str) -> tuple[Any, int] | None:
-    """The JSON or Python value at the beginning of a text, and its length; a closing brace may be missing."""
-    for candidate in (text, text + "}"):
-        try:
-            value, end = json.JSONDecoder(strict=False).raw_decode(candidate)
-            return value, min(end, len(text))
-        except (ValueError, RecursionError):
-            continue
-    try:
-        return ast.literal_eval(parse_source(text).body[0].value), len(text)  # type: ignore[attr-defined]
-    except (SyntaxError, ValueError, AttributeError, IndexError, TypeError, RecursionError, MemoryError):
-        return None
 
 
 def _is_python(code: str) -> bool:

@@ -1,6 +1,6 @@
 """Parse Python and JSON in what a model wrote, which may hold anything.
 
-JSON is found in prose: models put fences, sentences and half a list around what they were asked for.
+JSON is found in prose (`values_in`): models put fences, sentences and half a list around what they were asked for.
 """
 
 from __future__ import annotations
@@ -50,6 +50,20 @@ def values_in(text: str) -> Iterator[Any]:
             yield value
         except (ValueError, RecursionError):  # no JSON after all, or a tower of brackets
             at, failures = found.start() + 1, failures + 1
+
+
+def decode_value(text: str) -> tuple[Any, int] | None:
+    """The JSON or Python value at the beginning of a text, and its length; a closing brace may be missing."""
+    for candidate in (text, text + "}"):
+        try:
+            value, end = json.JSONDecoder(strict=False).raw_decode(candidate)
+            return value, min(end, len(text))
+        except (ValueError, RecursionError):
+            continue
+    try:
+        return ast.literal_eval(parse_source(text).body[0].value), len(text)  # type: ignore[attr-defined]
+    except (SyntaxError, ValueError, AttributeError, IndexError, TypeError, RecursionError, MemoryError):
+        return None
 
 
 def number_of(value: Any) -> float | None:

@@ -35,12 +35,13 @@ from pyvision.text.code_blocks import (
     OUTPUT_TAGS,
     CodeBlock,
     Steps,
+    describe_other_fence,
     find_block,
     find_untagged,
     is_quoted,
     parse_or_none,
 )
-from pyvision.text.dialects import Shown, describe_other_fence, find_calls, write_cell
+from pyvision.text.dialects import Shown, find_calls, write_cell
 from pyvision.text.parsing import MOST_SOURCE_CHARS
 from pyvision.text.stated_answers import find_stated
 from pyvision.types import Message, Reply, Text

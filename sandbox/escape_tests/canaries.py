@@ -16,10 +16,10 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Protocol
 
 from sandbox.isolation.cleanup import temporary_folder
+from sandbox.session import Closing
 
 _SOCKET = "socket"  # of the listeners; the only file that belongs in the writable folder
 _IPC_CREATE = 0o1000 | 0o2000  # IPC_CREAT | IPC_EXCL
@@ -40,7 +40,7 @@ class Canary(Protocol):
         """Remove it."""
 
 
-class Canaries:
+class Canaries(Closing):
     """All canaries. A secret is `canary-` and 32 hexadecimal digits; a program gets only its SHA-256."""
 
     def __init__(self) -> None:
@@ -93,14 +93,6 @@ class Canaries:
         listeners = Listeners(Path(planted[0].target["outside"]))
         self._planted.callback(listeners.close)
         self._all = (*planted, self._key, listeners)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 class Files:

@@ -12,14 +12,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from io import BytesIO
-from types import TracebackType
-from typing import Self, TypeAlias
+from typing import TypeAlias
 
 from sandbox.errors import SandboxError
 from sandbox.escape_tests.attacks import Attack
 from sandbox.escape_tests.canaries import Canaries
 from sandbox.escape_tests.neighbour import AttackSession, Neighbour, Watch
 from sandbox.results import CellError, CellResult, Figure
+from sandbox.session import Closing
 
 _LATE_S = 2.0  # by when `run` must return after a cell's limit and the grace period of its interrupt
 _ALIVE = ("print(6 * 7)", "42")
@@ -49,7 +49,7 @@ Verdicts: TypeAlias = dict[str, Future[Verdict]]
 """By the id of the attack."""
 
 
-class Runner:
+class Runner(Closing):
     """Runs attacks one after the other, with its own canaries. Sessions are shared if the attacks allow it.
 
     open_session: called again for every session that an attack has broken. grace_s: how long a cell may take
@@ -169,14 +169,6 @@ class Runner:
         if timeout_s not in self._neighbours:
             self._neighbours[timeout_s] = Neighbour(self._open(timeout_s), self._canaries.neighbour_secret)
         return self._neighbours[timeout_s]
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 @contextmanager

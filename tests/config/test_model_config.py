@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from pyvision.config.addresses import is_local
 from pyvision.config.files import data_folder
 from pyvision.config.model_config import (
     TABLES,
     ModelConfig,
+    is_local,
     load_model_config,
     load_shipped,
 )

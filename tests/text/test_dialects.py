@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from pyvision.errors import FormatError
-from pyvision.text.dialects import Python, Shown, describe_other_fence, find_calls, write_cell
+from pyvision.text.code_blocks import describe_other_fence
+from pyvision.text.dialects import Python, Shown, find_calls, write_cell
 from pyvision.text.replies import (
     code_is_cut,
     count_dropped_blocks,

@@ -20,11 +20,12 @@ from dataclasses import asdict, dataclass, replace
 from functools import cache
 from io import FileIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NoReturn, Self, TypeAlias
+from typing import TYPE_CHECKING, Literal, NoReturn, TypeAlias
 
 from pyvision.errors import RunFolderError
 from pyvision.experiments.avis_study.toolbox import BUTTONS
 from pyvision.text.sanitize import replace_surrogates
+from pyvision.types import Closing
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -82,7 +83,7 @@ class Closed:
 Line: TypeAlias = Opened | UsedTool | Closed
 
 
-class Log:
+class Log(Closing):
     """The log of one study, opened for appending; thread-safe. Raises RunFolderError if a write fails."""
 
     def __init__(self, path: Path) -> None:
@@ -112,12 +113,6 @@ class Log:
 
     def close(self) -> None:
         self._file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _claim(self) -> None:
         from fcntl import LOCK_EX, LOCK_NB, flock

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlencode, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from pyvision.config.addresses import is_local
+from pyvision.config.model_config import is_local
 from pyvision.errors import ConfigError, MissingExtra, ToolError
 from pyvision.text.sanitize import Redactor
 

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
-from pyvision.config.addresses import without_credentials
 from pyvision.config.environment import environment
 from pyvision.config.files import write_atomic
+from pyvision.config.model_config import without_credentials
 from pyvision.errors import ConfigError, ToolError
 from pyvision.types import Ask, Observation, Source, ToolRequest
 

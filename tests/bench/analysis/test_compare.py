@@ -12,11 +12,10 @@ from pyvision.bench.analysis.compare import (
     at_equal_tokens,
     ballot,
     compare,
-    compare_report,
-    format_verdict,
     price,
     vote,
 )
+from pyvision.bench.analysis.comparison_report import compare_report, format_verdict
 from pyvision.bench.analysis.document import to_markdown
 from pyvision.bench.analysis.statistics import samples_needed
 from pyvision.bench.harness import Differences
