@@ -19,8 +19,14 @@ from statistics import fmean
 from typing import TypeAlias
 
 from benchmarks.worlds.claims import Aim, compare_trainings, format_table, power_of, trainings_needed
-from benchmarks.worlds.vdebugger_world.experiment import QUICK, Findings, Tell, compute_on_one_core, run
-from pyvision.experiments.vdebugger_training.evaluation import Debugged
+from benchmarks.worlds.vdebugger_world.experiment import (
+    QUICK,
+    Findings,
+    Tell,
+    claims_of,
+    compute_on_one_core,
+    run,
+)
 
 Scores: TypeAlias = Mapping[str, tuple[float, float]]
 """For each claim the share of right verdicts or answers, with what the paper proposes and without."""
@@ -71,15 +77,11 @@ def train(folder: Path, seed: int) -> Scores:
 
 
 def scores(findings: Findings) -> Scores:
-    """What a training says about each claim."""
-    found: dict[str, tuple[float, float]] = {}
-    for title, critics in findings.debugged.items():
-        without, feedback = critics.values()
-        test = title.partition(",")[0]
-        found[f"feedback helps the critic: {test}"] = _verdicts(feedback), _verdicts(without)
-        found[f"debugging helps: {test}"] = _answers(feedback, -1), _answers(feedback, 0)
-        found[f"feedback helps debugging: {test}"] = _answers(feedback, -1), _answers(without, -1)
-    return found
+    """The shares of a training's questions in both ways."""
+    return {
+        claim: (fmean(first for first, _ in pairs), fmean(second for _, second in pairs))
+        for claim, pairs in claims_of(findings.debugged).items()
+    }
 
 
 def format_plan(pilot: Sequence[Scores], number: int, aim: Aim) -> str:
@@ -99,11 +101,3 @@ def report(trained: Sequence[Scores], aim: Aim) -> str:
 
 def _differences(claim: str, trained: Iterable[Scores]) -> list[float]:
     return [each[claim][0] - each[claim][1] for each in trained]
-
-
-def _verdicts(questions: Sequence[Debugged]) -> float:
-    return fmean(each.rounds[0].accepted == each.rounds[0].is_right for each in questions)
-
-
-def _answers(questions: Sequence[Debugged], place: int) -> float:
-    return fmean(each.rounds[place].is_right for each in questions)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchmarks.worlds.claims import Aim, compare_questions, format_table
 from benchmarks.worlds.vdebugger_world.grammar import make_cases
 from benchmarks.worlds.vdebugger_world.models import (
     Filler,
@@ -19,7 +20,7 @@ from benchmarks.worlds.vdebugger_world.models import (
 )
 from benchmarks.worlds.vdebugger_world.scenes import Interpreter, Perception
 from benchmarks.worlds.vdebugger_world.simulation import Attempts, attempt_in, debug
-from pyvision.bench.analysis.statistics import Estimate, mcnemar_exact, wilson
+from pyvision.bench.analysis.statistics import Estimate, wilson
 from pyvision.experiments.vdebugger_training.dataset import (
     PROGRAMS,
     InjectionConfig,
@@ -243,12 +244,36 @@ def report(findings: Findings) -> str:
     parts = ["values are percent [95 % interval] of how many", _injection(findings)]
     for title, critics in findings.debugged.items():
         columns = {name: measure(questions, findings.rounds) for name, questions in critics.items()}
-        parts.append(f"{title}\n{table(columns)}\n{_feedback(critics)}")
-    parts.append(_directions(findings))
-    return "\n\n".join(parts)
+        parts.append(f"{title}\n{table(columns)}")
+    claims = claims_of(findings.debugged)
+    aim = Aim(claims=len(claims))
+    tested = [compare_questions(claim, pairs) for claim, pairs in claims.items()]
+    head = "claims of the paper, for these trained models alone; --claims tests them over several trainings"
+    return "\n\n".join([*parts, f"{head}\n{format_table(tested, ('with', 'without'), aim, 'questions')}"])
 
 
-def rate(counts: Mapping[str, int], label: str) -> Estimate | None:
+def claims_of(debugged: Mapping[str, Mapping[str, Sequence[Debugged]]]) -> dict[str, list[tuple[bool, bool]]]:
+    """For each claim and question, whether it was judged or answered rightly with what the claim is about and without.
+
+    debugged: by test, then by critic, the one without feedback first.
+    """
+    found = {}
+    for title, critics in debugged.items():
+        test, (without, feedback) = title.partition(",")[0], critics.values()
+        first, last, alone = (
+            [each.rounds[place].is_right for each in questions]
+            for questions, place in ((feedback, 0), (feedback, -1), (without, -1))
+        )
+        judged = (
+            [each.rounds[0].accepted == each.rounds[0].is_right for each in qs] for qs in (feedback, without)
+        )
+        found[f"feedback helps the critic: {test}"] = list(zip(*judged, strict=True))
+        found[f"debugging helps: {test}"] = list(zip(last, first, strict=True))
+        found[f"feedback helps debugging: {test}"] = list(zip(last, alone, strict=True))
+    return found
+
+
+def _rate(counts: Mapping[str, int], label: str) -> Estimate | None:
     """The share of all attempts with this label."""
     return wilson(counts.get(label, 0), sum(counts.values()))
 
@@ -260,69 +285,8 @@ def _injection(findings: Findings) -> str:
         "refused: unchanged, or changed elsewhere": "refused",
     }
     rows = {
-        text: [rate(each, label) for each in findings.injected.values()] for text, label in labels.items()
+        text: [_rate(each, label) for each in findings.injected.values()] for text, label in labels.items()
     }
-    first = rate(findings.written, "right")
+    first = _rate(findings.written, "right")
     head = f"correct first programs of the coder: {format_rows([''], {'': [first]}).strip()}"
     return f"{head}\nerrors injected, of all attempts\n{format_rows(list(findings.injected), rows)}"
-
-
-def _feedback(critics: Mapping[str, Sequence[Debugged]]) -> str:
-    """The critics compared question by question."""
-    without, feedback = ([_is_judged_right(each) for each in questions] for questions in critics.values())
-    only_without = sum(a and not b for a, b in zip(without, feedback, strict=True))
-    only_with = sum(b and not a for a, b in zip(without, feedback, strict=True))
-    p = mcnemar_exact(only_without, only_with)
-    return (
-        f"judged correctly by one critic only: {only_without} without, {only_with} with feedback; p = {p:.3g}"
-    )
-
-
-def _is_judged_right(question: Debugged) -> bool:
-    return question.rounds[0].accepted == question.rounds[0].is_right
-
-
-def _directions(findings: Findings) -> str:
-    greedy, masked = (rate(findings.injected[name], "wrong") for name in ("greedy", "mask_best"))
-    lines = ["results of the paper, reproduced here?"]
-    if greedy and masked:
-        is_reverse = masked.high < greedy.low
-        holds = (
-            "holds"
-            if masked.low > greedy.high
-            else "does not hold, the reverse does"
-            if is_reverse
-            else "is not shown"
-        )
-        times = (
-            f"{masked.value / greedy.value:.1f} times as often" if greedy.value else "where greedy never does"
-        )
-        lines.append(f"  mask-best injects more errors than greedy: {holds}; {times}")
-    for title, critics in findings.debugged.items():
-        lines.append(f"  feedback helps the critic, {title}: {_verdict(critics)}")
-        for name, questions in critics.items():
-            lines.append(f"  debugging {name} raises the task score, {title}: {_gain(questions)}")
-    return "\n".join(lines)
-
-
-def _verdict(critics: Mapping[str, Sequence[Debugged]]) -> str:
-    without, feedback = ([_is_judged_right(each) for each in questions] for questions in critics.values())
-    gain = sum(feedback) - sum(without)
-    p = mcnemar_exact(
-        sum(a and not b for a, b in zip(without, feedback, strict=True)),
-        sum(b and not a for a, b in zip(without, feedback, strict=True)),
-    )
-    return _describe(gain, len(without), p)
-
-
-def _gain(questions: Sequence[Debugged]) -> str:
-    before = [each.rounds[0].is_right for each in questions]
-    after = [each.rounds[-1].is_right for each in questions]
-    won = sum(b and not a for a, b in zip(before, after, strict=True))
-    lost = sum(a and not b for a, b in zip(before, after, strict=True))
-    return f"{_describe(won - lost, len(questions), mcnemar_exact(lost, won))} ({won} fixed, {lost} broken)"
-
-
-def _describe(gain: int, n: int, p: float) -> str:
-    holds = "is not shown" if p >= 0.05 else "holds" if gain > 0 else "does not hold, the reverse does"
-    return f"{holds}; {gain / n:+.1%} of {n}, p = {p:.3g}"

@@ -167,22 +167,14 @@ def test_without_feedback_a_critic_sees_the_program_alone() -> None:
     assert "--- Trace" not in run_debug("", feedback=False)[1].seen[0]
 
 
-def test_the_report_states_which_results_are_reproduced() -> None:
+def test_the_report_decides_each_claim_for_its_models() -> None:
     good, bad = Debugged("1", (Round(1.0, True),)), Debugged("2", (Round(0.0, True),))
     fixed = Debugged("2", (Round(0.0, False), Round(1.0, True)))
     runs = {"a test": {"without feedback": [good, bad] * 20, "with feedback": [good, fixed] * 20}}
-    injected = {"greedy": {"wrong": 5, "right": 95}, "mask_best": {"wrong": 50, "right": 50}}
-    text = report(Findings({"right": 1}, injected, runs, 3))
-    assert "mask-best injects more errors than greedy: holds; 10.0 times as often" in text
-    assert "feedback helps the critic, a test: holds; +50.0% of 40" in text
-    assert "debugging without feedback raises the task score, a test: is not shown" in text
-    assert "debugging with feedback raises the task score, a test: holds; +50.0% of 40" in text
-    same = {"greedy": injected["greedy"], "mask_best": injected["greedy"]}
-    assert "than greedy: is not shown" in report(Findings({"right": 1}, same, runs, 3))
-    reverse = {"greedy": injected["mask_best"], "mask_best": injected["greedy"]}
-    assert "than greedy: does not hold, the reverse does; 0.1 times" in report(Findings({}, reverse, runs, 3))
-    backwards = {"a test": {"without": [good, fixed] * 20, "with": [good, bad] * 20}}
-    assert "does not hold, the reverse does" in report(Findings({}, injected, backwards, 3))
+    lines = report(Findings({"right": 1}, {"greedy": {"wrong": 5, "right": 95}}, runs, 3)).splitlines()
+    rows = {line.partition(":")[0]: line for line in lines if ": a test " in line}
+    assert rows.keys() == {"feedback helps the critic", "debugging helps", "feedback helps debugging"}
+    assert all("100.0%    50.0%  +50.0" in row and row.endswith("confirmed") for row in rows.values())
 
 
 FIXED, LEFT = Debugged("1", (Round(0.0, False), Round(1.0, True))), Debugged("1", (Round(0.0, True),))
