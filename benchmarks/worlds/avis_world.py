@@ -17,8 +17,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
-from typing import NoReturn
 
+from benchmarks.worlds.debates.modes import NoSandbox
 from benchmarks.worlds.seeking.collection import RECALLED, build, recall, searches
 from benchmarks.worlds.seeking.entries import World, world
 from benchmarks.worlds.seeking.models import FORMS, Case, Rates, RoleModel, cases, scripted_tools
@@ -62,16 +62,6 @@ class CaseResult:
     used: int
     requested: int
     tokens: float
-
-
-class NoSandbox:
-    """For strategies that run no cells."""
-
-    def warm_up(self) -> None:
-        """There is nothing to warm up."""
-
-    def open(self, images: Mapping[str, bytes]) -> NoReturn:
-        raise AssertionError("AVIS runs no cells")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

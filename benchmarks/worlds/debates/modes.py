@@ -68,7 +68,7 @@ class NoSandbox:
         """There is nothing to warm up."""
 
     def open(self, images: Mapping[str, bytes]) -> NoReturn:
-        raise AssertionError("a debate runs no cells")
+        raise AssertionError("this strategy runs no cells")
 
 
 @cache

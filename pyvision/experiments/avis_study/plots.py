@@ -1,4 +1,4 @@
-"""Plot the statistics of trajectories as SVG files, with matplotlib's object interface: no window, no global state."""
+"""Plot the statistics of trajectories as SVG files."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pyvision.errors import RunFolderError
 from pyvision.experiments.avis_study.statistics import END, Statistics
+from pyvision.experiments.figures import Plot, write_plots
 from pyvision.strategies.avis.actions import START
 
 if TYPE_CHECKING:
@@ -44,35 +44,19 @@ _MIN_SHARE = 0.02  # rarer transitions are only in the table
 
 def draw(found: Statistics, folder: Path) -> tuple[Path, ...]:
     """Write a plot of each statistic that has data; returns the paths. Raises RunFolderError."""
-    plots = [(name, size, draw) for name, size, draw, has_data in _plots(found) if has_data]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        return tuple(_write(folder / name, size, draw, found) for name, size, draw in plots)
-    except OSError as error:
-        raise RunFolderError(f"{str(folder)!r}: {error.strerror}; choose another --out") from error
+    plots: dict[str, tuple[tuple[float, float], _Drawing, bool]] = {
+        "actions_by_step.svg": ((7.5, 4.2), _by_step, bool(found.by_step)),
+        "transitions.svg": ((10.0, 6.4), _transitions, bool(found.edges)),
+        "verdicts.svg": ((7.5, 1.4 + 0.45 * (1 + len(found.verdicts))), _verdicts, bool(found.verdicts)),
+        "lengths.svg": ((6.0, 3.6), _lengths, bool(found.lengths)),
+    }
+    return write_plots(
+        {name: _plot(draw, found, size) for name, (size, draw, has_data) in plots.items() if has_data}, folder
+    )
 
 
-def _plots(found: Statistics) -> list[tuple[str, tuple[float, float], _Drawing, bool]]:
-    """File name, size in inches, drawing function, and whether there is data to draw."""
-    return [
-        ("actions_by_step.svg", (7.5, 4.2), _by_step, bool(found.by_step)),
-        ("transitions.svg", (10.0, 6.4), _transitions, bool(found.edges)),
-        ("verdicts.svg", (7.5, 1.4 + 0.45 * (1 + len(found.verdicts))), _verdicts, bool(found.verdicts)),
-        ("lengths.svg", (6.0, 3.6), _lengths, bool(found.lengths)),
-    ]
-
-
-def _write(path: Path, size: tuple[float, float], draw: _Drawing, found: Statistics) -> Path:
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=size, layout="constrained")
-    FigureCanvasSVG(figure)
-    axes = figure.subplots()
-    axes.spines[["top", "right"]].set_visible(False)
-    draw(axes, found)
-    figure.savefig(path, metadata={"Date": None})
-    return path
+def _plot(draw: _Drawing, found: Statistics, size: tuple[float, float]) -> Plot:
+    return Plot(lambda axes: draw(axes[0], found), size)
 
 
 def _by_step(axes: Axes, found: Statistics) -> None:

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from math import sqrt
+from functools import partial
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from pyvision.bench.analysis.statistics import wilson
+from pyvision.experiments.figures import Plot, write_plots
 from pyvision.runs.report.debates import Record, is_right
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _STYLES = {"updated": ("#b35c00", "o-"), "pruned": ("#b3261e", "s--"), "added": ("#1b7a3d", "^:")}
 _BARS = "#35618f"
@@ -29,11 +34,9 @@ class Share:
 
     @property
     def interval(self) -> tuple[float, float]:
-        z, share = 1.959964, self.value
-        middle = share + z * z / (2 * self.of)
-        reach = z * sqrt(share * (1 - share) / self.of + z * z / (4 * self.of**2))
-        scale = 1 + z * z / self.of
-        return max(0.0, (middle - reach) / scale), min(1.0, (middle + reach) / scale)
+        found = wilson(self.right, self.of)
+        assert found is not None  # `of` is above 0
+        return found.low, found.high
 
     def __str__(self) -> str:
         low, high = self.interval
@@ -125,10 +128,16 @@ def table(found: Statistics) -> str:
 
 
 def plot(found: Statistics, folder: Path) -> tuple[Path, ...]:
-    """Write a plot of each statistic that has data into the folder; returns the paths."""
-    folder.mkdir(parents=True, exist_ok=True)
-    plots = {"condensation.svg": _plot_condensation, "accuracy.svg": _plot_accuracy, "costs.svg": _plot_costs}
-    return tuple(path for name, draw in plots.items() if (path := _write(draw(found), folder / name)))
+    """Write a plot of each statistic that has data into the folder; returns the paths. Raises RunFolderError."""
+    plots = {
+        "condensation.svg": (_plot_condensation, found.condensation),
+        "accuracy.svg": (_plot_accuracy, found.by_round or found.by_end),
+        "costs.svg": (_plot_costs, found.costs),
+    }
+    return write_plots(
+        {name: Plot(partial(draw, found), (8.4, 3.4), 2) for name, (draw, data) in plots.items() if data},
+        folder,
+    )
 
 
 def _condensation(records: Iterable[Record]) -> Iterable[Condensation]:
@@ -170,29 +179,7 @@ def _cost(mode: str, records: Sequence[Record]) -> Cost:
     )
 
 
-def _write(figure: Any, path: Path) -> Path | None:
-    if figure is None:
-        return None
-    figure.savefig(path, metadata={"Date": None})
-    return path
-
-
-def _figure(columns: int) -> tuple[Any, Any]:
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(4.2 * columns, 3.4), layout="constrained")
-    FigureCanvasSVG(figure)
-    axes = figure.subplots(1, columns, squeeze=False)[0]
-    for each in axes:
-        each.spines[["top", "right"]].set_visible(False)
-    return figure, axes
-
-
-def _plot_condensation(found: Statistics) -> Any:
-    if not found.condensation:
-        return None
-    figure, axes = _figure(2)
+def _plot_condensation(found: Statistics, axes: Sequence[Axes]) -> None:
     titles = {"intra": "affirmative against negative", "inter": "blueprint against the next"}
     for axis, (comparison, title) in zip(axes, titles.items(), strict=True):
         rounds = [c for c in found.condensation if c.comparison == comparison]
@@ -209,19 +196,14 @@ def _plot_condensation(found: Statistics) -> Any:
         )
         axis.set_xticks([c.round for c in rounds])
         axis.legend(frameon=False)
-    return figure
 
 
-def _plot_accuracy(found: Statistics) -> Any:
-    if not found.by_round and not found.by_end:
-        return None
-    figure, axes = _figure(2)
+def _plot_accuracy(found: Statistics, axes: Sequence[Axes]) -> None:
     _plot_shares(axes[0], found.by_round, "right after each round")
     _plot_shares(axes[1], found.by_end, "right, by last round")
-    return figure
 
 
-def _plot_shares(axis: Any, shares: Mapping[int, Share], title: str) -> None:
+def _plot_shares(axis: Axes, shares: Mapping[int, Share], title: str) -> None:
     rounds = list(shares)
     values = [share.value for share in shares.values()]
     low = [share.value - share.interval[0] for share in shares.values()]
@@ -233,13 +215,9 @@ def _plot_shares(axis: Any, shares: Mapping[int, Share], title: str) -> None:
     axis.set_xticks(rounds)
 
 
-def _plot_costs(found: Statistics) -> Any:
-    if not found.costs:
-        return None
-    figure, axes = _figure(2)
+def _plot_costs(found: Statistics, axes: Sequence[Axes]) -> None:
     modes = [cost.mode.replace("_", " ") for cost in found.costs]
     for axis, what in zip(axes, ("tokens", "seconds"), strict=True):
         axis.barh(modes, [getattr(cost, what) for cost in found.costs], color=_BARS)
         axis.set(title=f"{what} per question", xlabel="mean")
         axis.invert_yaxis()
-    return figure
