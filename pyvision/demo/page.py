@@ -17,6 +17,7 @@ from gradio.events import api as gradio_api
 
 from pyvision.demo.actions import Actions
 
+HOST_ID = "chat-host"  # of the component; a login page does not have it
 _ASSETS = Path(__file__).parent / "assets"
 _SCRIPTS = ("chat.js", "composer.js", "images.js", "start.js")  # in the order in which they run, in one scope
 _LOOK_S = 0.1
@@ -45,7 +46,7 @@ def build_page(actions: Actions, prefix: str) -> gr.Blocks:
             html_template=read_asset("chat.html"),
             js_on_load="\n".join(map(read_asset, _SCRIPTS)),
             apply_default_css=False,
-            elem_id="chat-host",
+            elem_id=HOST_ID,
             server_functions=[act],
             offer=actions.offer(),
             prefix=prefix.rstrip("/"),

@@ -99,7 +99,9 @@ class Demo:
     def _launch(self, serving: Serving) -> str:
         import gradio as gr
         from gradio.utils import get_upload_folder
+        from starlette.middleware import Middleware
 
+        from pyvision.demo.first_paint import FirstPaint
         from pyvision.demo.page import build_page
 
         actions = Actions(self._visitors, self._settings, serving.uploads, Path(get_upload_folder()))
@@ -123,7 +125,7 @@ class Demo:
             footer_links=[],
             ssr_mode=False,
             theme=gr.themes.Default(**fonts),
-            css=_style(),
+            app_kwargs={"middleware": [Middleware(FirstPaint, _style())]},
         )
         serve_files(app, actions)
         return str(url)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pyvision.text.sanitize import printable
-from tests.demo.conftest import Parrot, Served, Tab, opening_tabs
+from tests.demo.conftest import EXAMPLE, Parrot, Served, Tab, opening_tabs
 from tests.doubles import png
 from tests.payloads import PAYLOADS
 
@@ -106,6 +106,24 @@ def test_who_has_scrolled_away_stays_there(parrot: ServedParrot, tab: Tabs) -> N
     assert visitor.page.locator("#chat-scroll").evaluate("scroll => scroll.scrollTop") == 0
     visitor.page.get_by_role("button", name="↓ Answer").click()
     assert until(lambda: visitor.is_inside("#question-2 .chat-answer"))
+
+
+def test_text_typed_before_the_scripts_have_loaded_stays(served: Served, browser: Any) -> None:
+    page = browser.new_page()
+    held: list[Any] = []
+
+    def hold(route: Any) -> None:
+        held.append(route)
+
+    page.route("**/assets/Blocks-*.js", hold)
+    page.goto(served.url, wait_until="commit")
+    page.locator("#chat-early #chat-box").press_sequentially("How many")
+    assert until(lambda: bool(page.wait_for_timeout(20) or held))
+    held[0].continue_()
+    page.get_by_role("button", name=EXAMPLE).wait_for()
+    page.keyboard.type(" circles?")
+    assert page.locator("#chat-box").input_value() == "How many circles?"
+    page.close()
 
 
 @pytest.mark.slow

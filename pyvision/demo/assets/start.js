@@ -58,4 +58,19 @@ suggestModel();
 if (!isNarrow()) { element.querySelector('#chat').classList.add('with-list'); $('menu').setAttribute('aria-expanded', 'true'); }
 draw();
 follow();
-if (!isNarrow()) $('box').focus();
+replaceEarly();
+
+// The frame that was shown until now takes its text and the place of the cursor along.
+function replaceEarly() {
+  const early = document.getElementById('chat-early');
+  const box = early?.querySelector('#chat-box');
+  const wasTyping = box && document.activeElement === box;
+  if (box) $('box').value = box.value;
+  const place = box ? [box.selectionStart, box.selectionEnd] : [0, 0];
+  early?.remove();
+  $('send').disabled = false;
+  fitBox();
+  if (!wasTyping && isNarrow()) return;
+  $('box').focus();
+  $('box').setSelectionRange(...place);
+}
