@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from rich.syntax import SyntaxTheme
     from rich.text import Text
 
+    from pyvision.cli.terminal_images import Drawing
     from pyvision.types import Outcome, Picture
 
 OFFLINE_HINT = "pyvision models lists the others; choose one with --model NAME"
@@ -63,6 +64,7 @@ class Progress:
         self._status = self._console.status("")
         self._turns = 0
         self._text = ""  # of the reply that is being streamed
+        self._drawing = _find_drawing() if self._console.is_terminal else None
         self._printed = 0  # how many of its characters are on the screen
         self._output = ""  # of the cell that is running
         self._output_lines: list[str] = []  # of it, on the screen
@@ -239,16 +241,13 @@ class Progress:
 
     def _draw(self, image: Picture) -> None:
         """Draw an image, if the terminal can; the spinner stands still meanwhile."""
-        if not self._console.is_terminal:
-            return
-        from pyvision.cli.terminal_images import draw, find_drawing
-
-        drawing = find_drawing()
-        if drawing is None:
+        if self._drawing is None:
             return
         self._status.stop()
         with suppress(ImageError):  # the path of the file is shown in any case
-            self._console.file.write(draw(image, drawing))
+            from pyvision.cli.terminal_images import draw
+
+            self._console.file.write(draw(image, self._drawing))
         self._status.start()
 
     def _print(self, text: str, style: str = "") -> None:
@@ -309,6 +308,12 @@ def _theme() -> SyntaxTheme:
 def _token() -> Any:
     """The root of the kinds of tokens; Pygments comes with rich, and is not typed."""
     return import_module("pygments.token").Token
+
+
+def _find_drawing() -> Drawing | None:
+    from pyvision.cli.terminal_images import find_drawing
+
+    return find_drawing()
 
 
 def _standard_error() -> Console:

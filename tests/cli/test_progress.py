@@ -1,20 +1,16 @@
 from __future__ import annotations
 
 import io
-from base64 import b64decode
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy
 import pytest
-from PIL import Image
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
 from pyvision.cli.progress import Progress, Waiting
 from pyvision.cli.run import solve_shown
-from pyvision.cli.terminal_images import draw, find_drawing
 from pyvision.events import (
     CellOutput,
     CellRun,
@@ -34,7 +30,6 @@ from pyvision.types import (
     Message,
     Observation,
     Outcome,
-    Picture,
     Question,
     Reply,
     Sampling,
@@ -344,33 +339,6 @@ def test_the_notice_about_offline_names_what_can_be_used_instead() -> None:
     assert f"not a language model;\n{hint}\n" in file.getvalue()
 
 
-@pytest.mark.parametrize(
-    ("variables", "drawing"),
-    [
-        ({"TERM": "xterm-kitty"}, "kitty"),
-        ({"TERM_PROGRAM": "iTerm.app"}, "iterm"),
-        ({"TERM_PROGRAM": "ghostty", "TMUX": "1"}, None),
-        ({"TERM": "xterm-256color"}, None),
-        ({"TERM": "xterm-kitty", "PYVISION_IMAGES": "none"}, None),
-    ],
-)
-def test_images_are_drawn_where_the_terminal_can(variables: dict[str, str], drawing: str | None) -> None:
-    assert find_drawing(variables) == drawing
-
-
-def test_kitty_gets_a_png_in_small_pieces() -> None:
-    noise = Picture(noisy_png(), "image/png", 300, 300)
-    pieces = draw(noise, "kitty").rstrip("\n").split("\x1b\\")[:-1]
-    assert pieces[0].startswith("\x1b_Ga=T,f=100,q=2,m=1;")
-    assert pieces[-1].startswith("\x1b_Gm=0;")
-    data = "".join(piece.partition(";")[2] for piece in pieces)
-    assert (max(map(len, pieces)) < 4200, b64decode(data)) == (True, noise.data)
-
-
-def test_iterm_gets_the_file_at_once() -> None:
-    assert draw(picture(), "iterm").startswith("\x1b]1337;File=inline=1;size=")
-
-
 def test_a_pipe_gets_no_image(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYVISION_IMAGES", "kitty")
     assert "\x1b" not in render(ImageDefined("image_clue_1", picture()))
@@ -379,13 +347,6 @@ def test_a_pipe_gets_no_image(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_terminal_gets_the_figure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYVISION_IMAGES", "kitty")
     assert "\x1b_Ga=T" in render(ImageDefined("image_clue_1", picture()), terminal=True)
-
-
-def noisy_png() -> bytes:
-    file = io.BytesIO()
-    pixels = numpy.random.default_rng(0).integers(0, 256, (300, 300, 3), "uint8")
-    Image.fromarray(pixels).save(file, "PNG")
-    return file.getvalue()
 
 
 def test_a_model_that_a_tool_asks_is_no_turn_on_the_screen() -> None:
