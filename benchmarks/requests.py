@@ -54,9 +54,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(measure_throughput(options.conversations))
 
 
-def measure_building(figures: int, repeats: int) -> str:
+def measure_building(figures: int, repeats: int, side: tuple[int, int] = _SIDE) -> str:
     """CPU time and bytes of one late request, ours and the baseline."""
-    images = [_photo(seed) for seed in range(figures)]
+    images = [_photo(seed, side) for seed in range(figures)]
     messages = _conversation(images)
     with run_server(Steady(["more"])) as base_url:
         first, later, sent_bytes = _ask(base_url, messages, repeats)
@@ -64,7 +64,7 @@ def measure_building(figures: int, repeats: int) -> str:
     ours, theirs = statistics.median(later), min(plain)
     return "\n".join(
         [
-            f"request of turn {figures} with {figures} figures of 12 megapixels",
+            f"request of turn {figures} with {figures} figures of {side[0]} x {side[1]} pixels",
             f"{'':28}{'CPU s':>10}{'MB sent':>10}",
             f"{'first turn with the figures':28}{first:10.3f}{'':>10}",
             f"{'every later turn':28}{ours:10.3f}{sent_bytes / 1e6:10.1f}",
@@ -128,16 +128,16 @@ def _conversation(images: Sequence[Picture]) -> tuple[Message, ...]:
     return tuple(turns[:-1])
 
 
-def _photo(seed: int) -> Picture:
+def _photo(seed: int, side: tuple[int, int]) -> Picture:
     """As hard to encode as a photo: smoothed coarse noise with some fine noise."""
     import numpy as np
     from PIL import Image
 
     random = np.random.default_rng(seed)
     coarse = Image.fromarray(random.integers(0, 256, (60, 80, 3), np.uint8)).resize(
-        _SIDE, Image.Resampling.BICUBIC
+        side, Image.Resampling.BICUBIC
     )
-    fine = random.integers(-6, 7, (_SIDE[1], _SIDE[0], 1), np.int16)
+    fine = random.integers(-6, 7, (side[1], side[0], 1), np.int16)
     file = io.BytesIO()
     Image.fromarray(np.clip(np.asarray(coarse, np.int16) + fine, 0, 255).astype(np.uint8)).save(
         file, "JPEG", quality=90
@@ -217,9 +217,9 @@ def _reply(model: Any, *, stream: bool) -> Reply:
     return reply
 
 
-def measure_throughput(conversations: int) -> str:
-    """Replies per second of one conversation and of many; each reply takes the endpoint a quarter of a second."""
-    with run_server(Steady(["more"], _THINK_S)) as base_url:
+def measure_throughput(conversations: int, think_s: float = _THINK_S) -> str:
+    """Replies per second of one conversation and of many; each reply takes the endpoint `think_s`."""
+    with run_server(Steady(["more"], think_s)) as base_url:
         config = ModelConfig("openai", model="m", base_url=base_url)
         with closing(build(config)) as model:
             _converse(model)
@@ -227,11 +227,11 @@ def measure_throughput(conversations: int) -> str:
             many = _rate(model, conversations)
     return "\n".join(
         [
-            f"conversations of {_TURNS} turns with an image each, {_THINK_S:g} s per reply at the endpoint",
+            f"conversations of {_TURNS} turns with an image each, {think_s:g} s per reply at the endpoint",
             f"{'at once':28}{'replies/s':>10}{'each':>10}",
             f"{1:<28}{alone:10.1f}{alone:10.2f}",
             f"{conversations:<28}{many:10.1f}{many / conversations:10.2f}",
-            f"{many / alone:.0f} times the replies of one; {1 / _THINK_S * conversations:.0f} would be ideal",
+            f"{many / alone:.0f} times the replies of one; {1 / think_s * conversations:.0f} would be ideal",
         ]
     )
 

@@ -20,4 +20,4 @@ def test_an_image_is_estimated_by_its_size() -> None:
 
 
 def test_the_estimate_for_an_image_has_a_limit() -> None:
-    assert tokens_of(picture(4000, 4000)) == tokens_of(picture(2000, 2000)) < 2000
+    assert tokens_of(picture(2100, 2100)) == tokens_of(picture(2000, 2000)) < 2000

@@ -57,8 +57,9 @@ def test_a_subscription_that_is_overlooked_is_sent_again(
 
 
 def test_a_kernel_that_welcomes_nobody_is_not_waited_for(
-    paths: dict[str, Path], context: zmq.Context[zmq.Socket[bytes]]
+    paths: dict[str, Path], context: zmq.Context[zmq.Socket[bytes]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("sandbox.protocol.channels._WELCOME_S", 0.2)
     output = context.socket(zmq.XPUB)
     output.bind(f"ipc://{paths['iopub']}")
     channels = Channels(paths, _KEY, Policy())
