@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, is_dataclass, replace
 from functools import cache
@@ -42,6 +42,7 @@ EVENTS, CONFIG, SUMMARY, IMAGES = "events.jsonl", "config.json", "summary.json",
 _ENDINGS = {"image/png": ".png", "image/jpeg": ".jpg"}
 _IMAGE_FILE = re.compile(r"images/([0-9a-f]{32})\.(png|jpg|bin)")
 _NO_NAME = ("file_name", "")
+_HEADER = f'{{"format":"{FORMAT}","version":{VERSION}}}\n'.encode()
 _NEW_NAMES = {"talk": "messages", "is_open": "pending"}
 
 
@@ -54,39 +55,25 @@ class Trajectory:
 
 
 class TrajectoryWriter(Closing):
-    """Writes one run into a new folder; close it, or use it in a `with`.
+    """Writes one run into a new folder while it happens; close it, or use it in a `with`.
 
     Every method raises RunFolderError when the disk refuses the data; the lines before stay whole. summary.json is
     written with `RunEnded`. `secrets` are redacted in every text that a field holds; what the format itself writes
     (kinds, end reasons, names of fields, digests) stays, so that the record can be read back.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        config: Mapping[str, Any] | None,
-        *,
-        secrets: tuple[str, ...] = (),
-        is_synced: bool = True,
-    ) -> None:
-        """config: for config.json; None if the caller writes that file.
-
-        is_synced: force every line to the disk; without it, a power failure can lose lines, a kill cannot.
-        """
+    def __init__(self, folder: Path, config: Mapping[str, Any], *, secrets: tuple[str, ...] = ()) -> None:
+        """config: for config.json."""
         self.folder = folder
-        self._is_synced = is_synced
-        self._redactor = Redactor(secrets)
-        self._messages: dict[Message, int] = {}
-        self._images: set[str] = set()
+        self._encoder = _Encoder(folder, secrets)
         self._began: RunStarted | None = None
         self._ended: RunEnded | None = None
         with explain_os_errors(folder):
             (folder / IMAGES).mkdir(parents=True, exist_ok=True)
             self._file = _create(folder)
         try:
-            self._write_line({"format": FORMAT, "version": VERSION})
-            if config is not None:
-                self._write_json(CONFIG, config)
+            self._write(_HEADER)
+            self._write_json(CONFIG, config)
         except RunFolderError:
             self.close()
             raise
@@ -95,71 +82,34 @@ class TrajectoryWriter(Closing):
         """Add one event, and before it the pictures and messages that are new in it."""
         if isinstance(event, PassingEvent):
             return
+        known = self._encoder.message_count
+        try:
+            self._write(self._encoder.encode(event), is_synced=not isinstance(event, ModelCall))
+        except RunFolderError:
+            self._encoder.forget_messages(known)
+            raise
         match event:
-            case ModelCall():
-                self._write_call(event)
             case RunStarted():
                 self._began = event
-                self._write_event(event)
             case RunEnded():
                 self._ended = event
-                self._write_event(event)
                 self._write_json(SUMMARY, self.summary())
-            case _:
-                self._write_event(event)
 
     def summary(self) -> dict[str, Any]:
         """The result of the run as one object. Raises ValueError before `RunEnded` was written."""
-        began, ended = self._began, self._ended
-        if ended is None:
+        if self._ended is None:
             raise ValueError(f"{str(self.folder)!r}: the run has not ended yet")
-        return {
-            "answer": ended.outcome.answer,
-            "end_reason": ended.outcome.end_reason,
-            "error": ended.outcome.error,
-            "is_last_resort": ended.outcome.is_last_resort,
-            "evidence": [asdict(each) for each in ended.outcome.evidence],
-            "findings": dict(ended.outcome.findings),
-            "strategy": began.strategy if began else None,
-            "model": ", ".join(sorted(set(began.models.values()))) if began else None,
-            "turns": ended.turns,
-            "cells": ended.cells,
-            "seconds": round(ended.seconds, 3),
-            "usage": asdict(ended.usage),
-            "cost": ended.cost,
-            "run_dir": str(self.folder),
-        }
+        return _summary(self.folder, self._began, self._ended)
 
     def close(self) -> None:
         self._file.close()
 
-    def _write_event(self, event: Event) -> None:
-        self._write_line(self._plain(_event().dump_python(event)))
-
-    def _write_call(self, event: ModelCall) -> None:
-        """The call as one line, after a line for each message that is new in it."""
-        new = list(dict.fromkeys(message for message in event.messages if message not in self._messages))
-        ids = self._messages | {message: at for at, message in enumerate(new, len(self._messages))}
-        *messages, call = self._plain(
-            [
-                *(
-                    {"kind": "message", "id": ids[message], "message": _message().dump_python(message)}
-                    for message in new
-                ),
-                _event().dump_python(replace(event, messages=())),
-            ]
-        )
-        for message, line in zip(new, messages, strict=True):
-            self._write_line(line, at_once=False)
-            self._messages[message] = ids[message]
-        self._write_line({**call, "messages": [ids[message] for message in event.messages]}, at_once=False)
-
-    def _write_line(self, line: Mapping[str, Any], *, at_once: bool = True) -> None:
-        """at_once: force it to the disk, and with it every line before it."""
+    def _write(self, lines: bytes, *, is_synced: bool = True) -> None:
+        """is_synced: force them to the disk, and with them every line before them."""
         start = self._file.tell()
         try:
-            _write_all(self._file.fileno(), _json(line))
-            if at_once and self._is_synced:
+            _write_all(self._file.fileno(), lines)
+            if is_synced:
                 os.fsync(self._file.fileno())
         except OSError as error:
             with suppress(OSError):  # the half line may stay then: a reader drops it
@@ -168,22 +118,82 @@ class TrajectoryWriter(Closing):
             raise run_folder_error(self.folder, error) from error
 
     def _write_json(self, name: str, content: Mapping[str, Any]) -> None:
-        self._write_file(name, _json(self._plain(content), indent=2))
+        with explain_os_errors(self.folder):
+            write_atomic(self.folder / name, self._encoder.encode_json(content))
 
-    def _write_file(self, name: str, data: bytes) -> None:
-        try:
-            write_atomic(self.folder / name, data, is_synced=self._is_synced)
-        except OSError as error:
-            raise run_folder_error(self.folder, error) from error
 
-    def _store(self, data: bytes, ending: str) -> dict[str, str]:
-        """The bytes as a line holds them: the name of the file that they now lie in."""
-        name = _file_of(data, ending)
-        if name not in self._images:
-            if not _has_size(self.folder / name, len(data)):  # runs of a benchmark share their images
-                self._write_file(name, data)
-            self._images.add(name)
-        return {"file": name}
+def write_events(folder: Path, events: Sequence[Event], *, secrets: tuple[str, ...] = ()) -> None:
+    """Write a run that is over into its folder, which holds an `images` folder: events.jsonl and summary.json.
+
+    Nothing is forced to the disk. events.jsonl comes last: where it is whole, so is all else. Raises RunFolderError.
+    """
+    encoder = _Encoder(folder, secrets, is_synced=False)
+    lines = [encoder.encode(event) for event in events if not isinstance(event, PassingEvent)]
+    with explain_os_errors(folder):
+        if events and isinstance(ended := events[-1], RunEnded):
+            began = events[0] if isinstance(events[0], RunStarted) else None
+            (folder / SUMMARY).write_bytes(encoder.encode_json(_summary(folder, began, ended)))
+        with _create(folder) as file:
+            _write_all(file.fileno(), b"".join((_HEADER, *lines)))
+
+
+def _summary(folder: Path, began: RunStarted | None, ended: RunEnded) -> dict[str, Any]:
+    return {
+        "answer": ended.outcome.answer,
+        "end_reason": ended.outcome.end_reason,
+        "error": ended.outcome.error,
+        "is_last_resort": ended.outcome.is_last_resort,
+        "evidence": [asdict(each) for each in ended.outcome.evidence],
+        "findings": dict(ended.outcome.findings),
+        "strategy": began.strategy if began else None,
+        "model": ", ".join(sorted(set(began.models.values()))) if began else None,
+        "turns": ended.turns,
+        "cells": ended.cells,
+        "seconds": round(ended.seconds, 3),
+        "usage": asdict(ended.usage),
+        "cost": ended.cost,
+        "run_dir": str(folder),
+    }
+
+
+class _Encoder:
+    """Turns the events of one run into lines, and writes their images into files."""
+
+    def __init__(self, folder: Path, secrets: tuple[str, ...], *, is_synced: bool = True) -> None:
+        """is_synced: force every image to the disk; without it, a power failure can lose one, a kill cannot."""
+        self._folder = folder
+        self._is_synced = is_synced
+        self._redactor = Redactor(secrets)
+        self._messages: dict[Message, int] = {}
+        self._images: dict[tuple[bytes, str], str] = {}  # (bytes, ending) -> file
+
+    @property
+    def message_count(self) -> int:
+        return len(self._messages)
+
+    def forget_messages(self, count: int) -> None:
+        """Forget all messages but the first `count`, because the lines of the others were not written."""
+        while len(self._messages) > count:
+            self._messages.popitem()
+
+    def encode(self, event: Event) -> bytes:
+        """The event as one line; for a call of a model, after a line for each message that is new in it."""
+        if not isinstance(event, ModelCall):
+            return _json(self._plain(_event().dump_python(event)))
+        new = list(dict.fromkeys(message for message in event.messages if message not in self._messages))
+        ids = self._messages | {message: at for at, message in enumerate(new, len(self._messages))}
+        messages = [
+            {"kind": "message", "id": ids[message], "message": _message().dump_python(message)}
+            for message in new
+        ]
+        *lines, call = self._plain([*messages, _event().dump_python(replace(event, messages=()))])
+        self._messages = ids
+        call["messages"] = [ids[message] for message in event.messages]
+        return b"".join(map(_json, (*lines, call)))
+
+    def encode_json(self, content: Mapping[str, Any]) -> bytes:
+        """The content of a file that a person may read."""
+        return _json(self._plain(content), indent=2)
 
     def _plain(self, value: Any) -> Any:
         """The value as JSON holds it: pictures in files, nothing secret, no float that JSON lacks."""
@@ -204,6 +214,16 @@ class TrajectoryWriter(Closing):
                 return [self._with_stored_bytes(item) for item in value]
             case _:
                 return value
+
+    def _store(self, data: bytes, ending: str) -> dict[str, str]:
+        """The bytes as a line holds them: the name of the file that they now lie in."""
+        if (data, ending) not in self._images:
+            name = _file_of(data, ending)
+            if not _has_size(self._folder / name, len(data)):  # runs of a benchmark share their images
+                with explain_os_errors(self._folder):
+                    write_atomic(self._folder / name, data, is_synced=self._is_synced)
+            self._images[data, ending] = name
+        return {"file": self._images[data, ending]}
 
 
 def picture_file(picture: Picture) -> str:

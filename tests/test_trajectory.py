@@ -480,7 +480,7 @@ def _recorded(folder: Path, *secrets: str) -> ModelCall:
         Reply("", calls=(call,), opaque=SEALED),
         0.1,
     )
-    with TrajectoryWriter(folder, None, secrets=secrets) as writer:
+    with TrajectoryWriter(folder, {}, secrets=secrets) as writer:
         writer.write(asked)
     (found,) = read_trajectory(folder).events
     assert isinstance(found, ModelCall)

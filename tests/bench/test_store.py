@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from pyvision.bench.experiment import differences
 from pyvision.bench.runner import run
 from pyvision.bench.runner.answering import Finished, Job
-from pyvision.bench.runner.recorder import Recorder, run_name
+from pyvision.bench.runner.recorder import Recorder
+from pyvision.bench.runner.run_folders import run_name
 from pyvision.bench.samples import JudgeInfo, Record, Sample, Score
 from pyvision.bench.store import DATABASE, PICTURES, RUNS, Store
 from pyvision.errors import ConfigError, EndReason, RunFolderError

@@ -1,8 +1,8 @@
 """Keep the replies of a sample that is being answered, so that a run that was killed asks for none of them again.
 
 Each reply is written to a file before the strategy sees it. When the sample is answered again, the same requests get
-the same replies; the first request that differs, and all new ones, go to the model. The file is removed when the run
-of the sample is written.
+the same replies; the first request that differs, and all new ones, go to the model. When the run of the sample is
+written, its file is emptied, and renamed for a later sample: creating a file costs many times as much.
 
 Covered: kill -9, and samples whose endpoint or sandbox failed. Not covered: a power failure (nothing is synced), a
 full disk (the reply is used, and not kept), replies that hold a secret, and the workers of other machines.
@@ -11,6 +11,7 @@ full disk (the reply is used, and not kept), replies that hold a secret, and the
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,12 +27,49 @@ from pyvision.types import Message, Model, Reply, Restart, Sampling
 REPLIES = "replies"  # the folder in that of the experiment
 
 
-class KeptReplies:
-    """The replies of one sample, in a file of JSON lines. Thread-safe. secrets: a reply with one is not written."""
+class ReplyFolder:
+    """The kept replies of an experiment: a file for each sample that has no record. Thread-safe. Raises OSError.
 
-    def __init__(self, path: Path, secrets: Sequence[str] = ()) -> None:
+    secrets: a reply with one is not written.
+    """
+
+    def __init__(self, folder: Path, secrets: Sequence[str] = ()) -> None:
+        folder.mkdir(exist_ok=True)
+        self._folder = folder
+        self._secrets = secrets
+        self._empty = deque(path for path in folder.iterdir() if not path.stat().st_size)
+
+    def open(self, name: str) -> KeptReplies:
+        """What was kept of the replies to the sample of this name."""
+        return KeptReplies(self._path(name), self._secrets, self._empty)
+
+    def remove(self, name: str) -> None:
+        """Forget the replies to the sample of this name, if any were kept."""
+        path = self._path(name)
+        with suppress(FileNotFoundError):
+            os.truncate(path, 0)
+            self._empty.append(path)
+
+    def close(self) -> None:
+        """Remove the files that hold no reply."""
+        with suppress(OSError):  # an empty file does no harm
+            while self._empty:
+                self._empty.pop().unlink()
+
+    def _path(self, name: str) -> Path:
+        return self._folder / f"{name}.jsonl"
+
+
+class KeptReplies:
+    """The replies of one sample, in a file of JSON lines. Thread-safe. secrets: a reply with one is not written.
+
+    empty: files that the first reply may be written to, under a new name.
+    """
+
+    def __init__(self, path: Path, secrets: Sequence[str] = (), empty: deque[Path] | None = None) -> None:
         self._path = path
         self._secrets = secrets
+        self._empty = deque() if empty is None else empty
         self._replies: dict[str, deque[Reply]] | None = None
         self._lock = threading.Lock()
 
@@ -52,12 +90,15 @@ class KeptReplies:
         line = json.dumps({"key": key, "reply": asdict(reply)})
         if any(secret in line for secret in self._secrets):
             return
-        with (
-            self._lock,
-            suppress(OSError),
-            self._path.open("ab") as file,
-        ):  # a full disk shows when the run is written
-            file.write(line.encode() + b"\n")
+        with self._lock, suppress(OSError):  # a full disk shows when the run is written
+            self._append(line.encode() + b"\n")
+
+    def _append(self, line: bytes) -> None:
+        if self._empty and not self._path.exists():
+            with suppress(IndexError, FileNotFoundError):  # another thread took it
+                self._empty.pop().rename(self._path)
+        with self._path.open("ab", buffering=0) as file:
+            file.write(line)
 
 
 class _KeepingModel:

@@ -16,22 +16,21 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import re
-import shutil
 import socket
 import sqlite3
+import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from pyvision.bench.experiment import differences
 from pyvision.bench.harness import card_hash
 from pyvision.bench.runner.answering import Finished, Job, summarise
-from pyvision.bench.runner.kept_replies import REPLIES, KeptReplies
+from pyvision.bench.runner.kept_replies import REPLIES, KeptReplies, ReplyFolder
+from pyvision.bench.runner.run_folders import RunFolders, attempt_of, first_run_name, run_name
 from pyvision.bench.samples import INFRASTRUCTURE, Record, Sample, Score
 from pyvision.bench.store import (
     DATABASE,
@@ -39,7 +38,6 @@ from pyvision.bench.store import (
     HARNESS,
     PICTURES,
     RECORD_COLUMNS,
-    RUNS,
     SAMPLE_COLUMNS,
     SCHEMA,
     SCORE_COLUMNS,
@@ -53,15 +51,14 @@ from pyvision.bench.store import (
     sample_row,
     score_row,
 )
-from pyvision.config.files import write_atomic
 from pyvision.errors import ConfigError, PyVisionError, RunFolderError
-from pyvision.events import Event, RunEnded, RunStarted
+from pyvision.events import Event, RunStarted
 from pyvision.text.sanitize import Redactor, replace_surrogates
-from pyvision.trajectory import CONFIG, IMAGES, TrajectoryWriter, picture_file, read_trajectory
+from pyvision.trajectory import IMAGES, picture_file
 
-_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
-_NAME_CHARS = 60
-_ATTEMPT = re.compile(r"-attempt(\d+)$")
+_PREPARED_AT_ONCE = (
+    4  # more threads would only take the interpreter from each other, at every call of the disk
+)
 _LOCK_FILE = "runner.lock"
 _ASKED_AGAIN = ("interrupted", "model_error")  # what a reply itself may have caused needs another reply
 _PUT_SAMPLE = put("samples", SAMPLE_COLUMNS)
@@ -105,28 +102,27 @@ class Recorder(Store):
 
         harness: the card of this runner (`bench.harness`), which is added to those of earlier ones.
         """
-        self._secrets = secrets
         self._redactor = Redactor(secrets)
         self._recorded_configuration = self._redactor.value(configuration)
         self._metric = metric
+        self._few = threading.Semaphore(_PREPARED_AT_ONCE)
         with explain_errors(folder):
-            (folder / PICTURES).mkdir(parents=True, exist_ok=True)
-            (folder / RUNS).mkdir(exist_ok=True)
-            (folder / REPLIES).mkdir(exist_ok=True)
+            folder.mkdir(parents=True, exist_ok=True)
         self._lock = FolderLock(folder)
         try:
             if not (folder / DATABASE).is_file():
                 create_database(folder, self._recorded_configuration)
             super().__init__(folder)
+            with explain_errors(folder):
+                self._replies = ReplyFolder(folder / REPLIES, secrets)
         except BaseException:
             self._lock.close()
             raise
         try:
             self._check_same()
+            self._runs = RunFolders(folder, self._recorded_configuration, secrets)
             with explain_errors(folder):
                 self._prepare_to_write()
-                content = json.dumps(self._recorded_configuration, ensure_ascii=False, indent=2)
-                write_atomic(folder / CONFIG, content.encode("utf-8", "replace"))
             self._remember("metric", metric)
             if total is not None:
                 self._remember("total", str(total))
@@ -142,20 +138,21 @@ class Recorder(Store):
         An exception becomes an error record; only RunFolderError is raised, when the disk refuses the data.
         """
         run = run_name(finished.job) if finished.events else ""
-        try:
-            if run and not is_written:
-                self._write_run(self.folder / RUNS / run, finished.events)
-            if finished.record.end_reason not in _ASKED_AGAIN:
-                self._replies_file(finished.job).unlink(missing_ok=True)
-            return self._entry(finished, grade(finished.record, finished.job.sample), run)
-        except RunFolderError:
-            raise
-        except Exception as error:  # noqa: BLE001 - it must not end the run of the other samples
-            return self._error_entry(finished, run, error)
+        with self._few:
+            try:
+                if run and not is_written:
+                    self._runs.write(run, finished.events)
+                if finished.record.end_reason not in _ASKED_AGAIN:
+                    self._replies.remove(first_run_name(finished.job))
+                return self._entry(finished, grade(finished.record, finished.job.sample), run)
+            except RunFolderError:
+                raise
+            except Exception as error:  # noqa: BLE001 - it must not end the run of the other samples
+                return self._error_entry(finished, run, error)
 
     def kept_replies(self, job: Job) -> KeptReplies:
         """What was kept of the replies to this job, in all its attempts."""
-        return KeptReplies(self._replies_file(job), self._secrets)
+        return self._replies.open(first_run_name(job))
 
     def write(self, finished: Finished, score: Score) -> None:
         """Write one finished job with this score."""
@@ -178,19 +175,14 @@ class Recorder(Store):
         """
         for run in sorted(runs, key=attempt_of, reverse=True):
             again = replace(job, attempt=attempt_of(run))
-            events = self._read_complete(self.folder / RUNS / run) if again.attempt >= job.attempt else ()
+            events = self._runs.read_complete(run) if again.attempt >= job.attempt else ()
             if events and (record := summarise(again, events)).end_reason not in INFRASTRUCTURE:
                 return self.prepare(Finished(again, record, events), grade, is_written=True)
         return None
 
-    def runs_without_record(self) -> Mapping[str, Collection[str]]:
+    def runs_without_record(self) -> Mapping[str, Sequence[str]]:
         """Name of the first attempt -> the names of all attempts that have a folder and no record."""
-        found: dict[str, list[str]] = {}
-        with explain_errors(self.folder):
-            names = {path.name for path in (self.folder / RUNS).iterdir()}
-        for name in names - self.runs():
-            found.setdefault(_ATTEMPT.sub("", name), []).append(name)
-        return found
+        return self._runs.by_first_attempt(without=self.runs())
 
     def write_scores(self, scores: Mapping[tuple[str, int], Score]) -> None:
         """Replace all scores of this recorder's metric."""
@@ -205,10 +197,8 @@ class Recorder(Store):
             self._database.execute("PRAGMA journal_mode = DELETE")
         with suppress(sqlite3.Error):
             super().close()
+        self._replies.close()
         self._lock.close()
-
-    def _replies_file(self, job: Job) -> Path:
-        return self.folder / REPLIES / f"{run_name(replace(job, attempt=1))}.jsonl"
 
     def _connect(self) -> sqlite3.Connection:
         return sqlite3.connect(self.folder / DATABASE, timeout=30.0, isolation_level=None)
@@ -266,28 +256,6 @@ class Recorder(Store):
                 row = (*key, self._metric, *score_row(entry.score, self._clean))
                 self._database.execute(_PUT_SCORE, row)
 
-    def _write_run(self, folder: Path, events: Sequence[Event]) -> None:
-        """Write the trajectory, with its images in the folder that all runs of the experiment share."""
-        with explain_errors(self.folder):
-            if folder.exists():  # left without a record by a killed runner
-                shutil.rmtree(folder)
-            folder.mkdir()
-            (folder / IMAGES).symlink_to(Path("..", "..", PICTURES), target_is_directory=True)
-            _link_or_copy(self.folder / CONFIG, folder / CONFIG)
-        with TrajectoryWriter(folder, None, secrets=self._secrets, is_synced=False) as trajectory:
-            for event in events:
-                trajectory.write(event)
-
-    def _read_complete(self, folder: Path) -> tuple[Event, ...]:
-        """The events of a run of this configuration; none if it is incomplete or of another one."""
-        try:
-            if json.loads((folder / CONFIG).read_bytes()) != self._recorded_configuration:
-                return ()
-            events = read_trajectory(folder).events
-        except (OSError, ValueError, RunFolderError):
-            return ()
-        return events if events and isinstance(events[-1], RunEnded) else ()
-
     def _remember(self, key: str, value: str) -> None:
         with explain_errors(self.folder):
             self._database.execute(put("experiment", ("key", "value")), (key, value))
@@ -314,33 +282,11 @@ class Recorder(Store):
             raise
 
 
-def run_name(job: Job) -> str:
-    """The folder of a job's trajectory: readable, and unique for every sample id."""
-    readable = _UNSAFE.sub("_", job.sample.id).strip("._")[:_NAME_CHARS] or "sample"
-    hashed = sha256(job.sample.id.encode("utf-8", "backslashreplace")).hexdigest()[:8]
-    again = f"-attempt{job.attempt}" if job.attempt > 1 else ""
-    return f"{readable}-{hashed}-{job.repeat}{again}"
-
-
 def _find_image_files(events: Sequence[Event]) -> tuple[str, ...]:
     """The image files of the question, relative to the folder of the experiment."""
     if not events or not isinstance(events[0], RunStarted):
         return ()
     return tuple(picture_file(picture).replace(IMAGES, PICTURES, 1) for picture in events[0].question.images)
-
-
-def attempt_of(run: str) -> int:
-    """The attempt that `run_name` put into the name."""
-    found = _ATTEMPT.search(run)
-    return int(found[1]) if found else 1
-
-
-def _link_or_copy(source: Path, target: Path) -> None:
-    """Give the file a second name, or copy it where the file system has no hard links."""
-    try:
-        target.hardlink_to(source)
-    except OSError:
-        shutil.copyfile(source, target)
 
 
 def create_database(

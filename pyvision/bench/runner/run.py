@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -25,7 +25,8 @@ from pyvision.bench.runner.engine import open_engine
 from pyvision.bench.runner.failures import check_models, check_open_files, wait_for_models
 from pyvision.bench.runner.plan import Plan
 from pyvision.bench.runner.progress import RunningTotals
-from pyvision.bench.runner.recorder import Entry, Recorder, run_name
+from pyvision.bench.runner.recorder import Entry, Recorder
+from pyvision.bench.runner.run_folders import first_run_name
 from pyvision.bench.samples import INFRASTRUCTURE, UNGRADED, Score
 from pyvision.errors import EndReason, ModelError, PyVisionError
 from pyvision.events import PassingEvent, ReplyRestarted
@@ -130,7 +131,7 @@ def _adopt_runs(recorder: Recorder, plan: Plan, grading: Grading) -> None:
     entries = (
         recorder.adopt(job, orphans[name], grading.score)
         for job in _pending_jobs(plan, recorder.finished(), recorder.attempts())
-        if (name := run_name(replace(job, attempt=1))) in orphans
+        if (name := first_run_name(job)) in orphans
     )
     found = (entry for entry in entries if entry is not None)
     while adopted := tuple(islice(found, _ADOPTED_AT_ONCE)):
