@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 from pyvision.config.files import installed_version
 from pyvision.errors import FormatError
-from pyvision.events import CellRun, ModelCall
+from pyvision.events import CellRun, ModelCall, ToolRun
 from pyvision.runs.export.conversations import is_interpreter
 from pyvision.runs.export.formats import Export, as_json, facts, picture_files
 from pyvision.runs.report.run import Names, Run, Turn, as_picture, pair_figures
@@ -100,7 +100,7 @@ def _calls(turn: Turn, later: Turn | None) -> dict[str, Any]:
 
 
 def _made(turn: Turn, later: Turn | None) -> Iterator[_Made]:
-    """The cells of a turn, and the calls of its reply that ran none, such as those of unknown tools, in their order."""
+    """The cells of a turn, the calls of its reply that ran none, in their order, and the tools the strategy used."""
     cells = list(pair_figures(turn.events))
     calls = turn.asked.reply.calls if turn.asked else ()
     answers = later.asked.messages if later and later.asked else ()
@@ -111,6 +111,21 @@ def _made(turn: Turn, later: Turn | None) -> Iterator[_Made]:
         else:
             yield call.name, _arguments(call), results.get(call.id, ())
     yield from (_cell(*each) for each in cells)
+    yield from map(_use, _own_uses(turn))
+
+
+def _own_uses(turn: Turn) -> Iterator[ToolRun]:
+    """The tools that no cell used: a cell's come before it."""
+    last = max((at for at, event in enumerate(turn.events) if isinstance(event, CellRun)), default=-1)
+    return (event for event in turn.events[last + 1 :] if isinstance(event, ToolRun))
+
+
+def _use(used: ToolRun) -> _Made:
+    """A picture is given by the path of its file."""
+    request, observation = used.request, used.observation
+    arguments = {"text": request.text} if request.text else {}
+    arguments |= {"image": picture_file(request.picture)} if request.picture else {}
+    return used.tool, arguments | dict(request.options), (Text(observation.error or observation.text),)
 
 
 def _cell(ran: CellRun, names: Names) -> _Made:
@@ -205,5 +220,6 @@ def _pictures(run: Run) -> Iterator[Picture]:
     for turn in run.turns:
         conversation = turn.asked.messages if turn.asked else ()
         yield from (part for message in conversation for part in message.parts if isinstance(part, Picture))
+        yield from (used.request.picture for used in _own_uses(turn) if used.request.picture)
         for ran, names in pair_figures(turn.events):
             yield from (part for part in _render(ran, names) if isinstance(part, Picture))

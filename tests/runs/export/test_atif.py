@@ -11,9 +11,10 @@ import pytest
 from pydantic import BaseModel, ConfigDict
 
 from pyvision import types
-from pyvision.events import CellRun, Event, ModelCall
+from pyvision.events import CellRun, Event, ModelCall, ToolRun
 from pyvision.runs.export import export
 from sandbox import CellResult, Stream
+from tests.doubles import picture
 from tests.runs.report.runs import eventful_events, recorded, simple_events, tool_events
 
 
@@ -195,3 +196,27 @@ def test_arguments_that_are_no_object_are_exported_as_text(tmp_path: Path, argum
     (_, cell), (name, given) = called(tmp_path, (run, types.ToolCall("a", "look", arguments)))
     assert cell == {"code": ran.code}
     assert (name, given) == ("look", {"input": arguments})
+
+
+def test_a_tool_that_the_strategy_used_is_a_call_with_its_observation(tmp_path: Path) -> None:
+    began, asked, *rest = simple_events()
+    used = ToolRun(
+        "vqa", types.ToolRequest("which bird?", picture(), {"count": 1}), types.Observation("a crow"), 0.5
+    )
+    folder, trajectory = exported(tmp_path, (began, asked, *rest[:-1], used, rest[-1]))
+    step = trajectory.steps[-1]
+    assert step.tool_calls
+    assert step.observation
+    call, result = step.tool_calls[-1], step.observation.results[-1]
+    assert (call.function_name, result.content) == ("vqa", "a crow")
+    assert call.arguments.keys() == {"text", "image", "count"}
+    assert (folder / call.arguments["image"]).read_bytes() == picture().data
+
+
+def test_a_tool_that_a_cell_used_is_part_of_the_cell(tmp_path: Path) -> None:
+    events = list(simple_events())
+    at = next(at for at, event in enumerate(events) if isinstance(event, CellRun))
+    used = ToolRun("vqa", types.ToolRequest("which bird?"), types.Observation("a crow"), 0.5)
+    _, trajectory = exported(tmp_path, (*events[:at], used, *events[at:]))
+    names = {call.function_name for step in trajectory.steps for call in step.tool_calls or ()}
+    assert names == {"python"}
