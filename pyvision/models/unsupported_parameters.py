@@ -20,6 +20,9 @@ _UNSUPPORTED = re.compile(
     re.IGNORECASE,
 )
 _BAD_VALUE = re.compile(r"too large|at most|at least|must be (?:less|greater|between)|exceeds|maximum", re.I)
+_TOOLS_WHILE_REASONING = re.compile(
+    r"\btools with reasoning", re.I
+)  # it is the tools that the model refuses here
 _CONTENT = ("messages", "input", "system", "content")  # what a complaint may be about that is no parameter
 
 
@@ -52,7 +55,8 @@ def find_refused(text: str, param: str | None, sent: Mapping[str, str]) -> str |
     sent: parameter -> the pattern it is named by in a message. A value that is out of range is the caller's mistake.
     """
     head = re.split(r"[.\[]", param)[0] if param else ""
-    if head in _CONTENT or _BAD_VALUE.search(text) or not _UNSUPPORTED.search(text):
+    is_other = _BAD_VALUE.search(text) or _TOOLS_WHILE_REASONING.search(text)
+    if head in _CONTENT or is_other or not _UNSUPPORTED.search(text):
         return None
     if head in sent:
         return head

@@ -18,7 +18,7 @@ from pyvision.models.endpoint import ApiKeys, Endpoint
 from pyvision.models.factory import build
 from pyvision.models.openai_chat import openai_chat
 from pyvision.text.replies import reply_message
-from pyvision.types import Message, Picture, Reply, Sampling, Text, TokenLogprob
+from pyvision.types import Message, Picture, Reply, Sampling, Text, TokenLogprob, ToolOffer
 from tests.doubles import picture
 from tests.sandbox.processes import wait_until
 from tests.servers.capabilities import CLEAN, Capabilities
@@ -26,6 +26,7 @@ from tests.servers.chat import Answer, ChatServer, completion, failure
 from tests.servers.conversation import ServedReply
 from tests.servers.faults import Fault
 from tests.servers.server import ModelServer
+from tests.servers.strict import Strictness
 from tests.servers.wires import MAKE, STOP, configured, open_model, text
 
 HELLO = (Message("user", (Text("hello"),)),)
@@ -453,6 +454,20 @@ def test_an_endpoint_that_refuses_the_reasoning_setting_is_asked_without_it(
         assert [model.complete(HELLO, Sampling()).text for _ in range(2)] == ["one", "two"]
         assert ["reasoning_effort" in request.body for request in server.requests] == [True, False, False]
     assert "gpt-6.1-x does not take the reasoning setting; it is left out" in caplog.text
+
+
+def test_the_reasoning_setting_stays_where_it_is_the_tools_that_are_refused() -> None:
+    offered = Sampling(tools=(ToolOffer("run_python", "Runs code.", "code", "The code."),))
+    strict = Strictness()
+    with (
+        ModelServer(["one"], strict=strict) as server,
+        closing(build(configured("completions", server, model="gpt-6.2-sol", reasoning="low"))) as model,
+    ):
+        with pytest.raises(ModelError, match="use /v1/responses") as caught:
+            model.complete(HELLO, offered)
+        assert model.complete(HELLO, Sampling()).text == "one"
+        sent = [request.body.get("reasoning_effort") for request in server.requests]
+    assert (caught.value.kind, sent) == ("tools", ["low", "low"])
 
 
 def test_what_a_configuration_adds_comes_after_the_reasoning_setting() -> None:

@@ -28,6 +28,7 @@ SENT = {name: rf"\b{name}\b" for name in ("temperature", "stop", "max_tokens", "
         ('[{"loc": ["body", "stop"], "msg": "Extra inputs are not permitted"}]', None, "stop"),
         ("Unrecognized request argument supplied: max_tokens", None, "max_tokens"),
         ("this model does not support images, stop", "messages[0].content", None),
+        ("Function tools with reasoning_effort are not supported, nor is stop", "reasoning_effort", None),
         ("max_tokens is too large: 9999. This model supports at most 4096", "max_tokens", None),
         ("the stop sign in the picture is not allowed", "input", None),
         ("temperature must be between 0 and 2", "temperature", None),

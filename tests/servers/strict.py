@@ -9,6 +9,7 @@ error for the models, and the version of the API, that refuse it.
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -69,6 +70,8 @@ class Strictness:
         yield from (item.fault for item in items if item.fault)
         if any(item.kind == "call" for item in items) and not body.get("tools"):
             yield "calls without tools"
+        if request.wire == "completions":
+            yield from _gpt_faults(body)
         if request.wire == "messages":
             yield from _claude_faults(request)
             yield from self._unbound(body)
@@ -102,6 +105,15 @@ def _conversation(body: dict[str, Any], messages: list[dict[str, Any]]) -> str:
 
 def _unmarked(block: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in block.items() if name != "cache_control"}
+
+
+def _gpt_faults(body: dict[str, Any]) -> Iterator[str]:
+    model, effort = body.get("model", ""), body.get("reasoning_effort")
+    if body.get("tools") and effort != "none" and re.match(r"gpt-(5\.[4-9]|6)", model):
+        yield (
+            f"Function tools with reasoning_effort are not supported for {model} in /v1/chat/completions. "
+            "To use function tools, use /v1/responses or set reasoning_effort to 'none'."
+        )
 
 
 def _claude_faults(request: Request) -> Iterator[str]:

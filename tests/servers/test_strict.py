@@ -80,6 +80,8 @@ def test_a_conversation_in_order_is_accepted() -> None:
         (chat(RESULT, calls=({**CALL, "function": {"name": "n", "arguments": "{"}},)), "no JSON"),
         (chat(RESULT, store=False, stop_sequences=[]), "not permitted"),
         (chat(RESULT, tools=[]), "calls without tools"),
+        (chat(RESULT, model="gpt-6.2-sol"), "use /v1/responses"),
+        (chat(RESULT, model="gpt-5.4", reasoning_effort="low"), "use /v1/responses"),
     ],
 )
 def test_chat_completions_that_break_a_rule_are_rejected(body: dict[str, Any], why: str) -> None:
