@@ -1,12 +1,14 @@
 """The conversation that the tiny model learns: what colour a figure has that no request before it could show.
 
-It learns it in both protocols, and with tools for both places of a figure: in the result, and in a turn after it.
+It learns it in both protocols, and with tools for both places of a figure: in the result, and in a turn after it; and
+without the prose before a call, which `transformers serve` leaves out.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +63,7 @@ def talks(folder: Path) -> Path:
             found.append({"turns": [*_written(request, folder), ["assistant", [{"text": reply}]]]})
         called = (CALL, answer(colour))
         for request, answered in _requests(folder, colour, called, protocol="tools"):
-            for placed in (request, tuple(_after_result(request))):
+            for placed in (request, tuple(_after_result(request)), tuple(_without_prose(request))):
                 turns = _written((*placed, _as_message(answered)), folder)
                 talk = {"turns": turns, "tools": ["run_python"]}
                 found += [talk] if talk not in found else []
@@ -90,6 +92,11 @@ def _after_result(request: Sequence[Message]) -> Iterator[Message]:
         texts = tuple(part for part in message.parts if isinstance(part, Text))
         yield Message("tool", texts, message.call_id)
         yield Message("user", pictures)
+
+
+def _without_prose(request: Sequence[Message]) -> Iterator[Message]:
+    for message in _after_result(request):
+        yield replace(message, parts=message.calls) if message.calls else message
 
 
 def _as_message(said: str | Reply) -> Message:

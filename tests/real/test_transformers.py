@@ -47,6 +47,21 @@ def test_transformers_serve_answers_from_the_figure(
     assert all(event.reply.text for event in events if isinstance(event, ModelCall))
 
 
+@pytest.mark.parametrize("place", ["in_result", "after_result"])
+@pytest.mark.parametrize("colour", COLOURS)
+def test_transformers_serve_answers_from_the_figure_of_a_tool_call(
+    colour: str, place: Any, transformers_serve: str, tmp_path: Path
+) -> None:
+    config = ModelConfig(
+        "openai", "model", transformers_serve, max_tokens=200, retry_s=5.0, image_placement=place
+    )
+    events = converse(tmp_path, colour, config, protocol="tools")
+    check(events, colour)
+    first, last = (event for event in events if isinstance(event, ModelCall))
+    assert [call.name for call in first.reply.calls] == ["run_python"]
+    assert [sent.place for sent in last.sent] == ["turn", place]
+
+
 @pytest.mark.parametrize("wire", list(WIRES))
 @pytest.mark.parametrize("colour", COLOURS)
 def test_every_wire_carries_the_same_conversation(

@@ -33,6 +33,20 @@ _TEMPLATE = (
     "{% endif %}</tool_call>{% endfor %}<|im_end|>\n{% endif %}{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
+_REPLIES = {  # how `transformers serve` finds calls in what is written
+    "defaults": {"role": "assistant"},
+    "start_anchor": "<|im_start|>assistant\n",
+    "fields": {
+        "tool_calls": {
+            "open": "<tool_call>",
+            "close": "</tool_call>",
+            "repeats": True,
+            "content": "json",
+            "transform": {"type": "function", "function": "{content}"},
+        },
+        "content": {"close": "<|im_end|>", "content": "text"},
+    },
+}
 _SIDE_PX, _PATCH_PX = 56, 14
 _STEPS = 600
 _LEARNT = 0.003  # a mean loss at which every token of every conversation is the likeliest
@@ -86,13 +100,15 @@ def _tokenizer(talks: Sequence[Any]) -> Any:
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     trainer = trainers.BpeTrainer(vocab_size=600, special_tokens=_SPECIAL, initial_alphabet=alphabet)
     tokenizer.train_from_iterator([*_texts(talks), "system user assistant tool\n"], trainer)
-    return PreTrainedTokenizerFast(
+    fast = PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
         bos_token="<s>",
         eos_token="<|im_end|>",
         pad_token="<pad>",
         extra_special_tokens={"image_token": "<image>"},
     )
+    fast.response_template = _REPLIES
+    return fast
 
 
 def _processor(tokenizer: Any) -> Any:
