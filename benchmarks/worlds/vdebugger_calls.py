@@ -1,4 +1,4 @@
-"""Count the calls of VDebugger per question without and with the cache of tool requests, in a world with known answers.
+"""Count the calls of VDebugger per question with its cache of tool requests, and with fewer critics, in a small world.
 
 python -m benchmarks.worlds.vdebugger_calls [--count N]
 
@@ -24,6 +24,7 @@ from benchmarks.worlds.vdebugger_world.grammar import Case, make_cases, some_var
 from benchmarks.worlds.vdebugger_world.scenes import COLOURS, SIDE, Part, Perception
 from benchmarks.worlds.vdebugger_world.simulation import is_right
 from pyvision.agent.episode import Sandbox as AnySandbox
+from pyvision.bench.analysis.statistics import mcnemar_exact
 from pyvision.events import Event, ModelCall, ToolRun
 from pyvision.models.streaming import in_one_piece
 from pyvision.solve import Task, solve
@@ -107,14 +108,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--count", type=int, default=300, help="questions (default 300)")
     options = parser.parse_args(arguments)
     with Sandbox(Policy()) as sandbox:
-        print(table([play(case, sandbox) for case in make_cases("calls", options.count)]))
+        cases = list(make_cases("calls", options.count))
+        paper = [play(case, sandbox) for case in cases]
+        early = [play(case, sandbox, critic_on_error=False) for case in cases]
+    print(table(paper, early))
 
 
-def play(case: Case, sandbox: AnySandbox) -> Calls:
-    """Answer one question."""
+def play(case: Case, sandbox: AnySandbox, *, critic_on_error: bool = True) -> Calls:
+    """Answer one question. critic_on_error: the option of the strategy."""
     events: list[Event] = []
     tools = {name: SceneTool(name, case) for name in TOOLS}
-    strategy = VDebugger(form=case.form, crop_margin_px=0, fallback=False, box_origin="bottom-left")
+    strategy = VDebugger(
+        form=case.form,
+        crop_margin_px=0,
+        fallback=False,
+        box_origin="bottom-left",
+        critic_on_error=critic_on_error,
+    )
     task = Task(Question(case.task, (_picture(),)), strategy, {"default": RoleModel(case)}, tools=tools)
     outcome = solve(task, events.append, sandbox)
     uses = [event for event in events if isinstance(event, ToolRun)]
@@ -122,20 +132,29 @@ def play(case: Case, sandbox: AnySandbox) -> Calls:
     return Calls(is_right(case, outcome.answer), asked, len(uses), sum(event.is_cached for event in uses))
 
 
-def table(done: Sequence[Calls]) -> str:
-    """The means per question; the answers are the same with and without the cache, since the tools are exact."""
-    asked, used, cached = (
-        fmean(getattr(each, name) for each in done) for name in ("asked", "used", "cached")
-    )
-    saved = cached / (asked + used)
+def table(paper: Sequence[Calls], early: Sequence[Calls]) -> str:
+    """The means per question, and the exact McNemar test of the right answers with and without critic_on_error.
+
+    The answers are the same with and without the cache, since the tools are exact.
+    """
+    rows = {
+        "without cache": [(each.asked, each.used) for each in paper],
+        "with cache": [(each.asked, each.used - each.cached) for each in paper],
+        "critic_on_error=false": [(each.asked, each.used - each.cached) for each in early],
+    }
+    base = fmean(map(sum, rows["without cache"]))
+    lines = [f"{len(paper)} questions{'':<13}{'requests':>9}{'tools':>7}{'calls':>7}"]
+    for name, done in rows.items():
+        asked, used = (fmean(column) for column in zip(*done, strict=True))
+        lines.append(
+            f"{name:<26}{asked:>9.2f}{used:>7.2f}{asked + used:>7.2f}{(asked + used) / base - 1:>+8.1%}"
+        )
+    pairs = [(before.is_right, after.is_right) for before, after in zip(paper, early, strict=True)]
+    won, lost = pairs.count((False, True)), pairs.count((True, False))
+    right = " and ".join(f"{fmean(each.is_right for each in done):.1%}" for done in (paper, early))
+    p = mcnemar_exact(won, lost)
     return "\n".join(
-        [
-            f"{len(done)} questions, {fmean(each.is_right for each in done):.1%} right",
-            f"{'':<16}{'requests':>9}{'tools':>7}{'calls':>7}",
-            f"{'without cache':<16}{asked:>9.2f}{used:>7.2f}{asked + used:>7.2f}",
-            f"{'with cache':<16}{asked:>9.2f}{used - cached:>7.2f}{asked + used - cached:>7.2f}",
-            f"{-saved:+.1%} calls, {-cached / used if used else 0:+.1%} uses of tools",
-        ]
+        [*lines, f"right: {right} with critic_on_error=false; {won} won, {lost} lost, p = {p:.3f}"]
     )
 
 

@@ -21,6 +21,7 @@ from pyvision.strategies.vdebugger.verdicts import (
     NOTHING_MARKED,
     Marks,
     Verdict,
+    line_span,
     mark_program,
     marks_in,
     marks_of_blocks,
@@ -204,6 +205,20 @@ def critique(client: RoleClient, execution: Execution, threshold: float | None) 
         if isinstance(found, Missing)
         else found
     )
+
+
+def failure_of(execution: Execution) -> Verdict | None:
+    """The verdict on a program that cannot run or raised an exception: wrong, at the line that raised it.
+
+    None for any other, and where a function of the API failed: that is no fault of the program.
+    """
+    if execution.status not in ("error", "no_program") or execution.failures:
+        return None
+    line = execution.line
+    if line is None or line > len(execution.program.splitlines()):
+        fault = Marks(fault=NOTHING_MARKED)
+        return Verdict("wrong", is_accepted=False, marks=fault, prose=f"It fails: {execution.error}")
+    return Verdict("wrong", is_accepted=False, marks=Marks((line_span(execution.program, line, line),)))
 
 
 def judge_blocks(client: RoleClient, execution: Execution, threshold: float | None) -> Verdict:

@@ -17,6 +17,7 @@ from pyvision.strategies.vdebugger.roles import (
     Style,
     critique,
     draft,
+    failure_of,
     judge_blocks,
     refine,
     self_debug,
@@ -42,7 +43,8 @@ class VDebugger:
     instead; it never appears in a trace. keep: which end of a trace longer than feedback_chars is shown.
     crop_margin_px: by how much crops and detections are enlarged. box_origin: the corner from which a box in the
     answer is measured. critic_sees: `image` also sends critic and refiner the images of the question and the parts that
-    the program looked at; the paper's roles are text-only.
+    the program looked at; the paper's roles are text-only. critic_on_error: the critic also judges a program that
+    cannot run or raised an exception, as in the paper; if false, it is wrong unasked, at the line that raised.
     """
 
     continues: ClassVar[bool] = False
@@ -63,6 +65,7 @@ class VDebugger:
     crop_margin_px: int = 10
     box_origin: Origin = "top-left"
     critic_sees: Sight = "text"
+    critic_on_error: bool = True
 
     def __post_init__(self) -> None:
         for name, least in (("rounds", 1), ("feedback_chars", 200), ("crop_margin_px", 0)):
@@ -104,6 +107,7 @@ class VDebugger:
             self.fallback,
             question.images[0].height,
             self.box_origin,
+            self.critic_on_error or self.mode == "without_feedback",
         )
         return DebugLoop(client, Executor(episode, query, self.crop_margin_px), config).answer()
 
@@ -119,6 +123,7 @@ class DebugConfig:
     fallback: bool
     height: int
     origin: Origin
+    critic_on_error: bool = True
 
 
 class DebugLoop:
@@ -150,7 +155,8 @@ class DebugLoop:
 
     def ask_critic(self, execution: Execution, number: int, critic: Critic) -> tuple[Verdict, str | None]:
         """Ask a critic, and the refiner if it rejects the program."""
-        verdict = critic(self._client, execution, self._config.threshold)
+        failed = None if self._config.critic_on_error else failure_of(execution)
+        verdict = failed or critic(self._client, execution, self._config.threshold)
         self._note_verdict(verdict, execution, number)
         if verdict.is_accepted or verdict.word == "unclear":
             return verdict, None

@@ -8,6 +8,8 @@ import pytest
 
 from pyvision.errors import ConfigError
 from pyvision.strategies.vdebugger import VDebugger
+from pyvision.strategies.vdebugger.execution import Execution
+from pyvision.strategies.vdebugger.roles import failure_of
 from pyvision.types import Answer, Reply, TokenLogprob
 from tests.strategies.vdebugger.running import BAD, GOOD, MARKED, Stage, program
 
@@ -155,3 +157,24 @@ def test_the_margin_of_crops_can_be_chosen(stage: Stage) -> None:
 def test_an_option_that_cannot_be_used_is_refused(options: dict[str, int]) -> None:
     with pytest.raises(ConfigError, match=f"option {next(iter(options))} is "):
         VDebugger(**options)  # type: ignore[arg-type]
+
+
+def test_a_program_that_raised_needs_no_critic_if_it_is_not_wanted(stage: Stage) -> None:
+    assert stage.solve([BAD, GOOD, "right"], VDebugger(critic_on_error=False)) == Answer("3")
+    assert stage.roles == ["coder", "refiner", "critic"]
+
+
+def test_the_line_that_raised_is_marked_without_a_critic(stage: Stage) -> None:
+    stage.solve([BAD, GOOD, "right"], VDebugger(critic_on_error=False))
+    assert "<<<BUG>>>return str(len(plates))<<<BUG/>>>" in stage.request_text(1)
+
+
+def test_a_program_that_cannot_run_needs_no_critic_if_it_is_not_wanted(stage: Stage) -> None:
+    cut = f"```python\n{GOOD.splitlines()[0]}\n    return (\n```"
+    assert stage.solve([cut, GOOD, "right"], VDebugger(critic_on_error=False)) == Answer("3")
+    assert "It fails: " in stage.request_text(1)
+
+
+def test_a_function_that_failed_is_for_the_critic_to_judge() -> None:
+    failed = Execution(GOOD, "error", error="ServiceError: no answer", line=2, failures=("find: no answer",))
+    assert failure_of(failed) is None
