@@ -233,9 +233,12 @@ def _find_remedy(bwrap: str) -> str:
         return "user namespaces are off: sysctl -w kernel.unprivileged_userns_clone=1"
     if _sysctl("user/max_user_namespaces") == "0":
         return "user namespaces are off: sysctl -w user.max_user_namespaces=10000"
+    options = [f"--security-opt {each}=unconfined" for each in ("seccomp", "apparmor", "systempaths")]
+    if os.getuid() == 0:
+        options.append("--cap-add SYS_ADMIN")
     return (
         "bubblewrap cannot make namespaces here; in a container allow them, for instance by docker run "
-        "--security-opt seccomp=unconfined --security-opt systempaths=unconfined --cap-add SYS_ADMIN"
+        + " ".join(options)
     )
 
 

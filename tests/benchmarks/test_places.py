@@ -1,12 +1,20 @@
-"""What counts as a success in an emulated place."""
+"""Profiles of container engines, and what counts as a success in an emulated place."""
 
 from __future__ import annotations
 
+import errno
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from benchmarks.places import PLACES, Outcome, format_table, visit
+from benchmarks.places.emulated import PLACES
+from benchmarks.places.profiles import rules_of
+from benchmarks.places.visits import ROOT, Outcome, format_table, visit
 
 GOOD = Outcome("here", "bwrap", "bwrap", "7", 8, 8)
 
@@ -37,6 +45,68 @@ def test_the_table_has_a_row_for_each_place() -> None:
         "| here | bwrap | answered | 8 of 8 |",
         "| nowhere | refused | why | – |",
     ]
+
+
+# Our own words in the format of container engines
+RULE: dict[str, Any] = {"names": ["mount"], "action": "SCMP_ACT_ALLOW"}
+
+
+@pytest.mark.parametrize(
+    ("condition", "is_chosen"),
+    [
+        ({}, True),
+        ({"includes": {"caps": ["CAP_SYS_ADMIN"]}}, False),
+        ({"includes": {"caps": ["CAP_CHOWN"]}}, True),
+        ({"includes": {"caps": ["CAP_CHOWN", "CAP_SYS_ADMIN"]}}, False),
+        ({"excludes": {"caps": ["CAP_SYS_ADMIN"]}}, True),
+        ({"excludes": {"caps": ["CAP_SYS_ADMIN", "CAP_CHOWN"]}}, False),
+        ({"includes": {"arches": ["s390", "s390x"]}}, False),
+        ({"includes": {"arches": ["amd64", "x32"]}}, True),
+        ({"excludes": {"arches": ["amd64"]}}, False),
+        ({"includes": {"minKernel": "4.8"}}, True),
+        ({"includes": {"minKernel": "6.10"}}, False),
+        ({"excludes": {"minKernel": "4.8"}}, False),
+    ],
+)
+def test_a_rule_is_chosen_as_docker_chooses_it(condition: dict[str, Any], is_chosen: bool) -> None:
+    rules = rules_of({"syscalls": [RULE | condition]}, {"CAP_CHOWN"}, "x86_64", "6.9-rc1")
+    assert bool(list(rules)) == is_chosen
+
+
+_PROFILE = {
+    "defaultAction": "SCMP_ACT_ALLOW",
+    "archMap": [{"architecture": "SCMP_ARCH_X86_64", "subArchitectures": ["SCMP_ARCH_X86"]}],
+    "syscalls": [
+        {"names": ["no_such_call", "sethostname"], "action": "SCMP_ACT_ERRNO"},
+        {"names": ["clone3"], "action": "SCMP_ACT_ERRNO", "errnoRet": errno.ENOSYS},
+        {
+            "names": ["personality"],
+            "action": "SCMP_ACT_ERRNO",
+            "errnoRet": errno.EBUSY,
+            "args": [{"index": 0, "value": 8, "op": "SCMP_CMP_EQ"}],
+        },
+    ],
+}
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root loads a profile that allows to gain rights")
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        ("libc.sethostname(b'x', -1)", errno.EPERM),
+        ("libc.syscall(435, None, 0)", errno.ENOSYS),
+        ("libc.personality(8)", errno.EBUSY),
+        ("libc.personality(-1)", 0),
+    ],
+    ids=["with the usual error", "with its own error", "with an argument", "not at all"],
+)
+def test_a_command_in_a_profile_is_refused_calls(tmp_path: Path, call: str, error: int) -> None:
+    file = tmp_path / "profile.json"
+    file.write_text(json.dumps(_PROFILE))
+    code = f"import ctypes; libc = ctypes.CDLL(None, use_errno=True); {call}; print(ctypes.get_errno())"
+    command = (sys.executable, "-m", "benchmarks.places", "--profile", str(file), "--", sys.executable)
+    done = subprocess.run([*command, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == (f"{error}\n", "")
 
 
 @pytest.mark.slow

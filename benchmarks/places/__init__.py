@@ -1,0 +1,1 @@
+"""Places where PyVision has to run, emulated on one machine: containers, pods, restricted servers."""

@@ -1,0 +1,86 @@
+"""Places in containers of a real engine: Docker, or Podman where there is no Docker.
+
+Their image holds nothing: the system, the interpreter and this repository are mounted from this machine, read-only,
+so that no registry is needed.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import subprocess
+import tarfile
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+from sandbox.isolation.interpreter import Interpreter
+
+_IMAGE = "pyvision-places"
+_FOLDERS = ("dev", "etc", "proc", "sys", "usr")
+_LINKS = ("bin", "lib", "lib64", "sbin")  # into /usr, on the systems where they are links
+_START_S = 120.0
+
+
+def find_engine() -> str | None:
+    """The program of an engine."""
+    return shutil.which("docker") or shutil.which("podman")
+
+
+def engine_environment() -> dict[str, str]:
+    """What the program of the engine needs to find its server."""
+    return {name: value for name, value in os.environ.items() if name == "PATH" or name.startswith("DOCKER_")}
+
+
+def command(root: Path, options: Sequence[str], environment: Mapping[str, str]) -> list[str]:
+    """The words before a command that runs in a new container without network, in the folder `root`."""
+    words = [find_engine() or "docker", "run", "--rm", "--network", "none", "--workdir", str(root)]
+    for folder in ("/usr", "/etc/ld.so.cache", str(root), *Interpreter.current().folders):
+        words += ["--volume", f"{folder}:{folder}:ro"]
+    for name in sorted(environment):
+        words += ["--env", f"{name}={environment[name]}"]
+    return [*words, *options, _IMAGE]
+
+
+@cache
+def why_unusable() -> str:
+    """Make the image; why the engine cannot, or nothing."""
+    engine = find_engine()
+    if engine is None:
+        return "there is neither Docker nor Podman"
+    try:
+        made = subprocess.run(
+            [engine, "import", "-", _IMAGE],
+            input=_archive(),
+            capture_output=True,
+            env=engine_environment(),
+            timeout=_START_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return f"{engine} import gave no answer within {_START_S:g} s"
+    if made.returncode == 0:
+        return ""
+    lines = made.stderr.decode(errors="replace").strip().splitlines() or [f"exit status {made.returncode}"]
+    return f"{engine} import: {lines[-1][:200]}"
+
+
+def _archive() -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        for member in _members():
+            archive.addfile(member)
+    return buffer.getvalue()
+
+
+def _members() -> Iterator[tarfile.TarInfo]:
+    for name in (*_FOLDERS, "tmp"):
+        member = tarfile.TarInfo(name)
+        member.type, member.mode = tarfile.DIRTYPE, 0o1777 if name == "tmp" else 0o755
+        yield member
+    for name in _LINKS:
+        if Path("/", name).is_symlink():
+            member = tarfile.TarInfo(name)
+            member.type, member.linkname = tarfile.SYMTYPE, str(Path("/", name).readlink())
+            yield member

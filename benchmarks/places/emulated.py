@@ -1,0 +1,159 @@
+"""The places: each is a command that changes what this machine offers, and then runs another command."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Expected: TypeAlias = Literal["bwrap", "landlock", "refused"]
+USER = ("setpriv", "--reuid", "1001", "--regid", "1001", "--clear-groups")
+# What Docker gives to a container by default (moby, daemon/pkg/oci/caps/defaults.go)
+_DOCKER = (
+    *("chown", "dac_override", "fowner", "fsetid", "kill", "setgid", "setuid", "setpcap", "net_bind_service"),
+    *("net_raw", "sys_chroot", "mknod", "audit_write", "setfcap"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where PyVision has to run, and the tier of isolation that it should choose there.
+
+    enter: the words before the command. python: the interpreter that runs it. docker: run it in a container of a real
+    engine, with these options. In these and in `variables`, `{python}`,
+    `{folder}` (an
+    empty one), `{long}` (one with a long path and spaces) and `{profiles}` are replaced.
+    """
+
+    name: str
+    expected: Expected
+    enter: tuple[str, ...] = ()
+    needs_root: bool = True
+    needs_user: bool = False
+    variables: tuple[tuple[str, str], ...] = ()
+    python: str = "{python}"
+    docker: tuple[str, ...] | None = None
+
+
+def _shell(script: str) -> tuple[str, ...]:
+    return ("sh", "-c", f'{script} && exec "$@"', "sh")
+
+
+def _profile(name: str, capabilities: tuple[str, ...], *options: str) -> tuple[str, ...]:
+    """Under a seccomp profile and with no other capabilities than these; `options` of setpriv."""
+    bounding = ",".join(("-all", *(f"+{each}" for each in capabilities)))
+    load = ("{python}", "-m", "benchmarks.places", "--profile", f"{{profiles}}/{name}.json")
+    return (
+        *load,
+        "--capabilities",
+        ",".join(capabilities),
+        "--",
+        "setpriv",
+        "--bounding-set",
+        bounding,
+        *options,
+    )
+
+
+_MOUNTS = ("unshare", "--mount", "--propagation", "private")
+_NO_BUBBLEWRAP = (("PATH", "/nowhere"),)
+_ONLY_TMP = (("HOME", "/tmp"), ("XDG_CACHE_HOME", "/tmp/cache"), ("TMPDIR", "/tmp"))
+_IN_TMP = (("HOME", "/tmp"), ("TMPDIR", "/tmp"))
+_UNCONFINED = tuple(f"--security-opt={each}=unconfined" for each in ("seccomp", "apparmor", "systempaths"))
+_RESTRICTED = (
+    "--read-only",
+    "--tmpfs=/tmp:size=2g,mode=1777",
+    "--cap-drop=ALL",
+    "--security-opt=no-new-privileges",
+)
+PLACES = (
+    Place("this machine", "bwrap", needs_root=False),
+    Place("an ordinary user without subordinate ids", "bwrap", USER, needs_user=True),
+    Place("no bubblewrap", "landlock", needs_root=False, variables=_NO_BUBBLEWRAP),
+    Place("no bubblewrap, an ordinary user", "landlock", USER, needs_user=True, variables=_NO_BUBBLEWRAP),
+    Place("no bubblewrap and no Landlock", "refused", _profile("landlock", ()), variables=_NO_BUBBLEWRAP),
+    Place("Docker's default profile and capabilities, root", "landlock", _profile("docker", _DOCKER)),
+    Place(
+        "Docker's default profile, an ordinary user",
+        "landlock",
+        _profile("docker", _DOCKER, *USER[1:]),
+        needs_user=True,
+    ),
+    Place(  # it does not allow pivot_root, which bubblewrap needs
+        "the same with CAP_SYS_ADMIN, root", "landlock", _profile("docker", (*_DOCKER, "sys_admin"))
+    ),
+    Place(
+        "like a restricted Kubernetes pod",
+        "landlock",
+        (
+            *_MOUNTS,
+            *_shell(
+                "mount -t tmpfs none /tmp && mount -t tmpfs none /sys/fs/cgroup && mount -o remount,bind,ro /"
+            ),
+            *_profile("docker", (), *USER[1:], "--no-new-privs"),
+        ),
+        needs_user=True,
+        variables=_ONLY_TMP,
+    ),
+    Place(
+        "no namespaces below a user namespace of ours",
+        "landlock",
+        ("unshare", "--user", "--map-root-user", *_shell("echo 0 > /proc/sys/user/max_user_namespaces")),
+    ),
+    Place("no_new_privs", "bwrap", ("setpriv", "--no-new-privs", *USER[1:]), needs_user=True),
+    Place("no /sys/fs/cgroup", "bwrap", (*_MOUNTS, *_shell("mount -t tmpfs none /sys/fs/cgroup"))),
+    Place(
+        "cgroup v2 alone, without controllers",
+        "bwrap",
+        (*_MOUNTS, *_shell("umount -R /sys/fs/cgroup && mount -t cgroup2 none /sys/fs/cgroup")),
+    ),
+    Place(
+        "a file system that is read-only but for /tmp",
+        "bwrap",
+        (*_MOUNTS, *_shell("mount -t tmpfs none /tmp && mount -o remount,bind,ro /")),
+        variables=_ONLY_TMP[1:],
+    ),
+    Place(
+        "a TMPDIR with a long path and spaces", "bwrap", needs_root=False, variables=(("TMPDIR", "{long}"),)
+    ),
+    Place(
+        "a /tmp of 8 MiB",
+        "bwrap",
+        (*_MOUNTS, *_shell("mount -t tmpfs -o size=8m none /tmp")),
+        variables=_IN_TMP,
+    ),
+    Place(
+        "processes of others hidden (hidepid)",
+        "bwrap",
+        (*_MOUNTS, *_shell("mount -t proc -o hidepid=2 proc /proc"), *USER),
+        needs_user=True,
+    ),
+    Place("Docker itself, root", "landlock", docker=("--user=0",), needs_root=False, variables=_IN_TMP),
+    Place(
+        "Docker itself, an ordinary user",
+        "landlock",
+        docker=("--user=10001",),
+        needs_root=False,
+        variables=_IN_TMP,
+    ),
+    Place(
+        "Docker itself, restricted",
+        "landlock",
+        docker=("--user=10001", *_RESTRICTED),
+        needs_root=False,
+        variables=_IN_TMP,
+    ),
+    Place(
+        "Docker itself, unconfined",
+        "bwrap",
+        docker=("--user=10001", *_UNCONFINED),
+        needs_root=False,
+        variables=_IN_TMP,
+    ),
+    Place(
+        "Docker itself, unconfined, root with CAP_SYS_ADMIN",
+        "bwrap",
+        docker=("--user=0", "--cap-add=SYS_ADMIN", *_UNCONFINED),
+        needs_root=False,
+        variables=_IN_TMP,
+    ),
+)
