@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.errors import IsolationError
-from sandbox.isolation.confinement import GUEST, Confinement, limits
+from sandbox.isolation.confinement import CAP_SYS_PTRACE, GUEST, Confinement, has_capability, limits
 from sandbox.isolation.interpreter import Interpreter
 from sandbox.policy import MIB, Policy
 
@@ -191,6 +191,11 @@ def find_bubblewrap(policy: Policy, interpreter: Interpreter, fonts: tuple[Path,
     setpriv = shutil.which("setpriv") if os.getuid() == 0 else None
     if os.getuid() == 0 and setpriv is None:
         raise IsolationError("root needs setpriv to give up its rights; apt install util-linux")
+    if setpriv and not has_capability(CAP_SYS_PTRACE):
+        raise IsolationError(
+            "root cannot measure the sessions of another user without CAP_SYS_PTRACE; in a container start as an "
+            "ordinary user, or give it: docker run --cap-add SYS_PTRACE"
+        )
     found = Bubblewrap(policy, interpreter, fonts, bwrap=bwrap, setpriv=setpriv)
     _check_bwrap(found)
     return found
@@ -235,7 +240,7 @@ def _find_remedy(bwrap: str) -> str:
         return "user namespaces are off: sysctl -w user.max_user_namespaces=10000"
     options = [f"--security-opt {each}=unconfined" for each in ("seccomp", "apparmor", "systempaths")]
     if os.getuid() == 0:
-        options.append("--cap-add SYS_ADMIN")
+        options += ["--cap-add SYS_ADMIN", "--cap-add SYS_PTRACE"]
     return (
         "bubblewrap cannot make namespaces here; in a container allow them, for instance by docker run "
         + " ".join(options)

@@ -15,6 +15,8 @@ from sandbox.isolation.interpreter import Interpreter
 from sandbox.policy import Policy, Tier
 
 GUEST = Path(__file__).parents[1] / "guest"
+CAP_SYS_PTRACE = 19
+"""With it root sees the memory and the open files of processes of other users."""
 _SIGNALS = 1024
 # Not by adding the folder to sys.path: `import trace` would then find its `trace.py`.
 _BOOT = """
@@ -111,6 +113,13 @@ class Confinement:
             "PYDEVD_DISABLE_FILE_VALIDATION": "1",
             "PIP_NO_INDEX": "1",  # without a network pip would try again for half a minute
         }
+
+
+def has_capability(number: int) -> bool:
+    """Whether this process has a capability of linux/capability.h."""
+    status = Path("/proc/self/status").read_text()
+    held = next(line.split()[1] for line in status.splitlines() if line.startswith("CapEff:"))
+    return bool(int(held, 16) >> number & 1)
 
 
 def limits(policy: Policy) -> Mapping[str, int]:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.errors import IsolationError
-from sandbox.isolation.confinement import GUEST, Confinement
+from sandbox.isolation.confinement import GUEST, Confinement, has_capability
 from sandbox.isolation.interpreter import Interpreter
 from sandbox.isolation.seccomp import OWN_PID
 from sandbox.policy import Policy
@@ -127,7 +127,7 @@ def find_landlock(policy: Policy, interpreter: Interpreter, fonts: tuple[Path, .
         raise IsolationError("/proc does not show the children of processes (CONFIG_PROC_CHILDREN)")
     becomes = os.getuid() == 0 and _may_switch_user()
     private = [path for path in _own_paths(policy, interpreter) if not _is_public(path)] if becomes else []
-    if private and not _has_capability(CAP_DAC_READ_SEARCH):
+    if private and not has_capability(CAP_DAC_READ_SEARCH):
         raise IsolationError(
             f"{private[0]} is in a folder that only root can read, and cells do not run as root; "
             "install Python and its packages elsewhere, for example in /opt, or start as another user"
@@ -160,16 +160,10 @@ def _is_public(path: Path) -> bool:
 
 def _may_switch_user() -> bool:
     """Whether root can become any other user here: not in a user namespace with few ids, or without capabilities."""
-    if not all(_has_capability(each) for each in (CAP_CHOWN, CAP_SETGID, CAP_SETUID)):
+    if not all(has_capability(each) for each in (CAP_CHOWN, CAP_SETGID, CAP_SETUID)):
         return False
     for name in ("uid_map", "gid_map"):
         lines = [line.split() for line in Path("/proc/self", name).read_text().splitlines()]
         if not any(int(first) + int(count) > _HIGHEST_UID for first, _, count in lines):
             return False
     return True
-
-
-def _has_capability(number: int) -> bool:
-    status = Path("/proc/self/status").read_text()
-    held = next(line.split()[1] for line in status.splitlines() if line.startswith("CapEff:"))
-    return bool(int(held, 16) >> number & 1)

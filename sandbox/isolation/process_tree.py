@@ -10,16 +10,20 @@ Sockets in flight over other sockets, of which Linux allows each user RLIMIT_NOF
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
+from sandbox.isolation.confinement import CAP_SYS_PTRACE, has_capability
 from sandbox.isolation.memory import WatchedSession, names
 from sandbox.isolation.processes import pid_of
 from sandbox.isolation.unowned_memory import buffer_default, read
 from sandbox.policy import Exhausted, Policy
 
+_CAPABILITY_VERSION_3 = 0x20080522  # linux/capability.h
 _BLOCK = 512  # bytes, the unit of st_blocks
 
 
@@ -32,6 +36,11 @@ class WatchedTree(WatchedSession):
     disk_bytes: int = 0
     disk_files: int = 0
     tasks: int = 0
+    user: int | None = None  # of the session, if its processes can only be measured as this user
+
+    def measure_exactly(self) -> int:
+        with _as_user(self.user):
+            return super().measure_exactly()
 
     def find_excess(self) -> Exhausted | None:
         """Whether it has more processes, or keeps more on the disk, than the Policy allows."""
@@ -52,9 +61,9 @@ class WatchedTree(WatchedSession):
 
     def measure_unowned(self) -> int:
         """What the sockets of its processes may hold."""
-        sockets = {
-            link for each in self.list_processes() for _, link in _open(each) if link.startswith("socket:")
-        }
+        with _as_user(self.user):
+            opened = [link for each in self.list_processes() for _, link in _open(each)]
+        sockets = {link for link in opened if link.startswith("socket:")}
         return len(sockets) * 2 * buffer_default()
 
     def close(self) -> None:
@@ -69,7 +78,8 @@ class WatchedTree(WatchedSession):
                     return True
         except OSError:
             return True  # a folder that cannot be measured: unreadable, or too deep
-        return used + sum(self._removed(processes).values()) > self.disk_bytes
+        with _as_user(self.user):
+            return used + sum(self._removed(processes).values()) > self.disk_bytes
 
     def _removed(self, processes: list[str]) -> dict[tuple[int, int], int]:
         """The size of each removed file of the session that a process keeps, by device and inode."""
@@ -97,9 +107,31 @@ def watch_tree(policy: Policy) -> Callable[[int, Callable[[], None], str], Watch
             disk_bytes=policy.disk_bytes,
             disk_files=policy.disk_files,
             tasks=policy.processes,
+            user=None if os.getuid() or has_capability(CAP_SYS_PTRACE) else Path(work).stat().st_uid,
         )
 
     return watch
+
+
+@contextlib.contextmanager
+def _as_user(user: int | None) -> Iterator[None]:
+    """Let this thread, of a root without CAP_SYS_PTRACE, read what /proc shows to the user of a process alone.
+
+    Linux compares the file system ids, which each thread has for itself (ptrace_may_access, PTRACE_MODE_FSCREDS).
+    """
+    if user is None:
+        yield
+        return
+    libc = ctypes.CDLL(None)
+    header, held = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0), (ctypes.c_uint32 * 6)()
+    libc.capget(header, held)
+    group_before, user_before = libc.setfsgid(user), libc.setfsuid(user)
+    libc.capset(header, held)  # setfsuid drops CAP_DAC_READ_SEARCH, which the processes of a session may have
+    try:
+        yield
+    finally:
+        libc.setfsuid(user_before)
+        libc.setfsgid(group_before)
 
 
 def descendants(pid: int) -> list[int]:

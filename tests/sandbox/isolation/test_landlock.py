@@ -185,6 +185,38 @@ def test_a_session_that_takes_too_much_is_ended(limited: Sandbox, code: str, err
         assert opened.run("print(6 * 7)").text == "42\n"
 
 
+_KEEP_REMOVED_FILES = """
+from sandbox import Policy, Sandbox
+policy = Policy(isolation="landlock", disk_bytes=16 * 2**20, cell_timeout_s=30, session_memory="watchdog")
+cell = '''
+import os, time
+kept = [open(f"part{number}", "wb") for number in range(12)]
+for number, file in enumerate(kept):
+    file.write(b"x" * 4 * 2**20)
+    file.flush()
+    os.unlink(f"part{number}")
+time.sleep(20)
+'''
+with Sandbox(policy) as sandbox, sandbox.open() as session:
+    print(session.run(cell).error.name)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.getuid() != 0, reason="only root runs cells as another user")
+def test_root_without_the_right_to_trace_measures_removed_files() -> None:
+    """So is root in a container by default."""
+    done = subprocess.run(
+        ["setpriv", "--bounding-set", "-sys_ptrace", sys.executable, "-c", _KEEP_REMOVED_FILES],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.stdout == "OutOfDisk\n", done.stderr
+
+
 def test_folders_that_cannot_be_entered_are_removed_with_the_session(limited: Sandbox) -> None:
     with limited.open() as opened:
         folder = Path(opened.run("import os; print(os.getcwd())").text.strip())

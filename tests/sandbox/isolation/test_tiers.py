@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -62,6 +65,24 @@ def test_no_isolation_is_never_chosen(at_least: str) -> None:
 def test_a_tier_that_was_named_is_not_replaced() -> None:
     with pytest.raises(IsolationError, match="no isolation: Linux"):
         find_confinement(Policy(isolation="landlock"))
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root runs cells as another user")
+def test_root_that_cannot_measure_a_container_takes_the_next_tier() -> None:
+    """So is root in a container without CAP_SYS_PTRACE, even if the container may make namespaces."""
+    code = (
+        "import sandbox.isolation.tiers as t; from sandbox import Policy; print(t.find_confinement(Policy()))"
+    )
+    done = subprocess.run(
+        ["setpriv", "--bounding-set", "-sys_ptrace", sys.executable, "-c", code],
+        cwd=Path(__file__).parents[3],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert "isolation='landlock'" in done.stdout, done.stderr
+    assert "give it: docker run --cap-add SYS_PTRACE" in done.stdout
 
 
 @pytest.mark.parametrize("field", ["isolation", "at_least"])
