@@ -150,9 +150,9 @@ PLACES = (
         variables=_IN_TMP,
     ),
     Place(
-        "Docker itself, unconfined, root with CAP_SYS_ADMIN",
+        "Docker itself, unconfined, root with both capabilities",
         "bwrap",
-        docker=("--user=0", "--cap-add=SYS_ADMIN", *_UNCONFINED),
+        docker=("--user=0", "--cap-add=SYS_ADMIN", "--cap-add=SYS_PTRACE", *_UNCONFINED),
         needs_root=False,
         variables=_IN_TMP,
     ),
