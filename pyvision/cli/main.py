@@ -141,6 +141,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: Sequence[str] | None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
+    if sys.platform == "win32":
+        return _fail("Windows is supported through WSL2 alone; install and run pyvision there", 5)
     interrupts = _Interrupts()
     try:
         options = parse(given)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,8 @@ from sandbox.policy import TIERS, Policy, Tier
 
 def find_confinement(policy: Policy) -> Confinement:
     """Find how to isolate on this machine, and test it once. Raises IsolationError, InterpreterError."""
+    if policy.isolation != "none":
+        _check_platform()
     interpreter = Interpreter.of(policy.python) if policy.python else Interpreter.current()
     check_modules(policy.modules)
     if policy.wrap:
@@ -40,6 +43,17 @@ def find_confinement(policy: Policy) -> Confinement:
         f"; Policy(at_least={policy.at_least!r}) accepts no other tier" if policy.at_least == "bwrap" else ""
     )
     raise IsolationError(f"no isolation: {'; '.join(why)}{refused}")
+
+
+def _check_platform() -> None:
+    """Raises IsolationError where there is no Linux to isolate with: its system calls must not be tried there."""
+    system = platform.system()
+    if system != "Linux":
+        name = {"Darwin": "macOS"}.get(system, system)
+        raise IsolationError(
+            f"no isolation: {name} offers none that is supported; run this in a Linux container, or choose none by "
+            "name, for code that you trust: Policy(isolation='none')"
+        )
 
 
 def _find_program(name: str) -> str:

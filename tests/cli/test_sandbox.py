@@ -22,3 +22,13 @@ def test_a_machine_without_isolation_is_exit_code_5(
     monkeypatch.setattr("sandbox.isolation.landlock.landlock_abi", lambda: -1)
     assert main(["sandbox", "check", "--topic", "environment"]) == 5
     assert "bubblewrap" in capsys.readouterr().err
+
+
+def test_windows_is_answered_with_what_works_there(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.platform", "win32")
+    assert main(["sandbox", "check"]) == 5
+    assert capsys.readouterr().err.splitlines() == [
+        "pyvision: Windows is supported through WSL2 alone; install and run pyvision there"
+    ]

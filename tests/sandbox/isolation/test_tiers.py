@@ -85,6 +85,18 @@ def test_root_that_cannot_measure_a_container_takes_the_next_tier() -> None:
     assert "give it: docker run --cap-add SYS_PTRACE" in done.stdout
 
 
+@pytest.mark.parametrize("isolation", ["auto", "bwrap", "landlock"])
+def test_macos_is_answered_with_what_works_there(monkeypatch: pytest.MonkeyPatch, isolation: str) -> None:
+    monkeypatch.setattr("platform.system", lambda: "Darwin")
+    with pytest.raises(IsolationError, match=r"macOS offers none .* a Linux container, .*isolation='none'"):
+        find_confinement(Policy(isolation=isolation))  # type: ignore[arg-type]  # a tier
+
+
+def test_macos_runs_cells_without_isolation_if_asked_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("platform.system", lambda: "Darwin")
+    assert find_confinement(Policy(isolation="none")).tier == "none"
+
+
 @pytest.mark.parametrize("field", ["isolation", "at_least"])
 def test_an_unknown_tier_is_answered_with_the_known_ones(field: str) -> None:
     with pytest.raises(ValueError, match=rf"Policy.{field}: 'docker' is not one of .*landlock"):
