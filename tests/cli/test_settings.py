@@ -4,6 +4,7 @@ import io
 import json
 import subprocess
 from pathlib import Path
+from shutil import which
 
 import pytest
 
@@ -105,22 +106,41 @@ def test_config_names_the_file_of_a_setting(user: Path, tmp_path: Path, command:
     assert {"name": "model", "value": "ollama", "source": source} in rows
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completions_name_commands_with_their_flags(shell: str, command: Command) -> None:
-    script = command("completions", shell).stdout
-    assert "chat" in script
-    assert "--max-turns" in script or "-l max-turns" in script
+ASK = {  # the candidates for the last word, one per line
+    "bash": "COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _pyvision; "
+    "printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+    "zsh": "compadd() {{ shift; print -l -- ${{(M)@:#${{words[CURRENT]}}*}} }}; _files() {{ print -l -- *(N) }}; "
+    "words=({words}); CURRENT=$#words; _pyvision",
+    "fish": "complete -C '{line}'",
+}
 
 
+@pytest.mark.parametrize("shell", sorted(ASK))
 @pytest.mark.parametrize(
     ("typed", "expected"),
-    [("pyvision lo", "logs"), ("pyvision bench re", "report"), ("pyvision run --max-tu", "--max-turns")],
+    [
+        ("pyvision lo", "logs"),
+        ("pyvision bench re", "report"),
+        ("pyvision run --max-tu", "--max-turns"),
+        ("pyvision run --strategy vdeb", "vdebugger"),
+        ("pyvision question photo.png -m offl", "offline"),
+        ("pyvision question photo.png --stra", "--strategy"),
+        ("pyvision keys set openai", "openai"),
+        ("pyvision run --image m", "my photo.png"),
+    ],
 )
-def test_bash_completes(typed: str, expected: str, command: Command) -> None:
-    words = typed.split()
-    script = command("completions", "bash").stdout
-    ask = (
-        f"COMP_WORDS=({typed}); COMP_CWORD={len(words) - 1}; _pyvision; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+def test_shells_complete(shell: str, typed: str, expected: str, command: Command, tmp_path: Path) -> None:
+    if which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    (tmp_path / "my photo.png").touch()
+    script = command("completions", shell).stdout
+    load = "compdef() { :; }\n" if shell == "zsh" else ""
+    ask = ASK[shell].format(words=typed, line=typed)
+    done = subprocess.run(
+        [shell, *(["-f"] if shell == "zsh" else []), "-c", f"{load}{script}\n{ask}"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=True,
     )
-    done = subprocess.run(["bash", "-c", f"{script}\n{ask}"], capture_output=True, text=True, check=True)
-    assert expected in done.stdout.split()
+    assert (expected in done.stdout.splitlines(), done.stderr) == (True, "")
