@@ -23,7 +23,7 @@ from pyvision.events import Event, RunEnded, RunStarted
 from pyvision.images import read as pictures
 from pyvision.models.cancellation import Cancellation
 from pyvision.models.factory import ResolvedModel, resolve_model
-from pyvision.tools.registry import build_tools, check_presence, describe
+from pyvision.tools.registry import ROWS, build_tools, check_presence, describe
 from pyvision.trajectory import TrajectoryWriter
 from pyvision.types import Answer, Closing, Model, Outcome, Picture, Question, Tool
 from sandbox import Policy, Sandbox, SandboxError
@@ -164,7 +164,7 @@ def configure(  # noqa: PLR0913 - each is one thing that a person may choose
     strategy's fields, as `--set` takes them. prices: a price table (`pyvision.config.prices`); PYVISION_PRICES names
     one too.
     """
-    chosen = with_options(_strategy(strategy), options or {})
+    chosen = _offering(with_options(_strategy(strategy), options or {}), tools or {})
     resolved_models = _resolve_roles(chosen.roles, resolve_model(model, config), roles or {})
     is_offline = resolved_models[DEFAULT_ROLE].is_offline
     limits, policy = limits or Limits(), policy or Policy()
@@ -302,6 +302,17 @@ def _strategy(strategy: str | Strategy) -> Strategy:
     if strategy not in STRATEGIES:
         raise ConfigError(f"unknown strategy {strategy!r}; known strategies are {', '.join(STRATEGIES)}")
     return STRATEGIES[strategy]()
+
+
+def _offering(strategy: Strategy, tools: Mapping[str, object]) -> Strategy:
+    """The strategy; if its cells can call tools and none is named, it offers those whose provider was chosen."""
+    from pyvision.tools.cell_functions import ToolNames
+
+    own = getattr(strategy, "tools", None)
+    if not tools or own or not isinstance(own, ToolNames):
+        return strategy
+    offered = (name for name, tool in tools.items() if name in ROWS or not isinstance(tool, str))
+    return with_options(strategy, {"tools": ",".join(offered)})
 
 
 def _resolve_roles(

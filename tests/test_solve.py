@@ -164,6 +164,15 @@ def task_of(model: Closing) -> Task:
     )
 
 
+@pytest.mark.parametrize(("options", "offered"), [({}, ("detect", "ocr")), ({"tools": "ocr"}, ("ocr",))])
+def test_cells_may_call_the_tools_whose_provider_was_chosen(
+    options: dict[str, str], offered: tuple[str, ...]
+) -> None:
+    chosen = dict.fromkeys(offered, "offline")
+    with prepare("?", model="offline", tools=chosen, options=options) as task:
+        assert tuple(task.tools) == offered
+
+
 def test_models_that_were_built_for_a_task_are_closed_with_it() -> None:
     model = Closing([])
     with task_of(model):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -109,8 +110,10 @@ def describe(names: Sequence[str], chosen: Mapping[str, str | Tool], *, is_offli
     """Tool -> PROVIDER[:WHERE], as a run records it; for a Tool object the name of its type."""
     for name in chosen:
         if name not in names:
+            near = get_close_matches(name, ROWS, 1)
+            hint = f"did you mean {near[0]!r}? " if near and name not in ROWS else ""
             known = ", ".join(names) or "none"
-            raise ConfigError(f"unknown tool {name!r}; the tools of this strategy are: {known}")
+            raise ConfigError(f"unknown tool {name!r}; {hint}the tools of this strategy are: {known}")
     providers = {
         name: _format(chosen[name]) if name in chosen else _default(name, is_offline) for name in names
     }

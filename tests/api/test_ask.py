@@ -74,6 +74,14 @@ def test_every_setting_is_in_the_signature(name: str) -> None:
     assert inspect.Parameter.VAR_KEYWORD not in {each.kind for each in shown.values()}
 
 
+@pytest.mark.slow  # the signature, which is tested above, is all that jedi reads
+@pytest.mark.parametrize("name", FORMS)
+def test_notebooks_complete_every_setting(name: str) -> None:
+    typed = f"pyvision.{name}("
+    completions = pytest.importorskip("jedi").Interpreter(typed, [{"pyvision": pyvision}]).complete()
+    assert {"strategy=", "model=", "limits=", "tools="} <= {each.name for each in completions}
+
+
 def vision_of(sandbox: AnySandbox, *replies: str) -> pyvision.Vision:
     return pyvision.Vision(configure(model=Scripted(replies)), sandbox)
 

@@ -50,6 +50,11 @@ def test_a_tool_that_the_strategy_does_not_use_is_refused() -> None:
         build_tools(("caption", "vqa"), {"radar": "model"}, is_offline=False)
 
 
+def test_a_mistyped_tool_gets_the_nearest_name() -> None:
+    with pytest.raises(ConfigError, match=r"unknown tool 'detct'; did you mean 'detect'\? the tools"):
+        build_tools((), {"detct": "model"}, is_offline=False)
+
+
 def test_an_unknown_provider_is_refused() -> None:
     with pytest.raises(
         ConfigError, match=r"--tool detect=magic:x: unknown provider 'magic'; known providers: model, hf"
