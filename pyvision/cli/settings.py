@@ -27,6 +27,8 @@ def add_keys(commands: argparse._SubParsersAction[Any]) -> None:
         part = add_part(parts, name, purpose, call, where)
         part.add_argument("provider", metavar="PROVIDER", help="whose key it is")
         part.add_argument("key", nargs="?", help=argparse.SUPPRESS)
+        if call is set_key:
+            part.add_argument("--keyring", action="store_true", help="in the system's keyring, not in a file")
     add_part(parts, "list", "name the stored keys, never their values", list_keys)
     add_part(parts, "path", "print the path of the file of keys", print_path)
 
@@ -43,15 +45,20 @@ def add_config(commands: argparse._SubParsersAction[Any]) -> None:
 def set_key(options: argparse.Namespace) -> int:
     """Store one key; returns the exit code."""
     from pyvision.config.environment import keys_file, read_keys, write_keys
+    from pyvision.config.system_keyring import delete_key, store_key
 
     if options.key is not None:
         raise ConfigError(
             "a key on the command line stays in the shell's history; leave it out, and it is asked for"
         )
     variable, file = _variable(options.provider), keys_file()
-    stored = read_keys(file)
-    write_keys(file, {**stored, variable: _read_key(variable)})
-    _note(f"{variable} is stored in {file}")
+    stored, key = read_keys(file), _read_key(variable)
+    if options.keyring:
+        store_key(variable, key)
+    elif variable in stored and stored[variable] is None:
+        delete_key(variable)
+    write_keys(file, {**stored, variable: None if options.keyring else key})
+    _note(f"{variable} is stored in {'the keyring of the system' if options.keyring else file}")
     if os.environ.get(variable):
         _note(f"{variable} is also set in the environment, which comes first")
     return 0
@@ -60,11 +67,14 @@ def set_key(options: argparse.Namespace) -> int:
 def remove_key(options: argparse.Namespace) -> int:
     """Forget one key; returns the exit code."""
     from pyvision.config.environment import keys_file, read_keys, write_keys
+    from pyvision.config.system_keyring import delete_key
 
     variable, file = _variable(options.provider), keys_file()
     stored = read_keys(file)
     if variable not in stored:
         raise ConfigError(f"no key {variable} is stored; pyvision keys list names those that are")
+    if stored[variable] is None:
+        delete_key(variable)
     write_keys(file, {name: key for name, key in stored.items() if name != variable})
     return 0
 

@@ -81,7 +81,7 @@ def find_variables() -> dict[str, Found]:
     if project is not None and project.parent != folder:
         found = _with_project(found, project)
     if not _names_remote_address(found, project):
-        stored = _read_env(folder / ENV_FILE), read_keys(folder / KEYS_FILE)
+        stored = _read_env(folder / ENV_FILE), _stored_keys(folder / KEYS_FILE, found)
         for file, values in zip((folder / ENV_FILE, folder / KEYS_FILE), stored, strict=True):
             found = {name: Found(value, str(file)) for name, value in values.items()} | found
     if "PYVISION_MODEL" not in found and (model := find_settings().get("model")):
@@ -125,8 +125,8 @@ def keys_file() -> Path:
     return folder / KEYS_FILE
 
 
-def read_keys(file: Path) -> dict[str, str]:
-    """Variable -> key. Raises ConfigError for a file that others can read."""
+def read_keys(file: Path) -> dict[str, str | None]:
+    """Variable -> key, or None if the system's keyring holds it. Raises ConfigError for a file that others can read."""
     text = _text(file)
     if text is None:
         return {}
@@ -136,12 +136,12 @@ def read_keys(file: Path) -> dict[str, str]:
         keys = json.loads(text)
     except ValueError:
         keys = None
-    if not isinstance(keys, dict) or not all(isinstance(key, str) for key in keys.values()):
+    if not isinstance(keys, dict) or not all(isinstance(key, str | None) for key in keys.values()):
         raise ConfigError(f"{file}: is not a JSON object of keys; remove it, and use pyvision keys set")
     return keys
 
 
-def write_keys(file: Path, keys: Mapping[str, str]) -> None:
+def write_keys(file: Path, keys: Mapping[str, str | None]) -> None:
     """Replace the file of keys; only its user can read it. Raises ConfigError."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -152,6 +152,15 @@ def write_keys(file: Path, keys: Mapping[str, str]) -> None:
             os.umask(before)
     except OSError as error:
         raise ConfigError(f"{file}: cannot be written ({reason(error)})") from error
+
+
+def _stored_keys(file: Path, known: Mapping[str, object]) -> dict[str, str]:
+    """The stored keys of variables that are not known yet; the keyring is asked for those that it holds."""
+    from pyvision.config.system_keyring import find_key
+
+    wanted = {name: key for name, key in read_keys(file).items() if name not in known}
+    found = {name: find_key(name) if key is None else key for name, key in wanted.items()}
+    return {name: key for name, key in found.items() if key is not None}
 
 
 def _with_project(found: dict[str, Found], file: Path) -> dict[str, Found]:

@@ -3,12 +3,14 @@ from __future__ import annotations
 import io
 import json
 import subprocess
+import sys
 from pathlib import Path
 from shutil import which
 
 import pytest
 
 from pyvision.cli.main import parse
+from pyvision.config.environment import environment
 from tests.cli.conftest import Command
 
 KEY = "sk-0123456789abcdef"
@@ -49,6 +51,87 @@ def test_no_command_shows_a_key(stored: Path, command: Command, arguments: tuple
     done = command(*arguments)
     assert done.returncode == 0
     assert KEY not in done.stdout + done.stderr
+
+
+KEYRING = """
+import json
+from pathlib import Path
+from keyring.errors import KeyringLocked
+
+FILE = Path(__file__).with_name("passwords.json")
+
+def read():
+    if FILE.with_name("locked").exists():
+        raise KeyringLocked("it is locked")
+    return json.loads(FILE.read_text()) if FILE.exists() else {}
+
+def get_password(service, name):
+    return read().get(f"{service} {name}")
+
+def set_password(service, name, key):
+    FILE.write_text(json.dumps({**read(), f"{service} {name}": key}))
+
+def delete_password(service, name):
+    kept = {entry: key for entry, key in read().items() if entry != f"{service} {name}"}
+    FILE.write_text(json.dumps(kept))
+"""
+KEYRING_ERRORS = """
+class KeyringError(Exception): pass
+class KeyringLocked(KeyringError): pass
+"""
+
+
+@pytest.fixture
+def keyring(user: Path, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a stand-in for the package, which keeps passwords in a file, with one key stored."""
+    package = tmp_path / "packages" / "keyring"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(KEYRING, encoding="utf-8")
+    (package / "errors.py").write_text(KEYRING_ERRORS, encoding="utf-8")
+    monkeypatch.syspath_prepend(package.parent)
+    for name in ("keyring", "keyring.errors"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{KEY}\n"))
+    done = command("keys", "set", "openai", "--keyring")
+    assert done.returncode == 0, done.stderr
+    return package
+
+
+def test_a_key_in_the_keyring_is_in_no_file_of_ours(keyring: Path, user: Path) -> None:
+    assert json.loads((keyring / "passwords.json").read_text()) == {"pyvision OPENAI_API_KEY": KEY}
+    assert KEY not in (user / "keys.json").read_text(encoding="utf-8")
+
+
+def test_a_key_in_the_keyring_is_in_force(keyring: Path) -> None:
+    assert environment()["OPENAI_API_KEY"] == KEY
+
+
+def test_a_key_of_the_environment_spares_the_keyring(keyring: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (keyring / "locked").touch()
+    monkeypatch.setenv("OPENAI_API_KEY", "other")
+    assert environment()["OPENAI_API_KEY"] == "other"
+
+
+def test_a_keyring_that_is_locked_is_named_in_one_line(keyring: Path, command: Command) -> None:
+    (keyring / "locked").touch()
+    done = command("config")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "OPENAI_API_KEY: the system's keyring cannot be used (it is locked)" in done.stderr
+
+
+def test_a_removed_key_leaves_the_keyring(keyring: Path, command: Command) -> None:
+    assert command("keys", "remove", "openai").returncode == 0
+    assert (keyring / "passwords.json").read_text() == "{}"
+
+
+def test_a_missing_keyring_package_names_the_extra(
+    user: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "keyring", None)
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{KEY}\n"))
+    done = command("keys", "set", "openai", "--keyring")
+    assert (done.returncode, "pyvision-agent[keyring]" in done.stderr) == (2, True)
+    assert not (user / "keys.json").exists()
 
 
 def test_a_removed_key_is_gone(stored: Path, command: Command) -> None:
