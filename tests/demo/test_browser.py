@@ -228,6 +228,31 @@ def test_a_conversation_survives_a_reload_while_it_is_answered(parrot: ServedPar
 
 
 @pytest.mark.slow
+def test_a_second_tab_shows_what_the_first_asked_when_it_is_used_again(
+    parrot: ServedParrot, tab: Tabs
+) -> None:
+    served, brain = parrot
+    brain.scripts["One?"] = (boxed("1"),)
+    brain.scripts["Two?"] = (boxed("2"),)
+    first = tab(served)
+    first.ask("One?")
+    first.answer()
+    second = Tab(first.page.context.new_page())
+    second.page.goto(served.url)
+    assert second.answer() == "1"
+    first.ask("Two?")
+    first.answer(2)
+    second.page.evaluate("dispatchEvent(new Event('focus'))")
+    assert second.answer(2) == "2"
+
+
+def test_the_question_box_has_the_focus_after_an_example(served: Served, tab: Tabs) -> None:
+    visitor = tab(served)
+    visitor.page.get_by_role("button", name=EXAMPLE).click()
+    visitor.answer()
+    assert visitor.page.evaluate("document.activeElement.id") == "chat-box"
+
+
 def test_an_earlier_conversation_is_opened_from_the_list(parrot: ServedParrot, tab: Tabs) -> None:
     served, brain = parrot
     brain.scripts["Earlier?"] = (boxed("one"),)

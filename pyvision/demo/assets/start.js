@@ -44,7 +44,9 @@ $('connect-form').addEventListener('submit', async (event) => {
 });
 
 for (const [index, example] of offer.examples.entries()) {
-  const card = button('', () => act('ask', { chat: null, example: index }));
+  const card = button('', async () => {
+    if (await act('ask', { chat: null, example: index }) && !isNarrow()) $('box').focus(); // the card is gone
+  });
   for (const file of example.files) card.append(Object.assign(new Image(), { src: `${props.prefix}/chat-files/examples/${file}`, alt: '' }));
   card.append(Object.assign(document.createElement('span'), { textContent: example.text }));
   const item = document.createElement('li');
@@ -59,6 +61,11 @@ if (!isNarrow()) { element.querySelector('#chat').classList.add('with-list'); $(
 draw();
 follow();
 replaceEarly();
+
+// What was asked in another tab is seen when the reader comes back to this one.
+const catchUp = () => { if (!document.hidden && current && !chat?.running) follow(); };
+document.addEventListener('visibilitychange', catchUp);
+addEventListener('focus', catchUp);
 
 // The frame that was shown until now takes its text and the place of the cursor along.
 function replaceEarly() {
