@@ -34,22 +34,29 @@ def test_another_terminal_draws_none(answer: bytes) -> None:
 
 @pytest.mark.parametrize("typed", [b"hello\n", b"hello"])
 def test_what_was_typed_before_is_not_lost(typed: bytes) -> None:
-    wait = "import time; print('ready', flush=True); time.sleep(0.3)"
-    code = f"{wait}; {ASK.removesuffix('input()')} print('typed:', input(), flush=True)"
-    assert "typed: hello" in in_terminal(code, {b"ready": typed, b"sixels:": b"\n"}, until="typed:")
+    code = f"{ASK.removesuffix('input()')} print('typed:', input(), flush=True)"
+    assert "typed: hello" in in_terminal(code, {b"sixels:": b"\n"}, until="typed:", typed=typed)
 
 
 def test_the_answer_of_the_terminal_is_not_seen() -> None:
     assert "62;4" not in in_terminal(ASK, {ASKED: b"\x1b[?62;4c"})
 
 
-def in_terminal(code: str, answers: dict[bytes, bytes], until: str = "sixels:") -> str:
-    """What a program prints in a terminal that answers so, up to the end of a line that begins with `until`."""
+def in_terminal(code: str, answers: dict[bytes, bytes], until: str = "sixels:", typed: bytes = b"") -> str:
+    """What a program prints in a terminal that answers so, up to the end of a line that begins with `until`.
+
+    typed: what is typed before the program begins.
+    """
+    begin, allow = os.pipe()
+    os.set_inheritable(begin, True)
     process, terminal = pty.fork()
     if process == 0:
-        os.execv(sys.executable, [sys.executable, "-c", code])
+        os.execv(sys.executable, [sys.executable, "-c", f"import os; os.read({begin}, 1); {code}"])
+    os.close(begin)
     seen = b""
     try:
+        os.write(terminal, typed)
+        os.write(allow, b"!")
         while not re.search(until.encode() + rb".*\r\n", seen):
             assert select.select([terminal], [], [], 60)[0], seen
             seen += os.read(terminal, 1000)
@@ -57,6 +64,7 @@ def in_terminal(code: str, answers: dict[bytes, bytes], until: str = "sixels:") 
                 os.write(terminal, answers.pop(question))
         os.write(terminal, b"\n")
     finally:
+        os.close(allow)
         os.waitpid(process, 0)
         os.close(terminal)
     return seen.decode()
