@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
@@ -21,7 +22,7 @@ from pyvision.bench.samples import JudgeInfo, Record, Sample, Score
 from pyvision.bench.store import DATABASE, PICTURES, RUNS, Store
 from pyvision.errors import ConfigError, EndReason, RunFolderError
 from pyvision.events import Event, RunEnded, RunStarted
-from pyvision.trajectory import read_trajectory
+from pyvision.trajectory import IMAGES, SUMMARY, read_trajectory
 from pyvision.types import Outcome, Question, Usage
 from tests.bench.runs import Knowing, Quiet, a_plan, a_sample, made, source_of
 from tests.doubles import picture
@@ -160,6 +161,37 @@ def test_a_run_folder_without_a_record_is_replaced(tmp_path: Path) -> None:
     with recorder(tmp_path) as writer:
         writer.write(a_result(), Score(1.0))
     assert read_trajectory(left).events == events_of()
+
+
+@pytest.fixture
+def two_runs(tmp_path: Path) -> list[Path]:
+    """The run folders of two samples with the same image."""
+    with recorder(tmp_path) as writer:
+        for number in range(2):
+            writer.write(a_result(a_sample(number)), Score(1.0))
+    return sorted((tmp_path / RUNS).iterdir())
+
+
+def test_run_folders_share_one_link_to_the_images(two_runs: list[Path]) -> None:
+    first, second = ((run / IMAGES).lstat() for run in two_runs)
+    assert (first.st_ino, first.st_nlink) == (second.st_ino, 2)
+
+
+def test_a_run_folder_stays_readable_without_the_one_it_shares_the_link_with(two_runs: list[Path]) -> None:
+    shutil.rmtree(two_runs[0])
+    assert read_trajectory(two_runs[1]).events == events_of()
+
+
+def test_a_run_is_linked_to_the_images_after_the_run_before_it_is_gone(tmp_path: Path) -> None:
+    with recorder(tmp_path) as writer:
+        writer.write(a_result(), Score(1.0))
+        shutil.rmtree(tmp_path / RUNS / run_name(Job(a_sample(0), 0)))
+        writer.write(a_result(a_sample(1)), Score(1.0))
+    assert read_trajectory(tmp_path / RUNS / run_name(Job(a_sample(1), 0))).events == events_of()
+
+
+def test_the_run_of_a_benchmark_has_a_summary(two_runs: list[Path]) -> None:
+    assert [json.loads((run / SUMMARY).read_bytes())["answer"] for run in two_runs] == ["A", "A"]
 
 
 def test_no_secret_is_written_to_the_folder(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from pyvision.bench.runner import run
 from pyvision.bench.runner.answering import Hooks, Job, WorkerContext
-from pyvision.bench.runner.kept_replies import REPLIES, KeptReplies
+from pyvision.bench.runner.kept_replies import REPLIES, KeptReplies, ReplyFolder
 from pyvision.errors import ModelError
 from pyvision.events import ReplyRestarted
 from pyvision.models.scripted import Scripted
@@ -67,6 +67,48 @@ def test_a_reply_that_holds_a_secret_is_not_written(tmp_path: Path) -> None:
     kept = KeptReplies(path, ["sk-very-long-secret"])
     kept.around({"solver": Scripted(["it is sk-very-long-secret"])})["solver"].complete(HELLO, Sampling())
     assert not path.exists()
+
+
+def keep(replies: KeptReplies, text: str) -> None:
+    replies.around({"solver": Scripted([text])})["solver"].complete(HELLO, Sampling())
+
+
+@pytest.fixture
+def reused(tmp_path: Path) -> tuple[Path, ReplyFolder]:
+    """A folder in which the sample `later` has the file that the sample `earlier` no longer needs."""
+    replies = ReplyFolder(tmp_path)
+    keep(replies.open("earlier"), "one")
+    replies.remove("earlier")
+    keep(replies.open("later"), "two")
+    return tmp_path, replies
+
+
+def test_the_file_of_a_recorded_sample_is_used_for_a_later_one(reused: tuple[Path, ReplyFolder]) -> None:
+    folder, _ = reused
+    assert [path.name for path in folder.iterdir()] == ["later.jsonl"]
+
+
+def test_a_file_that_is_used_again_holds_no_earlier_reply(reused: tuple[Path, ReplyFolder]) -> None:
+    _, replies = reused
+    (model,) = replies.open("later").around({"solver": Scripted(["three", "four"])}).values()
+    assert [model.complete(HELLO, Sampling()).text for _ in range(2)] == ["two", "three"]
+
+
+def test_a_reply_that_was_kept_is_never_renamed_over(tmp_path: Path) -> None:
+    replies = ReplyFolder(tmp_path)
+    keep(replies.open("open"), "one")
+    keep(replies.open("recorded"), "two")
+    replies.remove("recorded")
+    again = replies.open("open")
+    (model,) = again.around({"solver": Scripted(["three", "four"])}).values()
+    assert [model.complete(HELLO, Sampling()).text for _ in range(2)] == ["one", "three"]
+    assert len((tmp_path / "open.jsonl").read_bytes().splitlines()) == 2
+
+
+def test_an_empty_file_that_a_killed_run_left_is_removed_at_the_end(tmp_path: Path) -> None:
+    (tmp_path / "killed.jsonl").touch()
+    ReplyFolder(tmp_path).close()
+    assert list(tmp_path.iterdir()) == []
 
 
 def run_one(folder: Path, *replies: str | Reply | ModelError) -> None:
