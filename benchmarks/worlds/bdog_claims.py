@@ -98,11 +98,13 @@ def plan(pilot: Sequence[tuple[Record, Record]], aim: Aim) -> int:
 
 
 def compare(world: str, asked: Sequence[tuple[Record, Record]]) -> ClaimTest:
-    """The claim in one world, with the calls of both ways."""
-    calls = "/".join(f"{fmean(pair[way].calls for pair in asked):.2f}" for way in (0, 1))
-    return compare_questions(
-        f"{world}, {calls} calls", [(_right(one), _right(other)) for one, other in asked]
+    """The claim in one world, with the calls and the tokens of both ways."""
+    calls, tokens = (
+        "/".join(f"{fmean(getattr(pair[way], what) for pair in asked):.{digits}f}" for way in (0, 1))
+        for what, digits in (("calls", 2), ("tokens", 0))
     )
+    answers = [(_right(one), _right(other)) for one, other in asked]
+    return compare_questions(f"{world}, {calls} calls, {tokens} tokens", answers)
 
 
 def _right(record: Record) -> bool:
