@@ -1,10 +1,11 @@
 """Kill a host or its helper processes at random moments, and count what is left of its containers after two seconds.
 
-    python -m benchmarks.teardown [--kills 200] [--load 4] [--seed 0]
+    python -m benchmarks.teardown [--isolation landlock] [--kills 200] [--load 4] [--seed 0]
 
 Survivors are found by their mounts: every process in a container of the host has its private folder in
-/proc/PID/mountinfo, whatever its name. Folders and cgroups count as survivors too. The guest of each host forks,
-daemonises, ignores signals and stops itself, and the host keeps opening further sessions.
+/proc/PID/mountinfo, whatever its name. In the landlock tier they are found by the user id of the sandbox, which it
+shares with nobody if the host is root, or by their working folder. Folders and cgroups count as survivors too. The
+guest of each host forks, daemonises, ignores signals and stops itself, and the host keeps opening further sessions.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
+from sandbox.policy import Tier
+
 Victim: TypeAlias = Literal[
     "host", "zygote and host", "reaper and host", "supervisor and host", "bubblewrap and host"
 ]
@@ -30,7 +33,7 @@ _LIMIT_S = 2.0
 _HOST = """
 import sys
 from sandbox import KernelStartError, Policy, Sandbox
-sandbox = Sandbox(Policy(cell_timeout_s=600))
+sandbox = Sandbox(Policy(cell_timeout_s=600, isolation=sys.argv[1]))
 session = sandbox.open()
 session.run('''
 import os, signal
@@ -46,7 +49,8 @@ for kind in range(4):
                 os._exit(0)
         signal.pause()
 ''')
-print("ready", *sandbox._engine.limits.groups.folders if sandbox._engine.limits.groups else (), flush=True)
+groups = sandbox._engine.limits.groups
+print("ready", sandbox._engine.uid, *groups.folders if groups else (), flush=True)
 while True:
     try:
         sandbox.open({}).close()
@@ -55,32 +59,37 @@ while True:
 """
 
 
-def survivors_of(victim: Victim, moment_s: float) -> list[str]:
+def survivors_of(victim: Victim, moment_s: float, tier: Tier = "bwrap") -> list[str]:
     """Start a host, kill the victim so long after it is ready, then the host; what is left two seconds later."""
     with tempfile.TemporaryDirectory(prefix="t", dir="/tmp") as folder:  # short enough for sockets in it
-        command = [sys.executable, "-c", _HOST]
+        command = [sys.executable, "-c", _HOST, tier]
         with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "TMPDIR": folder}) as host:
             try:
                 assert host.stdout is not None
-                ready, *groups = host.stdout.readline().decode().split() or [""]
+                ready, user, *groups = host.stdout.readline().decode().split() or ["", ""]
                 if ready != "ready":
                     raise RuntimeError("the host did not start")
+                if not any(each.startswith("process") for each in _find_survivors(folder, groups, int(user))):
+                    raise RuntimeError("no process of the session was found: survivors would be missed")
                 time.sleep(moment_s)
-                for pid in _pids(victim, host.pid):
+                for pid in _pids(victim, host.pid, tier):
                     with contextlib.suppress(ProcessLookupError):
                         os.kill(pid, signal.SIGKILL)
-                    while victim == "reaper and host" and not set(_pids(victim, host.pid)) - {pid}:
+                    while victim == "reaper and host" and not set(_pids(victim, host.pid, tier)) - {pid}:
                         time.sleep(0.01)  # until it is replaced: only both at once leave files behind
             finally:
                 host.kill()
         end = time.monotonic() + _LIMIT_S
-        while (left := _find_survivors(folder, groups)) and time.monotonic() < end:
+        while (left := _find_survivors(folder, groups, int(user))) and time.monotonic() < end:
             time.sleep(0.02)
         return left
 
 
-def _pids(victim: Victim, host: int) -> Iterator[int]:
-    """The pid of the first matching process below the host; the supervisor is the zygote's parent."""
+def _pids(victim: Victim, host: int, tier: Tier) -> Iterator[int]:
+    """The pid of the first matching process below the host.
+
+    The supervisor is the parent of the zygote; in the landlock tier that of one session, and a child of the zygote.
+    """
     patterns = {
         "zygote": "guest.__main__",
         "supervisor": "guest.__main__",
@@ -91,8 +100,9 @@ def _pids(victim: Victim, host: int) -> Iterator[int]:
     if wanted == "host":
         return
     found = [pid for pid in _below(host) if patterns[wanted] in _command(pid)]
-    if wanted in ("zygote", "supervisor"):  # the supervisor, its zygote, and the kernels, in this order
-        found = found[1:2] if wanted == "zygote" else found[:1]
+    if wanted in ("zygote", "supervisor"):  # the outer of both, the inner one, and the kernels, in this order
+        outer = "zygote" if tier == "landlock" else "supervisor"
+        found = found[:1] if wanted == outer else found[1:2]
     yield from found[:1]
 
 
@@ -111,15 +121,23 @@ def _command(pid: int) -> str:
     return ""
 
 
-def _find_survivors(folder: str, groups: Sequence[str]) -> list[str]:
-    """Processes with the folder in their mounts, files in it, and remaining cgroups."""
+def _find_survivors(folder: str, groups: Sequence[str], user: int) -> list[str]:
+    """Processes in the folder, with it in their mounts, or of the sandbox's own user; files in it; cgroups."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            if folder.removeprefix("/tmp") + "/" in (process / "mountinfo").read_text():
+            if _is_of(process, folder, user):
                 found.append(f"process {process.name} {_command(int(process.name))[:60]!r}")
     found += [f"folder {path}" for path in Path(folder).iterdir()]
     return found + [f"cgroup {path}" for path in groups if Path(path).exists()]
+
+
+def _is_of(process: Path, folder: str, user: int) -> bool:
+    """Raises OSError for a process that has ended, also one that its parent has not waited for."""
+    mounts = (process / "mountinfo").read_text()
+    if user != os.getuid() and f"\nUid:\t{user}\t" in (process / "status").read_text():
+        return True
+    return folder.removeprefix("/tmp") + "/" in mounts or (process / "cwd").readlink().is_relative_to(folder)
 
 
 @contextlib.contextmanager
@@ -138,16 +156,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.teardown", description=__doc__.partition("\n")[0]
     )
+    parser.add_argument("--isolation", choices=("bwrap", "landlock"), default="bwrap", help="the tier")
     parser.add_argument("--kills", type=int, default=200, metavar="N")
     parser.add_argument("--load", type=int, default=4, metavar="N", help="busy loops beside it")
     parser.add_argument("--seed", type=int, default=0, metavar="N")
     options = parser.parse_args()
     chance = random.Random(options.seed)
     bad = 0
+    tier: Tier = options.isolation
+    victims = [each for each in get_args(Victim) if tier == "bwrap" or not each.startswith("bubblewrap")]
     with _busy(options.load):
         for number in range(options.kills):
-            victim = get_args(Victim)[number % len(get_args(Victim))]
-            left = survivors_of(victim, chance.uniform(0, 1))
+            victim = victims[number % len(victims)]
+            left = survivors_of(victim, chance.uniform(0, 1), tier)
             bad += bool(left)
             if left:
                 print(f"kill {number} ({victim}): {'; '.join(left)}", flush=True)

@@ -7,6 +7,7 @@ from typing import get_args
 import pytest
 
 from benchmarks.teardown import Victim, survivors_of
+from sandbox.guest.landlock import landlock_abi
 
 _QUICK = ("host", "zygote and host")
 
@@ -17,3 +18,10 @@ _QUICK = ("host", "zygote and host")
 )
 def test_nothing_survives(victim: Victim) -> None:
     assert survivors_of(victim, 0.2) == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not landlock_abi(), reason="this Linux has no Landlock")
+@pytest.mark.parametrize("victim", [each for each in get_args(Victim) if not each.startswith("bubblewrap")])
+def test_nothing_survives_in_the_landlock_tier(victim: Victim) -> None:
+    assert survivors_of(victim, 0.2, "landlock") == []
