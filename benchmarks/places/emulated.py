@@ -20,7 +20,8 @@ class Place:
 
     enter: the words before the command. python: the interpreter that runs it. docker: run it in a container of a real
     engine, with these options. In these and in `variables`, `{python}`,
-    `{folder}` (an
+    `{prefix}` (of the
+    interpreter), `{folder}` (an
     empty one), `{long}` (one with a long path and spaces) and `{profiles}` are replaced.
     """
 
@@ -111,6 +112,19 @@ PLACES = (
         "bwrap",
         (*_MOUNTS, *_shell("mount -t tmpfs none /tmp && mount -o remount,bind,ro /")),
         variables=_ONLY_TMP[1:],
+    ),
+    Place(
+        "an environment on another file system, in a path with spaces",
+        "bwrap",
+        (
+            *_MOUNTS,
+            *_shell(
+                "(mkdir -p '{folder}/an environment' && mount -t tmpfs none '{folder}/an environment' && "
+                "cd '{folder}/an environment' && mkdir upper work venv && "
+                "mount -t overlay -o 'lowerdir={prefix},upperdir=upper,workdir=work' overlay venv)"
+            ),
+        ),
+        python="{folder}/an environment/venv/bin/python",
     ),
     Place(
         "a TMPDIR with a long path and spaces", "bwrap", needs_root=False, variables=(("TMPDIR", "{long}"),)

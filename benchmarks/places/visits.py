@@ -119,6 +119,7 @@ def _environment(place: Place, folder: Path) -> dict[str, str]:
 def _fill(word: str, folder: Path) -> str:
     values = {
         "{python}": sys.executable,
+        "{prefix}": sys.prefix,
         "{folder}": str(folder),
         "{long}": str(_long(folder)),
         "{profiles}": str(PROFILES),
