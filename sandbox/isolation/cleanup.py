@@ -53,6 +53,16 @@ done
 """
 
 
+def explain_denial(message: str) -> str:
+    """The message of a kernel that did not start, with the fix where its user cannot enter the folder of sessions."""
+    if os.getuid() != 0 or "Permission denied" not in message:
+        return message
+    return (
+        f"{message}; if {temporary_folder()} is a file system that other users cannot enter, such as NFS or FUSE, "
+        "set TMPDIR to a local disk"
+    )
+
+
 class PrivateFolder:
     """A folder that only the caller's user can read, locked for as long as its host lives."""
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.errors import KernelStartError
+from sandbox.isolation.cleanup import explain_denial
 from sandbox.isolation.confinement import Confinement, limits
 from sandbox.isolation.landlock import Landlock
 from sandbox.isolation.processes import Container, pid_of, send_signal
@@ -89,7 +90,7 @@ class Zygote:
             self._send(request, descriptors)
             answer, pidfds = self._receive("gave no kernel", 2)
         if answer.failed is not None:
-            raise KernelStartError(f"the container did not start: {answer.failed}")
+            raise KernelStartError(f"the container did not start: {explain_denial(answer.failed)}")
         kernel, container = pidfds
         return Container(container, kernel, pid_of(kernel), tier=self._tier)
 

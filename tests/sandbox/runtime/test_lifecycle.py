@@ -201,6 +201,16 @@ def test_without_isolation_the_group_of_a_kernel_ends_with_it() -> None:
     assert wait_until(lambda: set(descendants(os.getpid())) <= before)
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="only root runs cells as another user")
+def test_a_folder_that_the_user_of_cells_cannot_enter_is_named() -> None:
+    with Sandbox() as sandbox:
+        sandbox.open().close()
+        assert sandbox._engine is not None
+        sandbox._engine._sessions.chmod(0o700)
+        with pytest.raises(KernelStartError, match=r"Permission denied.*; if .* set TMPDIR to a local disk"):
+            sandbox.open()
+
+
 def test_a_container_that_cannot_be_built_leaves_no_process(sandbox: Sandbox) -> None:
     with sandbox.open() as session:
         assert sandbox._engine is not None
