@@ -56,3 +56,21 @@ def test_a_reader_loads_no_reader_of_another_form(tmp_path: Path) -> None:
 def test_the_table_of_export_formats_loads_no_exporter(tmp_path: Path) -> None:
     found = loaded("import pyvision.runs.export", "pyvision.runs.export", tmp_path)
     assert found == {"pyvision.runs.export.formats"}
+
+
+def test_a_question_without_tools_loads_no_tool(tmp_path: Path) -> None:
+    package = "pyvision.tools"
+    assert loaded(RUN, package, tmp_path) <= {f"{package}.registry", f"{package}.cell_functions"}
+
+
+def test_importing_the_sandbox_loads_nothing_for_host_functions_or_traces(tmp_path: Path) -> None:
+    found = loaded("import sandbox", "sandbox.protocol", tmp_path)
+    assert not found & {f"sandbox.protocol.{other}" for other in ("rpc", "values", "trace", "jpeg")}
+
+
+def test_importing_the_sandbox_loads_no_watchdog_of_memory(tmp_path: Path) -> None:
+    found = loaded("import sandbox", "sandbox.isolation", tmp_path)
+    assert "sandbox.isolation.cgroup" in found
+    assert not found & {
+        f"sandbox.isolation.{other}" for other in ("memory", "unowned_memory", "process_tree")
+    }

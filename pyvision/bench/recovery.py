@@ -31,6 +31,7 @@ from pyvision.bench.store import (
     sample_of_row,
     score_of_row,
 )
+from pyvision.config.files import explain_os_errors
 from pyvision.errors import ConfigError, EndReason, RunFolderError
 from pyvision.trajectory import CONFIG
 
@@ -99,13 +100,11 @@ def _set_aside(folder: Path) -> Path:
     if not (folder / DATABASE).exists() and number > 1:
         return folder / f"results.damaged-{number - 1}.sqlite"
     damaged = folder / f"results.damaged-{number}.sqlite"
-    try:
+    with explain_os_errors(folder, "check the permissions"):
         (folder / f"{DATABASE}-shm").unlink(missing_ok=True)
         for ending in ("-wal", ""):  # the log first: a log without its database would damage the next one
             with suppress(FileNotFoundError):
                 (folder / f"{DATABASE}{ending}").rename(damaged.with_name(damaged.name + ending))
-    except OSError as error:
-        raise RunFolderError(f"{str(folder)!r}: {error.strerror}; check the permissions") from error
     return damaged
 
 

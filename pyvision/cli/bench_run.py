@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyvision.cli.flags import (
     Deprecated,
+    add_generated_set,
     add_limits,
     add_model,
     add_part,
@@ -68,15 +69,7 @@ def add_run(parts: argparse._SubParsersAction[Any]) -> None:
     add("--out", type=Path, metavar="DIR", help="the folder of the experiment (default: one in runs/bench)")
     add("--metric", metavar="NAME[:FLAVOUR]", help="how to grade (default: the metric of the dataset)")
     _add_judge(parser)
-    add("--count", type=count, default=100, metavar="N", help="samples of a generated set (default 100)")
-    add("--seed", type=int, default=0, metavar="N", help="seed of a generated set (default 0)")
-    add(
-        "--difficulty",
-        type=share,
-        default=0.5,
-        metavar="X",
-        help="difficulty of a generated set, from 0 to 1 (default 0.5)",
-    )
+    add_generated_set(parser)
     _add_max_unscored_ratio(parser)
     add("--json", action="store_true", help="print a JSON object at the end")
     add_limits(parser)

@@ -170,6 +170,26 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_generated_set(parser: argparse.ArgumentParser, default_count: int = 100) -> None:
+    """--count, --seed and --difficulty."""
+    add = parser.add_argument
+    add(
+        "--count",
+        type=count,
+        default=default_count,
+        metavar="N",
+        help=f"samples of a generated set (default {default_count})",
+    )
+    add("--seed", type=int, default=0, metavar="N", help="seed of a generated set (default 0)")
+    add(
+        "--difficulty",
+        type=share,
+        default=0.5,
+        metavar="X",
+        help="difficulty of a generated set, from 0 to 1 (default 0.5)",
+    )
+
+
 def use_settings(parser: argparse.ArgumentParser) -> None:
     """Let pyvision.toml replace the defaults of these flags; the model counts as an environment variable."""
     from pyvision.config.environment import find_settings

@@ -7,7 +7,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyvision.cli.flags import Deprecated, add_commands, add_part, add_repeated, pairs, parse_pairs
+from pyvision.cli.flags import (
+    Deprecated,
+    add_commands,
+    add_generated_set,
+    add_part,
+    add_repeated,
+    pairs,
+    parse_pairs,
+)
 from pyvision.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -125,15 +133,7 @@ def _add_generate(parts: argparse._SubParsersAction[Any]) -> None:
         "--metric", metavar="NAME[:FLAVOUR]", help="how to grade answers (default: the metric of the dataset)"
     )
     add("--limit", type=int, metavar="N", help="only the first N samples")
-    add("--count", type=int, default=100, metavar="N", help="samples of a generated set (default 100)")
-    add("--seed", type=int, default=0, metavar="N", help="seed of a generated set (default 0)")
-    add(
-        "--difficulty",
-        type=float,
-        default=0.5,
-        metavar="X",
-        help="difficulty of a generated set (default 0.5)",
-    )
+    add_generated_set(parser)
     add("--cell-timeout", type=float, default=30.0, metavar="S", help="seconds for each program (default 30)")
 
 

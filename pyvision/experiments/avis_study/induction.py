@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from pyvision.config.files import explain_os_errors
 from pyvision.errors import ConfigError, RunFolderError
 from pyvision.experiments.avis_study.trajectories import Trajectory, edges_of
 from pyvision.strategies.avis.actions import ACTIONS, START, Example
@@ -75,14 +76,12 @@ def write_induced(found: Induced, folder: Path) -> tuple[Path, ...]:
         COUNTS: _lines(_count_edges(found.edges)),
         **{name: text for name, text in pools.items() if text},
     }
-    try:
+    with explain_os_errors(folder):
         if folder.exists() and any(folder.iterdir()):
             raise RunFolderError(f"{str(folder)!r}: the folder is not empty; choose another --out")
         (folder / EXAMPLES).mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
             (folder / name).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise RunFolderError(f"{str(folder)!r}: {error.strerror}; choose another --out") from error
     return tuple(folder / name for name in files)
 
 

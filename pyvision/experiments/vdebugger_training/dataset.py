@@ -20,7 +20,8 @@ from pyvision.bench.datasets.sources import Source, find_source
 from pyvision.bench.grading import Grading, find_grading
 from pyvision.bench.runner.answering import Finished, Job, answer_job
 from pyvision.bench.samples import Sample
-from pyvision.errors import ConfigError, FormatError, ModelError, RunFolderError
+from pyvision.config.files import explain_os_errors
+from pyvision.errors import ConfigError, FormatError, ModelError
 from pyvision.events import Event, Note
 from pyvision.experiments.vdebugger_training.masking import Masked, mask_somewhere, parse_infill
 from pyvision.experiments.vdebugger_training.records import (
@@ -167,11 +168,9 @@ def keep(collection: Collection, folder: Path) -> None:
         changed = [name for name, value in now.items() if before[name] != value and name != "limit"]
         if changed:
             raise ConfigError(f"{folder}: was created with another {changed[0]}; choose another --out")
-    try:
+    with explain_os_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(asdict(collection), indent=2) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise RunFolderError(f"{folder}: {error.strerror}; choose another --out") from error
 
 
 def read_collection(folder: Path) -> Collection:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar
 
 from pyvision.bench.samples import Sample
-from pyvision.errors import ConfigError, RunFolderError
+from pyvision.config.files import explain_os_errors
+from pyvision.errors import ConfigError
 
 Decoding: TypeAlias = Literal["greedy", "mask_best"]
 Label: TypeAlias = Literal["wrong", "right", "refused", "unscored"]
@@ -118,7 +118,7 @@ def append(path: Path, values: Iterable[Any]) -> int:
     from pydantic import TypeAdapter
 
     count = 0
-    with _disk_errors(path):
+    with explain_os_errors(path, "choose another folder"):
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("ab") as file:
             for value in values:
@@ -130,7 +130,7 @@ def append(path: Path, values: Iterable[Any]) -> int:
 
 def rewrite(path: Path, values: Iterable[Any]) -> int:
     """Overwrite a file; returns how many values. Raises RunFolderError."""
-    with _disk_errors(path):
+    with explain_os_errors(path, "choose another folder"):
         path.unlink(missing_ok=True)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
@@ -141,7 +141,7 @@ def resume(path: Path, kind: type[Value]) -> tuple[Value, ...]:
     """The values that an interrupted step has written; a partial last line is removed. Raises ConfigError."""
     if not path.exists():
         return ()
-    with _disk_errors(path):
+    with explain_os_errors(path, "choose another folder"):
         content = path.read_bytes()
         complete = content[: content.rfind(b"\n") + 1]
         if complete != content:
@@ -155,11 +155,3 @@ def _lines(path: Path) -> Iterator[bytes]:
             yield from file
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({error.strerror}); check the path") from error
-
-
-@contextmanager
-def _disk_errors(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise RunFolderError(f"{path}: {error.strerror}; choose another folder") from error

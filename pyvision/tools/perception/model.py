@@ -21,6 +21,7 @@ from pyvision.text.prompts import load, render
 from pyvision.text.replies import declines, find_answer, without_thinking
 from pyvision.tools.perception.service import (
     Box,
+    Provide,
     Service,
     answer_observation,
     boxes_observation,
@@ -60,32 +61,27 @@ _FULL_SCORE = 100.0  # as the prompt asks
 
 def caption(where: str) -> Tool:
     """Asks the role `caption`."""
-    _check_no_setting("caption", where)
-    return Service("caption", _caption)
+    return _build_service("caption", where, _caption)
 
 
 def vqa(where: str) -> Tool:
     """Asks the role `vqa`."""
-    _check_no_setting("vqa", where)
-    return Service("vqa", _vqa)
+    return _build_service("vqa", where, _vqa)
 
 
 def llm_qa(where: str) -> Tool:
     """Asks the role `llm`, without an image."""
-    _check_no_setting("llm_qa", where)
-    return Service("llm_qa", _llm_qa)
+    return _build_service("llm_qa", where, _llm_qa)
 
 
 def match(where: str) -> Tool:
     """Asks the role `match`. Its scores are the model's opinion as percentages, not probabilities."""
-    _check_no_setting("match", where)
-    return Service("match", _match)
+    return _build_service("match", where, _match)
 
 
 def verify(where: str) -> Tool:
     """Asks the role `vqa` whether an object has a property."""
-    _check_no_setting("verify", where)
-    return Service("verify", _verify)
+    return _build_service("verify", where, _verify)
 
 
 def detect(where: str) -> Tool:
@@ -97,12 +93,13 @@ def detect(where: str) -> Tool:
     return Service("detect", lambda request, ask: _detect(request, ask, scale))
 
 
-def _check_no_setting(name: str, where: str) -> None:
+def _build_service(name: str, where: str, provide: Provide) -> Service:
     if where:
         raise ConfigError(
             f"--tool {name}=model:{where}: takes nothing after the colon; "
             f"choose the model of a role with --role or in the configuration"
         )
+    return Service(name, provide)
 
 
 def _caption(request: ToolRequest, ask: Ask) -> Observation:
