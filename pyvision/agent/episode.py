@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from pyvision.agent.budget import Budget, Limits
-from pyvision.agent.context import ContextWindow, Request
 from pyvision.agent.kernel import QuestionKernel, Sandbox, Session, find_libraries, run_interruptibly
+from pyvision.agent.role_models import DEFAULT_ROLE, RoleModels
 from pyvision.agent.tool_cache import ToolCache
 from pyvision.config.endpoints import EndpointLimits
 from pyvision.errors import (
     ConfigError,
     EndReason,
     ImageError,
-    LimitReached,
-    ModelError,
     PyVisionError,
     ToolError,
 )
@@ -28,16 +25,12 @@ from pyvision.events import (
     CellRun,
     Event,
     ImageDefined,
-    ModelCall,
     Note,
-    ReplyRestarted,
     Sent,
-    TextDelta,
     ToolRun,
 )
 from pyvision.images.read import decode
-from pyvision.models.cancellation import Cancellation, Waiting, interruptible
-from pyvision.models.streaming import stream_of
+from pyvision.models.cancellation import Cancellation, Waiting
 from pyvision.types import (
     Message,
     Model,
@@ -45,7 +38,6 @@ from pyvision.types import (
     Picture,
     Question,
     Reply,
-    Restart,
     Sampling,
     Tool,
     ToolOffer,
@@ -58,7 +50,6 @@ if TYPE_CHECKING:
     from pyvision.config.prices import Price
 
 __all__ = ["DEFAULT_ROLE", "Episode", "Limits", "Sandbox", "Session", "find_libraries"]
-DEFAULT_ROLE = "default"
 
 
 @dataclass(slots=True)
@@ -95,25 +86,29 @@ class Episode:
         self.question = question
         self.cells = 0
         self._budget = Budget(limits)
-        self._models = models
-        self._accepts = accepts or {}
-        self._prices = prices or {}
         self._tools = tools or {}
         self._tool_cache = ToolCache(question.images)
-        self._windows: dict[str, ContextWindow] = {}
         self._kernel = QuestionKernel(question, sandbox)
         self._watch = watch
         self._cell: _Cell | None = None  # while one runs
         self._cancellation = cancellation or Cancellation()
         self._waiting = Waiting(self._cancellation)
-        self._shown: dict[str, Sent] = {}
+        self._models = RoleModels(
+            models,
+            accepts or {},
+            prices or {},
+            question.originals,
+            self._budget,
+            self._cancellation,
+            self._waiting,
+            watch,
+        )
         self._findings: dict[str, Any] = {}
-        self._foreign: set[str] = set()
 
     @property
     def shown(self) -> Mapping[str, Sent]:
         """The images by name, each as a model saw it last."""
-        return self._shown
+        return self._models.shown
 
     @property
     def figures(self) -> Mapping[str, tuple[Region, ...]]:
@@ -165,32 +160,13 @@ class Episode:
         Raises LimitReached when a budget is spent or the conversation is too long, ModelError when the endpoint fails.
         """
         choice: Literal["auto", "none"] = "auto" if may_call else "none"
-        return self._ask(
+        return self._models.ask(
             role, messages, Sampling(stop=stop, logprobs=logprobs, tools=tools, tool_choice=choice)
         )
 
     def calls_tools(self, role: str) -> bool:
         """Whether the model of this role is known to handle tools better than code in its text."""
-        return self._context_window(role).accepts.calls_tools
-
-    def _ask(
-        self, role: str, messages: Sequence[Message], sampling: Sampling, *, for_tool: bool = False
-    ) -> Reply:
-        self._cancellation.check()
-        seconds_left = self._budget.check(for_tool=for_tool)
-        model = self._model_of(role)
-        began = time.monotonic()
-        sampling = replace(sampling, seconds=seconds_left)
-        request, reply = self._reply(role, messages, sampling, for_tool=for_tool)
-        self._budget.receive(reply.usage, self._prices.get(model.name), for_tool=for_tool)
-        seconds = time.monotonic() - began
-        if not for_tool:
-            self._shown.update((sent.name, sent) for sent in request.sent if sent.name)
-        tools = tuple(offer.name for offer in sampling.tools)
-        self._watch(
-            ModelCall(role, model.name, request.messages, reply, seconds, request.sent, tools, for_tool)
-        )
-        return reply
+        return self._models.window(role).accepts.calls_tools
 
     def expect_code(self) -> tuple[str, ...]:
         """Start what cells need while the model thinks; the libraries that they can import.
@@ -286,7 +262,7 @@ class Episode:
     def _observe(self, tool: str, request: ToolRequest) -> Observation:
         try:
             with self._waiting(f"the tool {tool}"):
-                ask = partial(self._ask, sampling=Sampling(), for_tool=True)
+                ask = partial(self._models.ask, sampling=Sampling(), for_tool=True)
                 observation = self._tools[tool](request, ask)
         except ToolError as error:
             return Observation(error=str(error))
@@ -316,7 +292,7 @@ class Episode:
 
         The helpers in the kernel learn it too: there it is how "the" model sees them. Raises ImageError.
         """
-        window = self._context_window(role)
+        window = self._models.window(role)
         sent = {name: window.fit(picture) for name, picture in images}
         return self._kernel.show(
             {
@@ -349,79 +325,6 @@ class Episode:
     def _open_session(self) -> Session:
         with self._waiting("a kernel"):
             return self._kernel.open()
-
-    def _reply(
-        self,
-        role: str,
-        messages: Sequence[Message],
-        sampling: Sampling,
-        *,
-        for_tool: bool,
-        again: bool = True,
-    ) -> tuple[Request, Reply]:
-        """The request and its reply; sent again, smaller, if the endpoint said that it was too large."""
-        request = self._pack(role, messages)
-        try:
-            return request, self._listen(role, request.messages, sampling, for_tool=for_tool)
-        except ModelError as error:
-            if again and self._context_window(role).evict(error, messages):
-                return self._reply(role, messages, sampling, for_tool=for_tool, again=False)
-            self._check_time()  # a failure because our time is up is not the fault of the endpoint
-            if error.kind == "context":
-                raise LimitReached("context_overflow", str(error)) from error
-            raise
-
-    def _pack(self, role: str, messages: Sequence[Message]) -> Request:
-        request = self._context_window(role).pack(messages)
-        if request.evicted:
-            self.note("left_out", role=role, pictures=list(request.evicted))
-        self._note_foreign(role, request)
-        self._budget.send(request)
-        return request
-
-    def _note_foreign(self, role: str, request: Request) -> None:
-        """Say once that what another model or wire sealed is not sent."""
-        reads = self._context_window(role).accepts.reads
-        sources = {message.opaque.source for message in request.messages if message.opaque}
-        foreign = sources - {reads} - self._foreign if reads else set()
-        if foreign:
-            self._foreign |= foreign
-            self.note("opaque_dropped", role=role, sources=sorted(foreign))
-
-    def _context_window(self, role: str) -> ContextWindow:
-        if role not in self._windows:
-            accepts = self._accepts.get(role if role in self._models else DEFAULT_ROLE, EndpointLimits())
-            self._windows[role] = ContextWindow(accepts, self.question.originals)
-        return self._windows[role]
-
-    def _model_of(self, role: str) -> Model:
-        return self._models.get(role) or self._models[DEFAULT_ROLE]
-
-    def _listen(self, role: str, messages: Sequence[Message], sampling: Sampling, *, for_tool: bool) -> Reply:
-        model = self._model_of(role)
-        stream = partial(stream_of, model, messages, sampling)
-        with (
-            self._waiting(model.name),
-            closing(interruptible(stream, self._cancellation)) as pieces,
-        ):
-            for piece in pieces:
-                if isinstance(piece, Reply):
-                    return piece
-                if (
-                    time.monotonic() >= self._budget.deadline
-                ):  # a model of the caller's may ignore `Sampling.seconds`
-                    self._budget.check_time()
-                self._watch(
-                    self._restart(role, model, piece)
-                    if isinstance(piece, Restart)
-                    else TextDelta(role, piece, for_tool)
-                )
-        raise ModelError(f"{model.name}: the stream ended without a reply", retry=True)
-
-    def _restart(self, role: str, model: Model, restart: Restart) -> ReplyRestarted:
-        event = ReplyRestarted(role, restart.why, restart.attempt, restart.wait_s)
-        self._waiting.what = f"{model.name} ({event.notice})" if event.notice else model.name
-        return event
 
     def _check_time(self) -> None:
         self._cancellation.check()

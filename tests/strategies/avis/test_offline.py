@@ -147,7 +147,7 @@ def test_an_extract_stands_in_the_passages(question: str, text: str) -> None:
 @given(st.text(max_size=200))
 def test_no_observation_breaks_the_rules_or_the_reading_of_their_verdict(text: str) -> None:
     scripted = EpisodeHarness([])
-    scripted.episode._models = {"default": Offline()}
+    scripted.episode._models.models = {"default": Offline()}
     node = Node("knowledge", "when was Orlen Bridge finished?")
     verdict = judge(Evidence(node.query, "web_search", text or "-"), node, Memory(node), scripted.episode)
     assert verdict.ruling in ("not informative", "answerable")
