@@ -233,7 +233,7 @@ def test_hostile_decoration_is_read_at_once() -> None:
         ("Action: vqa", False),
     ],
 )
-def test_a_reply_that_declines_and_decides_nothing_is_a_refusal(reply: str, refuses: bool) -> None:
+def test_only_a_reply_that_declines_without_a_decision_is_a_refusal(reply: str, refuses: bool) -> None:
     assert is_refusal(reply) == refuses
 
 
