@@ -25,6 +25,7 @@ pytestmark = pytest.mark.early
 
 # Less memory than by default, which takes less time to fill.
 _POLICY = Policy(interrupt_grace_s=0.5, memory_bytes=2**30)
+_PATIENT_S = _POLICY.interrupt_grace_s + 10.0  # for a busy machine; a cell that nothing ends takes for ever
 _ALL = attacks()
 _ON_PLAIN = [each for each in _ALL if each.plain != "skipped"]
 _FIRST_OF_A_TOPIC = {each.topic: each for each in reversed(_ON_PLAIN) if each.plain == "succeeds"}.values()
@@ -85,7 +86,7 @@ def in_sandbox(request: pytest.FixtureRequest) -> Iterator[Verdicts]:
     verdicts: Verdicts = {}
     with SandboxPool(_POLICY) as containers, ExitStack() as stack:
         for part in (floods, others):
-            runner = Runner(containers.open_session, _POLICY.interrupt_grace_s)
+            runner = Runner(containers.open_session, _PATIENT_S)
             verdicts |= stack.enter_context(run_in_background(runner, part))
         yield verdicts
 
@@ -133,7 +134,7 @@ def test_a_later_session_finds_nothing_where_a_watchdog_limits_memory() -> None:
     policy = replace(_POLICY, session_memory="watchdog")  # it refuses more system calls than cgroups need
     with (
         SandboxPool(policy) as containers,
-        Runner(containers.open_session, policy.interrupt_grace_s) as runner,
+        Runner(containers.open_session, _PATIENT_S) as runner,
     ):
         verdicts = {each.id: runner.run(each) for each in _ALL if each.topic == "leaks" and each.sessions > 1}
     assert {name: verdict.evidence for name, verdict in verdicts.items() if not verdict.contained} == {}
