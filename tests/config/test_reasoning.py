@@ -32,6 +32,7 @@ def test_nothing_is_sent_where_it_is_not_set() -> None:
         ("responses", "gpt-5.5", None, {"reasoning": {"effort": "none"}}),
         ("anthropic", "claude-haiku-5-5", None, {"thinking": {"type": "disabled"}}),
         ("anthropic", "claude-sonnet-5-5", None, {"thinking": {"type": "between_tools"}}),
+        ("anthropic", "anthropic/claude-sonnet-5.5", None, {"thinking": {"type": "between_tools"}}),
         ("gemini", "gemini-3.6-flash", None, {"generationConfig": {"thinkingConfig": {"thinkingLevel": "minimal"}}}),
         ("gemini", "gemini-2.5-flash", None, {"generationConfig": {"thinkingConfig": {"thinkingBudget": 0}}}),
         ("openai", "Qwen/Qwen3.5-27B", LOCAL, {"chat_template_kwargs": {"enable_thinking": False}}),
@@ -50,8 +51,9 @@ def test_each_family_is_turned_off_in_its_own_words(
     assert sent(wire, model, "off", base_url) == off
 
 
-def test_claude_thinks_by_a_budget_up_to_4_5() -> None:
-    assert sent("anthropic", "claude-haiku-4-5", "high")["thinking"]["type"] == "enabled"
+@pytest.mark.parametrize("model", ["claude-haiku-4-5", "anthropic/claude-sonnet-4.5"])
+def test_claude_thinks_by_a_budget_up_to_4_5(model: str) -> None:
+    assert sent("anthropic", model, "high")["thinking"]["type"] == "enabled"
 
 
 def test_claude_thinks_adaptively_after_4_5() -> None:
