@@ -201,9 +201,31 @@ def test_attributes_are_read_in_every_form(form: str) -> None:
     assert node == Node("1", "a", (("colour", "red"), ("n", "3")))
 
 
-def test_attributes_that_stand_apart_go_to_their_objects() -> None:
-    text = '{"objects": ["a"], "attributes": [{"object": "a", "attribute": "colour", "value": "red"}]}'
-    assert read_graph(text)[0].nodes == (Node("a", "a", (("colour", "red"),)),)
+APART = {
+    "records": '[{"object": "a", "attribute": "colour", "value": "red"}]',
+    "keys of a record": '[{"object": "a", "colour": "red"}]',
+    "a map": '{"a": {"colour": "red"}}',
+    "a list of maps": '[{"a": {"colour": "red"}}]',
+    "a list of objects": '[{"attribute": "colour: red", "objects": ["a"]}]',
+}
+
+
+@pytest.mark.parametrize("form", APART)
+def test_attributes_that_stand_apart_go_to_their_objects(form: str) -> None:
+    graph, repairs = read_graph(f'{{"objects": ["a"], "attributes": {APART[form]}}}')
+    assert graph.nodes == (Node("a", "a", (("colour", "red"),)),)
+    assert "nameless_item" not in repairs
+
+
+def test_an_owner_of_attributes_that_is_no_object_yet_becomes_one() -> None:
+    graph, repairs = read_graph('{"objects": ["a"], "attributes": [{"object": "b", "colour": "red"}]}')
+    assert graph.nodes[1] == Node("b", "b", (("colour", "red"),))
+    assert "added_endpoint" in repairs
+
+
+def test_an_attribute_of_nothing_is_dropped() -> None:
+    graph, repairs = read_graph('{"objects": ["a"], "attributes": {"material": "the same for all"}}')
+    assert (graph.nodes, "nameless_item" in repairs) == ((Node("a", "a"),), True)
 
 
 def read_attributes(written: str) -> tuple[tuple[str, str], ...]:

@@ -27,6 +27,7 @@ EDGE_LISTS = (
     "triples",
     "triplets",
 )
+_OWNER = ("object", "objectid", "id", "entity", "node", "subject")  # of attributes apart from their objects
 SOURCE = (
     *(
         "source",
@@ -136,10 +137,24 @@ def assign_attributes(value: Any) -> Iterator[tuple[str, Any]]:
         yield from ((str(owner), attributes) for owner, attributes in value.items())
     for item in value if isinstance(value, list) else ():
         if isinstance(item, dict):
-            keyed = by_key(item)
-            owner = first_of(keyed, ("object", "objectid", "id", "entity", "node", "subject"))
-            inner = first_of(keyed, ATTRIBUTES)
-            yield text_of(owner), [{"name": inner, "value": keyed["value"]}] if "value" in keyed else inner
+            yield from _assigned(item)
+
+
+def _assigned(item: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """{"object": "cup", "colour": "red"}, {"cup": {"colour": "red"}}, or {"attribute": "red", "objects": ["cup"]}."""
+    keyed = by_key(item)
+    owner, inner, owners = first_of(keyed, _OWNER), first_of(keyed, ATTRIBUTES), keyed.get("objects")
+    if owner is None and isinstance(inner, str) and isinstance(owners, list):
+        yield from ((text_of(each), [inner]) for each in owners)
+    elif owner is None and inner is None and all(isinstance(each, dict | list) for each in item.values()):
+        yield from ((str(name), attributes) for name, attributes in item.items())
+    elif owner is not None and inner is None:
+        yield (
+            text_of(owner),
+            {key: each for key, each in item.items() if not by_key({key: None}).keys() & {*_OWNER}},
+        )
+    else:
+        yield text_of(owner), [{"name": inner, "value": keyed["value"]}] if "value" in keyed else inner
 
 
 def by_key(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -171,7 +171,10 @@ class _Assembly:
         return identity, raw.relations
 
     def add_attributes(self, owner: str, attributes: Any) -> None:
-        identity = self._find(owner)
+        """Attributes written apart from their nodes; an owner that has some and is no node yet becomes one."""
+        identity, is_record = self._find(owner), isinstance(attributes, dict | list) and bool(attributes)
+        if identity is None and is_record and owner:
+            identity = self._end(owner)
         if identity is None:
             self.repairs.add("nameless_item")
         else:
