@@ -1,4 +1,4 @@
-# make run                          answer a question about a picture in examples/, with no key and no network
+# make run                          answer a question about a photograph in examples/, with no key and no network
 # make run IMAGE=photo.jpg QUESTION="What colour is the car?" [MODEL=openai]
 # make test   (or: make check)      format, lint, types and tests; ARGS="-k images" goes to pytest
 # make test SLOW=1                  the slow tests too, as .ci/run does
@@ -27,7 +27,7 @@
 # make frames [ARGS="--chains 10000"]    random chains of crops, turns and resizes: is the way back to the original exact?
 # make evidence [ARGS="--samples 20"]     answers with their evidence masked: does an oracle notice, and only then?
 # make simulated-model [ARGS="--questions 60"]   a model with the habits of strong ones: turns lost to the harness
-# make test-places                  the question of `make run`, and attacks, in emulated containers, pods and the like
+# make test-places                  a question, and attacks, in emulated containers, pods and the like
 # make soak [SESSIONS=2000]         that many sessions, some hostile: every result right, nothing left behind
 # make lock                         the newest versions of all dependencies into requirements.lock; needs uv
 # make clean                        remove what was built and cached; .venv* and runs/ stay
@@ -38,8 +38,8 @@
 
 SHELL := bash
 
-IMAGE ?= examples/circles.png
-QUESTION ?= How many circles are in the image?
+IMAGE ?= examples/street.jpg
+QUESTION ?= What do the street signs say?
 SAMPLES ?= benchmarks/data/vlms-are-blind/samples.jsonl
 SESSIONS ?= 2000
 

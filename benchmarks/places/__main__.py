@@ -3,7 +3,7 @@
     python -m benchmarks.places [--only WORD] [--json] [--topics environment,memory,network]
 
 A place is a command that changes what this machine offers and then runs another command. For each: the tier of
-isolation that was chosen, whether the question of `make run` was answered, and how many attacks were contained. The
+isolation that was chosen, whether a question was answered, and how many attacks were contained. The
 exit status is 1 if a place has another tier than expected, does not answer, or contains fewer attacks than all.
 Most places need root; where an ordinary user (1001) cannot read the interpreter, theirs are left out with that reason.
 Not covered: other versions of Linux, other architectures, AppArmor.

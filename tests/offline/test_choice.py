@@ -66,9 +66,14 @@ QUESTIONS = {
     "text": (
         "What text is in the image?",
         "Read the text.",
-        "What does the sign say?",
+        "What does the label say?",
     ),
-    "closer": ("What does the name tag say?", "Read the badge."),
+    "closer": (
+        "What does the name tag say?",
+        "Read the badge.",
+        "What does the sign say?",
+        "What is written on the street signs?",
+    ),
 }
 NOT_QUESTIONS = (
     "What breed is the dog?",

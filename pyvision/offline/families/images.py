@@ -70,16 +70,22 @@ _WHERE = r"(?: (?:in|on|of|from) (?:image|sign|label|page|document|poster|receip
 _SAYS = r"(?:(?:is|are) (?:written|shown|printed|there|displayed|visible)|appears?|is|are)"
 _TEXTS = (
     rf"(?:what|which) (?:text|words?|letters?|sentence) {_SAYS}{_WHERE}?(?: here)?",
-    rf"what does (?:text|sign|label|image|poster|note|page) (?:say|read){_WHERE}?",
+    rf"what does (?:text|label|image|poster|note|page) (?:say|read){_WHERE}?",
     rf"what is written(?: here)?{_WHERE}?",
     rf"what is (?:text|word){_WHERE}?",
     rf"(?:read|transcribe|ocr|extract)(?: out)?(?: all)? (?:text|words?|writing|letters){_WHERE}?",
 )
+_SIGNS = r"(?:street |road |traffic )?(?:sign|sign post|nameplate)s?"
+_LOOKS = 5  # around what was found before
 _TAGS = (
     r"(?:what|which) (?:name|text|words?) (?:is|are) (?:written |printed )?on (?:name )?(?:tag|badge|plate)",
     r"what is (?:written|printed|name) on (?:name )?(?:tag|badge|plate)",
     r"what does (?:name )?(?:tag|badge|plate) (?:say|read)",
     r"(?:read|transcribe) (?:name )?(?:tag|badge|plate)",
+    rf"(?:what|which) (?:text|words?|names?|street) (?:is|are) (?:written |printed )?on {_SIGNS}",
+    rf"what (?:is|are) (?:written |printed )?on {_SIGNS}",
+    rf"what (?:do|does) {_SIGNS} (?:say|read)",
+    rf"(?:read|transcribe) {_SIGNS}",
 )
 _IN = r"(?: (?:in|of|on|within) image)?"
 _WHAT = r"(?:(?:what|which) colours? (?:is|are|has)|what (?:is|are) colours? (?:of|at|in))"
@@ -180,21 +186,15 @@ def plan_text(question: ParsedQuestion) -> Plan | None:
     """Fits requests to read what is written."""
     if question.image is None or not match_wording(question.plain, *_TEXTS, *_TAGS):
         return None
-    closer = Cell("I find the lines of text, zoom in, and read each enlarged.", "closer", (question.image,))
+    image = (question.image,)
+    closer = Cell("I look for text in the whole image.", "closer", image)
+    around = Cell("I zoom in and look around what was found.", "around", image)
     cells = (
-        *([closer] if match_wording(question.plain, *_TAGS) else []),
+        *((closer, *[around] * _LOOKS) if match_wording(question.plain, *_TAGS) else ()),
         Cell(
-            "I read the text with an engine that is installed in the sandbox.",
-            "text",
-            (question.image,),
-            {"layout": "3"},
+            "I read the text with an engine that is installed in the sandbox.", "text", image, {"layout": "3"}
         ),
-        Cell(
-            "Nothing was read, so I try again for scattered text.",
-            "text",
-            (question.image,),
-            {"layout": "11"},
-        ),
+        Cell("Nothing was read, so I try again for scattered text.", "text", image, {"layout": "11"}),
     )
     return Plan(cells, _read_text)
 

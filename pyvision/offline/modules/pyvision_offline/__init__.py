@@ -27,7 +27,7 @@ from .lines import Crossing, Path, find_crossings, find_paths
 from .objects import DrawnObject, find_objects
 from .outlines import Outline, find_outlines
 from .tables import Table, find_aligned_cells, find_ruled_table
-from .text import find_lines, read_text
+from .text import TextLine, find_text, look_around, read_line, read_text
 
 __all__ = [
     "Circle",
@@ -38,6 +38,7 @@ __all__ = [
     "Outline",
     "Path",
     "Table",
+    "TextLine",
     "compare_images",
     "find_aligned_cells",
     "find_background_colour",
@@ -49,12 +50,14 @@ __all__ = [
     "find_crossings",
     "find_discs",
     "find_dominant_colour",
-    "find_lines",
     "find_objects",
     "find_outlines",
     "find_paths",
     "find_ruled_table",
     "find_smallest_gap",
+    "find_text",
+    "look_around",
+    "read_line",
     "read_text",
     "report",
 ]
