@@ -14,7 +14,7 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
-QUESTION = "What does the name tag say?"
+QUESTION = "What do the street signs say?"
 
 
 def main() -> None:
@@ -30,16 +30,16 @@ def main() -> None:
 
 
 def take_screenshot(url: str, file: Path) -> None:
-    image = str(ROOT / "examples" / "portrait.jpg")
+    image = str(ROOT / "examples" / "street.jpg")
     with sync_playwright() as started:
         browser = started.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 860, "height": 1520})
+        page = browser.new_page(viewport={"width": 860, "height": 1880})
         page.goto(url)
         page.set_input_files("#chat-file", image)
         page.fill("#chat-box", QUESTION)
         page.keyboard.press("Enter")
-        page.wait_for_selector(".chat-answer", timeout=120_000)
-        page.click("details:has-text('Ran') > summary")
+        page.wait_for_selector(".chat-answer:has-text('MORRISON')", timeout=300_000)
+        page.locator("details:has-text('Ran') > summary").nth(1).click()
         page.wait_for_timeout(1500)
         page.screenshot(path=file)
         browser.close()
