@@ -67,7 +67,7 @@ const catchUp = () => { if (!document.hidden && current && !chat?.running) follo
 document.addEventListener('visibilitychange', catchUp);
 addEventListener('focus', catchUp);
 
-// The frame that was shown until now takes its text and the place of the cursor along.
+// The frame that was shown until now hands over its text, the place of the cursor, and whether Enter was pressed.
 function replaceEarly() {
   const early = document.getElementById('chat-early');
   const box = early?.querySelector('#chat-box');
@@ -77,7 +77,9 @@ function replaceEarly() {
   early?.remove();
   $('send').disabled = false;
   fitBox();
-  if (!wasTyping && isNarrow()) return;
-  $('box').focus();
-  $('box').setSelectionRange(...place);
+  if (wasTyping || !isNarrow()) {
+    $('box').focus();
+    $('box').setSelectionRange(...place);
+  }
+  if (box?.dataset.sent && box.value.trim()) send();
 }
