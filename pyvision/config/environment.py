@@ -156,11 +156,12 @@ def write_keys(file: Path, keys: Mapping[str, str | None]) -> None:
 
 def _stored_keys(file: Path, known: Mapping[str, object]) -> dict[str, str]:
     """The stored keys of variables that are not known yet; the keyring is asked for those that it holds."""
-    from pyvision.config.system_keyring import find_key
-
     wanted = {name: key for name, key in read_keys(file).items() if name not in known}
-    found = {name: find_key(name) if key is None else key for name, key in wanted.items()}
-    return {name: key for name, key in found.items() if key is not None}
+    if None in wanted.values():
+        from pyvision.config.system_keyring import find_key
+
+        wanted = {name: find_key(name) if key is None else key for name, key in wanted.items()}
+    return {name: key for name, key in wanted.items() if key is not None}
 
 
 def _with_project(found: dict[str, Found], file: Path) -> dict[str, Found]:

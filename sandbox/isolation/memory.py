@@ -164,6 +164,17 @@ class Watchdog:
             self.forget(watched)
 
     def _run(self) -> None:
+        """Ends all sessions if it fails: none may go on without a limit. The next one starts another thread."""
+        try:
+            self._watch()
+        except BaseException:
+            with self._changed:
+                self._thread = None
+                for watched in self._sessions:
+                    watched.kill()
+            raise
+
+    def _watch(self) -> None:
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._sessions or self._is_closed)

@@ -40,7 +40,9 @@ class WatchedTree(WatchedSession):
 
     def measure_exactly(self) -> int:
         with _as_user(self.user):
-            return super().measure_exactly()
+            return WatchedSession.measure_exactly(
+                self
+            )  # super() knows no class that dataclass has made again
 
     def find_excess(self) -> Exhausted | None:
         """Whether it has more processes, or keeps more on the disk, than the Policy allows."""

@@ -46,6 +46,7 @@ def ask(question: str, *pictures: Image, most_cells: int = 6) -> Run:
     conversation = opening(question, [picture.size for picture in pictures])
     cells: list[str] = []
     outputs: list[str] = []
+    kernel = open_kernel(pictures)
     while True:
         reply = Offline().complete(conversation, Sampling())
         code = find_code(reply.text)
@@ -53,13 +54,13 @@ def ask(question: str, *pictures: Image, most_cells: int = 6) -> Run:
             answer = None if reply.finish == "refusal" else find_answer(reply.text)
             return Run(answer, reply, tuple(cells), tuple(outputs))
         cells.append(code)
-        outputs.append(run_cell(code, pictures))
+        outputs.append(run_cell(code, kernel))
         turn = Text(f"<interpreter>\n{outputs[-1]}\n</interpreter>")
         conversation = (*conversation, Message("assistant", (Text(reply.text),)), Message("user", (turn,)))
 
 
-def run_cell(code: str, pictures: Sequence[Image]) -> str:
-    """What the cell prints in a namespace like the kernel's; figures are drawn and thrown away."""
+def open_kernel(pictures: Sequence[Image]) -> dict[str, Any]:
+    """A namespace like the kernel's, with the images; what shows figures does nothing in it."""
     import matplotlib
 
     matplotlib.use("agg")
@@ -67,16 +68,21 @@ def run_cell(code: str, pictures: Sequence[Image]) -> str:
     import numpy as np
     from PIL import Image as ImageModule
 
+    sys.modules["pyvision_offline"] = import_module("pyvision.offline.modules.pyvision_offline")
     names: dict[str, Any] = {
         "np": np,
         "plt": plt,
         "Image": ImageModule,
-        "zoom": lambda image, box: image.crop(box),
+        "zoom": lambda image, box: None,
+        "mark": lambda image, boxes, labels: None,
     }
-    sys.modules["pyvision_offline"] = import_module("pyvision.offline.modules.pyvision_offline")
-    names |= {f"image_clue_{index}": picture.convert("RGB") for index, picture in enumerate(pictures)}
+    return names | {f"image_clue_{index}": picture.convert("RGB") for index, picture in enumerate(pictures)}
+
+
+def run_cell(code: str, kernel: dict[str, Any]) -> str:
+    """What the cell prints; its variables stay, and its figures are thrown away."""
     printed = io.StringIO()
     with redirect_stdout(printed):
-        exec(code, names)
-        plt.close("all")
+        exec(code, kernel)
+        kernel["plt"].close("all")
     return printed.getvalue()

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import os
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from queue import Queue
+from threading import Event
 
 import pytest
 
 from sandbox import CellResult, Policy, Sandbox
-from sandbox.policy import MIB
+from sandbox.isolation.memory import Watchdog, WatchedSession
+from sandbox.isolation.process_tree import WatchedTree
+from sandbox.policy import MIB, Exhausted
 from tests.sandbox.ordinary_user import OrdinaryUser, ordinary_user
 from tests.sandbox.processes import wait_until
 
@@ -195,3 +202,30 @@ def test_an_ordinary_users_session_is_limited_as_a_whole(user: OrdinaryUser, pre
     layer, error, after = json.loads(user.run(AS_USER % (TAKE + prepare + CHILDREN)))
     assert layer.startswith(("256 MiB: a watchdog", "256 MiB: cgroup"))
     assert (error, after) == ("OutOfMemory", "42\n")
+
+
+def test_no_session_goes_on_where_the_watchdog_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    failed: Queue[threading.ExceptHookArgs] = Queue()
+    monkeypatch.setattr(threading, "excepthook", failed.put)
+
+    class Broken(WatchedSession):
+        def find_excess(self) -> Exhausted | None:
+            raise RuntimeError("the watchdog has a bug")
+
+    def watch(_: int, kill: Callable[[], None], __: str) -> WatchedSession:
+        return Broken(os.open("/", os.O_RDONLY), kill)
+
+    watchdog = Watchdog(2**30, 2**31, watch)
+    for killed in (Event(), Event()):  # the second has a thread of its own
+        watched = watchdog.watch(-1, killed.set)
+        assert failed.get(timeout=10).exc_type is RuntimeError
+        assert killed.is_set()
+        watchdog.forget(watched)
+    watchdog.close()
+
+
+def test_the_processes_below_a_supervisor_are_measured() -> None:
+    with subprocess.Popen(["sleep", "60"]) as child:
+        tree = WatchedTree(-1, child.kill, supervisor=os.getpid())
+        assert tree.measure_exactly() > 0
+        child.kill()
