@@ -126,7 +126,7 @@ def test_a_chat_on_a_terminal_keeps_its_history(tmp_path: Path, photo: Path) -> 
         os.close(theirs)
         seen = b""
         os.write(ours, b"How wide?\r")
-        while b"1 turn" not in seen:
+        while b"\x1b[?2004h" not in seen.partition(b"1 turn")[2]:  # the next prompt, in raw mode
             seen += os.read(ours, 4096)
         os.write(ours, b"\x04")
         chat.wait(60)
