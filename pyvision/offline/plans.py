@@ -68,10 +68,23 @@ def next_step(plan: Plan, findings: Sequence[Finding | None], *, last_turn: bool
         if found and finding.confident:
             return found
     unsure = [found for _, found in results if found]
-    if len(findings) < len(plan.cells) and not last_turn:
-        return plan.cells[len(findings)]
+    left = _cells_left(plan, findings)
+    if left and not last_turn:
+        return left[0]
     repeated = [found for found in unsure if sum(other.answer == found.answer for other in unsure) > 1]
     return repeated[-1] if repeated else Undecided(_find_reason(results, unsure))
+
+
+def _cells_left(plan: Plan, findings: Sequence[Finding | None]) -> list[Cell]:
+    """The cells after those that ran; one that found nothing is not repeated."""
+    left = list(plan.cells)
+    for finding in findings:
+        ran = left.pop(0)
+        while left and left[0] == ran and (finding is None or plan.conclude(finding) is None):
+            left.pop(0)
+        if not left:
+            break
+    return left
 
 
 def _find_reason(results: Sequence[tuple[Finding, Found | None]], unsure: Sequence[Found]) -> str:

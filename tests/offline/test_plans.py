@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from pyvision.config.files import data_folder
+from pyvision.offline.conversation import Finding
 from pyvision.offline.model import find_plan
 from pyvision.offline.modules import FOLDER, pyvision_offline
-from pyvision.offline.plans import Cell
+from pyvision.offline.plans import Cell, Found, Plan, next_step
 from pyvision.offline.wording import read_question
 from pyvision.text import prompts
 from tests.offline.test_choice import QUESTIONS
@@ -67,6 +68,21 @@ def test_every_template_belongs_to_a_family() -> None:
 
 def test_a_comparison_gets_both_images() -> None:
     assert "compare_images(image_clue_0, image_clue_1)" in CELLS["difference"].code
+
+
+LOOK, OTHER = Cell("", "around"), Cell("", "text")
+LOOKS = Plan(
+    (LOOK, LOOK, LOOK, OTHER), lambda found: Found("", text) if (text := found.text("text")) else None
+)
+
+
+@pytest.mark.parametrize(
+    ("finding", "next_cell"),
+    [(Finding({"text": "STOP", "confident": False}), LOOK), (Finding({"text": ""}), OTHER), (None, OTHER)],
+    ids=["it found something", "it found nothing", "it failed"],
+)
+def test_a_cell_is_repeated_only_if_it_found_something(finding: Finding | None, next_cell: Cell) -> None:
+    assert next_step(LOOKS, [finding], last_turn=False) is next_cell
 
 
 def test_the_declining_text_renders() -> None:
