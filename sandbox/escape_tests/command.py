@@ -53,13 +53,15 @@ def check(options: argparse.Namespace) -> int:
         with Sandbox(Policy(isolation=options.isolation)) as sandbox:
             layers, starts = sandbox.layers(), start_times_ms(sandbox)
         policy = Policy(isolation=options.isolation, interrupt_grace_s=_GRACE_S)
+        started = time.monotonic()
         verdicts = try_all(chosen, policy, coloured=None if options.json else sys.stdout.isatty())
+        seconds = time.monotonic() - started
     except SandboxError as error:
         return _fail(str(error), 5)
     if options.json:
         print(json.dumps(_build_report(layers, starts, verdicts), indent=1))  # noqa: T201 - a command
     else:
-        print("\n".join([*layer_lines(layers), *summary_lines(starts, verdicts)]))  # noqa: T201
+        print("\n".join([*layer_lines(layers), *summary_lines(starts, verdicts, seconds)]))  # noqa: T201
     return 0 if all(verdict.contained for verdict in verdicts) else 1
 
 
@@ -177,11 +179,12 @@ def layer_lines(layers: Sequence[Layer]) -> Iterator[str]:
         yield textwrap.fill(layer.detail, _WIDTH, initial_indent=label, subsequent_indent=" " * len(label))
 
 
-def summary_lines(starts_ms: tuple[float, float], verdicts: Sequence[Verdict]) -> Iterator[str]:
-    """How many got out, and how long a session takes to start."""
+def summary_lines(
+    starts_ms: tuple[float, float], verdicts: Sequence[Verdict], seconds: float
+) -> Iterator[str]:
+    """How many got out, and how long a session takes to start. seconds: of all attacks, which overlap in time."""
     escaped = [verdict.attack.id for verdict in verdicts if not verdict.contained]
     yield f"\nstart: {starts_ms[0]:.0f} ms the first session, {starts_ms[1]:.0f} ms each further one"
-    seconds = sum(verdict.seconds for verdict in verdicts)
     if escaped:
         yield f"{len(escaped)} of {len(verdicts)} attacks got out: {', '.join(escaped)}"
     else:

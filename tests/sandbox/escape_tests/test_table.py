@@ -21,11 +21,11 @@ def test_every_line_fits_a_terminal() -> None:
 def test_what_got_out_is_named_with_its_evidence() -> None:
     assert "GOT OUT" in verdict_line(BAD, coloured=False)
     assert "files/try: it printed" in verdict_line(BAD, coloured=False)
-    assert list(summary_lines((900, 40), [GOOD, BAD]))[-1] == "1 of 2 attacks got out: files/try"
+    assert list(summary_lines((900, 40), [GOOD, BAD], 1.2))[-1] == "1 of 2 attacks got out: files/try"
 
 
 def test_the_summary_counts_contained_attacks() -> None:
-    assert list(summary_lines((900, 40), [GOOD, GOOD]))[-1] == "all 2 attacks were contained, in 2 s"
+    assert list(summary_lines((900, 40), [GOOD, GOOD], 1.2))[-1] == "all 2 attacks were contained, in 1 s"
 
 
 @pytest.mark.parametrize(("verdict", "colour"), [(GOOD, "\x1b[32m"), (BAD, "\x1b[31m")])
