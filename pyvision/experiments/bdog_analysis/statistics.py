@@ -72,7 +72,7 @@ class Cost:
 class Statistics:
     """by_round: the tentative answers; by_end: the final answers, by the round in which debates ended.
 
-    mended: how many graphs needed each repair; graphs: how many there were; whole: how many needed no repair.
+    repairs: how many graphs needed each repair; graphs: how many there were; whole: how many needed no repair.
     """
 
     condensation: tuple[Condensation, ...]
@@ -80,7 +80,7 @@ class Statistics:
     by_end: Mapping[int, Share]
     ends: Mapping[str, int]
     costs: tuple[Cost, ...]
-    mended: Mapping[str, int]
+    repairs: Mapping[str, int]
     graphs: int
     whole: int
 
@@ -100,7 +100,7 @@ def statistics_of(records: Sequence[Record]) -> Statistics:
         by_end=_shares((r.end_round, r.answer, r.target or "") for r in judged if r.end_round),
         ends=dict(Counter(r.why_ended for r in debates if r.why_ended)),
         costs=tuple(_cost(mode, [r for r in records if r.mode == mode]) for mode in _modes(records)),
-        mended=dict(Counter(repair for each in repairs for repair in each).most_common()),
+        repairs=dict(Counter(repair for each in repairs for repair in each).most_common()),
         graphs=len(repairs),
         whole=sum(not each for each in repairs),
     )
@@ -122,7 +122,7 @@ def table(found: Statistics) -> str:
         f"  {c.right or 'no target known'}"
         for c in found.costs
     ]
-    repairs = ", ".join(f"{name} {count}" for name, count in found.mended.items()) or "none"
+    repairs = ", ".join(f"{name} {count}" for name, count in found.repairs.items()) or "none"
     lines += ["", f"graphs: {found.graphs}, of which {found.whole} needed no repair; repairs: {repairs}"]
     return "\n".join(lines)
 

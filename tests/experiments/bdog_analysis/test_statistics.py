@@ -90,7 +90,7 @@ def test_arms_are_told_apart_by_what_they_cost() -> None:
 def test_graphs_that_were_repaired_are_counted_by_repair() -> None:
     cut = BLUEPRINT.json()[:-3]
     found = statistics_of([record("a", events_of([cut, BLUEPRINT, "A"]))])
-    assert (found.graphs, found.whole, found.mended) == (2, 1, {"truncated": 1})
+    assert (found.graphs, found.whole, found.repairs) == (2, 1, {"truncated": 1})
 
 
 def test_a_table_of_nothing_can_be_printed() -> None:
