@@ -87,6 +87,46 @@ def test_a_machine_that_cannot_run_vllm_is_named_in_one_line(
     assert (done.returncode, done.stderr) == (69 if says else 0, says)
 
 
+def install_to_train(folder: Path, gpu: str, versions: str) -> str:
+    """What `scripts/setup train` gives to pip. gpu: what nvidia-smi does; versions: what pip lists of torch."""
+    (folder / "scripts").mkdir()
+    shutil.copy(SETUP, folder / "scripts")
+    (folder / ".venv-train" / "bin").mkdir(parents=True)
+    log = folder / "log"
+    pip = f'[[ $3 == index ]] && echo "{versions}"; [[ $3 == install ]] && echo "$@" >> {log}; exit 0'
+    _script(folder / ".venv-train" / "bin" / "python", pip)
+    programs = {"nvidia-smi": gpu, "bwrap": "exit", "ldconfig": "echo libseccomp.so.2"}
+    for name, body in programs.items():
+        _script(folder / name, body)
+    system = folder / "system"  # without uv
+    system.mkdir()
+    for name in ("bash", "dirname", "grep", "env"):
+        (system / name).symlink_to(shutil.which(name) or "")
+    subprocess.run(
+        ["bash", str(folder / "scripts" / "setup"), "train"],
+        env={"PATH": f"{folder}:{system}"},
+        timeout=60,
+        check=True,
+    )
+    return log.read_text()
+
+
+@pytest.mark.parametrize(
+    ("gpu", "versions", "torch"),
+    [
+        ("exit 9", "torch (2.15.0) Available versions: 2.15.0, 2.13.0+cpu, 2.12.0+cpu", "torch==2.13.0+cpu"),
+        ("exit 9", "torch (2.15.0) Available versions: 2.15.0, 2.14.1", None),
+        ("echo 'GPU 0: a card'", "torch (2.13.0+cpu) Available versions: 2.13.0+cpu", None),
+    ],
+)
+def test_a_machine_without_a_gpu_gets_the_torch_for_processors(
+    tmp_path: Path, gpu: str, versions: str, torch: str | None
+) -> None:
+    *first, last = install_to_train(tmp_path, gpu, versions).splitlines()
+    assert [line.rpartition(" ")[2] for line in first] == ([torch] if torch else [])
+    assert last.endswith("--editable .[dev,train]")
+
+
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     """A folder with `scripts/check`, in which every tool is a script that succeeds."""
