@@ -2,12 +2,17 @@
 
 A training is a whole experiment with its own seed: other questions, programs, errors, examples and models. It counts
 once, whatever the number of its test questions, because these share its models. Both critics of a training learn from
-the same programs, in the same number of steps, and debug the same questions for the same number of rounds.
+the same programs, in the same number of steps, and debug the same questions for the same number of rounds. A claim that
+needs more trainings than are affordable is not tested: it is undecidable at this scale.
 """
 
 from __future__ import annotations
 
+import ctypes
 import json
+import os
+import signal
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -18,7 +23,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import TypeAlias
 
-from benchmarks.worlds.claims import Aim, compare_trainings, format_table, power_of, trainings_needed
+from benchmarks.worlds.claims import Aim, compare_trainings, format_table, trainings_needed
 from benchmarks.worlds.vdebugger_world.experiment import (
     QUICK,
     Findings,
@@ -31,7 +36,16 @@ from benchmarks.worlds.vdebugger_world.experiment import (
 Scores: TypeAlias = Mapping[str, tuple[float, float]]
 """For each claim the share of right verdicts or answers, with what the paper proposes and without."""
 
-Train: TypeAlias = Callable[[Sequence[int]], Sequence[Scores]]
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """The result of one training. cpu_s: the time that it took on one core; None if it was not measured."""
+
+    scores: Scores
+    cpu_s: float | None = None
+
+
+Train: TypeAlias = Callable[[Sequence[int]], Sequence[Training]]
 """Trains once with each of these seeds."""
 
 PILOT_SEEDS = 1000  # from here on; the seeds of the trainings that are tested start at 0
@@ -48,32 +62,52 @@ class Study:
 
 @contextmanager
 def trainer(folder: Path, workers: int) -> Iterator[Train]:
-    """Trains in so many processes, and resumes what is in the folder."""
-    with ProcessPoolExecutor(workers, get_context("spawn"), compute_on_one_core) as pool:
+    """Trains in so many processes, which end with this one, and resumes what is in the folder."""
+    prepare = partial(prepare_worker, os.getpid())
+    with ProcessPoolExecutor(workers, get_context("spawn"), prepare) as pool:
         yield lambda seeds: tuple(pool.map(partial(train, folder), seeds))
 
 
+def prepare_worker(parent: int) -> None:
+    """In a worker: end with the process that started it, and compute on one core."""
+    end_with(parent)
+    compute_on_one_core()
+
+
+def end_with(parent: int) -> None:
+    """Let Linux kill this process as soon as its parent ends, however it ends."""
+    ctypes.CDLL(None).prctl(1, int(signal.SIGKILL), 0, 0, 0)  # PR_SET_PDEATHSIG
+    if os.getppid() != parent:
+        os._exit(1)  # it ended before
+
+
 def study(how: Study, trained: Train, tell: Tell) -> str:
-    """Train the pilot, tell the plan, train as many as planned; returns the table."""
+    """Train the pilot, tell the plan, train as many as planned; returns the table and what remains undecidable."""
     pilot = trained(range(PILOT_SEEDS, PILOT_SEEDS + how.pilot))
-    aim = replace(how.aim, claims=len(pilot[0]))
-    number = min(how.most, max(trainings_needed(_differences(claim, pilot), aim) for claim in pilot[0]))
-    tell(format_plan(pilot, number, aim))
-    return report(trained(range(number)), aim)
+    aim = replace(how.aim, claims=len(pilot[0].scores))
+    needed = {claim: trainings_needed(_differences(claim, pilot), aim) for claim in pilot[0].scores}
+    affordable = {claim: number for claim, number in needed.items() if number <= how.most}
+    tell(format_plan(aim, how, needed))
+    tested = trained(range(max(affordable.values(), default=0)))
+    hours = _hours([*pilot, *tested])
+    beyond = {claim: number for claim, number in needed.items() if claim not in affordable}
+    parts = [report(tested, affordable, aim)] if affordable else []
+    return "\n\n".join([*parts, *([format_beyond(beyond, hours)] if beyond else [])])
 
 
-def train(folder: Path, seed: int) -> Scores:
-    """The scores of one training, read from the folder if it is done."""
+def train(folder: Path, seed: int) -> Training:
+    """The result of one training, read from the folder if it is done."""
     path = folder / f"scores-{seed}.json"
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
+        began = time.process_time()
         found = run(
             replace(QUICK, seed=seed), folder / f"seed-{seed}", lambda line: print(seed, line, flush=True)
         )
-        path.write_text(json.dumps(scores(found)), encoding="utf-8")
-    return {
-        claim: (one, other) for claim, (one, other) in json.loads(path.read_text(encoding="utf-8")).items()
-    }
+        done = {"scores": scores(found), "cpu_s": time.process_time() - began}
+        path.write_text(json.dumps(done), encoding="utf-8")
+    done = json.loads(path.read_text(encoding="utf-8"))
+    return Training({claim: (one, other) for claim, (one, other) in done["scores"].items()}, done["cpu_s"])
 
 
 def scores(findings: Findings) -> Scores:
@@ -84,20 +118,35 @@ def scores(findings: Findings) -> Scores:
     }
 
 
-def format_plan(pilot: Sequence[Scores], number: int, aim: Aim) -> str:
-    """What the pilot says about each claim: the trainings needed, and the power of those that are affordable."""
-    lines = [f"{aim}, pilot of {len(pilot)} trainings; {number} are tested", "needed    power"]
-    for claim in pilot[0]:
-        differences = _differences(claim, pilot)
-        needed, power = trainings_needed(differences, aim), power_of(number, differences, aim)
-        lines.append(f"{needed:>6}{power:>9.0%}  {claim}")
+def format_plan(aim: Aim, how: Study, needed: Mapping[str, int]) -> str:
+    """How many trainings the pilot asks for, for each claim, and which of the claims are tested."""
+    lines = [f"{aim}, pilot of {how.pilot} trainings, at most {how.most} after it", "needed  tested"]
+    lines += [
+        f"{number:>6}  {'yes' if number <= how.most else 'no':<6}  {claim}"
+        for claim, number in needed.items()
+    ]
     return "\n".join(lines)
 
 
-def report(trained: Sequence[Scores], aim: Aim) -> str:
-    tested = [compare_trainings(claim, [each[claim] for each in trained]) for claim in trained[0]]
+def format_beyond(needed: Mapping[str, int], hours: float | None) -> str:
+    """The claims that need more trainings than are affordable. hours: of one core, for one training."""
+    lines = ["undecidable at this scale; not tested, since they need"]
+    for claim, number in needed.items():
+        cost = "" if hours is None else f", {number * hours:.1f} hours of one core"
+        lines.append(f"{number:>6} trainings{cost}: {claim}")
+    return "\n".join(lines)
+
+
+def report(trained: Sequence[Training], claims: Iterable[str], aim: Aim) -> str:
+    """The table of the claims that were tested."""
+    tested = [compare_trainings(claim, [each.scores[claim] for each in trained]) for claim in claims]
     return format_table(tested, ("with", "without"), aim, "trainings")
 
 
-def _differences(claim: str, trained: Iterable[Scores]) -> list[float]:
-    return [each[claim][0] - each[claim][1] for each in trained]
+def _hours(trained: Sequence[Training]) -> float | None:
+    times = [each.cpu_s for each in trained if each.cpu_s is not None]
+    return fmean(times) / 3600 if times else None
+
+
+def _differences(claim: str, trained: Iterable[Training]) -> list[float]:
+    return [each.scores[claim][0] - each.scores[claim][1] for each in trained]
