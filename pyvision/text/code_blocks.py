@@ -9,6 +9,7 @@ Rules for code (`find_block`)
   none does, the first ends it and the kernel reports the syntax error. Only the first fence counts.
 * `<code>…</code>` without a fence is code when it parses and does something: a call, an assignment, an
   import, a definition, an attribute or an index. Without `</code>` as well, `<code>` must start its line.
+  Lines that IPython runs (`!ls`, `%time x`, `pip install x`) count as calls.
 * Unusable blocks raise FormatError: empty or comments only, marked with another language, or a tag that
   stands on its own line with something in it that is no Python.
 * Anything else is prose that mentions the tag: in quotes or backticks, in mid-sentence, or
@@ -50,6 +51,7 @@ _LINE_FENCE = re.compile(r"^[ \t]*(?=```|~~~)", FLAGS)
 _PYTHON_FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*(?:i?py(?:thon)?3?|tool_code)[ \t]*$", FLAGS)
 _OTHER_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[ \t]*(?P<language>[\w+#.-]*)[ \t]*$", FLAGS)
 _PYTHON_NAME = re.compile(r"i?py(?:thon)?3?|tool_code", re.IGNORECASE)
+_IPYTHON_LINE = re.compile(r"^([ \t]*)(?:[!%]|(?:pip3?|conda) (?=install\b)).*$", re.MULTILINE)
 _MOST_ENDS = 32  # each is parsed once; a reply of nothing but fences must not take minutes
 _MOST_MENTIONS = 32  # likewise
 _MOST_OPEN_END_CHARS = 200
@@ -268,7 +270,12 @@ def _ends_with(text: str, start: int, end: int, fence_marks: str) -> bool:
 def _complaint(code: str) -> str:
     if _is_empty(code):
         return "the <code> block is empty; put Python between ```python and ```"
-    return "the <code> block holds no valid Python; put the code between ```python and ``` inside it"
+    try:
+        parse_source(code)
+    except SyntaxError as error:
+        where = f"line {error.lineno}: {error.msg}" if error.lineno else str(error.msg)
+        return f"the <code> block holds no valid Python ({where}); put the code between ```python and ``` inside it"
+    return "the <code> block runs nothing: no call, assignment or import; write a cell that prints or shows something"
 
 
 def _clean(body: str, fence_marks: str) -> str:
@@ -286,6 +293,7 @@ def _is_empty(code: str) -> bool:
 
 
 def _does_something(code: str, *, closed: bool) -> bool:
+    code = _IPYTHON_LINE.sub(r"\1print()", code)
     tree = parse_or_none(code)
     if tree is None:
         return False

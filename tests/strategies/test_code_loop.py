@@ -1,16 +1,19 @@
 from __future__ import annotations
 
+import inspect
 import re
 from dataclasses import replace
 
 import pytest
 
 from pyvision.agent.budget import Limits
+from pyvision.config.files import data_folder
 from pyvision.events import CellRun, ImageDefined, ModelCall, Note
 from pyvision.strategies.code_loop import CodeLoop
 from pyvision.text.tool_calls import text_of
 from pyvision.types import Evidence, Message, Picture, Question, Reply, Usage
 from sandbox import CellError, CellResult, Region, Stream, View
+from sandbox.guest import frames
 from tests.doubles import EpisodeHarness, figure, picture, printed
 
 ANSWER = "<answer>\n\\boxed{7}\n</answer>"
@@ -336,6 +339,15 @@ def test_everything_becomes_an_event() -> None:
     scripted.solve(CodeLoop())
     kinds = [type(event) for event in scripted.events]
     assert kinds == [ModelCall, Note, ModelCall, CellRun, ImageDefined, ModelCall]
+
+
+def test_the_system_prompt_names_parameters_that_the_helpers_have() -> None:
+    text = (data_folder("prompts") / "code_loop/system.md").read_text(encoding="utf-8")
+    offered = re.findall(r"\b(zoom|mark|grid|to_original|from_shown)\(([^()]*(?:\(\))?[^()]*)\)", text)
+    assert {name for name, _ in offered} == {"zoom", "mark", "grid", "to_original", "from_shown"}
+    for name, arguments in offered:
+        named = [part.partition("=")[0].strip() for part in arguments.split(",")]
+        assert set(named) <= set(inspect.signature(getattr(frames, name)).parameters), name
 
 
 def test_the_system_prompt_stays_short() -> None:

@@ -143,6 +143,13 @@ def test_a_block_without_a_fence_is_code_when_it_parses() -> None:
     assert find_code("<code>\nx = 3\nprint(x)\n</code>") == "x = 3\nprint(x)"
 
 
+@pytest.mark.parametrize(
+    "line", ["!pip install torch", "%matplotlib inline", "pip install torch", "conda install x"]
+)
+def test_a_line_that_ipython_runs_is_code_without_a_fence(line: str) -> None:
+    assert find_code(f"<code>\n{line}\nx\n</code>") == f"{line}\nx"
+
+
 def test_an_attribute_on_its_own_is_a_cell() -> None:
     assert find_code("<code>\nimage_clue_0.size\n</code>") == "image_clue_0.size"
 
@@ -206,9 +213,9 @@ def test_prose_that_mentions_the_tag_is_not_code(reply: str) -> None:
         ("<code>\n</code>", "empty"),
         ('<code>\n```json\n{"a": 1}\n```\n</code>', "'json'"),
         ("<code>\nplease look at it\n</code>", "no valid Python"),
-        ("<code>\nimage\n</code>", "no valid Python"),
-        ("<code>\nNote: this\n</code>", "no valid Python"),
-        ("<code>\nx = (1,\n", "no valid Python"),
+        ("<code>\nimage\n</code>", "runs nothing"),
+        ("<code>\nNote: this\n</code>", "runs nothing"),
+        ("<code>\nx = (1,\n", "line 1: '\\(' was never closed"),
     ],
 )
 def test_a_block_that_cannot_be_used_is_a_format_error(reply: str, reason: str) -> None:

@@ -65,20 +65,25 @@ def zoom(image: Any, box: Any, scale: float | None = None, units: Any = "origina
     return part
 
 
-def mark(image: Any, marks: Any, labels: Sequence[Any] | None = None, units: Any = "original") -> Image.Image:
+def mark(
+    image: Any,
+    boxes: Any = (),
+    labels: Sequence[Any] | str | None = None,
+    units: Any = "original",
+    *,
+    points: Any = (),
+) -> Image.Image:
     """Show and return a copy of an image with boxes (four numbers) and points (two numbers) drawn on it.
 
-    marks: one or a list, in pixels of the original, or in `units` as for `zoom`. labels: one for each; by default
-    their numbers.
+    boxes, points: one or a list each, in pixels of the original, or in `units` as for `zoom`; either may hold both.
+    labels: one for each, boxes first; by default their numbers.
     """
     picture = _picture(image)
     to_image = _unit(image, units)
-    shapes = [marks] if _is_position(marks) else list(marks)
-    names = (
-        [str(label) for label in labels]
-        if labels is not None
-        else [str(at) for at in range(1, len(shapes) + 1)]
-    )
+    shapes = [*_positions(boxes), *_positions(points)]
+    names = [labels] if isinstance(labels, str) else [str(label) for label in labels or ()]
+    if labels is None:
+        names = [str(at) for at in range(1, len(shapes) + 1)]
     if len(names) != len(shapes):
         raise ValueError(f"{len(names)} labels for {len(shapes)} marks; give one for each")
     copy = picture.convert("RGB") if picture.mode != "RGB" else picture.copy()
@@ -137,6 +142,11 @@ def _map(xy: Any, step: Any) -> Any:
     left, top, right, bottom = _box(numbers)
     corners = ((left, top), (right, top), (right, bottom), (left, bottom))
     return tuple(round(edge, 2) for edge in bounds(step(corner) for corner in corners))
+
+
+def _positions(value: Any) -> list[Any]:
+    """One position, or a list of them, as a list."""
+    return [value] if _is_position(value) else list(value)
 
 
 def _is_position(value: Any) -> bool:

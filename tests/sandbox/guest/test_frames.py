@@ -186,7 +186,14 @@ def test_a_figure_without_a_known_image_claims_no_place(fresh: Session) -> None:
 
 
 @pytest.mark.parametrize(
-    "call", ["zoom(image_clue_0, (0, 0, 50, 50))", "mark(image_clue_0, (9, 9))", "grid(image_clue_0)"]
+    "call",
+    [
+        "zoom(image_clue_0, (0, 0, 50, 50))",
+        "mark(image_clue_0, (9, 9))",
+        "mark(image_clue_0, boxes=[(9, 9, 20, 20)], labels='sign')",
+        "mark(image_clue_0, points=[(9, 9), (30, 30)], labels=['a', 'b'])",
+        "grid(image_clue_0)",
+    ],
 )
 def test_a_helper_at_the_end_of_a_cell_shows_one_figure(fresh: Session, call: str) -> None:
     assert len(run(fresh, call).outputs) == 1
