@@ -224,7 +224,7 @@ def _answer(number: int, repeat: int, value: float, figures: int) -> Result:
 
 
 def _truth(key: str, first: str, second: str) -> float:
-    """The true value: that of `only_first_interval`, `kept_interval` or `difference_interval`."""
+    """The true value: that of `only_first_interval`, `retention_interval` or `difference_interval`."""
     if key in ("blank", "swapped"):
         showing = [kind for kind in KINDS if kind.figures]
         both = sum(kind.share * kind.right(first) * kind.right(second) for kind in showing)

@@ -174,9 +174,9 @@ def __getattr__(name: str) -> Any:
     if name not in __all__ and name != "open":  # which `import *` must not replace
         raise AttributeError(f"module 'pyvision' has no attribute {name!r}")
     if name == "__version__":
-        from pyvision.config.files import installed_version
+        from pyvision.config.files import package_version
 
-        return installed_version()
+        return package_version()
     module = next((module for module, names in _MODULES.items() if name in names), "types")
     return getattr(import_module(f"pyvision.{module}"), name)
 

@@ -207,7 +207,7 @@ def after_results(messages: Sequence[Message]) -> Iterator[Message]:
             if message.role == "user":
                 continue
         if message.role == "tool":
-            waiting += _named_pictures(message.parts)
+            waiting += _name_pictures(message.parts)
             yield replace(message, parts=tuple(_pointer(part) for part in message.parts))
         else:
             yield message
@@ -215,7 +215,7 @@ def after_results(messages: Sequence[Message]) -> Iterator[Message]:
         yield Message("user", tuple(waiting))
 
 
-def _named_pictures(parts: Sequence[Part]) -> Iterator[Part]:
+def _name_pictures(parts: Sequence[Part]) -> Iterator[Part]:
     for at, part in enumerate(parts):
         number = _number(parts, at)
         if not isinstance(part, Picture):

@@ -30,7 +30,7 @@ from pyvision.events import (
     ToolRun,
 )
 from pyvision.images.read import decode
-from pyvision.models.cancellation import Cancellation, Waiting
+from pyvision.models.cancellation import Cancellation, PendingWork
 from pyvision.types import (
     Message,
     Model,
@@ -92,7 +92,7 @@ class Episode:
         self._watch = watch
         self._cell: _Cell | None = None  # while one runs
         self._cancellation = cancellation or Cancellation()
-        self._waiting = Waiting(self._cancellation)
+        self._waiting = PendingWork(self._cancellation)
         self._models = RoleModels(
             models,
             accepts or {},
@@ -106,9 +106,9 @@ class Episode:
         self._findings: dict[str, Any] = {}
 
     @property
-    def shown(self) -> Mapping[str, Sent]:
+    def sent_images(self) -> Mapping[str, Sent]:
         """The images by name, each as a model saw it last."""
-        return self._models.shown
+        return self._models.sent_images
 
     @property
     def figures(self) -> Mapping[str, tuple[Region, ...]]:

@@ -61,12 +61,12 @@ def derive_evidence(originals: Sizes, figures: Figures) -> tuple[Evidence, ...]:
     """The parts of originals that the last figure with a closer look shows; of the last figure with any, if none is."""
     whole: tuple[Evidence, ...] = ()
     for name in reversed(list(figures)):
-        shown = [each for each in _trace(Evidence(name), originals, figures, 0) if each.name in originals]
-        looks = tuple(replace(each, is_derived=True) for each in dict.fromkeys(shown))[:MOST_CITED]
-        close = tuple(each for each in looks if _share(each, originals) < _WHOLE)
+        traced = [each for each in _trace(Evidence(name), originals, figures, 0) if each.name in originals]
+        views = tuple(replace(each, is_derived=True) for each in dict.fromkeys(traced))[:MOST_CITED]
+        close = tuple(each for each in views if _share(each, originals) < _WHOLE)
         if close:
             return close
-        whole = whole or looks
+        whole = whole or views
     return whole
 
 

@@ -14,7 +14,7 @@ from pyvision.agent.context import ContextWindow, Request
 from pyvision.config.endpoints import EndpointLimits
 from pyvision.errors import LimitReached, ModelError
 from pyvision.events import Event, ModelCall, Note, ReplyRestarted, Sent, TextDelta
-from pyvision.models.cancellation import Cancellation, Waiting, interruptible
+from pyvision.models.cancellation import Cancellation, PendingWork, interruptible
 from pyvision.models.streaming import stream_of
 from pyvision.types import Message, Model, Reply, Restart, Sampling
 
@@ -40,9 +40,9 @@ class RoleModels:
     originals: Collection[int]
     budget: Budget
     cancellation: Cancellation
-    waiting: Waiting
+    waiting: PendingWork
     watch: Callable[[Event], None]
-    shown: dict[str, Sent] = field(default_factory=dict)
+    sent_images: dict[str, Sent] = field(default_factory=dict)
     _windows: dict[str, ContextWindow] = field(default_factory=dict)
     _foreign: set[str] = field(default_factory=set)
 
@@ -62,7 +62,7 @@ class RoleModels:
         self.budget.receive(reply.usage, self.prices.get(name), for_tool=for_tool)
         seconds = time.monotonic() - began
         if not for_tool:
-            self.shown.update((sent.name, sent) for sent in request.sent if sent.name)
+            self.sent_images.update((sent.name, sent) for sent in request.sent if sent.name)
         tools = tuple(offer.name for offer in sampling.tools)
         self.watch(ModelCall(role, name, request.messages, reply, seconds, request.sent, tools, for_tool))
         return reply

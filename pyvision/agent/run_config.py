@@ -29,9 +29,9 @@ class RunConfig:
 
     def to_dict(self) -> dict[str, Any]:
         """The content of config.json."""
-        return {**self.shared(), "images": list(self.images)}
+        return {**self.common_settings(), "images": list(self.images)}
 
-    def shared(self) -> dict[str, Any]:
+    def common_settings(self) -> dict[str, Any]:
         """The settings without the images: what all questions of an experiment have in common."""
         return {
             "strategy": self.strategy,

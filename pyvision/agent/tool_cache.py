@@ -70,9 +70,9 @@ def _is_sent_as(original: Picture, picture: Picture) -> bool:
     if original.data == picture.data:
         return True
     try:
-        shown = open_image(original).convert("RGB")
+        decoded = open_image(original).convert("RGB")
         if picture.mime == "image/jpeg":
-            return jpeg(shown, _KERNEL_QUALITY, _KERNEL_COLOURS) == picture.data
-        return shown.tobytes() == open_image(picture).convert("RGB").tobytes()
+            return jpeg(decoded, _KERNEL_QUALITY, _KERNEL_COLOURS) == picture.data
+        return decoded.tobytes() == open_image(picture).convert("RGB").tobytes()
     except ImageError:
         return False

@@ -32,11 +32,11 @@ def _with_settings(function: Callable[P, R]) -> Callable[P, R]:
     own = inspect.signature(function)
     settings = inspect.signature(configure).parameters
     fixed = [each for each in own.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
-    shown = own.replace(parameters=[*fixed, *settings.values()])
-    known = list(shown.parameters)
+    signature = own.replace(parameters=[*fixed, *settings.values()])
+    known = list(signature.parameters)
 
     @functools.wraps(function)
-    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
         for name in kwargs:
             if name not in known:
                 near = get_close_matches(name, known, 1, 0.5)
@@ -44,8 +44,8 @@ def _with_settings(function: Callable[P, R]) -> Callable[P, R]:
                 raise TypeError(f"{function.__name__}() has no argument {name!r}; {hint}")
         return function(*args, **kwargs)
 
-    checked.__signature__ = shown  # type: ignore[attr-defined]  # read by `inspect` and by editors
-    return checked
+    wrapper.__signature__ = signature  # type: ignore[attr-defined]  # read by `inspect` and by editors
+    return wrapper
 
 
 @_with_settings
@@ -170,5 +170,5 @@ async def _collect(events: AsyncGenerator[Event, None], out: str | Path | None) 
 
 
 def _result(events: list[Event], out: str | Path | None) -> RunResult:
-    kept = tuple(event for event in events if not isinstance(event, PassingEvent))
-    return RunResult(kept, Path(out) if out else None)
+    recorded = tuple(event for event in events if not isinstance(event, PassingEvent))
+    return RunResult(recorded, Path(out) if out else None)

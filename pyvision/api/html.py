@@ -14,7 +14,7 @@ from pyvision.images.fit import FitLimits, fit
 from pyvision.runs.report.figures import data_url
 from pyvision.runs.report.markup import Markup, count, element, join
 from pyvision.runs.report.run import Turn, as_picture, turns_of
-from pyvision.text.replies import find_code, thought
+from pyvision.text.replies import find_code, find_thought
 from pyvision.types import Outcome, Picture, Question
 
 _SHOWN = FitLimits(side_px=640, least_px=1, aspect=10_000, file_bytes=300_000)
@@ -57,7 +57,7 @@ def _summary(turn: Turn) -> str:
 
 def _step(turn: Turn) -> Markup:
     reply = turn.asked.reply.text if turn.asked else ""
-    parts = [element("p", _cut(thought(reply)), style="white-space: pre-wrap")]
+    parts = [element("p", _cut(find_thought(reply)), style="white-space: pre-wrap")]
     for cell in turn.cells:
         error = cell.result.error
         output = cell.result.text + (error.traceback or error.message if error else "")
@@ -70,8 +70,10 @@ def _step(turn: Turn) -> Markup:
 
 
 def _image(picture: Picture, width: int) -> Markup:
-    shown = fit(picture, _SHOWN).picture
-    return element("img", src=data_url(shown), alt="image", style=f"max-width: {width}px; max-height: 480px")
+    thumbnail = fit(picture, _SHOWN).picture
+    return element(
+        "img", src=data_url(thumbnail), alt="image", style=f"max-width: {width}px; max-height: 480px"
+    )
 
 
 def _cut(text: str) -> str:

@@ -21,13 +21,13 @@ class EventStream(Iterator[Event]):
 
     def __init__(self, events: Generator[Event, None, None], out: str | Path | None) -> None:
         self._events = events
-        self._kept: tuple[Event, ...] = ()
+        self._recorded: tuple[Event, ...] = ()
         self._out = Path(out) if out else None
 
     def __next__(self) -> Event:
         event = next(self._events)
         if not isinstance(event, PassingEvent):
-            self._kept += (event,)
+            self._recorded += (event,)
         return event
 
     def close(self) -> None:
@@ -37,7 +37,7 @@ class EventStream(Iterator[Event]):
     @property
     def result(self) -> RunResult:
         """What is known so far; the answer once the last event was read."""
-        return RunResult(self._kept, self._out)
+        return RunResult(self._recorded, self._out)
 
     def _ipython_display_(self) -> None:
         """Show the steps in a notebook while they happen."""

@@ -244,14 +244,14 @@ class _ReplacedFigures(SessionProxy):
 
 def _with_results(sample: Sample, results: Sequence[CellResult]) -> Sample:
     figures = tuple(figure.data for result in results for figure in result.figures)
-    shown, number = [], len(sample.images)
+    outputs, number = [], len(sample.images)
     for result in results:
         lines = [sanitize(result.text + _error_of(result), _RESULT_CHARS).strip()]
         for _ in result.figures:
             number += 1
             lines.append(render("ablations/figure.md", number=number))
-        shown.append("\n".join(line for line in lines if line) or render("code_loop/no_output.md"))
-    text = render("ablations/results.md", results="\n\n".join(shown))
+        outputs.append("\n".join(line for line in lines if line) or render("code_loop/no_output.md"))
+    text = render("ablations/results.md", results="\n\n".join(outputs))
     context = "\n\n".join(part for part in (sample.context, text) if part)
     return replace(sample, images=(*sample.images, *figures), context=context)
 

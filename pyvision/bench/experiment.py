@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyvision.config.files import data_folder, installed_version
+from pyvision.config.files import data_folder, package_version
 
 if TYPE_CHECKING:  # a report reads configurations without loading what runs experiments
     from pyvision.bench.runner.plan import Plan
@@ -36,13 +36,13 @@ def configuration(plan: Plan, task: Task) -> dict[str, Any]:
     """
     values = {
         "dataset": plan.source.identity,
-        **task.config.shared(),
+        **task.config.common_settings(),
         "arm": plan.ablation,
         "donors": plan.swap_from and plan.swap_from.resolve().name,
         "limit": plan.limit,
         "repeats": plan.repeats,
         "prompts": _prompts_hash(),
-        "version": installed_version(),
+        "version": package_version(),
     }
     plain: dict[str, Any] = json.loads(json.dumps(values, default=str, sort_keys=True))
     return plain

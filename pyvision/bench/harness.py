@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyvision.bench.experiment import differences
 from pyvision.bench.store import Store
-from pyvision.config.files import data_folder, installed_version
+from pyvision.config.files import data_folder, package_version
 from pyvision.errors import ConfigError
 
 if TYPE_CHECKING:  # a report reads cards without loading what answers questions
@@ -60,7 +60,7 @@ _GIB = 2**30
 
 def harness_card(task: Task) -> dict[str, Any]:
     """The card of a run, as plain JSON values without secrets."""
-    shared = task.config.shared()
+    shared = task.config.common_settings()
     card = {
         "prompts": _hashes(data_folder("prompts")),
         **{name: _hash_package(package) for name, package in _CODE.items()},
@@ -173,7 +173,7 @@ def _hash_package(package: str) -> str:
 
 
 def _versions() -> Iterator[tuple[str, str]]:
-    yield "pyvision", installed_version()
+    yield "pyvision", package_version()
     for package in _PACKAGES:
         try:
             yield package, version(package)

@@ -124,8 +124,8 @@ def _copy_results(old: sqlite3.Connection, new: sqlite3.Connection, folder: Path
         for row in _rows(old, f"SELECT {', '.join(SAMPLE_COLUMNS)} FROM samples WHERE id = ?", sample_id):
             if _is_sample(row, folder):
                 samples[sample_id] = row
-    kept = [row for row in records if row[0] in samples]
-    keys = {row[:2] for row in kept}
+    usable = [row for row in records if row[0] in samples]
+    keys = {row[:2] for row in usable}
     scores = [
         row
         for row in _read(old, "scores", _SCORES, "metric, sample_id, repeat")
@@ -133,7 +133,7 @@ def _copy_results(old: sqlite3.Connection, new: sqlite3.Connection, folder: Path
     ]
     new.execute("BEGIN")
     new.executemany(put_if_new("samples", SAMPLE_COLUMNS), samples.values())
-    new.executemany(put_if_new("records", _RECORDS), kept)
+    new.executemany(put_if_new("records", _RECORDS), usable)
     new.executemany(put_if_new("scores", _SCORES), scores)
     new.execute("COMMIT")
 

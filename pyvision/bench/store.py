@@ -124,7 +124,7 @@ class Store(Closing):
             found = read_scores(self._database, metric)
             return {(sample_id, repeat): score for sample_id, repeat, score in found}
 
-    def finished(self) -> set[tuple[str, int]]:
+    def find_finished(self) -> set[tuple[str, int]]:
         """(sample id, repeat) of every record that did not end in an infrastructure failure."""
         unscored = ", ".join(f"'{reason}'" for reason in sorted(INFRASTRUCTURE))
         query = f"SELECT sample_id, repeat FROM records WHERE end_reason NOT IN ({unscored})"

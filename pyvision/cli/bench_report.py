@@ -280,8 +280,8 @@ def _with_samples(experiment: Experiment, folder: Path, page: Path) -> Document:
     finding, *others = document.sections
     failures = failures_section(folder, experiment.results, page)
     samples = samples_section(folder, experiment.results, page)
-    shown = (finding, *((failures,) if failures else ()), *others, samples)
-    return replace(document, sections=shown)
+    sections = (finding, *((failures,) if failures else ()), *others, samples)
+    return replace(document, sections=sections)
 
 
 def _write_samples(folder: Path) -> None:

@@ -117,7 +117,7 @@ def _parts(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.Argu
 
 
 def _choices(action: argparse.Action) -> tuple[str, ...]:
-    from pyvision.config.model_config import shipped_names
+    from pyvision.config.model_config import list_shipped
     from pyvision.solve import STRATEGIES
 
     if action.choices:
@@ -126,7 +126,7 @@ def _choices(action: argparse.Action) -> tuple[str, ...]:
         case "strategy":
             return tuple(STRATEGIES)
         case "model" | "provider":
-            return tuple(shipped_names())
+            return tuple(list_shipped())
     return ()
 
 

@@ -98,7 +98,7 @@ def info(options: argparse.Namespace) -> int:
     unfinished = (
         f" · {found.unfinished:,} files partly indexed, run `index add` to finish" if found.unfinished else ""
     )
-    embedded = f" · images embedded by {found.describer}" if found.describer else ""
+    embedded = f" · images embedded by {found.embedder}" if found.embedder else ""
     contents = f"{found.passages:,} passages, {found.pictures:,} images, {found.bytes:,} bytes"
     print(f"files: {files} · {contents}{embedded}{unfinished} · {found.path}")  # noqa: T201 - the result
     return 0

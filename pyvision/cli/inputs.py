@@ -135,7 +135,7 @@ def _read_file(path: Path) -> bytes:
     except (OSError, ValueError) as error:
         way = "give a file, or put a space before the @ to ask it literally"
         raise ConfigError(f"question '@{path}': cannot be read ({reason(error)}); {way}") from error
-    return _limited(data, f"question '@{path}'", _MAX_QUESTION_BYTES)
+    return _limit_size(data, f"question '@{path}'", _MAX_QUESTION_BYTES)
 
 
 def _read_standard_input(what: str, limit: int) -> bytes:
@@ -143,7 +143,7 @@ def _read_standard_input(what: str, limit: int) -> bytes:
     is_piped = sys.stdin is not None and not sys.stdin.isatty()
     data = sys.stdin.buffer.read(limit + 1) if is_piped else b""
     if data.strip():
-        return _limited(data, "standard input", limit)
+        return _limit_size(data, "standard input", limit)
     way = "pyvision 'QUESTION' photo.jpg, or pipe it in"
     raise ConfigError(f"{what} is missing, and standard input holds none; give {way}")
 
@@ -161,12 +161,12 @@ def _paste() -> bytes:
                 ) from None
             if done.returncode or not done.stdout:
                 raise ConfigError("the clipboard holds no image; copy one first")
-            return _limited(done.stdout, "the clipboard", _MAX_IMAGE_BYTES)
+            return _limit_size(done.stdout, "the clipboard", _MAX_IMAGE_BYTES)
     way = "install wl-clipboard or xclip in a graphical session, or save the image to a file"
     raise ConfigError(f"no clipboard can be read here; {way}")
 
 
-def _limited(data: bytes, what: str, limit: int) -> bytes:
+def _limit_size(data: bytes, what: str, limit: int) -> bytes:
     if len(data) > limit:
         raise ConfigError(f"{what}: larger than {limit:,} bytes; give a smaller one")
     if not data.strip():

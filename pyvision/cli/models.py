@@ -57,10 +57,10 @@ def _print_models(name: str, *, as_json: bool) -> None:
 
 
 def _print_providers(environ: Mapping[str, str], *, as_json: bool) -> None:
-    from pyvision.config.model_config import default_model, load_shipped, shipped_names
+    from pyvision.config.model_config import default_model, list_shipped, load_shipped
     from pyvision.models.listing import find_local
 
-    configs = {name: load_shipped(name) for name in shipped_names()}
+    configs = {name: load_shipped(name) for name in list_shipped()}
     running = {endpoint.name: endpoint for endpoint in find_local()}
     default = default_model(environ)
     if as_json:

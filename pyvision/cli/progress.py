@@ -26,9 +26,9 @@ from pyvision.events import (
     TextDelta,
     ToolRun,
 )
-from pyvision.text.replies import find_code, thought
+from pyvision.text.replies import find_code, find_thought
 from pyvision.text.sanitize import printable
-from pyvision.text.tool_calls import displayed_text
+from pyvision.text.tool_calls import render_reply
 from pyvision.trajectory import picture_file
 
 if TYPE_CHECKING:
@@ -149,11 +149,11 @@ class Progress:
         self._text, self._printed = "", 0
         if event.notice:
             self._print(printable(event.notice), "yellow")
-            self._status.update(Waiting(printable(event.why), event.wait_s, self._console.width))
+            self._status.update(RetryCountdown(printable(event.why), event.wait_s, self._console.width))
 
     def _print_reply(self, event: ModelCall) -> None:
         self._turns += 1
-        prose, on_screen = thought(event.reply.text), self._text[: self._printed].strip()
+        prose, on_screen = find_thought(event.reply.text), self._text[: self._printed].strip()
         if on_screen and prose.startswith(on_screen):
             prose = prose[len(on_screen) :].strip("\n")
             lines = [(prose, ""), (f"{event.seconds:.1f} s", "dim")]
@@ -163,7 +163,7 @@ class Progress:
         for line, style in lines:
             if line:
                 self._print(line if style else printable(line), style)
-        if code := _find_code(displayed_text(event.reply)):
+        if code := _find_code(render_reply(event.reply)):
             self._print_code(code)
             self._wait("running the cell")
 
@@ -264,14 +264,14 @@ class Progress:
         self._status.update(line if len(line) <= room else set_cell_size(line, room - 1) + "…")
 
 
-class Waiting:
+class RetryCountdown:
     """Counts down to the next attempt while it is on the screen. why: the error before it."""
 
     def __init__(
-        self, why: str, wait_s: float, width: int, now: Callable[[], float] = time.monotonic
+        self, why: str, delay_s: float, width: int, now: Callable[[], float] = time.monotonic
     ) -> None:
         self._why = why
-        self._until = now() + wait_s
+        self._until = now() + delay_s
         self._room = max(1, width - _SPINNER_CELLS)
         self._now = now
 

@@ -113,7 +113,9 @@ def show_config(options: argparse.Namespace) -> int:
     rows += [
         (name, str(each.value), each.source) for name, each in find_settings().items() if name != "model"
     ]
-    rows += [(name, _shown(name, each.value), each.source) for name, each in sorted(variables.items())]
+    rows += [
+        (name, _display_value(name, each.value), each.source) for name, each in sorted(variables.items())
+    ]
     if options.json:
         found = [dict(zip(("name", "value", "source"), row, strict=True)) for row in rows]
         print(json.dumps(found, ensure_ascii=False, indent=2))  # noqa: T201 - what the command is for
@@ -130,10 +132,10 @@ def _variable(provider: str) -> str:
     """The variable that holds a provider's key. Raises ConfigError."""
     if _VARIABLE.fullmatch(provider):
         return provider
-    from pyvision.config.model_config import key_variables, load_shipped, shipped_names
+    from pyvision.config.model_config import key_variables, list_shipped, load_shipped
 
-    if provider not in shipped_names():
-        known = ", ".join(shipped_names())
+    if provider not in list_shipped():
+        known = ", ".join(list_shipped())
         raise ConfigError(
             f"unknown provider {provider!r}; known are {known}, or give a variable such as BRAVE_API_KEY"
         )
@@ -157,7 +159,7 @@ def _read_key(variable: str) -> str:
     return key
 
 
-def _shown(name: str, value: str) -> str:
+def _display_value(name: str, value: str) -> str:
     from pyvision.config.environment import is_key
     from pyvision.config.model_config import without_credentials
 

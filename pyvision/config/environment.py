@@ -81,7 +81,7 @@ def find_variables() -> dict[str, Found]:
     if project is not None and project.parent != folder:
         found = _with_project(found, project)
     if not _names_remote_address(found, project):
-        stored = _read_env(folder / ENV_FILE), _stored_keys(folder / KEYS_FILE, found)
+        stored = _read_env(folder / ENV_FILE), _find_stored_keys(folder / KEYS_FILE, found)
         for file, values in zip((folder / ENV_FILE, folder / KEYS_FILE), stored, strict=True):
             found = {name: Found(value, str(file)) for name, value in values.items()} | found
     if "PYVISION_MODEL" not in found and (model := find_settings().get("model")):
@@ -154,7 +154,7 @@ def write_keys(file: Path, keys: Mapping[str, str | None]) -> None:
         raise ConfigError(f"{file}: cannot be written ({reason(error)})") from error
 
 
-def _stored_keys(file: Path, known: Mapping[str, object]) -> dict[str, str]:
+def _find_stored_keys(file: Path, known: Mapping[str, object]) -> dict[str, str]:
     """The stored keys of variables that are not known yet; the keyring is asked for those that it holds."""
     wanted = {name: key for name, key in read_keys(file).items() if name not in known}
     if None in wanted.values():
@@ -205,12 +205,12 @@ def _read_env(file: Path) -> dict[str, str]:
     found = {}
     for line in (_text(file) or "").splitlines():
         parsed = _LINE.fullmatch(line) if len(line) < 10_000 else None
-        if parsed and is_ours(parsed[1]) and (value := _unquoted(parsed[2])):
+        if parsed and is_ours(parsed[1]) and (value := _unquote(parsed[2])):
             found[parsed[1]] = value
     return found
 
 
-def _unquoted(text: str) -> str:
+def _unquote(text: str) -> str:
     if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
         return text[1:-1]
     return text.partition(" #")[0].strip()
@@ -222,10 +222,10 @@ def _read_toml(file: Path) -> dict[str, Found]:
         content = tomllib.loads(text or "")
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{file}: not TOML: {reason(error)}") from None
-    return dict(_checked(file, content))
+    return dict(_check_settings(file, content))
 
 
-def _checked(file: Path, content: Mapping[str, Any]) -> Iterator[tuple[str, Found]]:
+def _check_settings(file: Path, content: Mapping[str, Any]) -> Iterator[tuple[str, Found]]:
     for name, value in content.items():
         kind = SETTINGS.get(name)
         if kind is None:

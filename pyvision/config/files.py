@@ -17,7 +17,7 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 _DISTRIBUTIONS = ("pyvision-agent", "pyvision-minimal", "pyvision")  # the last: its name before 0.2
 
 
-def installed_version() -> str:
+def package_version() -> str:
     """The version of the distribution that brought this package."""
     from importlib.metadata import PackageNotFoundError, version
 

@@ -165,7 +165,7 @@ def _drop_empty(environ: Mapping[str, str]) -> dict[str, str]:
     return {key: value.strip() for key, value in environ.items() if value.strip()}
 
 
-def shipped_names() -> tuple[str, ...]:
+def list_shipped() -> tuple[str, ...]:
     """The names that `--model` takes, each a file of `api_configs`."""
     files = data_folder("api_configs").glob("*.json")
     return tuple(sorted(path.stem for path in files if path.stem not in TABLES))
@@ -183,7 +183,7 @@ def key_variables(config: ModelConfig) -> tuple[str, ...]:
 
 
 def _select(name: str) -> ModelConfig:
-    known = shipped_names()
+    known = list_shipped()
     stem, colon, model = name.partition(":")
     if stem not in known or (colon and not model):
         raise ConfigError(

@@ -12,8 +12,8 @@ from typing import Any
 
 from pyvision.config.files import data_folder
 from pyvision.demo.session import ChatSession, Region
+from pyvision.demo.session_registry import SessionRegistry
 from pyvision.demo.settings import Choice, Settings, UploadLimits, model_with_key, providers, read_images
-from pyvision.demo.visitors import Visitors
 from pyvision.errors import ConfigError, PyVisionError
 from pyvision.solve import Task
 
@@ -46,8 +46,10 @@ def find_examples() -> tuple[Example, ...]:
 class Actions:
     """Carries out the requests of pages. uploads: the folder in which uploaded files lie, the only one that is read."""
 
-    def __init__(self, visitors: Visitors, settings: Settings, limits: UploadLimits, uploads: Path) -> None:
-        self.visitors = visitors
+    def __init__(
+        self, registry: SessionRegistry, settings: Settings, limits: UploadLimits, uploads: Path
+    ) -> None:
+        self.registry = registry
         self.settings = settings
         self.examples = find_examples()
         self._limits = limits
@@ -70,9 +72,9 @@ class Actions:
 
     def overview(self, secret: str) -> dict[str, Any]:
         """The conversations of a visitor and the models that it can choose."""
-        own = [{"name": name, "own": True} for name in self.visitors.models(secret)]
+        own = [{"name": name, "own": True} for name in self.registry.models(secret)]
         offered = [{"name": name, "own": False} for name in self.settings.models]
-        return {"chats": self.visitors.list_chats(secret), "models": [*offered, *own]}
+        return {"chats": self.registry.list_chats(secret), "models": [*offered, *own]}
 
     def offer(self) -> dict[str, Any]:
         """What is the same for all visitors."""
@@ -96,7 +98,7 @@ class Actions:
             raise ConfigError("the question is empty; type a question")
         pictures, regions = read_images(files, self._limits), _regions(request)
         number = _number(request, "question") if request.get("question") is not None else None
-        chat = self._chat(secret, request) if request.get("chat") else self.visitors.start(secret, task)
+        chat = self._chat(secret, request) if request.get("chat") else self.registry.start(secret, task)
         chat.ask(task, text, pictures, regions, replaces=number)
         return {"chat": chat.state}
 
@@ -120,17 +122,17 @@ class Actions:
         return {}
 
     def delete(self, secret: str, request: Request) -> dict[str, Any]:
-        self.visitors.delete(secret, _text(request, "chat"))
+        self.registry.delete(secret, _text(request, "chat"))
         return {}
 
     def connect(self, secret: str, request: Request) -> dict[str, Any]:
         name, key = _text(request, "model", 200).strip(), _text(request, "key", 500).strip()
         own = f"{name} (your key)"
-        self.visitors.add_model(secret, model_with_key(name, key), own)
+        self.registry.add_model(secret, model_with_key(name, key), own)
         return {"model": own}
 
     def _chat(self, secret: str, request: Request) -> ChatSession:
-        chat = self.visitors.find(secret, _text(request, "chat"))
+        chat = self.registry.find(secret, _text(request, "chat"))
         if chat is None:
             raise ConfigError("this conversation is gone; start a new one")
         return chat
@@ -145,7 +147,7 @@ class Actions:
                 _text(choice, "options", 500) if choice.get("options") else "",
                 _number(choice, "turns", least=1, most=50) if choice.get("turns") else 20,
             ),
-            self.visitors.models(secret),
+            self.registry.models(secret),
         )
 
     def _files(self, request: Request) -> tuple[Path, ...]:

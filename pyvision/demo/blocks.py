@@ -11,7 +11,7 @@ from pyvision.runs.report.figures import draw_map
 from pyvision.runs.report.markup import Markup, count, element, fold, shorten
 from pyvision.runs.report.run import Names, ending
 from pyvision.runs.report.turns import error_block, output_block
-from pyvision.text.replies import thought
+from pyvision.text.replies import find_thought
 from pyvision.trajectory import picture_file
 from pyvision.types import Outcome, Picture
 
@@ -73,7 +73,7 @@ def boxes_on(
 
 def reply_block(call: ModelCall) -> Markup | None:
     """The prose of a reply; that of a role beside the solver is folded."""
-    text = thought(call.reply.text)
+    text = find_thought(call.reply.text)
     if call.role in _SPEAKERS or not text:
         return prose(text)
     return fold(f"{call.role}: {shorten(text, _LINE_CHARS)}", prose(text))
@@ -89,13 +89,13 @@ def cell_line(
     """A cell as one line, which unfolds to code, output and figures."""
     result, lines = ran.result, ran.code.count("\n") + 1
     lost = "all variables were lost, the images were loaded again · " if result.state == "lost" else ""
-    shown = next((named for named in reversed(names) if named), None)
+    last_image = next((named for named in reversed(names) if named), None)
     summary = element(
         "summary",
         element("span", _STATUS[result.status], class_=f"status {result.status}"),
         element("code", _describe(ran.code), class_="chat-line"),
         element("small", f"{lost}{count(lines, 'line')} · {result.seconds:.1f} s"),
-        figure(*shown, images.url(shown[1]), is_small=True) if shown else None,
+        figure(*last_image, images.url(last_image[1]), is_small=True) if last_image else None,
     )
     edit = (
         element("button", "Edit", type="button", data_act="edit-cell", data_cell=cell)
@@ -156,10 +156,10 @@ def _answer(outcome: Outcome) -> Iterator[Markup | None]:
         yield element("p", "No answer was marked; this is the whole last reply.", class_="facts")
     text = outcome.answer.strip()
     is_line = "\n" not in text
-    shown = render_line(text) if is_line else render_markdown(text)
+    rendered = render_line(text) if is_line else render_markdown(text)
     size = "short" if is_line and len(text) <= _SHORT_CHARS else None
     yield element(
-        "div", shown, class_=" ".join(filter(None, ("chat-answer", size))), data_copy=outcome.answer
+        "div", rendered, class_=" ".join(filter(None, ("chat-answer", size))), data_copy=outcome.answer
     )
     yield element("p", outcome.error, class_="facts") if outcome.error else None
 

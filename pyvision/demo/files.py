@@ -45,7 +45,7 @@ def find_file(actions: Actions, path: str) -> Path | None:
     if parts["chat"] == "examples":
         files = (file for example in actions.examples for file in example.files)
         return next((file for file in files if file.name == parts["file"]), None)
-    chat = actions.visitors.find_any(parts["chat"])
+    chat = actions.registry.find_any(parts["chat"])
     try:
         return chat.file(parts["file"]) if chat else None
     except (PyVisionError, OSError):  # the folder of the run is damaged or gone

@@ -52,17 +52,17 @@ class FirstPaint:
                 return
             parts.append(message.get("body", b""))
             if not message.get("more_body"):
-                body = self._changed(b"".join(parts))
+                body = self._add_preview(b"".join(parts))
                 body = gzip.compress(body, 5) if takes_gzip else body
                 headers = [(b"vary", b"accept-encoding"), (b"content-length", str(len(body)).encode())]
                 headers += [(b"content-encoding", b"gzip")] if takes_gzip else []
-                kept = [each for each in started["headers"] if each[0] != b"content-length"]
-                await send({**started, "headers": [*kept, *headers]})
+                other_headers = [each for each in started["headers"] if each[0] != b"content-length"]
+                await send({**started, "headers": [*other_headers, *headers]})
                 await send({**message, "body": body})
 
         return change
 
-    def _changed(self, page: bytes) -> bytes:
+    def _add_preview(self, page: bytes) -> bytes:
         """A login page, which has no chat, stays as it is."""
         if HOST_ID.encode() not in page:
             return page

@@ -129,8 +129,8 @@ def _maths_block(_: object, tokens: Any, at: int, *others: object) -> str:
 def _fence(_: object, tokens: Any, at: int, *others: object) -> str:
     code = tokens[at].content
     is_python = tokens[at].info.strip().lower() in ("python", "py", "python3")
-    shown = highlight(code) if is_python else escape(code)
-    return element("pre", element("code", shown), class_="code", tabindex=0)
+    highlighted = highlight(code) if is_python else escape(code)
+    return element("pre", element("code", highlighted), class_="code", tabindex=0)
 
 
 def _link(_: object, tokens: Any, at: int, *others: object) -> str:

@@ -95,11 +95,11 @@ class _Reader:
             if token.isspace():
                 self.at += 1
             else:
-                parts.append(self.scripted())
+                parts.append(self.atom_with_indices())
         self.depth -= 1
         return parts
 
-    def scripted(self) -> Markup:
+    def atom_with_indices(self) -> Markup:
         """An atom with its indices."""
         name = (self.peek or "").removeprefix("\\")
         base = self.atom()
@@ -223,7 +223,7 @@ class _Reader:
         self.expect("]")
         return element("mroot", self.argument(), index)
 
-    def boxed(self) -> Markup:
+    def box(self) -> Markup:
         return self.argument()
 
     def environment(self) -> Markup:
@@ -260,6 +260,6 @@ _COMMANDS: dict[str, Callable[[_Reader], Markup]] = {
     "dfrac": _Reader.fraction,
     "tfrac": _Reader.fraction,
     "sqrt": _Reader.root,
-    "boxed": _Reader.boxed,
+    "boxed": _Reader.box,
     "begin": _Reader.environment,
 }

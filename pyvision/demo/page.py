@@ -36,7 +36,7 @@ def build_page(actions: Actions, prefix: str) -> gr.Blocks:
             yield state
 
     def leave(request: gr.Request) -> None:
-        actions.visitors.leave(str(request.session_hash))
+        actions.registry.leave(str(request.session_hash))
 
     with gr.Blocks(
         title="PyVision", fill_width=True, analytics_enabled=False, delete_cache=_CACHE_S
@@ -69,10 +69,10 @@ def build_page(actions: Actions, prefix: str) -> gr.Blocks:
 async def follow_chat(actions: Actions, asked: dict[str, Any], tab: str) -> AsyncIterator[dict[str, Any]]:
     """What a page shows, each time that it changes, until no question of this conversation is being answered."""
     secret, name = str(asked.get("visitor")), str(asked.get("chat"))
-    actions.visitors.enter(secret, tab)
+    actions.registry.enter(secret, tab)
     revision = None
     while True:
-        chat = actions.visitors.find(secret, name)
+        chat = actions.registry.find(secret, name)
         state = chat.state if chat else None
         if state is None or state["revision"] != revision:
             yield {**actions.overview(secret), "chat": state, "asked": name}
@@ -97,7 +97,7 @@ def _ask_function(actions: Actions) -> Any:
         """Ask a question about images; yields its progress, at last with the answer. A client has one conversation."""
         tab = str(request.session_hash)
         secret = sha256(tab.encode()).hexdigest()[:32]
-        chats = actions.visitors.list_chats(secret)
+        chats = actions.registry.list_chats(secret)
         asked = {
             "act": "ask",
             "visitor": secret,

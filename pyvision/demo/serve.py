@@ -15,8 +15,8 @@ from typing import Any
 from pyvision.agent.budget import Limits
 from pyvision.demo.actions import Actions
 from pyvision.demo.files import FILES, serve_files
+from pyvision.demo.session_registry import SessionRegistry
 from pyvision.demo.settings import Settings, UploadLimits
-from pyvision.demo.visitors import Visitors
 from pyvision.errors import ConfigError, MissingExtra
 from pyvision.runs.report.markup import highlight, token_styles
 from pyvision.solve import offer_offline_modules
@@ -65,7 +65,7 @@ class Demo:
         os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"  # read when gradio loads
         self._settings = Settings(serving.models, serving.config, serving.limits)
         self._sandbox = Sandbox(offer_offline_modules(serving.policy), spare=1, max_sessions=serving.kernels)
-        self._visitors = Visitors(
+        self._registry = SessionRegistry(
             self._sandbox,
             serving.out.resolve(),
             lambda path: f"{serving.prefix.rstrip('/')}/{FILES}/{path}",
@@ -92,7 +92,7 @@ class Demo:
         if self._blocks is not None:
             self._blocks.close(verbose=False)
             self._blocks = None
-        self._visitors.close()
+        self._registry.close()
         self._settings.close()
         self._sandbox.close()
 
@@ -104,7 +104,7 @@ class Demo:
         from pyvision.demo.first_paint import FirstPaint
         from pyvision.demo.page import build_page
 
-        actions = Actions(self._visitors, self._settings, serving.uploads, Path(get_upload_folder()))
+        actions = Actions(self._registry, self._settings, serving.uploads, Path(get_upload_folder()))
         self._blocks = build_page(actions, serving.prefix).queue(max_size=1000)
         self._blocks._queue.sleep_when_free = 0.01  # the default of 0.001 uses 7 % of a core while idle
         serving.out.mkdir(parents=True, exist_ok=True)

@@ -180,7 +180,7 @@ class ChatSession:
                 exchange.view.question,
                 self._file_address(),
                 first_cell=exchange.view.first_cell,
-                kept=exchange.view.steps[:position],
+                earlier_steps=exchange.view.steps[:position],
                 named=exchange.view.named_images,
             )
             events = partial(self._conversation.go_on, code, cell)

@@ -40,7 +40,7 @@ from pyvision.runs.report.run import Names, Turn, pair_figures, turns_of
 from pyvision.runs.report.turns import event_block, evidence_block, reasoning_block
 from pyvision.text.replies import find_code
 from pyvision.text.sanitize import printable
-from pyvision.text.tool_calls import displayed_text
+from pyvision.text.tool_calls import render_reply
 from pyvision.trajectory import picture_file
 from pyvision.types import Picture, Question
 
@@ -80,7 +80,7 @@ class View:
         address: Address,
         *,
         first_cell: int | None = None,
-        kept: Sequence[Step] | None = None,
+        earlier_steps: Sequence[Step] | None = None,
         named: Sequence[tuple[str, Picture, str]] = (),
     ) -> None:
         """number: from 1. first_cell: the place of its first cell in the conversation; None if none can be edited.
@@ -92,8 +92,8 @@ class View:
         self._images = Images(address)
         self._address = address
         self._first_cell = first_cell
-        self._kept = tuple(kept or ())
-        self._is_resumed = kept is not None
+        self._earlier_steps = tuple(earlier_steps or ())
+        self._is_resumed = earlier_steps is not None
         self._named = tuple(named)
         self._events: list[Event] = []
         self._text = ""  # of the reply that is being streamed
@@ -187,9 +187,9 @@ class View:
         cell = (
             None
             if self._first_cell is None
-            else self._first_cell + sum(step.code is not None for step in self._kept)
+            else self._first_cell + sum(step.code is not None for step in self._earlier_steps)
         )
-        steps = list(self._kept)
+        steps = list(self._earlier_steps)
         for position, turn in enumerate(turns_of(self._events)):
             code = self._code_of(turn, is_edited=self._is_resumed and position == 0)
             is_cell = cell is not None and code is not None
@@ -204,9 +204,7 @@ class View:
     @property
     def _running_code(self) -> str | None:
         last = next(reversed(tuple(turns_of(self._events))), None)
-        return (
-            self._code(displayed_text(last.asked.reply)) if last and last.asked and not last.cells else None
-        )
+        return self._code(render_reply(last.asked.reply)) if last and last.asked and not last.cells else None
 
     def _begin(self, question: Question) -> None:
         """Its images have addresses once the run has started and written their files."""
@@ -225,7 +223,7 @@ class View:
     def _code_of(self, turn: Turn, *, is_edited: bool) -> str | None:
         """The code by which a turn counts as a cell of the conversation."""
         if turn.asked:
-            return self._code(displayed_text(turn.asked.reply))
+            return self._code(render_reply(turn.asked.reply))
         return turn.cells[0].code if is_edited and turn.cells else None
 
     def _head(self) -> Markup:

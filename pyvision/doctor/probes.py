@@ -211,9 +211,9 @@ def _calls(reply: Reply) -> Finding:
 
 def _placement(client: ProbeClient, messages: tuple[Message, ...], sampling: Sampling) -> Finding:
     """Where later runs send the figures of a call; a refusal and a numeral that is not read mean the same."""
-    shown = pictures.numeral(*pictures.numbers(1, "result"))
+    numeral = pictures.numeral(*pictures.numbers(1, "result"))
     first, *others = (call.id for call in messages[-1].calls)
-    ask = (shown.picture, Text(render("doctor/numbers.md")))
+    ask = (numeral.picture, Text(render("doctor/numbers.md")))
     results = [Message("tool", ask if name == first else ask[1:], name) for name in (*others, first)]
     try:
         text = client.ask((*messages, *results), replace(sampling, tool_choice="none")).text
@@ -222,7 +222,7 @@ def _placement(client: ProbeClient, messages: tuple[Message, ...], sampling: Sam
         if error.retry:
             raise
         text, why = "", complaint(error)
-    if shown.numbers[0] in _numbers_in(text):
+    if numeral.numbers[0] in _numbers_in(text):
         return Finding("pictures in results", "yes", "read", value="in_result")
     return Finding("pictures in results", "no", f"{why}; they follow all results", value="after_result")
 

@@ -81,7 +81,7 @@ class _Messages:
 
     def body(self, ask: Ask) -> dict[str, Any]:
         sampling = ask.sampling
-        system = [block for m in ask.messages if m.role == "system" for block in _said(m, ask)]
+        system = [block for m in ask.messages if m.role == "system" for block in _convert_message(m, ask)]
         turns = list(_turns(ask))
         _mark(system)
         for turn in [turn for turn in turns if turn["role"] == "user"][-_CACHED_TURNS:]:
@@ -130,8 +130,8 @@ class _Messages:
     def opaque(self, builder: ReplyBuilder) -> Any:
         """All blocks, where one of them is thinking: its signature holds for its place among them."""
         blocks = [_block_back(place, item.build(), builder) for place, item in builder.items.items()]
-        kept = [block for block in blocks if block["type"] != "thinking" or block.get("signature")]
-        return kept if any(block["type"] in _THINKING for block in kept) else None
+        valid = [block for block in blocks if block["type"] != "thinking" or block.get("signature")]
+        return valid if any(block["type"] in _THINKING for block in valid) else None
 
 
 def _open(part: object, builder: ReplyBuilder) -> None:
@@ -230,12 +230,12 @@ def _blocks(message: Message, ask: Ask) -> Iterator[dict[str, Any]]:
     if message.role == "tool":
         yield _result(message)
     elif message.opaque is not None and _REASONING not in ask.unsupported:
-        yield from _received(message, json.loads(message.opaque.content), ask)
+        yield from _convert_opaque(message, json.loads(message.opaque.content), ask)
     else:
-        yield from _said(message, ask)
+        yield from _convert_message(message, ask)
 
 
-def _received(message: Message, blocks: list[dict[str, Any]], ask: Ask) -> Iterator[dict[str, Any]]:
+def _convert_opaque(message: Message, blocks: list[dict[str, Any]], ask: Ask) -> Iterator[dict[str, Any]]:
     """The blocks as they came; where the text was cut, what is left of it follows the thinking."""
     text = "".join(block["text"] for block in blocks if block["type"] == "text")
     calls = [block["id"] for block in blocks if block["type"] == "tool_use"]
@@ -243,18 +243,18 @@ def _received(message: Message, blocks: list[dict[str, Any]], ask: Ask) -> Itera
         yield from (block for block in blocks if block["type"] != "text" or block["text"].strip())
         return
     yield from (block for block in blocks if block["type"] in _THINKING)
-    yield from _said(message, ask)
+    yield from _convert_message(message, ask)
 
 
 def _result(message: Message) -> dict[str, Any]:
     """A result that is marked as an error may hold text only."""
     has_picture = any(isinstance(part, Picture) for part in message.parts)
     is_error = {"is_error": True} if message.is_error and not has_picture else {}
-    content = list(_said(message, None))
+    content = list(_convert_message(message, None))
     return {"type": "tool_result", "tool_use_id": message.call_id, **is_error, "content": content}
 
 
-def _said(message: Message, ask: Ask | None) -> Iterator[dict[str, Any]]:
+def _convert_message(message: Message, ask: Ask | None) -> Iterator[dict[str, Any]]:
     """The API refuses text that is blank."""
     for part in message.parts:
         if not isinstance(part, Text) or part.text.strip():

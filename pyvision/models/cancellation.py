@@ -59,7 +59,7 @@ class Cancellation:
                 self._callbacks.remove(callback)
 
 
-class Waiting:
+class PendingWork:
     """What a run waits for. After a cancellation or an interrupt it stays, so that it can be reported."""
 
     def __init__(self, cancellation: Cancellation) -> None:

@@ -108,7 +108,7 @@ class _Gemini:
             "logprobs": _LIKELIEST if wants else None,
             "mediaResolution": _RESOLUTIONS.get(self._config.detail or ""),
         }
-        system = [part for m in ask.messages if m.role == "system" for part in _said(m)]
+        system = [part for m in ask.messages if m.role == "system" for part in _convert_message(m)]
         body = {
             "model": self._config.model,
             "stream": ask.stream,
@@ -261,7 +261,7 @@ class _Called:
     def named(self) -> dict[str, str]:
         """The name of the call, and its id as the API gave it: none if it gave none."""
         call = self.message.calls[self.number]
-        sent = [part["functionCall"] for part in _received(self.message) if "functionCall" in part]
+        sent = [part["functionCall"] for part in _convert_opaque(self.message) if "functionCall" in part]
         given = sent[self.number].get("id") if sent else call.id
         return {"name": plain_name(call)} | ({"id": given} if given else {})
 
@@ -269,13 +269,13 @@ class _Called:
 def _parts(message: Message, calls: Mapping[str, _Called]) -> Iterator[dict[str, Any]]:
     if message.role == "tool":
         yield {"functionResponse": _result(message, calls.get(message.call_id))}
-    elif parts := _received(message):
+    elif parts := _convert_opaque(message):
         yield from parts
     else:
-        yield from _said(message)
+        yield from _convert_message(message)
 
 
-def _received(message: Message) -> list[dict[str, Any]]:
+def _convert_opaque(message: Message) -> list[dict[str, Any]]:
     """The parts as they came; none where there are none, or the text was cut."""
     parts: list[dict[str, Any]] = json.loads(message.opaque.content) if message.opaque else []
     text = "".join(part.get("text") or "" for part in parts if not part.get("thought"))
@@ -283,7 +283,7 @@ def _received(message: Message) -> list[dict[str, Any]]:
     return parts if text == message.text and called == len(message.calls) else []
 
 
-def _said(message: Message) -> Iterator[dict[str, Any]]:
+def _convert_message(message: Message) -> Iterator[dict[str, Any]]:
     """The API refuses empty text, and the first of the calls without a signature."""
     first = next(iter(message.calls), None)
     for part in message.parts:

@@ -22,8 +22,8 @@ from pyvision.config.model_config import (
     GEMINI_URL,
     ModelConfig,
     is_local,
+    list_shipped,
     load_shipped,
-    shipped_names,
     without_credentials,
 )
 from pyvision.config.secrets import secrets
@@ -109,7 +109,7 @@ def suggest(endpoints: Sequence[LocalEndpoint]) -> str:
 
 
 def _local_configs() -> Iterator[tuple[str, ModelConfig]]:
-    for name in shipped_names():
+    for name in list_shipped():
         config = load_shipped(name)
         if config.wire in ENDPOINTS and is_local(config.address) and not config.api_key_env:
             yield name, config

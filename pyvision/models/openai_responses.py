@@ -115,8 +115,8 @@ class _Responses(OpenAIClients):
     def opaque(self, builder: ReplyBuilder) -> Any:
         """All items of the output, where encrypted reasoning is one of them: it belongs to the items after it."""
         items = [item.build() for item in builder.items.values()]
-        kept = [item for item in items if item["type"] != "reasoning" or item.get("encrypted_content")]
-        return kept if any(item["type"] == "reasoning" for item in kept) else None
+        valid = [item for item in items if item["type"] != "reasoning" or item.get("encrypted_content")]
+        return valid if any(item["type"] == "reasoning" for item in valid) else None
 
 
 def _item(place: object, item: dict[str, Any], builder: ReplyBuilder, *, is_done: bool) -> None:
@@ -176,26 +176,30 @@ def _items(ask: Ask, detail: str) -> Iterator[dict[str, Any]]:
         elif message.role != "assistant":
             yield {"role": message.role, "content": _content(message, detail)}
         elif message.opaque is not None and _REASONING not in ask.unsupported:
-            yield from _received(message, json.loads(message.opaque.content))
+            yield from _convert_opaque(message, json.loads(message.opaque.content))
         else:
-            yield from _said(message, {"role": "assistant", "content": replace_surrogates(message.text)})
+            yield from _convert_message(
+                message, {"role": "assistant", "content": replace_surrogates(message.text)}
+            )
 
 
-def _received(message: Message, items: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _convert_opaque(message: Message, items: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """The items as they came; where the text was cut, its message holds what is left of it."""
-    said = [texts(item.get("content")) for item in items if item["type"] == "message"]
+    item_texts = [texts(item.get("content")) for item in items if item["type"] == "message"]
     calls = [item["call_id"] for item in items if item["type"] in _CALLS]
-    if "".join(said) == message.text and calls == [call.id for call in message.calls]:
+    if "".join(item_texts) == message.text and calls == [call.id for call in message.calls]:
         yield from items
         return
     yield from (item for item in items if item["type"] == "reasoning")
     named = next((item for item in items if item["type"] == "message"), {"role": "assistant"})
     part = {"type": "output_text", "text": replace_surrogates(message.text), "annotations": []}
     filled = {**named, "role": "assistant", "status": "completed", "content": [part]}
-    yield from _said(message, filled if "id" in named else {"role": "assistant", "content": part["text"]})
+    yield from _convert_message(
+        message, filled if "id" in named else {"role": "assistant", "content": part["text"]}
+    )
 
 
-def _said(message: Message, spoken: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _convert_message(message: Message, spoken: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The text, in the item that is to hold it, and the calls."""
     if message.text:
         yield spoken

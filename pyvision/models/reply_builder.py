@@ -133,10 +133,8 @@ class Item:
 
     def build(self) -> dict[str, Any]:
         """The whole part."""
-        joined = {
-            name: str(self.fields.get(name) or "") + "".join(all_) for name, all_ in self.pieces.items()
-        }
-        return self.fields | joined
+        texts = {name: str(self.fields.get(name) or "") + "".join(all_) for name, all_ in self.pieces.items()}
+        return self.fields | texts
 
 
 def reply_of(

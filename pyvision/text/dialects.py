@@ -30,7 +30,7 @@ from typing import Any, TypeAlias
 from pyvision.errors import FormatError
 from pyvision.text.parsing import MOST_CHARS, decode_value, number_of, parse_source
 
-Shown: TypeAlias = Mapping[str, tuple[int, int, float, float]]
+SentSizes: TypeAlias = Mapping[str, tuple[int, int, float, float]]
 """Image name -> width and height as it was sent to the model, and their scales against the original."""
 
 _FLAGS = re.IGNORECASE | re.MULTILINE
@@ -148,10 +148,10 @@ def find_calls(text: str) -> Calls | None:
     return unusable
 
 
-def write_cell(calls: tuple[Call, ...], shown: Shown) -> str:
+def write_cell(calls: tuple[Call, ...], sizes: SentSizes) -> str:
     """The Python that does what the calls mean."""
     parts = [_ZOOM] if any(isinstance(call, Zoom) for call in calls) else []
-    return "\n".join([*parts, *(_write(call, shown) for call in calls)])
+    return "\n".join([*parts, *(_write(call, sizes) for call in calls)])
 
 
 def read_call(name: str, arguments: str) -> Call:
@@ -275,14 +275,14 @@ def _as_call(name: str, arguments: Any) -> Call:
 def _code(name: str, arguments: Any) -> str:
     """The Python in the arguments of such a tool, which may be JSON in a string, or the code itself."""
     if isinstance(arguments, str):
-        arguments = _decoded_arguments(name, arguments)
+        arguments = _decode_arguments(name, arguments)
     code = _first_code(arguments, _MOST_NESTED)
     if not code.strip():
         raise _UnclearError(f"its call of {_shorten(name)!r} holds no code")
     return _without_fence(code)
 
 
-def _decoded_arguments(name: str, arguments: str) -> Any:
+def _decode_arguments(name: str, arguments: str) -> Any:
     """Arguments that came as text: JSON, or Python that is code."""
     if arguments.lstrip()[:1] not in {"{", '"'}:
         return arguments
@@ -339,28 +339,28 @@ def _image(arguments: dict[str, Any]) -> str:
     return f"image_clue_{found[1]}"
 
 
-def _write(call: Call, shown: Shown) -> str:
+def _write(call: Call, sizes: SentSizes) -> str:
     match call:
         case Python(code=code):
             return code
         case Zoom(image=image, box=box):
-            x_unit, y_unit, meaning = _unit(call, shown.get(image))
+            x_unit, y_unit, meaning = _unit(call, sizes.get(image))
             sides = ", ".join(f"{side:g}" for side in box)
             return f'_zoom("{image}", {image}, [{sides}], {x_unit}, {y_unit}, "{meaning}")'
         case Rotate(image=image, degrees=degrees):
-            said = f'print("{image}, turned clockwise by {degrees:g} degrees")'
-            return f"{said}\ndisplay({image}.rotate({-degrees:g}, expand=True))"
+            statement = f'print("{image}, turned clockwise by {degrees:g} degrees")'
+            return f"{statement}\ndisplay({image}.rotate({-degrees:g}, expand=True))"
 
 
-def _unit(zoom: Zoom, shown: tuple[int, int, float, float] | None) -> tuple[str, str, str]:
+def _unit(zoom: Zoom, size: tuple[int, int, float, float] | None) -> tuple[str, str, str]:
     """What one step of the box is in pixels of the original, on each axis, and how the box was read."""
     width, height = f"{zoom.image}.width", f"{zoom.image}.height"
     if max(zoom.box) <= 1:
         return width, height, "fractions of the image"
     if zoom.thousandths:
         return f"{width} / 1000", f"{height} / 1000", "thousandths of the image"
-    if shown is not None and (shown[2], shown[3]) != (1.0, 1.0):
-        shown_width, shown_height, x_scale, y_scale = shown
+    if size is not None and (size[2], size[3]) != (1.0, 1.0):
+        shown_width, shown_height, x_scale, y_scale = size
         if zoom.box[2] <= shown_width and zoom.box[3] <= shown_height:
             meaning = f"pixels of the copy that you saw, {shown_width} x {shown_height}"
             return f"1 / {x_scale:.6g}", f"1 / {y_scale:.6g}", meaning

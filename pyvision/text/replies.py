@@ -41,7 +41,7 @@ from pyvision.text.code_blocks import (
     is_quoted,
     parse_or_none,
 )
-from pyvision.text.dialects import Shown, find_calls, write_cell
+from pyvision.text.dialects import SentSizes, find_calls, write_cell
 from pyvision.text.parsing import MOST_SOURCE_CHARS
 from pyvision.text.stated_answers import find_stated
 from pyvision.types import Message, Reply, Text
@@ -65,7 +65,7 @@ _MOST_OPEN_END_CHARS = 200  # in which the end of a prose or of a block is looke
 _EMPTY = "(empty)"  # endpoints refuse a message without text
 
 
-def find_code(text: str, shown: Shown = MappingProxyType({})) -> str | None:
+def find_code(text: str, sizes: SentSizes = MappingProxyType({})) -> str | None:
     """The Python that the reply wants run, or None. Raises FormatError for a block that cannot be used.
 
     shown: how large the model saw each image, for the boxes of tool calls.
@@ -75,7 +75,7 @@ def find_code(text: str, shown: Shown = MappingProxyType({})) -> str | None:
         return None
     if block.error is not None:
         raise FormatError(block.error)
-    code = write_cell(block.calls, shown) if block.calls else block.code
+    code = write_cell(block.calls, sizes) if block.calls else block.code
     if len(code) > MOST_SOURCE_CHARS:
         raise FormatError(
             f"the cell has {len(code):,} characters, and one of more than {MOST_SOURCE_CHARS:,} is not run; "
@@ -158,7 +158,7 @@ def has_hallucinated_output(text: str) -> bool:
     return _HALLUCINATED.search(_around_code(_visible(text))) is not None
 
 
-def thought(text: str) -> str:
+def find_thought(text: str) -> str:
     """The prose before the code block, the `<answer>` tag or the box, whichever comes first."""
     text = _visible(text)
     block = _first_block(text)

@@ -113,7 +113,7 @@ def find_stated(text: str) -> str | None:
             return without_full_stop(statement.content)
     found_others = [*_SENTENCE.finditer(prose), *_LABEL.finditer(prose)]
     for found in sorted(found_others, key=lambda found: found.start("rest"), reverse=True):
-        statement = _found(found, prose, last_line)
+        statement = _statement_of(found, prose, last_line)
         if (statement.is_bold or statement.is_last) and _settles(statement):
             return without_full_stop(statement.content)
     return None
@@ -145,7 +145,7 @@ def _label(found: re.Match[str], prose: str) -> _Statement:
     return _Statement(content, is_bold=True, following=following)
 
 
-def _found(found: re.Match[str], prose: str, last_line: int) -> _Statement:
+def _statement_of(found: re.Match[str], prose: str, last_line: int) -> _Statement:
     """A labelled line, with the text below it where it is empty, or a sentence."""
     if found.re is not _LABEL:
         return _sentence(found, prose, is_last=found.end() >= last_line)

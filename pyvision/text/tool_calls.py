@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from types import MappingProxyType
 
 from pyvision.errors import FormatError
-from pyvision.text.dialects import Shown, read_call, write_cell
+from pyvision.text.dialects import SentSizes, read_call, write_cell
 from pyvision.text.parsing import MOST_SOURCE_CHARS
 from pyvision.text.replies import find_code
 from pyvision.types import Message, Reply, Text, ToolCall
@@ -24,13 +24,13 @@ _COMPLETE = re.compile(  # of the content of a JSON string: what can be decoded 
 _SHOWN_CHARS = 200
 
 
-def code_of(call: ToolCall, shown: Shown = MappingProxyType({})) -> str:
+def code_of(call: ToolCall, sizes: SentSizes = MappingProxyType({})) -> str:
     """The Python that the call wants run. Raises FormatError, in words for the model, where that is not clear.
 
     Understood: code as a field of JSON, in another object or list in it, plain, in a fence or in `<code>` tags; and
     tools of other harnesses as `dialects` lists them. shown: how large the model saw each image.
     """
-    code = write_cell((read_call(call.name, call.arguments),), shown)
+    code = write_cell((read_call(call.name, call.arguments),), sizes)
     if _CODE_TAG.match(code):
         code = find_code(code) or code
     if len(code) > MOST_SOURCE_CHARS:
@@ -51,7 +51,7 @@ def text_of(part: Text | ToolCall) -> str:
     return part.text if isinstance(part, Text) else write_calls((part,))
 
 
-def displayed_text(reply: Reply) -> str:
+def render_reply(reply: Reply) -> str:
     """What a reply says and asks for, as text: its prose, then its calls as cells."""
     return f"{reply.text.rstrip()}\n{write_calls(reply.calls)}".lstrip("\n") if reply.calls else reply.text
 
@@ -62,8 +62,8 @@ def as_text(message: Message) -> Message:
         return Message("user", (Text("<interpreter>\n"), *message.parts, Text("\n</interpreter>")))
     if not message.calls:
         return message
-    said = f"{message.text.rstrip()}\n{write_calls(message.calls)}".lstrip("\n")
-    return Message(message.role, (Text(said),))
+    text = f"{message.text.rstrip()}\n{write_calls(message.calls)}".lstrip("\n")
+    return Message(message.role, (Text(text),))
 
 
 class CellStream:

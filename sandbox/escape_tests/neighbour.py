@@ -70,7 +70,7 @@ class Neighbour:
         session.run(_STORE_SECRET.format(secret=secret))
 
     @contextmanager
-    def watched(self) -> Iterator[Watch]:
+    def monitor(self) -> Iterator[Watch]:
         """Check it continuously, and measure the peak memory of the host meanwhile."""
         watch = Watch()
         checking = threading.Thread(target=watch.check, args=(self._session,), name="neighbour")

@@ -96,7 +96,7 @@ class Runner(Closing):
         code = f"TARGET = {self._canaries.target!r}; MARKER = {marker!r}\n{attack.code}"
         received: list[object] = []
         functions = {"take": received.append} if attack.functions else None
-        watching = neighbour.watched() if attack.proof == "neighbour" else nullcontext(Watch())
+        watching = neighbour.monitor() if attack.proof == "neighbour" else nullcontext(Watch())
         with self._session(attack) as session:
             with watching as watch:
                 result = session.run(code, functions=functions)

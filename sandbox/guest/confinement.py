@@ -205,34 +205,36 @@ def set_limits(limits: Mapping[str, int], pid: int = 0) -> None:
         resource.prlimit(pid, getattr(resource, name), (value, value))
 
 
-def drop_privileges(filters: Iterable[bytes], enter_domain: Callable[[], None], kept: int = 0) -> None:
-    """Drop every capability but those in the mask `kept`, enter a Landlock domain, and load the seccomp filters."""
-    drop_bounding_set(kept)
+def drop_privileges(
+    filters: Iterable[bytes], enter_domain: Callable[[], None], capabilities: int = 0
+) -> None:
+    """Drop all capabilities but those in the mask, enter a Landlock domain, and load the seccomp filters."""
+    drop_bounding_set(capabilities)
     call("prctl", PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
-    set_capabilities(kept, kept)
+    set_capabilities(capabilities, capabilities)
     for capability in range(32):
-        if kept >> capability & 1:  # programs that are executed keep it too
+        if capabilities >> capability & 1:  # programs that are executed keep it too
             call("prctl", PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability, 0, 0)
     call("prctl", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     enter_domain()
     load_filters(filters)
 
 
-def drop_bounding_set(kept: int = 0) -> None:
+def drop_bounding_set(capabilities: int = 0) -> None:
     """Let no program that is executed gain a capability but these. Without CAP_SETPCAP it stays as it is."""
     for capability in range(64):
-        if not kept >> capability & 1 and libc().prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0:
+        if not capabilities >> capability & 1 and libc().prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0:
             break  # this one and those above do not exist
 
 
-def become_user(uid: int, kept: int) -> None:
-    """Give up being root for good, with all capabilities but those in the mask `kept`."""
-    drop_bounding_set(kept)
+def become_user(uid: int, capabilities: int) -> None:
+    """Give up being root for good, with all capabilities but those in the mask."""
+    drop_bounding_set(capabilities)
     os.setgroups([])
     os.setresgid(uid, uid, uid)
     call("prctl", PR_SET_KEEPCAPS, 1, 0, 0, 0)
     os.setresuid(uid, uid, uid)
-    set_capabilities(kept, kept)
+    set_capabilities(capabilities, capabilities)
 
 
 def name_own_pid(program: bytes, stand_in: int) -> bytes:

@@ -177,13 +177,15 @@ def image_png(image: Image.Image, most_pixels: int) -> bytes | None:
     if not (image.width and image.height):
         _display_note(f"image of {image.width}x{image.height} pixels not shown: it is empty")
         return None
-    data, shown = _fit(image, most_pixels)
-    if shown != image.size:
+    data, scaled_size = _fit(image, most_pixels)
+    if scaled_size != image.size:
         size, limit = (
             f"{image.width}x{image.height}",
             f"{most_pixels} pixels, {FigureManager.most_bytes} bytes",
         )
-        _display_note(f"the image of {size} pixels is shown at {shown[0]}x{shown[1]}: the limits are {limit}")
+        _display_note(
+            f"the image of {size} pixels is shown at {scaled_size[0]}x{scaled_size[1]}: the limits are {limit}"
+        )
     return data
 
 
@@ -202,7 +204,7 @@ def convert_to_png(data: dict[str, Any]) -> dict[str, Any]:
     return {kind: value for kind, value in data.items() if kind not in _IMAGES} | image
 
 
-def _scaled(image: Image.Image, most_pixels: int) -> tuple[int, int]:
+def _scale(image: Image.Image, most_pixels: int) -> tuple[int, int]:
     """The largest size of the same shape within the limit."""
     scale = min(1.0, (most_pixels / (image.width * image.height)) ** 0.5)
     return max(1, int(image.width * scale)), max(1, int(image.height * scale))
@@ -243,7 +245,7 @@ def _fitting_png(file: bytes) -> bytes:
     """The image of a file as PNG, rotated as its EXIF says, and scaled down to the limits."""
     with Image.open(BytesIO(file)) as image:
         if image.mode == "RGB":  # a large photo is then decoded at a lower resolution
-            image.thumbnail(_scaled(image, FigureManager.most_pixels))
+            image.thumbnail(_scale(image, FigureManager.most_pixels))
         return _fit(ImageOps.exif_transpose(image), FigureManager.most_pixels)[0]
 
 
@@ -251,7 +253,7 @@ def _fit(image: Image.Image, most_pixels: int) -> tuple[bytes, tuple[int, int]]:
     """The image as a PNG file within the limits, and the size at which it is in it."""
     while True:
         if image.width * image.height > most_pixels:
-            size = _scaled(image, most_pixels)
+            size = _scale(image, most_pixels)
             image = rgb(image).resize(size, Image.Resampling.LANCZOS, reducing_gap=2.0)
         data = _encode(image)
         if len(data) <= FigureManager.most_bytes:

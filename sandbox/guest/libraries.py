@@ -90,7 +90,7 @@ class Libraries:
 
     @property
     def refusal(self) -> str:
-        return f"Nothing can be installed: there is no network. {self._installed()}"
+        return f"Nothing can be installed: there is no network. {self._list_installed()}"
 
     def refuses(self, command: str) -> bool:
         """Whether a line for the shell would install something."""
@@ -113,9 +113,11 @@ class Libraries:
             if name in _OCR and "rapidocr" in self._found
             else ""
         )
-        return f"{name} is not installed, and cannot be: there is no network.{instead} {self._installed()}"
+        return (
+            f"{name} is not installed, and cannot be: there is no network.{instead} {self._list_installed()}"
+        )
 
-    def _installed(self) -> str:
+    def _list_installed(self) -> str:
         return f"Installed: {', '.join(self._found) or 'the standard library'}."
 
 

@@ -104,9 +104,9 @@ def _wait_for_any(*descriptors: int) -> None:
     poll.poll()
 
 
-def _close_all_but(*kept: int) -> None:
+def _close_all_but(*descriptors: int) -> None:
     first = 3
-    for descriptor in sorted(kept):
+    for descriptor in sorted(descriptors):
         os.closerange(first, descriptor)
         first = descriptor + 1
     os.closerange(first, os.sysconf("SC_OPEN_MAX"))

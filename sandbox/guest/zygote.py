@@ -75,8 +75,10 @@ class Zygote:
         return bool(packet)
 
     def _open_session(self, request: dict[str, Any], descriptors: list[int]) -> None:
-        kept = len(descriptors) - request["groups"]
-        spawner = KernelSpawner(self._setup, self._filters, descriptors[:kept], descriptors[kept:])
+        first_group = len(descriptors) - request["groups"]
+        spawner = KernelSpawner(
+            self._setup, self._filters, descriptors[:first_group], descriptors[first_group:]
+        )
         try:
             kernel, container = self._start_kernel(spawner, request)
         finally:
@@ -281,15 +283,15 @@ def _make_own_folders(work: str, fonts: Sequence[str]) -> None:
     tempfile.tempdir = None  # it was found before the fork
 
 
-def _keep_only(kept: Sequence[int]) -> list[int]:
+def _keep_only(descriptors: Sequence[int]) -> list[int]:
     """Close every other descriptor; return the kept ones under new numbers. 0, 1 and 2 become /dev/null."""
     sink = os.open(os.devnull, os.O_RDWR)
     high = [
         os.dup2(descriptor, _FIRST_KEPT_FD + place, inheritable=False)
-        for place, descriptor in enumerate(kept)
+        for place, descriptor in enumerate(descriptors)
     ]
     for standard in (0, 1, 2):
         os.dup2(sink, standard)
     os.closerange(3, _FIRST_KEPT_FD)
-    os.closerange(_FIRST_KEPT_FD + len(kept), os.sysconf("SC_OPEN_MAX"))
+    os.closerange(_FIRST_KEPT_FD + len(descriptors), os.sysconf("SC_OPEN_MAX"))
     return high

@@ -120,9 +120,9 @@ class Bubblewrap(Confinement):
         argv = [self.bwrap, *(() if self.setpriv else ("--unshare-user",)), "--new-session", "--clearenv"]
         argv += [*_system(), "--bind", "/proc", "/proc", "--dev-bind", "/dev", "/dev"]
         argv += ["--perms", "1777", "--size", str(64 * MIB), "--tmpfs", "/tmp"]
-        argv += _binds((*self._shared_mounts(), *mounts))
+        argv += _binds((*self._common_mounts(), *mounts))
         in_tree = [
-            Mount(each.source, _TREE + each.target) for each in self._shared_mounts() if not each.is_on_tmpfs
+            Mount(each.source, _TREE + each.target) for each in self._common_mounts() if not each.is_on_tmpfs
         ]
         argv += [*_system(_TREE), *_devices(f"{_TREE}/dev", is_measured=self.is_measured), *_binds(in_tree)]
         argv += _folders(f"{_TREE}{folder}/x" for folder in ("/proc", "/tmp", IMAGES_FOLDER))
@@ -149,10 +149,10 @@ class Bubblewrap(Confinement):
         yield from ("--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys")
         yield from ("--size", shared, "--tmpfs", "/dev/shm")
         yield from ("--size", str(self.policy.disk_bytes), "--tmpfs", "/tmp", "--dir", WORK_FOLDER)
-        for mount in self._shared_mounts():
+        for mount in self._common_mounts():
             yield from ("--ro-bind", mount.target, mount.target) if mount.is_on_tmpfs else ()
 
-    def _shared_mounts(self) -> tuple[Mount, ...]:
+    def _common_mounts(self) -> tuple[Mount, ...]:
         """The mounts that zygote and containers share, at the same paths."""
         folders = (Mount(Path(folder), folder) for folder in self.interpreter.folders)
         fonts = (Mount(path, f"{_FONTS_FOLDER}/{path.name}") for path in self.fonts)

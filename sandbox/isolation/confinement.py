@@ -51,7 +51,7 @@ class Confinement:
         """Whether the zygote runs under a user id of its own, because the caller is root."""
         return False
 
-    def placed_in(self, folder: Path, uid: int) -> Self:
+    def place_in(self, folder: Path, uid: int) -> Self:
         """The same, once the private folder of the Sandbox and the user id of the zygote are known."""
         return self
 

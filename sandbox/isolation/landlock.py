@@ -65,7 +65,7 @@ class Landlock(Confinement):
     def switches_user(self) -> bool:
         return self.becomes
 
-    def placed_in(self, folder: Path, uid: int) -> Landlock:
+    def place_in(self, folder: Path, uid: int) -> Landlock:
         """Let the zygote's user, and nobody else, through the folder, and copy the font lists into it."""
         if self.becomes:
             os.chown(folder, -1, uid)

@@ -81,9 +81,9 @@ class WatchedTree(WatchedSession):
         except OSError:
             return True  # a folder that cannot be measured: unreadable, or too deep
         with _as_user(self.user):
-            return used + sum(self._removed(processes).values()) > self.disk_bytes
+            return used + sum(self._find_removed_files(processes).values()) > self.disk_bytes
 
-    def _removed(self, processes: list[str]) -> dict[tuple[int, int], int]:
+    def _find_removed_files(self, processes: list[str]) -> dict[tuple[int, int], int]:
         """The size of each removed file of the session that a process keeps, by device and inode."""
         found: dict[tuple[int, int], int] = {}
         for process in processes:
@@ -92,7 +92,7 @@ class WatchedTree(WatchedSession):
                     with contextlib.suppress(OSError):
                         status = os.stat(path)  # noqa: PTH116 - the file behind the descriptor
                         found[status.st_dev, status.st_ino] = status.st_blocks * _BLOCK
-            for device, inode, size in _mapped(process, self.work):
+            for device, inode, size in _find_mapped_files(process, self.work):
                 found.setdefault((device, inode), size)
         return found
 
@@ -157,7 +157,7 @@ def _open(process: str) -> Iterator[tuple[str, str]]:
             yield f"{process}/fd/{name}", os.readlink(f"{process}/fd/{name}")  # noqa: PTH115 - the text, not a path
 
 
-def _mapped(process: str, folder: str) -> Iterator[tuple[int, int, int]]:
+def _find_mapped_files(process: str, folder: str) -> Iterator[tuple[int, int, int]]:
     """Device, inode and mapped bytes of the removed files of this folder that a process has mapped."""
     with contextlib.suppress(OSError), open(f"{process}/maps", errors="replace") as lines:  # noqa: PTH123
         for line in lines:

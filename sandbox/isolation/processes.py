@@ -65,11 +65,11 @@ def send_signal(pidfd: int, number: int) -> None:
         signal.pidfd_send_signal(pidfd, number)
 
 
-def has_ended(pidfd: int, wait_s: float = 0.0) -> bool:
+def has_ended(pidfd: int, timeout_s: float = 0.0) -> bool:
     """Whether it has ended, or does so within this time."""
     poll = select.poll()  # `select` knows no descriptors above 1023
     poll.register(pidfd, select.POLLIN)
-    return bool(poll.poll(wait_s * 1000))
+    return bool(poll.poll(timeout_s * 1000))
 
 
 def pid_of(pidfd: int) -> int:

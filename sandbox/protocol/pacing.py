@@ -26,7 +26,7 @@ class Credit:
         self._left_s = _MAX_CREDIT_S
         self._at = clock()
 
-    def left_s(self) -> float:
+    def remaining_s(self) -> float:
         """What is left now, at the start of a cell."""
         now = self._clock()
         self._left_s = min(self._left_s + (now - self._at) * _CREDIT_PER_S, _MAX_CREDIT_S)

@@ -60,7 +60,7 @@ def run_cell(kernel: Kernel, cell: Cell, policy: Policy, interrupt_fd: int, cred
             live.add(message.content.get("text"))
 
     started, used_s = time.monotonic(), time.thread_time()
-    long_at = started + credit.left_s()
+    long_at = started + credit.remaining_s()
     kernel.prioritize("new")
     request = kernel.execute(cell.code, take, calls, trace=cell.trace)
     try:
@@ -163,7 +163,7 @@ def _find_status(
     """From how the cell's own time ended, and how the grace period after an interrupt ended."""
     match first, last:
         case "timed_out", _:
-            return "timeout", _build_timeout_error(policy, raised, kept=last == "replied")
+            return "timeout", _build_timeout_error(policy, raised, keeps_variables=last == "replied")
         case _, "replied":
             return "error" if raised else "ok", raised
         case "interrupted", _:
@@ -178,8 +178,12 @@ def _parse_reply_error(reply: dict[str, Any]) -> CellError | None:
     return cell_error(reply) if reply.get("status") == "error" else None
 
 
-def _build_timeout_error(policy: Policy, raised: CellError | None, *, kept: bool) -> CellError:
-    outcome = "was interrupted: variables are kept" if kept else f"did not stop when interrupted; {_LOST}"
+def _build_timeout_error(policy: Policy, raised: CellError | None, *, keeps_variables: bool) -> CellError:
+    outcome = (
+        "was interrupted: variables are kept"
+        if keeps_variables
+        else f"did not stop when interrupted; {_LOST}"
+    )
     message = f"the cell ran past its limit of {policy.cell_timeout_s:g} s and {outcome}"
     where = raised or CellError("TimeoutError", message)
     return CellError("TimeoutError", message, where.line, where.traceback)

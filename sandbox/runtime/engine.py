@@ -48,7 +48,7 @@ class Engine:
         self._empty_images = self.images_folder()
         self._user = UserId() if confinement.switches_user else None
         self.confinement: Confinement = replace(
-            confinement.placed_in(self._folder.path, self.uid), is_measured=self.limits.is_measured
+            confinement.place_in(self._folder.path, self.uid), is_measured=self.limits.is_measured
         )
         groups = self.limits.groups
         self._reaper = OrphanReaper(self._folder.path, groups.folders if groups else ())

@@ -67,11 +67,11 @@ class KernelHandle:
             return found
         return self.resources.group.find_exhausted() if self.resources.group else None
 
-    def read_stderr(self, wait_s: float = 0.0) -> bytes:
-        """What the kernel has written to standard error since the last read; b"" if nothing comes within `wait_s`."""
+    def read_stderr(self, timeout_s: float = 0.0) -> bytes:
+        """What the kernel wrote to standard error since the last read; b"" if nothing comes within `timeout_s`."""
         poll = select.poll()
         poll.register(self._stderr_fd, select.POLLIN)
-        return os.read(self._stderr_fd, 65_536) if poll.poll(wait_s * 1000) else b""
+        return os.read(self._stderr_fd, 65_536) if poll.poll(timeout_s * 1000) else b""
 
     def build_start_error(self) -> KernelStartError:
         """The error to raise for a kernel that ended before its first request."""

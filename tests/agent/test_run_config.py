@@ -26,7 +26,10 @@ def test_a_configuration_is_written_under_the_keys_that_records_have() -> None:
 
 
 def test_questions_of_an_experiment_share_everything_but_their_images() -> None:
-    assert RunConfig("direct", images=("a.png",)).shared() == RunConfig("direct", images=("b.png",)).shared()
+    assert (
+        RunConfig("direct", images=("a.png",)).common_settings()
+        == RunConfig("direct", images=("b.png",)).common_settings()
+    )
 
 
 def test_a_prepared_task_says_how_it_is_configured() -> None:

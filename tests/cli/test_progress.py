@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from pyvision.cli.progress import Progress, Waiting
+from pyvision.cli.progress import Progress, RetryCountdown
 from pyvision.cli.run import solve_shown
 from pyvision.events import (
     CellOutput,
@@ -292,14 +292,14 @@ def test_code_is_never_white_or_black() -> None:
 
 @pytest.mark.parametrize("why", ["503 from api.example.com: overloaded " * 3, "日本語" * 40])
 def test_the_line_of_a_retry_fits_40_columns(why: str) -> None:
-    line = Waiting(why, 12.0, 40).__rich__()
+    line = RetryCountdown(why, 12.0, 40).__rich__()
     assert isinstance(line, Text)
     assert cell_len(line.plain) <= 37
 
 
 def test_a_retry_counts_down() -> None:
     times = iter([100.0, 100.2, 107.5, 130.0])
-    waiting = Waiting("503", 10.0, 80, lambda: next(times))
+    waiting = RetryCountdown("503", 10.0, 80, lambda: next(times))
     lines = [waiting.__rich__().plain for _ in range(3)]
     assert lines == ["next attempt in 10 s: 503", "next attempt in 3 s: 503", "asking again: 503"]
 

@@ -19,7 +19,7 @@ from pyvision.config.environment import (
     read_keys,
     write_keys,
 )
-from pyvision.config.model_config import _URL_VARIABLES, load_model_config, load_shipped, shipped_names
+from pyvision.config.model_config import _URL_VARIABLES, list_shipped, load_model_config, load_shipped
 from pyvision.errors import ConfigError
 from pyvision.tools.web.providers import PROVIDERS
 
@@ -118,7 +118,7 @@ def test_a_projects_address_on_this_machine_is_used(project: Path) -> None:
 
 
 def test_every_address_that_the_product_reads_is_guarded() -> None:
-    shipped = {load_shipped(name).base_url_env for name in shipped_names()}
+    shipped = {load_shipped(name).base_url_env for name in list_shipped()}
     search = {provider.address_variable for provider in PROVIDERS.values()}
     assert {*_URL_VARIABLES.values(), *shipped, *search, "PYVISION_BASE_URL"} - {None, ""} == ADDRESSES
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pyvision.config.files import explain_os_errors, installed_version, write_atomic
+from pyvision.config.files import explain_os_errors, package_version, write_atomic
 from pyvision.errors import RunFolderError
 
 
@@ -45,4 +45,4 @@ def test_every_distribution_knows_its_version(
     metadata.parent.mkdir()
     metadata.write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 9.8\n", encoding="utf-8")
     monkeypatch.setattr("sys.path", [str(tmp_path)])
-    assert installed_version() == "9.8"
+    assert package_version() == "9.8"

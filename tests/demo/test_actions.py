@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from pyvision.agent.budget import Limits
 from pyvision.demo.actions import Actions
 from pyvision.demo.files import find_file
+from pyvision.demo.session_registry import SessionRegistry
 from pyvision.demo.settings import Choice, Settings, UploadLimits
-from pyvision.demo.visitors import Visitors
 from sandbox import Sandbox
 from tests.doubles import CannedSandbox, png, printed
 from tests.sandbox.processes import wait_until
@@ -23,7 +23,7 @@ ANN, BOB = "a" * 32, "b" * 32
 @pytest.fixture
 def actions(tmp_path: Path) -> Iterator[Actions]:
     with_kernel = CannedSandbox([printed("seen")])
-    visitors = Visitors(cast("Sandbox", with_kernel), tmp_path / "out", str, idle_s=60, at_once=2)
+    visitors = SessionRegistry(cast("Sandbox", with_kernel), tmp_path / "out", str, idle_s=60, at_once=2)
     settings = Settings(("offline",), None, Limits())
     (tmp_path / "uploads").mkdir()
     yield Actions(visitors, settings, UploadLimits(), tmp_path / "uploads")
@@ -119,7 +119,7 @@ def test_what_is_not_valid_is_one_line(actions: Actions, fields: dict[str, Any],
     ),
 )
 def test_whatever_a_page_sends_is_answered(value: Any, action: str, key: str) -> None:
-    visitors = Visitors(cast("Sandbox", CannedSandbox()), Path("/nowhere"), str, idle_s=60, at_once=1)
+    visitors = SessionRegistry(cast("Sandbox", CannedSandbox()), Path("/nowhere"), str, idle_s=60, at_once=1)
     actions = Actions(visitors, Settings(("offline",), None, Limits()), UploadLimits(), Path("/nowhere"))
     assert isinstance(actions.act(value), dict)
     if (key, action) != ("chat", "ask") or value:
@@ -134,7 +134,7 @@ def test_a_key_is_for_its_visitor_alone(actions: Actions) -> None:
     assert found["model"] in [model["name"] for model in found["models"]]
     assert found["model"] not in [model["name"] for model in actions.overview(BOB)["models"]]
     assert key not in repr(found)
-    assert key not in repr(actions.visitors.models(ANN))
+    assert key not in repr(actions.registry.models(ANN))
     assert "not offered" in ask(actions, BOB, choice={"model": found["model"]})["error"]
 
 
@@ -159,7 +159,7 @@ def test_a_key_that_is_none_is_refused_without_repeating_it(
 def test_a_typed_key_is_written_to_no_file(actions: Actions, tmp_path: Path) -> None:
     key = "sk-abcdefghijkl123"
     own = actions.act({"act": "connect", "visitor": ANN, "model": "openai:gpt-4.1", "key": key})["model"]
-    task = actions.settings.task(Choice(model=own), actions.visitors.models(ANN))
+    task = actions.settings.task(Choice(model=own), actions.registry.models(ANN))
     assert task.secrets == (key,)
     assert key not in repr(task.config.to_dict())
     assert not any(key.encode() in file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
@@ -177,7 +177,7 @@ def test_an_image_of_a_conversation_has_an_address_that_names_no_folder_of_the_s
     actions: Actions, tmp_path: Path
 ) -> None:
     chat = ask(actions, files=[upload(actions, tmp_path)])["chat"]["id"]
-    found = actions.visitors.find(ANN, chat)
+    found = actions.registry.find(ANN, chat)
     assert found is not None
     assert wait_until(lambda: 'src="' in found.state["exchanges"][0]["head"])
     url = found.state["exchanges"][0]["head"].partition('src="')[2].partition('"')[0]

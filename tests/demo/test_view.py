@@ -244,7 +244,7 @@ def test_cells_are_numbered_as_in_the_conversation() -> None:
 
 
 def test_steps_before_an_edited_cell_are_kept() -> None:
-    view = View(1, Question("?"), str, first_cell=0, kept=(Step(Markup("<p>kept</p>"), "1"),))
+    view = View(1, Question("?"), str, first_cell=0, earlier_steps=(Step(Markup("<p>kept</p>"), "1"),))
     view.take(RunStarted(Question(""), "code_loop", {}))
     view.take(CellRun("print(2)", CellResult("ok")))
     assert [step.code for step in view.steps] == ["1", "print(2)"]

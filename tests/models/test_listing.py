@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pyvision.config.model_config import ModelConfig, load_shipped, shipped_names
+from pyvision.config.model_config import ModelConfig, list_shipped, load_shipped
 from pyvision.errors import ModelError
 from pyvision.models.listing import ListedModel, LocalEndpoint, find_among, list_models, suggest
 from tests.servers.faults import Fault
@@ -134,5 +134,5 @@ def test_the_four_usual_servers_are_looked_for() -> None:
     from pyvision.models.listing import _local_configs
 
     assert {name for name, _ in _local_configs()} == {"ollama", "vllm", "llamacpp", "sglang"}
-    assert {"ollama", "gemini"} <= set(shipped_names())
+    assert {"ollama", "gemini"} <= set(list_shipped())
     assert load_shipped("ollama").address.endswith(":11434/v1")

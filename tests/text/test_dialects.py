@@ -13,14 +13,14 @@ from PIL import Image
 
 from pyvision.errors import FormatError
 from pyvision.text.code_blocks import describe_other_fence
-from pyvision.text.dialects import Python, Shown, find_calls, write_cell
+from pyvision.text.dialects import Python, SentSizes, find_calls, write_cell
 from pyvision.text.replies import (
     code_is_cut,
     count_dropped_blocks,
     find_answer,
     find_code,
+    find_thought,
     has_hallucinated_output,
-    thought,
 )
 
 QWEN = '{"name": "image_zoom_in_tool", "arguments": {"bbox_2d": [100, 200, 300, 400], "label": "sign", "img_idx": 0}}'
@@ -31,7 +31,7 @@ CALL = '{"name": "python", "arguments": {"code": "print(1)"}}'
 
 
 def run_zoom(
-    reply: str, size: tuple[int, int] = (2000, 1000), shown: Shown | None = None
+    reply: str, size: tuple[int, int] = (2000, 1000), shown: SentSizes | None = None
 ) -> tuple[str, list[Image.Image]]:
     """What the cell of a reply prints, and the regions that it shows, at a size of their own."""
     code, displayed = find_code(reply, shown or {}), list[Image.Image]()
@@ -218,7 +218,7 @@ def test_a_call_that_is_cut_in_its_middle_is_cut() -> None:
 
 def test_a_call_is_no_part_of_the_thought() -> None:
     reply = f"I look.\n<tool_call>\n{QWEN}\n</tool_call>\n<tool_response>made up</tool_response>"
-    assert thought(reply) == "I look."
+    assert find_thought(reply) == "I look."
 
 
 def test_output_that_thyme_imagines_is_no_part_of_its_reply() -> None:

@@ -16,9 +16,9 @@ from pyvision.text.replies import (
     code_is_cut,
     find_answer,
     find_code,
+    find_thought,
     has_hallucinated_output,
     reply_message,
-    thought,
     without_thinking,
 )
 from pyvision.types import Message, Opaque, Reply, Text, ToolCall
@@ -374,7 +374,7 @@ def test_a_reply_without_thinking_is_left_as_it_is() -> None:
     ],
 )
 def test_the_thought_is_the_prose_before_anything_else(reply: str, prose: str) -> None:
-    assert thought(reply) == prose
+    assert find_thought(reply) == prose
 
 
 # --- the conversation
@@ -486,7 +486,7 @@ WRAPPERS = st.sampled_from(
 @PROPERTY
 @given(st.lists(FRAGMENTS | st.text(max_size=8), max_size=30).map("".join))
 def test_any_text_gives_a_result_or_a_format_error(text: str) -> None:
-    for find in (find_code, find_answer, code_is_cut, thought, without_thinking):
+    for find in (find_code, find_answer, code_is_cut, find_thought, without_thinking):
         with suppress(FormatError):
             find(text)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pyvision.errors import FormatError
 from pyvision.text.replies import find_code
-from pyvision.text.tool_calls import CellStream, as_text, code_of, displayed_text
+from pyvision.text.tool_calls import CellStream, as_text, code_of, render_reply
 from pyvision.types import Message, Picture, Reply, Text, ToolCall
 from tests.doubles import picture
 
@@ -108,7 +108,7 @@ def test_a_stream_of_anything_is_read_to_its_end(arguments: str, size: int) -> N
 
 def test_a_reply_is_displayed_with_the_cells_that_it_asks_for() -> None:
     calls = (call(json.dumps({"code": CODE})), call("{}", "look"))
-    text = displayed_text(Reply("I look.", calls=calls))
+    text = render_reply(Reply("I look.", calls=calls))
     assert text.startswith("I look.\n<code>")
     assert find_code(text) == CODE
     assert "a call of look" in text
@@ -116,7 +116,7 @@ def test_a_reply_is_displayed_with_the_cells_that_it_asks_for() -> None:
 
 def test_code_with_a_fence_in_it_is_displayed_in_a_longer_one() -> None:
     code = 'print("""\n```\n""")'
-    assert find_code(displayed_text(Reply("", calls=(call(json.dumps({"code": code})),)))) == code
+    assert find_code(render_reply(Reply("", calls=(call(json.dumps({"code": code})),)))) == code
 
 
 def test_a_result_is_an_interpreter_turn_in_the_text_protocol() -> None:

@@ -3,8 +3,8 @@
 Ablations are named as in `ablations.ABLATIONS`. A model that answers differently from run to run solves some samples in
 one ablation and not in another, even if the two are the same. The findings are free of that: from the samples that only
 one ablation solves, and from those that a second ablation solves too, the same is subtracted or divided by that
-repeats of one ablation show among themselves (`only_first_interval`, `kept_interval`). This takes two repeats of each
-sample; with fewer, such a finding says that there are too few. The differences need no repeats.
+repeats of one ablation show among themselves (`only_first_interval`, `retention_interval`). This takes two repeats of
+each sample; with fewer, such a finding says that there are too few. The differences need no repeats.
 
 A finding is an effect if its p-value, adjusted for the number of findings in the audit (Holm), is below 5 %: of the
 audits of tools that change nothing, at most one in 20 reports any effect. The intervals are those of single findings.
@@ -35,9 +35,9 @@ from pyvision.bench.analysis.statistics import (
     Pair,
     difference_interval,
     holm,
-    kept_interval,
     mean_interval,
     only_first_interval,
+    retention_interval,
 )
 from pyvision.bench.samples import Result, values_by_sample
 from pyvision.errors import ConfigError
@@ -65,7 +65,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The answer to one question. n: the samples that it is estimated from; left_out: the others.
+    """The answer to one question. n: the samples that it is estimated from; unpaired: the others.
 
     p: adjusted for the number of findings.
     """
@@ -75,7 +75,7 @@ class Finding:
     meaning: str
     estimate: Estimate | None
     n: int
-    left_out: int
+    unpaired: int
     verdict: Verdict
     p: float | None = None
 
@@ -195,7 +195,7 @@ def _row(finding: Finding) -> tuple[str, ...]:
     return (
         finding.title,
         str(n),
-        str(finding.left_out),
+        str(finding.unpaired),
         format_value(found),
         format_interval(found),
         {"effect": "yes", "no effect shown": "open"}.get(finding.verdict, "–"),
@@ -294,7 +294,7 @@ QUESTIONS: tuple[Question, ...] = (
         "blank",
         "solved with grey figures too",
         ("tools", "blank"),
-        kept_interval,
+        retention_interval,
         "Of what a second run with tools solves again, {value} % is solved when every figure is grey: there the model "
         "did not need the figures, or guessed.",
         repeated=("tools",),
@@ -304,7 +304,7 @@ QUESTIONS: tuple[Question, ...] = (
         "swapped",
         "solved with wrong figures too",
         ("tools", "swapped"),
-        kept_interval,
+        retention_interval,
         "Of what a second run with tools solves again, {value} % is solved when the figures come from another "
         "sample: there the model ignored what it saw.",
         repeated=("tools",),

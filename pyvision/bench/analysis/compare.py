@@ -47,7 +47,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two runs over the samples that both have scores for; `left_out` counts those that only one has.
+    """Two runs over the samples that both have scores for; `unpaired` counts those that only one has.
 
     difference: second minus first. p: exact McNemar test over single right or wrong answers; for fractions and repeats
     the test that belongs to the interval, clustered by sample. deviation: standard deviation of the differences.
@@ -59,7 +59,7 @@ class Comparison:
 
     first: str
     second: str
-    left_out: int
+    unpaired: int
     first_accuracy: Estimate
     second_accuracy: Estimate
     difference: Estimate
@@ -137,7 +137,7 @@ def at_equal_tokens(one: Run, other: Run, *, seed: int = 0) -> EqualBudget:
     comparison = compare_values(
         (f"{cheaper.name}, voting", [[vote(votes_of[key], sizes[key])] for key in shared]),
         (dearer.name, [[_value(each) for each in answers_of[key]] for key in shared]),
-        left_out=len(group_by_sample(one.results).keys() | group_by_sample(other.results).keys())
+        unpaired=len(group_by_sample(one.results).keys() | group_by_sample(other.results).keys())
         - len(shared),
     )
     n = len(shared)
@@ -148,7 +148,7 @@ def compare_values(
     first: tuple[str, Sequence[Sequence[float]]],
     second: tuple[str, Sequence[Sequence[float]]],
     *,
-    left_out: int = 0,
+    unpaired: int = 0,
 ) -> Comparison:
     """Two names with the values of the same samples in the same order; at least one sample. Without a verdict."""
     ours, theirs = first[1], second[1]
@@ -163,7 +163,7 @@ def compare_values(
     return Comparison(
         first[0],
         second[0],
-        left_out,
+        unpaired,
         first_accuracy,
         second_accuracy,
         difference,
@@ -214,7 +214,7 @@ def _pair(first: Run, second: Run) -> Comparison:
     return compare_values(
         (first.name, [ours[key] for key in shared]),
         (second.name, [theirs[key] for key in shared]),
-        left_out=len(every) - len(shared),
+        unpaired=len(every) - len(shared),
     )
 
 

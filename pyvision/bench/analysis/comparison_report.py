@@ -137,10 +137,10 @@ def _pairs(pairs: Sequence[Comparison]) -> Section:
             "does not."
         )
     )
-    left_out = [f"{pair.left_out} with {pair.second}" for pair in pairs if pair.left_out]
-    if left_out:
+    unpaired = [f"{pair.unpaired} with {pair.second}" for pair in pairs if pair.unpaired]
+    if unpaired:
         parts.append(
-            Paragraph(f"Samples left out because only one of the two has a score: {', '.join(left_out)}.")
+            Paragraph(f"Samples left out because only one of the two has a score: {', '.join(unpaired)}.")
         )
     return Section("Paired by sample", tuple(parts))
 
@@ -169,7 +169,7 @@ def _budget(found: EqualBudget) -> Section:
     summary = (
         f"The majority of {found.votes} answers to each sample{more}, so that both spend the same tokens. Difference: "
         f"{format_signed_percent(pair.difference.value)} points {_format_difference(pair)}, N={pair.difference.n}, "
-        f"{pair.left_out} left out. {format_verdict(pair)}"
+        f"{pair.unpaired} left out. {format_verdict(pair)}"
     )
     return Section(
         "At equal token budget",

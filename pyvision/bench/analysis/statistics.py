@@ -130,7 +130,7 @@ def only_first_interval(pairs: Sequence[Pair], *, confidence: float = CONFIDENCE
     return _normal(numbers, (-0.5, 1.0), _weight_of(pairs), confidence)
 
 
-def kept_interval(pairs: Sequence[Pair], *, confidence: float = CONFIDENCE) -> Estimate | None:
+def retention_interval(pairs: Sequence[Pair], *, confidence: float = CONFIDENCE) -> Estimate | None:
     """Of what the first run solves twice, how much the second solves: E[pq] / E[p²].
 
     E[pq] / E[p] would be below 1 for p = q: a second run of the same kind does not solve all again. p² is estimated
@@ -279,12 +279,12 @@ def _pseudo_weight(numbers: Sequence[float], *runs: Sequence[Values]) -> float:
     """k of the module's docstring, which is never below 1/R."""
     centre = fmean(numbers)
     spread = math.fsum((number - centre) ** 2 for number in numbers) / len(numbers)
-    single = spread + sum(_averaged_out(groups) for groups in runs)
+    single = spread + sum(_variance_removed_by_repeats(groups) for groups in runs)
     least = 1 / max(len(group) for groups in runs for group in groups)
     return max(least, spread / single) if single > 0 else 1.0
 
 
-def _averaged_out(groups: Sequence[Values]) -> float:
+def _variance_removed_by_repeats(groups: Sequence[Values]) -> float:
     """The variance that repeats remove from a sample's mean: the mean of (1 - 1/R) v."""
     return fmean((1 - 1 / len(group)) * _variance(group) if len(group) > 1 else 0.0 for group in groups)
 

@@ -50,7 +50,7 @@ _NUMERIC_TEMPLATES = frozenset({8, 9, 10, 12, 14, 15, 17, 19})
 _LAYOUT_TEMPLATE, _YES_NO_TEMPLATE = 18, 11
 
 
-def relaxed_metric(prepare: Callable[[str], str]) -> Metric:
+def build_relaxed_metric(prepare: Callable[[str], str]) -> Metric:
     """A metric that gives 1 when the answer is within the tolerance of one of the truths, or equal to it."""
 
     def score(answer: str, sample: Sample) -> Score:
@@ -187,5 +187,5 @@ def _plain_float(text: str) -> float | None:
         return None
 
 
-relaxed = relaxed_metric(lambda text: text)
-relaxed_stripped = relaxed_metric(str.strip)
+relaxed = build_relaxed_metric(lambda text: text)
+relaxed_stripped = build_relaxed_metric(str.strip)

@@ -98,7 +98,7 @@ def find_named(answer: str, options: Options) -> str | None:
     if whole := find_exact(answer, options):
         return whole
     clauses = clauses_of(answer[-_LONGEST:])
-    if cued := _cued(clauses, options):
+    if cued := _find_cued_option(clauses, options):
         return cued
     if clauses and answer.lstrip().startswith(clauses[0][:20]) and (led := _leading(answer, options)):
         return led
@@ -108,7 +108,7 @@ def find_named(answer: str, options: Options) -> str | None:
     return None
 
 
-def _cued(clauses: Iterable[str], options: Options) -> str | None:
+def _find_cued_option(clauses: Iterable[str], options: Options) -> str | None:
     found = [
         letter.upper()
         for clause in clauses

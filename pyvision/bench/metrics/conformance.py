@@ -76,7 +76,7 @@ def describe(metric: str | None = None) -> list[dict[str, str]]:
 
 def to_text(rows: Sequence[Mapping[str, str]]) -> str:
     """The rows as a table of 80 columns, then the sources: what was compared with which flavours."""
-    shown = ("flavour", "equal", "differences explained")
+    columns = ("flavour", "equal", "differences explained")
     sources: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         if row["source"]:
@@ -84,10 +84,10 @@ def to_text(rows: Sequence[Mapping[str, str]]) -> str:
     lines = [
         f"{source}, {compared}:\n  {', '.join(flavours)}" for (source, compared), flavours in sources.items()
     ]
-    return "\n".join([_aligned([{name: row[name] for name in shown} for row in rows]), "", *lines]).rstrip()
+    return "\n".join([_align([{name: row[name] for name in columns} for row in rows]), "", *lines]).rstrip()
 
 
-def _aligned(rows: Sequence[Mapping[str, str]]) -> str:
+def _align(rows: Sequence[Mapping[str, str]]) -> str:
     lines = [list(rows[0]), *([*row.values()] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(

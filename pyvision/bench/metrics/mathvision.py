@@ -117,7 +117,7 @@ def equal(one: str, other: str) -> bool:
     parts, wanted = _parts(one), _parts(other)
     if parts and wanted:
         return parts == wanted
-    left, right = _rounded(one), _rounded(other)
+    left, right = _round_value(one), _round_value(other)
     return left is not None and left == right
 
 
@@ -172,11 +172,11 @@ def _parts(text: str) -> tuple[object, ...]:
     """The bracket and the rounded values of a point or a list of two or more numbers; empty for anything else."""
     if _BRACKETS.get(text[:1]) != text[-1:] or "," not in text:
         return ()
-    values = [_rounded(part) for part in text[1:-1].split(",")]
+    values = [_round_value(part) for part in text[1:-1].split(",")]
     return () if None in values else (text[0], *values)
 
 
-def _rounded(text: str) -> float | None:
+def _round_value(text: str) -> float | None:
     """The value to two decimals of a text that is a number without units."""
     value = None if _UNREAD.search(text) else _value_of_expression(_without_layout(text))
     return None if value is None else round(value, 2)

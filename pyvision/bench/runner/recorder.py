@@ -150,7 +150,7 @@ class Recorder(Store):
             except Exception as error:  # noqa: BLE001 - it must not end the run of the other samples
                 return self._error_entry(finished, run, error)
 
-    def kept_replies(self, job: Job) -> KeptReplies:
+    def open_replies(self, job: Job) -> KeptReplies:
         """What was kept of the replies to this job, in all its attempts."""
         return self._replies.open(first_run_name(job))
 

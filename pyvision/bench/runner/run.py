@@ -93,7 +93,7 @@ def _run_once(plan: Plan, watcher: Watcher, sleep: Callable[[float], None]) -> t
                 return ExperimentResult(recorder.folder, was_stopped=False), False
             check_models(task)
             waits = _LongWaits(watcher.tell)
-            with open_engine(plan, task, Hooks(recorder.kept_replies, waits.watch)) as engine:
+            with open_engine(plan, task, Hooks(recorder.open_replies, waits.watch)) as engine:
                 driver = _Driver(engine, recorder, grading, totals, watcher)
                 if plan.waits:
                     driver.wait = partial(wait_for_models, task, watcher.tell, sleep=sleep)
@@ -130,7 +130,7 @@ def _adopt_runs(recorder: Recorder, plan: Plan, grading: Grading) -> None:
         return
     entries = (
         recorder.adopt(job, orphans[name], grading.score)
-        for job in _pending_jobs(plan, recorder.finished(), recorder.attempts())
+        for job in _pending_jobs(plan, recorder.find_finished(), recorder.attempts())
         if (name := first_run_name(job)) in orphans
     )
     found = (entry for entry in entries if entry is not None)
@@ -239,7 +239,7 @@ class _LongWaits:
 def _read_state(recorder: Recorder, plan: Plan) -> tuple[RunningTotals, Iterator[Job]]:
     """The totals so far, and the jobs that are left. Infrastructure failures are retried."""
     totals = RunningTotals(recorder.total)
-    finished, scores = recorder.finished(), recorder.scores()
+    finished, scores = recorder.find_finished(), recorder.scores()
     for record in recorder.records():
         key = (record.sample_id, record.repeat)
         if key in finished:

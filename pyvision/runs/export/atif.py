@@ -13,7 +13,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from pyvision.config.files import installed_version
+from pyvision.config.files import package_version
 from pyvision.errors import FormatError
 from pyvision.events import CellRun, ModelCall, ToolRun
 from pyvision.runs.export.conversations import is_interpreter
@@ -48,7 +48,7 @@ def export_atif(run: Run, folder: Path) -> Export:
 
 def _agent(run: Run) -> dict[str, Any]:
     models = sorted(set(run.began.models.values())) if run.began else []
-    return {"name": "pyvision", "version": installed_version()} | (
+    return {"name": "pyvision", "version": package_version()} | (
         {"model_name": ", ".join(models)} if models else {}
     )
 
@@ -92,14 +92,14 @@ def _agent_step(asked: ModelCall, called: dict[str, Any]) -> dict[str, Any]:
 
 def _calls(turn: Turn, later: Turn | None) -> dict[str, Any]:
     calls, results = list[dict[str, Any]](), list[dict[str, Any]]()
-    for number, (name, arguments, shown) in enumerate(_made(turn, later), start=1):
+    for number, (name, arguments, output) in enumerate(_pair_calls(turn, later), start=1):
         key = f"turn-{turn.number}-call-{number}"
         calls.append({"tool_call_id": key, "function_name": name, "arguments": arguments})
-        results.append({"source_call_id": key, "content": _content(shown)})
+        results.append({"source_call_id": key, "content": _content(output)})
     return {"tool_calls": calls, "observation": {"results": results}} if calls else {}
 
 
-def _made(turn: Turn, later: Turn | None) -> Iterator[_Made]:
+def _pair_calls(turn: Turn, later: Turn | None) -> Iterator[_Made]:
     """The cells of a turn, the calls of its reply that ran none, in their order, and the tools the strategy used."""
     cells = list(pair_figures(turn.events))
     calls = turn.asked.reply.calls if turn.asked else ()

@@ -20,7 +20,7 @@ from pyvision.runs.export.formats import Export, as_json, facts
 from pyvision.runs.replay.rerun import RecordedTools
 from pyvision.runs.report.run import Run, Turn, ending, pair_figures
 from pyvision.strategies.vdebugger.execution import FUNCTIONS, Services
-from pyvision.text.replies import thought
+from pyvision.text.replies import find_thought
 from pyvision.text.sanitize import printable
 from pyvision.types import Picture
 from sandbox import HELPERS, CellResult, Figure, Omitted, Output, Stream, View
@@ -83,12 +83,12 @@ def export_notebook(run: Run, folder: Path) -> Export:
         *(named for turn in run.turns for named in _figures_of(turn) if _is_name(named[0])),
     ]
     files = {_file(name, picture): picture.data for name, picture in pictures}
-    calls = recorded_calls(run)
+    calls = find_calls(run)
     tools = [("tools.json", as_json(calls))] if any(calls) else []
     return Export((("notebook.ipynb", as_json(notebook, indent=1)), *tools, *files.items(), *_modules(run)))
 
 
-def recorded_calls(run: Run) -> list[list[tuple[str, Any, str]]]:
+def find_calls(run: Run) -> list[list[tuple[str, Any, str]]]:
     """For each cell, the functions that it called on `host`, each with its value and its error, "" if it had none."""
     strategy = run.began.strategy if run.began else ""
     called: list[list[tuple[str, Any, str]]] = []
@@ -96,14 +96,14 @@ def recorded_calls(run: Run) -> list[list[tuple[str, Any, str]]]:
     for event in run.events:
         match event:
             case ToolRun():
-                calls.append(_returned(event, strategy))
+                calls.append(_value_of_call(event, strategy))
             case CellRun():
                 called.append(calls)
                 calls = []
     return called
 
 
-def _returned(call: ToolRun, strategy: str) -> tuple[str, Any, str]:
+def _value_of_call(call: ToolRun, strategy: str) -> tuple[str, Any, str]:
     """What a cell got from a tool: the function by which it called it, and its value or error."""
     observation = call.observation
     if observation.error is not None:
@@ -113,11 +113,11 @@ def _returned(call: ToolRun, strategy: str) -> tuple[str, Any, str]:
             observation.error,
         )
     if strategy == "vdebugger" and call.tool in FUNCTIONS:
-        return _returned_to_program(call)
+        return _value_of_program_call(call)
     return call.tool, observation.text if observation.data is None else observation.data, ""
 
 
-def _returned_to_program(call: ToolRun) -> tuple[str, Any, str]:
+def _value_of_program_call(call: ToolRun) -> tuple[str, Any, str]:
     """The same for a visual program, whose functions return values of another form."""
     services, request = Services(RecordedTools([call])), call.request
     picture = request.picture
@@ -155,7 +155,7 @@ def _uses(run: Run, pattern: re.Pattern[str]) -> bool:
 def _cells(run: Run) -> Iterator[dict[str, Any]]:
     yield _markdown("# Question", run.question.text)
     views = run.views if _uses(run, _HELPER_CALL) else None
-    calls = recorded_calls(run)
+    calls = find_calls(run)
     setup = _SETUP if views is None else f"{_SETUP}\n{_HELPERS_SETUP}"
     if any(calls):
         yield _markdown("The tools are not asked again: `host` returns what they returned in the recording.")
@@ -174,7 +174,7 @@ def _turn(turn: Turn, views: Mapping[str, View] | None, number: int | None) -> I
     """number: of its first cell in the recorded calls; None if no cell of the run calls a tool."""
     if turn.asked:
         text = turn.asked.reply.text
-        yield _markdown(f"## Turn {turn.number}", thought(text) if turn.cells else text)
+        yield _markdown(f"## Turn {turn.number}", find_thought(text) if turn.cells else text)
     for at, (ran, names) in enumerate(pair_figures(turn.events)):
         if ran.result.status in _RUNS:
             if number is not None and "host." in ran.code:

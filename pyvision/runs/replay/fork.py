@@ -24,7 +24,7 @@ from pyvision.errors import ConfigError, FormatError
 from pyvision.events import ImageDefined, ModelCall
 from pyvision.runs.report.run import Run
 from pyvision.solve import STRATEGIES, Task, prepare
-from pyvision.text.replies import find_code, thought
+from pyvision.text.replies import find_code, find_thought
 from pyvision.tools.registry import read_choice
 from pyvision.trajectory import picture_file
 from pyvision.types import Message, Model, Picture, Reply, Restart, Sampling, Usage
@@ -62,12 +62,12 @@ def fork_task(
 
     model, config, roles: as in `prepare`; the models to ask after the recorded replies.
     """
-    task = recorded_task(run, fork, model=model, config=config, roles=roles)
+    task = prepare_task(run, fork, model=model, config=config, roles=roles)
     replies = deque(read_replies(run, fork))
     return replace(task, models={role: Resumed(replies, then) for role, then in task.models.items()})
 
 
-def recorded_task(
+def prepare_task(
     run: Run,
     fork: Fork,
     *,
@@ -200,7 +200,7 @@ class _OverridingSession(SessionProxy):
 
 def replace_code(asked: ModelCall, code: str) -> Reply:
     """The reply with its cell replaced. Raises ConfigError for code that cannot be put into a reply."""
-    text = f"{thought(asked.reply.text)}\n<code>\n```python\n{code.strip(chr(10))}\n```\n"
+    text = f"{find_thought(asked.reply.text)}\n<code>\n```python\n{code.strip(chr(10))}\n```\n"
     try:
         found = find_code(text)
     except FormatError as error:

@@ -142,7 +142,7 @@ def _parts_note(event: Note, events: Sequence[Event]) -> Markup:
     return element("div", element("b", "The question in two parts"), element("dl", *parts), class_="note")
 
 
-def _looked_note(event: Note, events: Sequence[Event]) -> Markup:
+def _render_looks(event: Note, events: Sequence[Event]) -> Markup:
     """What was seen before the search; nothing if no tool described the image."""
     lines = [element("li", str(line)) for line in event.data["lines"]]
     return (
@@ -300,7 +300,7 @@ RENDERERS: Mapping[str, Renderer] = {
     "refinement": refinement_note,
     "plan": _plan_note,
     "decomposed": _parts_note,
-    "looked": _looked_note,
+    "looked": _render_looks,
     "memory": _memory_note,
     "transition": _nothing,
 }

@@ -28,7 +28,7 @@ _FAULTS = {
 
 def report(run: Run) -> str:
     """The page. It makes no request, runs no script, and holds nothing of the run but text and pixels."""
-    figures = Figures(Gallery(pictures_of(run)), run.inputs, CropFinder(run.inputs), _sent_sizes(run))
+    figures = Figures(Gallery(pictures_of(run)), run.inputs, CropFinder(run.inputs), _find_sent_sizes(run))
     title, began = format_title(run), run.began
     models = [began.strategy, *sorted(set(began.models.values()))] if began else ["start not recorded"]
     facts = element("p", " · ".join([*models, run.folder.name]), class_="facts")
@@ -98,7 +98,7 @@ def _choices(run: Run) -> Markup | None:
     return element("ol", *choices, class_="choices") if choices else None
 
 
-def _sent_sizes(run: Run) -> dict[str, tuple[int, int]]:
+def _find_sent_sizes(run: Run) -> dict[str, tuple[int, int]]:
     """The width and height at which each image was first sent to a model, by name."""
     calls = [event for event in run.events if isinstance(event, ModelCall)]
     return {s.name: (s.width, s.height) for call in reversed(calls) for s in call.sent if s.name is not None}
@@ -194,8 +194,8 @@ def _summary(turn: Turn) -> str:
     figures = sum(len(cell.result.figures) for cell in turn.cells)
     notes = [event.label.replace("_", " ") for event in turn.events if event.kind == "noted"]
     by_tools = [f"{count(len(turn.calls_for_tools), 'model call')} by tools"] if turn.calls_for_tools else []
-    shown = [count(figures, "figure")] if figures else []
-    happened = ", ".join([*cells, *shown, *by_tools, *dict.fromkeys(notes)])
+    figure_count = [count(figures, "figure")] if figures else []
+    happened = ", ".join([*cells, *figure_count, *by_tools, *dict.fromkeys(notes)])
     return ": ".join(filter(None, [turn.asked.role if turn.asked else "", happened]))
 
 

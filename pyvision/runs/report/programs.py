@@ -53,7 +53,7 @@ def verdict_note(event: Note, events: Sequence[Event]) -> Markup:
         "div",
         element("p", heading, f" · {_format_verdict(data)}"),
         element("p", prose, class_="said") if prose else None,
-        None if data["accepted"] or program is None else _marked_lines(program, data["spans"]),
+        None if data["accepted"] or program is None else _render_marked_lines(program, data["spans"]),
         class_="note",
     )
 
@@ -94,7 +94,7 @@ def _lines_with_values(program: str, trace: str) -> Markup:
         element(
             "tr",
             element("td", element("pre", element("code", line or " "))),
-            element("td", _folded_values(values.get(number, []))),
+            element("td", _fold_values(values.get(number, []))),
         )
         for number, line in enumerate(program.splitlines(), 1)
     ]
@@ -117,7 +117,7 @@ def values_by_line(trace: str) -> dict[int, list[str]]:
     return made
 
 
-def _folded_values(values: Sequence[str]) -> Markup | None:
+def _fold_values(values: Sequence[str]) -> Markup | None:
     match values:
         case []:
             return None
@@ -142,7 +142,7 @@ def _difference(before: str, after: str) -> Markup:
     return element("pre", element("code", *parts), class_="code", tabindex=0, aria_label="changed lines")
 
 
-def _marked_lines(program: str, spans: Sequence[Mapping[str, Any]]) -> Markup | None:
+def _render_marked_lines(program: str, spans: Sequence[Mapping[str, Any]]) -> Markup | None:
     """The lines that hold a mark, with those around them; the whole program if it is marked in many places."""
     starts = [min(max(0, int(span["start"])), len(program)) for span in spans]
     ends = [min(max(0, int(span["end"])), len(program)) for span in spans]

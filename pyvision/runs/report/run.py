@@ -75,14 +75,14 @@ class Run:
         """How each image of the conversation was sent first, by name, and what it shows if it is a figure."""
         calls = [event for event in self.events if isinstance(event, ModelCall)]
         sent = {each.name: each for call in reversed(calls) for each in call.sent if each.name is not None}
-        shown = {name: (float(s.width), float(s.height), s.scale_x, s.scale_y) for name, s in sent.items()}
+        frames = {name: (float(s.width), float(s.height), s.scale_x, s.scale_y) for name, s in sent.items()}
         regions = {
             named[0]: figure.regions
             for ran, names in pair_figures(self.events)
             for figure, named in zip(ran.result.figures, names, strict=False)
             if named
         }
-        return {name: View(shown.get(name), regions.get(name)) for name in {**shown, **regions}}
+        return {name: View(frames.get(name), regions.get(name)) for name in {**frames, **regions}}
 
     @cached_property
     def turns(self) -> tuple[Turn, ...]:

@@ -16,8 +16,8 @@ from pyvision.runs.report.markup import Markup, count, element, fold, highlight,
 from pyvision.runs.report.notes import plain_note, render_note
 from pyvision.runs.report.programs import boxes_found
 from pyvision.runs.report.run import Names, Turn, as_picture, pair_figures
-from pyvision.text.replies import thought
-from pyvision.text.tool_calls import displayed_text
+from pyvision.text.replies import find_thought
+from pyvision.text.tool_calls import render_reply
 from pyvision.types import Message, Outcome, Picture, Text, ToolCall
 from sandbox import CellResult, Figure, Omitted, Stream
 
@@ -57,7 +57,7 @@ def turn_section(
         "section",
         heading,
         call,
-        _retrieved_block(turn, images),
+        _render_retrieval(turn, images),
         *_event_blocks(turn, images, events),
         id=f"turn-{turn.number}",
         class_="turn",
@@ -200,21 +200,21 @@ def format_tokens(call: ModelCall) -> str:
 def _call_block(call: ModelCall, previous: ModelCall | None, turn: Turn) -> Markup:
     reply, tokens = call.reply, format_tokens(call)
     facts = [call.role, call.model, f"{call.seconds:.1f} s", f"{tokens} tokens" if tokens else ""]
-    prose = thought(reply.text) if turn.cells else reply.text.strip()
+    prose = find_thought(reply.text) if turn.cells else reply.text.strip()
     if _is_in_notes(turn):
         prose = ""
-    is_part = prose != displayed_text(reply).strip()
+    is_part = prose != render_reply(reply).strip()
     return join(
         element("p", " · ".join(filter(None, facts)), class_="facts"),
         _request_block(call, previous),
         reasoning_block(call),
         prose_block(prose),
         element("p", _FINISH[reply.finish], class_="bad") if reply.finish in _FINISH else None,
-        fold("Full reply", element("pre", displayed_text(reply), tabindex=0)) if is_part else None,
+        fold("Full reply", element("pre", render_reply(reply), tabindex=0)) if is_part else None,
     )
 
 
-def _retrieved_block(turn: Turn, images: ImageRenderer) -> Markup | None:
+def _render_retrieval(turn: Turn, images: ImageRenderer) -> Markup | None:
     """What a search by image found, as far as the reasoner of avis was shown it, after what was looked up."""
     searched = any(
         isinstance(event, Note) and event.label == "verdict" and event.data.get("action") in _IMAGE_SEARCHES
@@ -222,8 +222,8 @@ def _retrieved_block(turn: Turn, images: ImageRenderer) -> Markup | None:
     )
     if turn.asked is None or not searched:
         return None
-    shown = [p for message in turn.asked.messages for p in message.parts if isinstance(p, Picture)]
-    found = [images.thumbnail(f"retrieved image {n}", picture) for n, picture in enumerate(shown[1:], 1)]
+    pictures = [p for message in turn.asked.messages for p in message.parts if isinstance(p, Picture)]
+    found = [images.thumbnail(f"retrieved image {n}", picture) for n, picture in enumerate(pictures[1:], 1)]
     return element("div", *found, class_="pictures") if found else None
 
 
@@ -262,7 +262,7 @@ def _event_blocks(turn: Turn, images: ImageRenderer, events: Sequence[Event]) ->
                 yield event_block(event, names.get(id(event), ()), images, events)
             case ModelCall():
                 title = f"Model call by a tool: {event.role} · {event.model} · {event.seconds:.1f} s"
-                reply = element("pre", displayed_text(event.reply), tabindex=0)
+                reply = element("pre", render_reply(event.reply), tabindex=0)
                 yield fold(title, _request_block(event, None), reasoning_block(event), reply)
             case ImageDefined():  # after a cell it is one of its figures
                 if not any(isinstance(other, CellRun) for other in turn.events[:number]):

@@ -20,7 +20,7 @@ from pyvision.agent.evidence import derive_evidence, trace_evidence
 from pyvision.errors import ConfigError, EndReason
 from pyvision.events import Event
 from pyvision.images.pixels import mask
-from pyvision.runs.replay.fork import Fork, recorded_task
+from pyvision.runs.replay.fork import Fork, prepare_task
 from pyvision.runs.report.run import Run
 from pyvision.runs.verify.regions import PixelBox, complement, cover, elsewhere
 from pyvision.solve import Task, open_recorder, solve
@@ -98,7 +98,7 @@ def verify(  # noqa: PLR0913 - each is one thing that a person may choose
         raise ConfigError(f"{str(run.folder)!r}: the run has no answer, so there is nothing to verify")
     regions = regions_of(run)
     masks = make_masks(run.inputs, regions, random.Random(seed))
-    with recorded_task(run, Fork(1), model=model, config=config, roles=roles) as task:
+    with prepare_task(run, Fork(1), model=model, config=config, roles=roles) as task:
         _check_model(run, task, is_given=bool(model or config))
 
         def ask(masked: Masked, opened: AnySandbox) -> Check:
@@ -127,8 +127,8 @@ def regions_of(run: Run) -> tuple[Evidence, ...]:
     """
     originals = {name: (picture.width, picture.height) for name, picture in run.inputs.items()}
     recorded = trace_evidence(run.ended.outcome.evidence if run.ended else (), originals, {}, 0)
-    shown = {name: view.regions or () for name, view in run.views.items() if name not in originals}
-    figures = dict(sorted(shown.items(), key=lambda item: _number(item[0])))
+    regions = {name: view.regions or () for name, view in run.views.items() if name not in originals}
+    figures = dict(sorted(regions.items(), key=lambda item: _number(item[0])))
     found = recorded or derive_evidence(originals, figures)
     if not found:
         raise ConfigError(

@@ -253,7 +253,7 @@ def _in_value(value: Any, label: str, depth: int = 0) -> Iterator[str]:
             yield from _in_value(inner, label, depth + 1)
     elif isinstance(value, dict):
         for key, content in value.items():
-            if _spelled(str(key)) != label:
+            if _normalize_label(str(key)) != label:
                 yield from _in_value(content, label, depth + 1)
             elif isinstance(content, list):
                 yield ", ".join(map(str, content))
@@ -264,7 +264,7 @@ def _in_value(value: Any, label: str, depth: int = 0) -> Iterator[str]:
 def _in_tags(text: str, label: str) -> Iterator[str]:
     opened: re.Match[str] | None = None
     for tag in _TAG.finditer(text):
-        if _spelled(tag["label"]) != label:
+        if _normalize_label(tag["label"]) != label:
             continue
         if tag["end"] and opened:
             yield text[opened.end() : tag.start()]
@@ -274,8 +274,8 @@ def _in_tags(text: str, label: str) -> Iterator[str]:
 def _in_lines(text: str, label: str) -> Iterator[str]:
     lines = _NEXT_ON_LINE.sub("\n", text).splitlines()
     for number, line in enumerate(lines):
-        named = _named(line)
-        if named is None or _spelled(named["label"]) != label:
+        named = _match_label(line)
+        if named is None or _normalize_label(named["label"]) != label:
             continue
         content = named["content"] or ""
         if content.strip(_DECORATION):
@@ -284,11 +284,11 @@ def _in_lines(text: str, label: str) -> Iterator[str]:
         following = next(
             (lines[k] for k in range(number + 1, len(lines)) if lines[k].strip(_DECORATION + ">{}")), ""
         )
-        if following and _named(following) is None and not _HEADING.match(following):
+        if following and _match_label(following) is None and not _HEADING.match(following):
             yield following.lstrip("> \t")
 
 
-def _named(line: str) -> re.Match[str] | None:
+def _match_label(line: str) -> re.Match[str] | None:
     """The label that a line begins with; one without a sign behind it is a heading, bold or in brackets."""
     found = _LABELLED.match(line)
     if found is None or found["sign"] or found["close"] or _HEADING.match(line) or _is_bold(line):
@@ -320,7 +320,7 @@ def _is_bold(line: str) -> bool:
     return plain.startswith(("*", "_")) and plain.endswith(("*", "_"))
 
 
-def _spelled(label: str) -> str:
+def _normalize_label(label: str) -> str:
     return label.strip().casefold().replace("_", " ")
 
 

@@ -159,11 +159,11 @@ class Search:
         judgement = self._judge(plan, result, numbers)
         return self._follow(plan, result, judgement, judgement.sources or numbers)
 
-    def _retrieved(self, result: ActionResult) -> tuple[Picture, ...]:
+    def _images_for_reasoner(self, result: ActionResult) -> tuple[Picture, ...]:
         """For a reasoner with vision: what was looked up, then the images that were found."""
         if not self.config.shows_images or result.looked_up is None:
             return ()
-        return (result.looked_up, *retrieved_images(result.hits))
+        return (result.looked_up, *open_images(result.hits))
 
     def _is_taken(self, plan: Plan, node: Node) -> bool:
         return self.executor.key(plan, node) in self.taken
@@ -175,7 +175,9 @@ class Search:
         else:
             chosen = result.detected
             node = replace(here, think=result.think, focus=chosen.number) if chosen else here
-            evidence = Evidence(self._query(here), action, result.text, numbers, self._retrieved(result))
+            evidence = Evidence(
+                self._query(here), action, result.text, numbers, self._images_for_reasoner(result)
+            )
             found = judge(evidence, node, self.memory, self.episode)
             known = tuple(number for number in found.sources if number in numbers)
             judgement, why = replace(found, sources=known), found.finding
@@ -326,7 +328,7 @@ def _result(seen: Observation) -> ActionResult:
     return ActionResult(seen.text, sources=seen.sources)
 
 
-def retrieved_images(hits: Sequence[Mapping[str, Any]]) -> Iterator[Picture]:
+def open_images(hits: Sequence[Mapping[str, Any]]) -> Iterator[Picture]:
     """The first images that a search of the user's collection found; what is no readable file is left out."""
     found = 0
     for hit in hits:

@@ -165,11 +165,11 @@ class _Loop:
         if reply.finish == "length" and not reply.calls and code_is_cut(reply.text):
             return (), None, "the reply was cut in the middle of its code"
         try:
-            shown = {
+            sizes = {
                 name: (sent.width, sent.height, sent.scale_x, sent.scale_y)
-                for name, sent in self._episode.shown.items()
+                for name, sent in self._episode.sent_images.items()
             }
-            cells, answer = self._protocol.cells(reply, shown), find_answer(reply.text)
+            cells, answer = self._protocol.cells(reply, sizes), find_answer(reply.text)
         except FormatError as error:
             return (), None, str(error)
         fault = next((cell.fault for cell in cells if cell.fault), None)

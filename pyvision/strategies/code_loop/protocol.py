@@ -12,10 +12,10 @@ from typing import Literal, Protocol, TypeAlias
 
 from pyvision.agent.episode import Episode
 from pyvision.errors import FormatError
-from pyvision.text.dialects import Shown
+from pyvision.text.dialects import SentSizes
 from pyvision.text.prompts import load, render
 from pyvision.text.replies import find_code
-from pyvision.text.tool_calls import as_text, code_of, displayed_text
+from pyvision.text.tool_calls import as_text, code_of, render_reply
 from pyvision.types import Message, Part, Reply, Text, ToolCall, ToolOffer
 
 ProtocolChoice: TypeAlias = Literal["auto", "text", "tools"]
@@ -52,7 +52,7 @@ class CodeProtocol(Protocol):
         """A reply, in whichever protocol, in this one."""
         ...
 
-    def cells(self, reply: Reply, shown: Shown) -> tuple[Cell, ...]:
+    def cells(self, reply: Reply, sizes: SentSizes) -> tuple[Cell, ...]:
         """The cells that the reply asks for, in order. Raises FormatError for a block that cannot be used."""
         ...
 
@@ -75,11 +75,11 @@ class TextProtocol:
 
     def accept(self, reply: Reply) -> Reply:
         """Calls become cells of the text."""
-        return replace(reply, text=displayed_text(reply), calls=(), opaque=None) if reply.calls else reply
+        return replace(reply, text=render_reply(reply), calls=(), opaque=None) if reply.calls else reply
 
-    def cells(self, reply: Reply, shown: Shown) -> tuple[Cell, ...]:
+    def cells(self, reply: Reply, sizes: SentSizes) -> tuple[Cell, ...]:
         """The first block of code."""
-        code = find_code(reply.text, shown)
+        code = find_code(reply.text, sizes)
         return () if code is None else (Cell(code),)
 
     def respond(self, cell: Cell, output: tuple[Part, ...], *, is_error: bool) -> Message:
@@ -107,15 +107,15 @@ class ToolProtocol:
         """As it is."""
         return reply
 
-    def cells(self, reply: Reply, shown: Shown) -> tuple[Cell, ...]:
+    def cells(self, reply: Reply, sizes: SentSizes) -> tuple[Cell, ...]:
         """One for each call; the last one of a reply that was cut at its length limit may be incomplete."""
         if not reply.calls:
-            return TextProtocol().cells(reply, shown)
+            return TextProtocol().cells(reply, sizes)
         is_cut = reply.finish == "length"
         *whole, last = reply.calls
-        cells = [_cell_of(call, shown) for call in whole]
+        cells = [_cell_of(call, sizes) for call in whole]
         cut = Cell(None, last.id, "the reply was cut in the middle of its code")
-        return (*cells, cut if is_cut else _cell_of(last, shown))
+        return (*cells, cut if is_cut else _cell_of(last, sizes))
 
     def respond(self, cell: Cell, output: tuple[Part, ...], *, is_error: bool) -> Message:
         """The result of the call; an interpreter turn for code that came as text."""
@@ -156,9 +156,9 @@ def _not_run(call: ToolCall) -> Message:
     return Message("tool", (Text(render("code_loop/not_run.md")),), call.id, is_error=True)
 
 
-def _cell_of(call: ToolCall, shown: Shown) -> Cell:
+def _cell_of(call: ToolCall, sizes: SentSizes) -> Cell:
     try:
-        return Cell(code_of(call, shown), call.id)
+        return Cell(code_of(call, sizes), call.id)
     except FormatError as error:
         return Cell(None, call.id, str(error))
 

@@ -179,12 +179,14 @@ def _error_text(result: CellResult) -> str:
 
 def _describe(name: str, picture: Picture, view: View) -> str:
     """One line: name and size of an image, the size at which it is sent, and what it shows if it is a figure."""
-    line = f"{name}: {picture.width} x {picture.height} pixels, shown at {_shown_size(picture, view)}"
+    line = (
+        f"{name}: {picture.width} x {picture.height} pixels, shown at {_size_without_padding(picture, view)}"
+    )
     targets = [_describe_region(region) for region in (view.regions or ())[:_REGIONS]]
     return f"{line}; shows {', '.join(targets)}" if targets else line
 
 
-def _shown_size(picture: Picture, view: View) -> str:
+def _size_without_padding(picture: Picture, view: View) -> str:
     """Without what was padded at the right and at the bottom."""
     x_scale, y_scale = view.shown[2:] if view.shown else (1.0, 1.0)
     size = round(picture.width * x_scale), round(picture.height * y_scale)

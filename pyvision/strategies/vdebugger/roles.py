@@ -265,7 +265,7 @@ def api_text(tools: Collection[str] = TOOLS) -> str:
     text = load("vdebugger/api.py")
     lines = text.splitlines()
     missing = set(_missing(tools))
-    left_out = {
+    omitted = {
         number
         for node in ast.walk(parse_source(text))
         if isinstance(node, ast.FunctionDef) and node.name in missing
@@ -273,9 +273,9 @@ def api_text(tools: Collection[str] = TOOLS) -> str:
             node.lineno - 1, (node.end_lineno or node.lineno) + 1
         )  # and the empty line after it
     }
-    kept = "\n".join(line for number, line in enumerate(lines) if number not in left_out)
-    shown = re.sub(r"\n{4,}", "\n\n\n", kept[kept.index("class ImagePatch") :])
-    return shown.rstrip("\n")
+    remaining = "\n".join(line for number, line in enumerate(lines) if number not in omitted)
+    description = re.sub(r"\n{4,}", "\n\n\n", remaining[remaining.index("class ImagePatch") :])
+    return description.rstrip("\n")
 
 
 def examples_of(form: FormName, tools: Collection[str] = TOOLS) -> str:
@@ -283,8 +283,8 @@ def examples_of(form: FormName, tools: Collection[str] = TOOLS) -> str:
     text = load(f"vdebugger/examples/{form}.py")
     examples = re.split(r"\n+(?=# Given)", text[text.index("# Given") :].rstrip("\n"))
     missing = _missing(tools)
-    kept = [each for each in examples if not any(f"{name}(" in each for name in missing)]
-    return "\n\n\n".join(kept) or "# (none for these functions)"
+    usable = [each for each in examples if not any(f"{name}(" in each for name in missing)]
+    return "\n\n\n".join(usable) or "# (none for these functions)"
 
 
 def _missing(tools: Collection[str]) -> list[str]:

@@ -60,7 +60,7 @@ class Info:
     passages: int
     pictures: int
     unfinished: int
-    describer: str
+    embedder: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,12 +133,12 @@ def _describe_image(hit: Hit) -> str:
     caption = _line(hit.text)
     caption = caption if len(caption) <= _CAPTION_CHARS else f"{caption[: _CAPTION_CHARS - 1]}…"
     file = Path(hit.path).name
-    said = [
+    details = [
         part
         for part in (caption if caption != _line(hit.title) else "", f"file {file}" if file else "")
         if part
     ]
-    return ": ".join([_title(hit), "; ".join(said)]) if said else _title(hit)
+    return ": ".join([_title(hit), "; ".join(details)]) if details else _title(hit)
 
 
 def _title(hit: Hit) -> str:

@@ -36,14 +36,14 @@ def to_original(image: Any, xy: Any) -> Any:
 
     xy: a position (x, y), a box (left, top, right, bottom), or a list of either. Raises ValueError if it is not known.
     """
-    frame = _known_frame(image)
-    return _map(xy, lambda point: _resolved(frame, point)[1])
+    frame = _find_frame(image)
+    return _map(xy, lambda point: _resolve(frame, point)[1])
 
 
 def from_shown(image: Any, xy: Any) -> Any:
     """The same for positions in the copy of the image that was sent, which can be smaller."""
-    frame, to_image = _known_frame(image), _unit(image, "shown")
-    return _map(xy, lambda point: _resolved(frame, apply(to_image, point))[1])
+    frame, to_image = _find_frame(image), _unit(image, "shown")
+    return _map(xy, lambda point: _resolve(frame, apply(to_image, point))[1])
 
 
 def zoom(image: Any, box: Any, scale: float | None = None, units: Any = "original") -> Image.Image:
@@ -108,12 +108,12 @@ def grid(image: Any, step: float | None = None) -> Image.Image:
 
 def was_just_shown(image: Any) -> bool:
     """Whether a helper has shown this very image since the last call: it need not be displayed again."""
-    shown = any(each is image for each in _just_shown)
+    was_shown = any(each is image for each in _just_shown)
     _just_shown.clear()
-    return shown
+    return was_shown
 
 
-def _known_frame(image: Any) -> Frame:
+def _find_frame(image: Any) -> Frame:
     frame = frame_of(_check(image), search=True)
     if frame is None:
         raise ValueError(
@@ -123,7 +123,7 @@ def _known_frame(image: Any) -> Frame:
     return frame
 
 
-def _resolved(frame: Frame, point: Point) -> tuple[str, Point]:
+def _resolve(frame: Frame, point: Point) -> tuple[str, Point]:
     found = resolve(frame, point)
     if found is None:
         x, y = apply(frame.matrix, point)
@@ -236,12 +236,12 @@ def _unit(image: Any, units: Any) -> Matrix:
         case "original":
             return _from_original(image)
         case "shown":
-            root = _named(image)
+            root = _find_named_root(image)
             if root is None or root.shown is None:
                 raise ValueError("this image was not sent under a name; use the image_clue_k that you saw")
             return (1 / root.shown[2], 0, 0, 0, 1 / root.shown[3], 0)
         case "1000" | "1":
-            root = _named(image)
+            root = _find_named_root(image)
             if root is not None and root.shown is not None:  # with what was padded
                 width, height = root.shown[0] / root.shown[2], root.shown[1] / root.shown[3]  # type: ignore[assignment]
             most = float(str(units))
@@ -257,7 +257,7 @@ def _from_original(image: Any) -> Matrix:
     return invert(_frame(image).matrix)
 
 
-def _named(image: Any) -> Root | None:
+def _find_named_root(image: Any) -> Root | None:
     """The named image that this is, unchanged."""
     frame = frame_of(image, search=True)
     return frame.root if frame and frame.matrix == IDENTITY and frame.root.size == size_of(image) else None

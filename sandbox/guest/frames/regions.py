@@ -52,13 +52,13 @@ def figure_regions(figure: Any) -> list[dict[str, Any]]:
         known = [
             image for image in axes.images if getattr(image, _SOURCE, None) and getattr(image, _DRAWN, None)
         ]
-        regions = [region for image in known if (region := _drawn_region(image))]
+        regions = [region for image in known if (region := _region_of_artist(image))]
         if regions and all(_agrees(region, regions[0]) for region in regions):
             found.append(regions[0])
     return found[:_MOST_REGIONS]
 
 
-def _drawn_region(artist: Any) -> dict[str, Any] | None:
+def _region_of_artist(artist: Any) -> dict[str, Any] | None:
     frame, size = getattr(artist, _SOURCE)
     to_figure, box = getattr(artist, _DRAWN)
     resolved = resolve_frame(frame, size)

@@ -64,7 +64,7 @@ def test_single_answers_are_too_few_to_tell() -> None:
 def test_a_sample_with_one_answer_is_left_out_where_two_are_needed() -> None:
     tools = [*twice([1, 0]), results("s2", 1)]
     found = finding("harmed", tools=tools, direct=twice([1, 1, 1]))
-    assert (found.n, found.left_out) == (2, 1)
+    assert (found.n, found.unpaired) == (2, 1)
 
 
 def test_a_difference_needs_no_repeats() -> None:
@@ -116,7 +116,7 @@ def test_a_question_without_solved_samples_has_no_estimate() -> None:
 
 def test_the_oracle_is_asked_about_samples_with_a_box_only() -> None:
     found = finding("oracle", tools=twice([0, 0, 1, 0]), direct=run_of([0] * 4), oracle=twice([1, 0]))
-    assert (found.n, found.left_out) == (2, 0)
+    assert (found.n, found.unpaired) == (2, 0)
     assert found.estimate is not None
     assert found.estimate.value == 0.5
 
@@ -124,7 +124,7 @@ def test_the_oracle_is_asked_about_samples_with_a_box_only() -> None:
 def test_a_sample_without_a_score_in_one_ablation_counts_as_left_out() -> None:
     tools = [results("a", 1), results("b", None, end_reason="sandbox_error")]
     found = finding("gain", tools=tools, direct=[*run_of([0]), results("a", 0), results("b", 1)])
-    assert (found.n, found.left_out) == (1, 2)
+    assert (found.n, found.unpaired) == (1, 2)
 
 
 @pytest.mark.parametrize("name", ["direct", "tools"])

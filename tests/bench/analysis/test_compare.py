@@ -79,7 +79,7 @@ def test_a_sample_without_a_score_in_one_run_counts_as_left_out() -> None:
     first = run("a", [results("x", 1), results("y", None, end_reason="model_error"), results("z", 1)])
     second = run("b", [results("x", 0), results("y", 1)])
     (found,) = compare(first, second)
-    assert (found.difference.n, found.left_out) == (1, 2)
+    assert (found.difference.n, found.unpaired) == (1, 2)
 
 
 def test_runs_without_a_common_sample_are_refused_by_name() -> None:
@@ -250,4 +250,4 @@ def test_a_sample_whose_repeats_failed_counts_as_left_out() -> None:
         for each in rows
     ]
     found = at_equal_tokens(run("cheap", rows), run("dear", run_of([1] * 30, input_tokens=300)))
-    assert (found.comparison.difference.n, found.comparison.left_out) == (29, 1)
+    assert (found.comparison.difference.n, found.comparison.unpaired) == (29, 1)

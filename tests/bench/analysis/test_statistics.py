@@ -15,11 +15,11 @@ from pyvision.bench.analysis.statistics import (
     detectable,
     difference_interval,
     holm,
-    kept_interval,
     mcnemar_exact,
     mean_interval,
     only_first_interval,
     repeat_variance,
+    retention_interval,
     samples_needed,
     wilson,
 )
@@ -177,14 +177,14 @@ def test_two_runs_alike_have_no_share_beyond_chance(repeats: int) -> None:
 
 def test_what_is_kept_is_the_share_where_answers_do_not_vary() -> None:
     pairs = [((1, 1), (1, 1))] * 3 + [((1, 1), (0, 0))] + [((0, 0), (1, 1))] * 5
-    found = kept_interval(pairs)
+    found = retention_interval(pairs)
     assert found is not None
     assert (found.value, found.n) == (0.75, 4)
 
 
 def test_what_is_kept_is_unknown_where_nothing_is_solved_twice() -> None:
-    assert kept_interval([((1, 0), (1, 1))] * 20) is None
-    assert kept_interval([]) is None
+    assert retention_interval([((1, 0), (1, 1))] * 20) is None
+    assert retention_interval([]) is None
 
 
 # Holm (1979); as p.adjust(c(0.01, 0.04, 0.03, 0.005), "holm") of R.

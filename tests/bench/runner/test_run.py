@@ -148,7 +148,7 @@ def test_a_run_that_waits_answers_every_sample_once_the_endpoint_replies(tmp_pat
     ran = run.run(a_plan(tmp_path, made(40), model, workers=1, waits=True), watcher, sleep=sleep)
     assert not ran.was_stopped
     with Store(tmp_path) as store:
-        assert len(store.finished()) == 40
+        assert len(store.find_finished()) == 40
     assert "12 samples in a row failed, the last with: no route to the endpoint" in watcher.lines
     assert "paused; the models are asked again in 15 s" in watcher.lines
 

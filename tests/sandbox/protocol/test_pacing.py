@@ -21,20 +21,20 @@ def test_a_session_that_is_never_idle_has_no_credit_left() -> None:
     clock = Clock()
     credit = Credit(clock)
     for _ in range(10):
-        credit.left_s()
+        credit.remaining_s()
         clock.now += 0.2
         credit.spend()
-    assert credit.left_s() == 0
+    assert credit.remaining_s() == 0
 
 
 def test_a_pause_gives_credit_back() -> None:
     clock = Clock()
     credit = Credit(clock)
-    whole = credit.left_s()
+    whole = credit.remaining_s()
     clock.now += 60
     credit.spend()
     clock.now += 60
-    assert credit.left_s() == whole
+    assert credit.remaining_s() == whole
 
 
 def test_one_flood_is_read_at_a_time() -> None:

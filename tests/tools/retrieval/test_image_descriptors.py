@@ -45,7 +45,7 @@ def test_similarity_is_that_of_the_embedder(folder: Path, tmp_path: Path) -> Non
     path = tmp_path / "index.sqlite"
     add_embedded(path, folder, "width:1")
     index = Index(path)
-    assert index.info().describer == "width:1"
+    assert index.info().embedder == "width:1"
     assert [hit.title for hit in index.similar(picture(flag("red", "blue").resize((90, 270))))] == [
         "high",
         "wide",

@@ -137,10 +137,10 @@ def assign_attributes(value: Any) -> Iterator[tuple[str, Any]]:
         yield from ((str(owner), attributes) for owner, attributes in value.items())
     for item in value if isinstance(value, list) else ():
         if isinstance(item, dict):
-            yield from _assigned(item)
+            yield from _parse_assignment(item)
 
 
-def _assigned(item: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _parse_assignment(item: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """{"object": "cup", "colour": "red"}, {"cup": {"colour": "red"}}, or {"attribute": "red", "objects": ["cup"]}."""
     keyed = by_key(item)
     owner, inner, owners = first_of(keyed, _OWNER), first_of(keyed, ATTRIBUTES), keyed.get("objects")
@@ -227,8 +227,8 @@ def _nodes_of(item: Mapping[str, Any]) -> Iterator[RawNode | None]:
     plain = [key for key, value in rest.items() if isinstance(value, str | int) and text_of(value)]
     if plain and (len(rest) < len(item) or len(item) > 1) and not _is_map_of_nodes(rest):
         key = next((key for key in plain if re.search(r"(?:name|type|id)\Z", key, re.IGNORECASE)), plain[0])
-        kept = {other: value for other, value in item.items() if other != key}
-        yield _node({"name": item[key], "kind": key, **kept})
+        others = {other: value for other, value in item.items() if other != key}
+        yield _node({"name": item[key], "kind": key, **others})
     elif rest:
         yield from (_node_of_key(str(key), value) for key, value in rest.items())
     else:
@@ -286,7 +286,7 @@ def _pairs(value: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
                 if isinstance(inner, dict):
                     yield from _pairs(inner, f"{name}.")
                 elif inner is not None:
-                    yield name, _described(inner)
+                    yield name, _describe(inner)
         case list():
             for item in value:
                 yield from _list_pairs(item, prefix)
@@ -296,16 +296,16 @@ def _pairs(value: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
             yield from _list_pairs(value, prefix)
 
 
-def _described(value: Any) -> str:
+def _describe(value: Any) -> str:
     """A value as one line, with all that records in it say: names without their keys, each once."""
     match value:
         case list() | tuple():
-            return ", ".join(filter(None, map(_described, value)))
+            return ", ".join(filter(None, map(_describe, value)))
         case dict():
             without_key = (*ID, "name", "label", "text", *ATTRIBUTES)
             parts = [
                 part if key in without_key else f"{key} {part}"
-                for key, part in ((text_of(key), _described(inner)) for key, inner in value.items())
+                for key, part in ((text_of(key), _describe(inner)) for key, inner in value.items())
                 if part
             ]
             return " ".join(dict.fromkeys(parts))

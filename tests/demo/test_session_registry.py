@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from pyvision.demo.session import ChatSession
-from pyvision.demo.visitors import Visitors
+from pyvision.demo.session_registry import SessionRegistry
 from pyvision.errors import ConfigError
 from pyvision.models.scripted import Scripted
 from pyvision.solve import Task, prepare
@@ -29,10 +29,10 @@ class Rooms:
     def __init__(self, out: Path) -> None:
         self.sandbox = CannedSandbox([printed("seen")])
         self._out = out
-        self._made: list[Visitors] = []
+        self._made: list[SessionRegistry] = []
 
-    def visitors(self, *, idle_s: float = 60, grace_s: float = 60, keep: bool = False) -> Visitors:
-        made = Visitors(
+    def visitors(self, *, idle_s: float = 60, grace_s: float = 60, keep: bool = False) -> SessionRegistry:
+        made = SessionRegistry(
             cast("Sandbox", self.sandbox),
             self._out,
             str,
@@ -56,7 +56,7 @@ def rooms(tmp_path: Path) -> Iterator[Rooms]:
     rooms.close()
 
 
-def asked(visitors: Visitors, secret: str, text: str = "?") -> ChatSession:
+def asked(visitors: SessionRegistry, secret: str, text: str = "?") -> ChatSession:
     task = a_task(CELL, "\\boxed{1}")
     chat = visitors.start(secret, task)
     chat.ask(task, text, [picture()])

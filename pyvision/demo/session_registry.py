@@ -43,7 +43,7 @@ class Visitor:
             model.close()
 
 
-class Visitors:
+class SessionRegistry:
     """Finds the conversations of a visitor by its secret. Thread-safe.
 
     out: where conversations are recorded; their folders are deleted with them unless `keep`. address: where a browser
@@ -68,13 +68,13 @@ class Visitors:
         self._grace_s = grace_s
         self._keep = keep
         self._queue = AnswerQueue(at_once)
-        self._visitors: dict[str, Visitor] = {}
+        self._by_secret: dict[str, Visitor] = {}
         self._lock = threading.RLock()
         self._closing = threading.Event()
         threading.Thread(target=self._expire_idle, name="idle-visitors", daemon=True).start()
 
     def __len__(self) -> int:
-        return len(self._visitors)
+        return len(self._by_secret)
 
     def enter(self, secret: str, tab: str) -> None:
         """A page was opened."""
@@ -87,7 +87,7 @@ class Visitors:
     def leave(self, tab: str) -> None:
         """A page was closed."""
         with self._lock:
-            for visitor in self._visitors.values():
+            for visitor in self._by_secret.values():
                 if tab in visitor.tabs:
                     visitor.tabs.discard(tab)
                     visitor.left_at = time.monotonic()
@@ -113,31 +113,31 @@ class Visitors:
 
     def find(self, secret: str, chat: str) -> ChatSession | None:
         """The conversation, if it is one of this visitor."""
-        visitor = self._visitors.get(secret)
+        visitor = self._by_secret.get(secret)
         return visitor.chats.get(chat) if visitor else None
 
     def find_any(self, chat: str) -> ChatSession | None:
         """The conversation with this id, which only its visitor knows."""
         with self._lock:
-            return next((each.chats[chat] for each in self._visitors.values() if chat in each.chats), None)
+            return next((each.chats[chat] for each in self._by_secret.values() if chat in each.chats), None)
 
     def delete(self, secret: str, chat: str) -> None:
         """End a conversation and delete what was recorded of it, unless that is kept."""
         with self._lock:
-            visitor = self._visitors.get(secret)
+            visitor = self._by_secret.get(secret)
             found = visitor.chats.pop(chat, None) if visitor else None
         if found is not None:
             self._close(found)
 
     def list_chats(self, secret: str) -> list[dict[str, Any]]:
         """The conversations of the visitor, the newest first."""
-        visitor = self._visitors.get(secret)
+        visitor = self._by_secret.get(secret)
         chats = reversed(tuple(visitor.chats.values())) if visitor else ()
         return [{"id": chat.name, "title": chat.title, "running": chat.state["running"]} for chat in chats]
 
     def models(self, secret: str) -> Mapping[str, ResolvedModel]:
         """The models for which the visitor typed a key."""
-        visitor = self._visitors.get(secret)
+        visitor = self._by_secret.get(secret)
         return visitor.models if visitor else {}
 
     def add_model(self, secret: str, model: ResolvedModel, name: str) -> None:
@@ -146,23 +146,23 @@ class Visitors:
 
     def close(self) -> None:
         self._closing.set()
-        for secret in tuple(self._visitors):
+        for secret in tuple(self._by_secret):
             self._forget(secret)
 
     def _visitor(self, secret: str) -> Visitor:
         if not _SECRET.fullmatch(secret):
             raise ConfigError("the page sent no valid secret of its browser; reload it")
-        if secret not in self._visitors and len(self._visitors) >= _MAX_VISITORS:
-            unused = next((each for each, visitor in self._visitors.items() if not visitor.chats), None)
+        if secret not in self._by_secret and len(self._by_secret) >= _MAX_VISITORS:
+            unused = next((each for each, visitor in self._by_secret.items() if not visitor.chats), None)
             if unused is None:
                 raise ConfigError("too many visitors at the moment; try again later")
-            self._visitors.pop(unused).close_models()
-        return self._visitors.setdefault(secret, Visitor())
+            self._by_secret.pop(unused).close_models()
+        return self._by_secret.setdefault(secret, Visitor())
 
     def _expire_idle(self) -> None:
         while not self._closing.wait(min(self._idle_s / 4, self._grace_s / 4, 5.0)):
             now = time.monotonic()
-            for secret, visitor in tuple(self._visitors.items()):
+            for secret, visitor in tuple(self._by_secret.items()):
                 away_s = 0.0 if visitor.tabs else now - visitor.left_at
                 if away_s > max(self._idle_s, self._grace_s):
                     self._forget(secret)
@@ -174,7 +174,7 @@ class Visitors:
 
     def _forget(self, secret: str) -> None:
         with self._lock:
-            visitor = self._visitors.pop(secret, None)
+            visitor = self._by_secret.pop(secret, None)
         if visitor is not None:
             for chat in visitor.chats.values():
                 self._close(chat)
