@@ -54,12 +54,12 @@ NOT_PARTICIPLES = _words("embed exceed feed need proceed red seed shed speed suc
 OLD_NAMES = _words(
     """
     talk talks Talk Heard heard hear Faults translated scrubbed Refusals Thoughts Limited Retried
-    Recorded Replayed Player player players resolve_model obeyed Outbox outbox evict left_out Earlier
-    is_open said hallucinated_output made_up Began Spoke Restarted Asked Ran Used Defined Noted Ended
-    Patient patient examine check_host arm arms Arm ARMS donors DEFAULT_ABLATION joined graded Graded
-    station Station fatal canary tally Tally Told find_judge_info Desk desk Visitors visitors Seat seat
-    silence pace Hands hands Exhibit exhibit Walk Visit Trail Thing thing things decompose Draughting
-    Asking asking controls agreed Course course courses Debugging self_debug Workshop workshop Fate
+    Recorded Replayed Player player players find_player obeyed Outbox outbox give_way left_out Earlier
+    is_open said makes_up_output made_up Began Spoke Restarted Asked Ran Used Defined Noted Ended
+    Patient patient examine look_at_machine arm arms Arm ARMS donors AS_IT_IS joined graded Graded
+    station Station fatal canary tally Tally Told find_told Desk desk Visitors visitors Seat seat
+    silence pace Hands hands Exhibit exhibit Walk Visit Trail Thing thing things take_apart Draughting
+    Asking asking controls agreed Course course courses Debugging debug_oneself Workshop workshop Fate
     Lesson lesson lessons refill Deed deed deeds Posed posed Standing standing Waiting looks describers
     describer marks mend mends told shown kept warden tenancy Tenant rehearsal rehearse spares entrance
     exchange Exchange stragglers wall _ADMINISTRATOR most_sessions trace_steps wait_s _TELLING words
@@ -250,7 +250,7 @@ def _loose() -> list[str]:
 
 
 def _participles(source: str) -> int:
-    """Functions whose name begins with a participle: `told`, `_shown`, `aggregate_results`. Properties do not count."""
+    """Functions whose name begins with a participle: `told`, `_shown`, `joined_results`. Properties do not count."""
     count = 0
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not _is_property(node):
