@@ -30,7 +30,13 @@ from tests.servers.conversations import CONVERSATIONS, Played, Plot, play
 
 _PROTOCOLS: tuple[ProtocolChoice, ...] = ("text", "tools")
 _MOST_PLAIN_CHARS = 300
-_FIELDS = {"completions": "messages", "responses": "input", "messages": "messages", "gemini": "contents"}
+_FIELDS = {
+    "completions": "messages",
+    "responses": "input",
+    "messages": "messages",
+    "gemini": "contents",
+    "interactions": "input",
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -112,7 +118,10 @@ def _compare_prefixes(wire: WireName, protocol: ProtocolChoice, turns: int) -> i
 
 def _prefix(request: Request, wire: WireName) -> list[str]:
     """What a prompt cache sees of a request, item by item: tools, system prompt, then the conversation."""
-    head = {name: request.body.get(name) for name in ("tools", "system", "systemInstruction")}
+    head = {
+        name: request.body.get(name)
+        for name in ("tools", "system", "systemInstruction", "system_instruction")
+    }
     return [json.dumps(_bare(each)) for each in (head, *request.body[_FIELDS[wire]])]
 
 

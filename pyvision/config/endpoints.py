@@ -22,13 +22,18 @@ from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from pyvision.config.files import data_folder, write_atomic
-from pyvision.config.model_config import OPENAI_URL, ModelConfig, without_credentials
+from pyvision.config.model_config import ENDPOINTS, OPENAI_URL, ModelConfig, without_credentials
 from pyvision.errors import ConfigError, reason
 from pyvision.images.fit import FitLimits
 
 FILE = "limits.json"
 Placement: TypeAlias = Literal["in_result", "after_result"]
-_BY_WIRE: Mapping[str, str] = {"anthropic": "anthropic", "responses": "openai", "gemini": "gemini"}
+_BY_WIRE: Mapping[str, str] = {
+    "anthropic": "anthropic",
+    "responses": "openai",
+    "gemini": "gemini",
+    "interactions": "gemini",
+}
 PLACEMENT: Mapping[str, Placement] = {
     "openai": "after_result"
 }  # of pictures; other wires take them in results
@@ -85,7 +90,7 @@ class Family:
     source: str = ""
     calls_tools: bool = False
     image_placement: Placement | None = None
-    wires: tuple[str, ...] = ("openai", "responses", "anthropic", "gemini")
+    wires: tuple[str, ...] = ENDPOINTS
 
 
 @dataclass(frozen=True, slots=True)

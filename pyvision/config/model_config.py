@@ -38,7 +38,7 @@ from pyvision.errors import ConfigError, MissingKey
 OPENAI_URL = "https://api.openai.com/v1"
 ANTHROPIC_URL = "https://api.anthropic.com"
 GEMINI_URL = "https://generativelanguage.googleapis.com/v1beta"
-ENDPOINTS = ("openai", "responses", "anthropic", "gemini")  # the wires that lead to one
+ENDPOINTS = ("openai", "responses", "anthropic", "gemini", "interactions")  # the wires that lead to one
 TABLES = ("families", "limits", "reasoning")  # files of api_configs that hold no configuration
 _UPSTREAM_MODEL = "gpt-4.1"  # what upstream uses if its configuration names no model
 _AZURE_VERSION = "2024-10-21"
@@ -55,6 +55,7 @@ _CHOICES = {"reasoning": ("low", "medium", "high", "off"), "detail": ("low", "hi
 _DETAILS = {
     "anthropic": (),
     "gemini": ("low", "high", "auto"),
+    "interactions": ("low", "high", "auto"),
 }  # of a wire that does not take all of them
 _NEEDED = {**dict.fromkeys(ENDPOINTS, ("model",)), "local": ("model",), "replayed": ("file",)}
 _URL_VARIABLES = {
@@ -62,8 +63,13 @@ _URL_VARIABLES = {
     "responses": "OPENAI_BASE_URL",
     "anthropic": "ANTHROPIC_BASE_URL",
     "gemini": "GOOGLE_GEMINI_BASE_URL",
+    "interactions": "GOOGLE_GEMINI_BASE_URL",
 }
-_URLS = {"anthropic": ANTHROPIC_URL, "gemini": GEMINI_URL}  # of the wires that do not lead to OpenAI
+_URLS = {  # of the wires that do not lead to OpenAI
+    "anthropic": ANTHROPIC_URL,
+    "gemini": GEMINI_URL,
+    "interactions": GEMINI_URL,
+}
 _OTHER_KEYS = {"GEMINI_API_KEY": "GOOGLE_API_KEY"}  # a variable -> the one that is read where it is not set
 _VARIABLES: Mapping[str, tuple[str, type]] = {
     "PYVISION_MODEL_ID": ("model", str),
@@ -93,7 +99,17 @@ class ModelConfig:
     image_placement: where the picture of a tool's result is sent; None: as the doctor found, or as the wire allows.
     """
 
-    wire: Literal["openai", "responses", "anthropic", "gemini", "local", "offline", "scripted", "replayed"]
+    wire: Literal[
+        "openai",
+        "responses",
+        "anthropic",
+        "gemini",
+        "interactions",
+        "local",
+        "offline",
+        "scripted",
+        "replayed",
+    ]
     model: str | None = None
     base_url: str | None = None
     api_key: str | None = field(default=None, repr=False)

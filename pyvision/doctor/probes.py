@@ -336,6 +336,9 @@ NAMES: Mapping[str, Names] = {
     "responses": Names("", ("max_output_tokens",), logprobs=True),
     "anthropic": Names("stop_sequences", ("max_tokens",), logprobs=False),
     "gemini": Names("stopSequences", ("maxOutputTokens",), logprobs=True, section="generationConfig"),
+    "interactions": Names(
+        "stop_sequences", ("max_output_tokens",), logprobs=False, section="generation_config"
+    ),
 }
 
 

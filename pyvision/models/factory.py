@@ -67,6 +67,12 @@ def _build_gemini(config: ModelConfig) -> OwnedModel:
     return _wrap_endpoint(gemini(config), config)
 
 
+def _build_interactions(config: ModelConfig) -> OwnedModel:
+    from pyvision.models.gemini_interactions import gemini_interactions
+
+    return _wrap_endpoint(gemini_interactions(config), config)
+
+
 def _wrap_endpoint(endpoint: Model, config: ModelConfig) -> OwnedModel:
     """The endpoint with the rate limits of the configuration, and with retries around them."""
     from pyvision.models.rate_limit import RateLimitedModel
@@ -121,6 +127,7 @@ _WIRES: Mapping[str, Callable[[ModelConfig], OwnedModel]] = {
     "responses": _build_responses,
     "anthropic": _build_anthropic,
     "gemini": _build_gemini,
+    "interactions": _build_interactions,
     "local": _build_local,
     "offline": _build_offline,
     "scripted": _build_scripted,

@@ -10,7 +10,7 @@ number: one that comes twice cannot be found.
 Parts with a thought signature go back as they came, a call without one is a 400. A call that another model wrote has
 none; it goes out with the value that the API documents for that case.
 
-Not covered: Vertex AI, which has other addresses and keys, and the Interactions API.
+Not covered: Vertex AI, which has other addresses and keys. The newer API is in `gemini_interactions`.
 """
 
 from __future__ import annotations
@@ -67,14 +67,16 @@ def gemini(config: ModelConfig) -> Endpoint:
 
 
 @dataclass(frozen=True, slots=True)
-class _Client:
+class GeminiClient:
     """The shared HTTP client with the key of one caller."""
 
     http_client: httpx2.Client
     headers: Mapping[str, str]
 
 
-class _Gemini:
+class GeminiClients:
+    """Addresses, keys and errors of Google's API, which both of its wires share."""
+
     def __init__(self, config: ModelConfig) -> None:
         self._config = config
 
@@ -85,16 +87,45 @@ class _Gemini:
 
         return openai
 
-    def client(self, key: str | None, http_client: httpx2.Client) -> _Client:
-        return _Client(http_client, {"x-goog-api-key": key} if key else {})
+    def client(self, key: str | None, http_client: httpx2.Client) -> GeminiClient:
+        return GeminiClient(http_client, {"x-goog-api-key": key} if key else {})
 
+    @contextmanager
+    def request(
+        self, client: GeminiClient, path: str, body: dict[str, Any], timeout: httpx2.Timeout
+    ) -> Iterator[Any]:
+        """The response under way. Raises the status errors that the SDKs of the other wires raise."""
+        with client.http_client.stream(
+            "POST", f"{self._root}/{path}", json=body, headers=client.headers, timeout=timeout
+        ) as response:
+            if response.is_error:
+                raise self._status_error(response)
+            yield SimpleNamespace(http_response=response)
+
+    @property
+    def _root(self) -> str:
+        address = self._config.address.rstrip("/")
+        return address if urlsplit(address).path else f"{address}/{_VERSION}"
+
+    def _status_error(self, response: httpx2.Response) -> Exception:
+        response.read()
+        try:
+            body = json.loads(response.text)
+        except (ValueError, RecursionError):
+            body = None
+        message = response.text.strip() or f"status {response.status_code}"
+        error: Exception = self.sdk.APIStatusError(message, response=response, body=body)
+        return error
+
+
+class _Gemini(GeminiClients):
     def post(
-        self, client: _Client, body: dict[str, Any], timeout: httpx2.Timeout
+        self, client: GeminiClient, body: dict[str, Any], timeout: httpx2.Timeout
     ) -> AbstractContextManager[Any]:
         method = "streamGenerateContent?alt=sse" if body["stream"] else "generateContent"
         model = quote(str(body["model"]).removeprefix("models/"), safe="")
         sent = {name: value for name, value in body.items() if name not in {"model", "stream"}}
-        return self._request(client, f"{self._root}/models/{model}:{method}", sent, timeout)
+        return self.request(client, f"models/{model}:{method}", sent, timeout)
 
     def body(self, ask: Ask) -> dict[str, Any]:
         """The request; `model` and `stream` become parts of the address."""
@@ -148,33 +179,6 @@ class _Gemini:
         """All parts, where one of them is signed: the signature belongs to its part."""
         parts = [item.build() for item in builder.items.values()]
         return parts if any("thoughtSignature" in part for part in parts) else None
-
-    @property
-    def _root(self) -> str:
-        address = self._config.address.rstrip("/")
-        return address if urlsplit(address).path else f"{address}/{_VERSION}"
-
-    @contextmanager
-    def _request(
-        self, client: _Client, url: str, body: dict[str, Any], timeout: httpx2.Timeout
-    ) -> Iterator[Any]:
-        """The response under way. Raises the status errors that the SDKs of the other wires raise."""
-        with client.http_client.stream(
-            "POST", url, json=body, headers=client.headers, timeout=timeout
-        ) as response:
-            if response.is_error:
-                raise self._status_error(response)
-            yield SimpleNamespace(http_response=response)
-
-    def _status_error(self, response: httpx2.Response) -> Exception:
-        response.read()
-        try:
-            body = json.loads(response.text)
-        except (ValueError, RecursionError):
-            body = None
-        message = response.text.strip() or f"status {response.status_code}"
-        error: Exception = self.sdk.APIStatusError(message, response=response, body=body)
-        return error
 
 
 def _add_candidate(candidate: dict[str, Any], builder: ReplyBuilder) -> str:

@@ -140,7 +140,7 @@ def _request(config: ModelConfig) -> tuple[str, dict[str, str]]:
         case "anthropic":
             headers = {"anthropic-version": "2023-06-01"} | ({"x-api-key": key} if key else {})
             return f"{address.removesuffix('/v1')}/v1/models?limit=1000", headers
-        case "gemini":
+        case "gemini" | "interactions":
             root = address if urlsplit(address).path else address + urlsplit(GEMINI_URL).path
             return f"{root}/models?pageSize=1000", {"x-goog-api-key": key} if key else {}
         case _ if config.api_version:

@@ -70,6 +70,7 @@ def test_reasoning_comes_from_the_environment() -> None:
 
 SHIPPED = sorted({path.stem for path in data_folder("api_configs").glob("*.json")} - {*TABLES})
 WIRES = {name: name for name in ("offline", "anthropic", "gemini", "local", "responses")}
+WIRES |= {"gemini-interactions": "interactions"}
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -81,7 +82,7 @@ def test_every_shipped_configuration_loads(name: str) -> None:
 
 def test_the_rows_that_people_ask_for_are_there() -> None:
     named = {"openai", "responses", "azure", "anthropic", "vllm", "ollama", "llamacpp", "sglang", "litellm"}
-    assert named | {"gemini", "local", "openrouter", "offline"} == set(SHIPPED)
+    assert named | {"gemini", "gemini-interactions", "local", "openrouter", "offline"} == set(SHIPPED)
 
 
 @pytest.mark.parametrize("table", TABLES)

@@ -75,7 +75,7 @@ OF_THE_MODEL: Mapping[str, tuple[Capabilities, str]] = {
 }
 
 
-HAS_NONE = {("responses", "stop"), ("messages", "log probabilities")}
+HAS_NONE = {("responses", "stop"), ("messages", "log probabilities"), ("interactions", "log probabilities")}
 HAS_NONE |= {(wire, "reasoning") for wire in WIRES}  # the model "m" is of no known family
 LACKING = [  # each fault on one wire in the quick tests, on every wire in the slow ones
     pytest.param(wire, fault, marks=() if position == number % 2 else pytest.mark.slow)
@@ -137,8 +137,8 @@ def test_pictures_go_after_the_results_where_they_are_not_seen_in_them(wire: str
 
 
 REASONING = {"completions": "gpt-6.2-sol", "responses": "gpt-6.2-sol", "messages": "claude-sonnet-5-5"}
-REASONING |= {"gemini": "gemini-3.6-flash"}
-FIELDS = frozenset({"reasoning_effort", "reasoning", "thinking", "thinkingConfig"})
+REASONING |= {"gemini": "gemini-3.6-flash", "interactions": "gemini-3.6-flash"}
+FIELDS = frozenset({"reasoning_effort", "reasoning", "thinking", "thinkingConfig", "thinking_level"})
 
 
 @EVERY_WIRE

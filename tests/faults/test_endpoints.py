@@ -237,7 +237,7 @@ def test_a_reply_cut_at_its_length_says_so(wire: str) -> None:
     assert (done.reply.text, done.reply.finish) == ("and then", "length")
 
 
-@EVERY_WIRE
+@pytest.mark.parametrize("wire", [wire for wire in WIRES if wire != "interactions"])  # it has no such status
 def test_a_refusal_is_a_reply(wire: str) -> None:
     done = call(wire, [], said=[ServedReply("I will not.", "refusal")])
     assert done.reply is not None

@@ -198,11 +198,18 @@ def test_what_was_refused_once_is_not_sent_by_the_next_model_object_either(wire:
             with closing(MAKE[wire](configured(wire, server, temperature=0.5, model="shared"))) as model:
                 assert model.complete(HELLO, STOP).finish == "stop"
         sent = [
-            {*request.body, *request.body.get("generationConfig", ())} & can.refuses
+            {
+                *request.body,
+                *request.body.get("generationConfig", ()),
+                *request.body.get("generation_config", ()),
+            }
+            & can.refuses
             for request in server.requests
         ]
     assert sent[-2:] == [set(), set()]
-    assert len(sent) == {"completions": 4, "responses": 3, "messages": 4, "gemini": 4}[wire]
+    assert (
+        len(sent) == {"completions": 4, "responses": 3, "messages": 4, "gemini": 4, "interactions": 4}[wire]
+    )
 
 
 def test_a_parameter_that_the_configuration_insists_on_is_not_dropped() -> None:
@@ -431,7 +438,8 @@ def test_an_endpoint_without_keys_has_no_key() -> None:
 @pytest.mark.parametrize(
     ("wire", "model", "field"),
     [("completions", "gpt-6.2-sol", "reasoning_effort"), ("responses", "gpt-6.2-sol", "reasoning"),
-     ("messages", "claude-sonnet-5-5", "thinking"), ("gemini", "gemini-3.6-flash", "generationConfig")],
+     ("messages", "claude-sonnet-5-5", "thinking"), ("gemini", "gemini-3.6-flash", "generationConfig"),
+     ("interactions", "gemini-3.8-flash", "generation_config")],
 )  # fmt: skip
 def test_the_reasoning_setting_is_sent_in_the_words_of_the_family(wire: str, model: str, field: str) -> None:
     with ModelServer(["hi", "hi"]) as server:

@@ -36,14 +36,19 @@ def test_the_key_goes_in_the_header_of_its_api(wire: str) -> None:
     with ModelServer([]) as server:
         list_models(configured(wire, server, api_key=KEY))
         ((path, headers),) = server.asked
-    names = {"messages": "x-api-key", "gemini": "x-goog-api-key"}
+    names = {"messages": "x-api-key", "gemini": "x-goog-api-key", "interactions": "x-goog-api-key"}
     assert headers[names.get(wire, "authorization")].removeprefix("Bearer ") == KEY
     assert KEY not in path
 
 
 @pytest.mark.parametrize(
     ("wire", "path"),
-    [("completions", "/v1/models"), ("messages", "/v1/models"), ("gemini", "/v1beta/models")],
+    [
+        ("completions", "/v1/models"),
+        ("messages", "/v1/models"),
+        ("gemini", "/v1beta/models"),
+        ("interactions", "/v1beta/models"),
+    ],
 )
 def test_the_list_is_asked_for_at_the_place_of_its_api(wire: str, path: str) -> None:
     with ModelServer([]) as server:

@@ -67,7 +67,10 @@ class Capabilities:
             yield Failure(401, f"Incorrect API key provided: {request.key}", "invalid_api_key")
         if self.request_bytes is not None and request.size > self.request_bytes:
             yield Failure(413, f"Request body of {request.size} bytes exceeds {self.request_bytes}")
-        inner = (*request.body.get("include", ()), *request.body.get("generationConfig", ()))
+        settings = (
+            request.body.get(name, ()) for name in ("include", "generationConfig", "generation_config")
+        )
+        inner = [name for each in settings for name in each]
         for name in sorted(self.refuses & {*request.body, *inner}):
             usage = f"Unsupported parameter: '{name}' is not supported with this model."
             yield Failure(400, usage, "unsupported_parameter", name)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, TypeAlias
 
-WireName: TypeAlias = Literal["completions", "responses", "messages", "gemini"]
+WireName: TypeAlias = Literal["completions", "responses", "messages", "gemini", "interactions"]
 Oddity: TypeAlias = Literal["no choices", "null content", "only a tool call", "wrong types"]
 
 _TOKEN_CHARS = 4

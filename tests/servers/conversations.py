@@ -32,7 +32,7 @@ from tests.servers.server import ModelServer
 from tests.servers.strict import Strictness
 from tests.servers.wires import configured
 
-CONVERSATIONS: tuple[WireName, ...] = ("completions", "responses", "messages", "gemini")
+CONVERSATIONS: tuple[WireName, ...] = ("completions", "responses", "messages", "gemini", "interactions")
 _HABITS = ("plain", "plain", "plain", "parallel", "text", "unknown tool", "malformed", "cut", "fenced")
 
 

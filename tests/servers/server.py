@@ -1,4 +1,4 @@
-"""A model server on loopback that speaks four wires, with faults and missing capabilities on demand."""
+"""A model server on loopback that speaks five wires, with faults and missing capabilities on demand."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from tests.servers.conversation import Brain, Failure, Request, Script, ServedRe
 from tests.servers.delivery import Listener
 from tests.servers.faults import Fault, Weather, fair
 from tests.servers.gemini import Gemini
+from tests.servers.interactions import Interactions
 from tests.servers.messages import Messages
 from tests.servers.responses import Responses
 from tests.servers.strict import Strictness
@@ -25,12 +26,15 @@ WIRES: Mapping[WireName, Wire] = {
     "responses": Responses(),
     "messages": Messages(),
     "gemini": Gemini(),
+    "interactions": Interactions(),
 }
 _NO_FAULT = Fault()
 
 
 class ModelServer:
-    """Serves chat completions, responses and messages below /v1, Gemini anywhere; every request is kept in `requests`.
+    """Serves chat completions, responses and messages below /v1, both APIs of Gemini anywhere.
+
+    Every request is kept in `requests`.
 
     brain: what answers, or the texts it says in turn. can: what the endpoint accepts and sees. weather: which
     request meets which fault. strict: the rules for tool calls; None: none. models: what a GET is answered with.

@@ -72,6 +72,8 @@ class Strictness:
             yield "calls without tools"
         if request.wire == "completions":
             yield from _gpt_faults(body)
+        if request.wire == "interactions":
+            yield from self._unsigned(items)
         if request.wire == "messages":
             yield from _claude_faults(request)
             yield from self._unbound(body)
@@ -81,6 +83,15 @@ class Strictness:
             for item in items
             if item.kind == "call" and item.id in self._seals and item.seal != self._seals[item.id]
         )
+
+    def _unsigned(self, items: list[Item]) -> Iterator[str]:
+        """A call of another model has no thought before it, and is rejected."""
+        foreign = (
+            item.id
+            for item in items
+            if item.kind == "call" and item.seal is None and item.id not in self._seals
+        )
+        yield from (f"Function call {call_id} is missing a thought signature" for call_id in foreign)
 
     def _unbound(self, body: dict[str, Any]) -> Iterator[str]:
         """As platform.claude.com words it, preserved thinking: the system prompt, the tools and all messages count."""
@@ -234,6 +245,48 @@ def _gemini(body: dict[str, Any], pictures: bool) -> Iterator[Item]:
             yield Item("said", fault="a turn of results holds nothing else" if results else "")
 
 
+def _interactions(body: dict[str, Any], pictures: bool) -> Iterator[Item]:
+    """As Google's guide to stateless function calling has it: a thought, its calls, and a result for each."""
+    settings = body.get("generation_config", {})
+    unknown = sorted({*(body.keys() - _OF_INTERACTIONS), *(settings.keys() - _OF_GENERATION)})
+    yield from (Item("said", fault=f"Unknown parameter {name!r}") for name in unknown)
+    if body.get("store") is not False:
+        yield Item("said", fault="the conversation is stored")
+    seal: str | None = None
+    for step in body["input"]:
+        match step["type"]:
+            case "thought":
+                seal = step["signature"]
+            case "function_call":
+                fault = "" if isinstance(step["arguments"], dict) else "the arguments are no object"
+                yield Item("call", step["id"], seal, fault)
+            case "function_result":
+                seal = None
+                yield Item("result", step["call_id"], fault=_result_fault(step, pictures))
+            case "user_input":
+                seal = None
+                yield Item("said", fault=_empty_fault(step["content"]))
+            case "model_output":
+                fault = _empty_fault(step["content"])
+                yield from [Item("said", fault=fault)] if fault else []
+            case kind:
+                yield Item("said", fault=f"an unknown step {kind!r}")
+
+
+def _result_fault(step: dict[str, Any], pictures: bool) -> str:
+    result = step["result"]
+    if "name" not in step:
+        return "Invalid input received."
+    if isinstance(result, str):
+        return ""
+    return _empty_fault(result) if pictures else "Multimodal function responses are not supported"
+
+
+def _empty_fault(content: list[dict[str, Any]]) -> str:
+    is_full = content and all(part["type"] != "text" or part["text"] for part in content)
+    return "" if is_full else "a text part holds no text"
+
+
 def _json_fault(arguments: str) -> str:
     try:
         return "" if isinstance(json.loads(arguments), dict) else "arguments are no object"
@@ -246,13 +299,28 @@ _ITEMS: Mapping[WireName, Callable[[dict[str, Any], bool], Iterator[Item]]] = {
     "responses": _responses,
     "messages": _messages,
     "gemini": _gemini,
+    "interactions": _interactions,
 }
 _FOREIGN: Mapping[WireName, frozenset[str]] = {
     "completions": frozenset({"input", "include", "system", "max_output_tokens", "stop_sequences"}),
     "responses": frozenset({"messages", "stop", "max_tokens", "stop_sequences", "stream_options"}),
     "messages": frozenset({"stop", "store", "input", "logprobs", "stream_options"}),
     "gemini": frozenset({"messages", "stop", "tool_choice", "max_tokens", "system", "input"}),
+    "interactions": frozenset(),
 }
+_OF_INTERACTIONS = frozenset(
+    {"model", "input", "system_instruction", "tools", "generation_config", "store", "stream"}
+)
+_OF_GENERATION = frozenset(
+    {
+        "temperature",
+        "max_output_tokens",
+        "stop_sequences",
+        "tool_choice",
+        "thinking_level",
+        "thinking_summaries",
+    }
+)
 _ALL_KINDS = frozenset({"adaptive", "disabled", "enabled"})
 _THINKING = {  # the kinds of thinking that a model takes, where they are not all; none of these takes a temperature
     "claude-opus-4-[78]": frozenset({"adaptive", "disabled"}),

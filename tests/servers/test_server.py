@@ -1,4 +1,4 @@
-"""The model server itself: four wires, the faults by name, and nothing of it left behind."""
+"""The model server itself: five wires, the faults by name, and nothing of it left behind."""
 
 from __future__ import annotations
 
@@ -15,12 +15,16 @@ from tests.servers.conversation import ServedReply, WireName
 from tests.servers.faults import FAULTS, PASSING, Fault, Plan, Rate
 from tests.servers.server import WIRES, ModelServer
 
-EVERY_WIRE = pytest.mark.parametrize("wire", ["completions", "responses", "messages", "gemini"])
+EVERY_WIRE = pytest.mark.parametrize("wire", list(WIRES))
 BODIES: dict[WireName, dict[str, Any]] = {
     "completions": {"model": "m", "messages": [{"role": "user", "content": "hello"}]},
     "responses": {"model": "m", "input": "hello"},
     "messages": {"model": "m", "max_tokens": 50, "messages": [{"role": "user", "content": "hello"}]},
     "gemini": {"contents": [{"role": "user", "parts": [{"text": "hello"}]}]},
+    "interactions": {
+        "model": "m",
+        "input": [{"type": "user_input", "content": [{"type": "text", "text": "hello"}]}],
+    },
 }
 
 

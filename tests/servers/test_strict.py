@@ -67,6 +67,7 @@ def test_a_conversation_in_order_is_accepted() -> None:
     assert rejected("messages", anthropic([result()], (THINKING, USE)), sealed=True) is None
     assert rejected("gemini", contents(response(parts=[{"inlineData": {}}]))) is None
     assert rejected("gemini", contents(response(), call=SIGNED_CALL), sealed=True) is None
+    assert rejected("interactions", steps(STEP_RESULT), sealed=True) is None
 
 
 @pytest.mark.parametrize(
@@ -166,6 +167,41 @@ def test_contents_that_break_a_rule_are_rejected(body: dict[str, Any], why: str)
 )
 def test_a_seal_that_is_missing_or_changed_is_rejected(wire: WireName, body: dict[str, Any]) -> None:
     assert "seal" in str(rejected(wire, body, sealed=True))
+
+
+STEP_RESULT = {"type": "function_result", "call_id": "c1", "name": "run_python", "result": "1"}
+
+
+def steps(*after: dict[str, Any], signed: bool = True, **fields: Any) -> dict[str, Any]:
+    """The body of a request over the Interactions API: a question, a call and what comes after it."""
+    asked = {"type": "user_input", "content": [{"type": "text", "text": "?"}]}
+    called = {"type": "function_call", "id": "c1", "name": "run_python", "arguments": {}}
+    thought = [{"type": "thought", "signature": "s"}] if signed else []
+    return {"input": [asked, *thought, called, *after], "store": False, **fields}
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (steps(), "no result"),
+        (steps({**STEP_RESULT, "call_id": "c2"}), "not called"),
+        (steps(STEP_RESULT, signed=False), "seal"),
+        (steps({name: STEP_RESULT[name] for name in ("type", "call_id", "result")}), "Invalid input"),
+        (steps({**STEP_RESULT, "result": [{"type": "text", "text": ""}]}), "no text"),
+        (steps(STEP_RESULT, store=True), "stored"),
+        (steps(STEP_RESULT, temperature=1), "Unknown parameter 'temperature'"),
+        (steps(STEP_RESULT, {"type": "message"}), "unknown step"),
+    ],
+)
+def test_steps_that_break_a_rule_are_rejected(body: dict[str, Any], why: str) -> None:
+    assert why in str(rejected("interactions", body, sealed=True))
+
+
+def test_a_call_without_a_thought_is_rejected_unless_it_was_written_so() -> None:
+    unsigned = steps(STEP_RESULT, signed=False)
+    assert rejected("interactions", unsigned) is None
+    unsigned["input"][1]["id"] = unsigned["input"][2]["call_id"] = "c9"
+    assert "missing a thought signature" in str(rejected("interactions", unsigned))
 
 
 def test_an_output_of_another_kind_than_its_call_is_rejected() -> None:

@@ -11,6 +11,7 @@ from pyvision.config.model_config import ModelConfig
 from pyvision.models.anthropic import anthropic_messages
 from pyvision.models.endpoint import Endpoint
 from pyvision.models.gemini import gemini
+from pyvision.models.gemini_interactions import gemini_interactions
 from pyvision.models.openai_chat import openai_chat
 from pyvision.models.openai_responses import openai_responses
 from pyvision.types import Message, Picture, Sampling, Text
@@ -27,8 +28,15 @@ MAKE = {
     "responses": openai_responses,
     "messages": anthropic_messages,
     "gemini": gemini,
+    "interactions": gemini_interactions,
 }
-WIRES = {"completions": "openai", "responses": "responses", "messages": "anthropic", "gemini": "gemini"}
+WIRES = {
+    "completions": "openai",
+    "responses": "responses",
+    "messages": "anthropic",
+    "gemini": "gemini",
+    "interactions": "interactions",
+}
 
 
 def configured(wire: str, server: ModelServer, **settings: Any) -> ModelConfig:
@@ -39,7 +47,7 @@ def configured(wire: str, server: ModelServer, **settings: Any) -> ModelConfig:
 
 def address_of(wire: str, server: ModelServer) -> str:
     """Chat completions and responses are reached below /v1; the other wires add their version themselves."""
-    return server.root_url if wire in {"messages", "gemini"} else server.base_url
+    return server.root_url if wire in {"messages", "gemini", "interactions"} else server.base_url
 
 
 @contextmanager
