@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from pyvision.errors import FormatError
 from pyvision.text.boxed_answers import clean_answer
+from pyvision.text.refusals import refuses
 from pyvision.text.replies import find_answer, holds_code, last_resort_answer
 from pyvision.types import Answer, Reply
 
@@ -60,7 +61,10 @@ def read_answer(reply: Reply) -> Answer | Missing:
 
 
 def answer_without_form(reply: Reply) -> Answer:
-    """A reply without an answer in any known form: all of it, as a last resort, or why there is none."""
+    """A reply without an answer in any known form: all of it, as a last resort, or why there is none.
+
+    A reply that only declines is a refusal in words.
+    """
     match reply.finish:
         case "refusal":
             return Answer(None, "refused", remark=reply.text)
@@ -68,6 +72,8 @@ def answer_without_form(reply: Reply) -> Answer:
             return Answer(None, "truncated", remark="the reply was cut before its answer; raise max_tokens")
         case _:
             whole = last_resort_answer(reply.text)
+    if whole and refuses(whole):
+        return Answer(None, "refused", remark=reply.text)
     return (
         Answer(whole, is_last_resort=True)
         if whole

@@ -47,14 +47,6 @@ from pyvision.text.stated_answers import find_stated
 from pyvision.types import Message, Reply, Text
 
 _THINKING = re.compile(r"^[ \t]*<(think|thinking)>.*?(?:</\1>|\Z)", FLAGS | re.DOTALL)
-_DECLINED = re.compile(
-    r"(?:(?:(?:i'?m|i am|we're|we are)\s+(?:(?:very|so|really)\s+)?)?sorry[,.]?\s+(?:but\b|i\b|as\b)"
-    r"|i (?:must|have to) decline\b"
-    r"|(?:unfortunately,?\s+)?i\s+(?:can'?t|cannot|can not|won't|will not|am unable to|am not able to)\s+"
-    r"(?:help|assist|comply|do that|answer|identify|provide|discuss|continue|fulfil|engage|describe)\b"
-    r"|i'm (?:unable|not able) to\b|as an ai\b)",
-    re.IGNORECASE,
-)
 _THINKING_END = re.compile(r"(?<![`'\"])</think(?:ing)?>(?![`'\"])", FLAGS)
 _OPEN_END = re.compile(  # of a fence or a formula around what comes next
     r"(?:(?:(?<!`)`{3,}|(?<!~)~{3,})\w*|(?<!\$)\$+)\Z"
@@ -204,11 +196,6 @@ def without_thinking(text: str) -> str:
     text = _THINKING.sub("", text)
     ends = [found.end() for found in _THINKING_END.finditer(text)]
     return text[ends[-1] :] if ends else text
-
-
-def declines(text: str) -> bool:
-    """Whether a reply opens as a model does that will not answer: "I'm sorry, but …", "I can't help with …"."""
-    return _DECLINED.match(text.replace("’", "'").lstrip(" \t\n*_\"'")) is not None
 
 
 def _is_closed(thinking: re.Match[str]) -> bool:

@@ -56,6 +56,7 @@ def test_code_in_the_reply_is_not_run() -> None:
         (Reply("No.", finish="refusal"), "refused"),
         (Reply("Let me think about", finish="length"), "truncated"),
         (Reply(" "), "no_answer"),
+        (Reply("I'm sorry, but I can't help with that."), "refused"),
     ],
 )
 def test_a_reply_that_is_twice_no_answer_says_why(reply: Reply, reason: str) -> None:

@@ -242,6 +242,12 @@ def test_code_that_was_whole_before_the_cut_runs() -> None:
     assert scripted.sandbox.cells == ["look()"]
 
 
+def test_a_refusal_in_words_is_no_last_answer() -> None:
+    scripted = EpisodeHarness(["I'm sorry, but I can't help with that."] * 9, limits=Limits(max_turns=2))
+    answer = scripted.solve(CodeLoop())
+    assert (answer.text, answer.end_reason) == (None, "refused")
+
+
 def test_a_refusal_ends_it_at_once() -> None:
     scripted = EpisodeHarness([Reply("I will not.", finish="refusal"), ANSWER])
     answer = scripted.solve(CodeLoop())

@@ -20,11 +20,11 @@ import re
 from collections.abc import Callable, Mapping
 
 from pyvision.bench.metrics.numbers import find_last, whole_number
-from pyvision.bench.metrics.refusals import clauses_of
 from pyvision.bench.metrics.registry import final_part, numbers_in, score_equality, target_error, unwrap_box
 from pyvision.bench.metrics.text import find_yes_no, truth_of
 from pyvision.bench.samples import Sample, Score
 from pyvision.errors import ConfigError
+from pyvision.text.refusals import clauses_of
 
 _BRACED = re.compile(r"\{\s*([^{}]*?)\s*\}")
 _PAIR = re.compile(

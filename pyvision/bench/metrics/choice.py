@@ -23,9 +23,9 @@ from collections.abc import Callable, Iterable, Mapping
 from string import ascii_uppercase
 from typing import TypeAlias
 
-from pyvision.bench.metrics.refusals import clauses_of
 from pyvision.bench.metrics.registry import Metric, score_equality, target_error, unwrap_box
 from pyvision.bench.samples import Sample, Score
+from pyvision.text.refusals import clauses_of
 
 Options: TypeAlias = Mapping[str, str]  # letter -> text; the text is empty where it is not known
 Finder: TypeAlias = Callable[[str, Options], str | None]

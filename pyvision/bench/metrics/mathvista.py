@@ -26,9 +26,9 @@ from pyvision.bench.metrics import choice
 from pyvision.bench.metrics.choice import Options, find_vlmevalkit, options_of, right_letter
 from pyvision.bench.metrics.mathvision import value_of
 from pyvision.bench.metrics.numbers import find_int
-from pyvision.bench.metrics.refusals import clauses_of
 from pyvision.bench.metrics.registry import final_part, score_equality, target_texts, unwrap_box
 from pyvision.bench.samples import Sample, Score
+from pyvision.text.refusals import clauses_of
 
 _BRACKETED = re.compile(r"\(([a-zA-Z])\)")
 _NUMBER = re.compile(r"[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|[-−]?\.\d+", re.ASCII)

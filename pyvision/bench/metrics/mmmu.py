@@ -17,9 +17,9 @@ import re
 from collections.abc import Callable, Iterator
 
 from pyvision.bench.metrics import choice
-from pyvision.bench.metrics.refusals import clauses_of
 from pyvision.bench.metrics.registry import score_equality, target_texts, unwrap_box
 from pyvision.bench.samples import Sample, Score
+from pyvision.text.refusals import clauses_of
 
 _KEY_WORDS = ("could be ", "so ", "is ", "thus ", "therefore ", "final ", "answer ", "result ")
 _WITH_COMMAS = re.compile(r"-?\b\d{1,3}(?:,\d{3})+\b", re.ASCII)

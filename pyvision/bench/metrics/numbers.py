@@ -15,9 +15,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from pyvision.bench.metrics.refusals import clauses_of
 from pyvision.bench.metrics.registry import Metric, final_part, score_equality, target_error, unwrap_box
 from pyvision.bench.samples import Sample, Score
+from pyvision.text.refusals import clauses_of
 
 _TO_TWENTY = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
 seventeen eighteen nineteen twenty"""

@@ -20,7 +20,6 @@ import re
 import string
 from collections.abc import Callable
 
-from pyvision.bench.metrics.refusals import clauses_of
 from pyvision.bench.metrics.registry import (
     Metric,
     final_part,
@@ -31,6 +30,7 @@ from pyvision.bench.metrics.registry import (
 )
 from pyvision.bench.metrics.vqa import normalise
 from pyvision.bench.samples import Sample, Score
+from pyvision.text.refusals import clauses_of
 
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _TRUTH_VALUES = {"true": "yes", "false": "no"}

@@ -17,7 +17,8 @@ from typing import Any, Literal, TypeAlias, cast
 from pyvision.strategies.avis.actions import ACTIONS, Action
 from pyvision.text.boxed_answers import clean_answer
 from pyvision.text.parsing import parse_source, values_in
-from pyvision.text.replies import declines, without_thinking
+from pyvision.text.refusals import declines
+from pyvision.text.replies import without_thinking
 
 Ruling: TypeAlias = Literal["not informative", "informative", "answerable"]
 

@@ -32,7 +32,7 @@ from pyvision.strategies.vdebugger.verdicts import (
 from pyvision.text.answers import Missing
 from pyvision.text.parsing import parse_source
 from pyvision.text.prompts import load, render
-from pyvision.text.replies import declines
+from pyvision.text.refusals import declines
 from pyvision.types import Message, Part, Reply, Text
 
 Style: TypeAlias = Literal["instruct", "trained"]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from pyvision.agent.budget import Limits
 from pyvision.strategies.bdog import Bdog
-from pyvision.types import Answer, Question
+from pyvision.strategies.bdog.debate import Mode
+from pyvision.types import Answer, Question, Reply
 from tests.doubles import EpisodeHarness
 from tests.strategies.bdog.test_debate import DOG, REFUSAL, notes, roles, script_debate
 
@@ -92,5 +95,8 @@ def test_a_vote_ends_with_its_budget() -> None:
     assert len(roles(scripted)) == 3
 
 
-def test_a_vote_of_refusals_is_refused() -> None:
-    assert script_debate([REFUSAL]).solve(Bdog(mode="majority_vote")).end_reason == "refused"
+@pytest.mark.parametrize("reply", [REFUSAL, "I'm sorry, but I can't help with that."])
+@pytest.mark.parametrize("mode", ["majority_vote", "bdog"])
+def test_a_debate_of_refusals_is_refused(mode: Mode, reply: str | Reply) -> None:
+    answer = script_debate([reply] * 20).solve(Bdog(mode=mode))
+    assert (answer.text, answer.end_reason) == (None, "refused")

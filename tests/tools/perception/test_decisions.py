@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from pyvision.errors import FormatError, ToolError
-from pyvision.text.replies import declines
+from pyvision.text.refusals import declines
 from pyvision.tools.perception import model
 from pyvision.tools.perception.model import parse_yes_or_no
 from pyvision.types import Message, Observation, Reply, Tool, ToolRequest
