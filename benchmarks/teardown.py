@@ -59,8 +59,10 @@ while True:
 """
 
 
-def survivors_of(victim: Victim, moment_s: float, tier: Tier = "bwrap") -> list[str]:
-    """Start a host, kill the victim so long after it is ready, then the host; what is left two seconds later."""
+def survivors_of(
+    victim: Victim, moment_s: float, tier: Tier = "bwrap", within_s: float = _LIMIT_S
+) -> list[str]:
+    """Start a host, kill the victim so long after it is ready, then the host; what is left after the time given."""
     with tempfile.TemporaryDirectory(prefix="t", dir="/tmp") as folder:  # short enough for sockets in it
         command = [sys.executable, "-c", _HOST, tier]
         with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "TMPDIR": folder}) as host:
@@ -79,7 +81,7 @@ def survivors_of(victim: Victim, moment_s: float, tier: Tier = "bwrap") -> list[
                         time.sleep(0.01)  # until it is replaced: only both at once leave files behind
             finally:
                 host.kill()
-        end = time.monotonic() + _LIMIT_S
+        end = time.monotonic() + within_s
         while (left := _find_survivors(folder, groups, int(user))) and time.monotonic() < end:
             time.sleep(0.02)
         return left

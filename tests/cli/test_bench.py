@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -205,6 +206,15 @@ def test_a_dead_endpoint_refuses_to_start(
     assert "no such model" in done.stderr.splitlines()[-1]
 
 
+@pytest.fixture
+def hangup() -> Iterator[None]:
+    """A process that `nohup` started ignores SIGHUP, and so do those that it starts."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("hangup")
 @pytest.mark.parametrize(
     "number",
     [

@@ -10,6 +10,7 @@ from benchmarks.teardown import Victim, survivors_of
 from sandbox.guest.landlock import landlock_abi
 
 _QUICK = ("host", "zygote and host")
+_PATIENCE_S = 60  # for a busy machine; the benchmark measures how long it takes
 
 
 @pytest.mark.parametrize(
@@ -17,11 +18,11 @@ _QUICK = ("host", "zygote and host")
     [pytest.param(victim, marks=() if victim in _QUICK else pytest.mark.slow) for victim in get_args(Victim)],
 )
 def test_nothing_survives(victim: Victim) -> None:
-    assert survivors_of(victim, 0.2) == []
+    assert survivors_of(victim, 0.2, within_s=_PATIENCE_S) == []
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not landlock_abi(), reason="this Linux has no Landlock")
 @pytest.mark.parametrize("victim", [each for each in get_args(Victim) if not each.startswith("bubblewrap")])
 def test_nothing_survives_in_the_landlock_tier(victim: Victim) -> None:
-    assert survivors_of(victim, 0.2, "landlock") == []
+    assert survivors_of(victim, 0.2, "landlock", _PATIENCE_S) == []
