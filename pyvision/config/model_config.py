@@ -17,6 +17,9 @@ PYVISION_DETAIL       detail
 All but the first concern endpoints only. With neither flag nor PYVISION_MODEL, `openai` is chosen when
 OPENAI_API_KEY is set, `anthropic` when ANTHROPIC_API_KEY is, `gemini` when GEMINI_API_KEY is, else `offline`.
 
+`openai` speaks the responses API with OpenAI, whose current models call tools while they reason only there. At any
+other address it speaks chat completions, as every compatible server does.
+
 The configurations of upstream PyVision work unchanged: `{"api_key": […], "base_url": …}` (OpenAI, vLLM) and
 `{"azure_openai_api_key": […], "azure_openai_endpoint": …}`.
 """
@@ -40,6 +43,7 @@ ANTHROPIC_URL = "https://api.anthropic.com"
 GEMINI_URL = "https://generativelanguage.googleapis.com/v1beta"
 ENDPOINTS = ("openai", "responses", "anthropic", "gemini", "interactions")  # the wires that lead to one
 TABLES = ("families", "limits", "reasoning")  # files of api_configs that hold no configuration
+_OPENAI = "openai"  # the name whose wire depends on the address
 _UPSTREAM_MODEL = "gpt-4.1"  # what upstream uses if its configuration names no model
 _AZURE_VERSION = "2024-10-21"
 _ABOVE_ZERO = (
@@ -164,6 +168,8 @@ def load_model_config(name: str | None, file: Path | None, environ: Mapping[str,
     config = _read(file) if file is not None else _select(name or "")
     if config.wire in (*ENDPOINTS, "local"):
         config = _with_environment(config, environ)
+    if file is None and name is not None and name.partition(":")[0] == _OPENAI:
+        config = replace(config, wire="responses" if _is_openai(config.address) else "openai")
     if config.wire in ENDPOINTS:
         config = _with_keys(config, environ)
     return _check(config, str(file or name))
@@ -196,6 +202,12 @@ def key_variables(config: ModelConfig) -> tuple[str, ...]:
     """The variables that may hold the key, the first one first; none for an endpoint that needs no key."""
     variable = config.api_key_env
     return (variable, *filter(None, (_OTHER_KEYS.get(variable),))) if variable else ()
+
+
+def _is_openai(address: str) -> bool:
+    """Whether OpenAI itself is there, in any of its regions."""
+    host = urlsplit(address).hostname or ""
+    return f".{host}".endswith(f".{urlsplit(OPENAI_URL).hostname}")
 
 
 def _select(name: str) -> ModelConfig:

@@ -70,7 +70,7 @@ def test_reasoning_comes_from_the_environment() -> None:
 
 SHIPPED = sorted({path.stem for path in data_folder("api_configs").glob("*.json")} - {*TABLES})
 WIRES = {name: name for name in ("offline", "anthropic", "gemini", "local", "responses")}
-WIRES |= {"gemini-interactions": "interactions"}
+WIRES |= {"gemini-interactions": "interactions", "openai": "responses"}
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -81,7 +81,18 @@ def test_every_shipped_configuration_loads(name: str) -> None:
 
 
 def test_the_rows_that_people_ask_for_are_there() -> None:
-    named = {"openai", "responses", "azure", "anthropic", "vllm", "ollama", "llamacpp", "sglang", "litellm"}
+    named = {
+        "openai",
+        "openai-chat",
+        "responses",
+        "azure",
+        "anthropic",
+        "vllm",
+        "ollama",
+        "llamacpp",
+        "sglang",
+        "litellm",
+    }
     assert named | {"gemini", "gemini-interactions", "local", "openrouter", "offline"} == set(SHIPPED)
 
 
@@ -101,7 +112,25 @@ def test_an_empty_key_is_no_key() -> None:
 
 def test_a_key_in_the_environment_chooses_openai() -> None:
     config = load_model_config(None, None, KEYED)
-    assert (config.wire, config.model, config.api_key) == ("openai", load_shipped("openai").model, KEY)
+    assert (config.wire, config.model, config.api_key) == ("responses", load_shipped("openai").model, KEY)
+
+
+@pytest.mark.parametrize(
+    ("name", "address", "wire"),
+    [
+        ("openai", None, "responses"),
+        ("openai:gpt-4.1", "https://eu.api.openai.com/v1", "responses"),
+        ("openai", "https://api.openai.com.example.org/v1", "openai"),
+        ("openai:qwen", "http://127.0.0.1:8000/v1", "openai"),
+        ("openai-chat", None, "openai"),
+        ("responses", "http://127.0.0.1:8000/v1", "responses"),
+    ],
+)
+def test_openai_is_asked_over_responses_unless_another_server_is_named(
+    name: str, address: str | None, wire: str
+) -> None:
+    environ = KEYED | ({"PYVISION_BASE_URL": address} if address else {})
+    assert load_model_config(name, None, environ).wire == wire
 
 
 def test_the_environment_names_the_model() -> None:
@@ -127,7 +156,7 @@ def test_a_model_id_follows_the_first_colon(name: str, model: str) -> None:
 @pytest.mark.parametrize("name", ["gpt-4.1", "openai:", "", "../api_configs/openai", "x" * 300])
 def test_an_unknown_name_lists_the_known_ones(name: str) -> None:
     message = refused(name)
-    assert "ollama, openai, openrouter, responses, sglang, vllm" in message
+    assert "ollama, openai, openai-chat, openrouter, responses, sglang, vllm" in message
     assert "NAME:MODEL-ID" in message
 
 
@@ -290,7 +319,7 @@ def test_no_secret_is_in_a_representation() -> None:
 
 def test_the_anthropic_key_alone_chooses_anthropic() -> None:
     assert load_model_config(None, None, {"ANTHROPIC_API_KEY": KEY}).wire == "anthropic"
-    assert load_model_config(None, None, EVERY_KEY).wire == "openai"
+    assert load_model_config(None, None, EVERY_KEY).wire == "responses"
 
 
 def test_the_gemini_key_alone_chooses_gemini() -> None:
