@@ -17,6 +17,8 @@ The sandbox has its own tree in `sandbox.errors`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import Literal, TypeAlias
 
 EndReason: TypeAlias = Literal[
@@ -47,6 +49,18 @@ def reason(error: Exception) -> str:
     """Why a file cannot be used, in one line, without its path: the message names it already."""
     why = error.strerror if isinstance(error, OSError) else None
     return " ".join((why or str(error)).split()) or type(error).__name__
+
+
+def suggest(word: str, known: Iterable[str], otherwise: str) -> str:
+    """`did you mean 'x'?` for a mistyped word; `otherwise` and all known words if none is near."""
+    names = tuple(known)
+    return suggest_nearest(word, names) or f"{otherwise} {', '.join(names)}"
+
+
+def suggest_nearest(word: str, known: Iterable[str]) -> str:
+    """`did you mean 'x'?`, or nothing if no known word is near."""
+    near = get_close_matches(word[:100].lower(), tuple(known), 1)
+    return f"did you mean {near[0]!r}?" if near else ""
 
 
 class PyVisionError(Exception):

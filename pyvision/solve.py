@@ -18,7 +18,15 @@ from pyvision.agent.run_config import RunConfig
 from pyvision.agent.strategy import Strategy, with_options
 from pyvision.config.endpoints import EndpointLimits
 from pyvision.config.environment import environment
-from pyvision.errors import ConfigError, ImageError, LimitReached, ModelError, PyVisionError, ToolError
+from pyvision.errors import (
+    ConfigError,
+    ImageError,
+    LimitReached,
+    ModelError,
+    PyVisionError,
+    ToolError,
+    suggest,
+)
 from pyvision.events import Event, RunEnded, RunStarted
 from pyvision.images import read as pictures
 from pyvision.models.cancellation import Cancellation
@@ -300,7 +308,9 @@ def _strategy(strategy: str | Strategy) -> Strategy:
     if not isinstance(strategy, str):
         return strategy
     if strategy not in STRATEGIES:
-        raise ConfigError(f"unknown strategy {strategy!r}; known strategies are {', '.join(STRATEGIES)}")
+        raise ConfigError(
+            f"unknown strategy {strategy!r}; {suggest(strategy, STRATEGIES, 'known strategies are')}"
+        )
     return STRATEGIES[strategy]()
 
 
@@ -321,7 +331,9 @@ def _resolve_roles(
     """role -> model. Raises ConfigError for a role that the strategy does not have."""
     for role in roles:
         if role not in known:
-            raise ConfigError(f"unknown role {role!r}; the roles of this strategy are {', '.join(known)}")
+            raise ConfigError(
+                f"unknown role {role!r}; {suggest(role, known, 'the roles of this strategy are')}"
+            )
     return {DEFAULT_ROLE: default} | {role: resolve_model(model) for role, model in roles.items()}
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pyvision.errors import ConfigError, MissingExtra, reason
+from pyvision.errors import ConfigError, MissingExtra, reason, suggest
 
 SOURCES = sorted((Path(__file__).parent.parent / "pyvision").rglob("*.py"))
 
@@ -35,6 +35,20 @@ def test_the_reason_of_an_unusable_file_is_the_words_of_the_system(tmp_path: Pat
 def test_an_error_without_words_is_told_by_its_kind() -> None:
     assert reason(OSError()) == "OSError"
     assert reason(ValueError("two\n lines")) == "two lines"
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        ("ofline", "did you mean 'offline'?"),
+        ("OpenAI", "did you mean 'openai'?"),
+        ("zzz", "known names are offline, openai"),
+        ("", "known names are offline, openai"),
+        ("x" * 1_000_000, "known names are offline, openai"),
+    ],
+)
+def test_a_mistyped_name_gets_the_nearest_known_one(word: str, expected: str) -> None:
+    assert suggest(word, iter(["offline", "openai"]), "known names are") == expected
 
 
 def test_no_message_shows_an_error_of_the_system_whole() -> None:

@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from typing import Any, Literal, Protocol, TypeVar, get_args, get_origin, get_type_hints, overload
 
 from pyvision.agent.episode import Episode
-from pyvision.errors import ConfigError
+from pyvision.errors import ConfigError, suggest_nearest
 from pyvision.types import Answer, Question
 
 Options = TypeVar("Options")
@@ -61,9 +61,8 @@ def _convert(owner: str, key: str, text: str, known: Mapping[str, Any]) -> Any:
 
     if key not in known:
         options = ", ".join(f"{name} ({_spell(hint)})" for name, hint in known.items())
-        raise ConfigError(
-            f"{owner} has no option {key!r}; " + (f"its options are {options}" if options else "it has none")
-        )
+        listed = f"its options are {options}" if options else "it has none"
+        raise ConfigError(f"{owner} has no option {key!r}; {suggest_nearest(key, known) or listed}")
     hint = known[key]
     if text.lower() == "none" and types.NoneType in get_args(hint):
         return None

@@ -9,7 +9,6 @@ import functools
 import inspect
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from difflib import get_close_matches
 from pathlib import Path
 from typing import ParamSpec, TypeVar, Unpack, cast
 
@@ -17,6 +16,7 @@ from pyvision.agent.episode import Sandbox as AnySandbox
 from pyvision.api.result import RunResult
 from pyvision.api.streams import EventStream, Producer, async_events, sync_events
 from pyvision.conversation import Conversation
+from pyvision.errors import suggest
 from pyvision.events import Event, PassingEvent
 from pyvision.models.cancellation import Cancellation
 from pyvision.solve import Images, QuestionSettings, Task, configure, open_recorder, read_question, solve
@@ -39,8 +39,7 @@ def _with_settings(function: Callable[P, R]) -> Callable[P, R]:
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
         for name in kwargs:
             if name not in known:
-                near = get_close_matches(name, known, 1, 0.5)
-                hint = f"did you mean {near[0]!r}?" if near else f"its arguments are {', '.join(known)}"
+                hint = suggest(name, known, "its arguments are")
                 raise TypeError(f"{function.__name__}() has no argument {name!r}; {hint}")
         return function(*args, **kwargs)
 

@@ -14,7 +14,7 @@ from pyvision.bench.grading import read_answers
 from pyvision.bench.samples import UNGRADED, Record, Sample, Score
 from pyvision.bench.store import Store, explain_errors
 from pyvision.config.files import replace_atomic
-from pyvision.errors import ConfigError, MissingExtra
+from pyvision.errors import ConfigError, MissingExtra, suggest
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a cell that begins so is a formula to a spreadsheet
 
@@ -22,7 +22,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a cell that begins so is a formul
 def export(folder: Path, form: str, file: Path | None = None, metric: str | None = None) -> Path:
     """Write the file, replacing an older one; returns its path. Raises ConfigError, RunFolderError."""
     if form not in FORMATS:
-        raise ConfigError(f"unknown format {form!r}; known formats are {', '.join(FORMATS)}")
+        raise ConfigError(f"unknown format {form!r}; {suggest(form, FORMATS, 'known formats are')}")
     ending, write = FORMATS[form]
     with Store(folder) as store:
         path = file or folder / f"results{ending}"

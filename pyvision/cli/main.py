@@ -13,7 +13,7 @@ from importlib import import_module
 from types import FrameType
 from typing import Any, NoReturn
 
-from pyvision.errors import ModelError, PyVisionError
+from pyvision.errors import ModelError, PyVisionError, suggest
 
 _EXIT_CODES = """\
 exit codes:
@@ -75,6 +75,10 @@ class _Parser(argparse.ArgumentParser):
                 if word.startswith("-") and word.partition("=")[0] not in self._option_string_actions:
                     self._refuse_flag(word)
             self.error(f"unknown command {value!r}{_nearest(str(value), list(action.choices))}")
+        if action.choices is not None and value not in action.choices:
+            known = [str(choice) for choice in action.choices]
+            hint = suggest(str(value), known, "choose one of")
+            raise argparse.ArgumentError(action, f"unknown value {str(value)!r}; {hint}")
         super()._check_value(action, value)
 
     def error(self, message: str) -> NoReturn:

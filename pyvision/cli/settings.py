@@ -10,7 +10,7 @@ import sys
 from typing import Any
 
 from pyvision.cli.flags import add_commands, add_part
-from pyvision.errors import ConfigError
+from pyvision.errors import ConfigError, suggest
 
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)*_(API_KEY|KEY|TOKEN)")
 _MAX_KEY_CHARS = 1000
@@ -135,10 +135,8 @@ def _variable(provider: str) -> str:
     from pyvision.config.model_config import key_variables, list_shipped, load_shipped
 
     if provider not in list_shipped():
-        known = ", ".join(list_shipped())
-        raise ConfigError(
-            f"unknown provider {provider!r}; known are {known}, or give a variable such as BRAVE_API_KEY"
-        )
+        hint = suggest(provider, list_shipped(), "give a variable such as BRAVE_API_KEY, or one of")
+        raise ConfigError(f"unknown provider {provider!r}; {hint}")
     variables = key_variables(load_shipped(provider))
     if not variables:
         raise ConfigError(f"{provider!r} takes no key")

@@ -19,14 +19,13 @@ import stat
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from pyvision.config.files import write_atomic
-from pyvision.errors import ConfigError, reason
+from pyvision.errors import ConfigError, reason, suggest
 
-ENVIRONMENT = "environment"
+ENVIRONMENT, KEYRING = "environment", "keyring of the system"
 ENV_FILE, TOML_FILE, KEYS_FILE = ".env", "pyvision.toml", "keys.json"
 SETTINGS: Mapping[str, type] = {  # of pyvision.toml
     "model": str,
@@ -81,9 +80,9 @@ def find_variables() -> dict[str, Found]:
     if project is not None and project.parent != folder:
         found = _with_project(found, project)
     if not _names_remote_address(found, project):
-        stored = _read_env(folder / ENV_FILE), _find_stored_keys(folder / KEYS_FILE, found)
-        for file, values in zip((folder / ENV_FILE, folder / KEYS_FILE), stored, strict=True):
-            found = {name: Found(value, str(file)) for name, value in values.items()} | found
+        file = folder / ENV_FILE
+        found = {name: Found(value, str(file)) for name, value in _read_env(file).items()} | found
+        found = _find_stored_keys(folder / KEYS_FILE, found) | found
     if "PYVISION_MODEL" not in found and (model := find_settings().get("model")):
         found["PYVISION_MODEL"] = model
     return found
@@ -154,14 +153,16 @@ def write_keys(file: Path, keys: Mapping[str, str | None]) -> None:
         raise ConfigError(f"{file}: cannot be written ({reason(error)})") from error
 
 
-def _find_stored_keys(file: Path, known: Mapping[str, object]) -> dict[str, str]:
+def _find_stored_keys(file: Path, known: Mapping[str, object]) -> dict[str, Found]:
     """The stored keys of variables that are not known yet; the keyring is asked for those that it holds."""
     wanted = {name: key for name, key in read_keys(file).items() if name not in known}
-    if None in wanted.values():
-        from pyvision.config.system_keyring import find_key
+    stored = {name: Found(key, str(file)) for name, key in wanted.items() if key is not None}
+    if len(stored) == len(wanted):
+        return stored
+    from pyvision.config.system_keyring import find_key
 
-        wanted = {name: find_key(name) if key is None else key for name, key in wanted.items()}
-    return {name: key for name, key in wanted.items() if key is not None}
+    asked = {name: find_key(name) for name in wanted if name not in stored}
+    return stored | {name: Found(key, KEYRING) for name, key in asked.items() if key is not None}
 
 
 def _with_project(found: dict[str, Found], file: Path) -> dict[str, Found]:
@@ -229,8 +230,7 @@ def _check_settings(file: Path, content: Mapping[str, Any]) -> Iterator[tuple[st
     for name, value in content.items():
         kind = SETTINGS.get(name)
         if kind is None:
-            near = get_close_matches(name, SETTINGS, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known settings are {', '.join(SETTINGS)}"
+            hint = suggest(name, SETTINGS, "known settings are")
             raise ConfigError(f"{file}: unknown setting {name!r}; {hint}")
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if not (isinstance(value, kind) or (kind is float and is_number)) or (

@@ -29,14 +29,14 @@ from __future__ import annotations
 import ipaddress
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit, urlunsplit
 
 from pyvision.config.files import data_folder
-from pyvision.errors import ConfigError, MissingKey
+from pyvision.errors import ConfigError, MissingKey, suggest, suggest_nearest
 
 OPENAI_URL = "https://api.openai.com/v1"
 ANTHROPIC_URL = "https://api.anthropic.com"
@@ -75,6 +75,11 @@ _URLS = {  # of the wires that do not lead to OpenAI
     "interactions": GEMINI_URL,
 }
 _OTHER_KEYS = {"GEMINI_API_KEY": "GOOGLE_API_KEY"}  # a variable -> the one that is read where it is not set
+_FAMILIES = {
+    "gpt": "openai",
+    "claude": "anthropic",
+    "gemini": "gemini",
+}  # first letters of a model -> its provider
 _VARIABLES: Mapping[str, tuple[str, type]] = {
     "PYVISION_MODEL_ID": ("model", str),
     "PYVISION_BASE_URL": ("base_url", str),
@@ -214,14 +219,19 @@ def _select(name: str) -> ModelConfig:
     known = list_shipped()
     stem, colon, model = name.partition(":")
     if stem not in known or (colon and not model):
-        raise ConfigError(
-            f"unknown model {name!r}; known names are {', '.join(known)}, each also as NAME:MODEL-ID "
-            "(openai:gpt-4.1); --config FILE takes a file"
-        )
+        raise ConfigError(f"unknown model {name!r}; {_suggest_model(name, known)}")
     config = load_shipped(stem)
     if colon and config.wire not in (*ENDPOINTS, "local"):
         raise ConfigError(f"model {name!r}: {stem} takes no model id; use {stem!r}")
     return replace(config, model=model) if model else config
+
+
+def _suggest_model(name: str, known: Sequence[str]) -> str:
+    provider = next((each for start, each in _FAMILIES.items() if name.lower().startswith(start)), None)
+    if provider is not None and ":" not in name:
+        return f"did you mean '{provider}:{name}'?"
+    names = f"known names are {', '.join(known)}, each also as NAME:MODEL-ID (openai:gpt-4.1)"
+    return suggest_nearest(name.partition(":")[0], known) or f"{names}; --config FILE takes a file"
 
 
 def _read(path: Path) -> ModelConfig:
@@ -229,7 +239,7 @@ def _read(path: Path) -> ModelConfig:
     known = [option.name for option in fields(ModelConfig)]
     for key in content:
         if key not in known:
-            raise ConfigError(f"{path}: unknown key {key!r}; known keys are {', '.join(known)}")
+            raise ConfigError(f"{path}: unknown key {key!r}; {suggest(key, known, 'known keys are')}")
     config = _validate(path, json.dumps(content))
     file = config.file and path.parent / config.file
     key_file = config.api_key_file and path.parent / config.api_key_file

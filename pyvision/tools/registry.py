@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,7 +14,7 @@ from shutil import which
 from typing import TypeAlias
 
 from pyvision.config.environment import environment
-from pyvision.errors import ConfigError, MissingExtra
+from pyvision.errors import ConfigError, MissingExtra, suggest, suggest_nearest
 from pyvision.types import Tool
 
 Build: TypeAlias = Callable[[str], Tool]  # takes WHERE, the text after the colon; empty if there is none
@@ -110,10 +109,11 @@ def describe(names: Sequence[str], chosen: Mapping[str, str | Tool], *, is_offli
     """Tool -> PROVIDER[:WHERE], as a run records it; for a Tool object the name of its type."""
     for name in chosen:
         if name not in names:
-            near = get_close_matches(name, ROWS, 1)
-            hint = f"did you mean {near[0]!r}? " if near and name not in ROWS else ""
+            hint = suggest_nearest(name, ROWS) + " " if name not in ROWS else ""
             known = ", ".join(names) or "none"
-            raise ConfigError(f"unknown tool {name!r}; {hint}the tools of this strategy are: {known}")
+            raise ConfigError(
+                f"unknown tool {name!r}; {hint.lstrip()}the tools of this strategy are: {known}"
+            )
     providers = {
         name: _format(chosen[name]) if name in chosen else _default(name, is_offline) for name in names
     }
@@ -144,8 +144,8 @@ def _build(name: str, provider: str) -> Tool:
     kind, _, where = provider.partition(":")
     providers = ROWS[name].providers if name in ROWS else {}
     if kind not in providers:
-        known = ", ".join(providers) or "none"
-        raise ConfigError(f"--tool {name}={provider}: unknown provider {kind!r}; known providers: {known}")
+        hint = suggest(kind, providers, "known providers:") if providers else "this tool has none"
+        raise ConfigError(f"--tool {name}={provider}: unknown provider {kind!r}; {hint}")
     return providers[kind](where)
 
 

@@ -50,12 +50,13 @@ def test_no_options_change_nothing() -> None:
         ("steps", "1.5", "it takes int"),
         ("loud", "perhaps", "it takes bool"),
         ("speed", "medium", "it takes 'slow' or 'fast'"),
+        ("strides", "1", "Options has no option 'strides'; did you mean 'stride'?"),
         (
-            "strides",
+            "other",
             "1",
-            "Options has no option 'strides'; its options are steps (int), stride (float), loud (bool)",
+            "Options has no option 'other'; its options are steps (int), stride (float), loud (bool)",
         ),
-        ("strides", "1", "shoes (path or none), speed ('slow' or 'fast')"),
+        ("other", "1", "shoes (path or none), speed ('slow' or 'fast')"),
     ],
 )
 def test_an_option_that_cannot_be_used_says_what_can(key: str, value: str, expected: str) -> None:

@@ -119,6 +119,8 @@ def test_one_turn_is_written_in_the_singular(tmp_path: Path, photo: Path, comman
         (["logs", "--cuont", "1"], "unknown argument '--cuont'; did you mean --count?"),
         (["run", "--qestion", "?"], "unknown argument '--qestion'; did you mean --question?"),
         (["rnu", "How many?", "photo.png"], "unknown command 'rnu'; did you mean run?"),
+        (["completions", "bahs"], "unknown value 'bahs'; did you mean 'bash'?"),
+        (["completions", "tcsh"], "unknown value 'tcsh'; choose one of bash, zsh, fish"),
         (["nonsense"], "unknown command 'nonsense'; see pyvision --help"),
         ([], "no question or command is given"),
     ],

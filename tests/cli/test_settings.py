@@ -106,6 +106,11 @@ def test_a_key_in_the_keyring_is_in_force(keyring: Path) -> None:
     assert environment()["OPENAI_API_KEY"] == KEY
 
 
+def test_config_names_the_keyring_as_the_source_of_its_key(keyring: Path, command: Command) -> None:
+    row = next(line for line in command("config").stdout.splitlines() if line.startswith("OPENAI_API_KEY"))
+    assert row.endswith("keyring of the system")
+
+
 def test_a_key_of_the_environment_spares_the_keyring(keyring: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (keyring / "locked").touch()
     monkeypatch.setenv("OPENAI_API_KEY", "other")
@@ -146,7 +151,11 @@ def test_the_path_of_the_keys_is_printed(user: Path, command: Command) -> None:
 @pytest.mark.parametrize(
     ("arguments", "typed", "message"),
     [
-        (("set", "nonesuch"), KEY, "unknown provider 'nonesuch'; known are anthropic"),
+        (
+            ("set", "nonesuch"),
+            KEY,
+            "unknown provider 'nonesuch'; give a variable such as BRAVE_API_KEY, or one of anthropic",
+        ),
         (("set", "offline"), KEY, "'offline' takes no key"),
         (("set", "openai"), "", "that is no key"),
         (("set", "openai", KEY), "", "a key on the command line stays in the shell's history"),

@@ -102,6 +102,21 @@ def test_a_table_beside_the_configurations_is_not_listed_as_one(table: str) -> N
     assert "unknown model" in refused(table)
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("ofline", "offline"),
+        ("opnai:gpt-4.1", "openai"),
+        ("openai:", "openai"),
+        ("gpt-4.1", "openai:gpt-4.1"),
+        ("claude-sonnet-4-5", "anthropic:claude-sonnet-4-5"),
+        ("gemini-2.5-pro", "gemini:gemini-2.5-pro"),
+    ],
+)
+def test_an_unknown_model_gets_the_nearest_name(name: str, meant: str) -> None:
+    assert refused(name) == f"unknown model {name!r}; did you mean {meant!r}?"
+
+
 def test_without_anything_the_model_is_offline() -> None:
     assert load_model_config(None, None, {}).wire == "offline"
 
@@ -153,7 +168,7 @@ def test_a_model_id_follows_the_first_colon(name: str, model: str) -> None:
     assert load_model_config(name, None, KEYED).model == model
 
 
-@pytest.mark.parametrize("name", ["gpt-4.1", "openai:", "", "../api_configs/openai", "x" * 300])
+@pytest.mark.parametrize("name", ["mistral-large", "", "../api_configs/openai", "x" * 300])
 def test_an_unknown_name_lists_the_known_ones(name: str) -> None:
     message = refused(name)
     assert "ollama, openai, openai-chat, openrouter, responses, sglang, vllm" in message
@@ -383,7 +398,7 @@ def test_an_upstream_file_gets_its_model_from_the_environment(tmp_path: Path) ->
         ('{\n  "wire": openai\n}', "not JSON at line 2 column 11"),
         ("[1]", "holds a list, not an object"),
         ("3", "holds a int, not an object"),
-        ('{"wire": "openai", "modle": "m"}', "unknown key 'modle'; known keys are wire, model, base_url"),
+        ('{"wire": "openai", "modle": "m"}', "unknown key 'modle'; did you mean 'model'?"),
         ('{"model": "m"}', "wire: field required"),
         ('{"wire": "telegraph", "model": "m"}', "wire: input should be 'openai', 'responses'"),
         ('{"wire": "openai", "model": 3}', "model: input should be a valid string"),

@@ -19,7 +19,7 @@ from importlib import import_module
 from typing import Any, TypeAlias
 
 from pyvision.bench.samples import Sample, Score
-from pyvision.errors import ConfigError, FormatError
+from pyvision.errors import ConfigError, FormatError, suggest
 from pyvision.text.replies import find_boxed
 
 Metric: TypeAlias = Callable[[str, Sample], Score]
@@ -211,7 +211,7 @@ def _row(name: str) -> Mapping[str, str]:
     if name in METRICS:
         return METRICS[name]
     if name.partition("@")[0] != "box_accuracy":
-        raise ConfigError(f"unknown metric {name!r}; known metrics are {', '.join(METRICS)}")
+        raise ConfigError(f"unknown metric {name!r}; {suggest(name, METRICS, 'known metrics are')}")
     _threshold(name)
     return _BOX_ACCURACY
 

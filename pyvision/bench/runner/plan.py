@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pyvision.agent.episode import Sandbox
 from pyvision.bench.datasets.sources import Source
 from pyvision.bench.samples import Sample
-from pyvision.errors import ConfigError
+from pyvision.errors import ConfigError, suggest
 from pyvision.solve import Task, prepare
 
 if TYPE_CHECKING:
@@ -80,7 +80,9 @@ class Plan:
 
         known = {ablation.name: ablation for ablation in ABLATIONS}
         if self.ablation not in known:
-            raise ConfigError(f"unknown ablation {self.ablation!r}; known ablations are {', '.join(known)}")
+            raise ConfigError(
+                f"unknown ablation {self.ablation!r}; {suggest(self.ablation, known, 'known ablations are')}"
+            )
         if known[self.ablation].needs_run and self.swap_from is None:
             raise ConfigError(
                 f"ablation {self.ablation!r} shows what another run's cells returned; name that run with "

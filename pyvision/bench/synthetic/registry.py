@@ -14,7 +14,7 @@ from pyvision.bench.synthetic.paths import make_paths
 from pyvision.bench.synthetic.primitives import make_discs, make_lines, make_rings, make_squares
 from pyvision.bench.synthetic.scattered import make_boxes, make_clutter, make_difference
 from pyvision.bench.synthetic.scene import Dice, Maker, Scene
-from pyvision.errors import ConfigError
+from pyvision.errors import ConfigError, suggest
 
 SETS: Mapping[str, Maker] = {
     "lines": make_lines,
@@ -42,7 +42,7 @@ def generate(name: str, count: int, seed: int, difficulty: float = 0.5) -> Itera
     below 0 or a difficulty outside [0, 1].
     """
     if name not in SETS:
-        raise ConfigError(f"unknown set {name!r}; known sets are {', '.join(SETS)}")
+        raise ConfigError(f"unknown set {name!r}; {suggest(name, SETS, 'known sets are')}")
     if count < 0:
         raise ConfigError(f"count {count} is below 0; give the number of samples")
     if not 0 <= difficulty <= 1:

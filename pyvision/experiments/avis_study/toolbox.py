@@ -9,7 +9,7 @@ from typing import Literal, NoReturn, TypeAlias
 
 from pyvision.agent.budget import Limits
 from pyvision.agent.episode import DEFAULT_ROLE, Episode
-from pyvision.errors import ConfigError, PyVisionError
+from pyvision.errors import ConfigError, PyVisionError, suggest
 from pyvision.models.factory import ResolvedModel, resolve_model
 from pyvision.tools.registry import build_tools
 from pyvision.types import Observation, Question, Tool, ToolRequest
@@ -90,7 +90,7 @@ def find_toolbox(
     """
     for name in chosen:
         if name not in TOOLS:
-            raise ConfigError(f"unknown tool {name!r}; the tools of the page are {', '.join(TOOLS)}")
+            raise ConfigError(f"unknown tool {name!r}; {suggest(name, TOOLS, 'the tools of the page are')}")
     default = resolve_model(None if config else model, config)
     resolved_models = {DEFAULT_ROLE: default} | {role: resolve_model(name) for role, name in roles.items()}
     tools: dict[str, Tool] = {}

@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from pyvision.errors import ConfigError
+from pyvision.errors import ConfigError, suggest
 from pyvision.runs.report.run import Run, ending, write_file
 from pyvision.text.tool_calls import text_of
 from pyvision.trajectory import picture_file
@@ -43,7 +43,9 @@ def export(run: Run, format_name: str, folder: Path) -> Path:
     Raises ConfigError for an unknown format, RunFolderError if nothing can be written.
     """
     if format_name not in FORMATS:
-        raise ConfigError(f"unknown format {format_name!r}; known formats are {', '.join(FORMATS)}")
+        raise ConfigError(
+            f"unknown format {format_name!r}; {suggest(format_name, FORMATS, 'known formats are')}"
+        )
     module, _, function = FORMATS[format_name].partition(".")
     result: Export = getattr(import_module(f"pyvision.runs.export.{module}"), function)(run, folder)
     for name, data in reversed(result.files):  # images first, so that the file to open is never without them
