@@ -361,6 +361,19 @@ def test_what_happens_is_announced(answered: Tab) -> None:
     assert answered.page.locator("#chat-status[role=status]").inner_text() == "Answer: the circle"
 
 
+def test_an_attached_image_is_announced(parrot: ServedParrot, tab: Tabs) -> None:
+    served, _ = parrot
+    visitor = tab(served)
+    visitor.page.set_input_files("#chat-file", EXAMPLES / "shapes.png")
+    visitor.page.locator("#chat-status", has_text="shapes.png is attached").wait_for(state="attached")
+
+
+def test_the_name_of_a_cell_starts_with_what_it_does(answered: Tab) -> None:
+    assert (
+        answered.page.locator(".chat-cell summary").first.aria_snapshot().lstrip("- ").startswith("text: Ran")
+    )
+
+
 @pytest.mark.slow
 def test_two_visitors_share_nothing(parrot: ServedParrot, tab: Tabs) -> None:
     served, brain = parrot

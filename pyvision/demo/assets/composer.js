@@ -67,7 +67,10 @@ function attach(files) {
 
 function attachOne(file) {
   const each = { file, url: URL.createObjectURL(file), region: null };
-  each.path = upload(file).then((found) => found.path, () => {
+  each.path = upload(file).then((found) => {
+    announce(`${file.name} is attached`);
+    return found.path;
+  }, () => {
     showError(`${file.name} could not be uploaded; try again.`);
     remove(each);
     return null;
@@ -98,6 +101,7 @@ function drawAttached() {
     return item;
   });
   $('attached').replaceChildren(...images, ...regions);
+  $('attached').hidden = !$('attached').childElementCount;
 }
 
 function chip(box, call, name) {
