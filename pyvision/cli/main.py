@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import select
 import signal
 import sys
 import threading
@@ -13,7 +12,8 @@ from importlib import import_module
 from types import FrameType
 from typing import Any, NoReturn
 
-from pyvision.errors import ModelError, PyVisionError, suggest
+from pyvision.cli.output import discard_output, escape_missing_characters, is_full, is_unread
+from pyvision.errors import ModelError, PyVisionError, reason, suggest
 
 _EXIT_CODES = """\
 exit codes:
@@ -131,15 +131,19 @@ def _is_question(words: Sequence[str]) -> bool:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 141, as other tools do, when standard output is a broken pipe."""
+    escape_missing_characters()
     try:
         try:
             return _run(arguments)
         finally:
             sys.stdout.flush()
-    except BrokenPipeError:
-        if not _is_unread():
+    except OSError as error:
+        if is_full(error):
+            discard_output()
+            return _fail(f"cannot write ({reason(error)}); free some space, or write elsewhere", 2)
+        if not (isinstance(error, BrokenPipeError) and is_unread()):
             raise
-        _discard_output()
+        discard_output()
         return _BROKEN_PIPE
 
 
@@ -162,29 +166,12 @@ def _run(arguments: Sequence[str] | None) -> int:
     except BaseException as error:  # the boundary: users get one line, never a traceback
         if interrupts.seen:  # C code may turn it into another error during an import, and Rust into a panic
             return _fail("interrupted", 130)
-        if isinstance(error, BrokenPipeError) and _is_unread():  # any other broken pipe is a bug
+        if isinstance(error, BrokenPipeError) and is_unread():  # any other broken pipe is a bug
             return _BROKEN_PIPE
-        if os.environ.get("PYVISION_DEBUG"):
+        if is_full(error) or os.environ.get("PYVISION_DEBUG"):
             raise
         why = f"{type(error).__name__}: {error}".replace("\n", " ")
         return _fail(f"a bug in pyvision: {why} (set PYVISION_DEBUG=1 for a traceback)", 1)
-
-
-def _is_unread() -> bool:
-    """Whether standard output is a pipe whose reader has exited, as `head -1` does after one line."""
-    try:
-        output = select.poll()
-        output.register(sys.stdout.fileno(), 0)
-        return any(event & select.POLLERR for _, event in output.poll(0))
-    except (OSError, ValueError):  # closed, or not a file
-        return False
-
-
-def _discard_output() -> None:
-    """Send the rest of the buffer to /dev/null, to prevent a second error when the interpreter exits."""
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, sys.stdout.fileno())
-    os.close(null)
 
 
 def whole_parser() -> argparse.ArgumentParser:

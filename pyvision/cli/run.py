@@ -19,6 +19,7 @@ from pyvision.cli.flags import (
     use_settings,
 )
 from pyvision.cli.inputs import add_inputs, read_inputs
+from pyvision.cli.output import discard_output
 from pyvision.errors import ConfigError, EndReason
 from pyvision.text.sanitize import printable
 
@@ -119,10 +120,9 @@ def new_folder(prefix: str = "") -> Path:
 
 
 def _print(text: str, folder: Path) -> None:
-    """Print an answer in the encoding of standard output, with characters it lacks escaped."""
     try:
-        sys.stdout.buffer.write((text + "\n").encode(sys.stdout.encoding or "utf-8", "backslashreplace"))
-        sys.stdout.buffer.flush()
+        print(text, flush=True)  # noqa: T201 - what the command is for
     except OSError as error:
+        discard_output()
         why = f"cannot write the answer to standard output ({error.strerror})"
         raise ConfigError(f"{why}; it is in {str(folder / 'summary.json')!r}") from error

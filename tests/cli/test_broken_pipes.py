@@ -1,10 +1,14 @@
-"""A command whose reader goes away ends as other tools do: quietly, with the code of SIGPIPE."""
+"""A command whose reader goes away ends as other tools do: quietly, with the code of SIGPIPE.
+
+What cannot be written for another reason is one line.
+"""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -63,6 +67,29 @@ def test_another_pipe_that_breaks_is_told_as_the_bug_that_it_is() -> None:
     )
     assert done.returncode == 1
     assert "a bug in pyvision: BrokenPipeError" in done.stderr
+
+
+@pytest.mark.parametrize("is_buffered", [True, False])
+@pytest.mark.parametrize("arguments", [("bench", "list"), ("--version",)])
+def test_a_full_disk_is_one_line(arguments: tuple[str, ...], is_buffered: bool) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "pyvision", *arguments],
+            env=os.environ | {"PYTHONUNBUFFERED": "" if is_buffered else "1"},
+            stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False,
+        )  # fmt: skip
+    line = "pyvision: cannot write (No space left on device); free some space, or write elsewhere\n"
+    assert (done.returncode, done.stderr) == (2, line)
+
+
+def test_characters_that_the_terminal_lacks_are_escaped() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "pyvision", "--help"],
+        env=os.environ | {"PYTHONIOENCODING": "ascii"},
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "IMAGE \\u2026" in done.stdout
 
 
 def test_wrong_usage_is_still_told_when_nobody_reads_the_output() -> None:

@@ -223,10 +223,12 @@ def test_an_answer_that_standard_output_does_not_take_is_said_to_be_in_the_folde
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [*command, "--config", config, "--out", "out"],
+            env=os.environ | {"PYTHONUNBUFFERED": ""},
             cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, check=False,
         )  # fmt: skip
     assert done.returncode == 2
     assert "'out/summary.json'" in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
     assert json.loads((tmp_path / "out" / "summary.json").read_text("utf-8"))["answer"] == "64"
 
 
