@@ -29,7 +29,7 @@ from urllib.parse import urlsplit
 from pyvision.config.model_config import ModelConfig, without_credentials
 from pyvision.config.secrets import secrets
 from pyvision.errors import ErrorKind, ModelError
-from pyvision.text.sanitize import REDACTED, Redactor, printable
+from pyvision.text.sanitize import REDACTED, Redactor, parse_json, printable
 
 _LONGEST_DETAIL = 300
 _MAX_JSON_VALUES = 400_000  # no thread runs while JSON is parsed: 0.1 s of nothing but brackets
@@ -163,7 +163,7 @@ def decode_body(body: str, error_mapper: ErrorMapper) -> dict[str, Any]:
     if values > _MAX_JSON_VALUES:
         raise error_mapper.error(f"answered with JSON of {values:,} values; a reply has fewer")
     try:
-        data = json.loads(body)
+        data = parse_json(body)
     except (ValueError, RecursionError):
         start = error_mapper.redact(body[:60])
         raise error_mapper.error(f"did not answer with JSON: {start!r}") from None

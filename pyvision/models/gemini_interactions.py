@@ -27,7 +27,7 @@ from pyvision.models.gemini import GeminiClient, GeminiClients
 from pyvision.models.openai_chat import base64_of
 from pyvision.models.reply_builder import Item, ReplyBuilder, read_count, texts
 from pyvision.models.tool_calls import plain_name, schema_of
-from pyvision.text.sanitize import replace_surrogates
+from pyvision.text.sanitize import parse_json, replace_surrogates
 from pyvision.text.tool_calls import as_text
 from pyvision.types import Finish, Message, Picture, Text, ToolCall, ToolOffer, Usage
 
@@ -158,7 +158,7 @@ def _step_back(place: object, builder: ReplyBuilder) -> dict[str, Any] | None:
 def _value(arguments: str) -> Any:
     """The arguments as a value; the text itself where it was cut, which no request repeats."""
     try:
-        return json.loads(arguments or "{}")
+        return parse_json(arguments or "{}")
     except (ValueError, RecursionError):
         return arguments
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pyvision.text.sanitize import replace_surrogates
+from pyvision.text.sanitize import parse_json, replace_surrogates
 from pyvision.text.tool_calls import CellStream
 from pyvision.types import Message, ToolCall, ToolOffer
 
@@ -75,7 +75,7 @@ def free_form_ids(messages: Iterable[Message]) -> frozenset[str]:
 
 def _object_in(arguments: str) -> dict[str, Any] | None:
     try:
-        value = json.loads(arguments, parse_constant=_refuse)
+        value = parse_json(arguments, parse_constant=_refuse)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

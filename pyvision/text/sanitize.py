@@ -8,13 +8,14 @@ Not covered: letters of other scripts that merely look the same, and text that p
 Secrets (`Redactor`): only exact secrets are removed (`config.secrets` lists them), each also in the form that it
 has in a URL, and only from the values of texts: never from the names of fields, from numbers or from bytes.
 Covered: a secret of at least 12 characters, or of at least 8 with a letter and a digit among them.
-Not covered: a shorter secret, such as "x" or "password". Removing it would change exempt that have nothing to do with
+Not covered: a shorter secret, such as "x" or "password". Removing it would change texts that have nothing to do with
 it, so a text that repeats it keeps it; the configuration is still recorded without it. Nor is a secret found that is
 encoded in another way, split between two texts, or used as the name of a field.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
@@ -35,6 +36,7 @@ _ESCAPE = re.compile(
     r"|\x1b[ -/]*+[0-~]"
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 # C0 but tab and newline, DEL, C1, and the marks that turn the direction of the text around.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _LINE_BREAK = re.compile("\r\n|[\u2028\u2029]")
@@ -99,6 +101,14 @@ def printable(text: str) -> str:
 def replace_surrogates(text: str) -> str:
     """The text without lone surrogates, which UTF-8 cannot hold."""
     return _SURROGATE.sub("\ufffd", text)
+
+
+def parse_json(text: str, **options: Any) -> Any:
+    """The value of this JSON, without the lone surrogates that escapes in it can stand for. Raises as `json.loads`."""
+    value = json.loads(text, **options)
+    if _SURROGATE_ESCAPE.search(text):
+        value = json.loads(replace_surrogates(json.dumps(value, ensure_ascii=False)))
+    return value
 
 
 def shorten(text: str, limit: int) -> str:

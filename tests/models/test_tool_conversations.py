@@ -16,13 +16,23 @@ from pyvision.models.factory import build, endpoint_limits
 from pyvision.strategies.code_loop import CodeLoop
 from pyvision.strategies.code_loop.protocol import ProtocolChoice
 from pyvision.text.replies import reply_message
-from pyvision.types import Answer, ConversationState, Question, Reply, ToolCall
+from pyvision.types import (
+    Answer,
+    ConversationState,
+    Message,
+    Question,
+    Reply,
+    Sampling,
+    Text,
+    ToolCall,
+    ToolOffer,
+)
 from tests.doubles import CannedSandbox, EpisodeHarness, picture, printed
 from tests.servers.capabilities import Capabilities
-from tests.servers.conversation import WireName
+from tests.servers.conversation import ServedCall, ServedReply, WireName
 from tests.servers.conversations import CONVERSATIONS, Plot, play
 from tests.servers.server import ModelServer
-from tests.servers.wires import configured
+from tests.servers.wires import HELLO, configured, open_model
 
 PROTOCOLS: tuple[ProtocolChoice, ...] = ("text", "tools")
 WIRES_AND_PROTOCOLS = [(wire, protocol) for wire in CONVERSATIONS for protocol in PROTOCOLS]
@@ -103,3 +113,15 @@ def test_an_endpoint_that_refuses_tools_after_its_first_reply_ends_the_run() -> 
     )
     with pytest.raises(ModelError, match="not supported"):
         harness.solve(CodeLoop())
+
+
+@pytest.mark.parametrize("streams", [True, False])
+@pytest.mark.parametrize("wire", CONVERSATIONS)
+def test_a_reply_with_half_a_surrogate_pair_can_go_back(wire: WireName, *, streams: bool) -> None:
+    call = ServedCall("c1", '{"code": "print(\\"\\ud800\\")"}')
+    said = ServedReply("I look \ud83d.", reasoning="hm \ud800", calls=(call,))
+    asked = Sampling(tools=(ToolOffer("run_python", "Runs code.", "code", "The code."),))
+    with open_model(wire, [said, "done"], stream=streams) as (model, _):
+        reply = model.complete(HELLO, asked)
+        result = Message("tool", (Text("1 \ud800"),), call_id=reply.calls[0].id)
+        assert model.complete((*HELLO, reply_message(reply), result), asked).text == "done"

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyvision.text.sanitize import printable, sanitize, share_by_need
+from pyvision.text.sanitize import parse_json, printable, sanitize, share_by_need
 
 BYTES = random.Random(1).randbytes(3_000)
 TABLE = "\n".join(f"{label} {label * 17 % 400:>5} {label * 31 % 300:>5}" for label in range(30))
@@ -207,6 +207,19 @@ def test_marks_that_turn_the_text_around_are_dropped() -> None:
 def test_a_lone_surrogate_becomes_the_replacement_character() -> None:
     assert printable("a\ud800b") == "a\ufffdb"
     sanitize("\udfff").encode()
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (r'{"a": ["\ud800"], "\uDFFF": 1}', {"a": ["\ufffd"], "\ufffd": 1}),
+        (r'"\ud83d\ude00"', "\U0001f600"),
+        (r'"\\ud800"', r"\ud800"),
+        ('{"a": 1.5}', {"a": 1.5}),
+    ],
+)
+def test_parsed_json_holds_no_lone_surrogate(text: str, value: object) -> None:
+    assert parse_json(text) == value
 
 
 ANY_TEXT = st.text(
