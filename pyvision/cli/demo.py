@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyvision.config.environment import environment
 from pyvision.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pyvision.demo.serve import Serving
 
 
 def add_demo(commands: argparse._SubParsersAction[Any]) -> None:
@@ -65,24 +68,14 @@ def add_demo(commands: argparse._SubParsersAction[Any]) -> None:
 
 def demo(options: argparse.Namespace) -> int:
     """Serve until SIGINT or SIGTERM; returns the exit code."""
-    from pyvision.demo.serve import Demo, Serving
+    from pyvision.demo.serve import Demo
+    from sandbox import IsolationError
 
-    served = Demo(
-        Serving(
-            host=options.host,
-            port=options.port,
-            models=options.model or _default_models(options.config),
-            config=options.config,
-            out=options.out,
-            at_once=options.at_once,
-            kernels=options.kernels,
-            idle_s=options.idle,
-            keep=options.keep,
-            prefix=options.root_path,
-            people=_read_logins(options.auth_file) if options.auth_file else (),
-            share=options.share,
-        )
-    )
+    try:
+        served = Demo(_serving(options))
+    except IsolationError as error:
+        print(f"pyvision demo: {error}", file=sys.stderr)  # noqa: T201
+        return 5
     try:
         print(served.url, flush=True)  # noqa: T201 - the result
         print("press Ctrl-C to stop", file=sys.stderr)  # noqa: T201
@@ -92,6 +85,25 @@ def demo(options: argparse.Namespace) -> int:
     finally:
         served.close()
     return 0
+
+
+def _serving(options: argparse.Namespace) -> Serving:
+    from pyvision.demo.serve import Serving
+
+    return Serving(
+        host=options.host,
+        port=options.port,
+        models=options.model or _default_models(options.config),
+        config=options.config,
+        out=options.out,
+        at_once=options.at_once,
+        kernels=options.kernels,
+        idle_s=options.idle,
+        keep=options.keep,
+        prefix=options.root_path,
+        people=_read_logins(options.auth_file) if options.auth_file else (),
+        share=options.share,
+    )
 
 
 def _default_models(config: Path | None) -> list[str]:

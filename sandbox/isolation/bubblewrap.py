@@ -13,7 +13,6 @@ Not covered: bugs of Linux in the system calls that the filter allows; forks of 
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import shutil
@@ -177,6 +176,8 @@ def first_process() -> tuple[str, ...]:
 
 def move_to_high_fd(descriptor: int) -> int:
     """Move the descriptor above those that a shell may use."""
+    import fcntl  # Windows has none, and must be able to import this
+
     moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 10)
     os.close(descriptor)
     return moved

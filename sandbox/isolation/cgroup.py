@@ -7,7 +7,6 @@ works, `find_cgroups` says why, and isolation/memory.py limits memory by other m
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import signal
 import time
@@ -232,6 +231,8 @@ def sweep(parents: Iterable[Path]) -> None:
 
 def _lock(folder: Path) -> int:
     """A descriptor that holds the lock of a directory. Raises OSError if another process holds it."""
+    import fcntl
+
     lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -7,7 +7,6 @@ and Linux then ends every container, whose PID namespaces are below the zygote's
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import shutil
 import socket
@@ -67,6 +66,8 @@ class PrivateFolder:
     """A folder that only the caller's user can read, locked for as long as its host lives."""
 
     def __init__(self) -> None:
+        import fcntl
+
         self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=temporary_folder()))
         (self.path / _MARK).touch()
         lock = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -167,6 +168,8 @@ class OrphanReaper:
 
 def sweep() -> None:
     """Remove the folders of hosts that were killed: they hold copies of users' images."""
+    import fcntl
+
     for path in temporary_folder().glob(f"{_PREFIX}*"):
         try:
             status = path.lstat()

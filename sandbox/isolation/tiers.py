@@ -17,8 +17,7 @@ from sandbox.policy import TIERS, Policy, Tier
 
 def find_confinement(policy: Policy) -> Confinement:
     """Find how to isolate on this machine, and test it once. Raises IsolationError, InterpreterError."""
-    if policy.isolation != "none":
-        _check_platform()
+    _check_platform()
     interpreter = Interpreter.of(policy.python) if policy.python else Interpreter.current()
     check_modules(policy.modules)
     if policy.wrap:
@@ -46,13 +45,14 @@ def find_confinement(policy: Policy) -> Confinement:
 
 
 def _check_platform() -> None:
-    """Raises IsolationError where there is no Linux to isolate with: its system calls must not be tried there."""
+    """Raises IsolationError elsewhere than on Linux, whose system calls every tier needs, `none` too."""
     system = platform.system()
+    if system == "Windows":
+        raise IsolationError("Windows is supported through WSL2 alone; install and run this there")
     if system != "Linux":
         name = {"Darwin": "macOS"}.get(system, system)
         raise IsolationError(
-            f"no isolation: {name} offers none that is supported; run this in a Linux container, or choose none by "
-            "name, for code that you trust: Policy(isolation='none')"
+            f"cells need Linux; on {name} run this in a Linux container, such as one of Docker"
         )
 
 

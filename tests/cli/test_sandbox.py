@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -32,3 +33,12 @@ def test_windows_is_answered_with_what_works_there(
     assert capsys.readouterr().err.splitlines() == [
         "pyvision: Windows is supported through WSL2 alone; install and run pyvision there"
     ]
+
+
+@pytest.mark.slow
+def test_a_demo_without_isolation_is_exit_code_5(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr("platform.system", lambda: "Darwin")
+    assert main(["demo", "--port", "0", "--model", "offline", "--out", str(tmp_path)]) == 5
+    assert capsys.readouterr().err.startswith("pyvision demo: cells need Linux")

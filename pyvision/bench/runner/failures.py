@@ -7,7 +7,6 @@ A failure is fatal when every other sample would meet it too: a rejected key, a 
 
 from __future__ import annotations
 
-import resource
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -101,6 +100,8 @@ def wait_for_models(
 
 def check_open_files(workers: int, *, runs_code: bool) -> None:
     """Raise the limit on open files as far as this process may. Raises ConfigError if it is too low for the workers."""
+    import resource
+
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

@@ -13,7 +13,6 @@ Not covered: a power failure may lose the run folder of a sample, never its reco
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import socket
@@ -330,6 +329,8 @@ class FolderLock:
     """
 
     def __init__(self, folder: Path) -> None:
+        import fcntl
+
         path = folder / _LOCK_FILE
         try:
             self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)

@@ -7,7 +7,6 @@ network file systems without flock or shared memory.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sqlite3
 import time
@@ -295,6 +294,8 @@ def _lock(path: Path) -> Iterator[None]:
 
 
 def _acquire(descriptor: int, path: Path) -> None:
+    import fcntl
+
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

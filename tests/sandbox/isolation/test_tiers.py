@@ -6,12 +6,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from sandbox import IsolationError, KernelStartError, Policy, Sandbox
 from sandbox.guest.landlock import landlock_abi
 from sandbox.isolation.tiers import find_confinement
+from sandbox.policy import Tier
 from sandbox.runtime.engine import Engine, _announce
 
 
@@ -85,16 +87,57 @@ def test_root_that_cannot_measure_a_container_takes_the_next_tier() -> None:
     assert "give it: docker run --cap-add SYS_PTRACE" in done.stdout
 
 
-@pytest.mark.parametrize("isolation", ["auto", "bwrap", "landlock"])
-def test_macos_is_answered_with_what_works_there(monkeypatch: pytest.MonkeyPatch, isolation: str) -> None:
-    monkeypatch.setattr("platform.system", lambda: "Darwin")
-    with pytest.raises(IsolationError, match=r"macOS offers none .* a Linux container, .*isolation='none'"):
-        find_confinement(Policy(isolation=isolation))  # type: ignore[arg-type]  # a tier
+@pytest.mark.parametrize("isolation", ["auto", "bwrap", "landlock", "none"])
+@pytest.mark.parametrize(
+    ("system", "remedy"),
+    [("Darwin", "on macOS run this in a Linux container"), ("Windows", "through WSL2 alone")],
+)
+def test_a_system_without_linux_is_answered_with_what_works_there(
+    monkeypatch: pytest.MonkeyPatch, system: str, remedy: str, isolation: Tier | Literal["auto"]
+) -> None:
+    monkeypatch.setattr("platform.system", lambda: system)
+    with pytest.raises(IsolationError, match=remedy):
+        find_confinement(Policy(isolation=isolation))
 
 
-def test_macos_runs_cells_without_isolation_if_asked_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("platform.system", lambda: "Darwin")
-    assert find_confinement(Policy(isolation="none")).tier == "none"
+# What Python lacks on Windows. Its other differences are not imitated.
+_WINDOWS = """
+import os, platform, runpy, signal, socket, sys
+for module, names in (
+    (os, ("fork", "geteuid", "getuid", "memfd_create", "pidfd_open", "setsid")),
+    (os, ("O_CLOEXEC", "O_DIRECTORY", "O_NOFOLLOW")),
+    (signal, ("SIGCHLD", "SIGHUP", "SIGKILL", "pidfd_send_signal")),
+    (socket, ("AF_UNIX", "SCM_RIGHTS", "SOCK_SEQPACKET")),
+):
+    for name in names:
+        delattr(module, name)
+for name in ("fcntl", "grp", "pty", "pwd", "resource", "termios", "tty"):
+    sys.modules[name] = None
+platform.system = lambda: "Windows"
+"""
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import sandbox\ntry: sandbox.Sandbox().open()\nexcept sandbox.IsolationError as error: sys.exit(f'{error}')",
+        "sys.argv[1:] = ['check']\nrunpy.run_module('sandbox', run_name='__main__')",
+    ],
+    ids=["import sandbox", "python -m sandbox check"],
+)
+def test_windows_is_answered_in_one_line(code: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _WINDOWS + code],
+        cwd=Path(__file__).parents[3],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert done.stderr.removeprefix("sandbox check: ").splitlines() == [
+        "Windows is supported through WSL2 alone; install and run this there"
+    ]
 
 
 @pytest.mark.parametrize("field", ["isolation", "at_least"])
