@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, TypeAlias
+
+from benchmarks.places.kernels import APPARMOR, OUR_PROFILE
 
 Expected: TypeAlias = Literal["bwrap", "landlock", "refused"]
 USER = ("setpriv", "--reuid", "1001", "--regid", "1001", "--clear-groups")
@@ -19,9 +22,8 @@ class Place:
     """Where PyVision has to run, and the tier of isolation that it should choose there.
 
     enter: the words before the command. python: the interpreter that runs it. docker: run it in a container of a real
-    engine, with these options. In these and in `variables`, `{python}`,
-    `{prefix}` (of the
-    interpreter), `{folder}` (an
+    engine, with these options. kernel: on another version of Linux (`kernels`), after the script `prepare`. topics: the
+    attacks, in place of the usual ones. In all of these, `{python}`, `{prefix}` (of the interpreter), `{folder}` (an
     empty one), `{long}` (one with a long path and spaces) and `{profiles}` are replaced.
     """
 
@@ -33,6 +35,9 @@ class Place:
     variables: tuple[tuple[str, str], ...] = ()
     python: str = "{python}"
     docker: tuple[str, ...] | None = None
+    kernel: str = ""
+    prepare: str = ""
+    topics: tuple[str, ...] = ()
 
 
 def _shell(script: str) -> tuple[str, ...]:
@@ -65,6 +70,60 @@ _RESTRICTED = (
     "--tmpfs=/tmp:size=2g,mode=1777",
     "--cap-drop=ALL",
     "--security-opt=no-new-privileges",
+)
+# On another kernel, which is slow: one topic. Root reads the system there, so that it is the user who is ordinary.
+_ON_KERNEL = partial(Place, needs_root=False, needs_user=True, variables=_IN_TMP, topics=("environment",))
+_OTHER_KERNELS = (
+    _ON_KERNEL("Linux 5.10 of Debian 11, root", "bwrap", kernel="Debian 11"),
+    _ON_KERNEL(
+        "Linux 5.10 of Debian 11, an ordinary user without bubblewrap",
+        "refused",
+        USER,
+        variables=(*_NO_BUBBLEWRAP, *_IN_TMP),
+        kernel="Debian 11",
+    ),
+    _ON_KERNEL("Linux 5.15 of Ubuntu 22.04, an ordinary user", "bwrap", USER, kernel="Ubuntu 22.04"),
+    _ON_KERNEL(
+        "Linux 5.15 of Ubuntu 22.04, an ordinary user without bubblewrap (Landlock ABI 1)",
+        "landlock",
+        USER,
+        variables=(*_NO_BUBBLEWRAP, *_IN_TMP),
+        kernel="Ubuntu 22.04",
+    ),
+    _ON_KERNEL(
+        "Linux 6.1 of Debian 12 with cgroup v2, root",
+        "bwrap",
+        kernel="Debian 12",
+        topics=("environment", "session_memory"),
+    ),
+    _ON_KERNEL(
+        "Linux 6.1 of Debian 12 with cgroup v2 of its own, an ordinary user",
+        "bwrap",
+        USER,
+        kernel="Debian 12",
+        topics=("environment", "session_memory"),
+    ),
+    _ON_KERNEL(
+        "Linux 6.8 of Ubuntu 24.04 with AppArmor's restriction, an ordinary user",
+        "landlock",
+        USER,
+        kernel="Ubuntu 24.04",
+        prepare=APPARMOR,
+    ),
+    _ON_KERNEL(
+        "Ubuntu 24.04 after `sandbox apparmor`, an ordinary user",
+        "bwrap",
+        USER,
+        kernel="Ubuntu 24.04",
+        prepare=APPARMOR + OUR_PROFILE,
+    ),
+    _ON_KERNEL(
+        "Linux 6.12 of Debian 13, an ordinary user without bubblewrap (Landlock ABI 6)",
+        "landlock",
+        USER,
+        variables=(*_NO_BUBBLEWRAP, *_IN_TMP),
+        kernel="Debian 13",
+    ),
 )
 PLACES = (
     Place("this machine", "bwrap", needs_root=False),
@@ -170,4 +229,5 @@ PLACES = (
         needs_root=False,
         variables=_IN_TMP,
     ),
+    *_OTHER_KERNELS,
 )

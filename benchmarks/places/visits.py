@@ -12,15 +12,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.places import docker
+from benchmarks.places import docker, kernels
 from benchmarks.places.emulated import USER, Place
+from benchmarks.places.kernels import CACHE, ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
-PROFILES = ROOT / "build" / "places"  # not in /tmp, which some places replace
 _TIMEOUT_S = 300.0
 _ASK = ("-m", "pyvision", "run", "--model", "offline", "--image", "examples/circles.png")
 _PROGRAMS = ("setpriv", "sh", "unshare")
 _ANSWER = "7"
+_REFUSED = 5  # exit status
 _QUESTION = "How many circles are in the image?"
 
 
@@ -50,17 +50,21 @@ def visit(place: Place, topics: Sequence[str], folder: Path) -> Outcome:
         return Outcome(place.name, place.expected, "left out", "", 0, 0, reason)
     environment = _environment(place, folder)
     out = f"{environment['TMPDIR']}/run-{uuid.uuid4().hex}"
-    asked = _run(place, (*_ASK, "--question", _QUESTION, "--out", out), environment, folder)
-    if asked.returncode == 5:
+    checks = [("-m", "sandbox", "check", "--json", "--topic", topic) for topic in place.topics or topics]
+    try:
+        commands = [(*_ASK, "--question", _QUESTION, "--out", out), *checks]
+        asked, *checked = _run_all(place, commands, environment, folder)
+    except kernels.KernelError as error:
+        return Outcome(place.name, place.expected, "left out", "", 0, 0, f"{error}")
+    if asked.returncode == _REFUSED:
         return Outcome(place.name, place.expected, "refused", "", 0, 0, _last_line(asked.stderr))
     tier, contained, attacks, note = "", 0, 0, ""
-    for topic in topics:
-        checked = _run(place, ("-m", "sandbox", "check", "--json", "--topic", topic), environment, folder)
+    for each in checked:
         try:
-            report = json.loads(checked.stdout)
+            report = json.loads(each.stdout)
         except ValueError:
             return Outcome(
-                place.name, place.expected, "failed", asked.stdout.strip(), 0, 0, _last_line(checked.stderr)
+                place.name, place.expected, "failed", asked.stdout.strip(), 0, 0, _last_line(each.stderr)
             )
         contained, attacks = contained + report["contained"], attacks + len(report["attacks"])
         detail = next(layer["detail"] for layer in report["layers"] if layer["name"] == "tier")
@@ -79,18 +83,32 @@ def visit(place: Place, topics: Sequence[str], folder: Path) -> Outcome:
     )
 
 
-def _run(
-    place: Place, arguments: Sequence[str], environment: dict[str, str], folder: Path
-) -> subprocess.CompletedProcess[str]:
-    if place.docker is not None:
-        words = [*docker.command(ROOT, place.docker, environment), place.python]
-        environment = docker.engine_environment()
-    else:
-        words = [shutil.which(word) or word if word in _PROGRAMS else word for word in place.enter]
-        words.append(place.python)
+def _run_all(
+    place: Place, commands: Sequence[Sequence[str]], environment: dict[str, str], folder: Path
+) -> list[subprocess.CompletedProcess[str]]:
+    """Run the interpreter with each of these arguments there; after a question that is refused, with no others."""
+    words = [shutil.which(word) or word if word in _PROGRAMS else word for word in place.enter]
+    words = [_fill(word, folder) for word in (*words, place.python)]
+    if place.kernel:
+        prepare = _fill(place.prepare, folder)
+        started = [[*words, *(_fill(word, folder) for word in command)] for command in commands]
+        return kernels.run(place.kernel, prepare, started, environment)
+    done: list[subprocess.CompletedProcess[str]] = []
+    for command in commands:
+        if place.docker is None:
+            done.append(_run([*words, *command], environment))
+        else:
+            container = docker.command(ROOT, place.docker, environment)
+            done.append(_run([*container, *words, *command], docker.engine_environment()))
+        if done[0].returncode == _REFUSED:
+            break
+    return done
+
+
+def _run(words: Sequence[str], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
     try:
         return subprocess.run(
-            [*(_fill(word, folder) for word in words), *arguments],
+            words,
             cwd=ROOT,
             env=environment,
             stdin=subprocess.DEVNULL,
@@ -122,7 +140,7 @@ def _fill(word: str, folder: Path) -> str:
         "{prefix}": sys.prefix,
         "{folder}": str(folder),
         "{long}": str(_long(folder)),
-        "{profiles}": str(PROFILES),
+        "{profiles}": str(CACHE),
     }
     for name, value in values.items():
         word = word.replace(name, value)
@@ -138,6 +156,8 @@ def _why_left_out(place: Place) -> str:
         return "only root can make this place"
     if place.docker is not None and (reason := docker.why_unusable()):
         return reason
+    if place.kernel and (reason := kernels.why_unusable()):
+        return reason
     missing = [word for word in place.enter if word in _PROGRAMS and shutil.which(word) is None]
     if missing:
         return f"{missing[0]} is missing"
@@ -146,7 +166,12 @@ def _why_left_out(place: Place) -> str:
             return "its seccomp profile could not be fetched; --sources names another address of repositories"
     if place.needs_user:
         tried = subprocess.run(
-            [*USER, sys.executable, "-c", "import sandbox, pyvision"],
+            [
+                *USER,
+                "sh",
+                "-c",
+                f'"{sys.executable}" -c "import sandbox, pyvision"',
+            ],  # setpriv itself keeps rights until then
             cwd=ROOT,
             capture_output=True,
             check=False,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,9 +13,10 @@ from typing import Any
 
 import pytest
 
-from benchmarks.places.emulated import PLACES
+from benchmarks.places.emulated import PLACES, Place
+from benchmarks.places.kernels import KERNELS, ROOT, Kernel, KernelError, build_archive, unpack
 from benchmarks.places.profiles import rules_of
-from benchmarks.places.visits import ROOT, Outcome, format_table, visit
+from benchmarks.places.visits import Outcome, format_table, visit
 
 GOOD = Outcome("here", "bwrap", "bwrap", "7", 8, 8)
 
@@ -117,3 +119,40 @@ def test_a_place_without_any_isolation_refuses_in_one_line(tmp_path: Path) -> No
         pytest.skip(outcome.note)
     assert outcome.tier == "refused"
     assert "offers no Landlock" in outcome.note
+
+
+def test_every_kernel_of_a_place_is_known() -> None:
+    assert {each.kernel for each in PLACES} - {""} == {each.name for each in KERNELS}
+
+
+@pytest.mark.skipif(shutil.which("busybox") is None, reason="busybox is what the archive holds")
+def test_the_first_file_system_of_a_kernel_can_be_unpacked(tmp_path: Path) -> None:
+    archive = build_archive({"virtio": b"a module of 19 bytes", "9p": b"another"})
+    subprocess.run(["busybox", "cpio", "-i"], input=archive, cwd=tmp_path, check=True, capture_output=True)
+    assert (tmp_path / "modules" / "virtio.ko").read_bytes() == b"a module of 19 bytes"
+    assert (tmp_path / "init").stat().st_mode & 0o111
+    assert "for module in virtio 9p;" in (tmp_path / "init").read_text()
+
+
+def test_a_package_with_another_content_is_no_kernel(tmp_path: Path) -> None:
+    package = tmp_path / "linux.deb"
+    package.write_bytes(b"changed")
+    kernel = Kernel("Test", ((package.as_uri(), "0" * 64),))
+    with pytest.raises(KernelError, match=r"linux\.deb is another file"):
+        unpack(kernel, tmp_path / "cache")
+    assert not (tmp_path / "cache" / "Test").exists()
+
+
+def test_a_package_that_is_gone_is_named(tmp_path: Path) -> None:
+    with pytest.raises(KernelError, match=r"nowhere\.deb"):
+        unpack(Kernel("Test", (((tmp_path / "nowhere.deb").as_uri(), "0" * 64),)), tmp_path / "cache")
+
+
+def test_a_kernel_that_cannot_be_had_is_left_out_with_the_reason(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    gone = (tmp_path / "nowhere.deb").as_uri()
+    monkeypatch.setattr("benchmarks.places.kernels.KERNELS", (Kernel("Test", ((gone, "0" * 64),)),))
+    monkeypatch.setattr("benchmarks.places.kernels.why_unusable", lambda: "")
+    outcome = visit(Place("elsewhere", "bwrap", kernel="Test", needs_root=False), ("environment",), tmp_path)
+    assert (outcome.tier, "nowhere.deb" in outcome.note) == ("left out", True)
