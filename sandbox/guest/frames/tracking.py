@@ -17,20 +17,17 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageChops
 
+from . import opencv
 from .affine import (
     IDENTITY,
     Matrix,
-    from_pixel_indices,
-    invert,
     is_close,
     scale_and_shift,
 )
+from .opencv import Step
 from .regions import after_draw, after_set_data
 from .registry import Frame, frame_of, is_image, remember, size_of, state_of
 
-_Step = Callable[
-    ..., Matrix | None
-]  # (first argument, result, other arguments) -> matrix to the first argument
 _WRAPPED = "_follows_images"
 
 
@@ -46,7 +43,7 @@ def install() -> None:
     sys.meta_path.insert(0, _OpenCVFinder())
 
 
-def _follow(owner: Any, name: str, step: _Step) -> None:
+def _follow(owner: Any, name: str, step: Step) -> None:
     """Wrap a function whose result is a new image made of its first argument."""
     original = getattr(owner, name, None)
     if original is None or getattr(original, _WRAPPED, False):
@@ -65,9 +62,7 @@ def _follow(owner: Any, name: str, step: _Step) -> None:
     setattr(owner, name, follow)
 
 
-def _remember_result(
-    step: _Step, result: Any, arguments: tuple[Any, ...], options: Mapping[str, Any]
-) -> None:
+def _remember_result(step: Step, result: Any, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> None:
     source, *rest = arguments or (options.get("src"),)
     made = result[-1] if isinstance(result, tuple) else result  # cv2.threshold gives the threshold too
     if made is source:
@@ -117,7 +112,7 @@ _TWO_IMAGES = (
 
 
 def _wrap_pillow() -> None:
-    steps: dict[str, _Step] = {
+    steps: dict[str, Step] = {
         "crop": _crop,
         "resize": _pillow_resize,
         "transpose": _transpose,
@@ -323,74 +318,16 @@ def _repeat(source: Any, result: Any, repeats: Any, axis: Any = None) -> Matrix 
     return scale_and_shift(1 / factors[1], 0, 1 / factors[0], 0)
 
 
-# OpenCV: its transforms are between the indices of pixels, which lie in their centres
-
-_SAME_IN_OPENCV = (
-    "GaussianBlur", "LUT", "Canny", "Laplacian", "Scharr", "Sobel", "absdiff", "adaptiveThreshold", "add",
-    "addWeighted", "applyColorMap", "bilateralFilter", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor",
-    "blur", "boxFilter", "convertScaleAbs", "cvtColor", "detailEnhance", "dilate", "divide", "equalizeHist", "erode",
-    "fastNlMeansDenoising", "fastNlMeansDenoisingColored", "filter2D", "inRange", "max", "medianBlur", "min",
-    "morphologyEx", "multiply", "normalize", "sepFilter2D", "subtract", "threshold",
-)  # fmt: skip
-_NOWHERE_IN_OPENCV = ("linearPolar", "logPolar", "remap", "undistort", "warpPerspective", "warpPolar")
+# OpenCV, when it is imported
 
 
 def _wrap_opencv(cv2: ModuleType) -> None:
-    for name in _SAME_IN_OPENCV:
+    for name in opencv.SAME_PLACE:
         _follow(cv2, name, _same)
-    for name in _NOWHERE_IN_OPENCV:
+    for name in opencv.NO_MATRIX:
         _follow(cv2, name, _nowhere)
-    steps: dict[str, _Step] = {
-        "copyMakeBorder": lambda _, __, top, bottom, left, *___, **____: scale_and_shift(1, -left, 1, -top),
-        "flip": _opencv_flip,
-        "getRectSubPix": _opencv_rectangle,
-        "pyrDown": lambda *_, **__: from_pixel_indices(scale_and_shift(2, 0, 2, 0)),
-        "pyrUp": lambda *_, **__: from_pixel_indices(scale_and_shift(0.5, 0, 0.5, 0)),
-        "resize": _opencv_resize,
-        "rotate": _opencv_rotate,
-        "transpose": lambda *_, **__: (0, 1, 0, 1, 0, 0),
-        "warpAffine": _warp_affine,
-    }
-    for name, step in steps.items():
+    for name, step in opencv.STEPS.items():
         _follow(cv2, name, step)
-
-
-def _opencv_resize(source: Any, result: Any, dsize: Any = None, *arguments: Any, **options: Any) -> Matrix:
-    given = dict(zip(("dst", "fx", "fy", "interpolation"), arguments, strict=False)) | options
-    (width, height), (new_width, new_height) = size_of(source), size_of(result)
-    if dsize is not None and all(dsize):
-        x_scale, y_scale = width / new_width, height / new_height
-    else:
-        x_scale, y_scale = 1 / given["fx"], 1 / given["fy"]
-    if given.get("interpolation") == 0:  # INTER_NEAREST takes the first pixel of several, not the middle one
-        x_shift, y_shift = (0.5 * (1 - max(scale, 1)) for scale in (x_scale, y_scale))
-        return scale_and_shift(x_scale, x_shift, y_scale, y_shift)
-    return scale_and_shift(x_scale, 0, y_scale, 0)
-
-
-def _opencv_flip(source: Any, _: Any, flipCode: int, *__: Any, **___: Any) -> Matrix:  # noqa: N803 - the name in OpenCV
-    width, height = size_of(source)
-    x_flip, y_flip = flipCode != 0, flipCode <= 0
-    return scale_and_shift(-1 if x_flip else 1, width * x_flip, -1 if y_flip else 1, height * y_flip)
-
-
-def _opencv_rotate(source: Any, _: Any, rotateCode: int, *__: Any, **___: Any) -> Matrix | None:  # noqa: N803
-    width, height = size_of(source)
-    return {0: (0, 1, 0, -1, 0, height), 1: (-1, 0, width, 0, -1, height), 2: (0, -1, width, 1, 0, 0)}.get(
-        rotateCode
-    )
-
-
-def _opencv_rectangle(source: Any, result: Any, patchSize: Any, center: Any, *_: Any, **__: Any) -> Matrix:  # noqa: N803
-    width, height = size_of(result)
-    return scale_and_shift(1, center[0] - (width - 1) / 2, 1, center[1] - (height - 1) / 2)
-
-
-def _warp_affine(_: Any, __: Any, *arguments: Any, **options: Any) -> Matrix:
-    given = dict(zip(("M", "dsize", "dst", "flags"), arguments, strict=False)) | options
-    a, b, c, d, e, f = (float(number) for number in np.asarray(given["M"]).reshape(-1))
-    is_inverse = given.get("flags", 1) & 16  # WARP_INVERSE_MAP
-    return from_pixel_indices((a, b, c, d, e, f) if is_inverse else invert((a, b, c, d, e, f)))
 
 
 class _OpenCVFinder(importlib.abc.MetaPathFinder):
