@@ -7,7 +7,7 @@ import json
 import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +59,7 @@ class RecordingModel:
         close_model(self._model)
 
     def _write(self, messages: Sequence[Message], sampling: Sampling, reply: Reply) -> None:
-        line = json.dumps({"key": request_key(messages, sampling), "reply": asdict(reply)})
+        line = reply_line(request_key(messages, sampling), reply)
         with self._lock, self._path.open("a", encoding="utf-8") as file:
             file.write(line + "\n")
 
@@ -98,14 +98,19 @@ class ReplayModel:
 def request_key(messages: Sequence[Message], sampling: Sampling) -> str:
     """The same for the same roles, texts, pictures (by their bytes) and sampling, on every machine."""
     conversation = [_plain(message) for message in messages]
-    sampled = asdict(sampling)
+    sampled = shallow_fields(sampling)
     del sampled["seconds"]  # a reply is the same, however long it may take
     if not sampling.logprobs:
         del sampled["logprobs"]  # so that records from before they could be asked for are still found
     if not sampling.tools:
         del sampled["tools"], sampled["tool_choice"]  # as above
-    canonical = json.dumps([conversation, sampled], sort_keys=True)
+    canonical = json.dumps([conversation, sampled], sort_keys=True, default=shallow_fields)
     return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def shallow_fields(value: Any) -> dict[str, Any]:
+    """The fields of a dataclass by name; as `default` of `json.dumps` it writes what `asdict` does, without copies."""
+    return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
 def _plain(message: Message) -> list[Any]:
@@ -140,8 +145,13 @@ def _read_replies(path: Path) -> dict[str, deque[Reply]]:
     return replies
 
 
+def reply_line(key: str, reply: Reply) -> str:
+    """A line of a file of replies, without its end."""
+    return json.dumps({"key": key, "reply": reply}, default=shallow_fields)
+
+
 def read_reply(entry: dict[str, Any]) -> Reply:
-    """The reply that `asdict` made these values of. Raises KeyError or TypeError for others."""
+    """The reply that `reply_line` made these values of. Raises KeyError or TypeError for others."""
     reply = Reply(str(entry["text"]), Usage(**entry["usage"]), entry["finish"])
     logprobs = [
         TokenLogprob(each["token"], each["logprob"], tuple((token, value) for token, value in each["top"]))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from functools import cache
 from string import Template
 
 from pyvision.config.files import data_folder
 from pyvision.errors import PromptError
 
 
+@cache
 def load(name: str) -> str:
-    """The text of one prompt file, such as `code_loop/system.md`. Raises PromptError when there is none."""
+    """The text of one prompt file, such as `code_loop/system.md`, as it was when first read. Raises PromptError."""
     path = data_folder("prompts") / name
     try:
         return path.read_text(encoding="utf-8")

@@ -138,6 +138,8 @@ class Redactor:
         match value:
             case str() | PurePath():
                 return self.text(str(value))
+            case None | int() | float() | bytes():
+                return value
             case Mapping():
                 return {name: self._field(name, item, exempt) for name, item in value.items()}
             case list() | tuple() | set() | frozenset():

@@ -16,11 +16,10 @@ import threading
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from pyvision.models.recording import read_reply, request_key
+from pyvision.models.recording import read_reply, reply_line, request_key
 from pyvision.models.streaming import in_one_piece, stream_of
 from pyvision.types import Message, Model, Reply, Restart, Sampling
 
@@ -87,7 +86,7 @@ class KeptReplies:
 
     def keep(self, key: str, reply: Reply) -> None:
         """Write the reply down."""
-        line = json.dumps({"key": key, "reply": asdict(reply)})
+        line = reply_line(key, reply)
         if any(secret in line for secret in self._secrets):
             return
         with self._lock, suppress(OSError):  # a full disk shows when the run is written
@@ -97,8 +96,11 @@ class KeptReplies:
         if self._empty and not self._path.exists():
             with suppress(IndexError, FileNotFoundError):  # another thread took it
                 self._empty.pop().rename(self._path)
-        with self._path.open("ab", buffering=0) as file:
-            file.write(line)
+        descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        try:
+            os.write(descriptor, line)
+        finally:
+            os.close(descriptor)
 
 
 class _KeepingModel:

@@ -10,7 +10,6 @@ import os
 import re
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -29,15 +28,15 @@ _ATTEMPT = re.compile(r"-attempt(\d+)$")
 
 def run_name(job: Job) -> str:
     """The folder of a job's trajectory: readable, and unique for every sample id."""
-    readable = _UNSAFE.sub("_", job.sample.id).strip("._")[:_NAME_CHARS] or "sample"
-    hashed = sha256(job.sample.id.encode("utf-8", "backslashreplace")).hexdigest()[:8]
     again = f"-attempt{job.attempt}" if job.attempt > 1 else ""
-    return f"{readable}-{hashed}-{job.repeat}{again}"
+    return first_run_name(job) + again
 
 
 def first_run_name(job: Job) -> str:
     """The folder of the first attempt at the job's sample."""
-    return run_name(replace(job, attempt=1))
+    readable = _UNSAFE.sub("_", job.sample.id).strip("._")[:_NAME_CHARS] or "sample"
+    hashed = sha256(job.sample.id.encode("utf-8", "backslashreplace")).hexdigest()[:8]
+    return f"{readable}-{hashed}-{job.repeat}"
 
 
 def attempt_of(run: str) -> int:
@@ -56,16 +55,17 @@ class RunFolders:
         self._folder = folder
         self._configuration = configuration
         self._secrets = secrets
+        self._runs = folder / RUNS
         self._images_link = folder / IMAGES  # then that of a run
         with explain_errors(folder):
             (folder / PICTURES).mkdir(exist_ok=True)
-            (folder / RUNS).mkdir(exist_ok=True)
+            self._runs.mkdir(exist_ok=True)
             content = json.dumps(configuration, ensure_ascii=False, indent=2)
             write_atomic(folder / CONFIG, content.encode("utf-8", "replace"))
 
     def write(self, run: str, events: Sequence[Event]) -> None:
         """Write the trajectory of a run that is over."""
-        folder = self._folder / RUNS / run
+        folder = self._runs / run
         with explain_errors(self._folder):
             try:
                 folder.mkdir()
@@ -78,7 +78,7 @@ class RunFolders:
 
     def read_complete(self, run: str) -> tuple[Event, ...]:
         """The events of a run of this configuration; none if it is incomplete or of another one."""
-        folder = self._folder / RUNS / run
+        folder = self._runs / run
         try:
             if json.loads((folder / CONFIG).read_bytes()) != self._configuration:
                 return ()
@@ -91,7 +91,7 @@ class RunFolders:
         """Name of the first attempt -> the names of all attempts that have a folder, but for some."""
         found: dict[str, list[str]] = {}
         with explain_errors(self._folder):
-            names = {path.name for path in (self._folder / RUNS).iterdir()}
+            names = {path.name for path in self._runs.iterdir()}
         for name in names - without:
             found.setdefault(_ATTEMPT.sub("", name), []).append(name)
         return found
