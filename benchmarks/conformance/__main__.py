@@ -24,6 +24,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any, TypeAlias
 
 from benchmarks.conformance import originals, replies
@@ -34,6 +35,7 @@ from pyvision.bench.metrics.conformance import TABLE, Conformance, to_json
 from pyvision.bench.metrics.mathvision import extract
 from pyvision.bench.samples import Sample
 from pyvision.errors import ConfigError
+from pyvision.text.refusals import clauses_of
 
 NEEDED = 0.999
 _NEAR = 1e-9
@@ -64,40 +66,42 @@ COMPARISONS = (
     Comparison(
         ("mathvision:official",), replies.MATH_V, "MIT",
         ("evaluation/evaluate.py", "evaluation/utils.py"), "mathvision", replies.math_v, "published replies of MATH-V",
-        ("algebra", "code"),
+        ("algebra", "code", "no option"),
     ),
     Comparison(
         ("mathvista:as-published",), replies.MATHVISTA, "CC-BY-SA-4.0",
         ("evaluation/calculate_score.py",), "mathvista", replies.mathvista, "published extractions of MathVista",
+        ("no option",),
     ),
     Comparison(
         ("mathvista:vlmevalkit",), _VLMEVALKIT, "Apache-2.0",
         ("vlmeval/dataset/utils/mathvista.py", _MATCHING), "mathvista-vlmevalkit", replies.mathvista,
-        "published extractions of MathVista",
+        "published extractions of MathVista", ("no option",),
     ),
     Comparison(
         ("mmmu:as-published",), replies.MMMU, "Apache-2.0",
-        ("mmmu/utils/eval_utils.py",), "mmmu", replies.mmmu, "published replies of MMMU",
+        ("mmmu/utils/eval_utils.py",), "mmmu", replies.mmmu, "published replies of MMMU", ("no option",),
     ),
     Comparison(
         ("choice:mmmu",), replies.MMMU, "Apache-2.0",
         ("mmmu/utils/eval_utils.py",), "mmmu", replies.mmmu_choices, "published replies of MMMU and MMMU-Pro",
-        ("box",),
+        ("box", "no option"),
     ),
     Comparison(
         ("choice:vlmevalkit", "visualpuzzles:vlmevalkit", "circular:vlmevalkit", "scienceqa:vlmevalkit",
          "mmmu:vlmevalkit"),
         _VLMEVALKIT, "Apache-2.0", (_MATCHING,), "vlmevalkit-choice", replies.mmmu_choices,
-        "published replies of MMMU and MMMU-Pro", ("box",),
+        "published replies of MMMU and MMMU-Pro", ("box", "no option"),
     ),
     Comparison(
         ("visualpuzzles:as-published",), "neulab/VisualPuzzles@ee212f97864bde4f0b662acca8ec14534e2ce9a7", "MIT",
         ("lmms-eval/lmms_eval/tasks/VisualPuzzles/utils.py",), "visualpuzzles", replies.four_choices,
-        "published replies of MMMU and MMMU-Pro", ("box",),
+        "published replies of MMMU and MMMU-Pro", ("box", "no option"),
     ),
     Comparison(
         ("scienceqa:lmms-eval",), _LMMS_EVAL, "MIT",
         ("lmms_eval/tasks/scienceqa/utils.py",), "scienceqa", replies.scienceqa, "published replies of ScienceQA",
+        ("no option",),
     ),
     Comparison(
         ("vqa:official",), "GT-Vision-Lab/VQA@a013f0043c1e2cdc995922dfe257f7149aa9af06", "BSD-2-Clause",
@@ -161,10 +165,17 @@ EXPLAINED: Mapping[str, Explanation] = {
     "no target": lambda _, __, ours: ours is None,
     "guess": lambda _, theirs, ours: theirs == "guess" and ours == 0,
     "error": lambda _, theirs, ours: isinstance(theirs, str) and theirs != "guess" and ours == 0,
+    "no option": lambda reply, _, ours: ours == 0 and _names_no_option(reply),
     "algebra": lambda reply, theirs, ours: theirs == 1 and ours == 0 and _needs_algebra(reply),
     "code": lambda reply, theirs, ours: theirs == 0 and ours == 1 and _needs_algebra(reply),
     "box": lambda reply, _, __: "oxed{" in reply.answer or "<answer>" in reply.answer,
 }
+
+
+def _names_no_option(reply: Reply) -> bool:
+    """Whether the reply only declines, or the text of an option is an option's letter, which prose does not name."""
+    letters, texts = ascii_uppercase[: len(reply.choices)], {text.strip().upper() for text in reply.choices}
+    return bool(reply.choices) and (not clauses_of(reply.answer) or not texts.isdisjoint(letters))
 
 
 def _needs_algebra(reply: Reply) -> bool:

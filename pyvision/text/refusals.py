@@ -27,7 +27,7 @@ _DECLINES = re.compile(
     |\b(?:do|does|did)(?:\s+not|n['’]?t)\s+(?:know|have|see|contain|provide|show\s+enough|allow)\b
     |\b(?:is|are|was|were)(?:\s+not|n['’]?t)\s+(?:possible|clear|visible|sure|certain|given|provided|enough|determinable)\b
     |\b(?:am|['’]m)\s+not\s+(?:sure|certain|able)\b
-    |\bnot\s+(?:enough|sufficient|possible)\b
+    |\bnot\s+(?:enough|sufficient|possible|an?\s+clue)\b
     |\bno\s+(?:image|picture|figure|photo|information|idea|clue|answer|definitive|way|clear\s+answer)\b
     |\b(?:insufficient|sorry|unanswerable|undetermined|unclear|impossible|no\s+one|nobody)\b""",
     re.IGNORECASE | re.VERBOSE,

@@ -4,11 +4,14 @@ A sample's `target` is the letter of the right option, or its text; where both f
 (the options are part of the question or the image) the letters are those of `metadata["letters"]`, A to D if that is
 absent.
 
+In every flavour, a reply that names no option has none, also where the published script finds one: a letter in a reply
+that only declines is no option (`unless_declined`), nor is a text that is an option's letter searched for in prose.
+
 Flavours
-* strict: ours, see `find_named`. A reply that names no option has none.
+* strict: ours, see `find_named`.
 * mmmu: the matching of MMMU's evaluation (`parse_multi_choice_response`): letters in brackets, then letters between
   spaces, then, in answers of more than five words, the options' texts, also inside other words; of several the last.
-  It takes the article "A" for an option. Where MMMU guesses at random, nothing is found.
+  Beside anything but a refusal, it takes the article "A" for an option. Where MMMU guesses at random, nothing is found.
 * vlmevalkit: `can_infer`, see `find_vlmevalkit`. Where VLMEvalKit would ask a judge, nothing is found.
 * exact: the letter alone, with or without brackets and punctuation, or one option's whole text.
 * as-published (of visualpuzzles): the patterns of the benchmark's own task for lmms-eval, in their order; where it
@@ -165,6 +168,26 @@ def _holds(clause: str, text: str) -> bool:
     return any(not _NEGATED.search(clause[max(0, place - 20) : place]) for place in places)
 
 
+def unless_declined(reply: str, letter: str | None, options: Options) -> str | None:
+    """The letter that a published script found; None where the reply only declines and does not name that option.
+
+    It names it in brackets, in bold or as "answer is X", before its text, or by a text that declines as well.
+    """
+    if letter is None or letter not in options or clauses_of(reply):
+        return letter
+    text = options[letter].strip().lower()
+    if text and not clauses_of(text) and text in reply.lower():
+        return letter
+    marked = {next(filter(None, match.groups())) for match in _MARKED.finditer(reply[-_LONGEST:])}
+    named = marked | {_find_cued_option((reply[-_LONGEST:],), options), _leading(reply, options)}
+    return letter if letter in named else None
+
+
+def texts_of(options: Options) -> Options:
+    """The options' texts, but for those that are the letter of an option, which stands in any prose."""
+    return {letter: "" if text.strip().upper() in options else text for letter, text in options.items()}
+
+
 def find_mmmu(answer: str, options: Options) -> str | None:
     """The option by MMMU's rules; of several candidates the last one."""
     text = answer
@@ -174,7 +197,7 @@ def find_mmmu(answer: str, options: Options) -> str | None:
     for form in ("({})", " {} "):
         if found := _last(text, {letter: form.format(letter) for letter in options}):
             return found
-    texts = {letter: option.lower() for letter, option in options.items() if option}
+    texts = {letter: option.lower() for letter, option in texts_of(options).items() if option}
     return _last(text.lower(), texts) if len(text.split()) > 5 else None
 
 
@@ -193,7 +216,7 @@ def find_vlmevalkit(answer: str, options: Options) -> str | None:
     Not covered: its switch VERBOSE.
     """
     if _VLMEVALKIT_FAILURE in answer:
-        return infer_text(answer, options)
+        return infer_text(answer, texts_of(options))
     if any(phrase in answer for phrase in _VLMEVALKIT_REFUSALS):
         return "Z"
     tokens = answer.translate(_BLANKED).split()
@@ -204,7 +227,7 @@ def find_vlmevalkit(answer: str, options: Options) -> str | None:
         return "Z"
     if (named := _VLMEVALKIT_ANSWER_IS.search(answer)) and named[1].upper() in options:
         return named[1].upper()
-    return infer_text(answer, options)
+    return infer_text(answer, texts_of(options))
 
 
 def infer_text(answer: str, options: Options) -> str | None:
@@ -248,7 +271,7 @@ def find_visualpuzzles(answer: str, options: Options) -> str | None:
         for letter in reversed(form.findall(padded)):
             if letter.upper() in options:
                 return str(letter.upper())
-    texts = {letter: option for letter, option in options.items() if option}
+    texts = {letter: option for letter, option in texts_of(options).items() if option}
     for letter, option in texts.items():
         if f"answer: {option}" in text.lower() or f"answer:{option}" in text.lower():
             return letter
@@ -273,7 +296,8 @@ def letter_metric(find: Finder) -> Metric:
 
     def score(answer: str, sample: Sample) -> Score:
         right = right_letter(sample)
-        letter = find(unwrap_box(answer), options_of(sample))
+        text, options = unwrap_box(answer), options_of(sample)
+        letter = unless_declined(text, find(text, options), options)
         return score_equality(letter, right, right=letter == right, what="option")
 
     return score

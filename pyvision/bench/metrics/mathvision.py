@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 import re
 
-from pyvision.bench.metrics.choice import options_of, right_letter
+from pyvision.bench.metrics.choice import options_of, right_letter, unless_declined
 from pyvision.bench.metrics.registry import score_equality, target_texts
 from pyvision.bench.samples import Sample, Score
 from pyvision.errors import FormatError
@@ -83,7 +83,7 @@ def official(answer: str, sample: Sample) -> Score:
         )
     options, right = options_of(sample), right_letter(sample)
     named = [letter for letter, text in options.items() if equal(found, letter) or equal(found, text)]
-    is_right = right in named
+    is_right = unless_declined(answer, right, options) in named
     return score_equality(
         right if is_right else next(iter(named), None), right, right=is_right, what="option"
     )

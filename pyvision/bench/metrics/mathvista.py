@@ -9,7 +9,7 @@ Flavours
   number is cut to its integer part, a decimal rounded. Rules stand in for that model here: the final part of the
   answer, and in it the last number outside of clauses that decline to answer; a choice as `choice.strict`.
 * as-published: the published rules, on an answer as the model of the script takes it out: a choice by "(X)", by its
-  bare letter, else the option at the smallest edit distance, however large it is, so that every reply names an option;
+  bare letter, else the option at the smallest edit distance, however large it is, unless the reply only declines;
   numbers by float() of the whole answer; a list or a text by its characters. Answers of more than 2,000 characters,
   which no extraction is, have no nearest option.
 * vlmevalkit: choices by its `can_infer`, whole numbers and decimals by int() and float() of the whole answer ("5.0" is
@@ -23,7 +23,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from pyvision.bench.metrics import choice
-from pyvision.bench.metrics.choice import Options, find_vlmevalkit, options_of, right_letter
+from pyvision.bench.metrics.choice import Options, options_of, right_letter
 from pyvision.bench.metrics.mathvision import value_of
 from pyvision.bench.metrics.numbers import find_int
 from pyvision.bench.metrics.registry import final_part, score_equality, target_texts, unwrap_box
@@ -48,7 +48,7 @@ def as_published(answer: str, sample: Sample) -> Score:
     text = unwrap_box(answer)
     if sample.choices:
         options, right = options_of(sample), right_letter(sample)
-        letter = _nearest(text.strip(), options)
+        letter = choice.unless_declined(text, _nearest(text.strip(), options), options)
         right_text = options[right]
         is_right = letter is not None and options[letter] == right_text
         return score_equality(letter, right, right=is_right, what="option")
@@ -66,9 +66,7 @@ def as_published(answer: str, sample: Sample) -> Score:
 def vlmevalkit(answer: str, sample: Sample) -> Score:
     """VLMEvalKit's rules on the whole answer."""
     if sample.choices:
-        right = right_letter(sample)
-        letter = find_vlmevalkit(unwrap_box(answer), options_of(sample))
-        return score_equality(letter, right, right=letter == right, what="option")
+        return choice.vlmevalkit(answer, sample)
     match _type_of(sample):
         case "integer":
             return _score_number(find_int(answer), sample)

@@ -4,7 +4,8 @@ A metric has one or more flavours; the first is the default. A flavour names its
 package, which is imported when it is chosen.
 
 What the names of flavours promise: `official` equals the published script, and credits no reply that names no answer.
-`as-published` equals it too, but the script credits such replies; it is never the default. `strict` is ours: as the
+`as-published` equals it too, but the script credits some of such replies; it is never the default. No flavour of a
+choice credits a reply that only declines (`choice.unless_declined`), as published scripts do. `strict` is ours: as the
 script where the reply names an answer, and nothing where it does not. `vlmevalkit`, `lmms-eval` and `pix2struct` are
 the rules of these projects, `paper` those of a paper's code. `conformance` says what of this was measured.
 """

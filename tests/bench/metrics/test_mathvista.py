@@ -26,7 +26,8 @@ YEARS = sample("[2007, 2008]", answer_type="list")
         ("(B) scalene", "B"),
         ("isoceles", "B"),
         ("Scalene triangle", "C"),
-        ("I cannot answer this.", "B"),  # every text has a nearest option
+        ("Shall we dance?", "C"),  # every text has a nearest option
+        ("I cannot answer this.", None),  # but for one that declines
     ],
 )
 def test_as_published_takes_the_nearest_option(answer: str, letter: str | None) -> None:

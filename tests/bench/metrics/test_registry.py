@@ -58,7 +58,7 @@ def test_every_metric_gives_zero_to_an_empty_answer(name: str, flavour: str) -> 
         assert (metric(blank, of).value, metric(blank, of).parsed) == (0, None)
 
 
-# Each was scored as right by some metric. Where a published script does that, its flavour is in `LENIENT`.
+# Each was scored as right by some metric. Where a published script credits one as a free answer, it is in `LENIENT`.
 REFUSALS = [
     "A definitive answer cannot be given.",
     "A. clear answer is not possible",
@@ -72,16 +72,11 @@ REFUSALS = [
     "No one could tell how many there are.",
     "I cannot say which one.",
     "I don't know",
+    "Without a picture I am unable to choose an option",
+    "Sorry! I can't see A or B.",
     "It is impossible to determine an answer from the image.",
 ]
-LENIENT = {
-    ("choice", "mmmu"),
-    ("infoseek", "as-published"),
-    ("mathvista", "as-published"),
-    ("mmmu", "as-published"),
-    ("scienceqa", "lmms-eval"),
-    ("visualpuzzles", "as-published"),
-}
+LENIENT = {("infoseek", "as-published"), ("mmmu", "as-published")}
 TARGETS: dict[str, list[Sample]] = {
     "blind": [
         sample(1, task="nested squares"),
@@ -102,12 +97,15 @@ CHOICES = [
     sample("no", "yes", "no"),
     sample("B", "1", "one"),
     sample("B", "yes", "no"),
+    sample("I", *"ABCDEFGHIJ"),
+    sample("A", "I", "II", "III"),
 ]
+CHOICE = ("choice", "visualpuzzles", "circular", "scienceqa", "mathvision", "mmmu", "mathvista")
 FREE = [sample(text) for text in ("no", "an", "a", "A", "one", "1", "0", "None")]
 
 
 def refused(name: str) -> list[Sample]:
-    if name in {"choice", "visualpuzzles", "circular", "scienceqa", "mathvision"}:
+    if name in CHOICE[:-2]:
         return CHOICES
     if name in {"vqa", "textvqa"}:
         return [sample([str(each.target)] * 9 + ["x"]) for each in FREE]
@@ -128,6 +126,30 @@ def test_a_refusal_earns_nothing(name: str, flavour: str) -> None:
     metric = find_metric(name, flavour)
     for of in refused(name):
         assert [answer for answer in REFUSALS if metric(answer, of).value] == []
+
+
+@pytest.mark.parametrize(("name", "flavour"), [each for each in EVERY if each[0] in CHOICE])
+def test_a_refusal_names_no_option_in_any_flavour(name: str, flavour: str) -> None:
+    metric = find_metric(name, flavour)
+    for of in CHOICES:
+        assert [answer for answer in REFUSALS if metric(answer, of).value] == []
+
+
+PROSE = "The image shows a bird above an old bridge, beside a few people, and I see a dog."
+
+
+@pytest.mark.parametrize(("name", "flavour"), [each for each in EVERY if each[0] in CHOICE[:-1]])
+@pytest.mark.parametrize("letter", "ABCDE")
+def test_prose_does_not_name_an_option_whose_text_is_a_letter(name: str, flavour: str, letter: str) -> None:
+    assert find_metric(name, flavour)(PROSE, sample(letter, *"ABCDE")).value == 0
+
+
+@pytest.mark.parametrize(("name", "flavour"), [each for each in EVERY if each[0] in CHOICE])
+def test_an_option_that_declines_can_be_chosen(name: str, flavour: str) -> None:
+    metric, of = find_metric(name, flavour), sample("B", "a cat", "It cannot be determined")
+    said = "It cannot be determined"
+    forms = (said, f"B. {said}", f"B\n{said}", f"{said} from this image alone")
+    assert max(metric(form, of).value or 0 for form in forms) == 1
 
 
 @pytest.mark.parametrize("name", METRICS)
