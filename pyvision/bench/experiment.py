@@ -62,10 +62,14 @@ def default_folder(plan: Plan, task: Task, configured: Mapping[str, Any]) -> Pat
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, ...]:
     """Each setting that differs, as `limits.max_turns: 20 -> 5`; empty if the two are equal."""
     before, after = dict(_leaves(old)), dict(_leaves(new))
+    paths = sorted(before.keys() | after.keys())
+    parents = {
+        path[:-1] for path in paths
+    }  # that one of them holds nothing is seen from what the other holds
     return tuple(
         f"{'.'.join(path)}: {_render(before.get(path))} -> {_render(after.get(path))}"
-        for path in sorted(before.keys() | after.keys())
-        if before.get(path) != after.get(path)
+        for path in paths
+        if before.get(path) != after.get(path) and path not in parents
     )
 
 

@@ -38,10 +38,11 @@ def compare_report(
     """Every run against the first, as a document. Raises ConfigError if two share no scored sample."""
     pairs = compare(*runs, detect=detect)
     sections = (
-        *differences_sections(differences),
+        *_warn_of_harnesses(differences),
         _pairs(pairs),
         _prices(runs),
         *(_budget(each) for each in budgets),
+        *_list_compared(differences),
     )
     return Document(f"{runs[0].name} against {', '.join(run.name for run in runs[1:])}", sections)
 
@@ -64,13 +65,17 @@ def illustrate_comparison(
 
 def differences_sections(found: Differences) -> tuple[Section, ...]:
     """A warning about different harnesses first, then what is compared; empty without differences."""
+    return (*_warn_of_harnesses(found), *_list_compared(found))
+
+
+def _warn_of_harnesses(found: Differences) -> tuple[Section, ...]:
     warning = "The harnesses differ, so that a difference between the scores may come from them:"
-    sections = (
-        Section("Warning: different harnesses", (Paragraph(warning), Items(found.harness))),
-        Section("What differs", (Items(found.compared),)),
-    )
-    present = (bool(found.harness), bool(found.compared))
-    return tuple(each for each, is_present in zip(sections, present, strict=True) if is_present)
+    section = Section("Warning: different harnesses", (Paragraph(warning), Items(found.harness)))
+    return (section,) if found.harness else ()
+
+
+def _list_compared(found: Differences) -> tuple[Section, ...]:
+    return (Section("What differs", (Items(found.compared),)),) if found.compared else ()
 
 
 def format_verdict(pair: Comparison) -> str:
@@ -142,7 +147,7 @@ def _pairs(pairs: Sequence[Comparison]) -> Section:
         parts.append(
             Paragraph(f"Samples left out because only one of the two has a score: {', '.join(unpaired)}.")
         )
-    return Section("Paired by sample", tuple(parts))
+    return Section("Finding", tuple(parts))
 
 
 def _budget(found: EqualBudget) -> Section:

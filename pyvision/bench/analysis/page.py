@@ -6,8 +6,9 @@ rows of the other grades.
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from pyvision.bench.analysis.document import (
     Answers,
@@ -23,9 +24,10 @@ from pyvision.bench.analysis.document import (
     Table,
     plain,
 )
-from pyvision.runs.report.markup import Markup, document, element, join
+from pyvision.runs.report.markup import Markup, document, element, escape, join
 
 _CHOICES = {"all": "all", "wrong": "wrong", "right": "right", "unscored": "unscored"}
+_CODE = re.compile(r"`([^`]+)`")
 
 
 def to_page(report: Document) -> str:
@@ -51,7 +53,7 @@ def _section(section: Section) -> Markup:
 def _part(part: Part) -> Markup:
     match part:
         case Paragraph(text=text):
-            return element("p", plain(text))
+            return element("p", *_inline(text))
         case Command(line=line):
             return element("pre", element("code", plain(line)))
         case Items(lines=lines):
@@ -64,6 +66,12 @@ def _part(part: Part) -> Markup:
             return element("div", *map(_card, cards), class_="gallery")
         case Answers(cards=cards):
             return _answers(cards)
+
+
+def _inline(text: str) -> Iterator[Markup]:
+    """A remark, with what stands between backticks as code."""
+    for number, part in enumerate(_CODE.split(plain(text))):
+        yield element("code", part) if number % 2 else escape(part)
 
 
 def _table(table: Table) -> Markup:

@@ -156,7 +156,13 @@ def test_the_report_states_the_verdict_before_the_table() -> None:
 def test_the_report_warns_of_different_harnesses_first() -> None:
     found = Differences(("b: model.model: 1 -> 2",), ("b: limits.max_turns: 20 -> 5",))
     text = to_markdown(compare_report(table(4, 12, 84), differences=found))
-    assert text.index("limits.max_turns: 20") < text.index("model.model: 1") < text.index("undecided")
+    assert text.index("limits.max_turns: 20") < text.index("undecided")
+
+
+def test_what_was_compared_follows_the_finding() -> None:
+    found = Differences(("b: model.model: 1 -> 2",), ())
+    text = to_markdown(compare_report(table(4, 12, 84), differences=found))
+    assert text.index("undecided") < text.index("model.model: 1")
 
 
 def test_the_price_of_a_run_is_that_of_a_record() -> None:

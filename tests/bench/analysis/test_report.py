@@ -172,6 +172,11 @@ def test_an_empty_experiment_has_a_report_too() -> None:
     assert "<main" in to_page(illustrate_report([], Subject("nothing")))
 
 
+def test_a_command_in_a_remark_is_code() -> None:
+    page = to_page(Document("t", (Section("s", (Paragraph("`a <b>` writes a lone ` too."),)),)))
+    assert "<p><code>a &lt;b&gt;</code> writes a lone ` too.</p>" in page
+
+
 @pytest.mark.parametrize("long", ["a/very" * 30, "类别" * 40, "x" * 300, "ä-ö " * 50])
 def test_markdown_stays_within_80_columns(long: str) -> None:
     text = to_markdown(report(rich(long), Subject(long, references=(Reference("m", 1.0, "s"),))))

@@ -57,12 +57,16 @@ class Comparison:
             return "the pictures have different sizes"
         return (
             f"{self.changed} of {self.pixels} pixels ({self.share:.2%}) differ by more than {_MIN_DIFFERENCE} levels, "
-            f"in {len(self.regions)} regions; {self.any_change} differ at all"
+            f"in {_count(len(self.regions))}; {self.any_change} differ at all"
         )
 
     def show(self, picture: Any) -> None:
         """Display one of the pictures with the regions on it."""
-        Drawing(picture).show(self.regions[:_MAX_REGIONS], f"{len(self.regions)} regions differ")
+        Drawing(picture).show(self.regions[:_MAX_REGIONS], _count(len(self.regions), "differs", "differ"))
+
+
+def _count(regions: int, one: str = "", many: str = "") -> str:
+    return f"1 region {one}".rstrip() if regions == 1 else f"{regions} regions {many}".rstrip()
 
 
 def compare_images(one: Any, two: Any) -> Comparison:
