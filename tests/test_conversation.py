@@ -57,7 +57,7 @@ def test_a_second_question_finds_what_the_first_left_behind(sandbox: Sandbox) ->
     assert results(second)[0].text == "(40, 30) (7, 5)\n"
 
 
-def test_the_talk_goes_on_where_it_ended() -> None:
+def test_a_conversation_continues_where_it_ended() -> None:
     task = a_task(cell("1"), boxed(1), boxed(2))
     conversation = Conversation(task, CannedSandbox([printed("seen")]))
     first = list(conversation.ask("How large?", [picture()]))
@@ -217,7 +217,7 @@ class Blank:
         return self._solve(question)
 
 
-def test_a_strategy_that_reads_no_talk_is_shown_every_picture_anew() -> None:
+def test_a_strategy_without_history_gets_every_image_again() -> None:
     seen: list[Question] = []
 
     def look(question: Question) -> Answer:
@@ -297,7 +297,7 @@ def test_a_kernel_that_is_started_again_gets_all_images() -> None:
     assert sorted(sandbox.images) == ["image_clue_0", "image_clue_1", "image_clue_2"]
 
 
-def test_a_strategy_that_reads_no_talk_leaves_the_talk_as_it_was() -> None:
+def test_a_strategy_without_history_leaves_the_conversation_unchanged() -> None:
     model = Scripted([boxed(1), boxed(2)])
     conversation = Conversation(prepare("?", model=model), CannedSandbox())
     list(conversation.ask("First?"))

@@ -32,7 +32,7 @@ def test_the_reason_of_an_unusable_file_is_the_words_of_the_system(tmp_path: Pat
     assert reason(caught.value) == "No such file or directory"
 
 
-def test_an_error_without_words_is_told_by_its_kind() -> None:
+def test_an_error_without_a_message_is_named_by_its_type() -> None:
     assert reason(OSError()) == "OSError"
     assert reason(ValueError("two\n lines")) == "two lines"
 

@@ -329,7 +329,7 @@ def test_a_cell_finds_an_image_under_the_name_of_its_file(tmp_path: Path) -> Non
     assert ran.result.text == "(40, 30)\n"
 
 
-def test_a_model_is_told_what_cells_can_import(tmp_path: Path) -> None:
+def test_the_prompt_names_what_cells_can_import(tmp_path: Path) -> None:
     model = Scripted(["\\boxed{1}"])
     solve(prepare("?", model=model), lambda event: None)
     assert "np, plt, Image, numpy, PIL, matplotlib" in model.requests[0][0].text

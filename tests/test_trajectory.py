@@ -264,7 +264,7 @@ def test_an_outcome_of_an_older_record_has_no_findings(tmp_path: Path) -> None:
     assert ended.outcome.findings == {}
 
 
-def test_a_run_that_goes_on_has_no_summary(tmp_path: Path) -> None:
+def test_an_unfinished_run_has_no_summary(tmp_path: Path) -> None:
     with TrajectoryWriter(tmp_path / "run", {}) as writer, pytest.raises(ValueError, match="not ended yet"):
         writer.summary()
 
@@ -341,7 +341,7 @@ def test_a_damaged_line_in_the_middle_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "line", ['{"kind":"dreamt"}', '{"kind":"ended"}', "[]", "3", '{"kind":"asked","messages":[7]}']
 )
-def test_a_line_that_is_no_event_is_named(tmp_path: Path, line: str) -> None:
+def test_a_line_that_is_not_an_event_is_named(tmp_path: Path, line: str) -> None:
     with (write_run(tmp_path / "run") / "events.jsonl").open("a") as file:
         file.write(f"{line}\n")
     assert "line 11: not an event of this format" in refusal(lambda: read_trajectory(tmp_path / "run"))

@@ -122,7 +122,7 @@ def test_each_image_is_recorded_with_the_pixels_that_were_sent() -> None:
     assert (sent.width, sent.height, sent.scale_x, sent.scale_y) == (2048, 512, 0.5, 0.5)
 
 
-def test_a_defined_figure_stands_in_the_kernel_under_the_next_name() -> None:
+def test_a_defined_figure_is_in_the_kernel_under_the_next_name() -> None:
     harness = EpisodeHarness([])
     ((name, displayed),) = harness.episode.define([figure()])
     assert name == "image_clue_1"

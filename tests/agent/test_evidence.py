@@ -134,7 +134,7 @@ def test_figures_that_claim_to_show_each_other_end() -> None:
     assert found == [Evidence("image_clue_1", source="image_clue_2")]
 
 
-def test_a_claim_that_is_no_number_is_dropped() -> None:
+def test_a_claim_that_is_not_a_number_is_dropped() -> None:
     endless = Region("image_clue_0", (0, 0, 9, 9), (math.inf, 0, 0, 0, 1, 0))
     assert trace("image_clue_1", figures={"image_clue_1": (endless,)}) == [Evidence("image_clue_1")]
 

@@ -31,11 +31,11 @@ def test_a_class_starts_from_its_defaults() -> None:
     assert with_options(Options, {"steps": "5"}) == Options(steps=5)
 
 
-def test_none_unsets_an_option_that_may_be_none() -> None:
+def test_none_unsets_an_optional_option() -> None:
     assert with_options(Options(shoes=Path("a")), {"shoes": "none"}).shoes is None
 
 
-def test_none_is_a_word_for_an_option_of_text() -> None:
+def test_none_is_text_for_an_option_of_text() -> None:
     assert with_options(Options(), {"greeting": "none"}).greeting == "none"
 
 

@@ -157,7 +157,7 @@ def test_the_verdicts_of_a_judge_are_counted(judged: Path) -> None:
     assert (found.judge, found.asked, found.right, found.wrong, found.unreadable) == ("judge-1", 2, 1, 0, 1)
 
 
-def test_a_run_without_a_judge_has_none_in_its_report(tmp_path: Path) -> None:
+def test_the_report_of_a_run_without_a_judge_names_no_judge(tmp_path: Path) -> None:
     experiment = read_experiment(run_six(tmp_path))
     assert " judged " not in to_markdown(report(experiment.results, experiment.subject))
 

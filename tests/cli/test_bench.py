@@ -116,7 +116,7 @@ def run_without_tool(data: Path, case: str) -> int:
 
 
 @pytest.mark.parametrize("case", MISSING_TOOLS)
-def test_a_tool_that_nobody_provides_is_one_line(
+def test_an_unknown_tool_is_a_one_line_error(
     data: Path, capfd: pytest.CaptureFixture[str], case: str
 ) -> None:
     assert run_without_tool(data, case) == 2
@@ -125,7 +125,7 @@ def test_a_tool_that_nobody_provides_is_one_line(
 
 
 @pytest.mark.parametrize("case", MISSING_TOOLS)
-def test_a_tool_that_nobody_provides_leaves_no_folder(data: Path, case: str) -> None:
+def test_an_unknown_tool_leaves_no_folder(data: Path, case: str) -> None:
     assert run_without_tool(data, case) == 2
     assert not (data.parent / "out").exists()
 
@@ -141,7 +141,7 @@ def test_a_changed_configuration_is_one_line_that_shows_what_changed(
     assert "another configuration (limit: null -> 3; limits.max_turns: 20 -> 4)" in message
 
 
-def test_without_a_folder_the_same_command_goes_on_with_the_same_run(
+def test_without_a_folder_the_same_command_resumes_the_same_run(
     data: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(data.parent)
@@ -188,7 +188,7 @@ def test_what_was_answered_before_a_key_is_refused_is_kept(data: Path) -> None:
         assert [record.end_reason for record in store.records()][:1] == ["answered"]
 
 
-def test_a_key_that_is_refused_stands_nowhere(data: Path, refused: Done) -> None:
+def test_a_refused_key_is_not_stored(data: Path, refused: Done) -> None:
     assert "sk-very-secret" not in refused.stderr
     files = [path for path in (data.parent / "out").rglob("*") if path.is_file()]
     assert files

@@ -45,19 +45,19 @@ def with_a_closed_pipe(*command: str) -> subprocess.CompletedProcess[str]:
     "arguments",
     [("bench", "list"), ("bench", "list", "--json"), ("--version",)],
 )
-def test_what_nobody_reads_ends_quietly_with_the_code_of_sigpipe(arguments: tuple[str, ...]) -> None:
+def test_a_closed_output_pipe_ends_with_the_exit_code_of_sigpipe(arguments: tuple[str, ...]) -> None:
     done = with_a_closed_pipe("-m", "pyvision", *arguments)
     assert (done.returncode, done.stderr) == (141, "")
 
 
 @pytest.mark.parametrize("arguments", [("--help",), ("bench", "run", "--help")])
-def test_help_that_nobody_reads_ends_quietly(arguments: tuple[str, ...]) -> None:
+def test_help_into_a_closed_pipe_ends_quietly(arguments: tuple[str, ...]) -> None:
     done = with_a_closed_pipe("-m", "pyvision", *arguments)
     assert done.stderr == ""
     assert done.returncode in (0, 141)  # where output is not buffered, argparse itself passes over the error
 
 
-def test_another_pipe_that_breaks_is_told_as_the_bug_that_it_is() -> None:
+def test_another_broken_pipe_is_reported_as_a_bug() -> None:
     done = subprocess.run(
         [sys.executable, "-c", FAILS_BY_A_PIPE_OF_ITS_OWN],
         capture_output=True,
@@ -92,7 +92,7 @@ def test_characters_that_the_terminal_lacks_are_escaped() -> None:
     assert "IMAGE \\u2026" in done.stdout
 
 
-def test_wrong_usage_is_still_told_when_nobody_reads_the_output() -> None:
+def test_wrong_usage_is_reported_although_standard_output_is_closed() -> None:
     done = with_a_closed_pipe("-m", "pyvision", "bench", "nonsense")
     assert done.returncode == 2
     assert "nonsense" in done.stderr

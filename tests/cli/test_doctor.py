@@ -27,7 +27,7 @@ def config(tmp_path: Path) -> Path:
     return tmp_path / "model.json"
 
 
-def test_without_a_key_all_that_needs_none_is_examined(doctor: Command) -> None:
+def test_without_a_key_every_check_that_needs_no_key_runs(doctor: Command) -> None:
     done = doctor()
     assert (done.returncode, done.stderr) == (0, "")
     rows = {

@@ -28,7 +28,7 @@ def test_an_interrupt_that_a_callback_swallowed_comes_again_to_a_blocked_read() 
     assert (done.stdout, done.stderr) == ("interrupted True\n", "")
 
 
-def test_other_errors_of_callbacks_are_told_as_ever() -> None:
+def test_other_errors_of_callbacks_are_still_reported() -> None:
     fails = SWALLOWED.replace("signal.raise_signal(signal.SIGTERM)", "1 / 0").replace(
         "os.read(reader, 1)", "pass"
     )

@@ -104,7 +104,7 @@ def test_what_is_long_is_shortened_in_its_middle(event: Event) -> None:
     assert "more lines" in text
 
 
-def test_what_has_to_be_known_of_an_answer_is_told_beside_it() -> None:
+def test_a_remark_on_an_answer_is_printed_below_it() -> None:
     remark = "best effort: nowhere is left to go"
     assert render(RunEnded(Outcome("an owl", "answered", remark), Usage(), 5, 0, 1.0)).endswith(
         f"\n{remark}\n"

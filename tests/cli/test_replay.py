@@ -56,7 +56,7 @@ def test_a_later_cell_finds_the_other_figure_under_its_name(tmp_path: Path, comm
 
 
 @pytest.mark.slow
-def test_a_model_goes_on_in_a_run_of_its_own(tmp_path: Path, command: Command) -> None:
+def test_a_model_continues_in_a_new_run(tmp_path: Path, command: Command) -> None:
     written(tmp_path / "run", simple_events())
     (tmp_path / "cell.py").write_text("print('edited')\n")
     done = command("replay", "run", "--from", "1", "--edit", "cell.py", "--model", "offline")

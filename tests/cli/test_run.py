@@ -197,7 +197,7 @@ def test_the_same_file_twice_is_two_images(tmp_path: Path, photo: Path, command:
         *(pytest.param(is_full, [CELL, ANSWER], marks=pytest.mark.slow) for is_full in (True, False)),
     ],
 )
-def test_a_run_whose_progress_nobody_reads_still_answers(
+def test_a_run_whose_standard_error_is_closed_still_answers(
     tmp_path: Path, photo: Path, is_full: bool, replies: list[str]
 ) -> None:
     config = scripted(tmp_path, *replies)
@@ -215,7 +215,7 @@ def test_a_run_whose_progress_nobody_reads_still_answers(
         assert (done.returncode, done.stdout) == (0, b"64\n")
 
 
-def test_an_answer_that_standard_output_does_not_take_is_said_to_be_in_the_folder(
+def test_when_standard_output_fails_the_error_names_the_folder_of_the_answer(
     tmp_path: Path, photo: Path
 ) -> None:
     config = scripted(tmp_path, ANSWER)

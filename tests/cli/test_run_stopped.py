@@ -77,7 +77,7 @@ def test_a_panic_of_a_library_is_one_line(tmp_path: Path, photo: Path) -> None:
     assert run.stderr.count("\n") == 1
 
 
-def test_an_interrupt_that_makes_a_library_panic_is_one(tmp_path: Path, photo: Path) -> None:
+def test_an_interrupt_within_a_library_is_an_interrupt(tmp_path: Path, photo: Path) -> None:
     run = run_with_panic(tmp_path, photo, "os.kill(os.getpid(), signal.SIGTERM)")
     assert run.returncode == 130
     assert run.stderr.startswith("pyvision: interrupted")

@@ -28,7 +28,7 @@ def test_a_terminal_that_says_so_draws_sixels() -> None:
 
 
 @pytest.mark.parametrize("answer", [b"\x1b[?4c", b"\x1b[?62;14;22c", b"", b"\x1b[?" + b"4;" * 40 + b"x"])
-def test_another_terminal_draws_none(answer: bytes) -> None:
+def test_a_terminal_without_sixels_gets_no_image(answer: bytes) -> None:
     assert "sixels: False" in in_terminal(ASK, {ASKED: answer})
 
 

@@ -55,7 +55,7 @@ def test_programs_with_errors_are_packed_into_training_examples(
         ),
     ],
 )
-def test_what_cannot_be_done_is_told_in_one_line(
+def test_invalid_arguments_are_reported_in_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
     given = [argument.format(folder=tmp_path) for argument in arguments]

@@ -222,7 +222,7 @@ def test_no_secret_is_written_with_a_profile(cache: Path, config_with_secrets: M
 @pytest.mark.parametrize(
     "damage", ["", "{", "[]", "7", '{"version": 1}', '{"version": 9, "refused": []}', "\0"]
 )
-def test_a_damaged_profile_is_as_good_as_none(damage: str) -> None:
+def test_a_damaged_profile_is_ignored(damage: str) -> None:
     path = write_profile(profile())
     assert path is not None
     path.write_text(damage)

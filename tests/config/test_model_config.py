@@ -208,7 +208,7 @@ def test_the_environment_goes_before_the_file(tmp_path: Path) -> None:
     assert load_model_config(None, file, {}).temperature == 0.1
 
 
-def test_the_openai_address_is_used_where_the_file_names_none() -> None:
+def test_the_openai_address_is_used_if_the_file_has_no_address() -> None:
     environ = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}
     assert load_model_config("openai", None, environ).base_url == "http://127.0.0.1:9/v1"
     assert load_model_config("vllm", None, environ).base_url == "http://127.0.0.1:8000/v1"
@@ -221,7 +221,7 @@ def test_an_empty_variable_is_not_set() -> None:
 
 
 @pytest.mark.parametrize("variable", ["PYVISION_TEMPERATURE", "PYVISION_MAX_TOKENS", "PYVISION_TIMEOUT_S"])
-def test_a_variable_that_is_no_number_is_named(variable: str) -> None:
+def test_a_variable_that_is_not_a_number_is_named(variable: str) -> None:
     assert f"{variable} is 'warm', not a number" in refused("ollama", environ={variable: "warm"})
 
 
@@ -347,7 +347,7 @@ def test_the_other_name_of_the_gemini_key_is_read_too() -> None:
     assert load_model_config(None, None, {"GOOGLE_API_KEY": KEY}).wire == "offline"
 
 
-def test_the_anthropic_address_is_used_where_the_file_names_none() -> None:
+def test_the_anthropic_address_is_used_if_the_file_has_no_address() -> None:
     environ = {"ANTHROPIC_BASE_URL": "http://127.0.0.1:9", "OPENAI_BASE_URL": "http://127.0.0.1:8/v1"}
     assert load_model_config("anthropic", None, environ).base_url == "http://127.0.0.1:9"
     assert load_model_config("responses", None, environ).base_url == "http://127.0.0.1:8/v1"
@@ -454,7 +454,7 @@ def test_a_folder_is_no_configuration(tmp_path: Path) -> None:
     assert "cannot be read (Is a directory)" in refused(file=tmp_path)
 
 
-def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
+def test_a_file_that_is_not_text_is_named(tmp_path: Path) -> None:
     (tmp_path / "model.json").write_bytes(b"\x89PNG\r\n\xff")
     assert "not UTF-8 text" in refused(file=tmp_path / "model.json")
 

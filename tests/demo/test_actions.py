@@ -148,7 +148,7 @@ def test_a_key_is_for_its_visitor_alone(actions: Actions) -> None:
         ("openai", "schlüssel-123456", "not a key"),
     ],
 )
-def test_a_key_that_is_none_is_refused_without_repeating_it(
+def test_an_invalid_key_is_refused_without_repeating_it(
     actions: Actions, model: str, key: str, expected: str
 ) -> None:
     error = actions.act({"act": "connect", "visitor": ANN, "model": model, "key": key})["error"]

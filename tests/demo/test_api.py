@@ -82,7 +82,7 @@ def refusal(url: str, data: bytes | None = None) -> int:
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_nobody_comes_in_without_the_password(guarded: Served) -> None:
+def test_every_route_requires_the_password(guarded: Served) -> None:
     with pytest.raises(Exception, match=r"(?i)auth|401|log"):
         client_of(guarded.url)
     with pytest.raises(Exception, match=r"(?i)auth|401|log"):

@@ -92,7 +92,7 @@ def test_an_answer_is_inside_the_window_when_it_arrives(parrot: ServedParrot, ta
     assert visitor.is_inside("#chat-box")
 
 
-def test_who_has_scrolled_away_stays_there(parrot: ServedParrot, tab: Tabs) -> None:
+def test_a_page_that_was_scrolled_up_stays_there(parrot: ServedParrot, tab: Tabs) -> None:
     served, brain = parrot
     brain.scripts["Fill?"] = ("word " * 2000 + boxed("full"),)
     brain.scripts["Slow?"] = cell("import time\ntime.sleep(1.5)"), boxed("late")
@@ -422,7 +422,7 @@ def test_no_address_says_where_the_files_are(answered: Tab, parrot: ServedParrot
 
 
 @pytest.mark.slow
-def test_a_file_that_is_no_picture_is_refused_in_one_line(
+def test_a_file_that_is_not_a_picture_is_refused_in_one_line(
     parrot: ServedParrot, tab: Tabs, tmp_path: Path
 ) -> None:
     served, _ = parrot

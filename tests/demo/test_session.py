@@ -264,7 +264,7 @@ def test_questions_leave_the_queue_in_the_order_in_which_they_came() -> None:
     assert order == [0, 1, 2]
 
 
-def test_a_setting_that_turns_out_bad_is_one_line_in_the_talk(tmp_path: Path) -> None:
+def test_a_setting_that_fails_late_is_one_line_in_the_conversation(tmp_path: Path) -> None:
     prompts = tmp_path / "prompts.json"
     prompts.write_text('{"own": "{query}"}', encoding="utf-8")
     task = prepare("?", model=Scripted([]), options={"prompt_file": str(prompts)})

@@ -106,7 +106,7 @@ def test_a_reload_keeps_the_kernel(rooms: Rooms) -> None:
     assert (rooms.sandbox.opened, rooms.sandbox.closed) == (1, 0)
 
 
-def test_a_conversation_whose_kernel_has_ended_goes_on_with_its_images(rooms: Rooms) -> None:
+def test_a_conversation_whose_kernel_has_ended_continues_with_its_images(rooms: Rooms) -> None:
     visitors = rooms.visitors()
     chat = asked(visitors, ANN)
     chat.release()
@@ -125,7 +125,7 @@ def test_an_unused_kernel_ends_while_the_page_is_open(rooms: Rooms) -> None:
     assert len(visitors) == 1
 
 
-def test_what_a_visitor_who_has_left_recorded_is_deleted(rooms: Rooms) -> None:
+def test_the_recordings_of_a_departed_visitor_are_deleted(rooms: Rooms) -> None:
     visitors = rooms.visitors(idle_s=0.2, grace_s=0.1)
     folder = asked(visitors, ANN).out
     assert wait_until(lambda: not folder.exists())
@@ -156,7 +156,7 @@ def test_a_deleted_conversation_is_gone(rooms: Rooms) -> None:
     assert not chat.out.exists()
 
 
-def test_visitors_who_ask_nothing_make_room_for_others(rooms: Rooms) -> None:
+def test_visitors_without_a_question_are_evicted_first(rooms: Rooms) -> None:
     visitors = rooms.visitors()
     chat = asked(visitors, ANN)
     for number in range(1100):

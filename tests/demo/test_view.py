@@ -123,7 +123,7 @@ def test_of_much_output_the_end_is_seen_while_the_cell_runs() -> None:
     assert len(html(view)) < 5_000
 
 
-def test_pictures_are_shown_by_their_address_once_there_is_one() -> None:
+def test_images_are_linked_once_they_have_an_address() -> None:
     view = a_view(Question("?", (picture(40),)))
     assert address(picture(40)) not in html(view)
     view.take(RunStarted(Question("?", (picture(40),)), "code_loop", {}))
@@ -195,7 +195,7 @@ def test_notes_of_a_strategy_are_shown() -> None:
     assert "verdict" in html(view)
 
 
-def test_whatever_is_said_is_text() -> None:
+def test_all_text_of_a_conversation_is_escaped() -> None:
     view = a_view(Question("<b>q</b>"))
     view.take(model_call("<i>said</i> " + CODE.replace("print(1)", "'<u>code</u>'")))
     view.take(CellRun("1", CellResult("ok", (Stream("stdout", "<s>out</s>"),))))

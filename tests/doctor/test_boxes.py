@@ -22,7 +22,7 @@ from pyvision.doctor.pictures import BOX, BOXED_SIZE, convention, overlap
         ('{"bbox_2d": [300, 120, 780, 420], "label": "red"}', "pixels"),
     ],
 )
-def test_each_convention_is_told_from_the_others(reply: str, name: str) -> None:
+def test_each_convention_is_distinguished_from_the_others(reply: str, name: str) -> None:
     found = convention(reply, BOX, BOXED_SIZE)
     assert found is not None
     assert found.name == name
@@ -31,7 +31,7 @@ def test_each_convention_is_told_from_the_others(reply: str, name: str) -> None:
 @pytest.mark.parametrize(
     "reply", ["", "I see no rectangle.", "[1, 2, 3]", "[0, 0, 5, 5]", "[780, 420, 300, 120]"]
 )
-def test_what_fits_no_convention_is_none(reply: str) -> None:
+def test_a_box_that_fits_no_convention_is_rejected(reply: str) -> None:
     assert convention(reply, BOX, BOXED_SIZE) is None
 
 

@@ -14,7 +14,7 @@ def test_no_line_is_wider_than_80_columns() -> None:
     assert max(len(line) for line in table(sections).splitlines()) <= 80
 
 
-def test_a_detail_goes_on_below_itself() -> None:
+def test_a_long_detail_is_indented_below_itself() -> None:
     first, second = table([("model", [Finding("box coordinates", "no", "word " * 12)])]).splitlines()[1:3]
     assert first.index("word") == second.index("word")
 

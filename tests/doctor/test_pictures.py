@@ -43,6 +43,6 @@ def test_the_digits_of_the_chart_are_as_high_as_it_says() -> None:
     )
 
 
-def test_the_rectangle_lies_where_the_probe_says() -> None:
+def test_the_rectangle_is_where_the_probe_says() -> None:
     with Image.open(io.BytesIO(red_rectangle().data)) as picture:
         assert picture.getchannel("G").point(lambda value: 255 - value).getbbox() == BOX

@@ -117,7 +117,7 @@ def test_tools_that_are_refused_are_in_the_profile(wire: str) -> None:
     assert (profile(found).calls_tools, profile(found).image_placement) == (False, None)
 
 
-def test_a_model_that_writes_code_although_tools_are_offered_gets_none() -> None:
+def test_a_model_that_ignores_offered_tools_is_offered_none() -> None:
     found = examined("completions", Capabilities(calls_tools=False))
     assert verdicts(found)["calls tools"] == "no"
     assert profile(found).calls_tools is False

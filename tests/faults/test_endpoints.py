@@ -102,14 +102,14 @@ def test_a_passing_fault_costs_another_try_alone(wire: str, fault: str) -> None:
 
 
 @on_wires(LASTING)
-def test_a_lasting_fault_is_told_at_once(wire: str, fault: str) -> None:
+def test_a_permanent_fault_is_reported_without_retries(wire: str, fault: str) -> None:
     done = call(wire, [], after=fault)
     assert done.error is not None
     assert (done.requests, done.waits, done.error.retry) == (1, [], False)
 
 
 @on_wires(name for name in FAULTS if name not in ("trickle", "trickling headers", *ANSWERED))
-def test_what_is_said_of_a_fault_is_one_line_without_the_key(
+def test_the_message_of_a_fault_is_one_line_without_the_key(
     wire: str, fault: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -122,7 +122,7 @@ def test_what_is_said_of_a_fault_is_one_line_without_the_key(
 
 
 @EVERY_WIRE
-def test_a_fault_is_told_in_a_few_words_as_well(wire: str) -> None:
+def test_a_fault_has_a_brief_description(wire: str) -> None:
     error = call(wire, [], after="503", budget_s=0.0).error
     assert error is not None
     assert re.fullmatch(r"503 from 127\.0\.0\.1:\d+", error.brief)
@@ -135,7 +135,7 @@ def test_the_endpoint_is_waited_for_as_long_as_it_asks(wire: str) -> None:
 
 
 @EVERY_WIRE
-def test_nobody_sleeps_for_a_day_because_an_endpoint_says_so(wire: str) -> None:
+def test_a_retry_delay_beyond_the_budget_is_not_waited_for(wire: str) -> None:
     done = call(wire, [], after="429 huge retry-after")
     assert done.error is not None
     assert (done.waits, done.requests) == ([], 1)
@@ -143,7 +143,7 @@ def test_nobody_sleeps_for_a_day_because_an_endpoint_says_so(wire: str) -> None:
 
 
 @EVERY_WIRE
-def test_a_wait_that_the_budget_allows_is_waited_however_long(wire: str) -> None:
+def test_a_wait_within_the_budget_is_waited_in_full(wire: str) -> None:
     (wait_s,) = call(wire, ["429 huge retry-after"], budget_s=200_000.0).waits
     assert 86_400 <= wait_s <= 86_400 * 1.25
 

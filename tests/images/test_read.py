@@ -315,7 +315,7 @@ def test_an_empty_path_is_refused() -> None:
         (b"\x7fELF\x02\x01\x01\0", "data of another kind"),
     ],
 )
-def test_the_error_about_a_file_that_is_no_image_names_its_kind(
+def test_the_error_about_a_file_that_is_not_an_image_names_its_kind(
     tmp_path: Path, data: bytes, what: str
 ) -> None:
     path = tmp_path / "picture.png"

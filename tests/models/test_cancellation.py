@@ -74,7 +74,7 @@ def test_an_interruptible_stream_gives_every_piece_in_order() -> None:
     assert list(interruptible(Counted().open, Cancellation())) == [1, 2, 3]
 
 
-def test_an_interruptible_stream_reads_no_piece_that_nobody_wants_yet() -> None:
+def test_an_interruptible_stream_reads_a_piece_only_when_asked() -> None:
     counted = Counted()
     with closing(interruptible(counted.open, Cancellation())) as stream:
         next(stream)

@@ -76,7 +76,7 @@ def test_a_body_that_is_read_later_still_has_the_deadline_of_its_request() -> No
             answer.read()
 
 
-def test_a_request_that_nobody_reads_ends_at_the_deadline() -> None:
+def test_a_request_that_is_not_read_ends_at_the_deadline() -> None:
     with (
         asking(b"", reads=False, within_s=0.8) as (client, url),
         pytest.raises((httpx2.WriteTimeout, httpx2.ReadTimeout)),

@@ -140,7 +140,7 @@ def test_a_configuration_that_sends_no_stop_cuts_outside_strings_only(wire: str)
 
 
 @EVERY_WIRE
-def test_a_number_that_stands_only_in_the_second_turns_image_reaches_the_server(wire: str) -> None:
+def test_a_number_that_is_only_in_the_second_turns_image_reaches_the_server(wire: str) -> None:
     number = str(random.randrange(10_000, 100_000))
     canvas = Image.new("L", (120, 30), "white")
     ImageDraw.Draw(canvas).text((5, 5), number, fill="black")
@@ -296,7 +296,7 @@ def test_a_call_is_not_tried_again_when_every_key_is_refused(wire: str) -> None:
 
 
 @EVERY_WIRE
-def test_the_error_about_refused_keys_contains_none_of_them(wire: str) -> None:
+def test_the_error_about_refused_keys_does_not_contain_the_keys(wire: str) -> None:
     error, _ = refuse_every_key(wire)
     assert not any(key in str(error) for key in REFUSED_KEYS)
 
@@ -423,7 +423,7 @@ def test_a_refused_key_is_reject_while_others_work() -> None:
     assert {keys.next() for _ in range(4)} == {"b"}
 
 
-def test_when_no_key_works_all_are_tried_anew() -> None:
+def test_when_no_key_works_all_are_tried_again() -> None:
     keys = ApiKeys(["a", "b"])
     assert [keys.reject("a"), keys.reject("a"), keys.reject("b")] == [True, True, False]
     assert {keys.next() for _ in range(4)} == {"a", "b"}

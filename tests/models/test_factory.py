@@ -77,7 +77,7 @@ def test_azure_is_asked_in_its_own_way() -> None:
         model.close()
 
 
-def test_a_missing_sdk_is_one_line_that_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_sdk_is_one_line_with_the_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "anthropic", None)
     with pytest.raises(MissingExtra, match=r"pip install 'pyvision-agent\[anthropic\]'"):
         build(ModelConfig("anthropic", model="m"))
@@ -95,7 +95,7 @@ def test_a_script_comes_from_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["", '{"a": 1}', "[1]"])
-def test_a_script_that_is_no_list_of_texts_is_refused(tmp_path: Path, content: str) -> None:
+def test_a_script_that_is_not_a_list_of_texts_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "script.json").write_text(content)
     with pytest.raises(ConfigError, match=r"script\.json"):
         build(ModelConfig("scripted", file=tmp_path / "script.json"))

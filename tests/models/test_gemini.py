@@ -57,7 +57,7 @@ def test_what_is_set_goes_into_the_generation_config() -> None:
     assert settings == {"temperature": 0.5, "maxOutputTokens": 70, "stopSequences": ["</code>"]}
 
 
-def test_a_field_that_a_configuration_adds_stands_beside_ours() -> None:
+def test_a_field_that_a_configuration_adds_is_beside_ours() -> None:
     with open_model(["hi"], max_tokens=70, extra_body={"generationConfig": {"topK": 5}}) as (model, server):
         model.complete(HELLO, Sampling())
         assert server.requests[0].body["generationConfig"] == {"maxOutputTokens": 70, "topK": 5}
@@ -73,7 +73,7 @@ def test_detail_is_the_media_resolution(detail: str | None, sent: object) -> Non
 
 
 @pytest.mark.parametrize(("stream", "method"), [(True, "streamGenerateContent"), (False, "generateContent")])
-def test_the_model_stands_in_the_address(method: str, *, stream: bool) -> None:
+def test_the_model_is_in_the_address(method: str, *, stream: bool) -> None:
     with open_model(["hi"], model="models/gemini-3.6-flash", stream=stream) as (model, server):
         assert model.complete(HELLO, Sampling()).text == "hi"
         place = server.requests[0].path.partition("?")[0]

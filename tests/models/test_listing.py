@@ -99,7 +99,7 @@ def test_a_refused_key_is_named_by_its_variable() -> None:
         {"data": [{"id": "x" * 999}]},
     ],
 )
-def test_an_answer_that_is_no_list_is_one_line(models: object) -> None:
+def test_an_answer_that_is_not_a_list_is_one_line(models: object) -> None:
     assert "did not answer with a list of models" in refused(models=models)
 
 

@@ -168,7 +168,7 @@ def test_a_folder_that_holds_no_checkpoint_is_one_line(
         build(ModelConfig("local", str(folder)))
 
 
-def test_a_missing_library_is_one_line_that_brings_it(
+def test_a_missing_library_is_one_line_with_the_install_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)

@@ -117,7 +117,7 @@ def test_an_image_keeps_its_place_in_the_text() -> None:
     assert user["content"][1]["image_url"]["url"].startswith("data:image/png;base64,")
 
 
-def test_a_number_that_stands_only_in_the_second_turns_image_reaches_the_server() -> None:
+def test_a_number_that_is_only_in_the_second_turns_image_reaches_the_server() -> None:
     number = str(random.randrange(10_000, 100_000))
     canvas = Image.new("L", (120, 30), "white")
     ImageDraw.Draw(canvas).text((5, 5), number, fill="black")

@@ -181,7 +181,7 @@ def test_a_stream_holds_its_room_until_it_is_closed() -> None:
     assert has_room(model)
 
 
-def test_closing_sends_away_who_waits() -> None:
+def test_closing_a_model_ends_the_calls_that_wait() -> None:
     model = RateLimitedModel(Scripted(["one", "two"]), max_concurrent=1)
     held = model.stream(HELLO, Sampling())
     next(held)

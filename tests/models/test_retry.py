@@ -210,7 +210,7 @@ def test_an_unknown_request_is_a_model_error_that_names_its_key(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("content", ["not json\n", '{"key": "a"}\n', '{"key": "a", "reply": 3}\n', "[]\n"])
-def test_a_file_that_is_no_record_is_refused_with_its_line(tmp_path: Path, content: str) -> None:
+def test_a_file_that_is_not_a_record_is_refused_with_its_line(tmp_path: Path, content: str) -> None:
     (tmp_path / "talk.jsonl").write_text(content)
     with pytest.raises(ConfigError, match="line 1 is not a recorded reply"):
         ReplayModel(tmp_path / "talk.jsonl").complete(HELLO, Sampling())

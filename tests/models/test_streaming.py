@@ -144,7 +144,7 @@ def test_a_closing_tag_in_prose_or_after_broken_code_ends_the_reply(reply: str) 
     assert cut([reply]) == (reply.removesuffix("</code>b"), True)
 
 
-def test_many_tags_inside_a_string_do_not_take_for_ever() -> None:
+def test_many_tags_inside_a_string_do_not_take_forever() -> None:
     inside = "<code>\n```python\nx = '" + "</code> " * 20_000
     began = time.thread_time()
     text, is_cut = cut([inside[start : start + 7] for start in range(0, len(inside), 7)])
@@ -202,7 +202,7 @@ def test_an_event_without_end_is_given_up(piece: bytes) -> None:
         list(parse_events(piece for _ in range(64)))
 
 
-def test_an_event_that_is_no_utf_8_is_an_error() -> None:
+def test_an_event_that_is_not_utf_8_is_an_error() -> None:
     with pytest.raises(UnicodeDecodeError):
         list(parse_events([b"data: \xff\n\n"]))
 

@@ -49,7 +49,7 @@ def test_a_token_limit_cuts_it(tiny_model: Path) -> None:
     assert (reply.finish, len(reply.token_ids)) == ("length", 3)
 
 
-def test_a_context_that_is_too_long_is_told_by_its_kind(tiny_model: Path) -> None:
+def test_a_context_that_is_too_long_is_its_own_kind_of_error(tiny_model: Path) -> None:
     long = (Message("user", (Text(CELL * 400),)),)
     with (
         closing(build(ModelConfig("local", str(tiny_model)))) as model,

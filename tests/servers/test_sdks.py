@@ -104,7 +104,7 @@ def test_a_thought_is_streamed_with_its_signature() -> None:
 
 
 @pytest.mark.parametrize("finish", ["end", "refusal"])
-def test_a_refusal_of_the_responses_wire_is_one(finish: Any) -> None:
+def test_a_refusal_of_the_responses_api_is_a_refusal(finish: Any) -> None:
     with openai_client(ServedReply("no", finish)) as sdk:
         part: Any = sdk.responses.create(model="m", input="hello").output[0]
     assert part.content[0].type == ("refusal" if finish == "refusal" else "output_text")

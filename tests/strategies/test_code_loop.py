@@ -52,7 +52,7 @@ def opening() -> Message:
     return user
 
 
-def test_each_image_stands_between_its_tags(opening: Message) -> None:
+def test_each_image_is_between_its_tags(opening: Message) -> None:
     kinds = ["picture" if isinstance(part, Picture) else text_of(part).strip() for part in opening.parts]
     assert kinds[:6] == [
         "<image_clue_0>",
@@ -138,7 +138,7 @@ def test_figures_are_numbered_on_across_cells() -> None:
     assert names == ["image_clue_1", "image_clue_2", "image_clue_3", "image_clue_4"]
 
 
-def test_a_cell_that_shows_nothing_is_said_to_have_shown_nothing() -> None:
+def test_a_cell_without_output_is_reported_as_such() -> None:
     scripted = EpisodeHarness([cell("x = 1"), ANSWER])
     scripted.solve(CodeLoop())
     assert "showed nothing" in scripted.request_text(1)
@@ -254,7 +254,7 @@ def test_an_answer_in_the_last_reply_counts_even_beside_code() -> None:
     assert scripted.sandbox.cells == ["a"]
 
 
-def test_near_the_token_limit_the_model_is_told_to_answer_now() -> None:
+def test_near_the_token_limit_the_model_is_asked_to_answer_now() -> None:
     spendthrift = Reply(cell("a"), Usage(900, 50))
     scripted = EpisodeHarness([spendthrift, ANSWER], limits=Limits(max_tokens=1000))
     assert scripted.solve(CodeLoop()).text == "7"
@@ -291,7 +291,7 @@ def test_output_that_was_cut_comes_with_the_way_to_see_it() -> None:
     assert "left out" not in scripted.request_text(2)
 
 
-def test_text_beside_many_figures_gets_the_room_it_needs() -> None:
+def test_text_beside_many_figures_gets_the_tokens_it_needs() -> None:
     table = "\n".join(f"{n} {n * 37 % 1000} {n * 91 % 1000}" for n in range(600))
     outputs = (
         Stream("stdout", "first\n"),
@@ -326,11 +326,11 @@ def forged() -> EpisodeHarness:
     return scripted
 
 
-def test_a_figure_that_is_no_picture_is_left_out(forged: EpisodeHarness) -> None:
+def test_a_figure_that_is_not_a_picture_is_left_out(forged: EpisodeHarness) -> None:
     assert [event.name for event in forged.events if isinstance(event, ImageDefined)] == ["image_clue_1"]
 
 
-def test_a_figure_that_is_no_picture_is_reported_to_the_model(forged: EpisodeHarness) -> None:
+def test_a_figure_that_is_not_a_picture_is_reported_to_the_model(forged: EpisodeHarness) -> None:
     assert "1 figures of this cell were not valid images" in forged.request_text(1)
 
 
@@ -374,7 +374,7 @@ def test_cited_evidence_comes_with_the_answer() -> None:
     assert (answer.text, answer.evidence) == ("7", (Evidence("image_clue_0", (1, 2, 30, 20)),))
 
 
-def test_evidence_is_derived_from_the_last_look_where_none_is_cited() -> None:
+def test_uncited_evidence_is_derived_from_the_last_crop() -> None:
     results = [CellResult("ok", (replace(figure(), regions=(CLOSER,)),))]
     answer = EpisodeHarness([cell(), ANSWER], results).solve(CodeLoop(evidence=True))
     assert answer.evidence == (Evidence("image_clue_0", (10, 5, 30, 20), "image_clue_1", is_derived=True),)

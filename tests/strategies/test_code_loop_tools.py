@@ -152,7 +152,7 @@ def test_a_budget_that_a_cell_spends_ends_the_question_though_the_cell_catches_i
     assert len(captions.requests) == 2
 
 
-def test_a_tool_that_nobody_provides_is_told_before_anything_starts(photo: Path) -> None:
+def test_an_unknown_tool_is_reported_before_anything_starts(photo: Path) -> None:
     with pytest.raises(
         ConfigError, match="nobody provides the tool 'crystal_ball'; choose one: --tool crystal_ball="
     ):

@@ -37,7 +37,7 @@ def test_an_upstream_prompt_is_one_user_message_with_its_places_filled(prompt_fi
     assert message.text.endswith("Use {braces}. Image Width: 40; Image Height: 30\n**Question:** How?")
 
 
-def test_an_upstream_prompt_tells_the_sizes_of_several_images(prompt_file: Path) -> None:
+def test_an_upstream_prompt_states_the_sizes_of_several_images(prompt_file: Path) -> None:
     question = Question("Which?", (picture(40, 30), picture(50, 60)))
     scripted = opening(CodeLoop(prompt_file=prompt_file, prompt="many"), question)
     assert "width of image_clue_1: 50, height of image_clue_1: 60" in scripted.request_text(0)

@@ -213,7 +213,7 @@ def test_a_call_that_an_interrupt_left_open_gets_a_result_before_the_next_questi
     assert "not run" in sent[3].text
 
 
-def test_a_conversation_with_calls_goes_on_in_the_text_protocol() -> None:
+def test_a_conversation_with_calls_continues_in_the_text_protocol() -> None:
     harness = EpisodeHarness([calling("print(1)"), ANSWER], [printed("1\n")])
     harness.solve(TOOLS)
     earlier = ConversationState(harness.model.requests[1])

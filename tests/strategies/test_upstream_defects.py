@@ -90,7 +90,7 @@ def test_defect_4_an_error_keeps_all_that_the_cell_gave(sandbox: Sandbox) -> Non
         ("display(image_clue_0); display(image_clue_0.rotate(90, expand=True))", 2),
     ],
 )
-def test_defect_5_a_figure_comes_back_however_it_is_shown(sandbox: Sandbox, code: str, figures: int) -> None:
+def test_defect_5_a_figure_comes_back_in_every_form(sandbox: Sandbox, code: str, figures: int) -> None:
     run = Run(sandbox, cell(code), ANSWER)
     assert run.statuses == ["ok"]
     assert len(run.pictures(1)) == figures

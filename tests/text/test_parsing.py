@@ -22,7 +22,7 @@ def test_what_has_no_tree_is_a_syntax_error(code: str) -> None:
         parse_source(code)
 
 
-def test_an_invalid_escape_warns_nobody() -> None:
+def test_an_invalid_escape_raises_no_warning() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         parse_source(r"'\d'")

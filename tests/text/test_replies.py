@@ -312,7 +312,7 @@ def test_the_answer_is_found_without_its_wrapping(reply: str, answer: str) -> No
         "",
     ],
 )
-def test_a_reply_without_an_answer_has_none(reply: str) -> None:
+def test_a_reply_without_an_answer_gives_no_answer(reply: str) -> None:
     assert find_answer(reply) is None
 
 
@@ -569,7 +569,7 @@ def test_a_tag_repeated_on_one_line_takes_few_steps() -> None:
     assert steps.taken <= 4 * len("<code> " * LONG)
 
 
-def test_a_cell_that_nobody_would_write_is_not_run() -> None:
+def test_a_cell_beyond_the_length_limit_is_not_run() -> None:
     with pytest.raises(FormatError, match=r"the cell has 2,000,001 characters, and one of more than 32,000"):
         find_code(block("x" * 2_000_001))
 

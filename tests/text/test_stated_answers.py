@@ -222,7 +222,7 @@ def test_no_reply_raises_anything_but_a_format_error() -> None:
 
 @PROPERTY
 @given(st.lists(st.sampled_from(PIECES) | st.text(max_size=8), max_size=30).map("".join))
-def test_any_text_states_an_answer_or_none(text: str) -> None:
+def test_any_text_can_be_searched_for_an_answer(text: str) -> None:
     stated = find_stated(text)
     assert stated is None or stated.strip()
 

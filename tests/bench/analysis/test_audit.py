@@ -170,7 +170,7 @@ def test_audits_of_tools_that_change_nothing_report_few_effects() -> None:
     assert alarms(null_audits(20, samples=40, repeats=2)) <= 4 / 20
 
 
-def test_every_planted_effect_lies_in_its_interval_as_often_as_promised() -> None:
+def test_every_planted_effect_is_in_its_interval_as_often_as_promised() -> None:
     """Of 20 audits 19 are expected; 14 or fewer have a chance below one in a thousand, for any of the questions."""
     lines = summarise(planted_audits(20, samples=60, repeats=2), planted())
     assert {line.title: line.covered for line in lines if line.covered < 15 / 20} == {}

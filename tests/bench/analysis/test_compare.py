@@ -128,7 +128,7 @@ def test_a_larger_difference_to_detect_needs_fewer_samples() -> None:
     assert wide.more < found.more
 
 
-def test_runs_within_the_difference_to_detect_are_alike() -> None:
+def test_runs_within_the_difference_to_detect_are_the_same() -> None:
     (found,) = compare(*table(5, 5, 490), detect=0.03)
     assert found.verdict == "alike"
     assert format_verdict(found).endswith("a difference of 3.0 points is ruled out.")

@@ -163,7 +163,7 @@ def test_the_papers_counts_are_found_by_the_datasets_name(name: str, known: str)
     assert paper_counts(name) == PAPER_COUNTS.get(known)
 
 
-def test_the_command_to_run_it_again_stands_in_the_report() -> None:
+def test_the_command_to_run_it_again_is_in_the_report() -> None:
     assert "python -m pyvision bench run vstar" in to_markdown(report(rich(), subject("vstar")))
 
 

@@ -55,7 +55,7 @@ def test_a_wilson_interval_contains_its_share(right: int, n: int) -> None:
 
 
 @given(st.integers(0, 500), st.integers(1, 500))
-def test_a_wilson_interval_lies_within_0_to_1(right: int, n: int) -> None:
+def test_a_wilson_interval_is_within_0_to_1(right: int, n: int) -> None:
     found = wilson(min(right, n), n)
     assert found is not None
     assert 0 <= found.low < found.high <= 1

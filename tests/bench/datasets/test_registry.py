@@ -159,7 +159,7 @@ def test_a_name_that_is_nearly_right_is_suggested() -> None:
         find_dataset("RefCOCO")
 
 
-def test_a_name_that_is_nothing_like_one_lists_all() -> None:
+def test_an_unknown_name_lists_all_names() -> None:
     with pytest.raises(ConfigError, match=r"unknown dataset 'zzz'; known datasets are vstar, mathvista, "):
         find_dataset("zzz")
 

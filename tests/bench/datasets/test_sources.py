@@ -34,7 +34,7 @@ def test_a_file_is_known_by_its_content_not_by_where_it_lies(data: Path, tmp_pat
     assert local_identity(data) != local_identity(elsewhere / "data.jsonl")
 
 
-def test_a_folder_is_another_one_when_its_table_changes(data: Path) -> None:
+def test_the_identity_of_a_folder_changes_with_its_table(data: Path) -> None:
     before = local_identity(data.parent)
     data.write_bytes(data.read_bytes().replace(b"s1", b"t1"))
     assert local_identity(data.parent) != before
@@ -52,7 +52,7 @@ def test_a_file_can_be_read_twice(data: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["no/such/data", "data.jsonl", "./data", "data.parquet", "no/such/data.csv"])
-def test_a_path_where_nothing_lies_is_told_as_a_path(
+def test_a_path_that_does_not_exist_is_reported_as_a_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -91,7 +91,7 @@ def test_an_unknown_generated_set_names_the_known_ones() -> None:
         find("synthetic/nonsense")
 
 
-def test_a_name_that_is_nothing_is_refused() -> None:
+def test_an_unknown_name_is_refused() -> None:
     with pytest.raises(ConfigError, match="'nowhere'"):
         find("nowhere")
 

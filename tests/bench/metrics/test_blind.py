@@ -41,7 +41,7 @@ def test_each_label_is_known_by_its_words(label: str, task: str) -> None:
     "answer", ["{3}", "3", r"\boxed{3}", "three", "They cross at 3 points", "{1}, no: {3}", "{ 3 }"]
 )
 @pytest.mark.parametrize("task", ["Nested Squares", "Line Plot Intersections", "Subway Connections"])
-def test_a_count_stands_in_braces_or_last(task: str, answer: str) -> None:
+def test_a_count_is_in_braces_or_last(task: str, answer: str) -> None:
     assert value("blind", answer, of_task(task, "3")) == 1
     assert value("blind", answer, of_task(task, 4)) == 0
 

@@ -109,7 +109,7 @@ def test_counting_from_the_bottom_needs_the_height_of_the_image() -> None:
         value("box_iou", "[1, 2, 3, 4]", sample([1, 2, 3, 4]), "paper")
 
 
-def test_a_target_that_is_no_box_is_named() -> None:
+def test_a_target_that_is_not_a_box_is_named() -> None:
     with pytest.raises(ConfigError, match=r"target \[1, 2\] cannot be scored; this metric needs a box"):
         value("box_iou", "[1, 2, 3, 4]", sample([1, 2]))
 
@@ -121,7 +121,7 @@ def read_box(four: tuple[int, ...]) -> Box:
 
 
 @given(corners, corners)
-def test_an_overlap_lies_within_0_to_1(one: tuple[int, ...], other: tuple[int, ...]) -> None:
+def test_an_overlap_is_within_0_to_1(one: tuple[int, ...], other: tuple[int, ...]) -> None:
     assert 0 <= overlap(read_box(one), read_box(other)) <= 1
 
 

@@ -69,7 +69,7 @@ def test_a_deeply_nested_list_is_a_text() -> None:
     assert value("chartqapro", "[" * 1_000, sample("[1, 2]", year_flags=["NO"])) == 0
 
 
-def test_a_target_that_is_no_text_is_named() -> None:
+def test_a_target_that_is_not_text_is_named() -> None:
     with pytest.raises(ConfigError, match="this metric needs a text"):
         value("chartqapro", "1", sample({"a": 1}))
 

@@ -83,7 +83,7 @@ def test_mmmu_takes_the_last_of_several_letters() -> None:
     assert value("choice", "not A but rather B", FRUIT, "mmmu") == 1
 
 
-def test_vlmevalkit_takes_none_of_several_letters() -> None:
+def test_vlmevalkit_takes_no_answer_from_several_letters() -> None:
     assert value("choice", "not A but rather B", FRUIT, "vlmevalkit") == 0
 
 
@@ -151,7 +151,7 @@ def test_letters_without_choices_come_from_the_metadata() -> None:
     assert value("choice", "(D)", sample("D")) == 1
 
 
-def test_a_target_that_is_no_option_is_named() -> None:
+def test_a_target_that_is_not_an_option_is_named() -> None:
     with pytest.raises(ConfigError, match=r"sample 's1': target 'x' cannot be scored; .* letters A, B"):
         value("choice", "A", sample("x", "pear", "fig"))
 

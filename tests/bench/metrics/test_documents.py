@@ -30,7 +30,7 @@ def test_the_similarity_counts_from_one_half(
     assert value("docvqa", answer, sample(target), flavour) == pytest.approx(expected)
 
 
-def test_none_is_no_answer_officially() -> None:
+def test_the_official_metric_treats_none_as_no_answer() -> None:
     assert value("docvqa", "None", sample("none"), "official") == 0
     assert value("docvqa", "None", sample("none"), "vlmevalkit") == 1
 

@@ -125,7 +125,7 @@ def test_the_same_prompt_is_asked_once_also_by_the_next_process(tmp_path: Path) 
     assert (len(model.requests), len(silent.requests)) == (1, 0)
 
 
-def test_another_model_is_asked_anew(tmp_path: Path) -> None:
+def test_replies_are_not_shared_between_models(tmp_path: Path) -> None:
     first, _ = judge_of(tmp_path, "CHOICE: B")
     second, model = judge_of(tmp_path, "CHOICE: A", name="judge-2")
     assert with_judge("choice", find_metric("choice"), first)(NOTHING, FRUIT).value == 1
@@ -201,7 +201,7 @@ def test_the_keys_of_two_prompts_differ(prompt: str, other: str, model: str) -> 
 
 
 @given(st.text(st.characters()))
-def test_any_reply_is_a_verdict_or_none(reply: str) -> None:
+def test_any_reply_can_be_read_as_a_verdict(reply: str) -> None:
     verdict = find_verdict(reply)
     assert verdict is None or verdict in {"NONE", "RIGHT", "WRONG"} or len(verdict) == 1
 

@@ -134,7 +134,7 @@ def test_one_is_not_a_count_where_it_is_a_pronoun(answer: str, number: str | Non
     assert score("integer", answer, sample(1)).parsed == number
 
 
-def test_a_target_that_is_no_number_is_named() -> None:
+def test_a_target_that_is_not_a_number_is_named() -> None:
     with pytest.raises(ConfigError, match="target 'some' cannot be scored; this metric needs a whole number"):
         value("integer", "3", sample("some"))
 

@@ -117,7 +117,7 @@ def test_an_answer_of_nothing_has_nothing_parsed() -> None:
     assert (score("vqa", " the ", MIXED).parsed, value("vqa", " the ", MIXED)) == (None, 0)
 
 
-def test_a_target_that_is_no_text_is_named() -> None:
+def test_a_target_that_is_not_text_is_named() -> None:
     with pytest.raises(ConfigError, match="needs a text, a number or a list"):
         value("vqa", "x", sample({"a": 1}))
 

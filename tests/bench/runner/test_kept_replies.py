@@ -27,7 +27,7 @@ def context(path: Path, *replies: str | Reply | ModelError) -> WorkerContext:
     return WorkerContext(task, sandbox, hooks=Hooks(keep=lambda job: KeptReplies(path)))
 
 
-def test_a_sample_that_failed_midway_asks_for_none_of_its_replies_again(tmp_path: Path) -> None:
+def test_a_retried_sample_reuses_the_replies_it_received(tmp_path: Path) -> None:
     path, job = tmp_path / "kept.jsonl", Job(a_sample(0), 0)
     failed = context(path, Reply(CELL, Usage(10, 2)), ModelError("no route")).answer(job)
     assert failed.record.end_reason == "model_error"

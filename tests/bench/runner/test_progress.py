@@ -48,7 +48,7 @@ def test_an_answer_that_no_metric_could_score_has_a_line_too() -> None:
     assert "sample 0 (0): not scored: the metric failed: X\n" in message
 
 
-def test_a_wrong_answer_has_none() -> None:
+def test_a_wrong_answer_shows_no_failure() -> None:
     assert "sample 0" not in render((make_finished("B", "answered"), Score(0.0)))
 
 

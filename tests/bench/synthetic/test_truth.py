@@ -74,7 +74,7 @@ def test_every_circle_of_the_truth_is_drawn() -> None:
             assert (away < 2).sum() > 100, name
 
 
-def test_no_ink_lies_beside_the_circles_of_the_truth() -> None:
+def test_no_ink_is_beside_the_circles_of_the_truth() -> None:
     for name, distances in distances_to_circles():
         assert np.min(distances, axis=0).max() < 4, name
 

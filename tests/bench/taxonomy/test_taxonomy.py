@@ -22,7 +22,7 @@ def test_the_snippets_that_the_rules_were_tuned_on_agree() -> None:
     assert agreement(read_snippets("tuning.txt")) >= 0.95
 
 
-def test_snippets_that_nobody_looked_at_while_tuning_agree() -> None:
+def test_snippets_unseen_while_tuning_agree() -> None:
     held_out = read_snippets("held_out.txt")
     assert agreement(held_out) >= 0.85
     assert class_agreement(held_out) >= 0.9
@@ -32,7 +32,7 @@ def test_snippets_that_nobody_looked_at_while_tuning_agree() -> None:
     "code",
     ["while True print(1)", "x = (", "\0", "\ufeffprint(1)", "é = '\ud800'", "(" * 500, "-" * 100_000 + "1"],
 )
-def test_code_that_is_no_python_is_other(code: str) -> None:
+def test_code_that_is_not_python_is_other(code: str) -> None:
     assert classify(code).kinds == ("other",)
 
 

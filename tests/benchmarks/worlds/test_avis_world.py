@@ -89,7 +89,7 @@ def test_a_planner_that_ends_when_enough_is_known_saves_calls(tools: Mapping[str
     assert [each.is_right for each in ends] == [each.is_right for each in goes_on]
 
 
-def test_a_hasty_planner_goes_on_where_too_little_is_known(tools: Mapping[str, Tool]) -> None:
+def test_a_hasty_planner_continues_with_too_little_information(tools: Mapping[str, Tool]) -> None:
     (result,) = play(cases(MADE, 1), Avis(), MADE, tools, replace(PERFECT, misread=0, cautious=0, hasty=1))
     assert result.is_right
 

@@ -78,7 +78,7 @@ def test_the_reasons_of_the_end_are_counted() -> None:
     assert statistics_of_two_rounds().ends == {"agreed": 1}
 
 
-def test_arms_are_told_apart_by_what_they_cost() -> None:
+def test_costs_are_counted_per_mode() -> None:
     plain = record("p", events_of(["A"], mode="plain"), mode="plain", target="B")
     found = statistics_of([record("a", events_of(), target="B"), plain])
     assert [(c.mode, c.calls, c.tokens, c.right) for c in found.costs] == [
@@ -116,7 +116,7 @@ def test_the_command_writes_plots_beside_its_tables(
     assert sorted(path.name for path in plots.iterdir()) == ["accuracy.svg", "condensation.svg", "costs.svg"]
 
 
-def test_the_command_speaks_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = write_run(tmp_path / "one", target="B")
     assert main(["bdog", "statistics", str(run), "--json", "--out", str(tmp_path / "plots")]) == 0
     assert json.loads(capsys.readouterr().out)["ends"] == {"agreed": 1}
@@ -130,7 +130,7 @@ def test_a_folder_without_a_run_is_refused_in_one_line(
 
 
 @pytest.mark.parametrize("content", ["{}", "no JSON", "[1]"])
-def test_targets_that_are_none_are_refused_by_file(
+def test_invalid_targets_are_refused_with_the_name_of_the_file(
     content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = write_run(tmp_path / "one")
@@ -147,7 +147,7 @@ def test_the_graphs_of_a_run_are_drawn_as_a_page(tmp_path: Path, capsys: pytest.
     assert capsys.readouterr().out.strip() == str(run / "graphs.html")
 
 
-def test_a_config_that_is_no_object_leaves_the_defaults(tmp_path: Path) -> None:
+def test_a_config_that_is_not_an_object_leaves_the_defaults(tmp_path: Path) -> None:
     run = write_run(tmp_path / "one", target="B")
     (run / "config.json").write_text("[]", encoding="utf-8")
     assert (read_record(run).mode, read_record(run).target) == ("bdog", None)

@@ -41,7 +41,7 @@ def test_a_critic_example_contains_the_location_of_the_error() -> None:
     )
 
 
-def test_a_correct_program_is_accepted_once_however_often_it_was_broken() -> None:
+def test_a_correct_program_is_accepted_once_no_matter_how_often_it_was_broken() -> None:
     other = replace(BROKEN, attempt=1, program=RIGHT.program.replace("2", "4"))
     examples = pack([RIGHT], [BROKEN, other], ALL_TRAIN)["critic/train"]
     assert [example.completion for example in examples].count(" right") == 1

@@ -35,7 +35,7 @@ def test_the_paths_between_two_stations_are_counted(seed: int) -> None:
     assert ask(f"How many single-coloured paths go from {start} to {end}?", picture).answer == str(count)
 
 
-def test_stations_without_a_path_have_none() -> None:
+def test_stations_without_a_path_have_zero_paths() -> None:
     picture, truth = subway(3)
     letters = sorted({letter for pair in truth for letter in pair})
     missing = next((a, b) for a in letters for b in letters if a < b and not {(a, b), (b, a)} & truth.keys())

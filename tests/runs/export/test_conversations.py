@@ -72,7 +72,7 @@ def test_the_main_conversation_is_the_longest() -> None:
     assert main_conversation([]) is None
 
 
-def test_an_empty_reply_is_said_to_be_empty() -> None:
+def test_an_empty_reply_is_labelled_as_empty() -> None:
     first = replies(simple_events())[0]
     (conversation,) = conversations_of([replace(first, reply=replace(first.reply, text=""))])
     assert conversation.messages[-1] == Message("assistant", (Text("(empty)"),))

@@ -19,7 +19,7 @@ def describe(recorded: CellResult, now: CellResult) -> str:
     return str(found)
 
 
-def test_the_same_again_is_no_difference_however_long_it_took() -> None:
+def test_the_same_output_is_no_difference_at_any_speed() -> None:
     assert difference(SAME, CellResult("ok", SAME.outputs, seconds=9.0)) is None
 
 

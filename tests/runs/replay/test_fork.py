@@ -40,7 +40,7 @@ def first_reply() -> ModelCall:
     return asked
 
 
-def test_the_edited_cell_stands_in_the_reply_in_place_of_the_old_one() -> None:
+def test_the_edited_cell_is_in_the_reply_in_place_of_the_old_one() -> None:
     reply = replace_code(first_reply(), "print('new')")
     assert reply.text.startswith("I look closer.")
     assert find_code(reply.text) == "print('new')"

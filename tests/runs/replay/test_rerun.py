@@ -63,7 +63,7 @@ def test_cells_before_a_turn_alone_can_be_run(tmp_path: Path) -> None:
     assert session.cells == []
 
 
-def test_a_figure_that_is_no_image_gets_no_name(tmp_path: Path) -> None:
+def test_a_figure_that_is_not_an_image_gets_no_name(tmp_path: Path) -> None:
     session = CannedSandbox([CellResult("ok", (Figure(b"no", "image/png", 40, 30),))])
     (again,) = rerun_cells(recorded(tmp_path, simple_events()), session)
     assert again.difference is not None

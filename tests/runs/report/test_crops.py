@@ -40,7 +40,7 @@ def test_a_cut_with_one_other_pixel_is_not_found() -> None:
     assert found(cut) is None
 
 
-def test_a_cut_that_lies_in_two_places_is_not_found() -> None:
+def test_a_cut_that_is_in_two_places_is_not_found() -> None:
     twice = Image.new("RGB", (160, 120), "white")
     tile = noise(40, 30)
     twice.paste(tile, (0, 0))

@@ -158,7 +158,7 @@ def test_names_in_the_list_of_rounds_are_text() -> None:
     assert "<img" not in (round_list(events_of((BLUEPRINT, bad, bad, bad, r"\boxed{B}"))) or "")
 
 
-def test_a_label_longer_than_the_gap_stands_below_the_boxes() -> None:
+def test_a_label_longer_than_the_gap_is_below_the_boxes() -> None:
     row = Graph(
         (Node("a", "hub"), Node("b", "left"), Node("c", "right")),
         (Edge("a", "b", "on"), Edge("a", "c", "on"), Edge("b", "c", "directly to the left of")),

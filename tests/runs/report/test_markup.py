@@ -36,7 +36,7 @@ def test_attributes_may_be_true_false_or_nothing() -> None:
     )
 
 
-def test_parts_that_are_nothing_are_left_out() -> None:
+def test_empty_parts_are_left_out() -> None:
     assert join("a", None, Markup("<br>")) == "a<br>"
 
 

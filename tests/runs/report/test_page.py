@@ -129,7 +129,7 @@ def test_boxes_in_the_code_are_drawn_where_no_pixels_match(tmp_path: Path) -> No
     assert (box["x"], box["y"], box["width"], box["height"]) == ("1", "2", "30", "40")
 
 
-def test_a_figure_that_is_no_crop_has_no_place_in_the_original(tmp_path: Path) -> None:
+def test_a_figure_that_is_not_a_crop_has_no_place_in_the_original(tmp_path: Path) -> None:
     drawn = CellRun("plot()", CellResult("ok", (figure(Image.effect_noise((50, 40), 90).convert("RGB")),)))
     page = Page(report(recorded(tmp_path, [*simple_events()[:2], drawn])))
     assert "place in the original not found" in page.text

@@ -26,7 +26,7 @@ def test_the_pixels_of_a_jpeg_are_those_that_pillow_sees(mode: str) -> None:
     assert np.array_equal(pixels_of(Picture(file.getvalue(), "image/jpeg", 120, 90)), seen)
 
 
-def test_what_is_transparent_lies_on_white() -> None:
+def test_transparent_pixels_become_white() -> None:
     assert pixels_of(picture(Image.new("RGBA", (3, 2), (9, 9, 9, 0)))).tolist() == [[[255] * 3] * 3] * 2
 
 

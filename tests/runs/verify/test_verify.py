@@ -77,7 +77,7 @@ def test_an_answer_that_any_change_turns_is_undecided(tmp_path: Path) -> None:
     assert found.verdict == "undecided"
 
 
-def test_no_equal_area_is_masked_where_none_is_left(tmp_path: Path) -> None:
+def test_no_equal_area_is_masked_if_no_area_is_left(tmp_path: Path) -> None:
     whole = (Evidence("image_clue_0", (0, 0, 120, 80)),)
     found = verify(a_run(tmp_path, whole), model=Looking(attentive), sandbox=CannedSandbox())
     assert (found.find("elsewhere masked"), found.verdict) == (None, "undecided")

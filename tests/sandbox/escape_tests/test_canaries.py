@@ -115,7 +115,7 @@ def test_a_changed_system_v_segment_is_noticed(canaries: Canaries) -> None:
     assert canaries.find_harm(MARKER) == "a System V segment of the host was changed"
 
 
-def test_canaries_are_planted_anew_once_one_was_touched(canaries: Canaries) -> None:
+def test_canaries_are_planted_again_once_one_was_touched(canaries: Canaries) -> None:
     before = canaries.target
     os.kill(before["victim_pid"], signal.SIGKILL)
     os.waitid(os.P_PID, before["victim_pid"], os.WEXITED | os.WNOWAIT)

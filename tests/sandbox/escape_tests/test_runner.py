@@ -78,7 +78,7 @@ def test_a_printed_marker_is_an_escape(runner: Runner) -> None:
     assert (verdict.contained, verdict.evidence) == (False, "it printed its marker")
 
 
-def test_a_marker_within_other_text_is_none(runner: Runner) -> None:
+def test_a_marker_within_other_text_is_no_escape(runner: Runner) -> None:
     assert runner.run(trying("print('it is ' + MARKER)")).contained
 
 
@@ -174,7 +174,7 @@ def test_memory_that_the_host_had_for_a_moment_is_an_escape(runner: Runner) -> N
     assert verdict.evidence.startswith("the host grew by ")
 
 
-def test_memory_that_the_host_had_before_is_none(runner: Runner) -> None:
+def test_memory_that_the_host_used_before_is_no_escape(runner: Runner) -> None:
     held = b"x" * (300 * 2**20)
     del held
     assert runner.run(trying("pass", proof="neighbour")).contained
@@ -197,7 +197,7 @@ def test_a_figure_of_another_size_than_it_says_is_an_escape() -> None:
         assert not runner.run(trying("pass", proof="result")).contained
 
 
-def test_a_figure_that_is_what_it_says_is_none() -> None:
+def test_a_valid_figure_is_no_escape() -> None:
     with Runner(lambda timeout_s: Showing(Figure(png(), "image/png", 40, 30)), 0.5) as runner:
         assert runner.run(trying("pass", proof="result")).contained
 

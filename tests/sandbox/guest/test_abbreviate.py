@@ -113,7 +113,7 @@ def test_a_repr_that_raises_is_described(error: str) -> None:
     assert describe({"a": of_cell(f"raise {error}('no')")}) == f"<repr raised {error}>"
 
 
-def test_a_repr_that_is_no_text_is_described() -> None:
+def test_a_repr_that_is_not_text_is_described() -> None:
     assert describe(of_cell("return 5")) == "<repr raised TypeError>"
 
 
@@ -122,7 +122,7 @@ def test_a_repr_that_does_not_end_is_given_up(body: str) -> None:
     assert describe(of_cell(body)) == "<repr of Thing took too long>"
 
 
-def test_slow_reprs_are_not_asked_for_ever() -> None:
+def test_slow_reprs_are_not_asked_forever() -> None:
     abbreviation = Abbreviation(200)
     slow = of_cell("time.sleep(0.03); return 'slow'")
     assert [abbreviation.of(slow) for _ in range(60)][-1] == "<Thing>"

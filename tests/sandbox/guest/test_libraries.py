@@ -125,7 +125,7 @@ def test_an_installation_is_refused_with_what_is_installed(session: Session, cod
     assert text.startswith("Nothing can be installed: there is no network. Installed: numpy, PIL, matplotlib")
 
 
-def test_an_installation_that_is_no_python_is_refused_too(session: Session) -> None:
+def test_an_installation_that_is_not_python_is_refused_too(session: Session) -> None:
     error = session.run("a = 1\npip install easyocr").error
     assert error is not None
     assert error.traceback.splitlines()[-1].startswith("Nothing can be installed: there is no network.")

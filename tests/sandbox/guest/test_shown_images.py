@@ -91,7 +91,7 @@ def test_an_interlaced_file_is_shown(prepared: Session) -> None:
     assert (figure.width, figure.height) == (2, 2)
 
 
-def test_a_file_that_is_none_leaves_a_note(prepared: Session) -> None:
+def test_an_invalid_image_file_leaves_a_note(prepared: Session) -> None:
     (output,) = prepared.run("display({'image/jpeg': b'junk'}, raw=True)").outputs
     assert isinstance(output, Omitted)
     assert output.note.startswith("image/jpeg not shown: UnidentifiedImageError")

@@ -141,7 +141,7 @@ def snooped(source: str, folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("source", PROGRAMS)
-def test_the_events_hold_all_that_pysnooper_tells(source: str, tmp_path: Path) -> None:
+def test_the_events_hold_everything_that_pysnooper_records(source: str, tmp_path: Path) -> None:
     expected = snooped(source, tmp_path)
     assert lines(Cells(Policy(trace_value_chars=VALUE_CHARS)).call(source)) == expected
     assert len(expected) > 10
@@ -245,7 +245,7 @@ def test_names_in_a_comprehension_of_the_cell_are_those_of_the_cell() -> None:
 
 
 # Python 3.13 no longer calls a generator for that.
-def test_a_generator_that_is_closed_where_it_waits_tells_nothing() -> None:
+def test_a_generator_closed_while_suspended_adds_no_event() -> None:
     trace = Cells().run("def g():\n    yield 1\n    yield 2\na = g()\nnext(a)\na.close()\ng().close()")
     assert [event.kind for event in trace.events if event.function == "g"] == ["call", "line", "return"]
 
@@ -256,7 +256,7 @@ def test_an_exception_thrown_into_a_generator_ends_its_call() -> None:
     assert inside[-3:] == [("call", None), ("exception", "KeyError: 'x'"), ("return", None)]
 
 
-def test_a_yield_of_none_is_no_exception() -> None:
+def test_a_yield_of_none_is_not_an_exception() -> None:
     trace = Cells().run("def g():\n    yield\n    yield None\nfor a in g(): pass")
     returned = [event.value for event in trace.events if event.function == "g" and event.kind == "return"]
     assert returned == ["None", "None", "None"]
@@ -310,7 +310,7 @@ def test_the_characters_of_a_trace_are_limited_too() -> None:
     assert trace.events[-1].kind == "return"
 
 
-def test_a_cell_of_very_many_lines_goes_on_untraced() -> None:
+def test_a_cell_of_very_many_lines_continues_untraced() -> None:
     cells = Cells(Policy(trace_steps=500))
     trace = cells.run("for i in range(100_000):\n    a = i")
     assert trace.stopped

@@ -110,7 +110,7 @@ def test_the_children_of_a_session_share_its_memory(sandbox_of: SandboxOf, polic
 
 
 @pytest.mark.usefixtures("needs_groups")
-def test_memory_that_is_no_address_space_counts_too(sandbox_of: SandboxOf) -> None:
+def test_memory_that_is_not_address_space_counts_too(sandbox_of: SandboxOf) -> None:
     code = (
         "import os\nfile = os.memfd_create('x')\n"
         "for _ in range(60):\n    os.write(file, b'x' * 10**7)\nprint('wrote it all')"
@@ -271,7 +271,7 @@ def test_version_2_limits_all_sessions_together(tmp_path: Path) -> None:
         ("oom 1\noom_kill 0\n", "oom 0\n", None),
     ],
 )
-def test_version_2_tells_whose_memory_ran_out(
+def test_cgroup_version_2_reports_whose_memory_ran_out(
     tmp_path: Path, own: str, parent: str, expected: str | None
 ) -> None:
     (tmp_path / "one").mkdir()

@@ -46,7 +46,7 @@ def test_no_other_machine_can_be_reached(session: Session) -> None:
     assert raised(session, f"import socket; {connect}") == "OSError"
 
 
-def test_the_loopback_of_the_host_is_another_one(session: Session) -> None:
+def test_the_loopback_of_the_host_is_unreachable(session: Session) -> None:
     import socket
 
     with socket.create_server(("127.0.0.1", 0)) as server:

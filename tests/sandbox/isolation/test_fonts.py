@@ -40,7 +40,9 @@ def test_of_two_that_make_it_at_once_the_second_leaves_the_list_of_the_first(
         assert first.result() == second.result() == seen()
 
 
-def test_without_a_place_for_it_there_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_cache_folder_there_are_no_font_lists(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     assert font_lists(Interpreter.current()) == ()

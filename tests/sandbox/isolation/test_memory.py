@@ -204,7 +204,7 @@ def test_an_ordinary_users_session_is_limited_as_a_whole(user: OrdinaryUser, pre
     assert (error, after) == ("OutOfMemory", "42\n")
 
 
-def test_no_session_goes_on_where_the_watchdog_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_session_continues_after_the_watchdog_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     failed: Queue[threading.ExceptHookArgs] = Queue()
     monkeypatch.setattr(threading, "excepthook", failed.put)
 

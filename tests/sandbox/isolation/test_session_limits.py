@@ -50,7 +50,7 @@ def test_a_machine_that_can_limit_no_session_is_refused() -> None:
     assert "Policy(session_memory='per_process')" in message
 
 
-def test_who_accepts_limits_of_each_process_is_not_refused() -> None:
+def test_a_policy_that_accepts_limits_per_process_is_not_refused() -> None:
     assert without_proc("per_process").startswith("none: RLIMIT_AS limits each process alone")
 
 

@@ -122,7 +122,7 @@ def test_its_cells_run_in_the_python_that_installed_it() -> None:
         ("processes", "write KEY=VALUE"),
     ],
 )
-def test_a_policy_that_is_none_is_refused_in_one_line(
+def test_an_invalid_policy_is_refused_in_one_line(
     setting: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert install(arguments("--prefix", str(tmp_path), "--set", setting)) == 2

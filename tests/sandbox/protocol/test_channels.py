@@ -57,7 +57,7 @@ def test_a_subscription_that_is_overlooked_is_sent_again(
     output.close()
 
 
-def test_a_kernel_that_welcomes_nobody_is_not_waited_for(
+def test_a_missing_welcome_is_not_waited_for_without_limit(
     paths: dict[str, Path], context: zmq.Context[zmq.Socket[bytes]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sandbox.protocol.channels._WELCOME_S", 0.2)
@@ -69,7 +69,7 @@ def test_a_kernel_that_welcomes_nobody_is_not_waited_for(
     output.close()
 
 
-def test_a_kernel_that_listens_no_more_welcomes_nobody(paths: dict[str, Path]) -> None:
+def test_a_kernel_that_stopped_listening_sends_no_welcome(paths: dict[str, Path]) -> None:
     channels = Channels(paths, _KEY, Policy())
     assert not channels.wait_for_welcome()
     channels.close()

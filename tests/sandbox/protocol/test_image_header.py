@@ -26,7 +26,7 @@ def test_the_size_of_a_progressive_jpeg_with_a_comment_is_read() -> None:
     assert measure(sink.getvalue()) == ("image/jpeg", 33, 7)
 
 
-def test_a_picture_without_a_pixel_is_none() -> None:
+def test_an_image_without_pixels_is_invalid() -> None:
     sink = io.BytesIO()
     Image.new("RGB", (1, 1)).save(sink, "PNG")
     data = sink.getvalue()
@@ -40,7 +40,7 @@ def test_no_bytes_make_it_raise(start: bytes, rest: bytes) -> None:
     assert measured is None or (measured[1] > 0 and measured[2] > 0)
 
 
-def test_a_jpeg_of_two_sizes_has_none() -> None:
+def test_a_jpeg_with_two_sizes_is_invalid() -> None:
     sink = io.BytesIO()
     Image.new("RGB", (33, 7)).save(sink, "JPEG")
     data = sink.getvalue()

@@ -102,10 +102,10 @@ def test_a_figure_of_the_largest_size_is_read() -> None:
 
 
 @given(st.lists(st.sampled_from([b"<IDS|MSG>", b"", b"{}", b"[]", b"null", b"\xff", _HEADER]), max_size=9))
-def test_whatever_parts_come_nothing_is_raised(parts: list[Frame]) -> None:
+def test_no_sequence_of_parts_raises_an_exception(parts: list[Frame]) -> None:
     assert Messages(_KEY).read(parts) is MALFORMED
 
 
 @given(st.binary(max_size=60), st.binary(max_size=60), st.binary(max_size=60))
-def test_whatever_is_signed_nothing_is_raised(header: bytes, parent: bytes, content: bytes) -> None:
+def test_no_signed_content_raises_an_exception(header: bytes, parent: bytes, content: bytes) -> None:
     assert isinstance(Messages(_KEY).read(signed(header, parent, content)).content, dict)

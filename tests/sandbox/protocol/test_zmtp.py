@@ -159,7 +159,7 @@ def test_many_messages_keep_their_order(bind: Bind, short_temp: Path) -> None:
     connection.close()
 
 
-def test_where_nobody_listens_a_connection_is_closed(short_temp: Path) -> None:
+def test_a_connection_without_a_listener_is_closed(short_temp: Path) -> None:
     connection = Channel(short_temp / "nobody", "DEALER", _LIMITS, b"me")
     assert not connection.is_open
     assert connection.receive() is None
@@ -260,7 +260,7 @@ def test_what_is_not_asked_for_stays_with_the_peer(hostile: tuple[Channel, socke
     assert connection.received == before
 
 
-def test_a_peer_that_never_reads_blocks_nobody(hostile: tuple[Channel, socket.socket]) -> None:
+def test_a_peer_that_never_reads_does_not_block_the_sender(hostile: tuple[Channel, socket.socket]) -> None:
     connection, peer = hostile
     peer.sendall(_GREETING + _READY)
     connection.advance()

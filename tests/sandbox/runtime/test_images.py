@@ -53,7 +53,7 @@ def test_deep_grey_is_scaled_instead_of_clipped(session: Session) -> None:
 
 
 @pytest.mark.parametrize("mode", ["RGBA", "LA", "P"])
-def test_transparency_lies_on_white(session: Session, mode: str) -> None:
+def test_transparency_becomes_white(session: Session, mode: str) -> None:
     image = Image.new("RGBA", (2, 2), (0, 0, 0, 0)).convert(mode)
     options: dict[str, Any] = {"transparency": 0} if mode == "P" else {}
     assert seen(session, encoded(image, **options), "picture.getpixel((1, 1))") == "RGB (255, 255, 255)"
@@ -235,7 +235,7 @@ def test_a_file_cannot_be_changed(session: Session) -> None:
     assert "'image_8.png' is a file of the user, which cannot be changed" in error.traceback
 
 
-def test_a_working_folder_that_is_gone_takes_no_image_away(sandbox: Sandbox) -> None:
+def test_a_deleted_working_folder_loses_no_image(sandbox: Sandbox) -> None:
     with sandbox.open() as session:
         session.run("os.chdir('/tmp'); os.rmdir('/tmp/work')")
         session.define({"image_clue_0": png()})

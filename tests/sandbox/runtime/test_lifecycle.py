@@ -52,7 +52,7 @@ def test_after_a_sandbox_no_process_file_or_descriptor_is_left(
     assert list(short_temp.iterdir()) == []
 
 
-def test_a_closed_session_leaves_nothing_while_the_sandbox_goes_on(
+def test_a_closed_session_leaves_nothing_in_a_running_sandbox(
     short_temp: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(short_temp))

@@ -31,12 +31,12 @@ def unseeded_twice() -> list[str]:
     return drawn(Policy(seed=None), 2)
 
 
-def test_sessions_of_a_seed_are_alike(usual_twice: list[str]) -> None:
+def test_sessions_of_a_seed_are_the_same(usual_twice: list[str]) -> None:
     first, second = usual_twice
     assert first == second
 
 
-def test_a_session_of_the_same_seed_in_another_sandbox_is_alike(usual_twice: list[str]) -> None:
+def test_a_session_of_the_same_seed_in_another_sandbox_is_the_same(usual_twice: list[str]) -> None:
     assert drawn(Policy(), 1) == usual_twice[:1]
 
 

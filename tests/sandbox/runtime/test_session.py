@@ -110,7 +110,7 @@ def test_a_syntax_error_has_its_line(session: Session) -> None:
         "plt.figure(); plt.plot([1]); plt.figure(); plt.plot([2]); 1 / 0",
     ],
 )
-def test_two_figures_are_two_however_they_are_shown(session: Session, code: str) -> None:
+def test_two_figures_are_two_in_every_form(session: Session, code: str) -> None:
     assert len(session.run(code).figures) == 2
 
 
@@ -346,7 +346,7 @@ def test_empty_lines_before_the_code_count(session: Session) -> None:
     assert error.line == 4
 
 
-def test_a_kernel_that_closes_its_sockets_keeps_nobody_waiting(short: Sandbox) -> None:
+def test_a_kernel_that_closes_its_sockets_does_not_block_the_caller(short: Sandbox) -> None:
     code = "import os\nos.closerange(3, 300)\nwhile True: pass"
     with short.open({}) as session:
         for _ in range(3):

@@ -44,7 +44,7 @@ def test_a_planner_that_names_no_step_is_asked_once_more(reply: str, why: str) -
     assert stage.answer.text == "red"
 
 
-def test_a_planner_that_names_the_excluded_step_is_told_that_it_brought_nothing() -> None:
+def test_a_planner_that_repeats_an_excluded_step_reads_that_it_found_nothing() -> None:
     stage = Stage(
         {
             "decomposer": [LOOK_ONLY],

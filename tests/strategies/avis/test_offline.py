@@ -128,7 +128,7 @@ def test_a_question_is_taken_apart_by_its_wording(question: str, parts: tuple[st
     assert reply == f"Visual: {parts[0]}\nKnowledge: {parts[1]}"
 
 
-def test_a_talk_of_another_strategy_is_left_to_the_other_rules() -> None:
+def test_messages_of_another_strategy_are_left_to_the_other_rules() -> None:
     assert find_avis_reply([]) is None
     assert find_avis_reply([Message("user", (Text("<question>\nHow many?\n</question>"),))]) is None
 
@@ -139,7 +139,7 @@ def test_the_passages_of_a_search_are_read_back() -> None:
 
 
 @given(st.text(max_size=200), st.text(max_size=300).map(lambda text: f"Title: T\nContent: {text}"))
-def test_an_extract_stands_in_the_passages(question: str, text: str) -> None:
+def test_an_extract_is_in_the_passages(question: str, text: str) -> None:
     found = find_extract(question, text)
     assert found is None or found.answer.split() == [] or found.answer.split()[0] in text
 

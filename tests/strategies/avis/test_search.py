@@ -343,7 +343,7 @@ def test_the_choices_stand_below_the_last_question_only() -> None:
     assert "when was Orlen Bridge finished?\nA. 1871\nB. 1900" in stage.request_text("reasoner", 1)
 
 
-def test_web_search_is_the_web_where_it_is_set_up() -> None:
+def test_a_configured_web_search_uses_the_web() -> None:
     stage = Stage(
         {"planner": ["web_search"], "reasoner": [answered("1871")]},
         {"document": [hits("Mine")], "web_search": [hits("Theirs")]},

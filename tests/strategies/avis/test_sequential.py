@@ -73,12 +73,14 @@ def test_a_row_without_an_answer_ends_in_a_best_effort() -> None:
     ("reply", "answer", "is_last_resort"),
     [("I see it.\n**Final Answer:** 1871", "1871", False), ("1871 it is.", "1871 it is", False)],
 )
-def test_a_row_finds_its_answer_as_every_strategy_does(reply: str, answer: str, is_last_resort: bool) -> None:
+def test_a_sequence_finds_its_answer_as_every_strategy_does(
+    reply: str, answer: str, is_last_resort: bool
+) -> None:
     stage = Stage({"reasoner": [reply]}, TOOLS, mode="sequential_vqa")
     assert (stage.answer.text, stage.answer.is_last_resort) == (answer, is_last_resort)
 
 
-def test_a_row_without_a_picture_uses_what_needs_none() -> None:
+def test_a_sequence_without_an_image_uses_the_tools_that_need_no_image() -> None:
     stage = Stage(
         {"reasoner": ["Answer: 1871"]},
         TOOLS,

@@ -45,7 +45,7 @@ def test_a_planner_may_decide_that_enough_is_known() -> None:
     assert stage.path == ["identical_image_search a", "web_search i"]
 
 
-def test_a_search_goes_on_if_what_is_known_is_too_little() -> None:
+def test_a_search_continues_if_too_little_is_known() -> None:
     stage = Stage(
         {
             "decomposer": [PARTS],

@@ -49,7 +49,7 @@ UNSETTLED = {
 
 
 @pytest.mark.parametrize("reply", UNSETTLED)
-def test_a_reply_that_names_none_or_two_gives_no_choice(reply: str) -> None:
+def test_a_reply_that_names_no_choice_or_two_gives_no_choice(reply: str) -> None:
     assert find_choice(reply, NESTED).letter is None
 
 
@@ -58,7 +58,7 @@ def test_the_reason_for_no_choice_is_given(reply: str) -> None:
     assert UNSETTLED[reply] in find_choice(reply, NESTED).why
 
 
-def test_of_two_choices_with_the_same_text_none_is_taken() -> None:
+def test_two_choices_with_the_same_text_are_not_resolved() -> None:
     assert find_choice("red", ("red", "blue", "Red")).letter is None
 
 

@@ -142,7 +142,7 @@ def test_the_last_tentative_answer_is_the_answer() -> None:
     assert answer == Answer("B")
 
 
-def test_an_earlier_answer_counts_where_the_last_round_brings_none() -> None:
+def test_an_earlier_answer_counts_if_the_last_round_has_no_answer() -> None:
     scripted = script_debate([DOG, BOTH, CAT, "A", BOTH, DOG, REFUSAL])
     assert scripted.solve(Bdog(rounds=2, every_round=True)) == Answer("A")
     assert notes(scripted, "earlier_answer")

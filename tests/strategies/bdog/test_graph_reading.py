@@ -217,7 +217,7 @@ def test_attributes_that_stand_apart_go_to_their_objects(form: str) -> None:
     assert "nameless_item" not in repairs
 
 
-def test_an_owner_of_attributes_that_is_no_object_yet_becomes_one() -> None:
+def test_an_owner_of_attributes_that_is_not_an_object_yet_becomes_one() -> None:
     graph, repairs = read_graph('{"objects": ["a"], "attributes": [{"object": "b", "colour": "red"}]}')
     assert graph.nodes[1] == Node("b", "b", (("colour", "red"),))
     assert "added_endpoint" in repairs

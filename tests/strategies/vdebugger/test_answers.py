@@ -67,7 +67,7 @@ def test_a_patch_that_is_written_out_is_a_box() -> None:
 @pytest.mark.parametrize(
     "text", ["", "ImagePatch(left=1)", "ImagePatch(__import__('os'))", PATCH.replace("30", "5")]
 )
-def test_what_is_no_box_is_none(text: str) -> None:
+def test_text_that_is_not_a_box_gives_no_box(text: str) -> None:
     assert box_in(text) is None
 
 

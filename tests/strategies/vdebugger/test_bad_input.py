@@ -55,7 +55,7 @@ RESULTS = {
 
 
 @pytest.mark.parametrize("kind", RESULTS)
-def test_a_result_that_is_no_answer_is_named(stage: Stage, kind: str) -> None:
+def test_a_result_that_is_not_an_answer_is_named(stage: Stage, kind: str) -> None:
     body, expected = RESULTS[kind]
     answer = stage.solve([program(body)], ALONE)
     assert (answer.text, answer.end_reason) == (None, "no_answer")
@@ -81,7 +81,7 @@ def test_after_a_dead_kernel_the_next_program_finds_its_functions(stage: Stage) 
     assert stage.solve([dead, "wrong", GOOD, "right"]) == Answer("3")
 
 
-def test_a_compile_error_stands_in_place_of_the_trace(stage: Stage) -> None:
+def test_a_compile_error_is_in_place_of_the_trace(stage: Stage) -> None:
     stage.solve(["def execute_command(image) -> str:\n    return (", "wrong", GOOD, "right"])
     assert "-> None\n\n--- Trace\n\nCompile Error\nSyntaxError" in stage.request_text(1)
 

@@ -134,13 +134,13 @@ def test_two_images_are_given_by_their_sides(stage: Stage) -> None:
     assert signature in stage.request_text(0)
 
 
-def test_a_box_is_told_from_the_top_left(stage: Stage) -> None:
+def test_a_box_is_formatted_from_the_top_left(stage: Stage) -> None:
     signature = "def execute_command(image) -> ImagePatch:"
     found = program("return ImagePatch(image).find('cup')[0]", signature)
     assert stage.solve([found, "right"], text="Find the first cup.") == Answer("[10, 90, 60, 150]")
 
 
-def test_a_box_can_be_told_from_the_bottom_left(stage: Stage) -> None:
+def test_a_box_can_be_formatted_from_the_bottom_left(stage: Stage) -> None:
     found = program("return ImagePatch(image).find('cup')", "def execute_command(image) -> ImagePatch:")
     strategy = VDebugger(form="box", box_origin="bottom-left", crop_margin_px=0)
     assert stage.solve([found, "right"], strategy) == Answer("[20, 116, 50, 156]")

@@ -93,7 +93,7 @@ def test_lines_that_are_not_marked_stay_as_they_were() -> None:
     )
 
 
-def test_a_marked_line_may_become_several_or_none() -> None:
+def test_a_marked_line_may_become_any_number_of_lines() -> None:
     line = "    plates = patch.find('cup')\n"
     for instead in ("    plates = []\n    plates += cups\n", ""):
         new = PROGRAM.replace(line, instead)

@@ -31,7 +31,7 @@ def patch(*box: int, image: Image.Image | None = None) -> Any:
     return NAMES["ImagePatch"](image or WHOLE, *box)
 
 
-def test_a_patch_is_told_as_the_published_one() -> None:
+def test_a_patch_is_formatted_as_the_published_one() -> None:
     assert repr(patch(image=Image.new("RGB", (500, 375)))) == (
         "ImagePatch(left=0, right=500, upper=375, lower=0, height=375, width=500, "
         "horizontal_center=250.0, vertical_center=187.5)"
@@ -69,7 +69,7 @@ def patch_of(left: int, lower: int, right: int, upper: int) -> Any:
 
 
 @given(SIDES, SIDES, SIDES, SIDES)
-def test_every_patch_lies_inside_its_image(left: int, lower: int, right: int, upper: int) -> None:
+def test_every_patch_is_inside_its_image(left: int, lower: int, right: int, upper: int) -> None:
     if (found := patch_of(left, lower, right, upper)) is not None:
         assert 0 <= found.left < found.right <= 100
         assert 0 <= found.lower < found.upper <= 80
@@ -183,7 +183,7 @@ def test_a_service_that_fails_is_a_clear_error() -> None:
         ("none of it", "none of it"),
     ],
 )
-def test_a_number_is_found_however_it_is_written(text: Any, number: Any) -> None:
+def test_a_number_is_found_in_every_form(text: Any, number: Any) -> None:
     assert NAMES["coerce_to_numeric"](text) == number
 
 

@@ -43,7 +43,7 @@ def test_every_form_of_reply_gives_the_same_program(kind: str) -> None:
 @pytest.mark.parametrize(
     "reply", ["", "right", "I would return the number.", "```\nlen(x)\n```", "```json\n{}\n```"]
 )
-def test_a_reply_without_a_program_is_told_so(reply: str) -> None:
+def test_a_reply_without_a_program_is_refused(reply: str) -> None:
     with pytest.raises(FormatError, match="no function execute_command"):
         program_in(reply, SIGNATURE)
 
@@ -53,7 +53,7 @@ def test_a_program_without_end_is_refused() -> None:
         program_in(f"{SIGNATURE}\n" + "    x = 1\n" * 5_000, SIGNATURE)
 
 
-def test_what_stands_beside_the_program_is_kept() -> None:
+def test_what_is_beside_the_program_is_kept() -> None:
     text = f"import math\n\ndef half(x):\n    return x / 2\n\n{PROGRAM}"
     checked = canonical(program_in(f"```\n{text}\n```", SIGNATURE), SIGNATURE)
     assert checked.text.startswith("import math\n\ndef half(x):")

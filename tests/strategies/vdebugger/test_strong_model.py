@@ -92,7 +92,7 @@ def test_a_trained_critic_cannot_be_shown_images() -> None:
         VDebugger(critic_sees="image", style="trained")
 
 
-def test_functions_are_called_correct_where_none_failed(stage: Stage) -> None:
+def test_functions_are_called_correct_if_no_function_failed(stage: Stage) -> None:
     stage.solve([BAD, MARKED, GOOD, "right"])
     assert RIGHT in stage.request_text(1)
 

@@ -115,19 +115,19 @@ def compared(body: str, folder: Path) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("kind", PLAIN)
-def test_a_program_is_traced_alike_on_every_python(kind: str) -> None:
+def test_a_program_is_traced_identically_on_every_python(kind: str) -> None:
     program = canonical(f"{SIGNATURE}\n{PLAIN[kind]}", SIGNATURE).text
     assert ours(program, "picture", {}, SIGNATURE) == RECORDED[kind]
 
 
 @pytest.mark.parametrize("worked", worked_programs(), ids=lambda each: each.question)
-def test_a_worked_program_is_traced_alike_on_every_python(worked: Worked) -> None:
+def test_a_worked_program_is_traced_identically_on_every_python(worked: Worked) -> None:
     program, argument, names, signature = call_of(worked)
     assert settled(ours(program, argument, names, signature)) == settled(RECORDED[worked.question])
 
 
 @pytest.mark.parametrize("kind", PLAIN)
-def test_a_program_is_told_as_pysnooper_tells_it(kind: str, tmp_path: Path) -> None:
+def test_a_trace_is_formatted_as_pysnooper_formats_it(kind: str, tmp_path: Path) -> None:
     skip_newer_pysnooper(PLAIN[kind])
     formatted, expected = compared(PLAIN[kind], tmp_path)
     assert formatted == expected
@@ -135,7 +135,7 @@ def test_a_program_is_told_as_pysnooper_tells_it(kind: str, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("worked", worked_programs(), ids=lambda each: each.question)
-def test_a_worked_program_is_told_as_pysnooper_tells_it(worked: Worked, tmp_path: Path) -> None:
+def test_the_trace_of_a_worked_program_is_formatted_as_by_pysnooper(worked: Worked, tmp_path: Path) -> None:
     skip_newer_pysnooper(worked.program)
     program, argument, names, signature = call_of(worked)
     formatted = ours(program, argument, names, signature)
@@ -181,7 +181,7 @@ def nested(inner: st.SearchStrategy[list[str]]) -> st.SearchStrategy[list[str]]:
 
 
 @given(st.recursive(SIMPLE, nested, max_leaves=6))
-def test_any_small_program_is_told_as_pysnooper_tells_it(
+def test_the_trace_of_any_small_program_is_formatted_as_by_pysnooper(
     tmp_path_factory: pytest.TempPathFactory, lines: list[str]
 ) -> None:
     known = ["a = 1", "b = 2", "c = 3", "steps = [0, 1, 0, 1, 1]"]
@@ -204,7 +204,7 @@ class Picture:
         return "picture"
 
 
-def test_the_figure_of_the_paper_is_told_in_its_shape() -> None:
+def test_the_example_of_the_paper_is_formatted_in_its_layout() -> None:
     world = World(Scene((SceneObject("person", (20, 20, 60, 60)),)))
     program = (
         f"{SIGNATURE}\n    image_patch = ImagePatch(image)\n    person_patches = image_patch.find('person')\n"
@@ -239,12 +239,12 @@ def test_the_signature_stands_for_the_line_that_defines_the_program() -> None:
     )
 
 
-def test_only_the_last_call_is_told() -> None:
+def test_only_the_last_call_is_formatted() -> None:
     calls = (event("call", 1), event(line=2), event("return", 2, value="1"), event("call", 1), event(line=3))
     assert "line 2" not in trace_text(Trace(calls, 5), SIGNATURE)
 
 
-def test_variables_before_the_header_are_not_told() -> None:
+def test_variables_before_the_header_are_omitted() -> None:
     call = event("call", 1, changes=(Change("image", "<Image RGB 9x9>", "starting"),))
     assert "image =" not in trace_text(Trace((call,), 1), SIGNATURE)
 

@@ -45,7 +45,7 @@ def test_a_worked_program_answers_its_question(worked: Worked, kernel: OneSessio
 
 
 @pytest.mark.parametrize("worked", WORKED, ids=lambda each: each.question)
-def test_a_worked_program_keeps_its_signature_when_it_is_written_anew(worked: Worked) -> None:
+def test_a_worked_program_keeps_its_signature_when_it_is_written_again(worked: Worked) -> None:
     query = query_of(
         Question(worked.question, (picture(),) * (2 if worked.form == "pair" else 1)), worked.form
     )

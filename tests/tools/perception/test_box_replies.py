@@ -64,7 +64,7 @@ def test_of_a_list_that_was_cut_short_the_whole_boxes_count() -> None:
 
 
 @pytest.mark.parametrize("text", ["[]", "There is none: []", '{"objects": []}', "```json\n[]\n```"])
-def test_an_empty_list_says_that_there_is_none(text: str) -> None:
+def test_an_empty_list_means_that_there_is_no_box(text: str) -> None:
     assert parse_boxes(text, "1000", SIZE, "thing") == ()
 
 

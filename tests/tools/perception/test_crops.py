@@ -50,7 +50,7 @@ def test_a_part_of_a_photo_stays_a_jpeg() -> None:
 
 
 @pytest.mark.parametrize("edge", [math.nan, math.inf, -math.inf])
-def test_an_edge_that_is_no_number_is_refused(edge: float) -> None:
+def test_an_edge_that_is_not_a_number_is_refused(edge: float) -> None:
     with pytest.raises(ImageError, match="has an edge that is not a number"):
         crop(CORNER, (0, 0, edge, 10))
 

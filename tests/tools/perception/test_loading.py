@@ -61,7 +61,7 @@ def test_a_load_that_failed_is_tried_again() -> None:
         assert network == "network"
 
 
-def test_tools_that_are_built_anew_share_what_is_loaded() -> None:
+def test_tools_that_are_built_again_share_what_is_loaded() -> None:
     assert share_model("a test", lambda: 1) is share_model("a test", lambda: 2)
     assert share_model("a test", lambda: 1) is not share_model("another test", lambda: 1)
 

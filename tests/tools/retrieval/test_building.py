@@ -80,7 +80,7 @@ def test_a_file_that_is_gone_is_forgotten(index: Path, folder: Path) -> None:
     assert [Path(hit.path).name for hit in Index(index).similar(picture(drawing(1)))] == ["two.jpg"]
 
 
-def test_what_lies_outside_of_the_given_folders_stays(index: Path, folder: Path, tmp_path: Path) -> None:
+def test_files_outside_of_the_given_folders_stay(index: Path, folder: Path, tmp_path: Path) -> None:
     other = tmp_path / "collection-2"
     other.mkdir()
     (other / "a.txt").write_text("Zebras graze.")

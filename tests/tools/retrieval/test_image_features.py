@@ -108,7 +108,7 @@ def test_images_beyond_one_block_are_compared_too() -> None:
     assert [one.passage for one in pictures.most_similar(features, 1)] == [count - 1]
 
 
-def test_an_index_without_images_finds_none() -> None:
+def test_an_index_without_images_finds_no_image() -> None:
     empty = ImageMatrix(0, array([], int64), full((0, 2), 0, "u8"), full((0, DESCRIPTOR_LENGTH), 0, "f4"))
     features = ImageFeatures("", 1, 1, bytes(8), bytes(8), bytes(2 * DESCRIPTOR_LENGTH))
     assert empty.most_similar(features, 5) == empty.copies(features, 5) == []

@@ -15,7 +15,7 @@ from pyvision.tools.retrieval.passages import (
 MARKDOWN = "# Owls\n\nOwls hunt at night.\n\n## Food\n\nMice.\n\n```\n# no heading\n```\n\n## Owls\n\nAgain."
 
 
-def test_a_passage_of_markdown_keeps_the_titles_it_stands_under() -> None:
+def test_a_passage_of_markdown_keeps_the_titles_it_is_under() -> None:
     titles = [passage.title for passage in markdown_passages(MARKDOWN, "file")]
     assert titles == ["Owls", "Owls — Food", "Owls"]
 

@@ -57,7 +57,7 @@ def scores_of_several(index: Index) -> list[float]:
     return scores
 
 
-def test_a_score_lies_within_zero_to_one(index: Index) -> None:
+def test_a_score_is_within_zero_to_one(index: Index) -> None:
     assert all(0 < score <= 1 for score in scores_of_several(index))
 
 

@@ -276,7 +276,7 @@ def test_a_certificate_of_another_name_is_refused(certificate: Path) -> None:
     assert site.visits == []
 
 
-def test_a_certificate_that_nobody_vouches_for_is_refused(certificate: Path) -> None:
+def test_a_self_signed_certificate_is_refused(certificate: Path) -> None:
     with serving({"/": PAGE}, serving_tls(certificate)) as site:
         message = refusal(site, site.url("/").replace("http:", "https:"))
     assert "no connection" in message

@@ -41,7 +41,7 @@ def test_other_settings_are_another_request(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff", b'{"format": 1, "request": {}, "answer": 3}'])
-def test_a_broken_file_of_the_cache_is_asked_anew(tmp_path: Path, content: bytes) -> None:
+def test_a_broken_file_of_the_cache_is_asked_again(tmp_path: Path, content: bytes) -> None:
     with serving({"/search": json_of(OWLS)}) as site:
         Searching(site, tmp_path)()
         (file,) = tmp_path.rglob("*.json")

@@ -69,7 +69,7 @@ def test_without_wrapping_a_gullible_model_obeys_all_that_it_can_read() -> None:
     assert (len(followed), len(INJECTIONS)) == (36, 39)
 
 
-def test_a_fixed_end_mark_lets_out_those_that_write_it() -> None:
+def test_a_fixed_end_mark_can_be_forged() -> None:
     followed = {injection.name for injection in INJECTIONS if injection.goal in obeys(naive(injection))}
     assert followed == ESCAPES
 

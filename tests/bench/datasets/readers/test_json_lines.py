@@ -148,7 +148,7 @@ def test_an_unusable_image_is_reported_before_any_question(folder: Path, image: 
     assert what in str(caught.value)
 
 
-def test_a_file_named_from_the_folder_it_lies_in_keeps_to_that_folder(
+def test_a_file_named_from_the_folder_it_is_in_keeps_to_that_folder(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(folder)

@@ -59,7 +59,7 @@ def test_a_letter_behind_an_option_that_is_left_out_follows_its_option(tmp_path:
     assert sample.target == "C"
 
 
-def test_a_table_may_have_one_option_or_none(tmp_path: Path) -> None:
+def test_a_table_may_have_fewer_than_two_options(tmp_path: Path) -> None:
     few = {name: value for name, value in ROW.items() if name not in "AB"} | {"answer": "red"}
     (none,) = read(tmp_path, few)
     (one,) = read(tmp_path, few | {"A": "red"})
@@ -103,7 +103,7 @@ def test_rotated_rows_of_circular_evaluation_are_samples_that_know_their_questio
     assert samples[1].images == (PNG,)
 
 
-def test_an_index_that_is_no_number_has_no_rotation(tmp_path: Path) -> None:
+def test_an_index_that_is_not_a_number_has_no_rotation(tmp_path: Path) -> None:
     (sample,) = read(tmp_path, ROW | {"index": "val_1"})
     assert sample.metadata == {}
 
