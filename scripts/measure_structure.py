@@ -135,18 +135,31 @@ def main() -> None:
 
 def static_rows() -> Iterator[tuple[str, int]]:
     """What can be read from the files."""
-    sources = {path: path.read_text(encoding="utf-8") for path in _product_files()}
-    lengths = [text.count("\n") for text in sources.values()]
-    yield "product files", len(sources)
+    lengths = [_text(path).count("\n") for path in _product_files()]
+    yield "product files", len(lengths)
     yield "programs of the escape tests", sum(1 for _ in _programs())
     yield "lines", sum(lengths)
     yield "loose modules at the root of pyvision/", len(_loose())
     yield f"files under {SHORT_LINES} lines", sum(length < SHORT_LINES for length in lengths)
-    yield "functions named by a participle", sum(map(_participles, sources.values()))
-    words = sum((_old_names(text) for text in sources.values()), Counter[str]())
-    yield "identifiers of the old vocabulary", words.total()
-    texts = [*sources.values(), *(path.read_text(encoding="utf-8") for path in _documents())]
-    yield "turns of phrase of the old vocabulary", sum(len(OLD_PHRASES.findall(text)) for text in texts)
+    yield "functions named by a participle", participles().total()
+    yield "identifiers of the old vocabulary", old_names().total()
+    yield "turns of phrase of the old vocabulary", old_phrases().total()
+
+
+def participles() -> Counter[str]:
+    """Functions of the product whose name begins with a participle, by that word."""
+    return Counter(word for path in _product_files() for word in _participles(_text(path)))
+
+
+def old_names() -> Counter[str]:
+    """Identifiers of the product that belong to the old vocabulary."""
+    return Counter(name for path in _product_files() for name in _old_names(_text(path)))
+
+
+def old_phrases() -> Counter[str]:
+    """Turns of phrase of the old vocabulary, in code and documents."""
+    paths = (*_product_files(), *_documents())
+    return Counter(phrase for path in paths for phrase in OLD_PHRASES.findall(_text(path)))
 
 
 def run_rows() -> Iterator[tuple[str, int]]:
@@ -244,33 +257,32 @@ def _documents() -> Iterator[Path]:
         yield from sorted((ROOT / folder).rglob("*.md"))
 
 
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
 def _loose() -> list[str]:
     names = (path.stem for path in (ROOT / "pyvision").glob("*.py"))
     return [name for name in names if name not in ("__init__", "__main__")]
 
 
-def _participles(source: str) -> int:
-    """Functions whose name begins with a participle: `told`, `_shown`, `joined_results`. Properties do not count."""
-    count = 0
+def _participles(source: str) -> Iterator[str]:
+    """Of functions such as `told`, `_shown`, `joined_results`. Properties do not count."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not _is_property(node):
             first = node.name.strip("_").partition("_")[0]
-            count += first in PARTICIPLES or (first.endswith("ed") and first not in NOT_PARTICIPLES)
-    return count
+            if first in PARTICIPLES or (first.endswith("ed") and first not in NOT_PARTICIPLES):
+                yield first
 
 
 def _is_property(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     return any(isinstance(each, ast.Name) and each.id == "property" for each in node.decorator_list)
 
 
-def _old_names(source: str) -> Counter[str]:
+def _old_names(source: str) -> Iterator[str]:
     """Whole names; those of standard libraries that happen to be among them are too few to matter."""
-    names: Counter[str] = Counter()
-    for node in ast.walk(ast.parse(source)):
-        for name in _names_of(node):
-            if name.strip("_") in OLD_NAMES:
-                names[name] += 1
-    return names
+    names = (name.strip("_") for node in ast.walk(ast.parse(source)) for name in _names_of(node))
+    yield from (name for name in names if name in OLD_NAMES)
 
 
 def _names_of(node: ast.AST) -> Iterator[str]:

@@ -211,20 +211,20 @@ class _Turn:
 
 def _steps(messages: Sequence[Message], resolution: Mapping[str, str]) -> list[dict[str, Any]]:
     names = {
-        call.id: plain_name(call) for message in messages if _received(message) for call in message.calls
+        call.id: plain_name(call) for message in messages if _find_steps(message) for call in message.calls
     }
     turns = [_turn(message, names, resolution) for message in messages if message.role != "system"]
     steps: list[dict[str, Any]] = []
     for kind, group in groupby(turns, key=lambda turn: turn.kind):
-        joined = list(group)
-        content = [part for turn in joined for part in turn.content]
+        same_kind = list(group)
+        content = [part for turn in same_kind for part in turn.content]
         steps += [{"type": kind, "content": content}] if content else []
-        steps += [step for turn in joined for step in turn.steps]
+        steps += [step for turn in same_kind for step in turn.steps]
     return steps
 
 
 def _turn(message: Message, names: Mapping[str, str], resolution: Mapping[str, str]) -> _Turn:
-    if steps := _received(message):
+    if steps := _find_steps(message):
         return _Turn("steps", steps)
     if message.role == "tool" and message.call_id in names:
         return _Turn("steps", [_result(message, names[message.call_id], resolution)])
@@ -232,7 +232,7 @@ def _turn(message: Message, names: Mapping[str, str], resolution: Mapping[str, s
     return _Turn(kind, content=_content(as_text(message), resolution))
 
 
-def _received(message: Message) -> list[dict[str, Any]]:
+def _find_steps(message: Message) -> list[dict[str, Any]]:
     """The steps as they came; none where there are none, or the reply was cut."""
     steps: list[dict[str, Any]] = json.loads(message.opaque.content) if message.opaque else []
     text = "".join(texts(step.get("content")) for step in steps if step["type"] == "model_output")
