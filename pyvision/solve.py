@@ -87,7 +87,7 @@ STRATEGIES: Mapping[str, Callable[[], Strategy]] = {  # each is imported when it
 
 @dataclass(frozen=True, slots=True)
 class Task(Closing):
-    """All that is needed to answer one question, checked and built.
+    """Everything that is needed to answer one question, checked and built.
 
     The caller that prepares a task closes it, or uses it in a `with`.
     resolved_models: `close` closes those that were built for this task. prices: model name -> price; with a limit on
@@ -267,7 +267,7 @@ def _fetch_image(url: str, fetch: Callable[[str], bytes]) -> tuple[Picture, str]
 
 
 def offer_offline_modules(policy: Policy) -> Policy:
-    """The same policy for a sandbox in which cells of the offline model can run: they import a package of ours."""
+    """The same policy for a sandbox in which cells of the offline model can run: they import a package of PyVision."""
     from pyvision.offline.modules import FOLDER
 
     return policy if FOLDER in policy.modules else replace(policy, modules=(*policy.modules, FOLDER))

@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _Parser(prog="python -m sandbox", description="Isolated Jupyter kernels for untrusted Python.")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name, description, add_arguments, call in (
-        ("check", "try to break out, on this machine", command.add_arguments, command.check),
+        ("check", "run known attacks on the sandbox of this machine", command.add_arguments, command.check),
         (
             "install",
             "add a Jupyter kernel that runs in containers",
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ),
         (
             "apparmor",
-            "let bubblewrap make user namespaces on Ubuntu 23.10 and newer (as root)",
+            "allow bubblewrap to create user namespaces on Ubuntu 23.10 and newer (as root)",
             apparmor.add_arguments,
             apparmor.install,
         ),

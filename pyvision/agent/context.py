@@ -1,4 +1,4 @@
-"""Pack a conversation for a model: fit its images, and leave out old figures where there are too many.
+"""Pack a conversation for a model: fit its images, and evict old figures where there are too many.
 
 The conversation of a strategy is only ever appended to, and so is what is sent, until a limit of the endpoint is met.
 Then a line with the name replaces each of the oldest figures, down to half the limit at once, so that the endpoint's
@@ -23,7 +23,7 @@ from pyvision.images.pixels import file_hash
 from pyvision.text.prompts import render
 from pyvision.types import Message, Part, Picture, Text, ToolCall
 
-_TAG = re.compile(r"<image_clue_(\d+)>\s*\Z")  # stands before a picture that has a handle
+_TAG = re.compile(r"<image_clue_(\d+)>\s*\Z")  # precedes a picture that has a handle
 _PART_BYTES = 100  # of JSON around each part
 _FILLED = 0.95  # the share of a request's bytes that we fill: what we count is not quite what is sent
 _KEPT = 0.5  # the share of a limit that the figures of earlier turns are cut down to
@@ -32,7 +32,7 @@ _MOST_PICTURES = re.compile(r"at most (\d+) image|you set image=(\d+)", re.IGNOR
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request as it goes out; `evicted` are the handles of the pictures that gave way just now."""
+    """One request as it goes out; `evicted` are the handles of the pictures that were just evicted."""
 
     messages: tuple[Message, ...]
     sent: tuple[Sent, ...]
@@ -68,7 +68,7 @@ class ContextWindow:
         self._evicted: dict[Message, frozenset[int]] = {}
 
     def pack(self, messages: Sequence[Message]) -> Request:
-        """The request for this conversation. Raises LimitReached when no picture is left that could give way."""
+        """The request for this conversation. Raises LimitReached when no picture is left to evict."""
         leaving = self._surplus(messages)
         self._leave_out(leaving)
         places = self._render(messages)
@@ -105,7 +105,7 @@ class ContextWindow:
         return bool(leaving)
 
     def _surplus(self, messages: Sequence[Message]) -> list[_Place]:
-        """The pictures that have to give way; none while the conversation keeps to the limits."""
+        """The pictures to evict; none while the conversation is within the limits."""
         places = self._render(messages)
         count, size = len(places), self._size(messages, places)
         if self._fits(count, size, 1.0):
@@ -121,7 +121,7 @@ class ContextWindow:
         return leaving
 
     def _rank(self, place: _Place, messages: Sequence[Message]) -> int:
-        """What goes first: figures of earlier turns (0), those of the last turn (1), images of the question (2)."""
+        """The order of eviction: figures of earlier turns (0), of the last turn (1), images of the question (2)."""
         if place.number in self._originals:
             return 2
         return int(all(message.role == "tool" for message in messages[place.turn : -1]))
@@ -167,7 +167,7 @@ class ContextWindow:
         return self._fit(part)[0].picture if isinstance(part, Picture) else part
 
     def _line(self, message: Message, at: int) -> Text:
-        """What stands in the place of a picture that was left out."""
+        """The text in place of an evicted picture."""
         picture = message.parts[at]
         assert isinstance(picture, Picture)
         name = f"image_clue_{_number(message.parts, at)}"
@@ -180,7 +180,7 @@ class ContextWindow:
         return Sent(place.name, sha256, sent.width, sent.height, fitted.scale_x, fitted.scale_y, where)
 
     def _fit(self, picture: Picture) -> tuple[Fitted, str]:
-        """Kept by the picture itself: Python remembers the hash of its bytes, so that this costs nothing again."""
+        """Cheap to repeat, because Python caches the hash of the bytes of a picture."""
         if picture not in self._fitted:
             fitted = fit(picture, self.accepts.fit)
             self._fitted[picture] = fitted, file_hash(fitted.picture)

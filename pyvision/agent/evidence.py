@@ -1,4 +1,4 @@
-"""What an answer rests on: read the citations of a reply, trace them to the images, or derive them from the last look.
+"""The evidence of an answer: read the citations of a reply, trace them to the images, or derive them from a crop.
 
 A reply cites `<evidence>image_clue_0 [left, top, right, bottom] … cell 2</evidence>`. Any punctuation may stand between
 a name and its numbers, JSON too; several boxes may follow one name. Each number and each list is bounded, and the
@@ -23,7 +23,7 @@ _MOST_CHARS = 4_000  # of the citations, and of numbers and notes after one name
 _TAG = re.compile(r"<evidence>(.*?)(?:</evidence>|\Z)", re.IGNORECASE | re.DOTALL)
 _NAME = re.compile(r"\b(?:(image)(?:_clue)?|(cell))[ _]?#?(\d{1,4})\b", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.])-?\d{1,7}(?:\.\d{1,6})?(?![\w])")
-_WHOLE = 0.9  # of an image: a figure that shows so much of it is no closer look
+_WHOLE = 0.9  # of an image: a figure that shows so much of it is not a closer look
 
 
 def find_evidence(text: str) -> tuple[Evidence, ...]:

@@ -1,4 +1,4 @@
-"""The models of one question by role: pack what one is sent, listen to it, count and record its reply."""
+"""The models of one question by role: pack a request, read the stream, count and record the reply."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class RoleModels:
         return request
 
     def _note_foreign(self, role: str, request: Request) -> None:
-        """Say once that what another model or wire sealed is not sent."""
+        """Note once that opaque content of another model or API is not sent."""
         reads = self.window(role).accepts.reads
         sources = {message.opaque.source for message in request.messages if message.opaque}
         foreign = sources - {reads} - self._foreign if reads else set()

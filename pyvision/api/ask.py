@@ -28,7 +28,7 @@ R = TypeVar("R")
 
 
 def _with_settings(function: Callable[P, R]) -> Callable[P, R]:
-    """Shows the settings of `configure` in the signature, and names the nearest one for a mistyped name."""
+    """Shows the settings of `configure` in the signature, and suggests the nearest one for a misspelled name."""
     own = inspect.signature(function)
     settings = inspect.signature(configure).parameters
     fixed = [each for each in own.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
@@ -98,7 +98,7 @@ def open(  # noqa: A001 - as gzip.open is called
 
 
 class Vision(Closing):
-    """Answers many questions with one sandbox and open connections; each question gets a kernel of its own.
+    """Answers many questions with one sandbox and open connections; each question gets its own kernel.
 
     Any thread may ask, several at a time.
     """
@@ -154,7 +154,7 @@ class Vision(Closing):
 
 
 def _producer(text: str, images: Images, out: str | Path | None, settings: QuestionSettings) -> Producer:
-    """One question with a Vision of its own, which is opened in the producer's thread."""
+    """One question with its own Vision, which is opened in the producer's thread."""
 
     def produce(watch: Callable[[Event], None], cancellation: Cancellation) -> None:
         with open(**settings) as vision:

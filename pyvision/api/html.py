@@ -1,4 +1,4 @@
-"""A run as HTML for a notebook, whole or as far as it has come.
+"""A run as HTML for a notebook, complete or in progress.
 
 Everything that a model, a cell or a tool wrote is escaped; the HTML holds no script and no style sheet.
 """

@@ -1,4 +1,4 @@
-"""What came of a question: its answer, what it cost, what it looked at; also as HTML in a notebook."""
+"""The result of a question: its answer, its cost, its cells and figures; also as HTML in a notebook."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class RunResult:
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
-        """What the answer rests on, if the strategy asks for that: `options={"evidence": "true"}`."""
+        """The evidence of the answer, if the strategy asks for it: `options={"evidence": "true"}`."""
         return self.outcome.evidence
 
     @property

@@ -41,7 +41,7 @@ class NotRun:
 
     @property
     def libraries(self) -> tuple[str, ...]:
-        return find_libraries(self._sandbox)  # the model is told the same as where cells run
+        return find_libraries(self._sandbox)  # the prompt names the same as where cells run
 
     def warm_up(self) -> None:
         """Does nothing: there is nothing to warm up."""

@@ -62,13 +62,13 @@ def add_compare(parts: argparse._SubParsersAction[Any]) -> None:
         help="compare at an equal budget: the cheaper experiment of each pair votes over its repeats",
     )
     parser.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="seed for choosing who votes (default 0)"
+        "--seed", type=int, default=0, metavar="N", help="seed for choosing the repeats that vote (default 0)"
     )
     parser.add_argument(
         "--detect",
         type=points,
         metavar="POINTS",
-        help="the difference that matters, for the number of samples that are missing (default: the one found)",
+        help="the difference to detect, for the number of missing samples (default: the observed one)",
     )
     _add_strict(parser)
 

@@ -19,8 +19,8 @@ def add_models(commands: argparse._SubParsersAction[Any]) -> None:
     """Declare the command and its flags."""
     parser = commands.add_parser(
         "models",
-        description="List the providers that --model takes, what each needs, and whether it is set; no value is "
-        "shown. Endpoints that run on this machine are asked for their models, others only with --list.",
+        description="List the providers that --model accepts, the variables that each needs, and whether they are "
+        "set; values are never shown. Endpoints on this machine are asked for their models, others only with --list.",
     )
     parser.add_argument(
         "--list", metavar="NAME", help="ask this provider for its models, such as --list openai"

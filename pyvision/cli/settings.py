@@ -1,4 +1,4 @@
-"""`pyvision keys` and `pyvision config`: store keys, and show what is in force."""
+"""`pyvision keys` and `pyvision config`: store keys, and show the settings in force."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ def add_keys(commands: argparse._SubParsersAction[Any]) -> None:
 def add_config(commands: argparse._SubParsersAction[Any]) -> None:
     """Declare `config`."""
     parser = commands.add_parser(
-        "config", description="Show what is in force and where it comes from. Keys are named, never printed."
+        "config",
+        description="Show the settings in force and where they come from. Keys are named, never printed.",
     )
     parser.add_argument("--json", action="store_true", help="print a JSON object")
     parser.set_defaults(call=show_config)
@@ -153,7 +154,7 @@ def _read_key(variable: str) -> str:
         key = sys.stdin.readline(_MAX_KEY_CHARS + 2)
     key = key.strip()
     if not key or len(key) > _MAX_KEY_CHARS or not key.isprintable() or " " in key:
-        raise ConfigError("that is no key: it is empty, too long, or holds spaces; nothing was stored")
+        raise ConfigError("that is not a key: it is empty, too long, or contains spaces; nothing was stored")
     return key
 
 

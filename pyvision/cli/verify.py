@@ -19,8 +19,8 @@ _DEPENDS_NOT = 3
 _VERIFY = """\
 Ask a recorded question again: with its evidence masked, with an equal area elsewhere masked, and with nothing but the
 evidence left. The evidence is what the answer cites (--set evidence=true), or else what the run looked at last.
-The exit code is 0 if the answer depends on the evidence: it changes without it, and not without an equal area
-elsewhere. It is 3 if it does not, or if that cannot be decided."""
+The exit code is 0 if the answer depends on the evidence: masking the evidence changes it, and masking the other area
+does not. Otherwise the exit code is 3."""
 
 
 def add_verify(commands: argparse._SubParsersAction[Any]) -> None:
@@ -28,9 +28,9 @@ def add_verify(commands: argparse._SubParsersAction[Any]) -> None:
     parser = commands.add_parser("verify", description=_VERIFY)
     add = parser.add_argument
     add("run_dir", type=Path, metavar="RUN_DIR", help="the folder of a run")
-    add_model(parser, "the model to ask; the recorded one must be named unless the environment decides it")
+    add_model(parser, "the model to ask (default: from the environment, if that is the recorded one)")
     add_repeated(parser, "--role", "another model for one role of the strategy; repeatable")
-    add("--seed", type=int, default=0, metavar="N", help="of the place elsewhere (default: 0)")
+    add("--seed", type=int, default=0, metavar="N", help="seed for choosing the other area (default: 0)")
     add("--out", type=Path, metavar="DIR", help="the folder for the three runs (default: RUN_DIR/verify)")
     add("--json", action="store_true", help="print a JSON object")
     parser.set_defaults(call=verify_run)

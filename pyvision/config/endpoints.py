@@ -198,7 +198,7 @@ def _rows() -> Mapping[str, EndpointLimits]:
     try:
         return TypeAdapter(dict[str, EndpointLimits]).validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
-        raise ConfigError(f"{path}: is no table of limits ({reason(error)[:200]})") from error
+        raise ConfigError(f"{path}: is not a table of limits ({reason(error)[:200]})") from error
 
 
 @cache
@@ -209,7 +209,7 @@ def _families() -> tuple[Family, ...]:
     try:
         return TypeAdapter(tuple[Family, ...]).validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
-        raise ConfigError(f"{path}: no table of model families ({reason(error)[:200]})") from error
+        raise ConfigError(f"{path}: is not a table of model families ({reason(error)[:200]})") from error
 
 
 def _path(wire: str, endpoint: str, model: str) -> Path:

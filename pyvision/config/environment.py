@@ -166,7 +166,7 @@ def _find_stored_keys(file: Path, known: Mapping[str, object]) -> dict[str, Foun
 
 
 def _with_project(found: dict[str, Found], file: Path) -> dict[str, Found]:
-    """The variables with those of a project's `.env`, which must not send other keys to an address of its own."""
+    """The variables with those of a project's `.env`, which must not send other keys to its own address."""
     own = {name: Found(value, str(file)) for name, value in _read_env(file).items()}
     merged = own | found
     if not _names_remote_address(merged, file):

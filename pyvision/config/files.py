@@ -66,7 +66,7 @@ def replace_atomic(path: Path) -> Iterator[Path]:
 def explain_os_errors(path: Path, way_out: str = _WAY_OUT) -> Iterator[None]:
     """Turn the OSError of a path in this block into a RunFolderError that names the path and the way out."""
     if "\0" in str(path):
-        raise RunFolderError(f"{str(path)!r}: no file can have this name; choose another --out")
+        raise RunFolderError(f"{str(path)!r}: this is not a valid file name; choose another --out")
     try:
         yield
     except OSError as error:

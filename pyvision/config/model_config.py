@@ -369,7 +369,7 @@ def _check_choices(config: ModelConfig, source: str) -> None:
     if config.detail is not None and config.detail not in details:
         offered = f"choose {', '.join(details)}" if details else "leave it out"
         raise ConfigError(
-            f"{source}: detail {config.detail!r} is no setting of wire {config.wire!r}; {offered}"
+            f"{source}: detail {config.detail!r} is not a setting of wire {config.wire!r}; {offered}"
         )
 
 

@@ -84,4 +84,4 @@ def _rows() -> tuple[ReasoningFamily, ...]:
     try:
         return TypeAdapter(tuple[ReasoningFamily, ...]).validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
-        raise ConfigError(f"{path}: no table of reasoning settings ({reason(error)[:200]})") from error
+        raise ConfigError(f"{path}: is not a table of reasoning settings ({reason(error)[:200]})") from error

@@ -1,4 +1,4 @@
-"""One conversation of a visitor: it is asked in a thread of its own, and its state as plain data is what pages show."""
+"""One conversation of a visitor: its questions run in a private thread, and pages show its state as plain data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The visitors of the demo: their conversations, their open tabs, their own models; each is kept apart from the others.
+"""The visitors of the demo: their conversations, their open tabs, their own models; isolated from each other.
 
 A visitor is a browser, by a secret that it makes; a tab is one open page of it. When no tab is open any more, the
 kernels end soon after; when none has been open for the idle time, the conversations and their folders are deleted.

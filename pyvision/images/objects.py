@@ -109,11 +109,11 @@ def _eight_bits(array: Any, name: str) -> Any:
         if not (low >= 0 and high <= 1):  # NaN is neither
             way = "divide by 255, or convert to uint8"
             raise ImageError(
-                f"image {name}: floats must lie in 0 to 1, and these in {low:g} to {high:g}; {way}"
+                f"image {name}: floats must be from 0 to 1, but are from {low:g} to {high:g}; {way}"
             )
         return (array * 255 + 0.5).astype("uint8")
     if kind == "u" and size == 2:
         return ((array.astype("uint32") * 255 + 32767) // 65535).astype("uint8")
     if low < 0 or high > 255:
-        raise ImageError(f"image {name}: numbers must lie in 0 to 255, and these in {low:g} to {high:g}")
+        raise ImageError(f"image {name}: values must be from 0 to 255, but are from {low:g} to {high:g}")
     return array.astype("uint8")

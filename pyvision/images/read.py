@@ -104,7 +104,7 @@ def _file_bytes(path: Path, name: str) -> bytes:
     except OSError as error:
         raise ImageError(f"image {name}: cannot be read ({error.strerror}); check the path") from error
     except ValueError as error:  # a NUL in the name
-        raise ImageError(f"image {name}: no file can have this name; check the path") from error
+        raise ImageError(f"image {name}: this is not a valid file name; check the path") from error
 
 
 @contextmanager

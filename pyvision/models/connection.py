@@ -2,7 +2,7 @@
 
 The deadline holds for connecting, the handshake of TLS, sending, headers and body, and for every redirect; then the
 socket is closed. httpx limits each silence only, so an endpoint that sends or reads a byte now and then could go on
-for ever. Not covered: looking up the name of a host, for which the system has limits of its own.
+for ever. Not covered: looking up the name of a host, for which the system has its own limits.
 
 Limits: a stream of events, another body, and the body of an error, which is cut there, since it is only quoted from.
 Headers: httpcore gives up after 100 kB. A response is asked for without compression; gzip is unpacked all the same,
@@ -112,7 +112,7 @@ class _Network:
 
 
 class _Connection:
-    """A stream of httpcore that is read and written by the deadline of whoever does so."""
+    """A stream of httpcore that is read and written by the deadline of the caller."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -199,7 +199,7 @@ def _unpack(pieces: Iterator[bytes]) -> Iterator[bytes]:
             try:
                 yield unpacker.decompress(waiting, _UNPACKED_BYTES)
             except zlib.error as error:
-                raise DecodingError(f"no valid gzip ({error})") from None
+                raise DecodingError(f"invalid gzip ({error})") from None
             waiting = unpacker.unconsumed_tail
 
 

@@ -252,7 +252,7 @@ def _empty(builder: ReplyBuilder, error_mapper: ErrorMapper) -> ModelError:
 
 
 def _calls(builder: ReplyBuilder, turn: int) -> Iterator[ToolCall]:
-    """The calls in the order of the reply, each with an id of its own."""
+    """The calls in the order of the reply, each with its own id."""
     for number, call in enumerate(builder.calls.values()):
         yield call.build(f"call_{turn}_{number}")
 

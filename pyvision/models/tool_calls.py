@@ -82,4 +82,4 @@ def _object_in(arguments: str) -> dict[str, Any] | None:
 
 
 def _refuse(constant: str) -> Mapping[str, Any]:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not JSON")

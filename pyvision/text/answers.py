@@ -17,7 +17,7 @@ from pyvision.text.replies import find_answer, holds_code, last_resort_answer
 from pyvision.types import Answer, Reply
 
 _MOST_WORDS, _MOST_CHARS = 6, 80  # of a reply that is nothing but its answer
-_NO_ANSWER = re.compile(  # of someone who goes on, asks or declines
+_NO_ANSWER = re.compile(  # of a model that continues, asks or declines
     r"\b(?:i|i['’]m|i['’]ll|we|let|sorry|unable|cannot|can['’]t|please|ok(?:ay)?|sure|wait|hmm+|looking|thinking)\b"
     r"|[?？,，…`<>{}\\]\Z|：|:(?:\s|\Z)|\bthe (?:final |correct )?answer\b|\.\.\Z|\A[<{\[`#]",
     re.IGNORECASE,

@@ -33,13 +33,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the flags."""
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     parser.add_argument(
-        "--topic", metavar="NAME", help="only these attacks; see sandbox/escape_tests/programs/"
+        "--topic",
+        metavar="NAME",
+        help="run only the attacks of one topic; see sandbox/escape_tests/programs/",
     )
     parser.add_argument(
         "--isolation",
         choices=("auto", "bwrap", "landlock"),
         default="auto",
-        help="the tier to check; by default the strongest that works here",
+        help="the tier of isolation to check (default: the strongest that works)",
     )
 
 

@@ -1,4 +1,4 @@
-"""An AppArmor profile by which Ubuntu lets bubblewrap, and nothing else, make user namespaces.
+"""An AppArmor profile that lets bubblewrap, and nothing else, create user namespaces on Ubuntu.
 
 Since 23.10 Ubuntu forbids user namespaces to programs without a profile that allows them. The profile is attached to
 the path of bubblewrap and confines nothing: what bubblewrap starts keeps it, and may make the namespaces of sessions.

@@ -48,7 +48,7 @@ class Confinement:
 
     @property
     def switches_user(self) -> bool:
-        """Whether the zygote runs under a user id of its own, because the caller is root."""
+        """Whether the zygote runs under its own user id, because the caller is root."""
         return False
 
     def place_in(self, folder: Path, uid: int) -> Self:

@@ -24,15 +24,19 @@ _UNSUPPORTED_CLIENT = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     where = parser.add_mutually_exclusive_group()
-    where.add_argument("--user", action="store_true", help="for this user")
-    where.add_argument("--sys-prefix", action="store_true", help="for this Python environment (the default)")
-    where.add_argument("--prefix", type=Path, metavar="P", help="below P/share/jupyter")
-    parser.add_argument("--name", default="sandbox", help="by which Jupyter knows it (default: %(default)s)")
-    parser.add_argument("--display-name", default="Python (sandboxed)", metavar="TEXT", help="in its menus")
+    where.add_argument("--user", action="store_true", help="install for this user")
+    where.add_argument(
+        "--sys-prefix", action="store_true", help="install for this Python environment (the default)"
+    )
+    where.add_argument("--prefix", type=Path, metavar="P", help="install below P/share/jupyter")
+    parser.add_argument("--name", default="sandbox", help="the name of the kernel (default: %(default)s)")
+    parser.add_argument(
+        "--display-name", default="Python (sandboxed)", metavar="TEXT", help="the name in menus"
+    )
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="a field of Policy, as JSON or text"
     )
-    parser.add_argument("--remove", action="store_true", help="remove it again")
+    parser.add_argument("--remove", action="store_true", help="remove the kernel")
 
 
 def install(arguments: argparse.Namespace) -> int:

@@ -157,9 +157,9 @@ def test_the_path_of_the_keys_is_printed(user: Path, command: Command) -> None:
             "unknown provider 'nonesuch'; give a variable such as BRAVE_API_KEY, or one of anthropic",
         ),
         (("set", "offline"), KEY, "'offline' takes no key"),
-        (("set", "openai"), "", "that is no key"),
+        (("set", "openai"), "", "that is not a key"),
         (("set", "openai", KEY), "", "a key on the command line stays in the shell's history"),
-        (("set", "openai"), "two words", "that is no key"),
+        (("set", "openai"), "two words", "that is not a key"),
         (("remove", "openai"), "", "no key OPENAI_API_KEY is stored"),
     ],
 )

@@ -58,7 +58,7 @@ def test_a_choice_that_does_not_exist_is_refused_with_those_that_do(variable: st
 
 def test_detail_is_refused_for_an_api_without_it() -> None:
     said = refused("anthropic", environ={"ANTHROPIC_API_KEY": KEY, "PYVISION_DETAIL": "low"})
-    assert "detail 'low' is no setting of wire 'anthropic'; leave it out" in said
+    assert "detail 'low' is not a setting of wire 'anthropic'; leave it out" in said
 
 
 def test_reasoning_comes_from_the_environment() -> None:

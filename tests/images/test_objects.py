@@ -68,9 +68,9 @@ def test_a_tensor_is_detached_before_it_is_read() -> None:
 @pytest.mark.parametrize(
     ("image", "why"),
     [
-        (numpy.full((3, 4), 200.0), "floats must lie in 0 to 1, and these in 200 to 200; divide by 255"),
-        (numpy.full((3, 4), numpy.nan), "floats must lie in 0 to 1"),
-        (numpy.full((3, 4), -1), "numbers must lie in 0 to 255"),
+        (numpy.full((3, 4), 200.0), "floats must be from 0 to 1, but are from 200 to 200; divide by 255"),
+        (numpy.full((3, 4), numpy.nan), "floats must be from 0 to 1"),
+        (numpy.full((3, 4), -1), "values must be from 0 to 255"),
         (numpy.zeros((5, 4, 2)), "its shape is 5 × 4 × 2"),
         (numpy.zeros((2, 3, 4, 3)), "several images are a list"),
         (numpy.zeros((0, 4)), "has no pixels"),

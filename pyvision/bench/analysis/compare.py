@@ -99,7 +99,7 @@ class EqualBudget:
 def compare(first: Run, *others: Run, detect: float | None = None) -> tuple[Comparison, ...]:
     """Each run against the first, paired by sample id, with verdicts that count the number of comparisons.
 
-    detect: the difference that matters, as a share; None for the one that was found. Raises ConfigError if two share no
+    detect: the difference to detect, as a share; None for the observed one. Raises ConfigError if two share no
     scored sample.
     """
     return decide([_pair(first, other) for other in others], detect)

@@ -87,7 +87,7 @@ def verify(  # noqa: PLR0913 - each is one thing that a person may choose
     """Answer the question three times. Raises ConfigError for a run without an answer or without regions as evidence.
 
     model, config, roles: as in `prepare`; the model has to be the recorded one unless it is given. out: keeps each run
-    in a folder there. seed: of the place elsewhere.
+    in a folder there. seed: for choosing the other area.
     """
     if run.question.earlier.named:
         raise ConfigError(

@@ -127,7 +127,7 @@ class ToolProtocol:
 def choose_protocol(choice: ProtocolChoice, episode: Episode, *, has_own_prompt: bool) -> CodeProtocol:
     """The protocol of a question: `auto` is the tools of a model that is known to prefer them.
 
-    A conversation goes on as it began, unless the user chooses. has_own_prompt: an upstream prompt describes the text
+    A conversation keeps its protocol, unless the user chooses. has_own_prompt: an upstream prompt describes the text
     protocol.
     """
     earlier = episode.question.earlier.messages
