@@ -98,10 +98,16 @@ def difference_interval(pairs: Sequence[Pair], *, confidence: float = CONFIDENCE
 
     Unbiased for E[p - q], where p and q are a sample's expected scores in the two runs, with any number of repeats. For
     single right or wrong answers the interval is that of Bonett and Price (2012).
+
+    p is not below 2^(1-k), with k samples that differ: if the runs are alike, each of their signs is a toss, and the
+    normal test overrates a handful of them.
     """
     if not pairs:
         return None
-    return _normal(differences_of(pairs), (-1.0, 1.0), _weight_of(pairs), confidence)
+    differences = differences_of(pairs)
+    found = _normal(differences, (-1.0, 1.0), _weight_of(pairs), confidence)
+    least = 2.0 ** (1 - sum(difference != 0 for difference in differences))
+    return found if found.p is None else replace(found, p=min(1.0, max(found.p, least)))
 
 
 def only_first_interval(pairs: Sequence[Pair], *, confidence: float = CONFIDENCE) -> Estimate | None:

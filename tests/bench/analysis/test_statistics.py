@@ -97,6 +97,12 @@ def test_repeats_of_a_sample_do_not_count_as_more_samples() -> None:
     assert repeated.high - repeated.low == pytest.approx(single.high - single.low, rel=0.1)
 
 
+def test_a_few_repeated_samples_are_no_surer_than_their_signs() -> None:
+    found = difference_interval([((1.0, 1.0), (0.0, 0.0))] * 5)
+    assert found is not None
+    assert found.p == mcnemar_exact(5, 0)
+
+
 def test_equal_differences_of_a_few_samples_leave_the_result_uncertain() -> None:
     found = difference_interval(pairs_of(*[0.0] * 6))
     assert found is not None
