@@ -100,8 +100,8 @@ def find_named(answer: str, options: Options) -> str | None:
     """
     if whole := find_exact(answer, options):
         return whole
-    clauses = clauses_of(answer[-_LONGEST:])
-    if cued := _find_cued_option(clauses, options):
+    clauses = clauses_of(end := answer[-_LONGEST:])
+    if cued := _find_cued_option((*clauses_of(end.replace(", ", "\n")), *clauses), options):
         return cued
     if clauses and answer.lstrip().startswith(clauses[0][:20]) and (led := _leading(answer, options)):
         return led
