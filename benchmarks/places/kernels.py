@@ -36,7 +36,7 @@ export PATH=/bin
 /bin/busybox mount -t proc proc /proc
 /bin/busybox --install -s /bin
 for module in {modules}; do insmod /modules/$module.ko; done
-mount -t 9p -o trans=virtio,version=9p2000.L,ro,cache=loose,posixacl,msize=512000 system /new
+mount -t 9p -o trans=virtio,version=9p2000.L,ro,cache=loose,msize=512000 system /new
 umount /proc
 mount -t proc proc /new/proc
 mount -t sysfs sys /new/sys

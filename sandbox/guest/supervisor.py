@@ -29,17 +29,20 @@ _MAX_MESSAGE = 1000
 _RESERVED_TASKS = 256  # of other sessions of this user, which start later
 
 
-def fork_supervised(child: Callable[[], NoReturn], zygote: int) -> tuple[int, int]:
+def fork_supervised(
+    child: Callable[[], NoReturn], zygote: int, *, owns_user: bool = False
+) -> tuple[int, int]:
     """Run `child` below a new supervisor; pidfds of both. Raises OSError.
 
     zygote: the end of a pipe that hangs up when the zygote has ended. The supervisor ends the session then, when it
-    gets SIGTERM, and when `child` has ended.
+    gets SIGTERM, and when `child` has ended. owns_user: nothing but the sandbox has its user id, so that all of that
+    user can be ended with the zygote.
     """
     report, remote = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with report:
         pid = os.fork()
         if pid == 0:
-            _supervise(child, remote, zygote)
+            _supervise(child, remote, zygote, owns_user=owns_user)
         remote.close()
         supervisor = os.pidfd_open(pid)
         failed, kernels, _, _ = socket.recv_fds(report, _MAX_MESSAGE, 1)
@@ -69,7 +72,15 @@ def count_tasks() -> int:
     return int(Path("/proc/loadavg").read_text().split()[3].partition("/")[2]) + _RESERVED_TASKS
 
 
-def _supervise(child: Callable[[], NoReturn], report: socket.socket, zygote: int) -> NoReturn:
+def end_user() -> None:
+    """End all other processes of this user at once. Linux does it in one pass that no fork can escape."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(-1, signal.SIGKILL)
+
+
+def _supervise(
+    child: Callable[[], NoReturn], report: socket.socket, zygote: int, *, owns_user: bool
+) -> NoReturn:
     try:
         call("prctl", PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         asked, asked_writer = os.pipe()
@@ -88,7 +99,8 @@ def _supervise(child: Callable[[], NoReturn], report: socket.socket, zygote: int
         kernel = os.pidfd_open(pid)
         socket.send_fds(report, [b"."], [kernel])
         _close_all_but(asked, asked_writer, zygote, kernel)
-        _wait_for_any(asked, zygote, kernel)
+        if zygote in _wait_for_any(asked, zygote, kernel) and owns_user:
+            end_user()
     except OSError as error:
         with contextlib.suppress(OSError):
             report.send(f"{error}".encode()[:_MAX_MESSAGE])
@@ -97,11 +109,11 @@ def _supervise(child: Callable[[], NoReturn], report: socket.socket, zygote: int
         os._exit(0)
 
 
-def _wait_for_any(*descriptors: int) -> None:
+def _wait_for_any(*descriptors: int) -> list[int]:
     poll = select.poll()
     for descriptor in descriptors:
         poll.register(descriptor, select.POLLIN)
-    poll.poll()
+    return [descriptor for descriptor, _ in poll.poll()]
 
 
 def _close_all_but(*descriptors: int) -> None:

@@ -47,12 +47,20 @@ class Zygote:
         """Answer requests until the socket is closed; then wait for the supervisors, which end their sessions."""
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # Linux reaps children: only then a container is gone
         self._send_answer({"landlock": landlock.landlock_abi()}, [os.pidfd_open(os.getpid())])
-        while self._serve_request():
-            continue
+        with suppress(ConnectionError):  # the host ended before it had read an answer
+            while self._serve_request():
+                continue
+        if self._owns_user:
+            supervisor.end_user()
         os.close(self._alive_writer)
         if self._is_supervised:
             with suppress(ChildProcessError):
                 os.waitpid(-1, 0)  # returns, or fails, when there is no child left
+
+    @property
+    def _owns_user(self) -> bool:
+        """Whether no other process of this machine has its user id."""
+        return self._is_supervised and self._setup["container"]["uid"] is not None
 
     @property
     def _is_supervised(self) -> bool:
@@ -92,7 +100,9 @@ class Zygote:
             rules = landlock.Rules(
                 (*setup["read"], *request["mounts"]), tuple(setup["write"]), request["work"]
             )
-            return supervisor.fork_supervised(lambda: self._run_supervised(spawner, rules), self._alive)
+            return supervisor.fork_supervised(
+                lambda: self._run_supervised(spawner, rules), self._alive, owns_user=self._owns_user
+            )
         if not setup:
             kernel = self._fork(spawner, None, request["work"])
             return kernel, os.dup(kernel)

@@ -41,6 +41,7 @@ for try in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18; do
     test -d "$group" || continue
     left=1
     for session in "$group"/*/ "$group/"; do
+      test -f "$session"pids.max && echo 0 > "$session"pids.max
       test -f "$session"cgroup.kill && echo 1 > "$session"cgroup.kill
       while read -r member; do test "$member" = 0 || kill -9 "$member"; done < "$session"cgroup.procs
       rmdir "$session"

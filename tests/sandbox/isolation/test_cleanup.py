@@ -3,11 +3,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from sandbox.isolation.cleanup import PrivateFolder, sweep
+from sandbox.isolation.cleanup import OrphanReaper, PrivateFolder, sweep
 
 PROJECT = Path(__file__).parents[3]
 LEAVE_ONE = (
@@ -69,3 +70,17 @@ def test_a_folder_that_is_new_is_not_swept(folders: Path) -> None:
     subprocess.run([sys.executable, "-c", LEAVE_ONE], cwd=PROJECT, check=False)
     sweep()
     assert len(list(folders.iterdir())) == 1
+
+
+def test_the_reaper_forbids_forks_to_what_it_ends(tmp_path: Path) -> None:
+    session = tmp_path / "groups" / "session"
+    session.mkdir(parents=True)
+    for name in ("cgroup.procs", "pids.max"):
+        (session / name).write_text("")
+    reaper = OrphanReaper(tmp_path / "folder", [tmp_path / "groups"])
+    assert reaper._process.stdin is not None
+    reaper._process.stdin.close()  # as if the host had ended
+    while not (session / "pids.max").read_text():
+        time.sleep(0.01)
+    reaper.dismiss()
+    assert (session / "pids.max").read_text() == "0\n"

@@ -1,0 +1,31 @@
+"""How all processes of the sandbox's own user are ended."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+_SCRIPT = """
+import os, signal, subprocess
+from sandbox.guest.supervisor import end_user
+os.setgroups([]); os.setresgid(1_899_999_998, 1_899_999_998, 1_899_999_998)
+os.setresuid(1_899_999_998, 1_899_999_998, 1_899_999_998)
+forking = "while true; do (:) & done"
+options = {"start_new_session": True, "preexec_fn": lambda: signal.signal(signal.SIGTERM, signal.SIG_IGN)}
+children = [subprocess.Popen(command, **options) for command in (["sleep", "60"], ["sh", "-c", forking])]
+end_user()
+print([child.wait() for child in children])
+"""
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become a user that nobody else is")
+def test_no_process_of_the_user_outlives_its_end() -> None:
+    root = Path(__file__).parents[3]
+    done = subprocess.run(
+        [sys.executable, "-c", _SCRIPT], cwd=root, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stdout == "[-9, -9]\n", done.stderr
