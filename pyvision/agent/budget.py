@@ -50,13 +50,17 @@ class _Meter:
         """Raises LimitReached when the budget is spent, or does not hold so much more."""
         if self.limit is None or (self.spent < self.limit and self.spent + more <= self.limit):
             return
-        spent = f"{self.spent:,.6g} of {self.limit:,.6g} {self.unit} are spent"
+        spent = f"{_round(self.spent)} of {self.limit:,.6g} {self.unit} are spent"
         needed = f" and {more:,.6g} more are needed" if more else ""
         raise LimitReached(self.reason, f"{spent}{needed}; allow more with {self.flag}")
 
     @property
     def is_nearly_spent(self) -> bool:
         return self.limit is not None and self.spent >= _NEARLY * self.limit
+
+
+def _round(amount: float) -> str:
+    return f"{amount:,.0f}" if amount >= 100 else f"{amount:.3g}"
 
 
 class Budget:

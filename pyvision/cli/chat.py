@@ -21,8 +21,8 @@ from pyvision.cli.flags import (
     use_settings,
 )
 from pyvision.cli.inputs import find_images
-from pyvision.cli.run import new_folder
-from pyvision.errors import ConfigError, PyVisionError
+from pyvision.cli.run import exit_code, new_folder
+from pyvision.errors import ConfigError, ModelError, PyVisionError
 from pyvision.text.sanitize import printable
 
 if TYPE_CHECKING:
@@ -83,10 +83,9 @@ def chat(options: argparse.Namespace) -> int:
             _restore(conversation, run)
         try:
             hint = find_offline_hint(options.model, options.config)
-            _Chat(conversation, folder, lines, _read_pictures(options.words), hint).run()
+            return _Chat(conversation, folder, lines, _read_pictures(options.words), hint).run()
         finally:
             conversation.close()
-    return 0
 
 
 class _Chat:
@@ -105,6 +104,7 @@ class _Chat:
         self._folder = folder
         self._lines = lines
         self._pictures = pictures  # for the next question
+        self._code = 0  # of the last line
         self._commands: Mapping[str, Callable[[list[str]], None]] = {
             "/image": self._add_images,
             "/undo": self._undo,
@@ -113,16 +113,20 @@ class _Chat:
             "/help": lambda words: _say(_HELP),
         }
 
-    def run(self) -> None:
+    def run(self) -> int:
+        """Until the input ends; returns the exit code: that of the last line, if lines come from a pipe."""
         if self._lines.is_terminal:
             _say("Ask a question about your images; /help lists the commands.")
         for text in self._texts():
+            self._code = 0
             try:
                 self._take(text)
             except PyVisionError as error:
+                self._code = 4 if isinstance(error, ModelError) else 2
                 _say(f"pyvision: {error}")
             except KeyboardInterrupt:
                 _say("stopped; the kernel keeps its variables")
+        return 0 if self._lines.is_terminal else self._code
 
     def _texts(self) -> Iterator[str]:
         while (text := self._lines.read("› ")) is not None:
@@ -157,6 +161,7 @@ class _Chat:
                     progress.show(event)
                     if isinstance(event, RunEnded):
                         answer = event.outcome.answer
+                        self._code = exit_code(event.outcome.end_reason)
         finally:
             events.close()  # type: ignore[attr-defined]  # a generator
         if answer is not None:

@@ -48,7 +48,8 @@ def list_logs(options: argparse.Namespace) -> int:
     for info in runs[: options.number]:
         print(json.dumps(_plain(info), ensure_ascii=False) if options.json else _line(info))  # noqa: T201
     if not runs:
-        print(f"no runs in {str(options.dir)!r}", file=sys.stderr)  # noqa: T201
+        found = "no runs" if text is None else f"no run with {text!r}"
+        print(f"{found} in {str(options.dir)!r}", file=sys.stderr)  # noqa: T201
     elif len(runs) > options.number:
         more = f"{len(runs) - options.number} more; -n {len(runs)} shows all"
         print(more, file=sys.stderr)  # noqa: T201

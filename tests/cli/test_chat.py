@@ -41,6 +41,11 @@ def test_each_question_prints_its_answer(chat: Command) -> None:
     assert (done.returncode, done.stdout) == (0, "64\n48\n")
 
 
+def test_a_piped_chat_whose_last_question_failed_says_so_by_its_exit_code(chat: Command) -> None:
+    done = chat([ANSWER], "How wide?", "And no reply is left?")
+    assert (done.returncode, done.stdout) == (4, "64\n")
+
+
 @pytest.mark.slow
 def test_a_later_question_uses_the_same_kernel(chat: Command) -> None:
     assert "kept is 64" in chat([KEEP, ANSWER, ASK, SECOND], "How wide?", "And now?").stderr
@@ -84,7 +89,7 @@ def test_a_report_of_the_last_question_is_written(chat: Command, tmp_path: Path)
 )
 def test_a_command_answers_in_words(chat: Command, line: str, message: str) -> None:
     done = chat([], line)
-    assert (done.returncode, done.stdout) == (0, "")
+    assert (done.returncode, done.stdout) == (0 if line == "/help" else 2, "")
     assert message in done.stderr
 
 

@@ -92,6 +92,15 @@ def test_without_runs_the_list_is_empty(tmp_path: Path, command: Command) -> Non
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "no runs in 'runs'\n")
 
 
+def test_a_search_that_finds_nothing_names_what_was_searched(tmp_path: Path, command: Command) -> None:
+    done = command("logs", "search", "zebra", "--dir", str(tmp_path))
+    assert (done.returncode, done.stdout, done.stderr) == (
+        0,
+        "",
+        f"no run with 'zebra' in {str(tmp_path)!r}\n",
+    )
+
+
 @pytest.mark.parametrize(
     "record", ["", "{}", "{}\n[]\n", "{}\n" + '{"question": {"text": 1' * 1000, "\n" * 10]
 )
