@@ -96,7 +96,9 @@ def _needs(config: ModelConfig, environ: Mapping[str, str], running: LocalEndpoi
     for alternatives in filter(None, (keys, (config.base_url_env,) if config.base_url_env else ())):
         is_set = any(_is_set(variable, environ) for variable in alternatives)
         yield f"{' or '.join(alternatives)} ({'set' if is_set else 'not set'})"
-    if config.wire not in ENDPOINTS:
+    if config.wire == "local":
+        yield "a folder with a checkpoint (local:FOLDER)"
+    elif config.wire not in ENDPOINTS:
         yield "nothing"
     elif is_local(config.address):
         state = "" if keys else " (running)" if running else " (not found)"  # one with keys is not asked

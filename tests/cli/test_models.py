@@ -33,6 +33,11 @@ def test_what_is_set_is_shown_without_its_value(command: Command, monkeypatch: p
     assert KEY not in done.stdout
 
 
+def test_a_model_in_this_process_needs_its_folder(command: Command) -> None:
+    rows = {line.split()[0]: line for line in command("models").stdout.splitlines() if line}
+    assert rows["local"].split(maxsplit=1)[1].strip() == "a folder with a checkpoint (local:FOLDER)"
+
+
 @pytest.fixture
 def searches(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Grows with each search for the servers of this machine, which finds one."""

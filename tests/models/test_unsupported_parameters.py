@@ -79,6 +79,20 @@ def test_a_configuration_names_more() -> None:
 
 
 @pytest.mark.parametrize(
+    ("model", "is_sent"),
+    [
+        ("gemini-2.5-pro", True),
+        ("gemini-3.5-flash", True),
+        ("gemini-3.6-flash", False),
+        ("gemini-4-pro", False),
+    ],
+)
+@pytest.mark.parametrize("wire", ["gemini", "interactions"])
+def test_gemini_gets_a_temperature_as_long_as_it_heeds_one(wire: Any, model: str, *, is_sent: bool) -> None:
+    assert ("temperature" not in find_unsupported(ModelConfig(wire, model))) is is_sent
+
+
+@pytest.mark.parametrize(
     ("wire", "model", "calls"),
     [
         ("responses", "gpt-6.2-sol", True),
@@ -88,6 +102,7 @@ def test_a_configuration_names_more() -> None:
         ("openai", "Qwen/Qwen3-VL-8B-Instruct", False),
         ("anthropic", "claude-sonnet-5-5", True),
         ("gemini", "gemini-3.6-flash", True),
+        ("interactions", "gemini-3.8-flash", True),
     ],
 )
 def test_tools_are_preferred_where_a_family_takes_them_while_it_reasons(
