@@ -43,7 +43,7 @@ Layer: TypeAlias = Literal[
     "deadline",
     "messages",
     "environment",
-    "room",
+    "container",
 ]
 Plain: TypeAlias = Literal["succeeds", "succeeds as root", "depends", "fails", "skipped"]
 Proof: TypeAlias = Literal["cell", "host", "neighbour", "deadline", "result"]

@@ -1037,7 +1037,7 @@ print(MARKER)
 # %% folders_that_cannot_be_removed
 """Leave folders that nobody may enter, a thousand deep, for the host to remove.
 
-layer: room
+layer: container
 plain: skipped, nobody would remove them there
 session: own
 proof: neighbour

@@ -53,7 +53,7 @@ for path in (json.__file__, json.__cached__, os.__file__):
 # %% changed_module
 """Find a module as an earlier session has changed it.
 
-layer: room
+layer: container
 plain: fails
 sessions: 2
 """
@@ -114,7 +114,7 @@ for path in connection_files_of_siblings():
 # %% file_in_shm
 """Find shared memory that an earlier session has left.
 
-layer: room
+layer: container
 plain: succeeds
 sessions: 2
 """
@@ -133,7 +133,7 @@ else:
 # %% file_in_tmp
 """Find a file that an earlier session has left in /tmp.
 
-layer: room
+layer: container
 plain: succeeds
 sessions: 2
 """
@@ -153,7 +153,7 @@ else:
 # %% file_of_the_neighbour
 """Read what a session that runs beside this one keeps in /tmp.
 
-layer: room
+layer: container
 plain: succeeds
 """
 
@@ -249,7 +249,7 @@ elif told is None:
 # %% memory_from_before
 """Find secrets of the host, or of another session, in what this kernel was given of the process it comes from.
 
-layer: room
+layer: container
 plain: succeeds
 """
 
@@ -324,7 +324,7 @@ if any(holds_the_secret(process) for process in processes if time.monotonic() < 
 # %% message_queue
 """Find a message that an earlier session has left in a System V queue.
 
-layer: room
+layer: container
 plain: succeeds
 sessions: 2
 """
@@ -361,7 +361,7 @@ else:
 # %% posix_message_queue
 """Find a POSIX message queue that an earlier session has left.
 
-layer: room
+layer: container
 plain: depends, on how Linux was built
 sessions: 2
 """
@@ -383,7 +383,7 @@ else:
 # %% process
 """Find a process that an earlier session has left.
 
-layer: room
+layer: container
 plain: succeeds
 sessions: 2
 """
@@ -410,7 +410,7 @@ else:
 # %% settings_of_matplotlib
 """Leave settings where matplotlib of a later session reads them.
 
-layer: room
+layer: container
 plain: succeeds
 sessions: 2
 """
@@ -430,7 +430,7 @@ elif not left.exists():
 # %% shared_pages
 """Write into memory that is shared with other sessions rather than copied, and find it there later.
 
-layer: room
+layer: container
 plain: fails
 session: own
 sessions: 2
@@ -452,7 +452,7 @@ with open("/proc/self/maps") as maps, open("/proc/self/mem", "r+b", buffering=0)
 # %% start_up_files
 """Leave code where the next kernel of this user might pick it up.
 
-layer: room
+layer: container
 plain: succeeds
 sessions: 2
 """
@@ -473,7 +473,7 @@ else:
 # %% system_v_memory
 """Find System V memory that an earlier session has left.
 
-layer: room
+layer: container
 plain: succeeds
 sessions: 2
 """
@@ -491,7 +491,7 @@ if libc.shmget(key, 4096, create | exclusive | 0o600) < 0 and ctypes.get_errno()
 # %% variables
 """Find a variable of an earlier session.
 
-layer: room
+layer: container
 plain: fails
 sessions: 2
 """
@@ -504,7 +504,7 @@ left = True
 # %% working_directory
 """Find a file in the working directory of an earlier session.
 
-layer: room
+layer: container
 plain: fails
 sessions: 2
 """

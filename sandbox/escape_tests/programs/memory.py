@@ -180,7 +180,7 @@ with open("/dev/shm" + TARGET["shm_name"], "r+b") as file, mmap.mmap(file.fileno
 # %% semaphores
 """Find the semaphores and queues of the host.
 
-layer: room
+layer: container
 plain: depends, on whether the host has any
 """
 
@@ -193,7 +193,7 @@ for name in ("sem", "msg", "shm"):
 # %% system_v
 """Read a System V segment of the host.
 
-layer: room
+layer: container
 plain: succeeds
 """
 
@@ -212,7 +212,7 @@ if number >= 0 and re.fullmatch(rb"canary-[0-9a-f]{32}", ctypes.string_at(addres
 # %% system_v_by_number
 """Find a System V segment of the host by its place in the list of all.
 
-layer: room
+layer: container
 plain: depends, on how many segments there are
 """
 
@@ -226,7 +226,7 @@ if any(libc.shmctl(place, tell_of_place, space) >= 0 for place in range(1024)):
 # %% system_v_listed
 """Find the System V segments of the host in the tables of Linux.
 
-layer: room
+layer: container
 plain: succeeds
 """
 
@@ -237,7 +237,7 @@ if str(TARGET["shm_key"]) in open("/proc/sysvipc/shm").read().split():
 # %% system_v_written
 """Write to a System V segment of the host.
 
-layer: room
+layer: container
 plain: succeeds
 proof: host
 """

@@ -286,7 +286,7 @@ resource.prlimit(TARGET["victim_pid"], resource.RLIMIT_NOFILE, (77, 77))
 # %% outlived_the_kernel
 """Leave a process that goes on after the end of its kernel.
 
-layer: room
+layer: container
 plain: succeeds
 session: own
 sessions: 2
