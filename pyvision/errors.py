@@ -36,7 +36,7 @@ EndReason: TypeAlias = Literal[
     "cost_limit",
     "context_overflow",  # the conversation is longer than the model can read
     "model_error",  # the endpoint failed: not the model's fault, so never scored
-    "sandbox_error",  # no isolation, or the kernel could not be started: likewise
+    "sandbox_error",  # no isolation, or the kernel could not be started: never scored either
     "interrupted",  # the caller stopped it
     "error",  # a bug, or a setting that turned out unusable: raised as well
 ]

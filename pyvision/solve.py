@@ -341,7 +341,7 @@ def _check_needs(strategy: Strategy, tools: Mapping[str, Tool]) -> None:
     for name in strategy.needs:
         if name not in tools:
             way = f"choose one: --tool {name}=PROVIDER, or leave it out of the option tools"
-            raise ConfigError(f"nobody provides the tool {name!r}; {way}")
+            raise ConfigError(f"no provider is set for the tool {name!r}; {way}")
 
 
 def _secrets(*holders: ResolvedModel | Tool) -> tuple[str, ...]:

@@ -54,7 +54,7 @@ class ToolCall:
 class Opaque:
     """What a provider wants back byte for byte with a reply: signed thinking, encrypted reasoning, its own fields.
 
-    source: the wire and the model that it came from; nobody else can read it. content: the reply as JSON, as received.
+    source: the wire and the model that it came from; no other can read it. content: the reply as JSON, as received.
     """
 
     source: str

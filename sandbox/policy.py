@@ -70,14 +70,14 @@ class Policy:
     open_files: int = 512  # descriptors of each process; fewer than the host's limit, part of which it shares
     file_bytes: int = 256 * MIB  # largest file a cell may write
     disk_bytes: int = 512 * MIB  # /tmp and the working directory together
-    disk_files: int = 100_000  # likewise; each costs 1 KiB of kernel memory, even if it is empty
+    disk_files: int = 100_000  # in the same places; each costs 1 KiB of kernel memory, even if it is empty
     output_chars: int = 1_000_000  # text kept per cell
     output_bytes: int = 64 * MIB  # received per cell, as messages; the rest is not even received
-    messages: int = 20_000  # likewise
+    messages: int = 20_000  # received per cell
     figures: int = 32  # figures kept per cell
     figure_pixels: int = 16_000_000
     figure_bytes: int = 16 * MIB
-    trace_events: int = 2_000  # kept per traced cell, from its beginning and its end; likewise trace_chars
+    trace_events: int = 2_000  # kept per traced cell, from its beginning and its end, as trace_chars
     trace_chars: int = 200_000
     trace_value_chars: int = 1_000  # of one variable
     trace_steps: int = (

@@ -192,7 +192,7 @@ class Episode:
         `host.NAME(…)`. functions: other functions that it may call like this; they run while the cell waits, may call
         `use`, and what they raise is raised in the cell.
         Raises LimitReached when time is spent, sandbox.SandboxError if there is no kernel; and after the cell what
-        `use` raised in it, since a cell that catches a spent budget must not run for ever.
+        `use` raised in it, since a cell that catches a spent budget must not run forever.
         """
         self._check_time()
         session = self._open_session()

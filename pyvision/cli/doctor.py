@@ -48,9 +48,9 @@ def run_doctor(options: argparse.Namespace) -> int:
         results = asdict(found) | {"profile_file": str(saved) if saved else None}
         print(json.dumps(results, ensure_ascii=False))  # noqa: T201 - what the command is for
     else:
-        print(found.table)  # noqa: T201 - likewise
+        print(found.table)  # noqa: T201 - the same
         if saved:
-            print(f"\nsaved for later runs in {saved}")  # noqa: T201 - likewise
+            print(f"\nsaved for later runs in {saved}")  # noqa: T201 - the same
     if found.endpoint_failed:
         return 4
     return 0 if found.is_isolated else 5

@@ -95,7 +95,7 @@ class Family:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What one model behind one endpoint accepts; None is what nobody knows.
+    """What one model behind one endpoint accepts; None means unknown.
 
     refused: parameters, by the names of the wire. pictures: the most that one request may hold and still be
     seen. legible_px: the lowest numeral read in a picture 2048 px wide. boxes: how coordinates are worded.

@@ -53,7 +53,7 @@ def find_file(actions: Actions, path: str) -> Path | None:
 
 
 def _user(app: Any, request: Any) -> str | None:
-    """The name under which somebody is logged in, as gradio keeps it."""
+    """The name of the user who is logged in, as gradio keeps it."""
     cookies = request.cookies
     token = cookies.get(f"access-token-{app.cookie_id}") or cookies.get(
         f"access-token-unsecure-{app.cookie_id}"

@@ -33,7 +33,7 @@ class Serving:
     models: names as `--model` takes them. out: the folder for conversations. at_once: the number of questions answered
     at the same time; others are queued. kernels: the number of open kernels. idle_s: how long an unused kernel is kept,
     and the conversations of a visitor who has left. keep: never delete what was recorded. prefix: the path under which
-    a proxy serves the demo. people: (name, password) pairs; without any, everybody may use it.
+    a proxy serves the demo. people: (name, password) pairs; without any, the demo is open to everyone.
     """
 
     host: str = "127.0.0.1"

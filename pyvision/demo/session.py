@@ -334,7 +334,7 @@ class ChatSession:
                 self._conversation.stop()
 
     def _render(self, *, is_running: bool = False) -> None:
-        """Make the state anew. It is replaced as a whole, so that it may be read at any time."""
+        """Rebuild the state. It is replaced as a whole, so that it may be read at any time."""
         with self._rendering:
             self._revision += 1
             exchanges = list(self._exchanges)

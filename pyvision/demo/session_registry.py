@@ -24,7 +24,7 @@ from sandbox import Sandbox
 
 GRACE_S = 10.0  # that a reload may take
 _MAX_CHATS = 50  # of one visitor; the oldest is deleted
-_MAX_VISITORS = 1000  # then those who have asked nothing make room
+_MAX_VISITORS = 1000  # then visitors without a question are removed first
 _MAX_TABS = 100  # of one visitor
 _SECRET = re.compile(r"[0-9a-f]{32}")
 

@@ -39,7 +39,7 @@ def crop(picture: Picture, box: tuple[float, float, float, float]) -> Picture:
 
 
 def mask(picture: Picture, boxes: Iterable[tuple[int, int, int, int]]) -> Picture:
-    """The picture with these boxes (left, top, right, bottom) in its mean colour; a JPEG is encoded anew.
+    """The picture with these boxes (left, top, right, bottom) in its mean colour; a JPEG is encoded again.
 
     Raises ImageError.
     """

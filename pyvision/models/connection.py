@@ -1,8 +1,8 @@
 """The HTTP client of an endpoint: one deadline for a whole request, and limits for what comes back.
 
 The deadline holds for connecting, the handshake of TLS, sending, headers and body, and for every redirect; then the
-socket is closed. httpx limits each silence only, so an endpoint that sends or reads a byte now and then could go on
-for ever. Not covered: looking up the name of a host, for which the system has its own limits.
+socket is closed. httpx limits each silence only, so an endpoint that sends or reads a byte now and then could continue
+forever. Not covered: looking up the name of a host, for which the system has its own limits.
 
 Limits: a stream of events, another body, and the body of an error, which is cut there, since it is only quoted from.
 Headers: httpcore gives up after 100 kB. A response is asked for without compression; gzip is unpacked all the same,

@@ -3,7 +3,7 @@
 status                              kind            worth a retry
 400, 404, 413, 422, context text    context         no: the conversation is longer than the model can read
 401, 403, 400 for a bad key         auth            no (another key is tried first)
-402, 429 with a quota text          quota           no (likewise)
+402, 429 with a quota text          quota           no (the same)
 404                                 unknown_model   no
 413                                 too_large       no
 429                                 rate            yes, after Retry-After or the delay in the error
@@ -205,7 +205,7 @@ def _full_text(body: object) -> str:
 
 
 def _detail(body: object) -> str:
-    """The message of the server, if it sent JSON: HTML pages help nobody."""
+    """The message of the server, if it sent JSON: HTML pages are of no help."""
     nested = _nest(body)
     if isinstance(nested, dict):
         return _full_text(nested.get("message") or nested.get("detail"))

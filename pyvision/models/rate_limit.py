@@ -51,14 +51,14 @@ class RateLimitedModel:
         return self._model.name
 
     def complete(self, messages: Sequence[Message], sampling: Sampling) -> Reply:
-        """The wrapped model's reply, once there is room for it."""
+        """The wrapped model's reply, once the limits allow it."""
         with self._admission(messages, sampling) as call:
             reply = self._model.complete(messages, call.sampling)
             call.usage = reply.usage
         return reply
 
     def stream(self, messages: Sequence[Message], sampling: Sampling) -> Iterator[str | Restart | Reply]:
-        """The wrapped model's stream, once there is room for it; the room is held until the stream ends."""
+        """The wrapped model's stream, once the limits allow it; it counts as running until it ends."""
         with self._admission(messages, sampling) as call:
             for piece in stream_of(self._model, messages, call.sampling):
                 if isinstance(piece, Reply):
@@ -105,7 +105,7 @@ class RateLimitedModel:
                 self._changed.notify_all()
 
     def _delay_s(self, call: _Call) -> float:
-        """0 for the first in the queue when there is room; endless where another thread has to make it."""
+        """0 for the first in the queue if the limits allow it; infinite where another call has to end first."""
         if self._queue[0] is not call or self._running + 1 > max(1.0, self._allowed):
             return math.inf
         return max(self._requests.delay_s(1), self._tokens.delay_s(call.tokens))

@@ -7,7 +7,7 @@
     no text, the length went into reasoning     ModelError, not worth a retry
     no text, the context is full                ModelError of kind "context", not worth a retry
     no text, but a call of a tool               Reply; with the cell in its text if no tool was offered
-    no text, a call that is no cell, likewise   ModelError, not worth a retry
+    no text, a call without code for a cell     ModelError, not worth a retry, if no tool was offered
     no text, a call that the endpoint dropped   Reply without text if a tool was offered: the model is asked again
     no text at all                              ModelError, worth a retry
     a stream that ends before the reply does    ModelError, worth a retry
@@ -60,7 +60,7 @@ class ReplyBuilder:
     """A reply under way; each event of a wire adds to it.
 
     finish, reason: why it ended, in our words and in the endpoint's. items: the parts of the reply as the provider
-    words them, by their place in it. calls: tool calls, likewise. failed_to_call: a call was
+    words them, by their place in it. calls: tool calls, by their place too. failed_to_call: a call was
     malformed, and the endpoint dropped it. failure: an error inside an event. has_ended:
     nothing of the reply is missing. repeats, open_parts, final_texts: what tells that parts came twice.
     """

@@ -53,7 +53,7 @@ _OTHER_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[ \t]*(?P<language>[\w+#.-]*)[ \t]
 _PYTHON_NAME = re.compile(r"i?py(?:thon)?3?|tool_code", re.IGNORECASE)
 _IPYTHON_LINE = re.compile(r"^([ \t]*)(?:[!%]|(?:pip3?|conda) (?=install\b)).*$", re.MULTILINE)
 _MOST_ENDS = 32  # each is parsed once; a reply of nothing but fences must not take minutes
-_MOST_MENTIONS = 32  # likewise
+_MOST_MENTIONS = 32  # for the same reason
 _MOST_OPEN_END_CHARS = 200
 
 
@@ -315,7 +315,7 @@ def _is_effect(node: ast.AST, lines: Sequence[bytes], *, closed: bool) -> bool:
         case ast.AnnAssign(value=value):
             return value is not None  # `Note: this` is a valid annotation
         case ast.Call(func=ast.expr(end_lineno=int(line), end_col_offset=int(column))):
-            # `tags (optional)` is a valid call, but nobody writes one so
+            # `tags (optional)` is a valid call, but is never meant as one
             return line <= len(lines) and lines[line - 1][column : column + 1] == b"("
         case ast.Attribute() | ast.Subscript():
             return closed

@@ -11,11 +11,11 @@ What is read (`find_calls`), each where it begins a line
 Calls that follow each other directly run in one cell.
 
 What runs (`write_cell`)
-* A tool whose argument is Python: `python`, `code_interpreter`, `execute_code`, and tools named alike.
+* A tool whose argument is Python: `python`, `code_interpreter`, `execute_code`, and tools with similar names.
 * Qwen's and DeepEyes' `image_zoom_in_tool` and `image_rotate_tool`, Pixel Reasoner's `crop_image_normalized`, and tools
-  named alike. A box is in fractions if no side is above 1; in thousandths if it comes with an `img_idx`, as Qwen3-VL
-  was trained; else in pixels, of the image as it was shown if the box fits in there, or else of the original. The cell
-  prints how the box was read, so that the model can correct it.
+  with similar names. A box is in fractions if no side is above 1; in thousandths if it comes with an `img_idx`, as
+  Qwen3-VL was trained; else in pixels, of the image as it was shown if the box fits in there, or else of the original.
+  The cell prints how the box was read, so that the model can correct it.
 * Nothing else. The fault names what was seen, for the message that asks the model for a cell.
 """
 

@@ -1,7 +1,7 @@
 """Tools as functions that a cell calls: `host.vqa(image, question)` becomes a request and returns the tool's data.
 
 Covered: arguments come out of a sandbox, so all of them are checked here; a tool that fails raises in the cell.
-Not covered: a tool's result may contain text that somebody else wrote, and a cell may print it. The code that shows
+Not covered: a tool's result may contain text that someone else wrote, and a cell may print it. The code that shows
 the cell's output to a model has to mark it as untrusted.
 """
 

@@ -166,7 +166,7 @@ class Victims:
         self.target: dict[str, Any] = {"victim_pid": self._victim.pid}
 
     def find_harm(self, marker: str) -> str | None:
-        """Whether the victim was ended, stopped or traced, its settings changed, or a signal sent to everybody."""
+        """Whether the victim was ended, stopped or traced, its settings changed, or a signal sent to every process."""
         state = _state(self._victim.pid)
         if state not in ("S", "R", "D"):
             return f"process {self._victim.pid} of the host was ended, stopped or traced ({state})"

@@ -60,7 +60,7 @@ def prepare_supervised() -> None:
 
 
 def hide_memory() -> None:
-    """Let nobody but root read the memory of this process and of its forks."""
+    """Let only root read the memory of this process and of its forks."""
     call("prctl", PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 

@@ -66,7 +66,7 @@ class Landlock(Confinement):
         return self.becomes
 
     def place_in(self, folder: Path, uid: int) -> Landlock:
-        """Let the zygote's user, and nobody else, through the folder, and copy the font lists into it."""
+        """Let only the zygote's user through the folder, and copy the font lists into it."""
         if self.becomes:
             os.chown(folder, -1, uid)
             folder.chmod(0o710)

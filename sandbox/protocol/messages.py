@@ -26,7 +26,7 @@ _HEADER_BYTES = 64 * 1024
 _DIGITS = 400
 _MANY_BYTES = MIB  # of JSON; the parts of a longer text are counted
 _MAX_PARTS = 1_200_000  # more than a piece of text can have (guest/streams.py)
-_ESCAPED_BYTES = 13 * MIB  # likewise: one escaped character can make a text take four bytes for each
+_ESCAPED_BYTES = 13 * MIB  # as well: one escaped character can make a text take four bytes for each
 
 
 @dataclass(frozen=True, slots=True)

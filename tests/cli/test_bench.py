@@ -104,7 +104,7 @@ def test_the_same_command_asks_again_what_failed(data: Path, capfd: pytest.Captu
 MISSING_TOOLS = {
     "unknown": (
         ["--set", "tools=crystal_ball"],
-        "nobody provides the tool 'crystal_ball'; choose one: --tool",
+        "no provider is set for the tool 'crystal_ball'; choose one: --tool",
     ),
     "no index": (["--set", "tools=document", "--tool", "document=index:no/such"], "there is no index '/"),
 }

@@ -129,9 +129,12 @@ def test_an_upstream_prompt_file_is_written_down(tmp_path: Path) -> None:
 UNUSABLE = {
     "an unknown tool": (
         ["--set", "tools=crystal_ball"],
-        "nobody provides the tool 'crystal_ball'; choose one: --tool",
+        "no provider is set for the tool 'crystal_ball'; choose one: --tool",
     ),
-    "a tool without a provider": (["--set", "tools=web_search"], "nobody provides the tool 'web_search'"),
+    "a tool without a provider": (
+        ["--set", "tools=web_search"],
+        "no provider is set for the tool 'web_search'",
+    ),
     "no prompt file": (
         ["--prompt-file", "nowhere.json"],
         "pyvision: nowhere.json: the prompt file cannot be read",

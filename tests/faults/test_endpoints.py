@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import anthropic  # noqa: F401 - imported here, so that no deadline of a test passes meanwhile
-import openai  # noqa: F401 - likewise
+import openai  # noqa: F401 - the same
 import pytest
 
 from pyvision.errors import ModelError

@@ -72,7 +72,7 @@ class Handler(BaseHTTPRequestHandler):
         try:
             super().finish()
         except OSError:
-            self.close_connection = True  # likewise
+            self.close_connection = True  # the same
 
     def do_GET(self) -> None:
         self.owner.asked.append((self.path, {name.lower(): text for name, text in self.headers.items()}))

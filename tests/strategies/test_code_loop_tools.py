@@ -154,6 +154,6 @@ def test_a_budget_that_a_cell_spends_ends_the_question_though_the_cell_catches_i
 
 def test_an_unknown_tool_is_reported_before_anything_starts(photo: Path) -> None:
     with pytest.raises(
-        ConfigError, match="nobody provides the tool 'crystal_ball'; choose one: --tool crystal_ball="
+        ConfigError, match="no provider is set for the tool 'crystal_ball'; choose one: --tool crystal_ball="
     ):
         prepare("What?", [photo], model=Scripted([ANSWER]), options={"tools": "crystal_ball"})

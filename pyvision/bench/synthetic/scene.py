@@ -31,7 +31,7 @@ class Dice:
     """The randomness and the difficulty of one sample.
 
     goal: decides the answer; the same in every attempt, so that discarding ambiguous images favours no answer.
-    chance: decides everything else, anew in every attempt. difficulty: from 0 to 1.
+    chance: decides everything else, again in every attempt. difficulty: from 0 to 1.
     """
 
     goal: random.Random

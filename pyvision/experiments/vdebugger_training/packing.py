@@ -116,7 +116,7 @@ class Tokens(Protocol):
 class TokenBudget:
     """The length of an example. answer: tokens reserved for the completion (the authors' 256 of 1024).
 
-    keep: which part of a trace is kept if it is too long. The authors keep the start, and thereby lose the exception
+    keep: which part of a trace is kept if it is too long. The authors keep the start, and so lose the exception
     and the return value at its end.
     """
 

@@ -3,7 +3,7 @@
 The recorded replies are replayed up to that turn, whose code may be replaced, and the strategy runs as usual: cells
 run, figures get their names, the conversation grows. After that, the model of the fork is asked.
 
-A recording may come from somebody else. Its limits are used, but it does not decide where cells run (`isolation`,
+A recording may come from someone else. Its limits are used, but it does not decide where cells run (`isolation`,
 `at_least`, `wrap`, `python` and `modules` are ignored) nor which network is downloaded and loaded (`hf:NAME`). Settings
 that this release does not know are ignored.
 """

@@ -167,7 +167,7 @@ def read_graph(text: str, name: str) -> TransitionGraph:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A choice that somebody made: the question, what was known, and the action."""
+    """A choice that a person made: the question, what was known, and the action."""
 
     query: str
     context: str

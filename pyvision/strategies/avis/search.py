@@ -281,7 +281,7 @@ class ToolExecutor:
                 return True
 
     def key(self, plan: Plan, node: Node) -> tuple[object, ...] | None:
-        """Equal for actions with the same outcome; None for an action that chooses anew each time."""
+        """Equal for actions with the same outcome; None for an action that chooses again each time."""
         if plan.action == "object_select":
             return None
         focus = node.focus if plan.action == "image_search" else None

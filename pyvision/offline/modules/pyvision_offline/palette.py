@@ -1,4 +1,4 @@
-"""The colours of a picture: names for them, the background, the ink upon it, the palette."""
+"""The colours of a picture: names for them, the background, the ink on it, the palette."""
 
 from __future__ import annotations
 
