@@ -8,7 +8,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from pyvision.cli.flags import add_commands, add_model, add_part, add_repeated, count, parse_pairs
+from pyvision.cli.flags import add_commands, add_model, add_part, add_repeated, count, parse_pairs, port
 from pyvision.errors import ConfigError
 
 
@@ -110,7 +110,7 @@ def _add_study(parts: argparse._SubParsersAction[Any]) -> None:
     add("--count", type=count, default=20, metavar="N", help="samples of a generated set (default 20)")
     add("--seed", type=int, default=0, metavar="N", help="seed of a generated set (default 0)")
     add("--host", default="127.0.0.1", metavar="H", help="the address to listen on (default 127.0.0.1)")
-    add("--port", type=int, default=7861, metavar="N", help="the port (default 7861; 0 for any free port)")
+    add("--port", type=port, default=7861, metavar="N", help="the port (default 7861; 0 for any free port)")
 
 
 def _add_induce(parts: argparse._SubParsersAction[Any]) -> None:

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyvision.cli.flags import above_zero, count, port
 from pyvision.config.environment import environment
 from pyvision.errors import ConfigError
 
@@ -22,7 +23,7 @@ def add_demo(commands: argparse._SubParsersAction[Any]) -> None:
     )
     add = parser.add_argument
     add("--host", default="127.0.0.1", metavar="H", help="the address to listen on (default 127.0.0.1)")
-    add("--port", type=int, default=7860, metavar="N", help="the port (default 7860; 0 for any free port)")
+    add("--port", type=port, default=7860, metavar="N", help="the port (default 7860; 0 for any free port)")
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
         "--model",
@@ -39,11 +40,11 @@ def add_demo(commands: argparse._SubParsersAction[Any]) -> None:
         metavar="DIR",
         help="the folder for recorded conversations (default: runs/demo)",
     )
-    add("--at-once", type=int, default=4, metavar="N", help="questions answered in parallel (default 4)")
-    add("--kernels", type=int, default=32, metavar="N", help="kernels open at a time (default 32)")
+    add("--at-once", type=count, default=4, metavar="N", help="questions answered in parallel (default 4)")
+    add("--kernels", type=count, default=32, metavar="N", help="kernels open at a time (default 32)")
     add(
         "--idle",
-        type=float,
+        type=above_zero,
         default=1800.0,
         metavar="S",
         help="seconds of inactivity after which a kernel is closed, and the conversations of a visitor who has left "

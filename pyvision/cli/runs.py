@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyvision.cli.flags import add_model, add_repeated, pairs, parse_pairs
+from pyvision.cli.flags import add_model, add_repeated, count, pairs, parse_pairs
 from pyvision.errors import ConfigError, reason
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def add_replay(commands: argparse._SubParsersAction[Any]) -> None:
     parser = commands.add_parser("replay", description=_REPLAY)
     add = parser.add_argument
     add("run_dir", type=Path, metavar="RUN_DIR", help="the folder of a run")
-    add("--from", dest="turn", type=int, metavar="K", help="the turn to continue from, counted from 1")
+    add("--from", dest="turn", type=count, metavar="K", help="the turn to continue from, counted from 1")
     add("--edit", type=Path, metavar="FILE", help="Python code to run instead of the cell of that turn")
     add(
         "--figure",

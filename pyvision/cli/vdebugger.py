@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from pyvision.cli.flags import (
     Deprecated,
+    above_zero,
     add_commands,
     add_generated_set,
     add_part,
     add_repeated,
+    count,
     pairs,
     parse_pairs,
 )
@@ -132,9 +134,15 @@ def _add_generate(parts: argparse._SubParsersAction[Any]) -> None:
     add(
         "--metric", metavar="NAME[:FLAVOUR]", help="how to grade answers (default: the metric of the dataset)"
     )
-    add("--limit", type=int, metavar="N", help="only the first N samples")
+    add("--limit", type=count, metavar="N", help="only the first N samples")
     add_generated_set(parser)
-    add("--cell-timeout", type=float, default=30.0, metavar="S", help="seconds for each program (default 30)")
+    add(
+        "--cell-timeout",
+        type=above_zero,
+        default=30.0,
+        metavar="S",
+        help="seconds for each program (default 30)",
+    )
 
 
 def _add_inject(parts: argparse._SubParsersAction[Any]) -> None:
@@ -152,10 +160,12 @@ def _add_inject(parts: argparse._SubParsersAction[Any]) -> None:
     which.add_argument(
         "--local", metavar="NAME", help="the model that fills the masks, in transformers: a folder or a name"
     )
-    add("--attempts", type=int, default=1, metavar="N", help="masks per program (default 1)")
-    add("--at-once", type=int, default=16, metavar="N", help="masks filled in one batch (default 16)")
+    add("--attempts", type=count, default=1, metavar="N", help="masks per program (default 1)")
+    add("--at-once", type=count, default=16, metavar="N", help="masks filled in one batch (default 16)")
     add("--threshold", type=float, default=0.9, metavar="X", help="threshold of mask_best (default 0.9)")
-    add("--times", type=int, default=3, metavar="N", help="repetitions of mask_best per program (default 3)")
+    add(
+        "--times", type=count, default=3, metavar="N", help="repetitions of mask_best per program (default 3)"
+    )
     add(
         "--tokens", type=int, default=16384, metavar="N", help="context size of a local model (default 16384)"
     )
