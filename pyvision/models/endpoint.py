@@ -15,7 +15,7 @@ import logging
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -26,7 +26,7 @@ from pyvision.models.errors import ErrorMapper, complaint, decode_body
 from pyvision.models.reply_builder import ReplyBuilder, reply_of
 from pyvision.models.streaming import DONE, StopCutter, parse_events, whole
 from pyvision.models.unsupported_parameters import UnsupportedParameters, find_refused, find_unsupported
-from pyvision.types import Message, Opaque, Reply, Sampling
+from pyvision.types import Message, Opaque, Reply, Sampling, Text
 
 if TYPE_CHECKING:
     import httpx2
@@ -119,18 +119,18 @@ class Endpoint:
         cut, builder = StopCutter(sampling.stop), ReplyBuilder()
         with ExitStack() as answer:
             for data in self._events(tuple(messages), sampling, error_mapper, builder, answer):
-                text = cut.feed(builder.limit(self._text(data, builder, error_mapper)))
+                text = cut.feed(self._text(data, builder, error_mapper))
                 if piece := text + builder.take_cells():
                     yield piece
                 if cut.is_cut or builder.is_too_long:
                     break
         builder.end_calls()
         rest = cut.rest() + builder.take_cells()
-        reply = reply_of(builder, cut, messages, sampling, error_mapper)
+        reply = self._build(builder, cut, messages, sampling, error_mapper)
         if rest:
             yield rest
         self._check_logprobs(sampling, reply)
-        yield replace(reply, opaque=self._opaque(builder))
+        yield reply
 
     def close(self) -> None:
         """Close the connections; the next call opens new ones."""
@@ -229,19 +229,27 @@ class Endpoint:
         return body if _REASONING in self._unsupported else _merge(body, self._reasoning)
 
     def _text(self, data: dict[str, Any], builder: ReplyBuilder, error_mapper: ErrorMapper) -> str:
-        try:
-            text = self._wire.add(data, builder)
-        except (
-            TypeError,
-            LookupError,
-            AttributeError,
-            ValueError,
-            OverflowError,
-        ):  # its fields are not what they should be
-            raise error_mapper.error("did not answer with a reply") from None
+        with _reading(error_mapper):
+            text = builder.limit(self._wire.add(data, builder))
         if builder.failure is not None:
             raise error_mapper.of_body(builder.failure)
         return text
+
+    def _build(
+        self,
+        builder: ReplyBuilder,
+        cut: StopCutter,
+        messages: Sequence[Message],
+        sampling: Sampling,
+        error_mapper: ErrorMapper,
+    ) -> Reply:
+        """The whole reply, which can go back. Raises ModelError."""
+        with _reading(error_mapper):
+            reply = reply_of(builder, cut, messages, sampling, error_mapper)
+            reply = replace(reply, opaque=self._opaque(builder))
+            said = Message("assistant", (Text(reply.text), *reply.calls), opaque=reply.opaque)
+            json.dumps(self._body((said,), sampling), ensure_ascii=False).encode()
+        return reply
 
     def _check_logprobs(self, sampling: Sampling, reply: Reply) -> None:
         if sampling.logprobs and not reply.logprobs and reply.finish != "refusal":
@@ -259,6 +267,15 @@ class Endpoint:
             if key not in self._clients:
                 self._clients[key] = self._wire.client(key, self._http_client)
             return self._clients[key]
+
+
+@contextmanager
+def _reading(error_mapper: ErrorMapper) -> Iterator[None]:
+    """Raises ModelError where the fields of a response are not what they should be."""
+    try:
+        yield
+    except (TypeError, LookupError, AttributeError, ValueError, OverflowError):
+        raise error_mapper.error("did not answer with a reply") from None
 
 
 def _merge(body: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:

@@ -109,8 +109,11 @@ class ReplyBuilder:
         return cells
 
     def limit(self, text: str) -> str:
-        """As much of this new text as the reply may hold; where that is not all, the reply ends at its length."""
-        self._chars += sum(map(len, self.reasoning[self._counted :]))
+        """As much of this new text as the reply may hold; where that is not all, the reply ends at its length.
+
+        Raises TypeError for reasoning that is no text.
+        """
+        self._chars += len("".join(self.reasoning[self._counted :]))
         self._counted = len(self.reasoning)
         limited = text[: max(0, MAX_REPLY_CHARS - self._chars)]
         self._chars += len(text)
@@ -127,9 +130,12 @@ class Item:
     fields: dict[str, Any]
     pieces: dict[str, list[str]] = field(default_factory=dict)
 
-    def add(self, name: str, piece: str) -> None:
-        """Append to the text of a field; joined once, since there may be a hundred thousand pieces."""
-        self.pieces.setdefault(name, []).append(piece)
+    def add(self, name: str, piece: object) -> None:
+        """Append to the text of a field; joined once, since there may be a hundred thousand pieces.
+
+        piece: as the endpoint sent it, so it may be no text.
+        """
+        self.pieces.setdefault(name, []).append(str(piece))
 
     def build(self) -> dict[str, Any]:
         """The whole part."""
