@@ -94,9 +94,10 @@ def report(count: int, folder: Path, entries: int = 240) -> str:
 
 
 def saved(count: int, folder: Path, entries: int = 240) -> str:
-    """Calls per question without and with the two savings, by how often a reasoner states an answer as a mere finding.
+    """Calls per question without and with the savings, by how often a reasoner states an answer as a mere finding.
 
-    Before, the planner never ends the search and no request to a tool is answered from the cache. The same questions,
+    Before, the planner chooses every step and never ends the search, and the cache answers no request to a tool.
+    The same questions,
     the same error rates; p is that of the exact McNemar test on right answers.
     """
     made = world(entries)
@@ -105,7 +106,7 @@ def saved(count: int, folder: Path, entries: int = 240) -> str:
     lines = [f"{'cautious':<10}{'':<8}{'right':<26}{'requests':>9}{'tools':>7}{'calls':>8}{'tokens':>8}"]
     for rate in CAUTIOUS:
         after = replace(Rates(), cautious=rate)
-        before = play(questions, Avis(), made, tools, replace(after, goes_on=1.0, hasty=0.0))
+        before = play(questions, Avis(saves_calls=False), made, tools, replace(after, goes_on=1.0, hasty=0.0))
         lines += _saved_rows(rate, before, play(questions, Avis(), made, tools, after))
     return "\n".join(lines)
 

@@ -1,4 +1,4 @@
-"""Count the calls of VDebugger per question with its cache of tool requests, and with fewer critics, in a small world.
+"""Count the calls of VDebugger per question, without and with what saves some of them, in a small world.
 
 python -m benchmarks.worlds.vdebugger_calls [--count N]
 
@@ -14,8 +14,9 @@ from __future__ import annotations
 import argparse
 import io
 import random
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from statistics import fmean
 
 from PIL import Image
@@ -24,7 +25,7 @@ from benchmarks.worlds.vdebugger_world.grammar import Case, make_cases, some_var
 from benchmarks.worlds.vdebugger_world.scenes import COLOURS, SIDE, Part, Perception
 from benchmarks.worlds.vdebugger_world.simulation import is_right
 from pyvision.agent.episode import Sandbox as AnySandbox
-from pyvision.bench.analysis.statistics import mcnemar_exact
+from pyvision.bench.analysis.statistics import mcnemar_exact, wilson
 from pyvision.events import Event, ModelCall, ToolRun
 from pyvision.models.streaming import in_one_piece
 from pyvision.solve import Task, solve
@@ -38,12 +39,13 @@ TOOLS = ("detect", "vqa", "match")
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """One question. cached: uses of tools that the cache answered."""
+    """One question. cached: uses of tools that the cache answered. roles: the requests to each role."""
 
     is_right: bool
     asked: int
     used: int
     cached: int
+    roles: Mapping[str, int] = field(default_factory=dict)
 
 
 class RoleModel:
@@ -109,12 +111,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     with Sandbox(Policy()) as sandbox:
         cases = list(make_cases("calls", options.count))
-        paper = [play(case, sandbox) for case in cases]
-        early = [play(case, sandbox, critic_on_error=False) for case in cases]
+        paper = [play(case, sandbox, critic_on_error=True) for case in cases]
+        early = [play(case, sandbox) for case in cases]
     print(table(paper, early))
 
 
-def play(case: Case, sandbox: AnySandbox, *, critic_on_error: bool = True) -> Calls:
+def play(case: Case, sandbox: AnySandbox, *, critic_on_error: bool = False) -> Calls:
     """Answer one question. critic_on_error: the option of the strategy."""
     events: list[Event] = []
     tools = {name: SceneTool(name, case) for name in TOOLS}
@@ -128,34 +130,43 @@ def play(case: Case, sandbox: AnySandbox, *, critic_on_error: bool = True) -> Ca
     task = Task(Question(case.task, (_picture(),)), strategy, {"default": RoleModel(case)}, tools=tools)
     outcome = solve(task, events.append, sandbox)
     uses = [event for event in events if isinstance(event, ToolRun)]
-    asked = sum(isinstance(event, ModelCall) for event in events)
-    return Calls(is_right(case, outcome.answer), asked, len(uses), sum(event.is_cached for event in uses))
+    roles = Counter(event.role for event in events if isinstance(event, ModelCall))
+    cached = sum(event.is_cached for event in uses)
+    return Calls(is_right(case, outcome.answer), roles.total(), len(uses), cached, roles)
 
 
 def table(paper: Sequence[Calls], early: Sequence[Calls]) -> str:
-    """The means per question, and the exact McNemar test of the right answers with and without critic_on_error.
+    """The means per question, and the exact McNemar test of the right answers with and without a critic of failures.
 
     The answers are the same with and without the cache, since the tools are exact.
     """
     rows = {
         "without cache": [(each.asked, each.used) for each in paper],
         "with cache": [(each.asked, each.used - each.cached) for each in paper],
-        "critic_on_error=false": [(each.asked, each.used - each.cached) for each in early],
+        "no critic of failures": [(each.asked, each.used - each.cached) for each in early],
     }
     base = fmean(map(sum, rows["without cache"]))
-    lines = [f"{len(paper)} questions{'':<13}{'requests':>9}{'tools':>7}{'calls':>7}"]
-    for name, done in rows.items():
+    roles = ("coder", "critic", "refiner")
+    head = "".join(f"{name:>9}" for name in (*roles, "tools", "calls"))
+    lines = [f"{len(paper)} questions{'':<13}{head}"]
+    for (name, done), played in zip(rows.items(), (paper, paper, early), strict=True):
         asked, used = (fmean(column) for column in zip(*done, strict=True))
-        lines.append(
-            f"{name:<26}{asked:>9.2f}{used:>7.2f}{asked + used:>7.2f}{(asked + used) / base - 1:>+8.1%}"
-        )
+        by_role = "".join(f"{fmean(each.roles.get(role, 0) for each in played):>9.2f}" for role in roles)
+        total = asked + used
+        lines.append(f"{name:<26}{by_role}{used:>9.2f}{total:>9.2f}{total / base - 1:>+8.1%}")
     pairs = [(before.is_right, after.is_right) for before, after in zip(paper, early, strict=True)]
     won, lost = pairs.count((False, True)), pairs.count((True, False))
-    right = " and ".join(f"{fmean(each.is_right for each in done):.1%}" for done in (paper, early))
+    right = " and ".join(_share(done) for done in (paper, early))
     p = mcnemar_exact(won, lost)
     return "\n".join(
-        [*lines, f"right: {right} with critic_on_error=false; {won} won, {lost} lost, p = {p:.3f}"]
+        [*lines, f"right: {right} without a critic of failures; {won} won, {lost} lost, p = {p:.3f}"]
     )
+
+
+def _share(done: Sequence[Calls]) -> str:
+    found = wilson(sum(each.is_right for each in done), len(done))
+    assert found is not None
+    return f"{found.value:.1%} [{found.low:.1%}, {found.high:.1%}]"
 
 
 def _picture() -> Picture:

@@ -32,6 +32,7 @@ from sandbox import CellResult, Figure, Policy
 
 _Settings = TypeVar("_Settings", Policy, Limits)
 _IGNORED_SETTINGS = {"isolation", "at_least", "wrap", "python", "modules"}
+_BEFORE_THE_OPTION = {"avis": {"saves_calls": "False"}, "vdebugger": {"critic_on_error": "True"}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,8 +217,13 @@ def limits_of(run: Run) -> Limits:
 
 
 def options_of(run: Run) -> dict[str, str]:
-    """The options of the strategy, as `--set` takes them. Raises ConfigError."""
-    return {key: str(value) for key, value in _object(run, "options").items() if value is not None}
+    """The options of the strategy, as `--set` takes them. Raises ConfigError.
+
+    An option that did not exist when the run was recorded is what the run did without it.
+    """
+    recorded = {key: str(value) for key, value in _object(run, "options").items() if value is not None}
+    before = _BEFORE_THE_OPTION.get(run.began.strategy, {}) if run.began else {}
+    return {**before, **recorded}
 
 
 def _protocol_of(run: Run) -> dict[str, str]:

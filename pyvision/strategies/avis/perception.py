@@ -53,6 +53,11 @@ class ImageContext:
         """Numbers count from 1."""
         return self.objects[number - 1]
 
+    @property
+    def has_known_object(self) -> bool:
+        """Whether the collection knows one of the objects; they are looked up."""
+        return any(each.look_up() for each in self.objects)
+
     def overview(self) -> tuple[str, ...]:
         """What the planner sees at the start: the lines of the image, and one line for each object."""
         objects = (f"Object #{each.number}: {caption_line(each.label, each.place)}" for each in self.objects)

@@ -105,7 +105,10 @@ class Planner:
             if is_choice
             else "no choice"
         )
-        query = _with_query(plan, node).query
+        return self.note(node, feasible, _with_query(plan, node), by)
+
+    def note(self, node: Node, feasible: Sequence[Action], plan: Plan, by: str) -> Plan:
+        """The plan, after it was noted with who made it."""
         self.episode.note(
             "plan",
             state=node.state,
@@ -113,10 +116,10 @@ class Planner:
             excluded=sorted(node.excluded),
             rejected=sorted(node.rejected),
             action=plan.action,
-            query=query,
+            query=plan.query,
             by=by,
         )
-        return Plan(plan.action, query)
+        return plan
 
     def _preference(self, node: Node, feasible: Sequence[Action]) -> Plan:
         plans = [_with_query(Plan(action), node) for action in feasible]

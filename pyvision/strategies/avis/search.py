@@ -49,7 +49,7 @@ _MOST_SHOWN = 3  # retrieved images
 class SearchConfig:
     """How far a search goes. calls: actions in all. shots: examples of each action that the planner sees.
 
-    shows_images: the reasoner is sent what was looked up and the images that were found.
+    shows_images: the reasoner is sent what was looked up and the images that were found. saves_calls: see `Search`.
     """
 
     graph: TransitionGraph
@@ -57,11 +57,17 @@ class SearchConfig:
     shots: int
     goes_back: bool = True
     shows_images: bool = False
+    saves_calls: bool = True
 
 
 @dataclass(slots=True)
 class Search:
-    """The search for the answer to one question."""
+    """The search for the answer to one question.
+
+    With `saves_calls`, a planner is not asked for the first step of a phase: if the collection knows an object, it is
+    to select one; the knowledge question is searched for as it is. Once the visual question is answered, steps that
+    identify something are not offered, and an answer to it from which the search went back is not accepted again.
+    """
 
     config: SearchConfig
     question: Question
@@ -75,6 +81,7 @@ class Search:
     seen: list[str] = field(init=False, default_factory=list)
     too_little: tuple[Finding, ...] = field(init=False, default=())
     taken: set[tuple[object, ...]] = field(init=False, default_factory=set)
+    identified: set[str] = field(init=False, default_factory=set)
 
     def __post_init__(self) -> None:
         visual = self.parts.visual
@@ -92,12 +99,25 @@ class Search:
                 if not self._go_back():
                     return self._best("no action is left to try", "answered")
                 continue
-            plan = self.planner.plan(self.memory.here, feasible, self._context(), may_end=self._may_end())
+            plan = self._known_plan(feasible) or self.planner.plan(
+                self.memory.here, feasible, self._context(), may_end=self._may_end()
+            )
             if self._limit() is not None:
                 continue
             found = self._step(plan) if plan else self._answer_from_known()
             if found is not None:
                 return found
+
+    def _known_plan(self, feasible: Sequence[Action]) -> Plan | None:
+        """The first step of a phase, if there is one that needs no planner."""
+        here = self.memory.here
+        is_knowledge = here.phase == "knowledge"
+        plan = Plan("web_search", here.query) if is_knowledge else Plan("object_select")
+        if not self.config.saves_calls or plan.action not in feasible or self._is_taken(plan, here):
+            return None
+        if not is_knowledge and (self.calls > 0 or not self.executor.image.has_known_object):
+            return None
+        return self.planner.note(here, feasible, plan, "first step")
 
     def _may_end(self) -> bool:
         """Whether the planner may end the search here: something was found, and is not known to be too little."""
@@ -125,6 +145,8 @@ class Search:
         successors = self.config.graph.after(here.state)
         if here.state == START and here.phase == "knowledge":  # no image: what START offers looks at one
             successors = tuple(name for name, spec in ACTIONS.items() if not spec.needs_picture)
+        if self.config.saves_calls and here.phase == "knowledge" and self.parts.visual is not None:
+            successors = tuple(name for name in successors if ACTIONS[name].group != "object")
         return [name for name in successors if name not in here.excluded and self.executor.can(name, here)]
 
     def _go_back(self) -> bool:
@@ -175,9 +197,8 @@ class Search:
         else:
             chosen = result.detected
             node = replace(here, think=result.think, focus=chosen.number) if chosen else here
-            evidence = Evidence(
-                self._query(here), action, result.text, numbers, self._images_for_reasoner(result)
-            )
+            pictures = self._images_for_reasoner(result)
+            evidence = Evidence(self._query(here), action, result.text, numbers, pictures)
             found = judge(evidence, node, self.memory, self.episode)
             known = tuple(number for number in found.sources if number in numbers)
             judgement, why = replace(found, sources=known), found.finding
@@ -200,7 +221,7 @@ class Search:
         self, plan: Plan, result: ActionResult, judgement: Judgement, sources: tuple[int, ...]
     ) -> Answer | None:
         here, action = self.memory.here, plan.action
-        if judgement.ruling == "not informative":
+        if judgement.ruling == "not informative" or self._is_identified(judgement):
             self.memory.exclude(action, result.detected.number if result.detected else None)
             self._note_transition(here, action, here.state)
             return None
@@ -214,6 +235,18 @@ class Search:
         if judgement.answer is None or (here.phase == "visual" and self.parts.knowledge is not None):
             return None
         return conclude(ShortAnswer(judgement.answer), node.findings, self.memory, self.episode)
+
+    def _is_identified(self, judgement: Judgement) -> bool:
+        """Whether the visual question got this answer before, and the search went back from it."""
+        is_visual = self.memory.here.phase == "visual" and self.parts.knowledge is not None
+        if not self.config.saves_calls or not is_visual or judgement.answer is None:
+            return False
+        answer = " ".join(judgement.answer.casefold().split())
+        is_again = answer in self.identified
+        self.identified.add(answer)
+        if is_again:
+            self.episode.note("known", answer=judgement.answer, why="the search went back from this answer")
+        return is_again
 
     def _next(self, here: Node, action: Action, result: ActionResult, finding: Finding) -> Node:
         node = Node(here.phase, here.query, action, (*here.findings, finding), here.focus, here.think)
@@ -262,11 +295,15 @@ class ActionResult:
 
 @dataclass(frozen=True, slots=True)
 class ToolExecutor:
-    """Takes actions: builds the request for a tool, and brings its observation into one form."""
+    """Takes actions: builds the request for a tool, and brings its observation into one form.
+
+    saves_calls: a single object is selected without a selector; the reasoner judges whether it is meant.
+    """
 
     episode: Episode
     toolbox: Toolbox
     image: ImageContext
+    saves_calls: bool = True
 
     def can(self, action: Action, node: Node) -> bool:
         """Whether there is a tool for the action, and something for it to look at."""
@@ -313,6 +350,8 @@ class ToolExecutor:
 
     def _select(self, node: Node) -> ActionResult:
         candidates = [detected for detected in self.image.objects if detected.number not in node.rejected]
+        if self.saves_calls and len(candidates) == 1:
+            return ActionResult(candidates[0].block(), detected=candidates[0], think="it is the only object")
         detected, think = choose(node, candidates, self.episode)
         if detected is None:
             return ActionResult(why=think)

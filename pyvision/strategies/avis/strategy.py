@@ -49,7 +49,9 @@ class Avis:
     may follow every other, and there are no examples. without: the group of tools to remove. max_objects: how many
     detected objects are described before the search. web_search uses the tool of that name if it is set up, else
     `document`, the user's own collection. reasoner_sees: `image` sends the reasoner what was looked up and the
-    images of the collection that were found. Of several images, only the first is used.
+    images of the collection that were found. saves_calls: planner and selector are not asked where there is
+    hardly a choice (`search.Search`); if false, they choose every step, as in the paper. Of several images, only the
+    first is used.
     """
 
     continues: ClassVar[bool] = False
@@ -76,6 +78,7 @@ class Avis:
     without: Group = "none"
     max_objects: int = 8
     reasoner_sees: Literal["text", "image"] = "text"
+    saves_calls: bool = True
 
     def __post_init__(self) -> None:
         for name, least in (("calls", 1), ("shots", 0), ("max_objects", 0)):
@@ -91,7 +94,9 @@ class Avis:
         toolbox = Toolbox(episode, self.without)
         if missing := toolbox.missing():
             episode.note("actions_missing", actions=missing)
-        executor = ToolExecutor(episode, toolbox, self._describe(question, episode, toolbox))
+        executor = ToolExecutor(
+            episode, toolbox, self._describe(question, episode, toolbox), self.saves_calls
+        )
         if self.mode.startswith("sequential"):
             return self._run_sequence(question, executor)
         return self._search(question, executor).answer()
@@ -114,6 +119,7 @@ class Avis:
             self.shots,
             goes_back=self.mode != "no_backtracking",
             shows_images=self.reasoner_sees == "image",
+            saves_calls=self.saves_calls,
         )
         parts = decompose(question, executor.episode)
         return Search(config, question, parts, executor.episode, executor, pools)

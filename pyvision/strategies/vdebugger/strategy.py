@@ -44,7 +44,8 @@ class VDebugger:
     crop_margin_px: by how much crops and detections are enlarged. box_origin: the corner from which a box in the
     answer is measured. critic_sees: `image` also sends critic and refiner the images of the question and the parts that
     the program looked at; the paper's roles are text-only. critic_on_error: the critic also judges a program that
-    cannot run or raised an exception, as in the paper; if false, it is wrong unasked, at the line that raised.
+    cannot run or raised an exception, as in the paper, and always with trained critics; else such a program is wrong
+    without a critic, at the line that raised.
     """
 
     continues: ClassVar[bool] = False
@@ -65,7 +66,7 @@ class VDebugger:
     crop_margin_px: int = 10
     box_origin: Origin = "top-left"
     critic_sees: Sight = "text"
-    critic_on_error: bool = True
+    critic_on_error: bool = False
 
     def __post_init__(self) -> None:
         for name, least in (("rounds", 1), ("feedback_chars", 200), ("crop_margin_px", 0)):
@@ -107,7 +108,7 @@ class VDebugger:
             self.fallback,
             question.images[0].height,
             self.box_origin,
-            self.critic_on_error or self.mode == "without_feedback",
+            self.critic_on_error or self.mode == "without_feedback" or self.style == "trained",
         )
         return DebugLoop(client, Executor(episode, query, self.crop_margin_px), config).answer()
 
@@ -123,7 +124,7 @@ class DebugConfig:
     fallback: bool
     height: int
     origin: Origin
-    critic_on_error: bool = True
+    critic_on_error: bool = False
 
 
 class DebugLoop:

@@ -8,17 +8,23 @@ from benchmarks.worlds.vdebugger_calls import Calls, play, table
 from benchmarks.worlds.vdebugger_world.grammar import make_cases
 from sandbox import Policy, Sandbox
 
+PAPER = [
+    Calls(True, 4, 4, 2, {"coder": 1, "critic": 2, "refiner": 1}),
+    Calls(False, 2, 0, 0, {"coder": 1, "critic": 1}),
+]
+EARLY = [Calls(True, 3, 4, 2, {"coder": 1, "critic": 1, "refiner": 1}), Calls(True, 1, 0, 0, {"coder": 1})]
+
 
 def test_the_cache_saves_the_uses_that_it_answers() -> None:
-    text = table([Calls(True, 4, 4, 2), Calls(False, 2, 0, 0)], [Calls(True, 3, 4, 2), Calls(True, 1, 0, 0)])
-    assert "without cache                  3.00   2.00   5.00   +0.0%" in text
-    assert "with cache                     3.00   1.00   4.00  -20.0%" in text
+    text = table(PAPER, EARLY)
+    assert "without cache                  1.00     1.50     0.50     2.00     5.00   +0.0%" in text
+    assert "with cache                     1.00     1.50     0.50     1.00     4.00  -20.0%" in text
 
 
 def test_what_fewer_critics_save_is_compared_pair_by_pair() -> None:
-    text = table([Calls(True, 4, 4, 2), Calls(False, 2, 0, 0)], [Calls(True, 3, 4, 2), Calls(True, 1, 0, 0)])
-    assert "critic_on_error=false          2.00   1.00   3.00  -40.0%" in text
-    assert "right: 50.0% and 100.0% with critic_on_error=false; 1 won, 0 lost, p = 1.000" in text
+    text = table(PAPER, EARLY)
+    assert "no critic of failures          1.00     0.50     0.50     1.00     3.00  -40.0%" in text
+    assert "without a critic of failures; 1 won, 0 lost, p = 1.000" in text
 
 
 def test_questions_are_answered_in_the_sandbox(sandbox_of: Callable[[Policy], Sandbox]) -> None:

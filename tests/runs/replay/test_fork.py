@@ -25,6 +25,7 @@ from pyvision.runs.replay.fork import (
 )
 from pyvision.runs.report.run import Run
 from pyvision.solve import solve
+from pyvision.strategies.avis import Avis
 from pyvision.text.replies import find_code
 from pyvision.types import Question
 from sandbox import CellResult, Stream
@@ -202,6 +203,15 @@ def test_a_search_continues_with_the_recorded_tools(tmp_path: Path) -> None:
     tools = {"document": f"index:{tmp_path}/mine.sqlite"}
     task = fork_task(walked(tmp_path, tools), Fork(1), model="offline")
     assert task.config.tools["document"] == tools["document"]
+
+
+@pytest.mark.parametrize(("recorded_as", "saves"), [({}, False), ({"saves_calls": True}, True)])
+def test_a_search_continues_as_the_release_that_recorded_it(
+    tmp_path: Path, recorded_as: dict[str, object], *, saves: bool
+) -> None:
+    events = [RunStarted(Question("?"), "avis", {"default": "offline"}), *simple_events()[1:]]
+    run = recorded(tmp_path, events, {"model": {"wire": "offline"}, "options": recorded_as})
+    assert fork_task(run, Fork(1), model="offline").strategy == Avis(saves_calls=saves)
 
 
 def test_a_tool_that_the_fork_no_longer_has_is_left_aside(tmp_path: Path) -> None:

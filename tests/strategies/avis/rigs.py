@@ -75,7 +75,10 @@ class FakeTool:
 
 
 class Stage:
-    """Runs the strategy. roles: role -> its replies in turn. tools: tool -> what it gives in turn."""
+    """Runs the strategy. roles: role -> its replies in turn. tools: tool -> what it gives in turn.
+
+    A planner chooses every step, as in the paper, unless `saves_calls` is among the options.
+    """
 
     def __init__(
         self,
@@ -93,7 +96,7 @@ class Stage:
         episode = Episode(
             question, models, limits or Limits(max_turns=80), CannedSandbox(), self._watch, tools=self.tools
         )
-        self.answer: Answer = Avis(**options).solve(question, episode)
+        self.answer: Answer = Avis(**{"saves_calls": False} | options).solve(question, episode)
         self.findings = episode.findings
 
     def _watch(self, event: Event) -> None:

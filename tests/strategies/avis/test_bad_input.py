@@ -184,7 +184,7 @@ def test_a_selector_that_chooses_no_object_leads_to_another_action(reply: str) -
             "selector": [reply, reply],
             "reasoner": [answered("red")],
         },
-        {**RED, "detect": [boxes("kite")]},
+        {**RED, "detect": [boxes("kite", "boat")]},
     )
     assert stage.path == ["object_select n", "vqa a"]
     assert stage.answer.text == "red"

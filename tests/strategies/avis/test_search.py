@@ -189,7 +189,7 @@ def test_of_object_select_only_the_object_is_excluded() -> None:
             "selector": ["Object: 1", "it is the one that is left.\nObject: 2"],
             "reasoner": [NOTHING, answered("Orlen Bridge"), answered("1871")],
         },
-        {"detect": [boxes("boat", "bridge")], "document": [hits("Orlen")]},
+        {"detect": [boxes("boat", "bridge", "tree")], "document": [hits("Orlen")]},
     )
     assert "Object #1 [\n  boat (Caption, upper left),\n]" in stage.request_text("selector", 0)
     assert "Object #1" not in stage.request_text("selector", 1)
@@ -410,3 +410,69 @@ def test_options_that_make_no_sense_are_named() -> None:
     assert str(caught.value) == message
     with pytest.raises(ConfigError, match="option examples: 'nowhere' is not a folder; give one that"):
         Avis(examples=Path("nowhere"))
+
+
+SAVING = {"decomposer": [PARTS], "reasoner": [answered("Orlen Bridge"), answered("1871")]}
+
+
+def test_an_object_that_the_collection_knows_is_selected_first() -> None:
+    tools = {
+        "detect": [boxes("bridge")],
+        "identical_image": [hits("Orlen Bridge")],
+        "document": [hits("Orlen")],
+    }
+    stage = Stage(SAVING, {**tools, **CHOICE}, saves_calls=True)
+    assert stage.path == ["object_select a", "web_search a"]
+    assert [note["by"] for note in stage.notes("plan")] == ["first step", "first step"]
+    assert stage.answer.text == "1871"
+
+
+def test_a_planner_chooses_the_first_step_where_the_collection_knows_no_object() -> None:
+    tools = {"detect": [boxes("bridge")], "identical_image": [hits(), hits("Orlen Bridge")]}
+    roles = {**SAVING, "planner": ["identical_image_search"]}
+    stage = Stage(roles, {**tools, "document": [hits("Orlen")], **CHOICE}, saves_calls=True)
+    assert [note["by"] for note in stage.notes("plan")] == ["planner", "first step"]
+
+
+def test_a_single_object_is_chosen_without_a_selector() -> None:
+    roles = {**SAVING, "planner": ["object_select"]}
+    tools = {"detect": [boxes("bridge")], "document": [hits("Orlen")], **CHOICE}
+    stage = Stage(roles, tools, saves_calls=True)
+    assert stage.path == ["object_select a", "web_search a"]
+
+
+def test_the_knowledge_question_itself_is_searched_for_first() -> None:
+    roles = {**SAVING, "planner": ["vqa"]}
+    tools = {"vqa": [observation("answer", "Orlen Bridge")], "document": [hits("Orlen")], **IDENTIFYING}
+    stage = Stage(roles, tools, saves_calls=True)
+    assert stage.tools["document"].requests[0].text == "when was Orlen Bridge finished?"
+    assert [note["by"] for note in stage.notes("plan")] == ["planner", "first step"]
+
+
+IDENTIFYING = {"identical_image": [hits("Orlen Bridge")], "llm_qa": [observation("answer", "1871")]}
+
+
+def test_steps_that_identify_are_not_offered_after_the_visual_question() -> None:
+    roles = {
+        "decomposer": [PARTS],
+        "planner": ["identical_image_search", "llm_qa"],
+        "reasoner": [answered("Orlen Bridge"), NOTHING, answered("1871")],
+    }
+    tools = {"detect": [boxes("bridge")], "document": [hits("Fish")], **CHOICE}
+    stage = Stage(
+        roles, {**tools, **IDENTIFYING, "identical_image": [hits(), hits("Orlen")]}, saves_calls=True
+    )
+    assert "object_select" in stage.notes("plan")[0]["feasible"]
+    assert stage.notes("plan")[2]["feasible"] == ["llm_qa"]
+
+
+@pytest.mark.parametrize(("again", "uses"), [("orlen  BRIDGE", 1), ("Brenn Bridge", 2)])
+def test_a_visual_answer_that_led_nowhere_is_not_followed_again(again: str, uses: int) -> None:
+    roles = {
+        "decomposer": [PARTS],
+        "planner": ["identical_image_search", "vqa", "hm", "hm"],
+        "reasoner": [answered("Orlen Bridge"), NOTHING, answered(again), NOTHING, "Answer: 1871"],
+    }
+    tools = {**CHOICE, "identical_image": [hits("Orlen Bridge")], "document": [hits("Fish")]}
+    stage = Stage(roles, tools, saves_calls=True)
+    assert len(stage.tools["document"].requests) == uses

@@ -26,6 +26,7 @@ def program(body: str, signature: str = "def execute_command(image) -> str:") ->
 
 GOOD = program("cups = ImagePatch(image).find('cup')\nreturn str(len(cups))")
 BAD = program("cups = ImagePatch(image).find('cup')\nreturn str(len(plates))")
+PAPER = VDebugger(critic_on_error=True)  # the critic judges every program
 MARKED = "wrong\n" + BAD.replace("plates", "<<<BUG>>>plates<<<BUG/>>>")
 
 
@@ -88,7 +89,7 @@ class Stage:
         with closing(
             Episode(question, models, self.limits, self.sandbox, self.events.append, tools=tools)
         ) as episode:
-            answer = (strategy or VDebugger()).solve(question, episode)
+            answer = (strategy or PAPER).solve(question, episode)
             self.findings = episode.findings
             return answer
 

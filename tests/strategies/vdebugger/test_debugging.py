@@ -89,7 +89,7 @@ def test_the_coder_can_debug_itself(stage: Stage) -> None:
 
 def test_the_first_block_that_is_judged_wrong_is_the_span(stage: Stage) -> None:
     replies = [BAD, "BLOCK 1: wrong, counts plates", GOOD, "BLOCK 1: right"]
-    assert stage.solve(replies, VDebugger(mode="per_block")) == Answer("3")
+    assert stage.solve(replies, VDebugger(mode="per_block", critic_on_error=True)) == Answer("3")
     assert "BLOCK 1\n    cups = " in stage.request_text(1)
     assert "# cups = [ImagePatch(left=10, " in stage.request_text(1)
     assert stage.notes("verdict")[0]["spans"][0]["text"].startswith("cups = ")
@@ -121,7 +121,9 @@ def test_the_score_decides_against_the_threshold(
 
 def test_a_constrained_refiner_changes_only_marked_lines(stage: Stage) -> None:
     elsewhere = GOOD.replace("find('cup')", "find('dish')")
-    assert stage.solve([BAD, MARKED, elsewhere, "right"], VDebugger(constrain=True)) == Answer("3")
+    assert stage.solve(
+        [BAD, MARKED, elsewhere, "right"], VDebugger(constrain=True, critic_on_error=True)
+    ) == Answer("3")
     assert stage.notes("outside_span")
 
 
@@ -159,19 +161,19 @@ def test_an_option_that_cannot_be_used_is_refused(options: dict[str, int]) -> No
         VDebugger(**options)  # type: ignore[arg-type]
 
 
-def test_a_program_that_raised_needs_no_critic_if_it_is_not_wanted(stage: Stage) -> None:
-    assert stage.solve([BAD, GOOD, "right"], VDebugger(critic_on_error=False)) == Answer("3")
+def test_a_program_that_raised_needs_no_critic(stage: Stage) -> None:
+    assert stage.solve([BAD, GOOD, "right"], VDebugger()) == Answer("3")
     assert stage.roles == ["coder", "refiner", "critic"]
 
 
 def test_the_line_that_raised_is_marked_without_a_critic(stage: Stage) -> None:
-    stage.solve([BAD, GOOD, "right"], VDebugger(critic_on_error=False))
+    stage.solve([BAD, GOOD, "right"], VDebugger())
     assert "<<<BUG>>>return str(len(plates))<<<BUG/>>>" in stage.request_text(1)
 
 
-def test_a_program_that_cannot_run_needs_no_critic_if_it_is_not_wanted(stage: Stage) -> None:
+def test_a_program_that_cannot_run_needs_no_critic(stage: Stage) -> None:
     cut = f"```python\n{GOOD.splitlines()[0]}\n    return (\n```"
-    assert stage.solve([cut, GOOD, "right"], VDebugger(critic_on_error=False)) == Answer("3")
+    assert stage.solve([cut, GOOD, "right"], VDebugger()) == Answer("3")
     assert "It fails: " in stage.request_text(1)
 
 

@@ -83,7 +83,7 @@ def test_a_critic_that_sees_gets_the_image_with_the_parts_that_were_asked_about(
 
 
 def test_a_refiner_sees_what_the_critic_sees(stage: Stage) -> None:
-    stage.solve([BAD, MARKED, GOOD, "right"], VDebugger(critic_sees="image"))
+    stage.solve([BAD, MARKED, GOOD, "right"], VDebugger(critic_sees="image", critic_on_error=True))
     assert len(pictures_of(stage, 2)) == 1
 
 
