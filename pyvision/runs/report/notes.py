@@ -118,7 +118,12 @@ def _plan_note(event: Note, events: Sequence[Event]) -> Markup:
     """What the planner chose, out of what, and what it asks."""
     data = event.data
     others = ", ".join(str(name) for name in data["feasible"] if name != data["action"])
-    by = {"planner": "", "repair": "after being asked again", "no choice": "the only step left"}
+    by = {
+        "planner": "",
+        "repair": "after being asked again",
+        "no choice": "the only step left",
+        "first step": "the usual first step, without a planner",
+    }
     remarks = [
         by.get(str(data["by"]), "the graph's preference, as no reply named a step"),
         f"instead of {others}" if others else "",

@@ -245,7 +245,9 @@ class Search:
         is_again = answer in self.identified
         self.identified.add(answer)
         if is_again:
-            self.episode.note("known", answer=judgement.answer, why="the search went back from this answer")
+            self.episode.note(
+                "followed_before", answer=judgement.answer, why="the search went back from this answer"
+            )
         return is_again
 
     def _next(self, here: Node, action: Action, result: ActionResult, finding: Finding) -> Node:

@@ -113,6 +113,12 @@ def test_a_plan_is_shown_with_its_query_without_empty_values() -> None:
     assert "[]" not in drawn
 
 
+def test_a_first_step_is_no_reply_that_named_none() -> None:
+    data = {"state": "START", "feasible": ["object_select", "vqa"], "action": "object_select", "query": None}
+    drawn = render_note(Note("plan", {**data, "by": "first step"}), [])
+    assert "the usual first step, without a planner; instead of vqa" in drawn
+
+
 def test_a_memory_without_content_is_not_shown() -> None:
     memory = Note("memory", {"part": "visual", "query": "q", "findings": [], "sources": []})
     assert render_note(memory, [memory]) == ""
