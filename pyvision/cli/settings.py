@@ -84,8 +84,11 @@ def list_keys(options: argparse.Namespace) -> int:
     """Print the names of the stored keys; returns the exit code."""
     from pyvision.config.environment import keys_file, read_keys
 
-    for variable in sorted(read_keys(keys_file())):
+    stored = sorted(read_keys(keys_file()))
+    for variable in stored:
         print(variable)  # noqa: T201 - what the command is for
+    if not stored:
+        _note("no key is stored; pyvision keys set PROVIDER stores one")
     return 0
 
 

@@ -53,6 +53,12 @@ def test_no_command_shows_a_key(stored: Path, command: Command, arguments: tuple
     assert KEY not in done.stdout + done.stderr
 
 
+def test_a_list_without_keys_says_how_to_store_one(user: Path, command: Command) -> None:
+    done = command("keys", "list")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "no key is stored; pyvision keys set PROVIDER" in done.stderr
+
+
 KEYRING = """
 import json
 from pathlib import Path

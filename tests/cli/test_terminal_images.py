@@ -34,7 +34,7 @@ def test_a_terminal_without_sixels_gets_no_image(answer: bytes) -> None:
 
 @pytest.mark.parametrize("typed", [b"hello\n", b"hello"])
 def test_what_was_typed_before_is_not_lost(typed: bytes) -> None:
-    code = f"{ASK.removesuffix('input()')} print('typed:', input(), flush=True)"
+    code = f"{ASK.removesuffix('input()')} print('typed: ' + input(), flush=True)"
     assert "typed: hello" in in_terminal(code, {b"sixels:": b"\n"}, until="typed:", typed=typed)
 
 
