@@ -74,7 +74,10 @@ function receive(state) {
 }
 
 function select(id) {
-  if (current !== id) chat = null;
+  if (current !== id) {
+    chat = null;
+    announce('');
+  }
   current = remember('chat', id);
 }
 
@@ -94,7 +97,7 @@ function draw() {
   const isRunning = Boolean(chat && chat.running);
   element.querySelector('#chat').dataset.running = isRunning;
   $('send').textContent = isRunning ? 'Stop' : 'Send';
-  announce(chat ? chat.status : '');
+  if (chat) announce(chat.status);
   for (const live of list.querySelectorAll('.live')) live.scrollTop = live.scrollHeight;
   keepEnd();
 }
