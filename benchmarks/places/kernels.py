@@ -16,6 +16,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
@@ -62,10 +63,15 @@ echo '+cpu +memory +pids' > user.slice/cgroup.subtree_control
 chown -R 1001:1001 user.slice
 echo $$ > user.slice/program.scope/cgroup.procs
 {prepare}
+{warm_up}
 {commands}
 sync
 busybox poweroff -f
 """
+# The first read of the libraries takes longer than a kernel may take to start
+_WARM_UP = (
+    f"{shlex.quote(sys.executable)} -c 'import IPython, ipykernel, matplotlib.pyplot, PIL.Image' 2> /dev/null"
+)
 # AppArmor as Ubuntu sets it up: its parser with its own libc, and what its package loads and switches on
 APPARMOR = """
 libraries=/run/tools/usr/lib/x86_64-linux-gnu
@@ -185,7 +191,7 @@ def run(
         lines = [_command_line(number, words, environment) for number, words in enumerate(commands)]
         variables = " ".join(f"{key}={shlex.quote(value)}" for key, value in environment.items())
         start = f"cd {shlex.quote(str(ROOT))} && export {variables}\n{prepare}" if prepare else ""
-        (out / "first").write_text(_FIRST.format(prepare=start, commands="\n".join(lines)))
+        (out / "first").write_text(_FIRST.format(prepare=start, warm_up=_WARM_UP, commands="\n".join(lines)))
         _start(tools, Path(folder))
         return [_read_result(out, number) for number in range(len(commands))]
 

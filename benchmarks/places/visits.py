@@ -21,6 +21,7 @@ _ASK = ("-m", "pyvision", "run", "--model", "offline", "--image", "examples/circ
 _PROGRAMS = ("setpriv", "sh", "unshare")
 _ANSWER = "7"
 _REFUSED = 5  # exit status
+_SLOW = "did not become ready in time"  # an emulated processor on a busy machine
 _QUESTION = "How many circles are in the image?"
 
 
@@ -57,7 +58,9 @@ def visit(place: Place, topics: Sequence[str], folder: Path) -> Outcome:
     except kernels.KernelError as error:
         return Outcome(place.name, place.expected, "left out", "", 0, 0, f"{error}")
     if asked.returncode == _REFUSED:
-        return Outcome(place.name, place.expected, "refused", "", 0, 0, _last_line(asked.stderr))
+        note = _last_line(asked.stderr)
+        is_slow = bool(place.kernel) and _SLOW in note
+        return Outcome(place.name, place.expected, "left out" if is_slow else "refused", "", 0, 0, note)
     tier, contained, attacks, note = "", 0, 0, ""
     for each in checked:
         try:

@@ -65,6 +65,7 @@ class Zygote:
             # bubblewrap sets the environment inside of its container: its own can be read from there
             environment = {} if self._tier == "bwrap" else confinement.environment()
             self._process = _start(command, environment, remote.fileno(), self._stderr)
+            watch(self._process.pid)  # until it is ready it does not notice that its host has ended
         finally:
             remote.close()
         self._pidfd = -1
