@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +21,14 @@ children = [subprocess.Popen(command, **options) for command in (["sleep", "60"]
 end_user()
 print([child.wait() for child in children])
 """
+_AS_ROOT = """
+import subprocess
+from sandbox.guest.supervisor import end_user
+child = subprocess.Popen(["sleep", "60"])
+end_user()
+print(child.poll())
+child.kill()
+"""
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become a user that nobody else is")
@@ -29,3 +38,17 @@ def test_no_process_of_the_user_outlives_its_end() -> None:
         [sys.executable, "-c", _SCRIPT], cwd=root, capture_output=True, text=True, timeout=60, check=False
     )
     assert done.stdout == "[-9, -9]\n", done.stderr
+
+
+@pytest.mark.skipif(os.getuid() != 0 or not shutil.which("unshare"), reason="it needs root and unshare")
+def test_root_never_ends_its_own_processes() -> None:
+    apart = ["unshare", "--pid", "--fork", "--kill-child"]  # where no other process could be hit
+    done = subprocess.run(
+        [*apart, sys.executable, "-c", _AS_ROOT],
+        cwd=Path(__file__).parents[3],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stdout == "None\n", done.stderr
