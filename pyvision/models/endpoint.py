@@ -99,7 +99,7 @@ class Endpoint:
         self._unsupported = find_unsupported(config)
         self._reasoning = reasoning_fields(config)
         self._source = config.source
-        self._reached = not is_local(config.address)
+        self._reached = False
         self._http_client: httpx2.Client | None = None
         self._clients: dict[str | None, Any] = {}
         self._lock = threading.Lock()

@@ -9,7 +9,8 @@ status                              kind            worth a retry
 429                                 rate            yes, after Retry-After or the delay in the error
 408, 409, 425, 5xx                  other           yes
 other 4xx                           other           no
-no connection, reset, half a body, silence          yes (a local server that was never there: no)
+no connection, reset, half a body, silence          yes (a local server that was never there, a host that no
+                                                    name server knows: no)
 200 with HTML, broken JSON, an error, no reply      yes, unless the error in it has one of the kinds above
 200 with invalid UTF-8, too much of anything        yes
 """
@@ -19,6 +20,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import socket
 import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
@@ -26,7 +28,7 @@ from types import ModuleType
 from typing import Any
 from urllib.parse import urlsplit
 
-from pyvision.config.model_config import ModelConfig, without_credentials
+from pyvision.config.model_config import ModelConfig, is_local, without_credentials
 from pyvision.config.secrets import secrets
 from pyvision.errors import ErrorKind, ModelError
 from pyvision.text.sanitize import REDACTED, Redactor, parse_json, printable
@@ -93,7 +95,7 @@ class ErrorMapper:
     def from_response(self, error: Exception, *, reached: bool, too_slow: str) -> ModelError:
         """The ModelError for what the SDK or the connection raised.
 
-        reached: the endpoint has answered before, or is not local. too_slow: the message for a timeout.
+        reached: the endpoint has answered before. too_slow: the message for a timeout.
         """
         import httpx2
 
@@ -104,14 +106,26 @@ class ErrorMapper:
             case self._sdk.APITimeoutError() | httpx2.TimeoutException():
                 return self.error(too_slow)
             case httpx2.ConnectError():
-                hint = "" if reached else "; is the server running?"
-                return self.error(f"cannot be reached ({self.redact(str(cause))}){hint}", retry=reached)
+                hint = "" if reached else self._missing(cause)
+                return self.error(f"cannot be reached ({self.redact(str(cause))}){hint}", retry=not hint)
             case httpx2.DecodingError():
                 return self.error(f"did not answer with a reply: {self.redact(str(cause))}")
             case None | httpx2.HTTPError() | OSError():
                 return self.error(f"cannot be reached ({self.redact(str(cause or error))})")
             case _:
                 return self.error(self.redact(str(cause)))
+
+    def _missing(self, error: BaseException) -> str:
+        """What to check where it makes no sense to try a first connection again; empty where it does."""
+        if is_local(self._config.address):
+            return "; is the server running?"
+        chain: list[BaseException] = [error]
+        while cause := chain[-1].__cause__ or chain[-1].__context__:
+            chain.append(cause)
+        is_unknown = any(
+            isinstance(each, socket.gaierror) and each.errno == socket.EAI_NONAME for each in chain
+        )
+        return "; check the address and the network" if is_unknown else ""
 
     def of_body(self, body: object) -> ModelError:
         """The ModelError for an error that came with status 200, as a whole body or in mid-stream."""

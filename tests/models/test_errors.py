@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import socket
 import types
 
+import httpx2
+import openai
 import pytest
 
 from pyvision.config.model_config import ModelConfig
@@ -24,6 +27,24 @@ def test_a_short_key_changes_no_complaint(key: str) -> None:
 @pytest.mark.parametrize("key", ["0123456789abcdef", "hunter22", "key with  spaces"])
 def test_a_long_key_is_in_no_complaint(key: str) -> None:
     assert faults(key).redact(f"bad key {key}\nrefused") == "bad key [secret] refused"
+
+
+def no_host(number: int) -> httpx2.ConnectError:
+    error = httpx2.ConnectError(f"[Errno {number}] no address")
+    error.__cause__ = socket.gaierror(number, "no address")
+    return error
+
+
+@pytest.mark.parametrize(
+    ("number", "reached", "retry"),
+    [(socket.EAI_NONAME, False, False), (socket.EAI_NONAME, True, True), (socket.EAI_AGAIN, False, True)],
+    ids=["unknown from the start", "unknown after an answer", "for a moment"],
+)
+def test_a_host_that_no_name_server_knows_is_not_waited_for(number: int, reached: bool, retry: bool) -> None:
+    config = ModelConfig("openai", "m", "https://api.example.com/v1")
+    error = ErrorMapper(config, openai).from_response(no_host(number), reached=reached, too_slow="")
+    assert error.retry is retry
+    assert ("check the address and the network" in str(error)) is not retry
 
 
 def test_a_fault_names_its_host_without_the_key_in_its_address() -> None:
