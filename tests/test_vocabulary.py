@@ -13,7 +13,7 @@ NAMES = {
     "words": "of a text or a command line",
     "exchange": "a question of a chat with its answer",
     "Exchange": "the same",
-    "marks": "of a critic in a program, as in the paper; also the parameter of the helper `mark`",
+    "marks": "of a critic in a program, as in the paper",
     "shown": 'the unit "shown" of boxes, as prompts and cells name it',
     "station": "of a map in a generated set",
     "is_open": "of a socket or a code block",

@@ -99,7 +99,7 @@ class Search:
                 if not self._go_back():
                     return self._best("no action is left to try", "answered")
                 continue
-            plan = self._known_plan(feasible) or self.planner.plan(
+            plan = self._plan_first_step(feasible) or self.planner.plan(
                 self.memory.here, feasible, self._context(), may_end=self._may_end()
             )
             if self._limit() is not None:
@@ -108,7 +108,7 @@ class Search:
             if found is not None:
                 return found
 
-    def _known_plan(self, feasible: Sequence[Action]) -> Plan | None:
+    def _plan_first_step(self, feasible: Sequence[Action]) -> Plan | None:
         """The first step of a phase, if there is one that needs no planner."""
         here = self.memory.here
         is_knowledge = here.phase == "knowledge"
