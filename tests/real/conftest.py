@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -20,7 +21,12 @@ from tests.real import conversation
 _ROOT = Path(__file__).resolve().parents[2]
 _UNTIL_READY_S = 400.0  # vLLM takes a minute on two free cores
 _ONE_THREAD = {"OMP_NUM_THREADS": "1"}  # more of them wait for each other where other programs run
-_OFFLINE = {"HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1"}
+_OFFLINE = {
+    "HF_HUB_OFFLINE": "1",
+    "VLLM_NO_USAGE_STATS": "1",
+    "DO_NOT_TRACK": "1",
+    "LLAMA_MEDIA_MARKER": "<image>",
+}
 
 
 @pytest.fixture(scope="session")
@@ -36,7 +42,7 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def transformers_serve(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a chat completions server; it is ended with the tests."""
-    command = ("tests.real.serve", tiny_model.name, "--device", "cpu")
+    command = (sys.executable, "-m", "tests.real.serve", tiny_model.name, "--device", "cpu")
     with _served(command, tiny_model.parent, tmp_path_factory.mktemp("home")) as address:
         yield f"{address}/v1"
 
@@ -50,7 +56,8 @@ def vllm_serve(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> It
     """
     pytest.importorskip("vllm", reason="make test-vllm installs it")
     command = (
-        *("vllm.entrypoints.openai.api_server", "--model", tiny_model.name, "--host", "127.0.0.1"),
+        *(sys.executable, "-m", "vllm.entrypoints.openai.api_server"),
+        *("--model", tiny_model.name, "--host", "127.0.0.1"),
         *("--model-impl", "transformers", "--dtype", "float32", "--enforce-eager", "--max-model-len", "4096"),
         *("--max-num-seqs", "4", "--limit-mm-per-prompt", '{"image": 8}'),
         *("--enable-auto-tool-choice", "--tool-call-parser", "hermes"),
@@ -59,16 +66,32 @@ def vllm_serve(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> It
         yield address
 
 
+@pytest.fixture(scope="session")
+def llama_server(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of llama.cpp's own server, if it is on the PATH. The mark of an image is that of the tiny model."""
+    program = shutil.which("llama-server")
+    if program is None:
+        pytest.skip("no llama-server on the PATH; build it, or install a package of llama.cpp")
+    pytest.importorskip("gguf", reason="make test-real installs it")
+    _python("-m", "tests.real.tiny_gguf", str(tiny_model))
+    command = (
+        *(program, "--model", "model.gguf", "--mmproj", "mmproj.gguf", "--alias", "model", "--jinja"),
+        *("--ctx-size", "8192", "--parallel", "1", "--threads", "1", "--host", "127.0.0.1"),
+    )
+    with _served(command, tiny_model, tmp_path_factory.mktemp("llama")) as address:
+        yield f"{address}/v1"
+
+
 @contextmanager
 def _served(command: Sequence[str], folder: Path, home: Path) -> Iterator[str]:
-    """The address of a module that serves at `--port`, run in a folder, with a home of its own."""
+    """The address of a program that serves at `--port`, run in a folder, with a home of its own."""
     (home / "hub").mkdir()
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     cache = {"HF_HOME": str(home), "VLLM_CACHE_ROOT": str(home), "VLLM_CPU_KVCACHE_SPACE": "1"}
     with (home / "log").open("w") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", *command, "--port", str(port)],
+            [*command, "--port", str(port)],
             cwd=folder,
             env=os.environ | _OFFLINE | cache | {"PYTHONPATH": str(_ROOT)},
             stdout=log,

@@ -1,7 +1,7 @@
 """The conversation that the tiny model learns: what colour a figure has that no request before it could show.
 
 It learns it in both protocols, and with tools for both places of a figure: in the result, and in a turn after it; and
-without the prose before a call, which `transformers serve` leaves out.
+without the prose before a call, which `transformers serve` leaves out; and in text also as llama.cpp joins texts.
 """
 
 from __future__ import annotations
@@ -60,7 +60,9 @@ def talks(folder: Path) -> Path:
     for colour in COLOURS:
         said = (CELL, answer(colour))
         for request, reply in _requests(folder, colour, said, prompt_file=str(prompt_file(folder))):
-            found.append({"turns": [*_written(request, folder), ["assistant", [{"text": reply}]]]})
+            turns = _written(request, folder)
+            for given in (turns, _with_joined_texts(turns)):
+                found.append({"turns": [*given, ["assistant", [{"text": reply}]]]})
         called = (CALL, answer(colour))
         for request, answered in _requests(folder, colour, called, protocol="tools"):
             for placed in (request, tuple(_after_result(request)), tuple(_without_prose(request))):
@@ -70,6 +72,20 @@ def talks(folder: Path) -> Path:
     path = folder / "talks.json"
     path.write_text(json.dumps(found), encoding="utf-8")
     return path
+
+
+def _with_joined_texts(turns: list[Any]) -> list[Any]:
+    """The turns as llama.cpp hands them to a chat template: texts without an image between them are one text."""
+    joined = []
+    for role, parts in turns:
+        pieces: list[dict[str, Any]] = []
+        for part in parts:
+            if pieces and "text" in part and "text" in pieces[-1]:
+                pieces[-1] = {"text": f"{pieces[-1]['text']}\n{part['text']}"}
+            else:
+                pieces.append(part)
+        joined.append([role, pieces])
+    return joined
 
 
 def _requests(

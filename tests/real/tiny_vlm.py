@@ -8,8 +8,9 @@ sends. TALKS.json is a list of conversations {"turns": [[role, parts], …], "to
 missing. Nothing is downloaded.
 
 Where tools are offered, the chat template leaves out the instructions and the texts of users and results: the images
-are what such a conversation is about, and its ways over different wires then look the same to the model. Calls are
-written as Hermes models do; in later turns they have no arguments, whose form differs between wires too.
+are what such a conversation is about, and its ways over different wires then look the same to the model. llama.cpp
+passes one text with a mark for each image, so the marks of a text are kept. Calls are written as Hermes models do; in
+later turns they have no arguments, whose form differs between wires too.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ _TEMPLATE = (
     "{% if tools %}<|im_start|>tools{% for t in tools %} {{ t['function']['name'] }}{% endfor %}<|im_end|>\n{% endif %}"
     "{% for m in messages %}{% if not (tools and m['role'] == 'system') %}<|im_start|>{{ m['role'] }}\n"
     "{% set texts = not tools or m['role'] == 'assistant' %}"
-    "{% if m['content'] is string %}{{ m['content'] if texts }}{% elif m['content'] %}{% for c in m['content'] %}"
+    "{% if m['content'] is string %}{% if texts %}{{ m['content'] }}{% else %}"
+    "{% for _ in m['content'].split('<image>')[1:] %}<image>{% endfor %}{% endif %}"
+    "{% elif m['content'] %}{% for c in m['content'] %}"
     "{% if c['type'] == 'image' %}<image>{% elif texts and c['type'] == 'text' %}{{ c['text'] }}{% endif %}"
     "{% endfor %}{% endif %}"
     "{% set is_last = loop.last %}{% for call in m['tool_calls'] or [] %}<tool_call>{% if is_last %}"
