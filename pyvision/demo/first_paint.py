@@ -14,12 +14,17 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from pyvision.demo.page import HOST_ID, read_asset
-
+HOST_ID = "chat-host"  # of the component; a login page does not have it
+_FILES = Path(__file__).parent / "assets"
 _LOADED = re.compile(r'"\./([\w-]+\.(?:js|css))"')  # in the list that the first script begins with
 _LOADED_LATER = ("Blocks-*.js", "HTML-*.js")  # by pages with a component such as ours
 _ASSETS = "/assets/"
 _KEPT = (b"cache-control", b"public, max-age=31536000, immutable")
+
+
+def read_asset(name: str) -> str:
+    """A file of the chat: its frame, a script or its style."""
+    return (_FILES / name).read_text(encoding="utf-8")
 
 
 class FirstPaint:

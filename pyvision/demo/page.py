@@ -9,16 +9,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
 from gradio.events import api as gradio_api
 
 from pyvision.demo.actions import Actions
+from pyvision.demo.first_paint import HOST_ID, read_asset
 
-HOST_ID = "chat-host"  # of the component; a login page does not have it
-_ASSETS = Path(__file__).parent / "assets"
 _SCRIPTS = ("chat.js", "composer.js", "images.js", "start.js")  # in the order in which they run, in one scope
 _LOOK_S = 0.1
 _CACHE_S = (600, 3600)  # every so often, uploaded files of this age are deleted
@@ -80,10 +78,6 @@ async def follow_chat(actions: Actions, asked: dict[str, Any], tab: str) -> Asyn
             return
         revision = state["revision"]
         await asyncio.sleep(_LOOK_S)
-
-
-def read_asset(name: str) -> str:
-    return (_ASSETS / name).read_text(encoding="utf-8")
 
 
 def _ask_function(actions: Actions) -> Any:

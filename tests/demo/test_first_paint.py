@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from pyvision.demo.first_paint import FirstPaint, find_scripts, frontend
-from pyvision.demo.page import HOST_ID
+from pyvision.demo.first_paint import HOST_ID, FirstPaint, find_scripts, frontend
 
 PAGE = f"<html><head></head><body><gradio-app></gradio-app>{HOST_ID}</body></html>".encode()
 LOGIN = b"<html><head></head><body><gradio-app></gradio-app></body></html>"
