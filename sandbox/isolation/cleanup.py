@@ -25,7 +25,7 @@ _MARK = ".of-a-sandbox"
 _MAX_PATH_BYTES = 60  # the path of a Unix socket has 107 bytes at most
 _NEW_S = 60.0  # a folder this young may be one that its host is about to lock
 _FIRST_UID = 1_800_000_000  # far from what user databases, containers and systemd allocate
-_UIDS = 4096
+_UIDS = 1 << 20
 # Each input line names the process to kill. The end of the input means that the host has ended, unless the last line
 # was `done`. The arguments are the folder and then cgroup directories, each with one subdirectory per session.
 _SCRIPT = """
