@@ -200,6 +200,15 @@ def test_a_helper_at_the_end_of_a_cell_shows_one_figure(fresh: Session, call: st
 
 
 @pytest.mark.parametrize(
+    "shapes", ["(50, 50)", "boxes=[(40, 40, 60, 60)]", "points=[(50, 50)]", "points=(50, 50)"]
+)
+def test_a_mark_is_drawn_where_it_was_asked_for(fresh: Session, shapes: str) -> None:
+    code = f"marked = np.array(mark(image_clue_0, {shapes})); plain = np.array(image_clue_0)\n"
+    code += "x = np.nonzero((marked != plain).any(axis=(0, 2)))[0]; print(x.size > 0 and 30 < x.min() < 60)"
+    assert run(fresh, code).text == "True\n"
+
+
+@pytest.mark.parametrize(
     ("call", "message"),
     [
         ("zoom(image_clue_0, (900, 900, 950, 950))", "300 x 200"),
