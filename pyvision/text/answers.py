@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from pyvision.errors import FormatError
 from pyvision.text.boxed_answers import clean_answer
-from pyvision.text.refusals import refuses
+from pyvision.text.refusals import is_refusal
 from pyvision.text.replies import find_answer, holds_code, last_resort_answer
 from pyvision.types import Answer, Reply
 
@@ -72,13 +72,11 @@ def answer_without_form(reply: Reply) -> Answer:
             return Answer(None, "truncated", remark="the reply was cut before its answer; raise max_tokens")
         case _:
             whole = last_resort_answer(reply.text)
-    if whole and refuses(whole):
+    if not whole:
+        return Answer(None, "no_answer", remark="the reply was empty")
+    if is_refusal(whole):
         return Answer(None, "refused", remark=reply.text)
-    return (
-        Answer(whole, is_last_resort=True)
-        if whole
-        else Answer(None, "no_answer", remark="the reply was empty")
-    )
+    return Answer(whole, is_last_resort=True)
 
 
 def find_bare(text: str) -> str | None:

@@ -1,4 +1,8 @@
-"""Replies that decline to answer: whether one does at its beginning or as a whole, and what else it says.
+"""Find refusals in replies.
+
+`opens_with_refusal` looks at the beginning, as suits a role or a tool that was asked for a form: prose in its place is
+no reply. `is_refusal` looks at all of it, as suits a last reply, any statement of which may be the answer.
+`clauses_of` gives what a reply says besides.
 
 Where `strict` rules grade, the clauses that decline ("I cannot tell", "there is no way to know", "no image was
 provided") are left out, so that their words ("no", "one", "A", an option's text) are not taken for an answer. A clause
@@ -66,12 +70,12 @@ _OFFER = re.compile(
 )
 
 
-def declines(text: str) -> bool:
+def opens_with_refusal(text: str) -> bool:
     """Whether a reply opens as a model does that will not answer: "I'm sorry, but …", "I can't help with …"."""
     return _OPENING.match(_plain(text)) is not None
 
 
-def refuses(text: str) -> bool:
+def is_refusal(text: str) -> bool:
     """Whether all that a reply says is that it will not answer: "I'm sorry, but I can't help with that."
 
     One that says something else too is none ("I cannot identify the brand, but there are about 12."), nor is one that

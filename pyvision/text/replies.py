@@ -60,7 +60,7 @@ _EMPTY = "(empty)"  # endpoints refuse a message without text
 def find_code(text: str, sizes: SentSizes = MappingProxyType({})) -> str | None:
     """The Python that the reply wants run, or None. Raises FormatError for a block that cannot be used.
 
-    shown: how large the model saw each image, for the boxes of tool calls.
+    sizes: how large the model saw each image, for the boxes of tool calls.
     """
     block = _first_block(_visible(text))
     if block is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyvision.text.refusals import clauses_of, refuses
+from pyvision.text.refusals import clauses_of, is_refusal
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_the_time_for_a_long_reply_grows_with_its_length_only(piece: str) -> Non
     ],
 )
 def test_a_reply_that_only_declines_is_a_refusal(reply: str) -> None:
-    assert refuses(reply)
+    assert is_refusal(reply)
 
 
 @pytest.mark.parametrize(
@@ -71,10 +71,10 @@ def test_a_reply_that_only_declines_is_a_refusal(reply: str) -> None:
     ],
 )
 def test_a_reply_that_says_something_else_too_is_no_refusal(reply: str) -> None:
-    assert not refuses(reply)
+    assert not is_refusal(reply)
 
 
 @pytest.mark.parametrize("piece", [" ", ", ", "sorry ", "i'm ", "I can't see ", "this ", "if you ", "a\t"])
 def test_the_time_to_look_for_a_refusal_grows_with_the_length_only(piece: str) -> None:
-    assert not refuses(piece * 500_000 + "B")
-    assert not refuses((piece * 2_000)[:1_990] + ": 7")
+    assert not is_refusal(piece * 500_000 + "B")
+    assert not is_refusal((piece * 2_000)[:1_990] + ": 7")

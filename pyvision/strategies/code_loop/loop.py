@@ -20,7 +20,7 @@ from pyvision.strategies.code_loop.protocol import (
 )
 from pyvision.strategies.code_loop.turns import check_prompt, observe, open_conversation
 from pyvision.text.prompts import render
-from pyvision.text.refusals import refuses
+from pyvision.text.refusals import is_refusal
 from pyvision.text.replies import (
     code_is_cut,
     count_dropped_blocks,
@@ -243,7 +243,7 @@ def _last_answer(reply: Reply, last: EndReason) -> Answer:
     text = None if reply.calls or holds_code(reply.text) else last_resort_answer(reply.text)
     if text is None:
         return Answer(None, last, remark="the last reply held no answer")
-    if refuses(text):
+    if is_refusal(text):
         return Answer(None, "refused", remark=text)
     return Answer(text, last, is_last_resort=True)
 

@@ -32,7 +32,7 @@ from pyvision.strategies.vdebugger.verdicts import (
 from pyvision.text.answers import Missing
 from pyvision.text.parsing import parse_source
 from pyvision.text.prompts import load, render
-from pyvision.text.refusals import declines
+from pyvision.text.refusals import opens_with_refusal
 from pyvision.types import Message, Part, Reply, Text
 
 Style: TypeAlias = Literal["instruct", "trained"]
@@ -84,7 +84,7 @@ class RoleClient:
         """
         if turn.reply.finish == "length":
             self.episode.note("cut", role=turn.role, why=_CUT)
-        if turn.reply.finish == "refusal" or declines(turn.reply.text):
+        if turn.reply.finish == "refusal" or opens_with_refusal(turn.reply.text):
             self.episode.note("refused", role=turn.role, why=turn.reply.text[:500])
             return read(turn.reply)
         if self.style == "trained":
@@ -160,7 +160,7 @@ def draft(client: RoleClient) -> str | None:
             line=query.line,
             signature=query.signature,
         )
-        if turn.reply.finish == "refusal" or declines(turn.reply.text):
+        if turn.reply.finish == "refusal" or opens_with_refusal(turn.reply.text):
             raise RefusalError(turn.reply.text)
         program = _read_program(client, turn.reply)
         if isinstance(program, str):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from pyvision.errors import FormatError, ToolError
-from pyvision.text.refusals import declines
+from pyvision.text.refusals import opens_with_refusal
 from pyvision.tools.perception import model
 from pyvision.tools.perception.model import parse_yes_or_no
 from pyvision.types import Message, Observation, Reply, Tool, ToolRequest
@@ -125,4 +125,4 @@ def test_a_refusal_in_words_is_no_value(tool: str, reply: str) -> None:
     ],
 )
 def test_words_that_only_look_like_a_refusal_are_values(text: str) -> None:
-    assert not declines(text)
+    assert not opens_with_refusal(text)
