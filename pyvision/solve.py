@@ -308,9 +308,8 @@ def _strategy(strategy: str | Strategy) -> Strategy:
     if not isinstance(strategy, str):
         return strategy
     if strategy not in STRATEGIES:
-        raise ConfigError(
-            f"unknown strategy {strategy!r}; {suggest(strategy, STRATEGIES, 'known strategies are')}"
-        )
+        hint = suggest(strategy, STRATEGIES, "known strategies are")
+        raise ConfigError(f"unknown strategy {strategy!r}; {hint}")
     return STRATEGIES[strategy]()
 
 
@@ -331,9 +330,8 @@ def _resolve_roles(
     """role -> model. Raises ConfigError for a role that the strategy does not have."""
     for role in roles:
         if role not in known:
-            raise ConfigError(
-                f"unknown role {role!r}; {suggest(role, known, 'the roles of this strategy are')}"
-            )
+            hint = suggest(role, known, "the roles of this strategy are")
+            raise ConfigError(f"unknown role {role!r}; {hint}")
     return {DEFAULT_ROLE: default} | {role: resolve_model(model) for role, model in roles.items()}
 
 

@@ -29,9 +29,8 @@ class RoleModels:
     """Asks the model of a role, within the budget, and records what it was sent and what it replied.
 
     models: role -> model; `default` plays every role that is not named. accepts: role -> what its endpoint takes.
-
-    prices: model name -> price. originals: the k of each `image_clue_k` that a person gave. shown: the images by name,
-    each as a model saw it last.
+    prices: model name -> price. originals: the k of each `image_clue_k` that a person gave. sent_images: the images by
+    name, each as a model saw it last.
     """
 
     models: Mapping[str, Model]

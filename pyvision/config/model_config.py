@@ -56,30 +56,21 @@ _ABOVE_ZERO = (
     "max_concurrent",
 )
 _CHOICES = {"reasoning": ("low", "medium", "high", "off"), "detail": ("low", "high", "auto", "original")}
-_DETAILS = {
-    "anthropic": (),
-    "gemini": ("low", "high", "auto"),
-    "interactions": ("low", "high", "auto"),
-}  # of a wire that does not take all of them
+_GOOGLE = ("gemini", "interactions")
+_DETAILS = {"anthropic": (), **dict.fromkeys(_GOOGLE, ("low", "high", "auto"))}  # of a wire that takes fewer
 _NEEDED = {**dict.fromkeys(ENDPOINTS, ("model",)), "local": ("model",), "replayed": ("file",)}
 _URL_VARIABLES = {
-    "openai": "OPENAI_BASE_URL",
-    "responses": "OPENAI_BASE_URL",
+    **dict.fromkeys(("openai", "responses"), "OPENAI_BASE_URL"),
     "anthropic": "ANTHROPIC_BASE_URL",
-    "gemini": "GOOGLE_GEMINI_BASE_URL",
-    "interactions": "GOOGLE_GEMINI_BASE_URL",
+    **dict.fromkeys(_GOOGLE, "GOOGLE_GEMINI_BASE_URL"),
 }
-_URLS = {  # of the wires that do not lead to OpenAI
-    "anthropic": ANTHROPIC_URL,
-    "gemini": GEMINI_URL,
-    "interactions": GEMINI_URL,
-}
+_URLS = {"anthropic": ANTHROPIC_URL, **dict.fromkeys(_GOOGLE, GEMINI_URL)}  # others lead to OpenAI
 _OTHER_KEYS = {"GEMINI_API_KEY": "GOOGLE_API_KEY"}  # a variable -> the one that is read where it is not set
-_FAMILIES = {
+_PROVIDERS = {
     "gpt": "openai",
     "claude": "anthropic",
     "gemini": "gemini",
-}  # first letters of a model -> its provider
+}  # how a model's name begins -> its provider
 _VARIABLES: Mapping[str, tuple[str, type]] = {
     "PYVISION_MODEL_ID": ("model", str),
     "PYVISION_BASE_URL": ("base_url", str),
@@ -227,7 +218,7 @@ def _select(name: str) -> ModelConfig:
 
 
 def _suggest_model(name: str, known: Sequence[str]) -> str:
-    provider = next((each for start, each in _FAMILIES.items() if name.lower().startswith(start)), None)
+    provider = next((each for start, each in _PROVIDERS.items() if name.lower().startswith(start)), None)
     if provider is not None and ":" not in name:
         return f"did you mean '{provider}:{name}'?"
     names = f"known names are {', '.join(known)}, each also as NAME:MODEL-ID (openai:gpt-4.1)"

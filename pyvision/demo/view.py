@@ -85,7 +85,8 @@ class View:
     ) -> None:
         """number: from 1. first_cell: the place of its first cell in the conversation; None if none can be edited.
 
-        kept, named: with an edited cell, the steps before it, and the images of the question with their addresses.
+        earlier_steps, named: with an edited cell, the steps before it, and the images of the question with their
+        addresses.
         """
         self._number = number
         self._question = question

@@ -74,7 +74,7 @@ class GeminiClient:
     headers: Mapping[str, str]
 
 
-class GeminiClients:
+class GeminiApi:
     """Addresses, keys and errors of Google's API, which both of its wires share."""
 
     def __init__(self, config: ModelConfig) -> None:
@@ -118,7 +118,7 @@ class GeminiClients:
         return error
 
 
-class _Gemini(GeminiClients):
+class _Gemini(GeminiApi):
     def post(
         self, client: GeminiClient, body: dict[str, Any], timeout: httpx2.Timeout
     ) -> AbstractContextManager[Any]:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyvision.config.model_config import ModelConfig
 from pyvision.models.endpoint import Ask, Endpoint
-from pyvision.models.gemini import GeminiClient, GeminiClients
+from pyvision.models.gemini import GeminiApi, GeminiClient
 from pyvision.models.openai_chat import base64_of
 from pyvision.models.reply_builder import Item, ReplyBuilder, read_count, texts
 from pyvision.models.tool_calls import plain_name, schema_of
@@ -49,7 +49,7 @@ def gemini_interactions(config: ModelConfig) -> Endpoint:
     return Endpoint(config, _Interactions(config))
 
 
-class _Interactions(GeminiClients):
+class _Interactions(GeminiApi):
     def post(
         self, client: GeminiClient, body: dict[str, Any], timeout: httpx2.Timeout
     ) -> AbstractContextManager[Any]:

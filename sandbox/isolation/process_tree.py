@@ -39,10 +39,9 @@ class WatchedTree(WatchedSession):
     user: int | None = None  # of the session, if its processes can only be measured as this user
 
     def measure_exactly(self) -> int:
+        # not super(): `dataclass(slots=True)` makes the class again, and super() would look for the first one
         with _as_user(self.user):
-            return WatchedSession.measure_exactly(
-                self
-            )  # super() knows no class that dataclass has made again
+            return WatchedSession.measure_exactly(self)
 
     def find_excess(self) -> Exhausted | None:
         """Whether it has more processes, or keeps more on the disk, than the Policy allows."""

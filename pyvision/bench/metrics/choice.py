@@ -100,8 +100,12 @@ def find_named(answer: str, options: Options) -> str | None:
     """
     if whole := find_exact(answer, options):
         return whole
-    clauses = clauses_of(end := answer[-_LONGEST:])
-    if cued := _find_cued_option((*clauses_of(end.replace(", ", "\n")), *clauses), options):
+    end = answer[-_LONGEST:]
+    clauses = clauses_of(end)
+    after_commas = clauses_of(
+        end.replace(", ", "\n")
+    )  # "Since it is not clear, the answer is B" names an option
+    if cued := _find_cued_option((*after_commas, *clauses), options):
         return cued
     if clauses and answer.lstrip().startswith(clauses[0][:20]) and (led := _leading(answer, options)):
         return led

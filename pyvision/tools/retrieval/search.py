@@ -50,7 +50,7 @@ SELECT p.id, p.title, p.text, p.url, f.path FROM passages AS p JOIN files AS f O
 class Info:
     """What an index holds. files: kind -> number; unfinished: files that an interrupted update left incomplete.
 
-    describer: the name of the embedder of its images, empty if it has none.
+    embedder: the name of the embedder of its images, empty if it has none.
     """
 
     path: str
