@@ -31,13 +31,15 @@ POLICY = Policy(
     session_memory="watchdog",  # with a cgroup Linux limits the processes
 )
 LEAVE_PROCESSES = """
-import os, signal, subprocess, sys
+import os, signal
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
-if os.fork() == 0:
+child = os.fork()
+if child == 0:
     os.setsid()
     if os.fork() == 0:
         signal.pause()
     os._exit(0)
+os.waitpid(child, 0)  # from here on the one that pauses is an orphan, and the only one left
 """
 
 
