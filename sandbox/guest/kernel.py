@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import contextvars
 import faulthandler
@@ -11,8 +12,11 @@ import os
 import random
 import signal
 import sys
+import threading
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +34,7 @@ from zmq.eventloop.zmqstream import ZMQStream
 
 from . import figures, frames, images, streams, warmup
 from .host import Host
+from .interrupts import Interrupts
 from .libraries import Libraries
 from .shell import MESSAGE_CHARS, CellCompiler, CellShell
 from .trace import TraceLimits, Tracer
@@ -69,6 +74,7 @@ class CellKernel(IPythonKernel):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self.shell.kernel = self  # the shell is created before the kernel
+        self.interrupts = self.shell.interrupts = Interrupts()
         self.shell_handlers["define_request"] = self.define_request
 
     def attach_process_state(self, out: Any, err: Any) -> None:
@@ -85,7 +91,31 @@ class CellKernel(IPythonKernel):
                 content["functions"], self._send_host_call, self._receive_host_reply
             )
         self.shell.tracer = Tracer(self._send_trace, self.trace_limits) if content.get("trace") else None
-        await super().execute_request(stream, ident, parent)
+        is_main = threading.current_thread() is threading.main_thread()  # not a subshell of a Jupyter client
+        with self.interrupts.cell(parent["header"]["msg_id"]) if is_main else nullcontext():
+            await super().execute_request(stream, ident, parent)
+
+    async def interrupt_request(self, stream: Any, ident: Any, parent: dict[str, Any]) -> None:
+        """Interrupt the cell whose request is named by `request`; without that, the one that runs."""
+        self.interrupts.request(
+            parent["content"].get("request", ""),
+            self._send_interrupt_children,
+            self.control_thread.io_loop.call_later,
+        )
+        self.session.send(stream, "interrupt_reply", {"status": "ok"}, parent, ident=ident)
+
+    @contextmanager
+    def _cancel_on_sigint(self, future: Any) -> Iterator[None]:
+        """For a cell with `await`."""
+        loop = asyncio.get_running_loop()
+        with self.interrupts.cancelling(lambda: loop.call_soon_threadsafe(future.cancel)):
+            yield
+
+    def pre_handler_hook(self) -> None:
+        """Let no SIGINT raise in a handler: `execute_request` allows it for the code of a cell."""
+
+    def post_handler_hook(self) -> None:
+        """Restore nothing."""
 
     async def do_execute(self, *arguments: Any, **options: Any) -> dict[str, Any]:
         reply: dict[str, Any] = await super().do_execute(*arguments, **options)
@@ -104,7 +134,8 @@ class CellKernel(IPythonKernel):
         )  # otherwise an early message is dropped silently
         while True:
             try:
-                self.session.send(self.stdin_socket, "host_call", content, parent, ident, buffers=buffers)
+                with self.interrupts.deferred():
+                    self.session.send(self.stdin_socket, "host_call", content, parent, ident, buffers=buffers)
                 return
             except zmq.ZMQError as error:
                 if error.errno != zmq.EHOSTUNREACH:
@@ -113,7 +144,8 @@ class CellKernel(IPythonKernel):
 
     def _receive_host_reply(self) -> tuple[dict[str, Any], list[bytes]]:
         self.stdin_socket.poll()  # can raise KeyboardInterrupt
-        _, message = self.session.recv(self.stdin_socket)
+        with self.interrupts.deferred():
+            _, message = self.session.recv(self.stdin_socket)
         return message["content"], [bytes(buffer) for buffer in message["buffers"]]
 
     def define_request(self, stream: Any, ident: Any, parent: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import linecache
 import os
 import subprocess
@@ -16,6 +17,7 @@ from IPython.core.history import HistoryManager
 from traitlets import Type
 
 from . import figures, frames
+from .interrupts import Interrupts
 from .libraries import Libraries
 from .trace import Tracer
 
@@ -77,6 +79,7 @@ class CellShell(ZMQInteractiveShell):
     displayhook_class = Type(CellDisplayHook)
     display_pub_class = Type(CellPublisher)
     history_manager: Any
+    interrupts: Interrupts
     tracer: Tracer | None = None
     libraries: Libraries
     rich = False  # for a notebook rather than for a model
@@ -129,6 +132,10 @@ class CellShell(ZMQInteractiveShell):
         """Whether the last value of a cell says nothing to a model, such as `<matplotlib.lines.Line2D at 0x7f…>`."""
         return not self.rich and figures.is_drawn(result)
 
+    async def run_code(self, code_obj: Any, result: Any = None, *, async_: bool = False) -> bool:
+        code = self.interrupts.replace_interrupted(code_obj)
+        return bool(await super().run_code(code, result, async_=async_ and code is code_obj))
+
     def ask_exit(self) -> None:
         if self.rich:
             super().ask_exit()
@@ -151,6 +158,8 @@ class CellShell(ZMQInteractiveShell):
         self.restore_streams()
         # IPython's version inspects and colours every frame, which can take seconds.
         etype, error, _ = self._get_exc_info(exc_tuple)
+        if isinstance(error, asyncio.CancelledError) and self.interrupts.has_cancelled:
+            etype = KeyboardInterrupt
         message = format_message(error)  # of a syntax error, without "(<cell 3>, line 2)"
         advice = self.libraries.advise(error)
         lines = [*format_lines(etype, error, self.compile.current), *([advice] if advice else [])]

@@ -89,12 +89,6 @@ class Channels:
         (self._open.get(channel) or self._connect(channel)).send(parts)
         return identity
 
-    def cancel_interrupt(self) -> None:
-        """Drop an interrupt that the kernel has not received yet: it would end a later cell."""
-        control = self._open.get("control")
-        if control is not None and control.events(wanted=False):
-            self._open.pop("control").close()
-
     def receive(self, channel: Channel) -> Received | None:
         """The next message, which may be MALFORMED; None if none has arrived completely."""
         parts = channel.receive()

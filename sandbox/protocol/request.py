@@ -83,7 +83,7 @@ class Request:
         self._calls = calls
         self._connection = connection
         self._channels = connection.channels
-        self._identity = identity
+        self.identity = identity
         self._on_output = on_output
         self._started_at = time.monotonic()
         self._replied_at = self._received_at = 0.0
@@ -163,7 +163,7 @@ class Request:
         if self._calls.done is None:
             if self._channels.stdin in ready:
                 message = self._channels.receive(self._channels.stdin)
-                if message and message.kind == "host_call" and message.parent == self._identity:
+                if message and message.kind == "host_call" and message.parent == self.identity:
                     self._calls.begin(message.content, message.buffers)
         elif self._calls.done.fileno() in ready or time.monotonic() > self._calls.deadline:
             content, buffers = self._calls.end()
@@ -178,7 +178,7 @@ class Request:
         if self._channels.shell in ready:
             message = self._channels.receive(self._channels.shell)
             received |= self._channels.shell.is_open
-            if message and message.parent == self._identity and self.reply is None:
+            if message and message.parent == self.identity and self.reply is None:
                 self.reply, self._replied_at = message.content, time.monotonic()
             elif message:
                 self._unmatched += 1
@@ -198,7 +198,7 @@ class Request:
             self._stop_output(_OUTPUT_LOST)
 
     def _dispatch(self, message: Received) -> None:
-        if message.parent != self._identity:
+        if message.parent != self.identity:
             self._connection.keep_late_output(message)
         elif message.kind == "status":
             self.complete |= message.content.get("execution_state") == "idle"
@@ -208,5 +208,5 @@ class Request:
     def _stop_output(self, reason: str) -> None:
         """Stop waiting for the rest of the output, and ignore it when it comes later."""
         self.missing, self.complete = reason, True
-        self._connection.muted = self._identity
+        self._connection.muted = self.identity
         self._channels.mute()

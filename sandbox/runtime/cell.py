@@ -125,7 +125,7 @@ def _wait(
             first = last = request.wait(deadline, interrupt_fd)
     if first not in ("timed_out", "interrupted"):
         return first, last, None
-    kernel.interrupt()
+    kernel.interrupt(request)
     last = request.wait(time.monotonic() + kernel.policy.interrupt_grace_s)
     return first, last, kernel.current_line() if last == "timed_out" else None
 

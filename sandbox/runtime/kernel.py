@@ -75,7 +75,6 @@ class Kernel:
         self, code: str, on_output: OnOutput, calls: Calls | None = None, *, trace: bool = False
     ) -> Request:
         """Start a cell; the caller waits for the request that is returned."""
-        self._channels.cancel_interrupt()
         if not self._connection.clear():
             self.kill()  # a cell has stopped the output thread: no output would ever arrive
         content = {
@@ -102,9 +101,9 @@ class Kernel:
         if self.resources.group is not None:
             self.resources.group.prioritize(urgency)
 
-    def interrupt(self) -> None:
-        """Ask for a KeyboardInterrupt in the cell, which the cell can ignore."""
-        self._channels.send("control", "interrupt_request", {})
+    def interrupt(self, request: Request) -> None:
+        """Ask for a KeyboardInterrupt in the cell of this request, which the cell can ignore."""
+        self._channels.send("control", "interrupt_request", {"request": request.identity})
 
     def current_line(self) -> int | None:
         """The line that runs now, even if the cell holds the GIL; None if it cannot be found."""

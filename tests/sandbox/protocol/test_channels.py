@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -72,18 +71,4 @@ def test_a_missing_welcome_is_not_waited_for_without_limit(
 def test_a_kernel_that_stopped_listening_sends_no_welcome(paths: dict[str, Path]) -> None:
     channels = Channels(paths, _KEY, Policy())
     assert not channels.wait_for_welcome()
-    channels.close()
-
-
-def test_an_interrupt_that_the_kernel_has_not_taken_can_be_withdrawn(paths: dict[str, Path]) -> None:
-    paths["control"] = paths["shell"].with_name("control")
-    with socket.socket(socket.AF_UNIX) as kernel:
-        kernel.bind(str(paths["control"]))
-        kernel.listen()
-        channels = Channels(paths, _KEY, Policy())
-        channels.send("control", "interrupt_request", {})
-        channels.cancel_interrupt()
-        accepted, _ = kernel.accept()
-    with accepted:
-        assert b"interrupt_request" not in b"".join(iter(lambda: accepted.recv(4096), b""))
     channels.close()
