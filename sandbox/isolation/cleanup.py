@@ -17,6 +17,7 @@ import time
 import weakref
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from sandbox.errors import SandboxError
 
@@ -26,16 +27,18 @@ _MAX_PATH_BYTES = 60  # the path of a Unix socket has 107 bytes at most
 _NEW_S = 60.0  # a folder this young may be one that its host is about to lock
 _FIRST_UID = 1_800_000_000  # far from what user databases, containers and systemd allocate
 _UIDS = 1 << 20
-# Each input line names the process to kill. The end of the input means that the host has ended, unless the last line
-# was `done`. The arguments are the folder and then cgroup directories, each with one subdirectory per session.
+# The first input line names the folder, each other one the process to kill. The end of the input means that the host
+# has ended, unless the last line was `done`. The arguments are cgroup directories, each with one subdirectory per
+# session.
 _SCRIPT = """
+read -r folder
 while read -r word; do
   test "$word" = done && exit
   process=$word
 done
 test -n "$process" && kill -9 "$process"
 for try in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18; do
-  rm -rf -- "$1" || test "$try" -lt 6 || chmod -R u+rwX -- "$1"
+  rm -rf -- "$folder" || test "$try" -lt 6 || chmod -R u+rwX -- "$folder"
   left=
   for group in "$@"; do
     test -d "$group" || continue
@@ -67,17 +70,22 @@ class PrivateFolder:
     """A folder that only the caller's user can read, locked for as long as its host lives."""
 
     def __init__(self) -> None:
+        self.path = temporary_folder() / f"{_PREFIX}{os.urandom(6).hex()}"  # that nobody can predict
+        self._remove: weakref.finalize[..., Any] | None = None
+
+    def make(self) -> None:
         import fcntl
 
-        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=temporary_folder()))
+        self.path.mkdir(mode=0o700)
         (self.path / _MARK).touch()
         lock = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         fcntl.flock(lock, fcntl.LOCK_EX)
-        self._finalizer = weakref.finalize(self, _remove, self.path, lock)
+        self._remove = weakref.finalize(self, _remove, self.path, lock)
 
     def close(self) -> None:
         """Remove it with its contents. This also happens when the host exits without calling it."""
-        self._finalizer()
+        if self._remove is not None:
+            self._remove()
 
 
 class UserId:
@@ -107,16 +115,18 @@ class UserId:
 class OrphanReaper:
     """A small process that removes `folder` and cgroup directories once its host was killed. Thread-safe.
 
-    It runs in its own session. If it is killed, it is replaced at once. Not covered: reaper and host killed at the same
-    moment; then the next host removes the files (`sweep` here and in cgroup.py).
+    Start it before the folder is made: the host can be killed at any moment. It runs in its own session. If it is
+    killed, it is replaced at once. Not covered: reaper and host killed at the same moment; then the next host removes
+    the files (`sweep` here and in cgroup.py).
     """
 
     def __init__(self, folder: Path, groups: Sequence[Path] = ()) -> None:
-        self._command = ["/bin/sh", "-c", _SCRIPT, "reaper", str(folder), *map(str, groups)]
+        self._command = ["/bin/sh", "-c", _SCRIPT, "reaper", *map(str, groups)]
+        self._folder = folder
         self._lock = threading.Lock()
         self._watched: int | None = None
         self._dismissed = False
-        self._process = self._start()
+        self._start()
         self._replacing = threading.Thread(target=self._replace, name="sandbox-reaper", daemon=True)
         self._replacing.start()
 
@@ -145,12 +155,12 @@ class OrphanReaper:
                 assert self._process.stdin is not None
                 with contextlib.suppress(BrokenPipeError):
                     self._process.stdin.close()
-                self._process = self._start()
+                self._start()
                 if self._watched is not None:
                     self._send(str(self._watched))
 
-    def _start(self) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
+    def _start(self) -> None:
+        self._process = subprocess.Popen(
             self._command,
             env={"PATH": "/usr/bin:/bin"},
             cwd="/",
@@ -159,6 +169,7 @@ class OrphanReaper:
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
+        self._send(str(self._folder))  # not as an argument, which every user of the machine can read
 
     def _send(self, word: str) -> None:
         assert self._process.stdin is not None

@@ -42,17 +42,19 @@ class Engine:
         self._policy = policy
         self._lock = threading.Lock()
         self._numbers = itertools.count()
-        self._folder = PrivateFolder()
-        self._sessions = self._folder.path / "sessions"
-        _make_readable(self._sessions)
-        self._empty_images = self.images_folder()
-        self._user = UserId() if confinement.switches_user else None
-        self.confinement: Confinement = replace(
-            confinement.place_in(self._folder.path, self.uid), is_measured=self.limits.is_measured
-        )
         groups = self.limits.groups
+        self._user: UserId | None = None
+        self._folder = PrivateFolder()
         self._reaper = OrphanReaper(self._folder.path, groups.folders if groups else ())
         try:
+            self._folder.make()
+            self._sessions = self._folder.path / "sessions"
+            _make_readable(self._sessions)
+            self._empty_images = self.images_folder()
+            self._user = UserId() if confinement.switches_user else None
+            self.confinement: Confinement = replace(
+                confinement.place_in(self._folder.path, self.uid), is_measured=self.limits.is_measured
+            )
             self._zygote = self._new_zygote()
         except BaseException:
             self._release()

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from sandbox.isolation.cleanup import OrphanReaper, PrivateFolder, sweep
+from tests.sandbox.processes import wait_until
 
 PROJECT = Path(__file__).parents[3]
 LEAVE_ONE = (
     "import os\nfrom sandbox.isolation.cleanup import PrivateFolder\n"
-    "kept = PrivateFolder()\nos.kill(os.getpid(), 9)"
+    "kept = PrivateFolder()\nkept.make()\nos.kill(os.getpid(), 9)"
 )
 
 
@@ -31,6 +32,7 @@ def make_old(folder: Path) -> None:
 
 def test_a_folder_is_private(folders: Path) -> None:
     folder = PrivateFolder()
+    folder.make()
     assert folder.path.is_relative_to(folders)
     assert folder.path.stat().st_mode & 0o777 == 0o700
     folder.close()
@@ -38,6 +40,7 @@ def test_a_folder_is_private(folders: Path) -> None:
 
 def test_a_folder_goes_with_all_that_it_holds(folders: Path) -> None:
     folder = PrivateFolder()
+    folder.make()
     (folder.path / "image").write_bytes(b"x")
     folder.close()
     assert list(folders.iterdir()) == []
@@ -45,6 +48,7 @@ def test_a_folder_goes_with_all_that_it_holds(folders: Path) -> None:
 
 def test_a_folder_can_be_closed_twice(folders: Path) -> None:
     folder = PrivateFolder()
+    folder.make()
     folder.close()
     folder.close()
     assert list(folders.iterdir()) == []
@@ -60,6 +64,7 @@ def test_the_folder_of_a_killed_host_is_swept(folders: Path) -> None:
 
 def test_a_folder_in_use_is_not_swept() -> None:
     folder = PrivateFolder()
+    folder.make()
     os.utime(folder.path, (0, 0))
     sweep()
     assert folder.path.is_dir()
@@ -84,3 +89,14 @@ def test_the_reaper_forbids_forks_to_what_it_ends(tmp_path: Path) -> None:
         time.sleep(0.01)
     reaper.dismiss()
     assert (session / "pids.max").read_text() == "0\n"
+
+
+def test_a_folder_made_right_before_the_host_was_killed_is_removed(folders: Path) -> None:
+    """The reaper is there before the folder."""
+    host = (
+        "import os\nfrom sandbox.runtime import engine\nfrom sandbox import Policy\n"
+        "engine._make_readable = lambda folder: os.kill(os.getpid(), 9)\nengine.Engine(Policy())"
+    )
+    killed = subprocess.run([sys.executable, "-c", host], cwd=PROJECT, check=False)
+    assert killed.returncode == -9
+    assert wait_until(lambda: not list(folders.iterdir()))
