@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from queue import SimpleQueue
 from typing import Literal, TypeVar
 
@@ -24,6 +25,9 @@ class Cancellation:
         self._is_cancelled = False
         self._callbacks: list[Callable[[], None]] = []
         self._lock = threading.RLock()
+        self._readers: list[
+            _Reader
+        ] = []  # idle; starting a thread for each request would cost more than the rest
 
     @property
     def is_cancelled(self) -> bool:
@@ -57,6 +61,17 @@ class Cancellation:
         finally:
             with self._lock:
                 self._callbacks.remove(callback)
+
+    def take_reader(self) -> _Reader:
+        """A thread for `interruptible`, which gives it back unless it waits for a stream that was cancelled."""
+        try:
+            return self._readers.pop()
+        except IndexError:
+            return _Reader()
+
+    def give_back(self, reader: _Reader) -> None:
+        """Keep the idle thread for the next stream; the threads end with the token."""
+        self._readers.append(reader)
 
 
 class PendingWork:
@@ -92,12 +107,12 @@ def interruptible(
     """
     wanted: SimpleQueue[Literal["piece", "end"]] = SimpleQueue()
     pieces: SimpleQueue[T | _End] = SimpleQueue()
-    reader = threading.Thread(
-        target=_read, args=(open_stream, wanted, pieces), name="model-stream", daemon=True
-    )
+    cancelled = _End()
+    piece: T | _End | None = None
     is_waiting = False
-    with cancellation.on_cancel(lambda: pieces.put(_End())):
-        reader.start()
+    with cancellation.on_cancel(lambda: pieces.put(cancelled)):
+        reader = cancellation.take_reader()
+        reader.start(partial(_read, open_stream, wanted, pieces))
         try:
             while True:
                 cancellation.check()
@@ -112,14 +127,16 @@ def interruptible(
         finally:
             wanted.put("end")
             if not is_waiting:
-                reader.join()
+                while not isinstance(piece, _End) or piece is cancelled:
+                    piece = pieces.get()
+                cancellation.give_back(reader)
     if piece.error is not None:
         raise piece.error
 
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """Nothing more comes; what the stream failed with, if it did."""
+    """The stream is closed; what it failed with, if it did."""
 
     error: BaseException | None = None
 
@@ -129,12 +146,35 @@ def _read(
     wanted: SimpleQueue[Literal["piece", "end"]],
     pieces: SimpleQueue[T | _End],
 ) -> None:
-    """Hand over a piece each time that one is wanted."""
+    """Hand over a piece each time that one is wanted, then the end."""
+    error: BaseException | None = None
     try:
         with closing(open_stream()) as stream:
             while wanted.get() == "piece":
                 pieces.put(next(stream))
     except StopIteration:
-        pieces.put(_End())
-    except BaseException as error:  # noqa: BLE001 - it is for the asking thread to raise
-        pieces.put(_End(error))
+        pass
+    except BaseException as raised:  # noqa: BLE001 - it is for the asking thread to raise
+        error = raised
+    pieces.put(_End(error))
+
+
+class _Reader:
+    """A thread that reads one stream after the other, and ends when nothing refers to this object any more."""
+
+    def __init__(self) -> None:
+        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        threading.Thread(target=_work, args=(self._jobs,), name="model-stream", daemon=True).start()
+
+    def start(self, read: Callable[[], None]) -> None:
+        """Call `read`, which raises nothing, in the thread."""
+        self._jobs.put(read)
+
+    def __del__(self) -> None:
+        self._jobs.put(None)
+
+
+def _work(jobs: SimpleQueue[Callable[[], None] | None]) -> None:
+    while (read := jobs.get()) is not None:
+        read()
+        del read  # it refers to the images of its question

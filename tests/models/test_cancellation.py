@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import threading
 from collections.abc import Generator
 from contextlib import closing
 
@@ -101,3 +102,60 @@ def test_a_cancelled_stream_is_closed() -> None:
     with pytest.raises(LimitReached, match="stopped"):
         next(stream)
     assert counted.is_closed
+
+
+def reading_thread(cancellation: Cancellation) -> threading.Thread:
+    """The thread in which a stream with this token is read."""
+
+    def name_thread() -> Generator[threading.Thread, None, None]:
+        yield threading.current_thread()
+
+    [thread] = interruptible(name_thread, cancellation)
+    return thread
+
+
+def test_streams_with_one_token_share_a_thread() -> None:
+    cancellation = Cancellation()
+    assert reading_thread(cancellation) is reading_thread(cancellation)
+
+
+def test_streams_that_are_open_at_the_same_time_have_their_own_threads() -> None:
+    cancellation = Cancellation()
+    with closing(interruptible(Counted().open, cancellation)) as outer:
+        next(outer)
+        assert list(interruptible(Counted().open, cancellation)) == [1, 2, 3]
+        assert next(outer) == 2
+
+
+def test_a_thread_is_reused_after_a_stream_that_failed() -> None:
+    cancellation = Cancellation()
+    before = reading_thread(cancellation)
+    with pytest.raises(ModelError, match="broken"):
+        list(interruptible(Counted(ModelError("broken")).open, cancellation))
+    assert reading_thread(cancellation) is before
+
+
+def test_the_thread_ends_with_its_token() -> None:
+    cancellation = Cancellation()
+    thread = reading_thread(cancellation)
+    del cancellation
+    thread.join(10)
+    assert not thread.is_alive()
+
+
+def test_a_stream_that_does_not_answer_is_left_at_once_when_it_is_cancelled() -> None:
+    cancellation, asked, answer = Cancellation(), threading.Event(), threading.Event()
+
+    def wait() -> Generator[int, None, None]:
+        asked.set()
+        yield int(answer.wait(60))
+
+    def cancel_once_asked() -> None:
+        asked.wait(60)
+        cancellation.cancel()
+
+    threading.Thread(target=cancel_once_asked, daemon=True).start()
+    with pytest.raises(LimitReached, match="stopped"):
+        next(interruptible(wait, cancellation))
+    assert not answer.is_set()
+    answer.set()
