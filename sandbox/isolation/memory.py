@@ -44,7 +44,7 @@ _SHORTEST_S, _LONGEST_S = 0.05, 0.25  # between two measurements
 _FRESH_S = 1.0  # how long an exact measurement corrects the next ones
 _ROUNDS = 8  # of listing the processes of a container that may be forking
 _KCMP = {"x86_64": 312, "aarch64": 272}
-_KCMP_VM = 1
+KCMP_VM, KCMP_FILES = 1, 2  # linux/kcmp.h
 
 
 @dataclass(slots=True, eq=False)
@@ -255,7 +255,7 @@ def _processes(list_processes: Callable[[], list[str]]) -> dict[str, int]:
 
 def _own_bytes(process: str) -> int:
     own = 0
-    for task in _tasks(process):
+    for task in tasks_of(process):
         with contextlib.suppress(OSError):
             own = max(own, _statm(task))
             if own:
@@ -269,8 +269,8 @@ def _statm(task: str) -> int:
     return (int(resident) - int(shared)) * _PAGE
 
 
-def _tasks(process: str) -> Iterator[str]:
-    """The process, then its threads: once the first thread has ended, only the others show its memory."""
+def tasks_of(process: str) -> Iterator[str]:
+    """The process, then its threads: once the first thread has ended, only the others show its memory and files."""
     yield process
     for name in names(f"{process}/task"):
         yield f"{process}/task/{name}"
@@ -292,11 +292,11 @@ def _exact_bytes(list_members: Callable[[set[str]], list[str]]) -> int:
         if not members:
             break
         for process in members:
-            shared_before = _shares_with(
-                int(process.rpartition("/")[2]), measured
-            )  # it may call exec meanwhile
+            leader = int(process.rpartition("/")[2])
+            shared_before = _shares_with(leader, measured)  # it may call exec meanwhile
             task, used = _first_measured(process)
-            if used and not shared_before and not _shares_with(task, measured):
+            # Threads that have ended all "share" no memory: what is said of the first thread counts only if it lives.
+            if used and not (shared_before and task == leader) and not _shares_with(task, measured):
                 total += used
                 measured.append(task)
     return total
@@ -304,7 +304,7 @@ def _exact_bytes(list_members: Callable[[set[str]], list[str]]) -> int:
 
 def _first_measured(process: str) -> tuple[int, int]:
     """The first thread that shows the memory of a process, and that memory."""
-    for task in _tasks(process):
+    for task in tasks_of(process):
         used = _task_bytes(task)
         if used:
             return int(task.rpartition("/")[2]), used
@@ -328,16 +328,17 @@ def _anonymous_bytes(task: str) -> int:
 
 
 def _shares_with(pid: int, others: Iterable[int]) -> bool:
-    return any(_share_memory(pid, other) for other in others)
+    return any(share(KCMP_VM, pid, other) for other in others)
 
 
-def _share_memory(pid: int, other: int) -> bool:
-    """Whether two processes share an address space, as parent and child do after vfork until the child calls exec.
+def share(resource: int, pid: int, other: int) -> bool:
+    """Whether two threads share an address space (KCMP_VM) or their descriptors (KCMP_FILES).
 
-    Only kcmp(2) can tell. Without it (CONFIG_KCMP) such a child counts as much again as its parent.
+    Parent and child share an address space after vfork until the child calls exec. Only kcmp(2) can tell. Without it
+    (CONFIG_KCMP) what is shared counts more than once.
     """
     number = _KCMP.get(platform.machine())
-    return number is not None and _libc().syscall(number, pid, other, _KCMP_VM, 0, 0) == 0
+    return number is not None and _libc().syscall(number, pid, other, resource, 0, 0) == 0
 
 
 def _link(path: str) -> str | None:

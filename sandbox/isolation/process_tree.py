@@ -1,16 +1,17 @@
 """Measure a session that has no container: its processes are the descendants of its supervisor (guest/supervisor.py).
 
 Covered: memory of every process, buffers of sockets that a process holds, the number of processes and threads, and what
-the session keeps on the disk: its working folder, and files that were removed but are open or mapped. A session that
-exceeds a limit is ended.
+the session keeps on the disk: its working folder, and removed files that are open or mapped, also by a process whose
+first thread has ended and by a thread with descriptors of its own. Descriptors on their way over a socket cannot be
+found: the filter refuses to send them (`_refuse_without_namespaces` in seccomp.py). A session over a limit is ended.
 Not covered: what it writes or starts between two looks (50 to 250 ms); RLIMIT_FSIZE and RLIMIT_NPROC bound that.
-Sockets in flight over other sockets, of which Linux allows each user RLIMIT_NOFILE.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import os
 import stat
 from collections.abc import Callable, Iterator
@@ -18,13 +19,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sandbox.isolation.confinement import CAP_SYS_PTRACE, has_capability
-from sandbox.isolation.memory import WatchedSession, names
+from sandbox.isolation.memory import KCMP_FILES, WatchedSession, names, share, tasks_of
 from sandbox.isolation.processes import pid_of
 from sandbox.isolation.unowned_memory import buffer_default, read
 from sandbox.policy import Exhausted, Policy
 
 _CAPABILITY_VERSION_3 = 0x20080522  # linux/capability.h
 _BLOCK = 512  # bytes, the unit of st_blocks
+_LONG_PATH = "a path that is too long to be shown"
 
 
 @dataclass(slots=True, eq=False)
@@ -35,6 +37,7 @@ class WatchedTree(WatchedSession):
     work: str = ""
     disk_bytes: int = 0
     disk_files: int = 0
+    file_bytes: int = 0
     tasks: int = 0
     user: int | None = None  # of the session, if its processes can only be measured as this user
 
@@ -83,16 +86,19 @@ class WatchedTree(WatchedSession):
             return used + sum(self._find_removed_files(processes).values()) > self.disk_bytes
 
     def _find_removed_files(self, processes: list[str]) -> dict[tuple[int, int], int]:
-        """The size of each removed file of the session that a process keeps, by device and inode."""
+        """The size of each removed file of the session that a process keeps, by device and inode.
+
+        A file that is mapped without a descriptor shows its size to root alone; for others it counts as the largest.
+        """
         found: dict[tuple[int, int], int] = {}
         for process in processes:
             for path, link in _open(process):
-                if link.startswith(self.work) and link.endswith(" (deleted)"):
+                if link == _LONG_PATH or (link.startswith(self.work) and link.endswith(" (deleted)")):
                     with contextlib.suppress(OSError):
                         status = os.stat(path)  # noqa: PTH116 - the file behind the descriptor
                         found[status.st_dev, status.st_ino] = status.st_blocks * _BLOCK
-            for device, inode, size in _find_mapped_files(process, self.work):
-                found.setdefault((device, inode), size)
+            for file, size in _find_mapped_files(process, self.work):
+                found.setdefault(file, self.file_bytes if size is None else size)
         return found
 
 
@@ -107,6 +113,7 @@ def watch_tree(policy: Policy) -> Callable[[int, Callable[[], None], str], Watch
             work=work,
             disk_bytes=policy.disk_bytes,
             disk_files=policy.disk_files,
+            file_bytes=policy.file_bytes,
             tasks=policy.processes,
             user=None if os.getuid() or has_capability(CAP_SYS_PTRACE) else Path(work).stat().st_uid,
         )
@@ -151,20 +158,55 @@ def descendants(pid: int) -> list[int]:
 
 def _open(process: str) -> Iterator[tuple[str, str]]:
     """The path of each descriptor of a process, and what it refers to."""
-    for name in names(f"{process}/fd"):
-        with contextlib.suppress(OSError):
-            yield f"{process}/fd/{name}", os.readlink(f"{process}/fd/{name}")  # noqa: PTH115 - the text, not a path
+    for table in _descriptor_tables(process):
+        for name in names(table):
+            yield f"{table}/{name}", _target(f"{table}/{name}")
 
 
-def _find_mapped_files(process: str, folder: str) -> Iterator[tuple[int, int, int]]:
-    """Device, inode and mapped bytes of the removed files of this folder that a process has mapped."""
-    with contextlib.suppress(OSError), open(f"{process}/maps", errors="replace") as lines:  # noqa: PTH123
-        for line in lines:
-            if line.endswith(" (deleted)\n") and folder in line:
-                addresses, _, _, device, inode, _ = line.split(maxsplit=5)
-                start, end = (int(address, 16) for address in addresses.split("-"))
-                major, minor = (int(part, 16) for part in device.split(":"))
-                yield os.makedev(major, minor), int(inode), end - start
+def _target(descriptor: str) -> str:
+    """What it refers to; nothing once it is closed."""
+    try:
+        return os.readlink(descriptor)  # noqa: PTH115 - the text, not a path
+    except OSError as error:
+        return _LONG_PATH if error.errno == errno.ENAMETOOLONG else ""
+
+
+def _descriptor_tables(process: str) -> Iterator[str]:
+    """The folder of every table of descriptors: one that has ended has none, and threads need not share theirs."""
+    seen: list[int] = []
+    for name in names(f"{process}/task"):
+        if not any(share(KCMP_FILES, int(name), other) for other in seen):
+            seen.append(int(name))
+            yield f"{process}/task/{name}/fd"
+
+
+def _find_mapped_files(process: str, folder: str) -> Iterator[tuple[tuple[int, int], int | None]]:
+    """Device and inode of the removed files of this folder that a process has mapped, and their size if it is known."""
+    for task, line in _mappings(process):
+        if line.endswith(" (deleted)\n") and folder in line:
+            addresses, _, _, device, inode, _ = line.split(maxsplit=5)
+            major, minor = (int(part, 16) for part in device.split(":"))
+            yield (os.makedev(major, minor), int(inode)), _mapped_file_bytes(task, addresses)
+
+
+def _mapped_file_bytes(task: str, addresses: str) -> int | None:
+    try:
+        process = f"/proc/{task.rpartition('/')[2]}"  # which has this folder for every thread
+        return os.stat(f"{process}/map_files/{addresses}").st_blocks * _BLOCK  # noqa: PTH116 - behind the link
+    except OSError:
+        return None
+
+
+def _mappings(process: str) -> Iterator[tuple[str, str]]:
+    """The first thread that shows the memory of a process, with each line about it."""
+    for task in tasks_of(process):
+        shown = False
+        with contextlib.suppress(OSError), open(f"{task}/maps", errors="replace") as lines:  # noqa: PTH123
+            for line in lines:
+                shown = True
+                yield task, line
+        if shown:
+            return
 
 
 def _statuses(folder: str) -> Iterator[os.stat_result]:

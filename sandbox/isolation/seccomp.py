@@ -59,7 +59,7 @@ _UNMEASURED_OPTIONS = (
 )  # SO_SNDBUF, SO_RCVBUF, SO_ZEROCOPY: buffers stay small and hold no pages of processes
 # In the landlock tier
 _NAMESPACED_CALLS = """
-    bind connect listen sched_setattr process_madvise process_mrelease setxattr lsetxattr fsetxattr
+    bind connect listen sendmsg sendmmsg sched_setattr process_madvise process_mrelease setxattr lsetxattr fsetxattr
     removexattr lremovexattr fremovexattr shmget shmat shmctl shmdt semget semop semtimedop semctl
     msgget msgsnd msgrcv msgctl
 """
@@ -183,8 +183,9 @@ def _refuse_without_namespaces(seccomp: Any, abi: int) -> tuple[Any, Any]:
     """Refuse what reaches other processes and files of this user where neither namespaces nor Landlock prevent it.
 
     No socket but a pair of connected ones can be made, and none can be connected: not to the network, and not to the
-    sockets of other programs in the file system. A pair of SOCK_DGRAM could send to any address. A process is named
-    only as 0, which is the caller. What changes the attributes of a file is refused or does nothing, because Landlock
+    sockets of other programs in the file system. A pair of SOCK_DGRAM could send to any address. No descriptor can be
+    sent (sendmsg): the watchdog could not find a removed file that is on its way. A process is named only as 0, which
+    is the caller. What changes the attributes of a file is refused or does nothing, because Landlock
     does not look at it (Documentation/userspace-api/landlock.rst, "Current limitations").
     Two programs: libseccomp refuses a rule with and another without arguments for one call.
     """

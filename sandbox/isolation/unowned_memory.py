@@ -75,9 +75,9 @@ def _sysctl(name: str, default: int) -> int:
 
 
 def read(path: str) -> str:
-    """The text of a small file of /proc. Raises OSError."""
+    """The text of a small file of /proc, of which Linux returns a page at a time. Raises OSError."""
     file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        return os.read(file, 65_536).decode()
+        return b"".join(iter(lambda: os.read(file, 65_536), b"")).decode()
     finally:
         os.close(file)

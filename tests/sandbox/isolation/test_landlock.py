@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -14,6 +15,8 @@ import pytest
 
 from sandbox import Policy, Sandbox, Session
 from sandbox.guest.landlock import landlock_abi
+from sandbox.isolation import process_tree
+from sandbox.isolation.process_tree import WatchedTree
 from sandbox.policy import MIB
 from tests.sandbox.conftest import png
 from tests.sandbox.processes import alive, descendants, wait_until
@@ -98,6 +101,11 @@ def test_a_pair_of_sockets_that_could_send_elsewhere_cannot_be_made(session: Ses
     assert raised(session, "import socket; socket.socketpair()") is None
 
 
+def test_no_descriptor_can_be_sent(session: Session) -> None:
+    code = "import socket; a, b = socket.socketpair(); socket.send_fds(a, [b'x'], [0])"
+    assert raised(session, code) == "PermissionError"
+
+
 def test_a_server_of_the_host_cannot_be_reached(session: Session) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
@@ -171,6 +179,34 @@ def test_nothing_outlives_a_host_that_is_killed(tmp_path: Path) -> None:
             "for file in kept:\n    file.write(bytes(8 * 2**20))\ntime.sleep(9)",
             "OutOfDisk",
         ),
+        (
+            "import ctypes, os, platform, threading, time\n"
+            "def hold():\n"
+            "    kept = [open(f'part{n}', 'wb', buffering=0) for n in range(10)]\n"
+            "    for n, file in enumerate(kept):\n        os.unlink(f'part{n}'); file.write(bytes(4 * 2**20))\n"
+            "    time.sleep(9)\n"
+            "if os.fork() == 0:\n"
+            "    threading.Thread(target=hold).start()\n"
+            "    ctypes.CDLL(None).syscall({'x86_64': 60, 'aarch64': 93}[platform.machine()], 0)\n"
+            "time.sleep(9)",
+            "OutOfDisk",
+        ),
+        (
+            "import ctypes, os, time\nlibc = ctypes.CDLL(None)\nlibc.mmap.restype = ctypes.c_void_p\n"
+            "libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]\n"
+            "for n in range(10):\n"
+            "    file = os.open('part', os.O_RDWR | os.O_CREAT)\n    os.unlink('part')\n"
+            "    os.write(file, bytes(4 * 2**20))\n    libc.mmap(None, 4096, 1, 1, file, 0)\n    os.close(file)\n"
+            "time.sleep(9)",
+            "OutOfDisk",
+        ),
+        (
+            "import os, time\nkept = []\nfor _ in range(25):\n    os.mkdir('d' * 200); os.chdir('d' * 200)\n"
+            "for n in range(10):\n    kept.append(open('part', 'wb', buffering=0)); os.unlink('part')\n"
+            "for _ in range(25):\n    os.chdir('..'); os.rmdir('d' * 200)\n"
+            "for file in kept:\n    file.write(bytes(4 * 2**20))\ntime.sleep(9)",
+            "OutOfDisk",
+        ),
         ("import os, time\nfor n in range(600):\n    open(str(n), 'w').close()\ntime.sleep(9)", "OutOfDisk"),
         (
             "import threading, time\nfor n in range(60):\n"
@@ -178,13 +214,62 @@ def test_nothing_outlives_a_host_that_is_killed(tmp_path: Path) -> None:
             "TooManyProcesses",
         ),
     ],
-    ids=["files", "removed files", "many files", "threads"],
+    ids=[
+        "files",
+        "removed files",
+        "removed files of a process whose first thread has ended",
+        "removed files of which a page is mapped",
+        "removed files in a folder with a long path",
+        "many files",
+        "threads",
+    ],
 )
 def test_a_session_that_takes_too_much_is_ended(limited: Sandbox, code: str, error: str) -> None:
     with limited.open() as opened:
         result = opened.run(code)
         assert (result.status, result.error and result.error.name) == ("died", error)
         assert opened.run("print(6 * 7)").text == "42\n"
+
+
+_THREAD_WITH_OWN_DESCRIPTORS = """
+import ctypes, os, sys, threading
+os.chdir(sys.argv[1])
+def hold():
+    assert ctypes.CDLL(None).unshare(0x400) == 0  # CLONE_FILES
+    kept = open("part", "wb", buffering=0)
+    os.unlink("part")
+    kept.write(bytes(4 * 2**20))
+    print("ready", flush=True)
+    threading.Event().wait()
+threading.Thread(target=hold).start()
+"""
+
+
+def test_a_removed_file_of_a_thread_with_its_own_descriptors_counts(tmp_path: Path) -> None:
+    tree = WatchedTree(-1, lambda: None, supervisor=os.getpid(), work=str(tmp_path), tasks=1000, disk_files=9)
+    with subprocess.Popen(
+        [sys.executable, "-c", _THREAD_WITH_OWN_DESCRIPTORS, str(tmp_path)], stdout=subprocess.PIPE
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"ready\n"
+        tree.disk_bytes = 5 * MIB
+        within = tree.find_excess()
+        tree.disk_bytes = 3 * MIB
+        beyond = tree.find_excess()
+        holder.kill()
+    assert (within, beyond) == (None, "disk")
+
+
+def test_more_children_than_a_page_can_list_are_found() -> None:
+    fork = "import os, signal\nfor _ in range(700):\n    os.fork() or signal.pause()\n"
+    script = f"{fork}print(1, flush=True)\nsignal.pause()"
+    started = [sys.executable, "-c", script]
+    with subprocess.Popen(started, stdout=subprocess.PIPE, start_new_session=True) as parent:
+        assert parent.stdout is not None
+        assert parent.stdout.readline() == b"1\n"
+        children = process_tree.descendants(parent.pid)
+        os.killpg(parent.pid, signal.SIGKILL)
+    assert len(children) == 700
 
 
 _KEEP_REMOVED_FILES = """
