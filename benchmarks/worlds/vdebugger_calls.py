@@ -4,9 +4,10 @@ python -m benchmarks.worlds.vdebugger_calls [--count N]
 
 Programs run in the sandbox; the tools are exact. The roles are scripted: a coder and a refiner whose programs are wrong
 at a fixed rate, and a critic that errs at a fixed rate. Half of the wrong programs name another colour, so that they
-make another request; the others make the same requests and fail at the end. A refinement keeps what was right. Calls
-are requests to models and uses of tools; the cache answers those uses that a refined program repeats. The result holds
-for these rates, not for a real model.
+make another request; the others make the same requests and fail at the end. A refinement keeps what was right, and is
+as often wrong in the critic's reply as in the refiner's; one such reply in ten lacks it. Calls are requests to models
+and uses of tools; the cache answers those uses that a refined program repeats. The result holds for these rates, not
+for a real model.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from pyvision.strategies.vdebugger import VDebugger
 from pyvision.types import Ask, Message, Observation, Picture, Question, Reply, Sampling, ToolRequest
 from sandbox import Policy, Sandbox
 
-WRONG, CRITIC = 0.5, 0.1  # rates of wrong programs and of wrong verdicts
+WRONG, CRITIC, FORGETS = 0.5, 0.1, 0.1  # rates of wrong programs, wrong verdicts, and corrections left out
 TOOLS = ("detect", "vqa", "match")
 
 
@@ -49,21 +50,31 @@ class Calls:
 
 
 class RoleModel:
-    """Coder, critic and refiner of one question."""
+    """Coder, critic and refiner of one question. Its programs and verdicts do not depend on `corrects`."""
 
     name = "scripted"
 
-    def __init__(self, case: Case) -> None:
-        self._chance = random.Random(f"roles {case.id}")
+    def __init__(self, case: Case, *, corrects: bool = False) -> None:
+        self._chance, self._memory = random.Random(f"roles {case.id}"), random.Random(f"memory {case.id}")
+        self._corrects = corrects
         self._right = some_variant(case, self._chance)
         self._is_good = True
 
     def complete(self, messages: Sequence[Message], sampling: Sampling) -> Reply:
         if "# Program is" in messages[-1].text:
-            errs = self._chance.random() < CRITIC
-            return Reply("right" if self._is_good != errs else "wrong")
+            return Reply(self._judge())
+        return Reply(self._write())
+
+    def _judge(self) -> str:
+        errs = self._chance.random() < CRITIC
+        if self._is_good != errs:
+            return "right"
+        forgets = not self._corrects or self._memory.random() < FORGETS
+        return "wrong" if forgets else f"wrong\n\n# Correction\n```python\n{self._write()}\n```"
+
+    def _write(self) -> str:
         self._is_good = self._chance.random() >= WRONG
-        return Reply(self._right if self._is_good else self._spoil())
+        return self._right if self._is_good else self._spoil()
 
     def _spoil(self) -> str:
         named = [colour for colour in COLOURS if colour in self._right]
@@ -113,11 +124,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         cases = list(make_cases("calls", options.count))
         paper = [play(case, sandbox, critic_on_error=True) for case in cases]
         early = [play(case, sandbox) for case in cases]
-    print(table(paper, early))
+        merged = [play(case, sandbox, one_reply=True) for case in cases]
+    print(table(paper, early, merged))
 
 
-def play(case: Case, sandbox: AnySandbox, *, critic_on_error: bool = False) -> Calls:
-    """Answer one question. critic_on_error: the option of the strategy."""
+def play(case: Case, sandbox: AnySandbox, *, critic_on_error: bool = False, one_reply: bool = False) -> Calls:
+    """Answer one question. critic_on_error, one_reply: the options of the strategy."""
     events: list[Event] = []
     tools = {name: SceneTool(name, case) for name in TOOLS}
     strategy = VDebugger(
@@ -126,8 +138,10 @@ def play(case: Case, sandbox: AnySandbox, *, critic_on_error: bool = False) -> C
         fallback=False,
         box_origin="bottom-left",
         critic_on_error=critic_on_error,
+        one_reply=one_reply,
     )
-    task = Task(Question(case.task, (_picture(),)), strategy, {"default": RoleModel(case)}, tools=tools)
+    model = RoleModel(case, corrects=one_reply)
+    task = Task(Question(case.task, (_picture(),)), strategy, {"default": model}, tools=tools)
     outcome = solve(task, events.append, sandbox)
     uses = [event for event in events if isinstance(event, ToolRun)]
     roles = Counter(event.role for event in events if isinstance(event, ModelCall))
@@ -135,32 +149,36 @@ def play(case: Case, sandbox: AnySandbox, *, critic_on_error: bool = False) -> C
     return Calls(is_right(case, outcome.answer), roles.total(), len(uses), cached, roles)
 
 
-def table(paper: Sequence[Calls], early: Sequence[Calls]) -> str:
-    """The means per question, and the exact McNemar test of the right answers with and without a critic of failures.
+def table(paper: Sequence[Calls], early: Sequence[Calls], merged: Sequence[Calls]) -> str:
+    """The means per question, and the exact McNemar test of the right answers without savings and with each.
 
-    The answers are the same with and without the cache, since the tools are exact.
+    early: without a critic of failures; merged: with one reply for verdict and correction as well. The answers are the
+    same with and without the cache, since the tools are exact.
     """
     rows = {
         "without cache": [(each.asked, each.used) for each in paper],
         "with cache": [(each.asked, each.used - each.cached) for each in paper],
         "no critic of failures": [(each.asked, each.used - each.cached) for each in early],
+        "one reply": [(each.asked, each.used - each.cached) for each in merged],
     }
     base = fmean(map(sum, rows["without cache"]))
     roles = ("coder", "critic", "refiner")
     head = "".join(f"{name:>9}" for name in (*roles, "tools", "calls"))
     lines = [f"{len(paper)} questions{'':<13}{head}"]
-    for (name, done), played in zip(rows.items(), (paper, paper, early), strict=True):
+    for (name, done), played in zip(rows.items(), (paper, paper, early, merged), strict=True):
         asked, used = (fmean(column) for column in zip(*done, strict=True))
         by_role = "".join(f"{fmean(each.roles.get(role, 0) for each in played):>9.2f}" for role in roles)
         total = asked + used
         lines.append(f"{name:<26}{by_role}{used:>9.2f}{total:>9.2f}{total / base - 1:>+8.1%}")
-    pairs = [(before.is_right, after.is_right) for before, after in zip(paper, early, strict=True)]
+    lines += [f"right: {_share(paper)}", f"  no critic of failures: {_compared(paper, early)}"]
+    return "\n".join([*lines, f"  one reply as well: {_compared(early, merged)}"])
+
+
+def _compared(before: Sequence[Calls], after: Sequence[Calls]) -> str:
+    """The right answers after, and the exact McNemar test against those before."""
+    pairs = [(one.is_right, other.is_right) for one, other in zip(before, after, strict=True)]
     won, lost = pairs.count((False, True)), pairs.count((True, False))
-    right = " and ".join(_share(done) for done in (paper, early))
-    p = mcnemar_exact(won, lost)
-    return "\n".join(
-        [*lines, f"right: {right} without a critic of failures; {won} won, {lost} lost, p = {p:.3f}"]
-    )
+    return f"{_share(after)}; {won} won, {lost} lost, p = {mcnemar_exact(won, lost):.3f}"
 
 
 def _share(done: Sequence[Calls]) -> str:

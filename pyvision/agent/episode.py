@@ -168,6 +168,10 @@ class Episode:
         """Whether the model of this role is known to handle tools better than code in its text."""
         return self._models.window(role).accepts.calls_tools
 
+    def plays_both(self, role: str, other: str) -> bool:
+        """Whether one model plays both roles."""
+        return self._models.model_of(role) is self._models.model_of(other)
+
     def expect_code(self) -> tuple[str, ...]:
         """Start what cells need while the model thinks; the libraries that they can import.
 

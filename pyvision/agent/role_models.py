@@ -54,7 +54,7 @@ class RoleModels:
         """
         self.cancellation.check()
         seconds_left = self.budget.check(for_tool=for_tool)
-        name = self._model_of(role).name
+        name = self.model_of(role).name
         began = time.monotonic()
         sampling = replace(sampling, seconds=seconds_left)
         request, reply = self._reply(role, messages, sampling, for_tool=for_tool)
@@ -73,7 +73,8 @@ class RoleModels:
             self._windows[role] = ContextWindow(accepts, self.originals)
         return self._windows[role]
 
-    def _model_of(self, role: str) -> Model:
+    def model_of(self, role: str) -> Model:
+        """The model that plays this role."""
         return self.models.get(role) or self.models[DEFAULT_ROLE]
 
     def _reply(
@@ -116,7 +117,7 @@ class RoleModels:
             self.watch(Note("opaque_dropped", {"role": role, "sources": sorted(foreign)}))
 
     def _listen(self, role: str, messages: Sequence[Message], sampling: Sampling, *, for_tool: bool) -> Reply:
-        model = self._model_of(role)
+        model = self.model_of(role)
         stream = partial(stream_of, model, messages, sampling)
         with self.waiting(model.name), closing(interruptible(stream, self.cancellation)) as pieces:
             for piece in pieces:

@@ -32,7 +32,10 @@ from sandbox import CellResult, Figure, Policy
 
 _Settings = TypeVar("_Settings", Policy, Limits)
 _IGNORED_SETTINGS = {"isolation", "at_least", "wrap", "python", "modules"}
-_BEFORE_THE_OPTION = {"avis": {"saves_calls": "False"}, "vdebugger": {"critic_on_error": "True"}}
+_BEFORE_THE_OPTION = {
+    "avis": {"saves_calls": "False"},
+    "vdebugger": {"critic_on_error": "True", "one_reply": "False"},
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -185,6 +185,8 @@ def _programs_before(event: Note, events: Sequence[Event]) -> Iterator[str]:
 
 def _format_verdict(data: Mapping[str, Any]) -> str:
     parts = ["accepted" if data["accepted"] else "rejected"]
+    if data.get("corrected"):
+        parts.append("corrected in the same reply")
     if data["score"] is not None:
         parts.append(f"score {data['score']:.3f}")
     if data["fault"]:

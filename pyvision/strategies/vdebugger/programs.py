@@ -178,6 +178,11 @@ def program_in(reply: str, signature: str) -> str:
     return body
 
 
+def defines_function(text: str) -> bool:
+    """Whether a text holds the head of a program."""
+    return _HEADER.search(text) is not None
+
+
 def canonical(program: str, signature: str) -> Program:
     """The program as `ast.unparse` writes it: no comments, one statement a line, the form's signature on the function.
 

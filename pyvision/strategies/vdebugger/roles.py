@@ -8,14 +8,14 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from pyvision.agent.asking import Found, Turn, read_or_ask_again
 from pyvision.agent.episode import Episode
 from pyvision.errors import FormatError
 from pyvision.strategies.vdebugger.execution import COMPILE_ERROR, TOOLS, Execution
-from pyvision.strategies.vdebugger.programs import FormName, Query, canonical, program_in
+from pyvision.strategies.vdebugger.programs import FormName, Query, canonical, defines_function, program_in
 from pyvision.strategies.vdebugger.trace_format import Keep, format_blocks, shorten
 from pyvision.strategies.vdebugger.verdicts import (
     NOTHING_MARKED,
@@ -27,6 +27,7 @@ from pyvision.strategies.vdebugger.verdicts import (
     marks_of_blocks,
     read_word,
     restore_unmarked,
+    split_correction,
     verdict_of,
 )
 from pyvision.text.answers import Missing
@@ -62,6 +63,7 @@ class RoleClient:
     style: `instruct` explains the task; `trained` sends the bare case, for models that were trained on it.
     with_feedback: whether a case holds result and trace. keep, feedback_chars: which end of a long trace is shown,
     and how much of it. sees: whether critic and refiner are sent the images, and the parts that the program looked at.
+    corrects: whether the critic is asked for the corrected program as well, in the same reply.
     """
 
     episode: Episode
@@ -71,6 +73,7 @@ class RoleClient:
     keep: Keep = "end"
     feedback_chars: int = 8000
     sees: Sight = "text"
+    corrects: bool = False
 
     def ask(self, role: str, prompt: str, *, logprobs: bool = False, **variables: object) -> Turn:
         """Send a prompt of prompts/vdebugger to a role. Raises LimitReached and ModelError, as Episode.ask does."""
@@ -172,28 +175,26 @@ def draft(client: RoleClient) -> str | None:
 def refine(
     client: RoleClient, execution: Execution, verdict: Verdict, *, constrain: bool = False
 ) -> str | None:
-    """A new program in place of one judged wrong, or None if the reply holds none.
+    """A new program in place of one judged wrong, or None if the refiner's reply holds none.
 
-    constrain: changes to unmarked lines are undone.
+    A refiner is asked where the critic did not write that program. constrain: changes to unmarked lines are undone.
     """
-    spans = verdict.marks.spans
-    marked = mark_program(execution.program, spans)
-    fault = render("vdebugger/fault.md", prose=verdict.prose).strip() if verdict.prose else ""
-    turn = client.ask_about("refiner", "refiner", execution, marked, fault=fault)
-    program = client.read(turn, "program_again", lambda reply: _read_program(client, reply))
-    if isinstance(program, Missing):
-        return None
-    return _constrain(client, execution.program, program, verdict) if constrain and spans else program
+    program = verdict.correction or _ask_refiner(client, execution, verdict)
+    if program is None or not (constrain and verdict.marks.spans):
+        return program
+    return _constrain(client, execution.program, program, verdict)
 
 
 def critique(client: RoleClient, execution: Execution, threshold: float | None) -> Verdict:
     """The critic of the paper: right, or wrong with the faulty span marked."""
-    program = execution.program
-    turn = client.ask_about("critic", "critic", execution, program, logprobs=threshold is not None)
+    then = load(f"vdebugger/critic_{'corrects' if client.corrects else 'marks'}.md").strip()
+    turn = client.ask_about(
+        "critic", "critic", execution, execution.program, logprobs=threshold is not None, then=then
+    )
 
     def read(reply: Reply) -> Verdict | Missing:
-        verdict = verdict_of(reply, marks_in(reply.text, program), threshold)
-        if verdict.is_accepted or verdict.marks.spans:
+        verdict = _read_verdict(client, reply, execution.program, threshold)
+        if verdict.is_accepted or verdict.marks.spans or verdict.correction:
             return verdict
         if verdict.word == "unclear":
             return Missing("it says neither right nor wrong")
@@ -201,7 +202,7 @@ def critique(client: RoleClient, execution: Execution, threshold: float | None) 
 
     found = client.read(turn, "critic_again", read)
     return (
-        verdict_of(turn.reply, marks_in(turn.reply.text, program), threshold)
+        _read_verdict(client, turn.reply, execution.program, threshold)
         if isinstance(found, Missing)
         else found
     )
@@ -298,6 +299,27 @@ def _state_of_functions(execution: Execution, *, seen: bool) -> str:
         why = "; ".join(dict.fromkeys(execution.failures))[:500]
         return render("vdebugger/functions_failed.md", why=why).strip()
     return load(f"vdebugger/functions_{'seen' if seen else 'right'}.md").strip()
+
+
+def _ask_refiner(client: RoleClient, execution: Execution, verdict: Verdict) -> str | None:
+    marked = mark_program(execution.program, verdict.marks.spans)
+    fault = render("vdebugger/fault.md", prose=verdict.prose).strip() if verdict.prose else ""
+    turn = client.ask_about("refiner", "refiner", execution, marked, fault=fault)
+    program = client.read(turn, "program_again", lambda reply: _read_program(client, reply))
+    return None if isinstance(program, Missing) else program
+
+
+def _read_verdict(client: RoleClient, reply: Reply, program: str, threshold: float | None) -> Verdict:
+    """The verdict of a reply; with it the correction, if one is asked for, parses and was not cut."""
+    text, rest = split_correction(reply.text) if client.corrects else (reply.text, "")
+    verdict = verdict_of(replace(reply, text=text), marks_in(text, program), threshold)
+    if verdict.is_accepted or verdict.word == "unclear" or not defines_function(rest):
+        return verdict
+    written = _read_program(client, replace(reply, text=rest))
+    if isinstance(written, Missing) or reply.finish == "length":
+        return verdict
+    is_broken = canonical(written, client.query.signature).error is not None
+    return verdict if is_broken else replace(verdict, correction=written)
 
 
 def _read_program(client: RoleClient, reply: Reply) -> str | Missing:

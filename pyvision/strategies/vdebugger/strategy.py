@@ -45,7 +45,9 @@ class VDebugger:
     answer is measured. critic_sees: `image` also sends critic and refiner the images of the question and the parts that
     the program looked at; the paper's roles are text-only. critic_on_error: the critic also judges a program that
     cannot run or raised an exception, as in the paper, and always with trained critics; else such a program is wrong
-    without a critic, at the line that raised.
+    without a critic, at the line that raised. one_reply: a critic that is also the refiner (one model plays both)
+    writes the corrected program in the reply that rejects the old one; in the paper these are two requests, and trained
+    critics and refiners always get two.
     """
 
     continues: ClassVar[bool] = False
@@ -67,6 +69,7 @@ class VDebugger:
     box_origin: Origin = "top-left"
     critic_sees: Sight = "text"
     critic_on_error: bool = False
+    one_reply: bool = True
 
     def __post_init__(self) -> None:
         for name, least in (("rounds", 1), ("feedback_chars", 200), ("crop_margin_px", 0)):
@@ -99,6 +102,7 @@ class VDebugger:
             self.keep,
             self.feedback_chars,
             self.critic_sees,
+            self.one_reply and self.style != "trained" and episode.plays_both("critic", "refiner"),
         )
         config = DebugConfig(
             self.mode,
@@ -155,7 +159,7 @@ class DebugLoop:
         return self._conclude()
 
     def ask_critic(self, execution: Execution, number: int, critic: Critic) -> tuple[Verdict, str | None]:
-        """Ask a critic, and the refiner if it rejects the program."""
+        """Ask a critic, and the refiner if it rejects the program without correcting it."""
         failed = None if self._config.critic_on_error else failure_of(execution)
         verdict = failed or critic(self._client, execution, self._config.threshold)
         self._note_verdict(verdict, execution, number)

@@ -37,6 +37,10 @@ _CODE = re.compile(
     rf"^[ \t]*(?:`{{3,}}|~{{3,}}).*?(?:^[ \t]*(?:`{{3,}}|~{{3,}})[ \t]*$|\Z)|^[ \t]*def {FUNCTION}\b.*?(?=^\S|\Z)",
     re.DOTALL | re.MULTILINE,
 )
+_CORRECTION = re.compile(
+    r"^[\W_]{0,10}(?:(?:here(?: is|'s) )?the )?correct(?:ion|ed)\b[^\n=()]{0,40}$",
+    re.IGNORECASE | re.MULTILINE,
+)
 _PROSE_CHARS = 1000
 _OPENING_CHARS = 200  # a verdict that is not the first word has to appear within these
 
@@ -62,7 +66,8 @@ class Verdict:
     """A critic's judgement of a program. score: P(right) against P(wrong), None without log probabilities.
 
     is_accepted: decided by the score if there is a score and a threshold, else by the word. prose: what the critic
-    wrote beside its verdict and the program, for a refiner that gets no mark.
+    wrote beside its verdict and the program, for a refiner that gets no mark. correction: the program that it wrote in
+    place of the one it rejects, if it was asked for one.
     """
 
     word: Word
@@ -70,6 +75,7 @@ class Verdict:
     score: float | None = None
     marks: Marks = field(default_factory=Marks)
     prose: str = ""
+    correction: str | None = None
 
     def plain(self, program: str) -> dict[str, Any]:
         """Plain values for an event; `marked` is the program with its marks."""
@@ -84,6 +90,7 @@ class Verdict:
             "spans": spans,
             "fault": None if self.is_accepted else self.marks.fault,
             "prose": self.prose,
+            "corrected": self.correction is not None,
             "marked": mark_program(program, self.marks.spans),
         }
 
@@ -95,6 +102,16 @@ def verdict_of(reply: Reply, marks: Marks, threshold: float | None) -> Verdict:
         word = "wrong"  # marking a fault is a verdict
     accepted = word == "right" if score is None or threshold is None else score > threshold
     return Verdict(word, accepted, score, marks, "" if accepted or marks.spans else prose_of(reply.text))
+
+
+def split_correction(reply: str) -> tuple[str, str]:
+    """A critic's reply up to its heading "Correction", and what follows it; a heading before the last mark is none."""
+    text = without_thinking(reply)
+    marked = max((found.end() for found in _ANY_MARK.finditer(text)), default=0)
+    heading = _CORRECTION.search(text, marked)
+    if heading is None:
+        return reply, ""
+    return reply.removesuffix(text[heading.start() :]), text[heading.end() :]
 
 
 def read_word(reply: str) -> Word:

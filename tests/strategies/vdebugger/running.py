@@ -26,7 +26,7 @@ def program(body: str, signature: str = "def execute_command(image) -> str:") ->
 
 GOOD = program("cups = ImagePatch(image).find('cup')\nreturn str(len(cups))")
 BAD = program("cups = ImagePatch(image).find('cup')\nreturn str(len(plates))")
-PAPER = VDebugger(critic_on_error=True)  # the critic judges every program
+PAPER = VDebugger(critic_on_error=True, one_reply=False)
 MARKED = "wrong\n" + BAD.replace("plates", "<<<BUG>>>plates<<<BUG/>>>")
 
 
