@@ -2,7 +2,9 @@
 
 Each reply is written to a file before the strategy sees it. When the sample is answered again, the same requests get
 the same replies; the first request that differs, and all new ones, go to the model. When the run of the sample is
-written, its file is emptied, and renamed for a later sample: creating a file costs many times as much.
+written, its file is emptied, and renamed for a later sample: creating a file costs many times as much. It keeps one
+byte, the newline before the first reply: ext4 writes a file to the disk at once, and waits for that, if it was
+truncated to nothing and written again.
 
 Covered: kill -9, and samples whose endpoint or sandbox failed. Not covered: a power failure (nothing is synced), a
 full disk (the reply is used, and not kept), replies that hold a secret, and the workers of other machines.
@@ -24,6 +26,7 @@ from pyvision.models.streaming import in_one_piece, stream_of
 from pyvision.types import Message, Model, Reply, Restart, Sampling
 
 REPLIES = "replies"  # the folder in that of the experiment
+_EMPTY_BYTES = 1
 
 
 class ReplyFolder:
@@ -36,7 +39,7 @@ class ReplyFolder:
         folder.mkdir(exist_ok=True)
         self._folder = folder
         self._secrets = secrets
-        self._empty = deque(path for path in folder.iterdir() if not path.stat().st_size)
+        self._empty = deque(path for path in folder.iterdir() if path.stat().st_size <= _EMPTY_BYTES)
 
     def open(self, name: str) -> KeptReplies:
         """What was kept of the replies to the sample of this name."""
@@ -46,7 +49,7 @@ class ReplyFolder:
         """Forget the replies to the sample of this name, if any were kept."""
         path = self._path(name)
         with suppress(FileNotFoundError):
-            os.truncate(path, 0)
+            os.truncate(path, _EMPTY_BYTES)
             self._empty.append(path)
 
     def close(self) -> None:
@@ -90,7 +93,7 @@ class KeptReplies:
         if any(secret in line for secret in self._secrets):
             return
         with self._lock, suppress(OSError):  # a full disk shows when the run is written
-            self._append(line.encode() + b"\n")
+            self._append(b"\n" + line.encode())
 
     def _append(self, line: bytes) -> None:
         if self._empty and not self._path.exists():
@@ -137,21 +140,14 @@ class _KeepingModel:
 
 
 def _read(path: Path) -> dict[str, deque[Reply]]:
-    """The replies by key. A line that is cut, by a kill or a full disk, ends the file: it is cut off there."""
+    """The replies by key, without lines that a kill or a full disk cut; the next reply begins a new line."""
     replies: dict[str, deque[Reply]] = {}
-    whole = 0
     try:
         data = path.read_bytes()
     except OSError:  # none were kept
         return replies
-    for line in data.splitlines(keepends=True):
-        try:
+    for line in data.split(b"\n"):
+        with suppress(ValueError, KeyError, TypeError):
             entry: dict[str, Any] = json.loads(line)
             replies.setdefault(entry["key"], deque()).append(read_reply(entry["reply"]))
-        except (ValueError, KeyError, TypeError):
-            break
-        whole += len(line)
-    if whole < len(data):
-        with suppress(OSError), path.open("r+b") as file:
-            file.truncate(whole)
     return replies

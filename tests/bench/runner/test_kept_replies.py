@@ -52,14 +52,35 @@ def test_roles_have_replies_of_their_own(tmp_path: Path) -> None:
     assert [model.complete(HELLO, Sampling()).text for model in again.values()] == ["two", "one"]
 
 
+def take_texts(replies: KeptReplies, count: int) -> list[str]:
+    """The replies to so many equal requests; those of the model are `new`."""
+    (model,) = replies.around({"solver": Scripted(["new"] * count)}).values()
+    return [model.complete(HELLO, Sampling()).text for _ in range(count)]
+
+
 def test_a_line_that_was_cut_is_dropped(tmp_path: Path) -> None:
     path = tmp_path / "kept.jsonl"
-    KeptReplies(path).around({"solver": Scripted(["one"])})["solver"].complete(HELLO, Sampling())
-    whole = path.read_bytes()
-    path.write_bytes(whole + whole[:20])
-    (model,) = KeptReplies(path).around({"solver": Scripted(["two", "three"])}).values()
-    assert [model.complete(HELLO, Sampling()).text for _ in range(2)] == ["one", "two"]
-    assert len(path.read_bytes().splitlines()) == 2
+    keep(KeptReplies(path), "one")
+    path.write_bytes(path.read_bytes() + path.read_bytes()[:20])
+    assert take_texts(KeptReplies(path), 2) == ["one", "new"]
+
+
+def test_a_reply_after_a_line_that_was_cut_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "kept.jsonl"
+    keep(KeptReplies(path), "one")
+    path.write_bytes(path.read_bytes()[:20])
+    keep(KeptReplies(path), "two")
+    assert take_texts(KeptReplies(path), 2) == ["two", "new"]
+
+
+def test_a_file_in_which_newlines_end_the_lines_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "kept.jsonl"
+    keep(KeptReplies(path), "one")
+    path.write_bytes(path.read_bytes().removeprefix(b"\n") + b"\n")
+    again = KeptReplies(path)
+    for text in ("found", "two"):
+        keep(again, text)
+    assert take_texts(KeptReplies(path), 3) == ["one", "two", "new"]
 
 
 def test_a_reply_that_holds_a_secret_is_not_written(tmp_path: Path) -> None:
@@ -102,11 +123,12 @@ def test_a_reply_that_was_kept_is_never_renamed_over(tmp_path: Path) -> None:
     again = replies.open("open")
     (model,) = again.around({"solver": Scripted(["three", "four"])}).values()
     assert [model.complete(HELLO, Sampling()).text for _ in range(2)] == ["one", "three"]
-    assert len((tmp_path / "open.jsonl").read_bytes().splitlines()) == 2
+    assert take_texts(replies.open("open"), 3) == ["one", "three", "new"]
 
 
-def test_an_empty_file_that_a_killed_run_left_is_removed_at_the_end(tmp_path: Path) -> None:
-    (tmp_path / "killed.jsonl").touch()
+@pytest.mark.parametrize("content", [b"", b"\n"])
+def test_an_empty_file_that_a_killed_run_left_is_removed_at_the_end(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "killed.jsonl").write_bytes(content)
     ReplyFolder(tmp_path).close()
     assert list(tmp_path.iterdir()) == []
 
